@@ -1,0 +1,244 @@
+package policy
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed-f4525e22/skillopt"
+
+// tiers lists the rooms from the bottom up. A room may import what stands in a
+// lower tier; within a tier only what sideways names.
+var tiers = [][]string{
+	{"internal/nearest"},
+	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
+	{"score", "skill", "event"},
+	{"trajectory"},
+	{"model", "model/modeltest", "internal/stats"},
+	{"task", "internal/wiretest"},
+	{"internal/journal", "internal/prompt", "internal/sandbox"},
+	{"check", "internal/caller", "internal/provider/openai", "internal/provider/header", "internal/provider/sim", "internal/env", "internal/schedule"},
+	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run"},
+	{"internal/train"},
+	{"internal/config"},
+	{"internal/wire"},
+	{"."},
+	{"internal/cli"},
+	{"cmd/skillopt"},
+}
+
+// sideways names the imports within a tier.
+var sideways = map[string][]string{
+	"model/modeltest":          {"model"},
+	"internal/provider/openai": {"internal/provider/header"},
+}
+
+// printers may write to the terminal.
+var printers = []string{"internal/cli", "cmd/skillopt"}
+
+// environment may read the process's environment.
+var environment = []string{"internal/config", "cmd/skillopt"}
+
+// source is one parsed file of the project that is not a test.
+type source struct {
+	path string // relative to the module
+	room string // its folder
+	file *ast.File
+	fset *token.FileSet
+}
+
+func sources(t *testing.T, tests bool) []source {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	fset := token.NewFileSet()
+	var out []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "testdata" || d.Name() == "tools" || d.Name() == "examples") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || !tests && strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		room := "."
+		if i := strings.LastIndexByte(rel, '/'); i >= 0 {
+			room = rel[:i]
+		}
+		out = append(out, source{path: rel, room: room, file: f, fset: fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 10 {
+		t.Fatalf("found only %d source files", len(out))
+	}
+	return out
+}
+
+func tierOf(room string) int {
+	return slices.IndexFunc(tiers, func(t []string) bool { return slices.Contains(t, room) })
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, false) {
+		if s.room == "internal/policy" {
+			continue
+		}
+		from := tierOf(s.room)
+		if from < 0 {
+			t.Errorf("%s: room %s stands in no tier: add it to the table", s.path, s.room)
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			path := strings.Trim(imp.Path.Value, `"`)
+			if path != module && !strings.HasPrefix(path, module+"/") {
+				continue
+			}
+			to := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+			if to == "" {
+				to = "."
+			}
+			if tierOf(to) >= from && !slices.Contains(sideways[s.room], to) {
+				t.Errorf("%s imports %s, which does not stand below it", s.path, to)
+			}
+		}
+	}
+}
+
+func TestFilesAndFunctionsAreSmall(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, true) {
+		if n := s.fset.Position(s.file.End()).Line; n > 700 {
+			t.Errorf("%s has %d lines, at most 700", s.path, n)
+		}
+		if strings.HasSuffix(s.path, "_test.go") {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			if n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1; n > 100 {
+				t.Errorf("%s: %s has %d lines, at most 100", s.path, f.Name.Name, n)
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItKnows(t *testing.T) {
+	t.Parallel()
+	docs := map[string]string{}
+	for _, s := range sources(t, false) {
+		if s.file.Doc != nil {
+			docs[s.room] += s.file.Doc.Text()
+		} else {
+			docs[s.room] += ""
+		}
+	}
+	for room, doc := range docs {
+		flat := strings.Join(strings.Fields(doc), " ")
+		switch {
+		case flat == "":
+			t.Errorf("package %s has no comment", room)
+		case room != "." && room != "cmd/skillopt" && !strings.Contains(flat, "knows nothing") && !strings.Contains(flat, "nothing of") && !strings.Contains(flat, "nothing about"):
+			t.Errorf("the comment of package %s does not say what it knows nothing about", room)
+		}
+	}
+}
+
+func TestOnlyTheCommandLinePrints(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, false) {
+		if slices.Contains(printers, s.room) {
+			continue
+		}
+		forbidCalls(t, s, map[string]string{
+			"fmt.Print": "only internal/cli prints", "fmt.Println": "only internal/cli prints", "fmt.Printf": "only internal/cli prints",
+			"os.Stdout": "only internal/cli prints", "os.Stderr": "only internal/cli prints", "os.Exit": "only cmd may exit",
+		})
+	}
+}
+
+func TestOnlyConfigReadsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, false) {
+		if slices.Contains(environment, s.room) {
+			continue
+		}
+		const why = "only internal/config reads the environment"
+		forbidCalls(t, s, map[string]string{"os.Getenv": why, "os.LookupEnv": why, "os.Environ": why})
+	}
+}
+
+func TestNobodySleepsOrLogs(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, false) {
+		forbidCalls(t, s, map[string]string{"time.Sleep": "wait for a timer and the context"})
+		for _, imp := range s.file.Imports {
+			if imp.Path.Value == `"log"` {
+				t.Errorf("%s imports log: return errors, send events", s.path)
+			}
+		}
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init function", s.path)
+			}
+		}
+	}
+}
+
+// forbidCalls reports uses of package-level names.
+func forbidCalls(t *testing.T, s source, names map[string]string) {
+	t.Helper()
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if id, ok := sel.X.(*ast.Ident); ok && id.Obj == nil {
+			if why, bad := names[id.Name+"."+sel.Sel.Name]; bad {
+				t.Errorf("%s: %s.%s: %s", s.fset.Position(sel.Pos()), id.Name, sel.Sel.Name, why)
+			}
+		}
+		return true
+	})
+}
+
+func TestNoTracesOfTheMachine(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, true) {
+		if s.room == "internal/policy" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(s.path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []string{"/root/", "/home/"} {
+			if strings.Contains(string(data), bad) {
+				t.Errorf("%s holds a path of one machine (%s)", s.path, bad)
+			}
+		}
+	}
+}
