@@ -1,0 +1,80 @@
+package skill
+
+import "strings"
+
+// Op is the kind of an Edit.
+type Op string
+
+const (
+	Append      Op = "append"       // at the end, before the first protected region
+	InsertAfter Op = "insert_after" // after the line that holds Target; appends if there is none
+	Replace     Op = "replace"      // the first occurrence of Target
+	Delete      Op = "delete"       // the first occurrence of Target
+)
+
+// Source says which rollouts asked for an edit.
+type Source string
+
+const (
+	FromFailure Source = "failure"
+	FromSuccess Source = "success"
+)
+
+// Edit is one change of a skill.
+type Edit struct {
+	Op           Op     `json:"op"`
+	File         string `json:"file,omitempty"` // empty = SKILL.md, the only one allowed for now
+	Target       string `json:"target,omitempty"`
+	Content      string `json:"content,omitempty"`
+	SupportCount int    `json:"support_count,omitempty"` // trajectories that stand behind it
+	Source       Source `json:"source_type,omitempty"`
+	MergeLevel   int    `json:"merge_level,omitempty"`
+}
+
+// Patch is a set of edits with the reason for them.
+type Patch struct {
+	Reasoning string `json:"reasoning,omitempty"`
+	Edits     []Edit `json:"edits"`
+}
+
+// Report is what became of one edit. Index is 1-based; Target and Content are
+// cut to 200 code points.
+type Report struct {
+	Index   int         `json:"index"`
+	Op      Op          `json:"op"`
+	Status  ApplyStatus `json:"status"`
+	Target  string      `json:"target"`
+	Content string      `json:"content_preview"`
+	Detail  string      `json:"detail,omitempty"`
+}
+
+// ApplyStatus is the state in which an edit ended. Every edit ends in exactly
+// one.
+type ApplyStatus string
+
+// The states in which an edit ends.
+const (
+	AppliedAppend                          ApplyStatus = "applied_append"
+	AppliedAppendBeforeRegion              ApplyStatus = "applied_append_before_protected_region"
+	AppliedInsertAfter                     ApplyStatus = "applied_insert_after"
+	AppliedInsertAfterFallbackAppend       ApplyStatus = "applied_insert_after_fallback_append"                  // no such target
+	AppliedInsertAfterFallbackBeforeRegion ApplyStatus = "applied_insert_after_fallback_before_protected_region" // no such target
+	AppliedReplace                         ApplyStatus = "applied_replace"
+	AppliedDelete                          ApplyStatus = "applied_delete"
+
+	SkippedUnknownOp             ApplyStatus = "skipped_unknown_op"
+	SkippedReplaceMissingTarget  ApplyStatus = "skipped_replace_missing_target" // Target is empty
+	SkippedReplaceTargetNotFound ApplyStatus = "skipped_replace_target_not_found"
+	SkippedDeleteMissingTarget   ApplyStatus = "skipped_delete_missing_target" // Target is empty
+	SkippedDeleteTargetNotFound  ApplyStatus = "skipped_delete_target_not_found"
+	SkippedProtectedRegion       ApplyStatus = "skipped_protected_region" // it would reach into front matter or a region
+	SkippedDuplicate             ApplyStatus = "skipped_duplicate"        // the same edit was applied before
+	SkippedOverBudget            ApplyStatus = "skipped_over_budget"
+	SkippedUnsupportedFile       ApplyStatus = "skipped_unsupported_file" // File is another than SKILL.md
+	SkippedTooLarge              ApplyStatus = "skipped_too_large"        // the document would pass the limit
+
+	Failed ApplyStatus = "error" // the edit is malformed
+)
+
+// Applied reports whether the edit changed the document.
+func (s ApplyStatus) Applied() bool { return strings.HasPrefix(string(s), "applied_") }

@@ -1,0 +1,93 @@
+package skill
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	lf   = "\n"
+	crlf = "\r\n"
+)
+
+// LineEnd returns the line ending of text: "\r\n" when more than half of its
+// line breaks are, else "\n".
+func LineEnd(text string) string {
+	if 2*strings.Count(text, crlf) > strings.Count(text, lf) {
+		return crlf
+	}
+	return lf
+}
+
+// WithLineEnd returns text with end, "\n" or "\r\n", in place of each line
+// break of either sort.
+func WithLineEnd(text, end string) string {
+	text = strings.ReplaceAll(text, crlf, lf)
+	if end == crlf {
+		return strings.ReplaceAll(text, lf, crlf)
+	}
+	return text
+}
+
+// isSpace is Python's notion of white space: Unicode's, and the four ASCII
+// separators. The reference trims by it.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
+
+func trim(s string) string    { return strings.TrimFunc(s, isSpace) }
+func trimEnd(s string) string { return strings.TrimRightFunc(s, isSpace) }
+
+// indexFrom is strings.Index for the part of text from the byte at on.
+func indexFrom(text, sub string, at int) int {
+	if i := strings.Index(text[at:], sub); i >= 0 {
+		return at + i
+	}
+	return -1
+}
+
+// joinLines joins two texts, leaving at most two line feeds where they meet.
+func joinLines(a, b string) string {
+	left := len(a) - len(strings.TrimRight(a, lf))
+	right := len(b) - len(strings.TrimLeft(b, lf))
+	if left == 0 && right == 0 || left+right <= 2 {
+		return a + b
+	}
+	return a[:len(a)-left] + "\n\n" + b[right:]
+}
+
+// paragraphs returns text[:upTo] without white space at its end and with one
+// blank line after it. The front matter is never trimmed.
+func paragraphs(text string, upTo int, end string) string {
+	front := frontMatterEnd(text)
+	kept := text[:front] + trimEnd(text[front:upTo])
+	if front > 0 && len(kept) == front && strings.HasSuffix(kept, lf) {
+		return kept + end
+	}
+	return kept + end + end
+}
+
+// cut returns the first n code points of s.
+func cut(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// lineOf returns the 1-based line in which the byte at offset stands.
+func lineOf(text string, offset int) int { return 1 + strings.Count(text[:offset], lf) }
+
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+func invalidUTF8(text string) int {
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
