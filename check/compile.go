@@ -1,0 +1,246 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// maxGroupDepth bounds groups within groups.
+const maxGroupDepth = 16
+
+// types lists the check types, for messages.
+func types() []string {
+	return []string{
+		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
+		"starts-with", "istarts-with", "regex", "number", "f1", "json-schema", "json-equals", "is-json", "word-count", "char-count",
+	}
+}
+
+// compiler turns specs into nodes.
+type compiler struct {
+	options Options
+	depth   int
+}
+
+func compile(specs any, o Options) (*program, error) {
+	list, ok := specs.([]any)
+	if !ok {
+		list = []any{specs}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("checks: the list is empty")
+	}
+	c := &compiler{options: o}
+	nodes, err := c.list("checks", list, true)
+	if err != nil {
+		return nil, err
+	}
+	if !counts(nodes) {
+		return nil, errors.New("checks: every weight is 0, so nothing counts; give at least one check a weight above 0")
+	}
+	return &program{nodes: nodes}, nil
+}
+
+func counts(nodes []node) bool {
+	return slices.ContainsFunc(nodes, func(n node) bool { return n.weight > 0 })
+}
+
+// list compiles the members of a list. required says whether they are required
+// unless they say otherwise.
+func (c *compiler) list(path string, specs []any, required bool) ([]node, error) {
+	var nodes []node
+	var errs []error
+	for i, raw := range specs {
+		n, err := c.node(fmt.Sprintf("%s[%d]", path, i), raw, required)
+		errs = append(errs, err)
+		nodes = append(nodes, n)
+	}
+	return nodes, errors.Join(errs...)
+}
+
+func (c *compiler) node(path string, raw any, required bool) (node, error) {
+	if word, ok := raw.(string); ok {
+		raw = map[string]any{"type": word} // short form for checks without parameters
+	}
+	m, ok := raw.(map[string]any)
+	if !ok {
+		return node{}, fmt.Errorf("%s: a check is an object with a type, found %s", path, describe(raw))
+	}
+	s := &spec{path: path, m: m}
+	n := node{}
+	s.kind, n.negate = c.kindOf(s)
+	n.name = s.text("name", label(s.kind, n.negate))
+	n.weight = s.number("weight", 1, 0, math.MaxFloat64)
+	n.required = s.flag("required", required && n.weight > 0)
+	n.feedback = s.text("feedback", "")
+	if s.kind != "" {
+		c.build(s, &n)
+	}
+	if err := s.done(); err != nil {
+		return n, err
+	}
+	return n, nil
+}
+
+func label(kind string, negate bool) string {
+	if negate {
+		return "not-" + kind
+	}
+	return kind
+}
+
+// kindOf returns the type of a check, "any" and "all" for groups, and "" after
+// a fault.
+func (c *compiler) kindOf(s *spec) (kind string, negate bool) {
+	_, hasAny := s.get("any")
+	_, hasAll := s.get("all")
+	v, hasType := s.get("type")
+	switch {
+	case hasType && !hasAny && !hasAll:
+		word, _ := v.(string)
+		kind = strings.ReplaceAll(strings.ToLower(word), "_", "-")
+		kind, negate = strings.CutPrefix(kind, "not-")
+		if !slices.Contains(types(), kind) {
+			s.fail("type", "unknown check %s%s; known are %s, each also with not-", strings.TrimPrefix(describe(v), "the text "), suggestion(kind, types()), strings.Join(types(), ", "))
+			kind = ""
+		}
+	case hasAny && !hasAll && !hasType:
+		kind = "any"
+	case hasAll && !hasAny && !hasType:
+		kind = "all"
+	default:
+		s.fail("", "exactly one of type, any and all is needed")
+	}
+	if kind == "" {
+		s.asked = append(s.asked, mapKeys(s.m)...) // the other keys mean nothing without a type
+	}
+	return kind, negate
+}
+
+func mapKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+func (c *compiler) build(s *spec, n *node) {
+	switch s.kind {
+	case "any", "all":
+		c.group(s, n)
+	case "equals", "one-of":
+		buildEquals(s, n)
+	case "starts-with", "istarts-with":
+		buildPrefix(s, n)
+	case "regex":
+		buildRegex(s, n, c.options.MatchTimeout)
+	case "number":
+		buildNumber(s, n)
+	case "f1":
+		buildF1(s, n)
+	case "is-json":
+		n.holds = "is JSON"
+		n.judge = isJSON
+	case "json-schema":
+		buildSchema(s, n)
+	case "json-equals":
+		buildJSONEquals(s, n)
+	case "word-count", "char-count":
+		buildCount(s, n)
+	default:
+		buildContains(s, n)
+	}
+}
+
+// group compiles any and all. In a group with a threshold the score decides,
+// so that members are required only if they say so.
+func (c *compiler) group(s *spec, n *node) {
+	v, _ := s.get(s.kind)
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		s.fail(s.kind, "a list of checks expected, found %s", describe(v))
+		return
+	}
+	if c.depth++; c.depth > maxGroupDepth {
+		s.fail(s.kind, "groups are nested deeper than %d levels", maxGroupDepth)
+		return
+	}
+	defer func() { c.depth-- }()
+	_, hasThreshold := s.m["threshold"]
+	threshold := s.number("threshold", 0, 0, 1)
+	nodes, err := c.list(join(s.path, s.kind), list, !hasThreshold)
+	if err != nil {
+		s.errs = append(s.errs, err)
+		return
+	}
+	inner := &program{nodes: nodes}
+	n.gold = inner.needsGold()
+	n.fit = inner.fit
+	if s.kind == "any" {
+		n.holds = "meets one of " + inner.names()
+		n.judge = inner.any(threshold)
+		return
+	}
+	if !counts(nodes) {
+		s.fail(s.kind, "every weight is 0, so nothing counts")
+	}
+	n.holds = "meets all of " + inner.names()
+	n.judge = inner.all(threshold)
+}
+
+// fit reports whether a gold answer suits the members of a group.
+func (p *program) fit(gold string) error { return p.lintGold([]string{gold}) }
+
+// any holds if one member passes, and, with a threshold, scores that much.
+func (p *program) any(threshold float64) judge {
+	return func(answer string, gold []string) verdict {
+		var best verdict
+		var reasons []string
+		for i := range p.nodes {
+			v := p.nodes[i].run(answer, gold)
+			best.pass = best.pass || v.pass && v.score >= threshold
+			best.score = max(best.score, v.score)
+			reasons = append(reasons, p.nodes[i].name+": "+v.reason)
+		}
+		best.pass = best.pass || threshold > 0 && best.score >= threshold
+		if !best.pass {
+			best.reason = "none of its members holds (" + firstFew(reasons) + ")"
+		}
+		return best
+	}
+}
+
+// all holds if every required member passes and the weighted score reaches the
+// threshold.
+func (p *program) all(threshold float64) judge {
+	return func(answer string, gold []string) verdict {
+		s := p.run(answer, gold, Options{Threshold: threshold})
+		v := verdict{score: s.Soft, pass: s.Hard == 1, reason: s.Reason}
+		if v.pass {
+			return v
+		}
+		var reasons []string
+		for _, part := range s.Parts {
+			if !part.Pass && part.Reason != "" {
+				reasons = append(reasons, part.Check+": "+part.Reason)
+			}
+		}
+		if len(reasons) > 1 {
+			v.reason = firstFew(reasons)
+		}
+		return v
+	}
+}
+
+// firstFew keeps messages readable: a long group rarely needs all its reasons.
+func firstFew(reasons []string) string {
+	const shown = 3
+	if len(reasons) > shown {
+		reasons = append(slices.Clone(reasons[:shown]), fmt.Sprintf("and %d more", len(reasons)-shown))
+	}
+	return strings.Join(reasons, "; ")
+}

@@ -1,0 +1,272 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2"
+
+	"github.com/seed-f4525e22/skillopt/internal/jsonx"
+)
+
+// Extractor finds the answer within a reply. The zero value takes all of it. It
+// is safe for concurrent use.
+type Extractor struct {
+	rules []extraction // tried in order
+}
+
+// extraction is one way to find an answer.
+type extraction struct {
+	name string
+	find func(reply string) (string, bool)
+}
+
+// ParseExtract reads where the answer is, as a YAML or JSON decoder returns it.
+// It is one of
+//
+//	all                     the whole reply
+//	last_line               its last line that is not blank
+//	{tag: answer}           the last <answer>...</answer>, in any letter case
+//	{regex: "Answer: (.*)"} the last match's first group, or all of the match
+//	{json_path: "a.b[0]"}   a value of the JSON object or list in the reply
+//
+// or, in short, text such as "tag:answer". An object may also say which: first,
+// and a fallback, which is read in the same way, or none: then a reply without
+// an answer counts as empty. Without a fallback it is all. Nil is all.
+func ParseExtract(v any) (*Extractor, error) {
+	e := &Extractor{}
+	for depth := 0; v != nil; depth++ {
+		if depth > maxGroupDepth {
+			return nil, fmt.Errorf("extract: more than %d fallbacks", maxGroupDepth)
+		}
+		if v == "none" && depth > 0 {
+			e.rules = append(e.rules, extraction{name: "none", find: func(string) (string, bool) { return "", true }})
+			break
+		}
+		rule, next, err := newExtraction("extract"+strings.Repeat(".fallback", depth), v)
+		if err != nil {
+			return nil, err
+		}
+		e.rules = append(e.rules, rule)
+		v = next
+	}
+	return e, nil
+}
+
+// Answer returns the answer in a reply, without white space around it. When no
+// rule finds one, the whole reply is the answer.
+func (e *Extractor) Answer(reply string) string {
+	for _, r := range e.rules {
+		if a, ok := r.find(reply); ok {
+			return strings.TrimSpace(a)
+		}
+	}
+	return strings.TrimSpace(reply)
+}
+
+func newExtraction(path string, v any) (rule extraction, fallback any, err error) {
+	if text, ok := v.(string); ok {
+		kind, argument, _ := strings.Cut(text, ":")
+		v = map[string]any{strings.ReplaceAll(strings.TrimSpace(kind), "-", "_"): strings.TrimSpace(argument)}
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return rule, nil, fmt.Errorf("%s: text or an object expected, found %s", path, describe(v))
+	}
+	s := &spec{path: path, m: m, kind: "extract"}
+	kinds := []string{"all", "last_line", "tag", "regex", "json_path"}
+	for _, k := range kinds {
+		if _, given := m[k]; given && rule.name == "" {
+			rule.name = k
+		}
+	}
+	if rule.name == "" {
+		keys := strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+		return rule, nil, fmt.Errorf("%s: %q says nothing of where the answer is%s; one of %s is needed", path, keys, suggestion(keys, kinds), strings.Join(kinds, ", "))
+	}
+	rule.find = s.finder(rule.name)
+	fallback, _ = s.get("fallback")
+	return rule, fallback, s.done()
+}
+
+func (s *spec) finder(kind string) func(string) (string, bool) {
+	v, _ := s.get(kind)
+	argument, isText := v.(string)
+	needsText := kind == "tag" || kind == "regex" || kind == "json_path"
+	if needsText && (!isText || argument == "") {
+		s.fail(kind, "text expected, found %s", describe(v))
+		return nil
+	}
+	if !needsText && v != true && argument != "" {
+		s.fail(kind, "takes no argument, found %s", describe(v))
+	}
+	switch kind {
+	case "tag":
+		first := s.choice("which", "last", "first") == "first"
+		name := strings.Trim(argument, "<>/")
+		return func(reply string) (string, bool) { return tagged(reply, name, first) }
+	case "regex":
+		first := s.choice("which", "last", "first") == "first"
+		re := s.regex(kind, argument, s.text("flags", "m"), MatchTimeout)
+		return func(reply string) (string, bool) { return matched(re, reply, first) }
+	case "json_path":
+		steps, err := parsePath(argument)
+		if err != nil {
+			s.fail(kind, "%v", err)
+		}
+		return func(reply string) (string, bool) { return jsonAt(reply, steps) }
+	case "last_line":
+		return lastLine
+	}
+	return func(reply string) (string, bool) { return reply, true }
+}
+
+// tagged returns what stands between a tag and the nearest closing tag after
+// it. Tags without a closing one do not count.
+func tagged(reply, name string, first bool) (answer string, found bool) {
+	low := asciiLower(reply)
+	begin, end := "<"+asciiLower(name)+">", "</"+asciiLower(name)+">"
+	for pos := 0; ; {
+		i := strings.Index(low[pos:], begin)
+		if i < 0 {
+			return answer, found
+		}
+		from := pos + i + len(begin)
+		j := strings.Index(low[from:], end)
+		if j < 0 {
+			return answer, found
+		}
+		answer, found = reply[from:from+j], true
+		if first {
+			return answer, true
+		}
+		pos = from + j + len(end)
+	}
+}
+
+// asciiLower keeps the length, so that positions hold in the original too.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+func lastLine(reply string) (string, bool) {
+	reply = strings.TrimSpace(reply)
+	if i := strings.LastIndexAny(reply, "\n\r"); i >= 0 {
+		reply = reply[i+1:]
+	}
+	return reply, reply != ""
+}
+
+// matched returns the first group of a match, or all of it if there is none. A
+// pattern that runs out of time has found nothing.
+func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found bool) {
+	deadline := time.Now().Add(re.MatchTimeout)
+	m, err := re.FindStringMatch(reply)
+	for ; err == nil && m != nil; m, err = re.FindNextMatch(m) {
+		answer, found = m.String(), true
+		if groups := m.Groups(); len(groups) > 1 {
+			answer = groups[1].String()
+		}
+		if first || time.Now().After(deadline) {
+			break
+		}
+	}
+	return answer, found
+}
+
+// parsePath reads a path such as a.b[0].c; a leading $ is allowed.
+func parsePath(path string) ([]any, error) {
+	rest := strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
+	var steps []any
+	for rest != "" {
+		if inner, ok := strings.CutPrefix(rest, "["); ok {
+			index, after, closed := strings.Cut(inner, "]")
+			i, err := strconv.Atoi(index)
+			if !closed || err != nil {
+				return nil, fmt.Errorf("%q is not a path: [%s must be a whole number in brackets; paths look like a.b[0], a negative index counts from the end", path, index)
+			}
+			steps, rest = append(steps, i), strings.TrimPrefix(after, ".")
+			continue
+		}
+		end := strings.IndexAny(rest, ".[")
+		if end < 0 {
+			end = len(rest)
+		}
+		if end == 0 {
+			return nil, fmt.Errorf("%q is not a path: a name is missing; paths look like a.b[0]", path)
+		}
+		steps = append(steps, rest[:end])
+		rest = strings.TrimPrefix(rest[end:], ".")
+	}
+	return steps, nil
+}
+
+func jsonAt(reply string, steps []any) (string, bool) {
+	v, err := answerJSON(reply)
+	if err != nil {
+		if v, err = looseJSON(reply, steps); err != nil {
+			return "", false
+		}
+	}
+	for _, step := range steps {
+		var ok bool
+		if v, ok = stepInto(v, step); !ok {
+			return "", false
+		}
+	}
+	return textOf(v)
+}
+
+// looseJSON finds the JSON in a reply with prose around it. Where the path
+// starts with an index, a list is looked for.
+func looseJSON(reply string, steps []any) (any, error) {
+	if len(steps) > 0 {
+		if _, isIndex := steps[0].(int); isIndex {
+			return jsonx.Array(reply)
+		}
+	}
+	return jsonx.Object(reply)
+}
+
+func stepInto(v, step any) (any, bool) {
+	switch step := step.(type) {
+	case string:
+		m, _ := v.(map[string]any)
+		inner, ok := m[step]
+		return inner, ok
+	case int:
+		list, _ := v.([]any)
+		if step < 0 {
+			step += len(list)
+		}
+		if step < 0 || step >= len(list) {
+			return nil, false
+		}
+		return list[step], true
+	}
+	return nil, false
+}
+
+// textOf returns text as it is and other values as compact JSON; null is no
+// answer.
+func textOf(v any) (string, bool) {
+	if v == nil {
+		return "", false
+	}
+	if s, ok := scalar(v); ok {
+		return s, true
+	}
+	text, err := json.Marshal(v)
+	return string(text), err == nil
+}

@@ -1,0 +1,145 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// verdict is what one check says of one answer.
+type verdict struct {
+	score  float64 // 0..1
+	pass   bool
+	reason string // why it does not hold; empty if it does
+	broken bool   // it could not be decided, so it fails whichever way it is asked
+}
+
+// judge decides a check, before negation.
+type judge func(answer string, gold []string) verdict
+
+// node is a compiled check.
+type node struct {
+	name     string // as reports call it
+	holds    string // what is the case when it holds, for the message of its negation
+	negate   bool
+	weight   float64
+	required bool
+	feedback string // the author's words for when it fails
+	gold     bool   // it compares with the task's gold
+	fit      func(gold string) error
+	judge    judge
+}
+
+func (n *node) run(answer string, gold []string) verdict {
+	v := n.judge(answer, gold)
+	if v.broken {
+		return verdict{broken: true, reason: v.reason}
+	}
+	if !n.negate {
+		return v
+	}
+	v = verdict{score: 1 - v.score, pass: !v.pass}
+	if !v.pass {
+		v.reason = "must not be so: the answer " + n.holds
+	}
+	return v
+}
+
+// program is a list of checks that score together.
+type program struct {
+	nodes []node
+}
+
+func (p *program) needsGold() bool {
+	for _, n := range p.nodes {
+		if n.gold {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *program) lintGold(gold []string) error {
+	var errs []error
+	for _, n := range p.nodes {
+		if n.fit == nil {
+			continue
+		}
+		for _, g := range gold {
+			if err := n.fit(g); err != nil {
+				errs = append(errs, fmt.Errorf("gold does not suit check %s: %w", n.name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *program) names() string {
+	names := make([]string, len(p.nodes))
+	for i, n := range p.nodes {
+		names[i] = n.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// run scores an answer. Soft is the weighted mean of the checks' scores; hard
+// is 1 if every required check passes and soft reaches the threshold.
+func (p *program) run(answer string, gold []string, o Options) score.Score {
+	s := score.Score{Hard: 1, Parts: make([]score.Part, len(p.nodes))}
+	var sum, weights float64
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		v := n.run(answer, gold)
+		sum += n.weight * v.score
+		weights += n.weight
+		s.Parts[i] = score.Part{Check: n.name, Score: v.score, Weight: n.weight, Pass: v.pass, Reason: v.reason}
+		if n.required && !v.pass {
+			s.Hard = 0
+			if s.Reason == "" {
+				s.Reason = n.name + ": " + v.reason
+			}
+		}
+	}
+	s.Soft = sum / weights
+	if s.Soft < o.Threshold && s.Hard == 1 {
+		s.Hard = 0
+		s.Reason = fmt.Sprintf("threshold: the weighted score is %.3g, %.3g is needed", s.Soft, o.Threshold)
+	}
+	s.Feedback = p.feedback(s)
+	return s
+}
+
+// feedback tells the analysts what each failed check expected. A check that
+// passes, and one that is merely reported, says nothing.
+func (p *program) feedback(s score.Score) string {
+	var b strings.Builder
+	for i, part := range s.Parts {
+		n := &p.nodes[i]
+		if part.Pass || part.Reason == "" || !n.required && (n.weight == 0 || s.Hard == 1) {
+			continue
+		}
+		line := n.name + ": " + part.Reason
+		if n.feedback != "" {
+			line += " - " + n.feedback
+		}
+		if strings.Contains(b.String(), part.Reason) && n.feedback == "" {
+			continue // another check has said the same of the same answer
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line)
+	}
+	return cutBytes(b.String(), score.MaxFeedback)
+}
+
+// cutBytes shortens s to at most limit bytes without splitting a character.
+func cutBytes(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const mark = "..."
+	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
+}

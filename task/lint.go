@@ -1,0 +1,232 @@
+package task
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/template"
+)
+
+// MinTasks is the number of tasks below which a set gets a warning: the
+// differences between two skills are then mostly chance.
+const MinTasks = 24
+
+// Checker knows the checks that score a task. Package check implements it.
+type Checker interface {
+	// Check reports what is wrong with the checks that score t: they cannot be
+	// read, they need a gold answer that t has not, or an empty answer passes
+	// them. Several faults are joined. It makes no model calls.
+	Check(t Task) error
+}
+
+// Rules say what a sound set of tasks is.
+type Rules struct {
+	// Prompt and System are the texts of the set's templates, "" when there are
+	// none. A task without a prompt of its own needs the first.
+	Prompt, System string
+	// Values are what the templates may use besides the fields of a task.
+	Values map[string]any
+	// Checker checks the checks. Without one, a task needs gold or checks of
+	// its own.
+	Checker Checker
+	// OwnScore says that the environment makes and scores its own tasks: they
+	// need neither prompt nor gold, and equal texts do not make equal tasks.
+	OwnScore bool
+}
+
+// NewSet returns a set of tasks from a source of your own after the same
+// scrutiny as Load's. It fails with an *Error that names every problem.
+func NewSet(tasks []Task, rules Rules) (Set, error) {
+	return newSet(slices.Clone(tasks), rules, &problems{})
+}
+
+func newSet(tasks []Task, rules Rules, ps *problems) (Set, error) {
+	s := Set{tasks: tasks}
+	if len(tasks) == 0 && len(ps.list) == 0 {
+		ps.add(ps.path, "", "no tasks")
+	}
+	l, err := newLinter(rules)
+	if err != nil {
+		ps.add("", "", "%v", err)
+		return Set{}, ps.err()
+	}
+	for i := range tasks {
+		l.lint(tasks[i], ps)
+	}
+	s.divide(ps)
+	l.overlap(&s, ps)
+	if err := ps.err(); err != nil {
+		return Set{}, err
+	}
+	if len(tasks) < MinTasks {
+		s.warnings = append(s.warnings, fmt.Sprintf("only %d tasks: with fewer than %d, differences between skills are mostly chance", len(tasks), MinTasks))
+	}
+	return s, nil
+}
+
+type linter struct {
+	rules          Rules
+	prompt, system *template.Template
+	ids            map[string]Task
+	shown          [][sha256.Size]byte // what the target would see, by position
+}
+
+func newLinter(r Rules) (*linter, error) {
+	l := &linter{rules: r, ids: map[string]Task{}}
+	var err error
+	if l.prompt, err = parseTemplate("tasks.prompt", r.Prompt); err != nil {
+		return nil, err
+	}
+	if l.system, err = parseTemplate("tasks.system", r.System); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func parseTemplate(name, text string) (*template.Template, error) {
+	t, err := template.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, secret := range []string{"gold", "answer", "answers", "hidden", "checks"} {
+		if slices.Contains(t.Names(), secret) {
+			return nil, fmt.Errorf("%s: {{%s}} would show the target what it is scored against; name other fields only", name, secret)
+		}
+	}
+	return t, nil
+}
+
+func (l *linter) lint(t Task, ps *problems) {
+	l.lintID(t, ps)
+	l.lintPrompt(t, ps)
+	if slices.Contains(t.Gold, "") {
+		ps.about(t, "gold holds an empty answer: an empty answer must not pass")
+	}
+	if len(t.Checks) > 0 && !json.Valid(t.Checks) {
+		ps.about(t, "checks are not JSON")
+		return
+	}
+	l.lintChecks(t, ps)
+}
+
+func (l *linter) lintID(t Task, ps *problems) {
+	if t.ID == "" {
+		ps.about(t, "no id")
+		return
+	}
+	first, twice := l.ids[t.ID]
+	switch {
+	case !twice:
+		l.ids[t.ID] = t
+	case first.Split != t.Split:
+		ps.about(t, "overlapping splits: the id is in %s and in %s%s; remove one, or rename it if it is another task", t.Split, first.Split, at(first.Origin))
+	default:
+		ps.about(t, "duplicate id: it is already taken%s", at(first.Origin))
+	}
+}
+
+func (l *linter) lintChecks(t Task, ps *problems) {
+	if l.rules.OwnScore && len(t.Checks) == 0 && len(t.Gold) == 0 {
+		return
+	}
+	if l.rules.Checker == nil {
+		if len(t.Gold) == 0 && len(t.Checks) == 0 {
+			ps.about(t, "neither gold nor checks: without them no answer can be scored")
+		}
+		return
+	}
+	for _, err := range unjoin(l.rules.Checker.Check(t)) {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			ps.about(t, "%s", line)
+		}
+	}
+}
+
+// unjoin returns the parts of a joined error.
+func unjoin(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	return []error{err}
+}
+
+// lintPrompt makes sure that the task has something to ask, and that the
+// templates find in it all that they name. It keeps a hash of what the target
+// would see.
+func (l *linter) lintPrompt(t Task, ps *problems) {
+	if t.Prompt == "" && l.rules.Prompt == "" && !l.rules.OwnScore {
+		ps.about(t, "no prompt: give the task one, or the set a template of its fields (tasks.prompt)")
+	}
+	values := t.Fields()
+	for name, v := range l.rules.Values {
+		if _, own := values[name]; !own {
+			values[name] = v
+		}
+	}
+	faults := len(ps.list)
+	shown := t.Prompt
+	if l.rules.Prompt != "" {
+		shown = fill(l.prompt, values, t, ps)
+	}
+	system := fill(l.system, values, t, ps)
+	if shown == "" || len(ps.list) > faults {
+		l.shown = append(l.shown, nothing)
+		return
+	}
+	l.shown = append(l.shown, sha256.Sum256([]byte(shown+"\x00"+system)))
+}
+
+// nothing stands for a task that shows nothing: it is like no other task, and
+// what is wrong with it has been said.
+var nothing [sha256.Size]byte
+
+func fill(tm *template.Template, values map[string]any, t Task, ps *problems) string {
+	text, err := tm.Render(values)
+	if err != nil {
+		ps.about(t, "%v", err)
+	}
+	return text
+}
+
+// overlap finds tasks that look the same to the target. Across splits that is
+// an error: what is trained on would be tested on. So it is in a set that is
+// yet to be divided, where the seed would decide whether it leaks.
+func (l *linter) overlap(s *Set, ps *problems) {
+	if l.rules.OwnScore {
+		return
+	}
+	first := map[[sha256.Size]byte]int{}
+	same := 0
+	for i, t := range s.tasks {
+		j, twice := first[l.shown[i]]
+		if !twice || l.shown[i] == nothing {
+			first[l.shown[i]] = i
+			continue
+		}
+		other := s.tasks[j]
+		switch {
+		case t.Split == "":
+			ps.about(t, "asks the same as task %q%s; whichever way the set is split, one could be trained on and the other tested: remove one", other.ID, at(other.Origin))
+		case t.Split != other.Split:
+			ps.about(t, "overlapping splits: it is in %s and asks the same as task %q in %s%s; remove one", t.Split, other.ID, other.Split, at(other.Origin))
+		default:
+			same++
+		}
+	}
+	if same > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("%d tasks ask the same as another task of their split", same))
+	}
+}
+
+func at(origin string) string {
+	if origin == "" {
+		return ""
+	}
+	return " (" + origin + ")"
+}

@@ -1,0 +1,115 @@
+package task
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ParseSplit reads the name of a split: train, selection or test, or one of the
+// other names that are in use for them (val, valid, dev, ...).
+func ParseSplit(name string) (Split, error) {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "train", "training":
+		return Train, nil
+	case "selection", "val", "valid", "validation", "dev", "valid_seen":
+		return Selection, nil
+	case "test", "valid_unseen":
+		return Test, nil
+	}
+	return "", fmt.Errorf("unknown split %q: train, selection (or val, valid, validation, dev) and test are allowed", name)
+}
+
+// Set is a data set: tasks, and which of them belong to which split. It is
+// immutable and safe for concurrent use.
+type Set struct {
+	tasks    []Task
+	splits   map[Split][]int // indices into tasks; nil before Assign
+	warnings []string
+}
+
+// Tasks returns all tasks in the order in which they were read. The slice must
+// not be changed.
+func (s Set) Tasks() []Task { return s.tasks }
+
+// Len returns the number of tasks.
+func (s Set) Len() int { return len(s.tasks) }
+
+// Warnings returns what is worth telling the user though it is no error.
+func (s Set) Warnings() []string { return s.warnings }
+
+// Assigned reports whether the tasks are divided into splits: by their own
+// split fields, by their directories, or by Assign.
+func (s Set) Assigned() bool { return s.splits != nil }
+
+// Split returns the tasks of a split: in the order of reading, or in the order
+// that Assign was given. It is empty before the tasks are divided.
+func (s Set) Split(name Split) []Task {
+	idx := s.splits[name]
+	tasks := make([]Task, len(idx))
+	for i, j := range idx {
+		tasks[i] = s.tasks[j]
+	}
+	return tasks
+}
+
+// Assign divides the tasks by index; the order of the indices becomes the order
+// of Split. Every task must be named exactly once: an error is a fault of the
+// caller, not of the tasks.
+func (s Set) Assign(parts map[Split][]int) (Set, error) {
+	tasks := slices.Clone(s.tasks)
+	seen := make([]bool, len(tasks))
+	splits := make(map[Split][]int, len(parts))
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		for _, i := range parts[name] {
+			if i < 0 || i >= len(tasks) {
+				return Set{}, fmt.Errorf("assign splits: %s names task %d, there are %d tasks", name, i, len(tasks))
+			}
+			if seen[i] {
+				return Set{}, fmt.Errorf("assign splits: task %q is named twice", tasks[i].ID)
+			}
+			seen[i] = true
+			tasks[i].Split = name
+		}
+		splits[name] = slices.Clone(parts[name])
+	}
+	if i := slices.Index(seen, false); i >= 0 {
+		return Set{}, fmt.Errorf("assign splits: task %q is in no split", tasks[i].ID)
+	}
+	return Set{tasks: tasks, splits: splits, warnings: s.warnings}, nil
+}
+
+// Require fails with an *Error that names each of the splits that is empty.
+func (s Set) Require(names ...Split) error {
+	var ps problems
+	for _, name := range names {
+		if len(s.splits[name]) == 0 {
+			ps.add("", "", "the %s split is empty: %d tasks are in train, %d in selection, %d in test; each split in use needs at least one",
+				name, len(s.splits[Train]), len(s.splits[Selection]), len(s.splits[Test]))
+		}
+	}
+	return ps.err()
+}
+
+// divide fills in the splits of tasks that name their own. Either all tasks do
+// or none.
+func (s *Set) divide(ps *problems) {
+	splits := map[Split][]int{}
+	var without []Task
+	for i, t := range s.tasks {
+		if t.Split == "" {
+			without = append(without, t)
+			continue
+		}
+		splits[t.Split] = append(splits[t.Split], i)
+	}
+	if len(splits) == 0 {
+		return
+	}
+	if len(without) > 0 {
+		ps.about(without[0], "no split, though %d of %d tasks name theirs: give every task a split, or none", len(s.tasks)-len(without), len(s.tasks))
+		return
+	}
+	s.splits = splits
+}

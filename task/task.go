@@ -1,0 +1,67 @@
+// Package task holds what a skill is trained on: tasks, their splits, and the
+// environments that carry them out.
+//
+// It knows nothing about models' vendors, scoring rules or the training loop.
+// Lint of checks goes through the Checker interface, which others implement.
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Task is one item of a data set.
+type Task struct {
+	ID     string          `json:"id"`
+	Type   string          `json:"type,omitempty"`
+	Prompt string          `json:"prompt,omitempty"` // what the target is asked, before templates
+	Gold   []string        `json:"gold,omitempty"`   // accepted answers, never shown to the target
+	Hidden string          `json:"hidden,omitempty"` // reference text, for analysts only
+	Checks json.RawMessage `json:"checks,omitempty"` // this task's own checks; absent: those of the set
+	Split  Split           `json:"split,omitempty"`
+	Data   map[string]any  `json:"data,omitempty"` // every other field, for templates
+
+	// Where the task was read, for messages: "tasks.jsonl:12".
+	Origin string `json:"-"`
+}
+
+// Split names a part of a data set.
+type Split string
+
+const (
+	Train     Split = "train"
+	Selection Split = "selection"
+	Test      Split = "test"
+)
+
+// Env carries out one task with one skill. Implement it to train on a world of
+// your own.
+type Env interface {
+	// Rollout carries out t with s. client is the target model; what is sent
+	// through it is metered and counted to this rollout. An error means that
+	// nothing was measured (never a score of 0); a failure of the agent within
+	// the task's limits is an Outcome with Status agent_error. Rollout may be
+	// called concurrently and must end when ctx does.
+	Rollout(ctx context.Context, t Task, s skill.Skill, client model.Client) (trajectory.Outcome, error)
+}
+
+// Fields returns what templates may show to the target: every field of Data,
+// and id, type and prompt where the task has them. Gold, hidden text and checks
+// are not among them. The map is fresh; nested values are shared.
+func (t Task) Fields() map[string]any {
+	fields := make(map[string]any, len(t.Data)+3)
+	maps.Copy(fields, t.Data)
+	fields["id"] = t.ID
+	if t.Type != "" {
+		fields["type"] = t.Type
+	}
+	if t.Prompt != "" {
+		fields["prompt"] = t.Prompt
+	}
+	return fields
+}

@@ -1,0 +1,64 @@
+// Package trajectory holds what happened in one rollout: the turns, the answer,
+// its score and what it cost.
+//
+// It knows nothing about models, skills or how outcomes are used. It is pure.
+package trajectory
+
+import "github.com/seed-f4525e22/skillopt/score"
+
+// Turn is one event of a trajectory. Exactly one of three shapes is filled in:
+// a message (Role and Content), a tool call (Tool or Action with Observation),
+// or a step of an environment (Step, Action, Observation).
+type Turn struct {
+	Kind        Kind   `json:"kind,omitempty"`
+	Role        string `json:"role,omitempty"`
+	Content     string `json:"content,omitempty"`
+	Step        string `json:"step,omitempty"` // label of an environment step
+	Action      string `json:"action,omitempty"`
+	Observation string `json:"observation,omitempty"`
+}
+
+// Kind tells the shapes of a Turn apart. The zero value is a message.
+type Kind string
+
+const (
+	Message  Kind = ""
+	ToolCall Kind = "tool_call"
+	EnvStep  Kind = "step"
+)
+
+// Usage counts the tokens of one or more model calls. Cached tokens are part of
+// Input, reasoning tokens are part of Output.
+type Usage struct {
+	Input     int64 `json:"input"`
+	Output    int64 `json:"output"`
+	Cached    int64 `json:"cached,omitempty"`
+	Reasoning int64 `json:"reasoning,omitempty"`
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input:     u.Input + v.Input,
+		Output:    u.Output + v.Output,
+		Cached:    u.Cached + v.Cached,
+		Reasoning: u.Reasoning + v.Reasoning,
+	}
+}
+
+// Outcome is the result of one rollout of one task. Hard and Soft mean nothing
+// unless Status.Measured().
+type Outcome struct {
+	ID         string       `json:"id"`
+	Type       string       `json:"type,omitempty"`
+	Status     score.Status `json:"status"`
+	Hard       float64      `json:"hard"`
+	Soft       float64      `json:"soft"`
+	Answer     string       `json:"answer,omitempty"`      // what was extracted and scored
+	FailReason string       `json:"fail_reason,omitempty"` // "class: detail", empty on success
+	Feedback   string       `json:"feedback,omitempty"`    // for analysts only
+	Question   string       `json:"question,omitempty"`    // the task's prompt, as the target saw it
+	Reference  string       `json:"reference,omitempty"`   // gold or hidden text, for analysts only
+	Trajectory []Turn       `json:"trajectory,omitempty"`  // without the system prompt, which all rollouts of a batch share
+	Usage      Usage        `json:"usage"`
+}
