@@ -1,0 +1,119 @@
+// Package event holds the typed events of a run. Their JSON form is the wire
+// format of `--events` and of the dashboard: one flat object an event.
+//
+// It knows nothing about who sends or receives them.
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Event is one thing that happened in a run.
+type Event interface {
+	// Kind is the value of the "event" field on the wire.
+	Kind() string
+}
+
+// Sink receives events. It is called from one goroutine at a time, in order,
+// and must not block for long: the run waits for it.
+type Sink func(Event)
+
+// RunStarted is the first event of a run or of a resumed run.
+type RunStarted struct {
+	RunDir    string `json:"run_dir"`
+	RunID     string `json:"run_id"`
+	Resumed   bool   `json:"resumed"`
+	Recorded  int    `json:"recorded"` // calls already in the record
+	Train     int    `json:"train"`
+	Selection int    `json:"selection"`
+	Test      int    `json:"test"`
+	Steps     int    `json:"steps"` // of the whole run
+	MaxCalls  int    `json:"max_calls"`
+}
+
+// StageStarted says that a stage of a step begins. Total is how many rollouts
+// or calls it will make, 0 if that is not known.
+type StageStarted struct {
+	Epoch int    `json:"epoch"`
+	Step  int    `json:"step"`
+	Stage string `json:"stage"`
+	Total int    `json:"total"`
+}
+
+// Progress says how far the current stage is, and what the run has used. After a
+// call of the optimizer it has the stage of that call and no total.
+type Progress struct {
+	Stage  string   `json:"stage"`
+	Done   int      `json:"done"`
+	Total  int      `json:"total"`
+	Calls  int64    `json:"calls"`
+	Input  int64    `json:"input_tokens"`
+	Output int64    `json:"output_tokens"`
+	Cost   *float64 `json:"cost_usd"` // null: a model has no price, or is simulated
+}
+
+// StepDone reports the decision of a step. Step 0 is the seed skill's score.
+type StepDone struct {
+	Epoch     int      `json:"epoch"`
+	Step      int      `json:"step"`
+	Action    string   `json:"action"`
+	Rollout   *float64 `json:"rollout_hard"` // mean of the train batch, null if unmeasured
+	Candidate *float64 `json:"candidate_score"`
+	Current   *float64 `json:"current_score"`
+	Best      *float64 `json:"best_score"`
+	BestStep  int      `json:"best_step"`
+	Edits     int      `json:"edits"`
+	Budget    int      `json:"edit_budget"`
+}
+
+// EpochDone reports what the end of an epoch decided.
+type EpochDone struct {
+	Epoch      int    `json:"epoch"`
+	SlowUpdate string `json:"slow_update"` // action, "" if there was none
+	MetaSkill  bool   `json:"meta_skill"`
+}
+
+// TestDone is a score on the test split.
+type TestDone struct {
+	Arm  string  `json:"arm"` // seed, best, final, no_skill
+	Hard float64 `json:"hard"`
+	Soft float64 `json:"soft"`
+	N    int     `json:"n"`
+}
+
+// Warning is something that the user should know and that did not stop the run.
+type Warning struct {
+	Text string `json:"text"`
+}
+
+// RunDone is the last event.
+type RunDone struct {
+	Status string  `json:"status"` // completed, stopped, budget, failed
+	Reason string  `json:"reason,omitempty"`
+	WallS  float64 `json:"wall_s"`
+}
+
+func (RunStarted) Kind() string   { return "run_started" }
+func (StageStarted) Kind() string { return "stage_started" }
+func (Progress) Kind() string     { return "progress" }
+func (StepDone) Kind() string     { return "step_done" }
+func (EpochDone) Kind() string    { return "epoch_done" }
+func (TestDone) Kind() string     { return "test_done" }
+func (Warning) Kind() string      { return "warning" }
+func (RunDone) Kind() string      { return "run_done" }
+
+// Marshal returns the wire form of e: its own fields with "event" and "time"
+// (RFC 3339, UTC) before them, on one line.
+func Marshal(e Event, at time.Time) ([]byte, error) {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encode event %s: %w", e.Kind(), err)
+	}
+	head := fmt.Appendf(nil, `{"event":%q,"time":%q`, e.Kind(), at.UTC().Format(time.RFC3339Nano))
+	if len(body) > 2 {
+		head = append(head, ',')
+	}
+	return append(head, body[1:]...), nil
+}

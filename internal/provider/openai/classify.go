@@ -1,0 +1,177 @@
+package openai
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// detail is what a server says about a refused request.
+type detail struct {
+	message string
+	code    string
+	kind    string
+}
+
+// wireError has the fields of all the shapes that servers give an error:
+//
+//	{"error": {"message": "...", "type": "...", "code": "..."}}   OpenAI
+//	{"error": "..."}                                              Ollama
+//	{"message": "...", "type": "...", "code": 400}                vLLM
+//	{"detail": "..."}                                             FastAPI
+type wireError struct {
+	Error   json.RawMessage `json:"error"`
+	Message string          `json:"message"`
+	Type    string          `json:"type"`
+	Status  string          `json:"status"` // Google's name of a textual code
+	Code    json.RawMessage `json:"code"`   // a string, a number or null
+	Detail  json.RawMessage `json:"detail"`
+}
+
+// readDetail reads an error body. What is no JSON is a message as a whole: a
+// proxy's HTML page says more than nothing.
+func readDetail(body []byte) detail {
+	var list []json.RawMessage // Google puts its error into a list
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	return parseDetail(body, 3)
+}
+
+func parseDetail(body []byte, depth int) detail {
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		return detail{message: text}
+	}
+	var w wireError
+	if depth == 0 || json.Unmarshal(body, &w) != nil {
+		return detail{message: string(body)}
+	}
+	for _, inner := range []json.RawMessage{w.Error, w.Detail} {
+		if present(inner) {
+			return parseDetail(inner, depth-1)
+		}
+	}
+	d := detail{message: w.Message, code: strings.Trim(string(w.Code), `"`), kind: w.Type}
+	if d.code == "null" {
+		d.code = ""
+	}
+	if d.kind == "" {
+		d.kind = w.Status
+	}
+	return d
+}
+
+// present reports whether a field was given, and not as null.
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// classify gives the class of a refused request. What the server says in words
+// counts before the status, since servers put very different things under 400
+// and 429.
+func classify(status int, d detail) model.Code {
+	if code := stated(d.code); code != "" {
+		return code
+	}
+	if code := stated(d.kind); code != "" {
+		return code
+	}
+	if status >= 400 && status < 500 && status != http.StatusTooManyRequests {
+		if code := worded(d.message); code != "" {
+			return code
+		}
+	}
+	if code := byStatus(status); code != "" {
+		return code
+	}
+	return byKind(d)
+}
+
+// stated knows the names that servers give to reasons which their status does
+// not tell. A key whose credit is used up is Auth: no waiting mends it, and the
+// user must act on the account.
+func stated(name string) model.Code {
+	switch strings.ToLower(name) {
+	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":
+		return model.ContextLength
+	case "content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation":
+		return model.ContentFilter
+	case "invalid_api_key", "api_key_invalid", "insufficient_quota", "billing_hard_limit_reached", "account_deactivated":
+		return model.Auth
+	case "model_not_found", "deploymentnotfound":
+		return model.NotFound
+	}
+	return ""
+}
+
+// worded knows reasons by their wording, where no code is given (vLLM, xAI,
+// Google, llama.cpp).
+func worded(message string) model.Code {
+	m := strings.ToLower(message)
+	has := func(phrases ...string) bool {
+		for _, p := range phrases {
+			if strings.Contains(m, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("maximum context length", "context window", "available context size", "context length", "prompt is too long", "too many input tokens"):
+		return model.ContextLength
+	case has("incorrect api key", "invalid api key", "api key not valid"):
+		return model.Auth
+	case has("content management policy", "content policy"):
+		return model.ContentFilter
+	}
+	return ""
+}
+
+func byStatus(status int) model.Code {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return model.Auth
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
+		return model.NotFound
+	case http.StatusRequestEntityTooLarge:
+		return model.ContextLength
+	case http.StatusRequestTimeout:
+		return model.Timeout
+	case http.StatusTooManyRequests:
+		return model.RateLimit
+	case http.StatusServiceUnavailable, 529, http.StatusTooEarly:
+		return model.Overloaded
+	case http.StatusConflict: // the server asks for a repeat, not for a change
+		return model.Server
+	}
+	switch {
+	case status >= 500:
+		return model.Server
+	case status >= 400:
+		return model.BadRequest
+	}
+	return ""
+}
+
+// byKind is for errors that came with a good status.
+func byKind(d detail) model.Code {
+	name := strings.ToLower(d.kind + " " + d.code)
+	for _, k := range []struct {
+		part string
+		code model.Code
+	}{
+		{"rate_limit", model.RateLimit},
+		{"overloaded", model.Overloaded},
+		{"authentication", model.Auth},
+		{"permission", model.Auth},
+		{"not_found", model.NotFound},
+		{"invalid_request", model.BadRequest},
+		{"timeout", model.Timeout},
+	} {
+		if strings.Contains(name, k.part) {
+			return k.code
+		}
+	}
+	return model.Server
+}

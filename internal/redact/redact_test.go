@@ -1,0 +1,71 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	r := New("hunter2hunter2", "hunter2", "hunter2hunter2", "", "abc")
+	tests := []struct{ name, in, want string }{
+		{"nothing", "max_tokens=4096 abc sk-learn token: 7", "max_tokens=4096 abc sk-learn token: 7"},
+		{"known", "x hunter2hunter2y hunter2", "x [redacted]y [redacted]"},
+		{"key", "key sk-abcDEF1234567890 used", "key [redacted] used"},
+		{"project key", "sk-proj-ab_cd-EF1234567890.", "[redacted]."},
+		{"bearer", "Authorization: Bearer abc.def-123456==", "Authorization: Bearer [redacted]"},
+		{"assignment", "api_key=abcdef123&x=1 password: 'correct horse'", "api_key=[redacted]&x=1 password: '[redacted] horse'"},
+		{"json", `{"api_key": "abcdef123", "n": 1}`, `{"api_key": "[redacted]", "n": 1}`},
+		{"reference stays", "api_key: ${OPENAI_API_KEY}", "api_key: ${OPENAI_API_KEY}"},
+		{"url", "http://me:pass@host/x", "http://me:[redacted]@host/x"},
+		{"others", "ghp_abcdefghijklmnopqrst12 AKIAABCDEFGHIJKLMNOP xoxb-1234567890-abc", "[redacted] [redacted] [redacted]"},
+		{"jwt", "eyJhbGciOiJI.eyJzdWIiOiIx.abc", "[redacted]"},
+	}
+	for _, tt := range tests {
+		if got := r.Text(tt.in); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestValue(t *testing.T) {
+	t.Parallel()
+	in := map[string]any{
+		"api_key":     "short",
+		"api_key_env": "OPENAI_API_KEY",
+		"max_tokens":  5,
+		"token":       "",
+		"headers":     map[string]string{"X-Api-Key": "v", "X-Stage": "{{stage}}", "Authorization": "${AUTH}"},
+		"list":        []any{"my hunter2 here", nil, 1.5},
+		"password":    map[string]any{"x": "y"},
+	}
+	want := map[string]any{
+		"api_key":     Mask,
+		"api_key_env": "OPENAI_API_KEY",
+		"max_tokens":  5,
+		"token":       "",
+		"headers":     map[string]string{"X-Api-Key": Mask, "X-Stage": "{{stage}}", "Authorization": "${AUTH}"},
+		"list":        []any{"my " + Mask + " here", nil, 1.5},
+		"password":    map[string]any{"x": "y"},
+	}
+	if diff := cmp.Diff(want, New("hunter2").Value(in)); diff != "" {
+		t.Error(diff)
+	}
+	if in["api_key"] != "short" {
+		t.Error("the input was changed")
+	}
+}
+
+func TestKnownSecretNeverSurvives(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.StringMatching(`[a-zA-Z0-9]{8,40}`).Draw(t, "secret")
+		text := rapid.String().Draw(t, "before") + secret + rapid.String().Draw(t, "after")
+		if got := New(secret, secret[:6]).Text(text); strings.Contains(got, secret) {
+			t.Fatalf("%q still holds %q", got, secret)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+// Package model is the seam between the product and language models: one
+// interface of one method, the request and the response it speaks, and errors
+// classified so that a caller can decide whether to wait, to stop or to score.
+//
+// It knows nothing about any vendor, about retries, limits, prices or records;
+// those wrap a Client from outside.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Client sends one request to one model.
+type Client interface {
+	// Generate blocks until the model has answered or ctx is done. It may be
+	// called concurrently. It makes one attempt: it neither retries nor waits
+	// for a limit. Every failure is an *Error (see Code); a cancelled ctx is
+	// returned as is, and one whose deadline has passed as a Timeout (see
+	// Interrupted).
+	Generate(ctx context.Context, req Request) (Response, error)
+}
+
+// Message roles.
+const (
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
+)
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Request is what an answer depends on (all but Tags), and Tags, which it does
+// not depend on.
+type Request struct {
+	Model    string    `json:"model"`
+	Messages []Message `json:"messages"`
+	Schema   *Schema   `json:"schema,omitempty"` // structured output wanted; an adapter without it ignores it
+	Sampling
+	Tags Tags `json:"-"`
+}
+
+// Sampling is how an answer is drawn. Nil and zero values leave the server's
+// default.
+type Sampling struct {
+	Temperature     *float64 `json:"temperature,omitempty"`
+	TopP            *float64 `json:"top_p,omitempty"`
+	MaxTokens       int      `json:"max_tokens,omitempty"`
+	ReasoningEffort string   `json:"reasoning_effort,omitempty"`
+	Seed            *int64   `json:"seed,omitempty"`
+}
+
+// Deterministic reports whether equal requests may be expected to get equal
+// answers: the temperature is set, and zero.
+func (s Sampling) Deterministic() bool { return s.Temperature != nil && *s.Temperature == 0 }
+
+// Schema asks for an answer that is one JSON value of the given JSON Schema.
+type Schema struct {
+	Name string          `json:"name"`
+	JSON json.RawMessage `json:"json"`
+}
+
+// Tags say on whose behalf a request is made. Adapters put them into headers.
+type Tags struct {
+	Stage string // one of the Stage constants
+	Role  string // target, optimizer or judge
+	Run   string // name of the run
+}
+
+// The roles that a model can play.
+const (
+	Target    = "target"
+	Optimizer = "optimizer"
+	Judge     = "judge"
+)
+
+// The stages of training that call models.
+const (
+	StageRollout        = "rollout"
+	StageAnalystError   = "analyst_error"
+	StageAnalystSuccess = "analyst_success"
+	StageMerge          = "merge"
+	StageMergeFinal     = "merge_final"
+	StageRanking        = "ranking"
+	StageSlowUpdate     = "slow_update"
+	StageMetaSkill      = "meta_skill"
+	StageLRAutonomous   = "lr_autonomous"
+	StageRewrite        = "rewrite"
+	StageJudge          = "judge"
+)
+
+// Finish says why an answer ended.
+type Finish string
+
+const (
+	FinishStop    Finish = "stop"
+	FinishLength  Finish = "length"  // cut by max_tokens
+	FinishFilter  Finish = "filter"  // content filter
+	FinishRefusal Finish = "refusal" // the model declined
+)
+
+// Response is a model's answer.
+type Response struct {
+	Text        string           `json:"text"`
+	Finish      Finish           `json:"finish"`
+	Usage       trajectory.Usage `json:"usage"`
+	Model       string           `json:"model,omitempty"`       // as the server named it
+	Fingerprint string           `json:"fingerprint,omitempty"` // system fingerprint, if any
+
+	// Pause is how long the server asks to wait before the next request, since
+	// what it grants is used up; 0 = not at all. It is no part of the answer.
+	Pause time.Duration `json:"-"`
+}

@@ -1,0 +1,105 @@
+// Package modeltest holds what tests of models need: a suite that every adapter
+// of a provider must pass, run against a scripted server on the loopback
+// interface, and a fake model.Client for everybody else's tests.
+//
+// It knows nothing about any protocol: an adapter's own test says in a Harness
+// how its protocol reads and writes.
+package modeltest
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Harness tells the suite about one adapter and its protocol.
+type Harness struct {
+	// New returns a client. What it holds is released through t.Cleanup.
+	New func(t *testing.T, s Settings) model.Client
+	// Read says what a server of the protocol sees in a request.
+	Read func(r *http.Request, body []byte) (Seen, error)
+	// Write returns the body of a successful response.
+	Write func(Reply) []byte
+	// Refuse returns the body of an error that gives message as its reason.
+	Refuse func(message string) []byte
+	// Faults are responses of this protocol and the class each must get, beyond
+	// those that follow from the status alone.
+	Faults []Fault
+	// Lacks names what the protocol cannot express.
+	Lacks Lacks
+}
+
+// Settings are what a client is made from.
+type Settings struct {
+	URL        string // of the scripted server, without a path
+	Key        string // "" sends no credential
+	Headers    map[string]string
+	Structured bool  // the server takes a JSON Schema
+	MaxBody    int64 // bytes of a response, 0 for the adapter's default
+}
+
+// Lacks names abilities that a protocol does not have.
+type Lacks struct {
+	Seed        bool
+	Schema      bool
+	Refusal     bool
+	Cached      bool // counts of cached tokens
+	Reasoning   bool // counts of reasoning tokens
+	Effort      bool // a field for the reasoning effort
+	Fingerprint bool
+	// TokenDefault says that the protocol demands a limit of output tokens, so
+	// that the adapter sends one of its own.
+	TokenDefault bool
+}
+
+// Seen is a request as the server understands it.
+type Seen struct {
+	Model       string
+	Messages    []model.Message // system messages first, wherever the protocol puts them
+	Temperature *float64
+	TopP        *float64
+	MaxTokens   int
+	Effort      string
+	Seed        *int64
+	Schema      json.RawMessage
+	Key         string      // the credential
+	Header      http.Header // filled in by the suite
+}
+
+// Reply is a successful answer to be written in the protocol's form.
+type Reply struct {
+	Text        string
+	Refusal     string // the model declines in these words; Text is then ""
+	Finish      model.Finish
+	Input       int64
+	Output      int64
+	Cached      int64
+	Reasoning   int64
+	NoUsage     bool // leave out all counts
+	Model       string
+	Fingerprint string
+}
+
+// Fault is a response and what the adapter must make of it.
+type Fault struct {
+	Name   string
+	Status int
+	Header map[string]string
+	Body   string
+	Want   model.Code
+	Wait   time.Duration // wanted RetryAfter
+}
+
+// Run runs the suite: one subtest for each promise of model.Client.
+func Run(t *testing.T, h Harness) {
+	t.Run("request", func(t *testing.T) { testRequests(t, h) })
+	t.Run("response", func(t *testing.T) { testResponses(t, h) })
+	t.Run("fault", func(t *testing.T) { testFaults(t, h) })
+	t.Run("wire", func(t *testing.T) { testWire(t, h) })
+	t.Run("context", func(t *testing.T) { testContext(t, h) })
+	t.Run("secrets", func(t *testing.T) { testSecrets(t, h) })
+	t.Run("concurrency", func(t *testing.T) { testConcurrency(t, h) })
+}
