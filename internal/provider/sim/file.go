@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// MaxBytes is the largest world file that is read.
+const MaxBytes = 4 << 20
+
+// A Problem is one fault of a world file.
+type Problem struct {
+	File string
+	Line int    // 1-based, 0 when the fault has no place
+	Key  string // path of the key, such as "rules[2].transform.kind"; "" for a fault of syntax
+	Msg  string // what was found and what is allowed
+}
+
+func (p Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	b.WriteString(": ")
+	if p.Key != "" {
+		b.WriteString(p.Key + ": ")
+	}
+	b.WriteString(p.Msg)
+	return b.String()
+}
+
+// Error is everything that is wrong with a world file, at once.
+type Error struct{ Problems []Problem }
+
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The shape of a world file. docs/simulation.md describes the keys.
+type (
+	worldFile struct {
+		Name   string                       `yaml:"name"`
+		Seed   uint64                       `yaml:"seed"`
+		Reply  string                       `yaml:"reply"`
+		Unsure string                       `yaml:"unsure"`
+		Rates  rates                        `yaml:"rates"`
+		Tables map[string]map[string]string `yaml:"tables"`
+		Kinds  []kindFile                   `yaml:"kinds"`
+		Rules  []ruleFile                   `yaml:"rules"`
+		Notes  []string                     `yaml:"notes"`
+	}
+	kindFile struct {
+		Type   string            `yaml:"type"`
+		Match  string            `yaml:"match"`
+		Find   map[string]string `yaml:"find"`
+		Answer string            `yaml:"answer"`
+	}
+	ruleFile struct {
+		ID        string        `yaml:"id"`
+		TaskTypes []string      `yaml:"task_types"`
+		When      string        `yaml:"when"`
+		Harmful   bool          `yaml:"harmful"`
+		States    []any         `yaml:"states"`
+		Say       []string      `yaml:"say"`
+		Transform transformFile `yaml:"transform"`
+	}
+	transformFile struct {
+		Kind    string   `yaml:"kind"`
+		From    []string `yaml:"from"`
+		To      string   `yaml:"to"`
+		Text    string   `yaml:"text"`
+		Digits  *int     `yaml:"digits"`
+		Factor  *float64 `yaml:"factor"`
+		Pattern string   `yaml:"pattern"`
+		With    string   `yaml:"with"`
+		By      string   `yaml:"by"`
+		Desc    bool     `yaml:"descending"`
+		Table   string   `yaml:"table"`
+	}
+)
+
+// rates are how often things go wrong. All but the latency are probabilities.
+type rates struct {
+	Noise     float64 `yaml:"noise"`      // tasks that can never be solved
+	Flip      float64 `yaml:"flip"`       // answers in which the target forgets the skill
+	Harm      float64 `yaml:"harm"`       // failure analyses with a harmful proposal
+	Fooled    float64 `yaml:"fooled"`     // harmful proposals that ranking takes for good ones
+	Note      float64 `yaml:"note"`       // success analyses with a harmless note
+	Malformed float64 `yaml:"malformed"`  // optimizer replies that are not JSON
+	Empty     float64 `yaml:"empty"`      // replies without text
+	Errors    float64 `yaml:"errors"`     // requests that fail in transport
+	LatencyMS float64 `yaml:"latency_ms"` // time to answer, of both roles
+	Jitter    float64 `yaml:"jitter"`     // spread of the latency: a factor in [1-jitter, 1+jitter]
+}
+
+// Load reads the world file at path. A fault of its content is an *Error.
+func Load(path string) (*World, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read world: %w", err)
+	}
+	if info.Size() > MaxBytes {
+		return nil, &Error{[]Problem{{File: path, Msg: fmt.Sprintf("%d bytes, allowed are %d", info.Size(), MaxBytes)}}}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read world: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a world from the content of a world file. name is what errors
+// call it. Every error is an *Error, with all faults that were found.
+func Parse(name string, data []byte) (*World, error) {
+	tree, f, err := decode(data)
+	if err != nil {
+		return nil, &Error{[]Problem{yamlProblem(name, err)}}
+	}
+	c := compiler{name: name, tree: tree, file: f}
+	w := c.world()
+	if len(c.problems) > 0 {
+		return nil, &Error{c.problems}
+	}
+	w.print = digest(string(data))
+	return w, nil
+}
+
+// decode reads YAML strictly. The library panics on some files that are no
+// worlds (a tag before a value of another type, for one), which is no reason to
+// end the process.
+func decode(data []byte) (tree *ast.File, f worldFile, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the YAML cannot be read: %v", r)
+		}
+	}()
+	if tree, err = parser.ParseBytes(data, 0); err != nil {
+		return nil, f, err
+	}
+	err = yaml.UnmarshalWithOptions(data, &f, yaml.Strict())
+	return tree, f, err
+}
+
+// yamlProblem takes line and message out of an error of the YAML library.
+func yamlProblem(file string, err error) Problem {
+	var located interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if !errors.As(err, &located) {
+		return Problem{File: file, Msg: err.Error()}
+	}
+	p := Problem{File: file, Msg: located.GetMessage()}
+	if t := located.GetToken(); t != nil && t.Position != nil {
+		p.Line = t.Position.Line
+	}
+	var unknown *yaml.UnknownFieldError
+	if errors.As(err, &unknown) {
+		p.Msg += "; docs/simulation.md lists the keys of a world file"
+	}
+	return p
+}
+
+// lineOf returns the line of the value at the path, or of the nearest one above
+// it that exists.
+func lineOf(tree *ast.File, path string) int {
+	for path != "" {
+		if p, err := yaml.PathString("$." + path); err == nil {
+			if node, err := p.FilterFile(tree); err == nil && node.GetToken() != nil {
+				return node.GetToken().Position.Line
+			}
+		}
+		cut := strings.LastIndexAny(path, ".[")
+		if cut < 0 {
+			break
+		}
+		path = path[:cut]
+	}
+	return 0
+}

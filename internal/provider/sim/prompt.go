@@ -1,0 +1,233 @@
+package sim
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// prompt is what an optimizer model is asked. The simulated optimizer knows
+// nothing else.
+type prompt struct {
+	stage  string
+	system string
+	user   string
+}
+
+// Headings by which the parts of a prompt are found.
+const (
+	headSkill       = "## Current Skill"
+	headFailed      = "## Failed Trajectories"
+	headSuccessful  = "## Successful Trajectories"
+	headMerge       = "## Patches to merge"
+	headMergeFinal  = "## Two pre-merged patches"
+	headSuggestions = "## Selected Revise Suggestions"
+	headRanking     = "## Edits to rank"
+	headGuidance    = "## Previous Slow Update Guidance"
+	headComparison  = "## Comparison"
+	headProposed    = "## Proposed Items"
+	headNotes       = "## Execution Notes"
+)
+
+// headings returns every heading that can follow another.
+func headings() []string {
+	return []string{
+		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
+		headRanking, headGuidance, headComparison, headProposed, headNotes,
+	}
+}
+
+// section returns the text under a heading, up to the next heading of this
+// file, without the blank lines that set it off.
+func (p prompt) section(heading string) string {
+	text := "\n" + p.user
+	i := strings.Index(text, "\n"+heading+"\n")
+	if i < 0 {
+		return ""
+	}
+	text = text[i+len(heading)+2:]
+	end := len(text)
+	for _, h := range headings() {
+		if j := strings.Index(text, "\n"+h+"\n"); j >= 0 {
+			end = min(end, j)
+		}
+	}
+	text = strings.TrimPrefix(text[:end], "\n")
+	return strings.TrimSuffix(text, "\n")
+}
+
+// form is the shape in which a prompt wants changes.
+type form int
+
+const (
+	asEdits form = iota
+	asSuggestions
+	asCandidates
+)
+
+func (p prompt) form() form {
+	switch {
+	case strings.Contains(p.system, "skill_candidates"):
+		return asCandidates
+	case strings.Contains(p.system, "revise_suggestions"):
+		return asSuggestions
+	}
+	return asEdits
+}
+
+var budgetText = regexp.MustCompile(`\bbudget=(\d+)`)
+
+// budget is the number of changes that the prompt allows, 4 if it does not say.
+func (p prompt) budget() int {
+	m := budgetText.FindStringSubmatch(p.user)
+	if m == nil {
+		return 4
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		return 4
+	}
+	return n
+}
+
+// id stands for the prompt in draws.
+func (p prompt) id() uint64 { return mix(digest(p.system), digest(p.user)) }
+
+// objects returns every JSON object in a text that has the key, in order. A
+// brace that opens no such object is passed over.
+func objects(text, key string) []map[string]any {
+	var out []map[string]any
+	for i := strings.IndexByte(text, '{'); i >= 0; {
+		d := json.NewDecoder(strings.NewReader(text[i:]))
+		d.UseNumber()
+		var o map[string]any
+		skip := 1
+		if d.Decode(&o) == nil {
+			if _, ok := o[key]; ok {
+				out = append(out, o)
+				skip = int(d.InputOffset())
+			}
+		}
+		next := strings.IndexByte(text[i+skip:], '{')
+		if next < 0 {
+			break
+		}
+		i += skip + next
+	}
+	return out
+}
+
+// example is a trajectory as an analyst reads it.
+type example struct {
+	question string
+	got      string
+	want     []string // accepted answers
+}
+
+// Headings that begin a trajectory: of a minibatch, and of the comparison that a
+// slow update shows.
+const (
+	inMinibatch  = "\n### "
+	inComparison = "\n#### "
+)
+
+// examples reads the trajectories of a section. One without an answer teaches
+// nothing and is left out.
+func (w *World) examples(section, heading string) []example {
+	var out []example
+	blocks := strings.Split("\n"+section, heading)
+	for _, block := range blocks[1:] {
+		got, ok := w.answered(block)
+		if !ok {
+			continue
+		}
+		out = append(out, example{question: question(block), got: got, want: references(block)})
+	}
+	return out
+}
+
+// answered is the answer that was scored, or else the last one that was given.
+func (w *World) answered(block string) (string, bool) {
+	for _, line := range []*regexp.Regexp{scoredLine, nowLine} {
+		if m := line.FindStringSubmatch(block); m != nil {
+			return strings.ReplaceAll(strings.TrimSpace(m[1]), `\n`, "\n"), true
+		}
+	}
+	return w.within(block)
+}
+
+var (
+	scoredLine = regexp.MustCompile(`(?m)^- scored answer: (.*)$`)
+	nowLine    = regexp.MustCompile(`(?m)^Now: hard=\S+ soft=\S+ answer=(.*?)(?: \([^()]*\))?$`)
+	// A field of a trajectory: a label at the beginning of a line, behind it or
+	// below it the text, to the next label.
+	blockLabel     = regexp.MustCompile(`(?m)^(Task|Feedback|Conversation|Reference(?: \([^)\n]*\))?|Expected):[ \t]*`)
+	turnMark       = regexp.MustCompile(`(?m)^\[[a-z]+\] `)
+	taskLabel      = regexp.MustCompile(`^Task`)
+	hiddenLabel    = regexp.MustCompile(`^Reference \(`) // the product's own wording, which no task uses
+	referenceLabel = regexp.MustCompile(`^(Reference|Expected)`)
+)
+
+// field returns the text behind the first label that the pattern accepts.
+func field(block string, label *regexp.Regexp) string {
+	for _, m := range blockLabel.FindAllStringSubmatchIndex(block, -1) {
+		if !label.MatchString(block[m[2]:m[3]]) {
+			continue
+		}
+		rest := block[m[1]:]
+		if end := blockLabel.FindStringIndex(rest); end != nil {
+			rest = rest[:end[0]]
+		}
+		return strings.TrimSpace(rest)
+	}
+	return ""
+}
+
+// question is the task of a trajectory: its own field, the first turn of the
+// conversation, or what stands before the reference.
+func question(block string) string {
+	if text := field(block, taskLabel); text != "" {
+		return text
+	}
+	_, talk, ok := strings.Cut(block, "\nConversation:\n")
+	if !ok {
+		text, _, _ := strings.Cut(block, "\nReference (")
+		return text
+	}
+	first := turnMark.FindStringIndex(talk)
+	if first == nil {
+		return talk
+	}
+	talk = talk[first[1]:]
+	if next := turnMark.FindStringIndex(talk); next != nil {
+		talk = talk[:next[0]]
+	}
+	return strings.TrimSpace(talk)
+}
+
+// references returns the answers that a trajectory names as expected. The text
+// may be a JSON list, have one answer a line, or several with bars between; which
+// of these is meant cannot be told, so every reading is accepted.
+func references(block string) []string {
+	text := field(block, hiddenLabel)
+	if text == "" {
+		text = field(block, referenceLabel)
+	}
+	text = strings.TrimPrefix(text, "expected: ")
+	if text == "" {
+		return nil
+	}
+	var list []string
+	if json.Unmarshal([]byte(text), &list) == nil {
+		return list
+	}
+	out := []string{text}
+	for line := range strings.SplitSeq(text, "\n") {
+		out = append(out, strings.TrimSpace(strings.TrimPrefix(line, "- ")))
+	}
+	for part := range strings.SplitSeq(firstLine(text), " | ") {
+		out = append(out, strings.TrimSpace(part))
+	}
+	return out
+}

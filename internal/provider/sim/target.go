@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+)
+
+// reading is what a document states.
+type reading struct {
+	digest uint64
+	stated []bool // by index of the rule
+}
+
+// read finds the rules that a document states.
+func (w *World) read(doc string) *reading {
+	r := &reading{digest: digest(doc), stated: make([]bool, len(w.rules))}
+	for _, s := range statements(doc) {
+		for i, rule := range w.rules {
+			r.stated[i] = r.stated[i] || rule.stated(s.text)
+		}
+	}
+	return r
+}
+
+// problem is a task as the target understands it.
+type problem struct {
+	digest uint64
+	kind   *kind
+	plain  string  // the answer without any rule
+	rules  []*rule // those that concern the task, in order
+	noisy  bool    // can never be solved
+}
+
+// solve understands a task from its text. A text of no known kind gives nil; an
+// error is a fault of the world file.
+func (w *World) solve(text string) (*problem, error) {
+	for _, k := range w.kinds {
+		m := k.match.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		v, err := k.answer.eval(scope{names: k.names(text, m), tables: w.tables})
+		if err != nil {
+			return nil, fmt.Errorf("world %s: answer of kind %s: %w", w.name, k.taskType, err)
+		}
+		p := &problem{digest: digest(text), kind: k, plain: v.text()}
+		for _, r := range k.rules {
+			if r.when == nil || r.when.MatchString(text) {
+				p.rules = append(p.rules, r)
+			}
+		}
+		p.noisy = w.chance(drawNoise, p.digest) < w.rates.Noise
+		return p, nil
+	}
+	return nil, nil
+}
+
+// names returns what the expressions of a kind can refer to.
+func (k *kind) names(text string, m []string) map[string]value {
+	names := map[string]value{}
+	for i, g := range k.match.SubexpNames() {
+		if g != "" {
+			names[g] = scalar(m[i])
+		}
+	}
+	for list, re := range k.find {
+		for i, g := range re.SubexpNames() {
+			if g == "" {
+				continue
+			}
+			v := value{list: true}
+			for _, m := range re.FindAllStringSubmatch(text, -1) {
+				v.items = append(v.items, m[i])
+			}
+			names[list+"."+g] = v
+		}
+	}
+	return names
+}
+
+// follow applies the rules of a task that are stated to an answer.
+func (p *problem) follow(answer string, stated []bool) string {
+	for _, r := range p.rules {
+		if stated[r.index] {
+			answer = r.apply(answer)
+		}
+	}
+	return answer
+}
+
+// answer is what the target replies to a task under a skill. seed is that of
+// the request: another sample may forget the skill where this one kept to it.
+func (w *World) answer(p *problem, r *reading, seed uint64) string {
+	if p == nil || p.noisy {
+		return w.before + w.unsure + w.after
+	}
+	if w.rates.Flip > 0 && w.chance(drawFlip, p.digest, r.digest, seed) < w.rates.Flip {
+		return w.before + w.forget(p, r) + w.after
+	}
+	return w.before + p.follow(p.plain, r.stated) + w.after
+}
+
+// forget is the answer of a target that does not think of the skill; where that
+// makes no difference it loses its way altogether.
+func (w *World) forget(p *problem, r *reading) string {
+	if p.follow(p.plain, r.stated) == p.plain {
+		return w.unsure
+	}
+	return p.plain
+}
+
+// within takes what stands last in a reply template's slot out of a text.
+func (w *World) within(text string) (string, bool) {
+	before, after := strings.TrimSpace(lastLine(w.before)), strings.TrimSpace(firstLine(w.after))
+	i := strings.LastIndex(text, before)
+	if i < 0 {
+		return "", false
+	}
+	rest := text[i+len(before):]
+	if after == "" {
+		rest = firstLine(rest)
+	} else if j := strings.Index(rest, after); j >= 0 {
+		rest = rest[:j]
+	} else {
+		return "", false
+	}
+	return strings.TrimSpace(rest), true
+}
+
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
