@@ -1,0 +1,179 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Each calls yield for every durable entry, ledger included, in the order of
+// commits and with its input. It stops at the first error of yield.
+func (j *Journal) Each(ctx context.Context, yield func(Record) error) (err error) {
+	parts := make(map[int64]Blob)
+	var w row
+	targets := w.targets()
+	l := loader{path: j.path, names: make(map[string]string)}
+	rows, err := j.db.QueryContext(ctx, "SELECT "+entryColumns+", shared, own FROM entries ORDER BY seq")
+	if err != nil {
+		return j.readError("read", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return j.readError("read", err)
+		}
+		r := l.record(&w)
+		r.Input.Own = append([]byte(nil), w.own...)
+		if r.Input.Shared, err = j.parts(ctx, w.shared, parts); err != nil {
+			return fmt.Errorf("read input of entry %d: %w", r.Seq, err)
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return j.readError("read", err)
+	}
+	return nil
+}
+
+// parts resolves references to shared parts, reading each part once as long as
+// the same cache is handed in.
+func (j *Journal) parts(ctx context.Context, refs []byte, cache map[int64]Blob) ([]Blob, error) {
+	ids, ok := parseRefs(refs)
+	if !ok {
+		return nil, &CorruptError{Path: j.path, Reason: "a list of shared parts cannot be read"}
+	}
+	var shared []Blob
+	for _, id := range ids {
+		b, ok := cache[id]
+		if !ok {
+			var err error
+			if b, err = j.part(ctx, id); err != nil {
+				return nil, err
+			}
+			cache[id] = b
+		}
+		shared = append(shared, b)
+	}
+	return shared, nil
+}
+
+func (j *Journal) part(ctx context.Context, id int64) (Blob, error) {
+	var data []byte
+	err := j.db.QueryRowContext(ctx, "SELECT data FROM blobs WHERE id = ?", id).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Blob{}, &CorruptError{Path: j.path, Reason: fmt.Sprintf("shared part %d is missing", id)}
+	}
+	if err != nil {
+		return Blob{}, j.readError("read", err)
+	}
+	return NewBlob(string(data)), nil
+}
+
+// copyBatch is how many results CopyTo commits at once.
+const copyBatch = 500
+
+// CopyTo writes the calls and episodes among the entries up to number upTo into
+// a new journal at path, for a run that is forked from this one. The copies are
+// marked as inherited and cost nothing. Decisions, given-up items, the ledger
+// and the meta values stay behind: they belong to this run. The file appears at
+// path once it is whole; a process that dies before leaves one beside it, which
+// the next CopyTo to path removes. Nobody else may copy to path meanwhile.
+func (j *Journal) CopyTo(ctx context.Context, path string, upTo int64) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("copy journal to %s: the file exists", path)
+	}
+	part := path + partSuffix
+	if err := Remove(part); err != nil {
+		return err
+	}
+	to, err := Open(ctx, part, Options{})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(j.copyInto(ctx, to, upTo), to.Close())
+	if err != nil {
+		return errors.Join(err, Remove(part))
+	}
+	if err := os.Rename(part, path); err != nil {
+		return errors.Join(fmt.Errorf("copy journal to %s: %w", path, err), Remove(part))
+	}
+	return nil
+}
+
+// partSuffix ends the name of a copy that is not whole yet.
+const partSuffix = ".part"
+
+// Remove deletes the files of the journal at path, which nobody may have open,
+// and what a CopyTo that was killed left there. Files that are not there are no
+// error.
+func Remove(path string) error {
+	for _, file := range []string{path, path + partSuffix} {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove journal: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Inherited reports whether the journal holds nothing but results that another
+// run paid for. That of an empty journal is true.
+func (j *Journal) Inherited() bool {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	for _, r := range j.index {
+		if r.Code != CodeInherited {
+			return false
+		}
+	}
+	// A replaced result and the ledger count as well: they were paid for.
+	return j.seq == int64(len(j.index))
+}
+
+// errEnough ends an iteration early.
+var errEnough = errors.New("enough")
+
+func (j *Journal) copyInto(ctx context.Context, to *Journal, upTo int64) error {
+	var batch []Record
+	flush := func() error {
+		records := batch
+		batch = nil
+		return to.Append(ctx, records...)
+	}
+	err := j.Each(ctx, func(r Record) error {
+		if r.Seq > upTo {
+			return errEnough
+		}
+		if (r.Kind != Call && r.Kind != Episode) || j.replaced(r, upTo) {
+			return nil
+		}
+		batch = append(batch, inherited(r))
+		if len(batch) < copyBatch {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return flush()
+}
+
+// replaced reports whether a later result up to number upTo took r's place.
+func (j *Journal) replaced(r Record, upTo int64) bool {
+	last, ok := j.Lookup(r.Key)
+	return ok && last.Seq != r.Seq && last.Seq <= upTo
+}
+
+// inherited returns r as a run records it that did not pay for it.
+func inherited(r Record) Record {
+	r.Code, r.Replace = CodeInherited, true
+	r.Usage, r.Cost = Usage{}, nil
+	return r
+}

@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the database driver
+)
+
+// files is what lies at a journal's path before it is opened.
+type files struct {
+	path string
+	size int64 // of the database, 0 if there is none
+	log  int64 // of the write-ahead log, 0 if there is none
+	live bool  // an index of the log lies beside it: somebody may have it open
+}
+
+// look sizes up the files at path without opening them.
+func look(path string) (files, error) {
+	f := files{path: path}
+	var err error
+	if f.size, err = sizeOf(path); err != nil {
+		return f, err
+	}
+	if f.log, err = sizeOf(path + "-wal"); err != nil {
+		return f, err
+	}
+	_, err = os.Stat(path + "-shm")
+	f.live = err == nil
+	return f, nil
+}
+
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("open journal: %w", err)
+	}
+	if info.IsDir() {
+		return 0, fmt.Errorf("open journal %s: it is a directory", path)
+	}
+	return info.Size(), nil
+}
+
+func (f files) fresh() bool { return f.size == 0 }
+
+// unclean reports whether the last writer ended without Close.
+func (f files) unclean() bool { return f.log > 0 }
+
+// plausible refuses what SQLite would silently take for a new database.
+func (f files) plausible(opts Options) error {
+	if !f.fresh() {
+		return nil
+	}
+	if f.unclean() {
+		return &CorruptError{Path: f.path, Reason: "it is empty or missing, and its write-ahead log is not"}
+	}
+	if opts.Existing || opts.ReadOnly {
+		return fmt.Errorf("open journal %s: %w", f.path, ErrMissing)
+	}
+	return nil
+}
+
+// access is the part of a data source name that says how a file is opened.
+type access string
+
+const (
+	// FULL makes every commit wait for the disk, so that an acknowledged entry
+	// survives a loss of power. The page size suits entries of 1 to 4 KB.
+	readWrite access = "?_pragma=busy_timeout(5000)&_pragma=page_size(8192)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+		"&_pragma=wal_autocheckpoint(2000)&_pragma=journal_size_limit(33554432)"
+	readShared    access = "?mode=ro&_pragma=busy_timeout(5000)"
+	readImmutable access = "?mode=ro&immutable=1"
+)
+
+// readOnly chooses how to read: a file that nobody has open needs no locks and
+// no index of its log, and so can be read in a directory without write access.
+func readOnly(f files) access {
+	if f.unclean() || f.live {
+		return readShared
+	}
+	return readImmutable
+}
+
+// dsn returns the data source name of the file at path.
+func dsn(path string, how access) string {
+	p := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" && !strings.HasPrefix(p, "/") {
+		p = "/" + p // file:///C:/run.db
+	}
+	return "file:" + (&url.URL{Path: p}).EscapedPath() + string(how)
+}
+
+func openDB(dsn string) *sql.DB {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		// Only an unknown driver name makes sql.Open fail.
+		panic("journal: " + err.Error())
+	}
+	return db
+}

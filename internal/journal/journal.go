@@ -1,0 +1,313 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Options say how a journal is opened. The zero value opens for writing and
+// creates the file if there is none.
+type Options struct {
+	// Existing refuses a missing or empty file with ErrMissing.
+	Existing bool
+	// ReadOnly opens without a right to write, for instance beside a running
+	// process. It implies Existing.
+	ReadOnly bool
+}
+
+// Journal is an open journal. All its methods may be called concurrently.
+type Journal struct {
+	path   string
+	db     *sql.DB
+	writer *writer // nil when read only
+
+	mu sync.RWMutex
+	state
+}
+
+// state is what a journal keeps in memory. Everything in it can be computed
+// from the file.
+type state struct {
+	seq      int64
+	index    map[string]*Record // results by key, without inputs
+	attempts map[string]int     // tries of episodes so far, by key
+	blobs    map[Digest]int64   // stored shared parts
+	meta     map[string]string
+	totals   totals
+}
+
+func newState() state {
+	return state{
+		index:    make(map[string]*Record),
+		attempts: make(map[string]int),
+		blobs:    make(map[Digest]int64),
+		meta:     make(map[string]string),
+		totals:   newTotals(),
+	}
+}
+
+// Open opens the journal at path, or creates it. The file is checked before
+// anything in it is changed: its format (a *VersionError names a newer one),
+// its length, the checksum and the number of every entry, and after a crash
+// every byte. A *CorruptError says what is wrong. ctx bounds the opening only.
+//
+// Whoever opens a journal closes it, and sees to it that no other process
+// writes to it meanwhile.
+func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
+	files, err := look(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := files.plausible(opts); err != nil {
+		return nil, err
+	}
+	j := &Journal{path: path, state: newState()}
+	if !files.fresh() {
+		if err := j.check(ctx, files); err != nil {
+			return nil, err
+		}
+	}
+	if opts.ReadOnly {
+		j.db = openDB(dsn(path, readOnly(files)))
+		return j, nil
+	}
+	if err := j.openWriter(ctx); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// check verifies and loads an existing file through a connection that cannot
+// write, so that a refused file stays as it is, its write-ahead log included.
+func (j *Journal) check(ctx context.Context, files files) (err error) {
+	db := openDB(dsn(j.path, readOnly(files)))
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return j.readError("open", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	// One transaction sees one state of the file, while another process may be
+	// adding to it: entries must not be newer than the parts they refer to.
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return j.readError("open", err)
+	}
+	defer func() {
+		if _, end := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); end != nil && err == nil {
+			err = j.readError("read", end)
+		}
+	}()
+	l := loader{path: j.path, conn: conn, state: &j.state}
+	return l.load(ctx, files)
+}
+
+// openWriter opens the connection that writes, and starts its goroutine.
+func (j *Journal) openWriter(ctx context.Context) error {
+	db := openDB(dsn(j.path, readWrite))
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return errors.Join(j.writeError(err), db.Close())
+	}
+	if err := migrate(ctx, conn, j.path); err != nil {
+		return errors.Join(j.writeError(err), conn.Close(), db.Close())
+	}
+	w, err := newWriter(ctx, j, conn)
+	if err != nil {
+		return errors.Join(j.writeError(err), conn.Close(), db.Close())
+	}
+	j.db, j.writer = db, w
+	go w.run()
+	return nil
+}
+
+// Close waits until everything that was handed in is durable, folds the
+// write-ahead log into the file, so that the file alone is the whole journal,
+// and closes it. A journal that can no longer be written is closed as it is.
+// A second Close does nothing.
+func (j *Journal) Close() error {
+	if j.writer == nil {
+		return j.db.Close()
+	}
+	if !j.writer.stop() {
+		return nil
+	}
+	err := j.writer.failure()
+	if err == nil {
+		err = j.writer.checkpoint()
+	}
+	return errors.Join(err, j.writer.insert.Close(), j.writer.conn.Close(), j.db.Close())
+}
+
+// Lookup returns the result recorded under key, without its input.
+func (j *Journal) Lookup(key string) (Record, bool) {
+	j.mu.RLock()
+	r, ok := j.index[key]
+	j.mu.RUnlock()
+	if !ok {
+		return Record{}, false
+	}
+	return *r, true
+}
+
+// Results returns the results, without their inputs, in the order of commits.
+func (j *Journal) Results() []Record {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	results := make([]Record, 0, len(j.index))
+	for _, r := range j.index {
+		results = append(results, *r)
+	}
+	sortBySeq(results)
+	return results
+}
+
+// Attempts returns how many tries of the episode key have left a trace, the
+// finished one included.
+func (j *Journal) Attempts(key string) int {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.attempts[key]
+}
+
+// HighWater returns the number of the last durable entry, 0 for an empty
+// journal. Kept elsewhere, it lets Verify notice that entries are missing.
+func (j *Journal) HighWater() int64 {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.seq
+}
+
+// MetaRunID is the meta key of the id of the run that the journal belongs to.
+const MetaRunID = "run_id"
+
+// Verify compares the journal with what a manifest knows of it: the id of the
+// run, kept under MetaRunID, and a number that HighWater returned
+// earlier. The error is a *MismatchError.
+func (j *Journal) Verify(runID string, highWater int64) error {
+	found, _ := j.Meta(MetaRunID)
+	seq := j.HighWater()
+	if found == runID && seq >= highWater {
+		return nil
+	}
+	return &MismatchError{Path: j.path, RunID: found, WantRunID: runID, Seq: seq, WantSeq: highWater}
+}
+
+// Meta returns the value kept under key.
+func (j *Journal) Meta(key string) (string, bool) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	value, ok := j.meta[key]
+	return value, ok
+}
+
+// SetMeta keeps value under key, and returns once it is durable.
+func (j *Journal) SetMeta(ctx context.Context, key, value string) error {
+	return j.write(ctx, &batch{meta: []metaValue{{key, value}}})
+}
+
+// Append records results, all or none of them, and returns once they are
+// durable. The order of commits is that of the calls. A key that has a result
+// already is a *DuplicateError unless Replace is set; a file that cannot be
+// written is a *WriteError, and stays one. ctx is looked at before the records
+// are handed in and not after: what was paid for is recorded.
+func (j *Journal) Append(ctx context.Context, records ...Record) error {
+	for i := range records {
+		if k := records[i].Kind; k.ledger() || !k.known() {
+			return fmt.Errorf("append %q: kind %q is not that of a result", records[i].Key, k)
+		}
+		seal(&records[i])
+	}
+	return j.write(ctx, &batch{records: records})
+}
+
+// Charge puts entries of the kinds Fault and Inner into the ledger. It does not
+// wait: the entries are durable when a later Append or Close returns.
+func (j *Journal) Charge(ctx context.Context, entries ...Record) error {
+	for i := range entries {
+		if !entries[i].Kind.ledger() {
+			return fmt.Errorf("charge %q: kind %q is not that of a ledger entry", entries[i].Key, entries[i].Kind)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := j.enqueue(&batch{records: entries})
+	return err
+}
+
+// seal completes what Append's goroutine can do without the writer.
+func seal(r *Record) {
+	if r.Digest.IsZero() && !r.Input.empty() {
+		r.Digest = r.Input.Digest()
+	}
+}
+
+func (j *Journal) write(ctx context.Context, b *batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.done = make(chan error, 1)
+	wait, err := j.enqueue(b)
+	if err != nil {
+		return err
+	}
+	return <-wait
+}
+
+func (j *Journal) enqueue(b *batch) (<-chan error, error) {
+	if j.writer == nil {
+		return nil, ErrClosed
+	}
+	return b.done, j.writer.enqueue(b)
+}
+
+// Input reads the input of the result recorded under key back from the file.
+func (j *Journal) Input(ctx context.Context, key string) (Input, error) {
+	r, ok := j.Lookup(key)
+	if !ok {
+		return Input{}, fmt.Errorf("read input of %q: no such step", key)
+	}
+	var shared, own []byte
+	row := j.db.QueryRowContext(ctx, "SELECT shared, own FROM entries WHERE seq = ?", r.Seq)
+	if err := row.Scan(&shared, &own); err != nil {
+		return Input{}, fmt.Errorf("read input of %q: %w", key, j.readError("read", err))
+	}
+	in := Input{Own: own}
+	var err error
+	if in.Shared, err = j.parts(ctx, shared, make(map[int64]Blob)); err != nil {
+		return Input{}, fmt.Errorf("read input of %q: %w", key, err)
+	}
+	if !r.Digest.IsZero() && in.Digest() != r.Digest {
+		return Input{}, &CorruptError{Path: j.path, Reason: fmt.Sprintf("the input of entry %d is not what was written", r.Seq)}
+	}
+	return in, nil
+}
+
+// readError names a damaged file as such.
+func (j *Journal) readError(op string, err error) error { return readError(j.path, op, err) }
+
+func readError(path, op string, err error) error {
+	if damaged(err) {
+		return &CorruptError{Path: path, Reason: "the database cannot be read", Err: err}
+	}
+	return fmt.Errorf("%s journal %s: %w", op, path, err)
+}
+
+// micros is t as it is kept in the file; the zero time is 0.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us)
+}

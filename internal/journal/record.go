@@ -1,0 +1,139 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
+
+// Kind tells what an entry is.
+type Kind string
+
+// The kinds of results, which Lookup finds by their key.
+const (
+	Call       Kind = "call"       // one model call with its reply
+	Episode    Kind = "episode"    // one whole episode, whose calls are Inner entries
+	Decision   Kind = "decision"   // a decision by money or clock, or one that gave items up
+	Unmeasured Kind = "unmeasured" // an item that a decision gave up
+)
+
+// The kinds of ledger entries, which are counted and never looked up.
+const (
+	Inner Kind = "inner" // a model call inside an episode
+	Fault Kind = "fault" // an attempt that gave no result
+)
+
+// CodeInherited marks a result that was copied from the run that this one was
+// forked from, which paid for it.
+const CodeInherited = "inherited"
+
+// ledger reports whether entries of this kind only count.
+func (k Kind) ledger() bool { return k == Inner || k == Fault }
+
+// known reports whether k is one of the kinds above.
+func (k Kind) known() bool {
+	switch k {
+	case Call, Episode, Decision, Unmeasured, Inner, Fault:
+		return true
+	}
+	return false
+}
+
+// Record is one entry of the journal.
+type Record struct {
+	Seq     int64  // place in the order of commits, from 1; set by the journal
+	Key     string // logical place in the run; unique among results
+	Kind    Kind
+	Attempt int    // of an episode, from 0: which try this is, or belongs to
+	Ordinal int    // of an Inner call: its place in the episode, from 0
+	Code    string // of a Fault: its class; CodeInherited for a copied result
+
+	// Input is what the result depends on. Lookup and Range leave it empty, see
+	// Journal.Input. Digest is Input.Digest(); Append computes it when it is zero.
+	Input  Input
+	Digest Digest
+
+	Result []byte // the answer; nobody may change it once it was appended
+
+	// Replace lets this result take the place of an earlier one with its key.
+	// Without it a second result for a key is refused.
+	Replace bool
+
+	Spend
+}
+
+// Spend is what an entry cost, and on whose behalf.
+type Spend struct {
+	Stage     string
+	Role      string
+	Model     string
+	Usage     Usage
+	Cost      *int64 // billionths of a US dollar, nil when no price is known
+	StartedAt time.Time
+	Took      time.Duration // kept in microseconds
+}
+
+// Usage counts tokens. Cached tokens are part of Input, reasoning tokens are
+// part of Output.
+type Usage struct {
+	Input     int64
+	Output    int64
+	Cached    int64
+	Reasoning int64
+}
+
+func (u *Usage) add(v Usage, sign int64) {
+	u.Input += sign * v.Input
+	u.Output += sign * v.Output
+	u.Cached += sign * v.Cached
+	u.Reasoning += sign * v.Reasoning
+}
+
+// Digest is a SHA-256 sum.
+type Digest [sha256.Size]byte
+
+// IsZero reports whether d was never computed.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// String returns the first half of d in hexadecimal digits.
+func (d Digest) String() string { return hex.EncodeToString(d[:len(d)/2]) }
+
+// Blob is a part of an input that is likely to repeat: it is stored once,
+// however many inputs hold it. Make one with NewBlob, which hashes the text,
+// and keep it for as long as the text is used.
+type Blob struct {
+	hash Digest
+	text string
+}
+
+// NewBlob returns the blob of text.
+func NewBlob(text string) Blob {
+	return Blob{hash: sha256.Sum256([]byte(text)), text: text}
+}
+
+// Text returns what the blob holds.
+func (b Blob) Text() string { return b.text }
+
+// Input is what a result depends on: parts shared with other inputs, in order,
+// and the part of its own.
+type Input struct {
+	Shared []Blob
+	Own    []byte
+}
+
+// Digest returns the digest of the input. Two inputs with equal digests are
+// taken for equal.
+func (in Input) Digest() Digest {
+	h := sha256.New()
+	for _, b := range in.Shared {
+		h.Write([]byte{1})
+		h.Write(b.hash[:])
+	}
+	h.Write([]byte{0})
+	h.Write(in.Own)
+	var d Digest
+	h.Sum(d[:0])
+	return d
+}
+
+func (in Input) empty() bool { return len(in.Shared) == 0 && len(in.Own) == 0 }

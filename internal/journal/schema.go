@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// migrations returns the steps that lead from an empty file to the format of
+// this program, in order. Step i makes version i+1. A released step is never
+// changed; a new format is a new step.
+//
+// No table but meta has an index beside its row number: entries are looked up
+// in memory, and an insert that only appends is the fastest there is. The
+// columns that Open reads stand before the long ones, so that it does not have
+// to walk through inputs.
+func migrations() []string {
+	return []string{`
+CREATE TABLE meta (
+	key   TEXT PRIMARY KEY,
+	value TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE blobs (
+	id   INTEGER PRIMARY KEY,
+	hash BLOB NOT NULL,
+	data BLOB NOT NULL
+);
+CREATE TABLE entries (
+	seq              INTEGER PRIMARY KEY,
+	kind             TEXT NOT NULL,
+	key              TEXT NOT NULL,
+	stage            TEXT NOT NULL,
+	role             TEXT NOT NULL,
+	model            TEXT NOT NULL,
+	attempt          INTEGER NOT NULL,
+	ordinal          INTEGER NOT NULL,
+	code             TEXT NOT NULL,
+	input_tokens     INTEGER NOT NULL,
+	output_tokens    INTEGER NOT NULL,
+	cached_tokens    INTEGER NOT NULL,
+	reasoning_tokens INTEGER NOT NULL,
+	cost_nano_usd    INTEGER,
+	started_us       INTEGER NOT NULL,
+	took_us          INTEGER NOT NULL,
+	checksum         INTEGER NOT NULL,
+	digest           BLOB,
+	result           BLOB,
+	shared           BLOB,
+	own              BLOB
+);`}
+}
+
+// migrate brings the file to the format of this program.
+func migrate(ctx context.Context, conn *sql.Conn, path string) error {
+	steps := migrations()
+	version, err := userVersion(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if version > len(steps) {
+		return &VersionError{Path: path, Found: version, Known: len(steps)}
+	}
+	for ; version < len(steps); version++ {
+		script := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT", steps[version], version+1)
+		if _, err := conn.ExecContext(ctx, script); err != nil {
+			return fmt.Errorf("migrate journal to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+func userVersion(ctx context.Context, conn *sql.Conn) (int, error) {
+	var version int
+	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return 0, fmt.Errorf("read journal version: %w", err)
+	}
+	return version, nil
+}

@@ -1,0 +1,174 @@
+package journal
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Total is what the entries of one stage and role add up to.
+type Total struct {
+	Stage string
+	Role  string
+
+	Calls     int64            // replies received: Call and Inner entries, without inherited ones
+	Episodes  int64            // finished episodes, without inherited ones
+	Inherited int64            // results that another run paid for
+	Faults    map[string]int64 // attempts without a result, by class
+	Usage     Usage            // of everything that answered, lost calls included
+	CostNano  int64            // known cost in billionths of a US dollar
+	Unpriced  int64            // calls whose cost is not known, and episodes that report tokens without a cost
+
+	// Lost is the part of the above that belongs to tries of episodes that have
+	// no result: cut off, failed, or still going on.
+	Lost Loss
+}
+
+// Loss is what was spent without a result.
+type Loss struct {
+	Calls    int64
+	Usage    Usage
+	CostNano int64
+}
+
+// FaultCount returns the number of attempts without a result.
+func (t Total) FaultCount() int64 {
+	var n int64
+	for _, count := range t.Faults {
+		n += count
+	}
+	return n
+}
+
+// Totals returns the sums of all durable entries by stage and role, sorted.
+func (j *Journal) Totals() []Total {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.totals.list()
+}
+
+// Sum adds up totals; Stage and Role of the result are empty.
+func Sum(all []Total) Total {
+	sum := Total{Faults: map[string]int64{}}
+	for _, t := range all {
+		sum.Calls += t.Calls
+		sum.Episodes += t.Episodes
+		sum.Inherited += t.Inherited
+		sum.Usage.add(t.Usage, 1)
+		sum.CostNano += t.CostNano
+		sum.Unpriced += t.Unpriced
+		sum.Lost.add(t.Lost, 1)
+		for code, n := range t.Faults {
+			sum.Faults[code] += n
+		}
+	}
+	return sum
+}
+
+func (l *Loss) add(m Loss, sign int64) {
+	l.Calls += sign * m.Calls
+	l.Usage.add(m.Usage, sign)
+	l.CostNano += sign * m.CostNano
+}
+
+type totalKey struct{ stage, role string }
+
+// try names one try of an episode. Its calls may be made for several stages.
+type try struct {
+	key     string
+	attempt int
+	total   totalKey
+}
+
+// totals counts entries as they become durable.
+type totals struct {
+	sums map[totalKey]*Total
+	open map[try]Loss // of episodes without a result so far
+}
+
+func newTotals() totals {
+	return totals{sums: make(map[totalKey]*Total), open: make(map[try]Loss)}
+}
+
+func (t *totals) add(r *Record) {
+	if r.Kind == Decision || r.Kind == Unmeasured {
+		return // nobody was asked, and they belong to no stage
+	}
+	sum := t.of(totalKey{r.Stage, r.Role})
+	if r.Code == CodeInherited && !r.Kind.ledger() {
+		sum.Inherited++
+		return
+	}
+	sum.Usage.add(r.Usage, 1)
+	switch r.Kind {
+	case Call:
+		sum.Calls++
+		t.price(sum, r)
+	case Inner:
+		sum.Calls++
+		t.price(sum, r)
+		t.lose(sum, r)
+	case Fault:
+		sum.Faults[r.Code]++
+	case Episode:
+		sum.Episodes++
+		if r.Usage != (Usage{}) {
+			t.price(sum, r) // its calls went past the record
+		}
+		t.settle(r)
+	}
+}
+
+func (t *totals) of(key totalKey) *Total {
+	sum := t.sums[key]
+	if sum == nil {
+		sum = &Total{Stage: key.stage, Role: key.role, Faults: map[string]int64{}}
+		t.sums[key] = sum
+	}
+	return sum
+}
+
+func (t *totals) price(sum *Total, r *Record) {
+	if r.Cost == nil {
+		sum.Unpriced++
+		return
+	}
+	sum.CostNano += *r.Cost
+}
+
+// lose counts an inner call as lost until its episode has a result.
+func (t *totals) lose(sum *Total, r *Record) {
+	loss := Loss{Calls: 1, Usage: r.Usage}
+	if r.Cost != nil {
+		loss.CostNano = *r.Cost
+	}
+	sum.Lost.add(loss, 1)
+	key := try{r.Key, r.Attempt, totalKey{r.Stage, r.Role}}
+	open := t.open[key]
+	open.add(loss, 1)
+	t.open[key] = open
+}
+
+// settle takes the calls of a finished episode out of what is lost.
+func (t *totals) settle(r *Record) {
+	for total, sum := range t.sums {
+		key := try{r.Key, r.Attempt, total}
+		if loss, ok := t.open[key]; ok {
+			sum.Lost.add(loss, -1)
+			delete(t.open, key)
+		}
+	}
+}
+
+func (t *totals) list() []Total {
+	list := make([]Total, 0, len(t.sums))
+	for _, sum := range t.sums {
+		c := *sum
+		c.Faults = maps.Clone(sum.Faults)
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Total) int {
+		return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Role, b.Role))
+	})
+	return list
+}
