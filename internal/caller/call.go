@@ -1,0 +1,292 @@
+package caller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Call is one logical call of a stage: a question that is asked until there is
+// a usable reply, or no hope for one.
+type Call struct {
+	Key   string // logical place without attempt and turn: "e1/s3/rollout/item42/sample0"
+	Turn  int    // turn of a conversation
+	Role  string
+	Stage string
+
+	Messages []model.Message
+	Schema   *model.Schema
+	Model    string         // overrides the role's
+	Sampling model.Sampling // what is set overrides the role's
+	Seed     *int64         // of the request, see Seed; overrides Sampling.Seed
+
+	// Accept reports why a reply cannot be used, nil if it can. It must be pure.
+	// A nil Accept takes every reply that is not empty.
+	Accept func(text string) error
+	Reask  Reask
+}
+
+// Reask says how often an unusable reply is asked for again. The zero value
+// stands for DefaultReask; Same = -1 means not at all.
+type Reask struct {
+	Same      int // with the identical request
+	WithError int // after that, with the reply and what is wrong with it
+}
+
+// DefaultReask returns what the zero Reask stands for.
+func DefaultReask() Reask { return Reask{Same: 8, WithError: 1} }
+
+func (r Reask) orDefault() Reask {
+	if r == (Reask{}) {
+		return DefaultReask()
+	}
+	return Reask{Same: max(0, r.Same), WithError: max(0, r.WithError)}
+}
+
+// Seed derives the seed of a request from the run's seed, the item that is
+// asked about and the number of the sample. It is positive, below 2^31, and the
+// same on every machine and in every version.
+func Seed(runSeed int64, item string, sample int) int64 {
+	h := sha256.New()
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(runSeed))
+	binary.BigEndian.PutUint64(b[8:], uint64(sample))
+	h.Write(b[:])
+	h.Write([]byte(item))
+	n := binary.BigEndian.Uint64(h.Sum(nil))
+	return int64(n%(1<<31-1)) + 1
+}
+
+// reply is what came back for a request, in the form in which it is recorded:
+// a response, or the limit of the task that stood in its way.
+type reply struct {
+	model.Response
+	Limit   model.Code `json:"limit,omitempty"`
+	Message string     `json:"message,omitempty"`
+}
+
+// Do makes a call, or answers it from the record. Its errors are: the cause of
+// a done ctx; ErrStopping; *TaskLimitError, *UnmeasuredError and *LostError,
+// which concern this call alone; *StoppedError, *BudgetError and
+// *DivergedError, which end the run; and those of the journal.
+func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
+	r, err := c.role(call.Role)
+	if err != nil {
+		return model.Response{}, err
+	}
+	if err := c.given.check(call.Key); err != nil {
+		return model.Response{}, err
+	}
+	call.Reask = call.Reask.orDefault()
+	messages := call.Messages
+	for n := 0; ; n++ {
+		rep, err := c.attempt(ctx, r, step{call: &call, attempt: n, messages: messages})
+		if err != nil {
+			return model.Response{}, err
+		}
+		c.finish.add(r.name, rep.Finish)
+		if rep.Limit != "" {
+			return model.Response{}, c.limited(r, call.Key, rep)
+		}
+		reason := call.refuses(rep.Response)
+		if reason == nil {
+			return rep.Response, nil
+		}
+		if n >= call.Reask.Same+call.Reask.WithError {
+			return model.Response{}, call.exhausted(n+1, reason)
+		}
+		if n >= call.Reask.Same {
+			messages = withError(call.Messages, rep.Text, reason)
+		}
+	}
+}
+
+var (
+	errEmpty = errors.New("the reply is empty")
+	errCut   = errors.New("the reply was cut at the output limit (max_tokens)")
+)
+
+// refuses reports why a response cannot be used. What the target says when it
+// runs out of room or declines is its answer. Of the others, a cut reply in free
+// text looks like a complete one, while Accept can tell for JSON.
+func (call *Call) refuses(resp model.Response) error {
+	cut := resp.Finish == model.FinishLength
+	switch {
+	case call.Role == model.Target && (cut || resp.Finish == model.FinishFilter || resp.Finish == model.FinishRefusal):
+		return nil
+	case strings.TrimSpace(resp.Text) == "" && cut:
+		return errCut
+	case strings.TrimSpace(resp.Text) == "":
+		return errEmpty
+	case cut && call.Schema == nil:
+		return errCut
+	case call.Accept == nil:
+		return nil
+	}
+	return call.Accept(resp.Text)
+}
+
+func (call *Call) exhausted(replies int, reason error) error {
+	if call.Role == model.Target {
+		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%d replies in a row could not be used, last: %w", replies, reason)}
+	}
+	return &LostError{Key: call.Key, Replies: replies, Err: reason}
+}
+
+// limited is the error of a request that the provider refused for its content.
+// For the target that is an answer; no other model can be asked again with any
+// hope, so its reply is lost.
+func (c *Caller) limited(r *role, key string, rep reply) error {
+	err := &model.Error{Code: rep.Limit, Endpoint: r.Endpoint, Err: errors.New(rep.Message)}
+	if r.name == model.Target {
+		return &TaskLimitError{Key: key, Code: rep.Limit, Err: err}
+	}
+	return &LostError{Key: key, Replies: 1, Err: err}
+}
+
+// step is one attempt of a call: the unit that the record holds.
+type step struct {
+	call     *Call
+	attempt  int
+	messages []model.Message
+
+	key    string
+	req    model.Request
+	input  journal.Input
+	digest journal.Digest
+}
+
+// stepKey is the key under which an attempt is recorded.
+func stepKey(key string, attempt, turn int) string {
+	b := make([]byte, 0, len(key)+24)
+	b = append(b, key...)
+	b = append(b, "/attempt"...)
+	b = strconv.AppendInt(b, int64(attempt), 10)
+	b = append(b, "/turn"...)
+	b = strconv.AppendInt(b, int64(turn), 10)
+	return string(b)
+}
+
+// firstAttempt reports whether key is that of a first attempt: only those are
+// reused, since a re-ask wants another answer to the same request.
+// What stands before the last two segments is free text.
+func firstAttempt(key string) bool {
+	slash := strings.LastIndexByte(key, '/')
+	return slash >= 0 && strings.HasPrefix(key[slash:], "/turn") && strings.HasSuffix(key[:slash], "/attempt0")
+}
+
+// attempt answers a step: from its own record, from that of an equal step, or
+// from the model.
+func (c *Caller) attempt(ctx context.Context, r *role, s step) (reply, error) {
+	call := s.call
+	req := model.Request{Model: call.Model, Messages: s.messages, Schema: call.Schema, Sampling: call.Sampling}
+	if call.Seed != nil {
+		req.Seed = call.Seed
+	}
+	s.req = c.request(r, call.Stage, req)
+	s.key = stepKey(call.Key, s.attempt, call.Turn)
+	var err error
+	if s.input, err = c.input(r, s.req); err != nil {
+		return reply{}, err
+	}
+	s.digest = s.input.Digest()
+	rec, recorded, err := c.recorded(ctx, s.key, s.digest, s.input)
+	if err != nil {
+		return reply{}, err
+	}
+	if recorded {
+		c.live.add(call.Stage, r.name, replayed)
+		return decodeReply(rec)
+	}
+	if s.attempt == 0 && c.opts.Reuse != ReuseNever && s.req.Deterministic() {
+		return c.merge(ctx, r, &s)
+	}
+	return c.ask(ctx, r, &s)
+}
+
+// recorded looks a key up. A record of another input is never an answer.
+func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest, in journal.Input) (journal.Record, bool, error) {
+	rec, ok := c.journal.Lookup(key)
+	if !ok {
+		return rec, false, nil
+	}
+	if rec.Digest == digest {
+		return rec, true, nil
+	}
+	if c.opts.Forked && rec.Code == journal.CodeInherited {
+		return rec, false, nil
+	}
+	return rec, false, c.diverged(ctx, key, in)
+}
+
+func decodeReply(rec journal.Record) (reply, error) {
+	var rep reply
+	if err := json.Unmarshal(rec.Result, &rep); err != nil {
+		return rep, fmt.Errorf("read the recorded reply of %s: %w", rec.Key, err)
+	}
+	return rep, nil
+}
+
+// ask sends a step and records its reply. The slot is free again while the
+// record becomes durable.
+func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
+	rec := journal.Record{Key: s.key, Kind: journal.Call, Input: s.input, Digest: s.digest, Replace: c.opts.Forked}
+	rep, found, err := c.cached(r, s)
+	if err != nil {
+		return reply{}, err
+	}
+	if found {
+		rec.Code, rec.Spend = journal.CodeInherited, journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model}
+	} else {
+		got, err := c.send(ctx, r, errand{key: s.key, stage: s.call.Stage, req: s.req})
+		if err != nil {
+			return reply{}, err
+		}
+		rep, rec.Spend = got.reply, got.spend
+	}
+	if rec.Result, err = json.Marshal(rep); err != nil {
+		return reply{}, fmt.Errorf("encode the reply of %s: %w", s.key, err)
+	}
+	if err := c.journal.Append(context.WithoutCancel(ctx), rec); err != nil || found {
+		return rep, err
+	}
+	return rep, c.keep(r, s, rep, rec.Result)
+}
+
+// Bind returns a client whose calls are those of one conversation: each is a
+// durable step of its own, the first with base.Turn, the next with one more.
+// What a request sets goes before what base sets. The calls must be made one
+// after the other, as those of a conversation are.
+func (c *Caller) Bind(base Call) model.Client { return &bound{caller: c, base: base} }
+
+type bound struct {
+	caller *Caller
+	base   Call
+	turns  atomic.Int64
+}
+
+// Generate implements model.Client.
+func (b *bound) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	call := b.base
+	call.Turn += int(b.turns.Add(1)) - 1
+	call.Messages, call.Sampling = req.Messages, override(call.Sampling, req.Sampling)
+	if req.Schema != nil {
+		call.Schema = req.Schema
+	}
+	if req.Model != "" {
+		call.Model = req.Model
+	}
+	if req.Seed != nil {
+		call.Seed = req.Seed
+	}
+	return b.caller.Do(ctx, call)
+}

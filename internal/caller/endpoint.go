@@ -1,0 +1,194 @@
+package caller
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxFailures is after how many failures a call is given up whose endpoint
+// answers others between them.
+const maxFailures = 20
+
+// endpoint is what is known of one server, key and model.
+type endpoint struct {
+	name     string
+	model    string
+	patience time.Duration
+	slots    *slots
+
+	paused atomic.Int64 // until when the server grants nothing, in Unix nanoseconds
+
+	mu        sync.Mutex
+	limiter   *limiter
+	latencies []time.Duration // of the last answers, a ring
+	oldest    int
+	answers   int64
+	active    int       // calls that are sent or wait to be sent again
+	failing   time.Time // when the first failure after the last answer came; zero = answers
+	failer    *attempts // the only call that failed since then; nil = several
+	waits     bool      // nothing failed since then: calls wait as the server told them
+}
+
+// attempts is what one call has been through at its endpoint.
+type attempts struct {
+	failures int
+	answers  int64 // of the endpoint at the last look
+	others   int   // failures between which the endpoint answered another call
+}
+
+func newEndpoint(name, model string, opts Options) *endpoint {
+	s := newSlots(opts.Concurrency)
+	return &endpoint{name: name, model: model, patience: opts.Patience, slots: s, limiter: newLimiter(s)}
+}
+
+// begin registers a call.
+func (e *endpoint) begin() *attempts {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.active++
+	return &attempts{answers: e.answers}
+}
+
+// end forgets a call. An endpoint that nobody asks is not failing: its patience
+// must not run out while the run is busy elsewhere.
+func (e *endpoint) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.active--; e.active == 0 {
+		e.failing, e.failer = time.Time{}, nil
+	}
+}
+
+// pause notes that the server's bucket is empty. A hint is obeyed up to a minute:
+// after that one request asks again.
+func (e *endpoint) pause(now time.Time, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	until := now.Add(min(d, maxBackoff)).UnixNano()
+	for {
+		old := e.paused.Load()
+		if old >= until || e.paused.CompareAndSwap(old, until) {
+			return
+		}
+	}
+}
+
+// pausedFor returns how long requests have to wait for the server's bucket.
+func (e *endpoint) pausedFor(now time.Time) time.Duration {
+	until := e.paused.Load()
+	if until == 0 {
+		return 0
+	}
+	return time.Duration(until - now.UnixNano())
+}
+
+// latencyWindow is how many latencies the median is taken of.
+const latencyWindow = 64
+
+func (e *endpoint) answered(at time.Time, took time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answers++
+	e.failing, e.failer = time.Time{}, nil
+	if len(e.latencies) < latencyWindow {
+		e.latencies = append(e.latencies, took)
+	} else {
+		e.latencies[e.oldest] = took
+		e.oldest = (e.oldest + 1) % latencyWindow
+	}
+	e.limiter.observe(outcome{at: at, answered: true, latency: took})
+}
+
+// verdict is what a failed call is to do.
+type verdict int
+
+const (
+	tryAgain verdict = iota
+	giveUp           // the call alone is hopeless
+	stopRun          // the endpoint is
+)
+
+// judgement is a verdict with what leads to it and on.
+type judgement struct {
+	verdict verdict
+	failing time.Duration // how long the endpoint gives only failures
+	left    time.Duration // of its patience
+	median  time.Duration // latency, 0 if there was no answer yet
+}
+
+// failed notes a failure that may pass.
+func (e *endpoint) failed(at time.Time, a *attempts) judgement {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a.failures++
+	if e.answers != a.answers {
+		a.answers = e.answers
+		a.others++
+	}
+	e.unanswered(at, a, false)
+	median := e.median()
+	e.limiter.observe(outcome{at: at, latency: median})
+	j := e.judge(at, a)
+	j.median = median
+	return j
+}
+
+// unanswered notes that a call is without an answer, because it failed or because
+// it waits. It needs the lock.
+func (e *endpoint) unanswered(at time.Time, a *attempts, waits bool) {
+	if e.failing.IsZero() {
+		e.failing, e.failer, e.waits = at, a, waits
+	} else if e.failer != a {
+		e.failer = nil
+	}
+	e.waits = e.waits && waits
+}
+
+// expired judges again, after a wait and without a new failure. Calls that the
+// server told to wait for longer keep the clock running: when all do, there will
+// be no failure that could start it. A single one obeys, since the server has
+// answered the others.
+func (e *endpoint) expired(at time.Time, a *attempts) judgement {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.unanswered(at, a, true)
+	if e.waits && e.failer == a {
+		return judgement{left: e.patience}
+	}
+	return e.judge(at, a)
+}
+
+// judge needs the lock. One call that keeps failing at the end of a phase, when
+// no other is under way, must not pass for a dead endpoint.
+func (e *endpoint) judge(at time.Time, a *attempts) judgement {
+	j := judgement{left: e.patience}
+	if a.failures >= maxFailures && a.others >= maxFailures-1 {
+		j.verdict = giveUp
+		return j
+	}
+	if e.failing.IsZero() {
+		return j
+	}
+	j.failing = at.Sub(e.failing)
+	j.left = e.patience - j.failing
+	if j.left > 0 {
+		return j
+	}
+	j.verdict = stopRun
+	if e.failer == a && a.others > 0 {
+		j.verdict = giveUp
+	}
+	return j
+}
+
+func (e *endpoint) median() time.Duration {
+	if len(e.latencies) == 0 {
+		return 0
+	}
+	sorted := slices.Clone(e.latencies)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}

@@ -1,0 +1,256 @@
+package caller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// EpisodeCall is one episode: anything with outside effects, which is recorded
+// as a whole because parts of it cannot be repeated.
+type EpisodeCall struct {
+	Key   string // logical place: "e1/s3/rollout/item42/sample0"
+	Stage string
+	Role  string // whose model the episode uses
+	Seed  int64  // default seed of its requests
+
+	// What the outcome depends on besides the model: parts that repeat, such as
+	// the skill, and the episode's own.
+	Shared [][]byte
+	Own    []byte
+}
+
+// EpisodeResult is what an episode returns.
+type EpisodeResult struct {
+	Data []byte // what is recorded, and answers the episode from then on
+
+	// Usage are the tokens of calls that went past the client. They count only
+	// when no call went through it: else they would be counted twice.
+	Usage trajectory.Usage
+}
+
+// Episode runs an episode, or answers it from the record. run gets a client
+// whose calls are metered, bounded and retried like any other and go into the
+// ledger; they are never answered from it. When run succeeds its result is
+// recorded. When it fails, or when infrastructure kept an answer from it and it
+// went on regardless, nothing is recorded: what it spent stays in the ledger as
+// lost, and the next try starts afresh. Tokens that the result reports count as
+// those of calls do, at the price of the role.
+//
+// Errors are those of Do, and what run returns.
+func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx context.Context, client model.Client) (EpisodeResult, error)) ([]byte, error) {
+	r, err := c.role(call.Role)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.given.check(call.Key); err != nil {
+		return nil, err
+	}
+	in, err := c.episodeInput(r, call)
+	if err != nil {
+		return nil, err
+	}
+	digest := in.Digest()
+	rec, recorded, err := c.recorded(ctx, call.Key, digest, in)
+	if err != nil {
+		return nil, err
+	}
+	if recorded {
+		c.live.add(call.Stage, r.name, replayed)
+		return rec.Result, nil
+	}
+	if err := errors.Join(c.admit(ctx, false), c.meter.check()); err != nil {
+		return nil, err
+	}
+	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key)}
+	result, err := run(c.underway(ctx), client)
+	if err := client.verdict(err); err != nil {
+		return nil, err
+	}
+	spend := client.reported(result.Usage)
+	err = c.journal.Append(context.WithoutCancel(ctx), journal.Record{
+		Key: call.Key, Kind: journal.Episode, Attempt: client.try, Input: in, Digest: digest, Result: result.Data,
+		Replace: c.opts.Forked, Spend: spend,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.meter.add(spend)
+	return result.Data, nil
+}
+
+func (c *Caller) episodeInput(r *role, call EpisodeCall) (journal.Input, error) {
+	own := json.RawMessage(call.Own)
+	if !json.Valid(own) {
+		text, err := json.Marshal(string(call.Own))
+		if err != nil {
+			return journal.Input{}, fmt.Errorf("encode input of %s: %w", call.Key, err)
+		}
+		own = text
+	}
+	stored := storedInput{Source: r.Source, Model: r.Model, Sampling: r.Sampling, Episode: own}
+	stored.Seed = &call.Seed
+	b, err := encode(stored)
+	in := journal.Input{Own: b}
+	for _, part := range call.Shared {
+		in.Shared = append(in.Shared, c.parts.blobOf(part))
+	}
+	return in, err
+}
+
+// episodeClient is the model.Client of one try of an episode.
+type episodeClient struct {
+	caller *Caller
+	role   *role
+	call   EpisodeCall
+	try    int
+
+	mu      sync.Mutex
+	ordinal int
+	failure error // the first that kept an answer from the episode
+	ended   bool
+}
+
+var _ model.Client = (*episodeClient)(nil)
+
+var errEnded = errors.New("the episode has ended")
+
+// Generate implements model.Client. Empty answers are asked for again, as those
+// of any call are.
+func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	if req.Seed == nil {
+		req.Seed = &e.call.Seed
+	}
+	req = e.caller.request(e.role, e.call.Stage, req)
+	check := Call{Key: e.call.Key, Role: e.call.Role}
+	for n := 0; ; n++ {
+		rep, err := e.ask(ctx, req)
+		if err != nil {
+			e.fail(ctx, err)
+			return model.Response{}, err
+		}
+		e.caller.finish.add(e.role.name, rep.Finish)
+		if rep.Limit != "" {
+			return model.Response{}, &TaskLimitError{
+				Key: e.call.Key, Code: rep.Limit,
+				Err: &model.Error{Code: rep.Limit, Endpoint: e.role.Endpoint, Err: errors.New(rep.Message)},
+			}
+		}
+		reason := check.refuses(rep.Response)
+		if reason == nil {
+			return rep.Response, nil
+		}
+		if n >= DefaultReask().Same {
+			err := &UnmeasuredError{Key: e.call.Key, Err: fmt.Errorf("%d replies in a row could not be used, last: %w", n+1, reason)}
+			e.fail(ctx, err)
+			return model.Response{}, err
+		}
+	}
+}
+
+// ask sends one request and charges its answer to the episode.
+func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, error) {
+	ordinal, err := e.next()
+	if err != nil {
+		return reply{}, err
+	}
+	got, err := e.caller.send(ctx, e.role, errand{key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try})
+	if err != nil {
+		return reply{}, err
+	}
+	err = e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+		Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Spend: got.spend,
+	})
+	return got.reply, err
+}
+
+// next numbers the calls of the episode.
+func (e *episodeClient) next() (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return 0, errEnded
+	}
+	e.ordinal++
+	return e.ordinal - 1, nil
+}
+
+// fail remembers an error, unless the episode itself ended the call.
+func (e *episodeClient) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil && !endsRun(err) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.failure == nil || (endsRun(err) && !endsRun(e.failure)) {
+		e.failure = err
+	}
+}
+
+// verdict ends the episode. What kept an answer from it goes before what the
+// environment made of that: a score without the answer would be no measurement.
+func (e *episodeClient) verdict(err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = true
+	if e.failure != nil {
+		return e.failure
+	}
+	return err
+}
+
+// reported returns what an episode spent beside its client.
+func (e *episodeClient) reported(usage trajectory.Usage) journal.Spend {
+	spend := journal.Spend{Stage: e.call.Stage, Role: e.role.name, Model: e.role.Model}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ordinal > 0 || usage == (trajectory.Usage{}) {
+		return spend
+	}
+	spend.Usage = journal.Usage(usage)
+	spend.Cost = e.role.Price.nano(spend.Usage)
+	return spend
+}
+
+// givenUp knows the items that decisions went on without.
+type givenUp struct {
+	mu   sync.RWMutex
+	keys map[string]struct{}
+}
+
+func newGivenUp(results []journal.Record) *givenUp {
+	g := &givenUp{keys: make(map[string]struct{})}
+	for _, r := range results {
+		if r.Kind == journal.Unmeasured {
+			g.keys[r.Key] = struct{}{}
+		}
+	}
+	return g
+}
+
+var errGivenUp = errors.New("a recorded decision went on without it")
+
+// check refuses a key that was given up. Keys are compared as a whole: an item's
+// id may hold slashes and so look like a place below another item.
+func (g *givenUp) check(key string) error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if _, ok := g.keys[key]; ok {
+		return &UnmeasuredError{Key: key, Err: errGivenUp}
+	}
+	return nil
+}
+
+func (g *givenUp) add(keys []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, key := range keys {
+		g.keys[key] = struct{}{}
+	}
+}

@@ -1,0 +1,148 @@
+package caller
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// ErrStopping is returned for calls that were not sent because of Stop.
+var ErrStopping = errors.New("the run is stopping")
+
+// ErrLost matches every *LostError, and ErrUnmeasured every *UnmeasuredError.
+var (
+	ErrLost       = errors.New("no usable reply")
+	ErrUnmeasured = errors.New("not measured")
+)
+
+// LostError says that a model other than the target gave no usable reply after
+// all re-asks. The stage goes on with its fallback.
+type LostError struct {
+	Key     string
+	Replies int   // how many were refused
+	Err     error // why the last one was
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("no usable reply for %s after %d asked: %v", e.Key, e.Replies, e.Err)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// Is matches ErrLost.
+func (e *LostError) Is(target error) bool { return target == ErrLost }
+
+// UnmeasuredError says that infrastructure, and not the model, kept an answer
+// away. It is never a score. Nothing was recorded but the attempts: a later try
+// measures it.
+type UnmeasuredError struct {
+	Key string // "" when made by Unmeasurable
+	Err error
+}
+
+func (e *UnmeasuredError) Error() string {
+	if e.Key == "" {
+		return "not measured: " + e.Err.Error()
+	}
+	return fmt.Sprintf("%s was not measured: %v", e.Key, e.Err)
+}
+
+func (e *UnmeasuredError) Unwrap() error { return e.Err }
+
+// Is matches ErrUnmeasured.
+func (e *UnmeasuredError) Is(target error) bool { return target == ErrUnmeasured }
+
+// Unmeasurable marks err, a failure of an environment for instance, as one that
+// kept an outcome from being measured. An error that ends the run stays what it
+// is, and nil stays nil.
+func Unmeasurable(err error) error {
+	if err == nil || endsRun(err) || errors.Is(err, ErrUnmeasured) {
+		return err
+	}
+	return &UnmeasuredError{Err: err}
+}
+
+// TaskLimitError says that the target ran into a limit of the task itself: the
+// prompt was too long, or refused by a filter. It is an answer, recorded as
+// such, and counts as a failure of the agent.
+type TaskLimitError struct {
+	Key  string
+	Code model.Code // model.ContextLength or model.ContentFilter
+	Err  error
+}
+
+func (e *TaskLimitError) Error() string { return e.Err.Error() }
+
+func (e *TaskLimitError) Unwrap() error { return e.Err }
+
+// StoppedError says that an endpoint makes it pointless to go on: it refused a
+// request for good, or gave nothing but failures for longer than the patience.
+// It ends the run; what was recorded is safe.
+type StoppedError struct {
+	Endpoint string
+	Model    string
+	Key      string        // the call that found out
+	Failing  time.Duration // how long there were only failures; 0 = refused for good
+	Patience time.Duration
+	Err      error // the last failure
+}
+
+func (e *StoppedError) Error() string {
+	if e.Failing > 0 {
+		return fmt.Sprintf("%s (model %s) has given nothing but failures for %s (limits.patience is %s), last: %v",
+			e.Endpoint, e.Model, e.Failing.Round(time.Second), e.Patience, e.Err)
+	}
+	return fmt.Sprintf("%s (model %s) refuses the request: %v; %s", e.Endpoint, e.Model, e.Err, advice(model.CodeOf(e.Err)))
+}
+
+func (e *StoppedError) Unwrap() error { return e.Err }
+
+// advice says what helps against a refusal that no retry mends.
+func advice(code model.Code) string {
+	switch code {
+	case model.Auth:
+		return "check the key (models.*.api_key_env) and its rights"
+	case model.NotFound:
+		return "check models.*.model and models.*.base_url"
+	default:
+		return "check the model's settings (models.*), such as sampling options that it does not know"
+	}
+}
+
+// BudgetError says that a hard ceiling of the user is reached.
+type BudgetError struct {
+	Limit string // the config key: "limits.calls", "limits.tokens" or "limits.usd"
+	Used  float64
+	Of    float64
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("%s is reached: %.6g of %.6g used; raise it and run the same command again to go on", e.Limit, e.Used, e.Of)
+}
+
+// DivergedError says that a step is recorded with another input than it has
+// now. The run's settings or files have changed, or the program has; the record
+// is never used for another question.
+type DivergedError struct {
+	Key      string
+	Part     string // the first part that differs: "model", "message 1 (system)", "temperature", ...
+	Recorded string // excerpts of both sides, from where they differ
+	Now      string
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("the step %s is recorded with another input: %s was %s and is %s now; start a new run, or take over what still fits with --fork",
+		e.Key, e.Part, e.Recorded, e.Now)
+}
+
+// endsRun reports whether err ends the run rather than one call.
+func endsRun(err error) bool {
+	var (
+		stopped  *StoppedError
+		budget   *BudgetError
+		diverged *DivergedError
+	)
+	return errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
+}

@@ -1,0 +1,120 @@
+package caller
+
+import "time"
+
+// limiter finds out how many requests in flight an endpoint can use. Failures
+// alone prove nothing: a server may refuse one request in five and still answer
+// most of them only when it is kept busy. So the limiter compares goodput,
+// answers per second, between neighbouring limits, and only when there is a
+// cause: a window of answers in which many failed starts a trial of a lower
+// limit, which stays if more gets through with it; a limit below the ceiling
+// that serves well starts a trial of a higher one.
+//
+// Its method is called with the endpoint's lock held.
+type limiter struct {
+	slots   *slots
+	ceiling int
+	limit   int
+
+	began     time.Time // of the window
+	answers   int
+	failures  int
+	settling  int // outcomes of requests from before the last change
+	trial     *trial
+	pause     int // windows until the next trial
+	nextPause int
+}
+
+// trial is a limit on probation.
+type trial struct {
+	from    int
+	goodput float64 // at the limit from
+}
+
+// Parameters of the limiter.
+const (
+	windowOutcomes = 32                    // a window has at least so many outcomes, and two per slot
+	windowTime     = 50 * time.Millisecond // and lasts at least so long, and two latencies
+	troubled       = 0.3                   // share of failures that starts a trial of a lower limit
+	healthy        = 0.1                   // share below which a higher limit may be tried
+	betterBy       = 1.1                   // a lower limit stays if goodput grows by this
+	maxPause       = 64
+)
+
+func newLimiter(s *slots) *limiter {
+	return &limiter{slots: s, ceiling: s.limit, limit: s.limit, nextPause: 1}
+}
+
+// outcome is how one attempt ended.
+type outcome struct {
+	at       time.Time
+	answered bool
+	latency  time.Duration // typical latency of the endpoint, 0 if unknown
+}
+
+func (l *limiter) observe(o outcome) {
+	if l.settling > 0 {
+		l.settling--
+		return
+	}
+	if l.began.IsZero() {
+		l.began = o.at
+	}
+	if o.answered {
+		l.answers++
+	} else {
+		l.failures++
+	}
+	elapsed := o.at.Sub(l.began)
+	if l.answers+l.failures >= max(windowOutcomes, 2*l.limit) && elapsed >= max(windowTime, 2*o.latency) {
+		l.judge(elapsed)
+	}
+}
+
+// judge ends a window.
+func (l *limiter) judge(elapsed time.Duration) {
+	goodput := float64(l.answers) / elapsed.Seconds()
+	share := float64(l.failures) / float64(l.answers+l.failures)
+	waited, _ := l.slots.look()
+	full := waited >= (l.answers+l.failures)/4 // the limit, and not the demand, bounded the window
+	l.began, l.answers, l.failures = time.Time{}, 0, 0
+	switch {
+	case l.trial != nil:
+		l.conclude(goodput, full)
+	case l.pause > 0:
+		l.pause--
+	case full && share >= troubled && l.limit > 1:
+		l.try(max(1, l.limit*3/5), goodput)
+	case full && share < healthy && l.limit < l.ceiling:
+		l.try(min(l.ceiling, l.limit*5/4+1), goodput)
+	}
+}
+
+func (l *limiter) try(limit int, goodput float64) {
+	l.trial = &trial{from: l.limit, goodput: goodput}
+	l.set(limit)
+}
+
+// conclude keeps the limit on probation or goes back. A window that was short of
+// requests says nothing about the limit.
+func (l *limiter) conclude(goodput float64, full bool) {
+	t := l.trial
+	l.trial = nil
+	kept := full && goodput >= t.goodput/betterBy
+	if l.limit < t.from {
+		kept = full && goodput > t.goodput*betterBy
+	}
+	if kept {
+		l.pause, l.nextPause = 0, 1
+		return
+	}
+	l.set(t.from)
+	l.pause = l.nextPause
+	l.nextPause = min(2*l.nextPause, maxPause)
+}
+
+func (l *limiter) set(limit int) {
+	_, l.settling = l.slots.look()
+	l.limit = limit
+	l.slots.resize(limit)
+}

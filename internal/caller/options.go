@@ -1,0 +1,233 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Reuse modes.
+const (
+	ReuseAuto  = "auto"  // equal calls share an answer when sampling is deterministic
+	ReuseNever = "never" // every call is sent
+)
+
+// Options are what a Caller works with.
+type Options struct {
+	Journal *journal.Journal // open for writing; the caller's owner closes it
+	Roles   map[string]Role  // by model.Target, model.Optimizer, model.Judge
+	RunName string           // for Tags
+
+	Concurrency int           // requests in flight, all models together; 0 = 16
+	Patience    time.Duration // see StoppedError; 0 = 2 minutes
+	Reuse       string        // ReuseAuto or ReuseNever; "" = ReuseAuto
+	Limits      Limits
+
+	// Forked allows that inherited inputs differ from those of this run, which
+	// continues a copy of another run's record: what differs is asked anew and
+	// takes the place of the copy. What the run recorded itself must not differ.
+	Forked bool
+
+	// Lifetime is the context of the run. With it, a request under way ends only
+	// when the run is stopped hard, not when the context of its call does: what
+	// is paid for is recorded also when a call beside it has ended the phase. Nil:
+	// a request ends with its call.
+	Lifetime context.Context
+
+	Cache Cache // of answers across runs; nil = none
+
+	// JitterSeed seeds the spread of waiting times. No result depends on it.
+	JitterSeed uint64
+}
+
+// Role is a model in one of its roles.
+type Role struct {
+	Client   model.Client
+	Endpoint string // names server and key; equal values share limits and patience; in messages
+	Model    string
+	Source   string         // what answers under that name: the provider, the content of a simulated world; part of every input
+	Sampling model.Sampling // a call may override it
+	Timeout  time.Duration  // of one attempt; it passing is transient; 0 = none
+	Price    *Price         // nil = costs are not known
+}
+
+// Price is in US dollars per million tokens. Cached tokens cost Cached, the
+// other input tokens Input.
+type Price struct {
+	Input  float64
+	Output float64
+	Cached float64
+}
+
+// nano returns what usage costs in billionths of a dollar.
+func (p *Price) nano(u journal.Usage) *int64 {
+	if p == nil {
+		return nil
+	}
+	cost := int64(1000 * (p.Input*float64(u.Input-u.Cached) + p.Cached*float64(u.Cached) + p.Output*float64(u.Output)))
+	return &cost
+}
+
+// Limits are hard ceilings over the whole life of a run, earlier sessions
+// included; nil = none. Calls in flight when one is reached may finish.
+type Limits struct {
+	Calls  *int64
+	Tokens *int64 // input and output
+	USD    *float64
+}
+
+// Defaults of Options.
+const (
+	defaultConcurrency = 16
+	defaultPatience    = 2 * time.Minute
+)
+
+// Caller makes calls. All its methods may be called concurrently.
+type Caller struct {
+	opts    Options
+	journal *journal.Journal
+	roles   map[string]*role
+
+	slots  *slots // of the whole run
+	meter  *meter
+	jitter *jitter
+	parts  *parts
+	reuse  *reuse
+	live   *liveStats
+	finish *finishCounts
+	given  *givenUp
+
+	halted   latch // the run cannot go on
+	stopping latch // the user wants it to end
+}
+
+// role is a Role with the state of its endpoint.
+type role struct {
+	Role
+
+	name string
+	end  *endpoint
+}
+
+// New returns a Caller that continues what opts.Journal has recorded.
+func New(opts Options) (*Caller, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if opts.Concurrency == 0 {
+		opts.Concurrency = defaultConcurrency
+	}
+	if opts.Patience == 0 {
+		opts.Patience = defaultPatience
+	}
+	c := &Caller{
+		opts: opts, journal: opts.Journal, roles: make(map[string]*role),
+		slots:    newSlots(opts.Concurrency),
+		meter:    newMeter(opts.Limits, journal.Sum(opts.Journal.Totals())),
+		jitter:   newJitter(opts.JitterSeed),
+		parts:    newParts(),
+		live:     newLiveStats(),
+		finish:   newFinishCounts(),
+		halted:   newLatch(),
+		stopping: newLatch(),
+	}
+	c.addRoles()
+	results := opts.Journal.Results()
+	c.reuse, c.given = newReuse(results), newGivenUp(results)
+	return c, nil
+}
+
+// addRoles lets roles with the same server, key and model share an endpoint.
+func (c *Caller) addRoles() {
+	ends := make(map[string]*endpoint)
+	for name, r := range c.opts.Roles {
+		id := r.Endpoint + "\x00" + r.Model
+		if ends[id] == nil {
+			ends[id] = newEndpoint(r.Endpoint, r.Model, c.opts)
+		}
+		c.roles[name] = &role{Role: r, name: name, end: ends[id]}
+	}
+}
+
+func (o Options) check() error {
+	var errs []error
+	if o.Journal == nil {
+		errs = append(errs, errors.New("caller: no journal"))
+	}
+	if o.Concurrency < 0 {
+		errs = append(errs, fmt.Errorf("limits.concurrency is %d, want at least 1", o.Concurrency))
+	}
+	if o.Patience < 0 {
+		errs = append(errs, fmt.Errorf("limits.patience is %s, want more than 0", o.Patience))
+	}
+	if !slices.Contains([]string{"", ReuseAuto, ReuseNever}, o.Reuse) {
+		errs = append(errs, fmt.Errorf("record.reuse is %q, want %s or %s", o.Reuse, ReuseAuto, ReuseNever))
+	}
+	for name, r := range o.Roles {
+		if r.Client == nil {
+			errs = append(errs, fmt.Errorf("models.%s: no client", name))
+		}
+		if r.Price == nil && o.Limits.USD != nil {
+			errs = append(errs, fmt.Errorf("limits.usd is set, but the price of models.%s is not known: set its prices, or limit tokens", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// role returns the model that plays a role.
+func (c *Caller) role(name string) (*role, error) {
+	r, ok := c.roles[name]
+	if !ok {
+		return nil, fmt.Errorf("no model for the role %q: set models.%s", name, name)
+	}
+	return r, nil
+}
+
+// Stop lets the calls in flight finish and be recorded, and sends no new ones:
+// they get ErrStopping. Episodes that have begun may go on.
+func (c *Caller) Stop() { c.stopping.set(ErrStopping) }
+
+// admit reports why no request may be sent. An episode that has begun is not
+// held up by Stop.
+func (c *Caller) admit(ctx context.Context, begun bool) error {
+	if err := c.halted.err(); err != nil {
+		return err
+	}
+	if err := c.stopping.err(); err != nil && !begun {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// latch is an event that happens once, with its reason.
+type latch struct {
+	ch     chan struct{}
+	reason *atomic.Pointer[error]
+	once   *sync.Once
+}
+
+func newLatch() latch {
+	return latch{ch: make(chan struct{}), reason: new(atomic.Pointer[error]), once: new(sync.Once)}
+}
+
+func (l latch) set(err error) {
+	l.once.Do(func() {
+		l.reason.Store(&err)
+		close(l.ch)
+	})
+}
+
+// err returns the reason, nil as long as nothing happened.
+func (l latch) err() error {
+	if err := l.reason.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

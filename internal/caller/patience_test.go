@@ -1,0 +1,32 @@
+package caller
+
+import (
+	"testing"
+	"time"
+)
+
+// An answer that comes after the others were told to wait for an hour must not
+// let them wait for it: nothing else will fail meanwhile.
+func TestPatienceEndsBelowALongHint(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint("server", "model", Options{Patience: time.Minute, Concurrency: 8})
+	a, b := e.begin(), e.begin()
+	now := time.Unix(1000, 0)
+	e.failed(now, a)
+	e.failed(now, b)
+	e.answered(now.Add(time.Millisecond), time.Millisecond)
+	for _, tries := range []*attempts{a, b} {
+		if j := e.expired(now.Add(time.Minute), tries); j.verdict != tryAgain {
+			t.Errorf("after a minute, with an answer since: %v", j.verdict)
+		}
+	}
+	if j := e.expired(now.Add(2*time.Minute), a); j.verdict != stopRun { // of several
+		t.Errorf("after two minutes, one without an answer: %v, want a stop", j.verdict)
+	}
+	e.answered(now.Add(3*time.Minute), time.Millisecond)
+	for i := range 9 {
+		if j := e.expired(now.Add(time.Duration(4+i)*time.Minute), a); j.verdict != tryAgain {
+			t.Fatalf("the only one that waits does not obey the server: %v", j.verdict)
+		}
+	}
+}

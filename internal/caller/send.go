@@ -1,0 +1,283 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// errand is a request to be sent until it is answered.
+type errand struct {
+	key   string // for the ledger and messages
+	stage string
+	req   model.Request
+	begun bool // it belongs to an episode under way, which Stop lets finish
+	try   int  // of that episode
+}
+
+// answer is a reply and what it cost.
+type answer struct {
+	reply reply
+	spend journal.Spend
+}
+
+// codeCancelled is the ledger's class of requests that the run itself gave up.
+const codeCancelled = "cancelled"
+
+// send sends a request until it is answered, gives its slot back whenever it has
+// to wait, and puts every failure into the ledger.
+func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
+	if err := c.meter.begin(); err != nil {
+		return answer{}, err
+	}
+	got, err := c.retry(ctx, r, e)
+	c.meter.end(got.spend, err == nil)
+	return got, err
+}
+
+func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
+	tries := r.end.begin()
+	defer r.end.end()
+	for {
+		got, failure, err := c.once(ctx, r, e, tries.failures > 0)
+		if err != nil {
+			return answer{}, err
+		}
+		if failure == nil {
+			return got, nil
+		}
+		if err := c.fault(ctx, e, got.spend, string(failure.Code)); err != nil {
+			return answer{}, err
+		}
+		if err := c.refused(r, e, failure); err != nil {
+			return answer{}, err
+		}
+		if err := c.again(ctx, retrying{role: r, errand: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
+			return answer{}, err
+		}
+	}
+}
+
+// once makes one attempt within the limits. A failure is the attempt's, an
+// error means that there was none or that it was cut short.
+func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answer, *model.Error, error) {
+	if err := c.enter(ctx, r, e.begun, again); err != nil {
+		return answer{}, nil, err
+	}
+	if !e.begun {
+		ctx = c.underway(ctx)
+	}
+	started := time.Now()
+	resp, failure := generate(ctx, r, e.req)
+	now := time.Now()
+	r.end.pause(now, resp.Pause) // before anybody gets the slot
+	c.slots.release()
+	r.end.slots.release()
+
+	got := answer{spend: journal.Spend{Stage: e.stage, Role: r.name, Model: e.req.Model, StartedAt: started, Took: now.Sub(started)}}
+	if failure != nil && ctx.Err() != nil {
+		// It may have cost something at the server.
+		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got.spend, codeCancelled))
+	}
+	var answered bool
+	if got.reply, answered = read(resp, failure); !answered {
+		return got, failure, nil
+	}
+	r.end.answered(now, got.spend.Took)
+	got.spend.Usage = journal.Usage(got.reply.Usage)
+	got.spend.Cost = r.Price.nano(got.spend.Usage)
+	return got, nil, nil
+}
+
+// underway returns the context for what has begun and will be paid for.
+func (c *Caller) underway(ctx context.Context) context.Context {
+	if c.opts.Lifetime != nil {
+		return c.opts.Lifetime
+	}
+	return ctx
+}
+
+// paced waits, without a slot, until the server grants requests again.
+func (c *Caller) paced(ctx context.Context, r *role, begun bool) error {
+	for {
+		d := r.end.pausedFor(time.Now())
+		if d <= 0 {
+			return nil
+		}
+		if err := c.wait(ctx, d, begun); err != nil {
+			return err
+		}
+	}
+}
+
+// enter waits for the server's bucket, a slot of the endpoint and one of the
+// run. Whoever finds the bucket empty once it has its slots gives them back.
+func (c *Caller) enter(ctx context.Context, r *role, begun, again bool) error {
+	for {
+		if err := c.paced(ctx, r, begun); err != nil {
+			return err
+		}
+		if err := c.seat(ctx, r, begun, again); err != nil {
+			return err
+		}
+		if r.end.pausedFor(time.Now()) <= 0 {
+			return nil
+		}
+		c.slots.release()
+		r.end.slots.release()
+	}
+}
+
+// seat takes a slot of the endpoint and one of the run.
+func (c *Caller) seat(ctx context.Context, r *role, begun, again bool) error {
+	if err := c.admit(ctx, begun); err != nil {
+		return err
+	}
+	how := entry{again: again, quit: c.halted.ch, reason: func() error { return c.admit(ctx, begun) }}
+	if !begun {
+		how.quit2 = c.stopping.ch
+	}
+	if err := r.end.slots.acquire(ctx, how); err != nil {
+		return err
+	}
+	if err := c.slots.acquire(ctx, how); err != nil {
+		r.end.slots.release()
+		return err
+	}
+	// Much may have happened while it waited.
+	err := c.admit(ctx, begun)
+	if err == nil {
+		err = c.meter.check()
+	}
+	if err != nil {
+		c.slots.release()
+		r.end.slots.release()
+	}
+	return err
+}
+
+// generate calls the client under the timeout of one attempt and classifies
+// what a careless client leaves unclassified.
+func generate(ctx context.Context, r *role, req model.Request) (model.Response, *model.Error) {
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	resp, err := r.Client.Generate(ctx, req)
+	if err == nil {
+		return resp, nil
+	}
+	var failure *model.Error
+	if errors.As(err, &failure) {
+		return resp, failure
+	}
+	code := model.Server
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		code = model.Timeout
+	}
+	return resp, &model.Error{Code: code, Endpoint: r.Endpoint, Err: err}
+}
+
+// read turns what a client returned into a reply, if it is one. A refusal of the
+// content and an empty answer are replies too: they are recorded.
+func read(resp model.Response, failure *model.Error) (reply, bool) {
+	if failure == nil {
+		return reply{Response: resp}, true
+	}
+	switch failure.Code {
+	case model.ContextLength, model.ContentFilter:
+		text := failure.Error()
+		if failure.Err != nil {
+			text = failure.Err.Error()
+		}
+		return reply{Response: resp, Limit: failure.Code, Message: text}, true
+	case model.Empty:
+		resp.Text = ""
+		return reply{Response: resp}, true
+	}
+	return reply{}, false
+}
+
+func (c *Caller) fault(ctx context.Context, e errand, spend journal.Spend, code string) error {
+	spend.Usage, spend.Cost = journal.Usage{}, nil
+	return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: code, Spend: spend,
+	})
+}
+
+// refused ends the run for failures that no retry mends.
+func (c *Caller) refused(r *role, e errand, failure *model.Error) error {
+	switch failure.Code {
+	case model.Auth, model.NotFound, model.BadRequest:
+	case model.Budget:
+		return failure
+	default:
+		return nil
+	}
+	err := &StoppedError{Endpoint: r.Endpoint, Model: e.req.Model, Key: e.key, Patience: c.opts.Patience, Err: failure}
+	c.halted.set(err)
+	return c.halted.err()
+}
+
+// retrying is a call after a failure that may pass.
+type retrying struct {
+	role    *role
+	errand  errand
+	tries   *attempts
+	failure *model.Error
+	took    time.Duration
+}
+
+// again waits until the request may be tried again, or returns why it must not.
+func (c *Caller) again(ctx context.Context, f retrying) error {
+	end := f.role.end
+	j := end.failed(time.Now(), f.tries)
+	if err := c.verdict(f, j); err != nil {
+		return err
+	}
+	latency := j.median
+	if latency == 0 {
+		// Nothing is known of an endpoint that never answered; a refused
+		// connection takes no time and says nothing about its pace.
+		latency = max(f.took, unknownLatency)
+	}
+	delay := c.jitter.backoff(f.tries.failures, latency, f.failure.RetryAfter)
+	hinted := f.failure.RetryAfter > 0
+	for delay > 0 {
+		pause := min(delay, j.left)
+		if err := c.wait(ctx, pause, f.errand.begun); err != nil {
+			return err
+		}
+		delay -= pause
+		if delay <= 0 || !hinted {
+			return nil // one last try when patience is about to end
+		}
+		// The server asked for more time than there is patience.
+		j = end.expired(time.Now(), f.tries)
+		if err := c.verdict(f, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verdict turns a judgement into the error that it demands.
+func (c *Caller) verdict(f retrying, j judgement) error {
+	switch j.verdict {
+	case giveUp:
+		return &UnmeasuredError{Key: f.errand.key, Err: fmt.Errorf("given up after %d failures while %s answers others, last: %w",
+			f.tries.failures, f.role.end.name, f.failure)}
+	case stopRun:
+		c.halted.set(&StoppedError{
+			Endpoint: f.role.end.name, Model: f.role.end.model, Key: f.errand.key,
+			Failing: max(j.failing, 1), Patience: c.opts.Patience, Err: f.failure,
+		})
+		return c.halted.err()
+	}
+	return nil
+}

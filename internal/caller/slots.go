@@ -1,0 +1,111 @@
+package caller
+
+import (
+	"container/list"
+	"context"
+	"sync"
+)
+
+// slots bounds how many requests are in flight. Who waits is served in order of
+// arrival, but a request that is tried again goes before those that are new: it
+// is what the end of a phase waits for.
+type slots struct {
+	mu     sync.Mutex
+	limit  int
+	used   int
+	queue  list.List // of chan struct{}, closed when its turn has come
+	waited int       // how many had to wait since the last look
+}
+
+func newSlots(limit int) *slots { return &slots{limit: limit} }
+
+// entry says how a slot is waited for.
+type entry struct {
+	again  bool            // a request that is tried again
+	quit   <-chan struct{} // ends the wait
+	quit2  <-chan struct{} // so does this; may be nil
+	reason func() error    // why quit or quit2 happened
+}
+
+// acquire takes a slot, or returns why it did not.
+func (s *slots) acquire(ctx context.Context, e entry) error {
+	s.mu.Lock()
+	if s.used < s.limit && s.queue.Len() == 0 {
+		s.used++
+		s.mu.Unlock()
+		return nil
+	}
+	ready := make(chan struct{})
+	var place *list.Element
+	if e.again {
+		place = s.queue.PushFront(ready)
+	} else {
+		place = s.queue.PushBack(ready)
+	}
+	s.waited++
+	s.mu.Unlock()
+
+	var err error
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-e.quit:
+		err = e.reason()
+	case <-e.quit2:
+		err = e.reason()
+	}
+	s.leave(place, ready)
+	return err
+}
+
+// leave takes a waiter out of the queue, and passes on a slot that it was given
+// in the meantime.
+func (s *slots) leave(place *list.Element, ready chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-ready:
+		s.used--
+		s.grant()
+	default:
+		s.queue.Remove(place)
+	}
+}
+
+func (s *slots) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used--
+	s.grant()
+}
+
+// grant hands free slots to those who wait.
+func (s *slots) grant() {
+	for s.used < s.limit {
+		first := s.queue.Front()
+		if first == nil {
+			return
+		}
+		s.used++
+		close(s.queue.Remove(first).(chan struct{}))
+	}
+}
+
+// resize changes the limit. What is in flight above a smaller one finishes.
+func (s *slots) resize(limit int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = limit
+	s.grant()
+}
+
+// look returns how many requests had to wait since it was last called, and how
+// many are in flight.
+func (s *slots) look() (waited, used int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waited, s.waited = s.waited, 0
+	return waited, s.used
+}

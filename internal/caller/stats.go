@@ -1,0 +1,109 @@
+package caller
+
+import (
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// StageStats is what calls of one stage and role add up to: the sums of the
+// record, earlier sessions included, and what this session did without sending.
+type StageStats struct {
+	journal.Total
+
+	Reused   int64 // answered by an equal call of the run
+	Replayed int64 // answered from the record of an earlier session
+}
+
+// Retries returns how many attempts gave no result.
+func (s StageStats) Retries() int64 { return s.FaultCount() }
+
+// USD returns the known cost in US dollars; all reports whether that is the
+// whole cost.
+func (s StageStats) USD() (cost float64, all bool) {
+	return float64(s.CostNano) / 1e9, s.Unpriced == 0
+}
+
+// Stats are the sums of a run.
+type Stats struct {
+	Stages []StageStats // sorted by stage and role
+	Sum    StageStats
+}
+
+// Stats returns the sums of everything that is durable. A stage that was only
+// reused or replayed in this session stands in the record too, so every stage
+// that made a call is listed.
+func (c *Caller) Stats() Stats {
+	totals := c.journal.Totals()
+	stats := Stats{Sum: StageStats{Total: journal.Sum(totals)}}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	for _, t := range totals {
+		s := StageStats{Total: t}
+		n := c.live.counts[stageRole{t.Stage, t.Role}]
+		s.Reused, s.Replayed = n[reused], n[replayed]
+		stats.Sum.Reused += s.Reused
+		stats.Sum.Replayed += s.Replayed
+		stats.Stages = append(stats.Stages, s)
+	}
+	return stats
+}
+
+type stageRole struct{ stage, role string }
+
+// way is how a call was answered without being sent.
+type way int
+
+const (
+	reused way = iota
+	replayed
+)
+
+type liveStats struct {
+	mu     sync.Mutex
+	counts map[stageRole][2]int64
+}
+
+func newLiveStats() *liveStats { return &liveStats{counts: make(map[stageRole][2]int64)} }
+
+func (l *liveStats) add(stage, role string, w way) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.counts[stageRole{stage, role}]
+	n[w]++
+	l.counts[stageRole{stage, role}] = n
+}
+
+// finishCounts counts replies that were cut at the output limit, by role.
+type finishCounts struct {
+	mu     sync.Mutex
+	cut    map[string]int
+	counts map[string]int
+}
+
+func newFinishCounts() *finishCounts {
+	return &finishCounts{cut: make(map[string]int), counts: make(map[string]int)}
+}
+
+func (f *finishCounts) add(role string, finish model.Finish) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.counts[role]++
+	if finish == model.FinishLength {
+		f.cut[role]++
+	}
+}
+
+// LengthShare returns which share of a role's replies was cut at the output
+// limit, and of how many. Replies from the record count, so that a resumed run
+// sees what the first one saw; those inside recorded episodes do not.
+func (c *Caller) LengthShare(role string) (share float64, replies int) {
+	c.finish.mu.Lock()
+	defer c.finish.mu.Unlock()
+	replies = c.finish.counts[role]
+	if replies == 0 {
+		return 0, 0
+	}
+	return float64(c.finish.cut[role]) / float64(replies), replies
+}
