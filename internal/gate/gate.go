@@ -1,0 +1,89 @@
+// Package gate decides whether a candidate skill replaces the incumbent.
+//
+// A decision is made over a stream of outcomes. A Policy names the draws (item,
+// arm, sample) that it wants to see, in the order in which it reads them; Run
+// makes them concurrently through a Measure function and hands over the longest
+// prefix that is complete, one reading at a time, until the policy knows. What
+// arrives out of order waits, so that a verdict depends on outcomes and never on
+// who was faster. Strict, Observe and Off are such policies.
+//
+// An outcome that was not measured is missing: it is drawn again, and if it
+// stays away both arms are compared on what both have. It is never a score.
+//
+// The package does no I/O and knows nothing about skills' texts, models, tasks'
+// content, prices or records: whoever supplies Measure limits how much runs at
+// once, retries, and writes down.
+package gate
+
+import (
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// Action is what a verdict says to do.
+type Action string
+
+const (
+	AcceptNewBest Action = "accept_new_best" // the candidate becomes current and best
+	Accept        Action = "accept"          // the candidate becomes current
+	Reject        Action = "reject"          // the incumbent stays
+	Indecisive    Action = "indecisive"      // too little was measured; nothing is learnt, try again
+)
+
+// Accepted reports whether the candidate becomes the current skill.
+func (a Action) Accepted() bool { return a == AcceptNewBest || a == Accept }
+
+// Decide is the strict rule: a candidate that scores higher than the current
+// skill replaces it, and is the best if it scores higher than the best as well.
+func Decide(candidate, current, best float64) Action {
+	return decide(candidate > current, candidate > best)
+}
+
+func decide(passes, isBest bool) Action {
+	switch {
+	case passes && isBest:
+		return AcceptNewBest
+	case passes:
+		return Accept
+	}
+	return Reject
+}
+
+// Verdict is a decision and what it rests on. A score is nil if it was not
+// measured.
+type Verdict struct {
+	Action Action `json:"action"`
+
+	// Candidate and Current are gate scores over the same N items; with Observe
+	// Current covers those of them that it has. Best is the gate score of the
+	// best skill over those of the N items that it has.
+	Candidate *float64 `json:"candidate_score"`
+	Current   *float64 `json:"current_score"`
+	Best      *float64 `json:"best_score"`
+
+	Mean       *score.Pair `json:"mean"`                 // hard and soft mean of the candidate over the N items
+	N          int         `json:"n"`                    // items that decided
+	Unmeasured []string    `json:"unmeasured,omitempty"` // ids of the items left out, in order
+	Reason     string      `json:"reason"`               // one line for people
+}
+
+// Enough reports whether a comparison that lacks missing of n items may still
+// decide: one item or 5 % of them may be missing, whichever is more, but not
+// all.
+func Enough(n, missing int) bool {
+	return missing < n && float64(missing) <= max(1, 0.05*float64(n))
+}
+
+// ForMode returns the policy of a mode: "strict", "observe" or "off".
+func ForMode(mode string) (Policy, error) {
+	switch mode {
+	case "strict":
+		return Strict{}, nil
+	case "observe":
+		return Observe{}, nil
+	case "off":
+		return Off{}, nil
+	}
+	return nil, fmt.Errorf("gate mode %q is unknown: use strict, observe or off", mode)
+}

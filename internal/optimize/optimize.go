@@ -1,0 +1,36 @@
+// Package optimize holds the stages that turn scored trajectories into a better
+// skill: reflect, aggregate, rank, update, rewrite, appendix, slow update and
+// meta skill. One file each.
+//
+// It does no I/O: models are reached through the Ask function that the caller
+// hands in. It knows nothing about retries, records, gates, epochs or files.
+package optimize
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Question is one request to the optimizer model.
+type Question struct {
+	Key    string // place within the step, unique there: "analyst_error/2", "merge/failure/1/0"
+	Stage  string // one of the model.Stage constants
+	System string
+	User   string
+	Schema *model.Schema // of the reply; nil = free text
+
+	// Accept reports why a reply cannot be used, nil if it can. A reply that
+	// is refused is asked for again. It must be pure.
+	Accept func(text string) error
+}
+
+// Ask sends a question and returns the first reply that Accept took. It may be
+// called concurrently. When no usable reply came after all re-asks the error is
+// ErrLost: a stage then uses its fallback and reports the loss. Any other error
+// ends the step.
+type Ask func(ctx context.Context, q Question) (string, error)
+
+// ErrLost says that a model gave no usable reply.
+var ErrLost = errors.New("no usable reply")

@@ -1,0 +1,86 @@
+package optimize
+
+import (
+	"fmt"
+	"strings"
+)
+
+func renderPatches(patches []Patch, mode Mode) string {
+	var b strings.Builder
+	for i, p := range patches {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		fmt.Fprintf(&b, "### Patch %d of %d\n\n", i+1, len(patches))
+		if r := p.Reasoning(); r != "" {
+			b.WriteString("Reasoning: " + oneLine(r, maxReasoning) + "\n\n")
+		}
+		b.WriteString(renderItems(p.Items(mode)))
+	}
+	return b.String()
+}
+
+// renderItems writes a JSON array, one item a line.
+func renderItems(items []any) string {
+	if len(items) == 0 {
+		return "[]"
+	}
+	lines := make([]string, len(items))
+	for i, item := range items {
+		lines[i] = "  " + compactJSON(item)
+	}
+	return "[\n" + strings.Join(lines, ",\n") + "\n]"
+}
+
+// ItemLines lists the items of a patch for a prompt, one a line, each with its
+// 0-based index in square brackets. Line breaks inside items are escaped, so no
+// other line begins with an index.
+func ItemLines(p Patch, mode Mode) string {
+	items := p.Items(mode)
+	lines := make([]string, len(items))
+	for i, e := range items {
+		item, _ := asObject(e)
+		lines[i] = fmt.Sprintf("[%d] %s", i, itemLine(item, mode))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func itemLine(item map[string]any, mode Mode) string {
+	var parts []string
+	field := func(label, key string, limit int) {
+		if v, ok := item[key]; ok && truthy(v) {
+			parts = append(parts, label+"="+oneLine(asLabel(v), limit))
+		}
+	}
+	switch mode {
+	case ModeRewrite:
+		field("type", "type", maxTargetLine)
+	case ModeFullRewrite:
+		field("title", "title", maxTargetLine)
+	default:
+		field("op", "op", maxTargetLine)
+	}
+	field("support", "support_count", maxTargetLine)
+	field("source", "source_type", maxTargetLine)
+	switch mode {
+	case ModeRewrite:
+		field("priority", "priority_hint", maxTargetLine)
+		field("title", "title", maxTargetLine)
+		field("motivation", "motivation", maxItemLine)
+		field("instruction", "instruction", maxItemLine)
+	case ModeFullRewrite:
+		field("content", "new_skill", maxItemLine)
+	default:
+		field("target", "target", maxTargetLine)
+		field("content", "content", maxItemLine)
+	}
+	return strings.Join(parts, " ")
+}
+
+// asLabel is asText for values that code put in as Go numbers.
+func asLabel(v any) string {
+	if i, ok := v.(int); ok {
+		return fmt.Sprint(i)
+	}
+	return asText(v)
+}

@@ -1,0 +1,189 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// ReflectInput is what the reflect stage works on.
+type ReflectInput struct {
+	Ask     Ask
+	Prompts *prompt.Set
+	Mode    Mode
+
+	Outcomes    []trajectory.Outcome // of one batch, in task order; unmeasured ones are passed over
+	Skill       string               // the skill document they were made with
+	Size        int                  // trajectories per analyst in deep mode
+	Seed        int64                // of the batch
+	Shallow     bool                 // one trajectory per analyst
+	FailureOnly bool                 // no analysts for successes
+	SkillAware  bool                 // failure analysts also write appendix notes; ModePatch only
+	Budget      int                  // items kept of one reply; ModeFullRewrite has none
+	StepBuffer  string               // see StepBuffer, may be empty
+	MetaSkill   string               // the optimizer's memory, may be empty
+}
+
+// ReflectResult is what the analysts of one batch proposed.
+type ReflectResult struct {
+	Analyses   []Analysis `json:"analyses"`   // failures first, in minibatch order; lost ones are missing
+	Failures   int        `json:"failures"`   // failed trajectories
+	Successes  int        `json:"successes"`  // successful trajectories that were read
+	Unmeasured int        `json:"unmeasured"` // trajectories without a score, which nobody read
+	Calls      int        `json:"calls"`
+	Lost       []string   `json:"lost,omitempty"` // keys of analysts that gave no usable reply
+}
+
+// Reflect asks one analyst per minibatch, all at once. An analyst without a
+// usable reply is counted in Lost; the others stand.
+func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
+	if in.Mode == ModeFullRewrite {
+		in.Budget = -1
+	}
+	jobs, result := in.plan()
+	analyses := make([]*Analysis, len(jobs))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, j := range jobs {
+		g.Go(func() (err error) {
+			analyses[i], err = in.analyse(gctx, j)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return ReflectResult{}, err
+	}
+	for i, a := range analyses {
+		if a == nil {
+			result.Lost = append(result.Lost, jobs[i].key)
+			continue
+		}
+		result.Analyses = append(result.Analyses, *a)
+	}
+	return result, nil
+}
+
+// job is the question to one analyst.
+type job struct {
+	key      string
+	source   skill.Source
+	outcomes []trajectory.Outcome
+}
+
+func (in ReflectInput) plan() ([]job, ReflectResult) {
+	size := in.Size
+	if in.Shallow {
+		size = 1
+	}
+	failures, successes := Minibatches(in.Outcomes, MinibatchOptions{
+		Size: size, Seed: &in.Seed, FailureOnly: in.FailureOnly,
+	})
+	var jobs []job
+	add := func(stage string, source skill.Source, batches [][]int) (n int) {
+		for i, batch := range batches {
+			j := job{key: fmt.Sprintf("%s/%d", stage, i), source: source}
+			for _, index := range batch {
+				j.outcomes = append(j.outcomes, in.Outcomes[index])
+			}
+			jobs = append(jobs, j)
+			n += len(batch)
+		}
+		return n
+	}
+	result := ReflectResult{Analyses: []Analysis{}}
+	result.Failures = add(model.StageAnalystError, skill.FromFailure, failures)
+	result.Successes = add(model.StageAnalystSuccess, skill.FromSuccess, successes)
+	for _, o := range in.Outcomes {
+		if !o.Status.Measured() {
+			result.Unmeasured++
+		}
+	}
+	result.Calls = len(jobs)
+	return jobs, result
+}
+
+// analyse returns nil without an error when the reply is lost.
+func (in ReflectInput) analyse(ctx context.Context, j job) (*Analysis, error) {
+	q, err := in.question(j)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := in.Ask(ctx, q)
+	if errors.Is(err, ErrLost) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", j.key, err)
+	}
+	return in.read(reply, j)
+}
+
+func (in ReflectInput) question(j job) (Question, error) {
+	failed := j.source == skill.FromFailure
+	text, err := in.Prompts.Analyst(prompt.AnalystInput{
+		Failures:     failed,
+		Mode:         string(in.Mode),
+		SkillAware:   in.SkillAware,
+		Deep:         !in.Shallow,
+		Budget:       max(0, in.Budget),
+		StepBuffer:   in.StepBuffer,
+		MetaSkill:    in.MetaSkill,
+		Skill:        in.Skill,
+		Trajectories: RenderTrajectories(j.outcomes),
+		Count:        len(j.outcomes),
+	})
+	if err != nil {
+		return Question{}, fmt.Errorf("analyst question: %w", err)
+	}
+	q := Question{
+		Key: j.key, Stage: model.StageAnalystSuccess, System: text.System, User: text.User,
+		Schema: analystSchema(in.Mode, j.source, in.SkillAware),
+		Accept: func(reply string) error {
+			_, err := in.read(reply, j)
+			return err
+		},
+	}
+	if failed {
+		q.Stage = model.StageAnalystError
+	}
+	return q, nil
+}
+
+// Patches returns what the analysts proposed, ready for Aggregate: empty
+// patches dropped, every item with its source and the number of trajectories
+// behind it.
+func (r ReflectResult) Patches(mode Mode) (failures, successes []Patch) {
+	records := make([]any, len(r.Analyses))
+	for i, a := range r.Analyses {
+		records[i] = map[string]any{
+			"patch":       map[string]any(a.Patch),
+			"source_type": string(a.Source),
+			"batch_size":  a.BatchSize,
+		}
+	}
+	return NormalisePatches(records, mode)
+}
+
+// Notes returns the appendix notes of all analysts, in order.
+func (r ReflectResult) Notes() []string {
+	var notes []string
+	for _, a := range r.Analyses {
+		notes = append(notes, a.Notes...)
+	}
+	return notes
+}
+
+// Diagnoses returns the kinds of failure that the analysts found, in order.
+func (r ReflectResult) Diagnoses() []FailureType {
+	var all []FailureType
+	for _, a := range r.Analyses {
+		all = append(all, a.FailureSummary...)
+	}
+	return all
+}

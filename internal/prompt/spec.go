@@ -1,0 +1,196 @@
+package prompt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/template"
+)
+
+// The update modes, as the optimizer's stages name them.
+const (
+	modePatch   = "patch"
+	modeRewrite = "rewrite_from_suggestions"
+	modeFull    = "full_rewrite_minibatch"
+)
+
+// The prompt files.
+const (
+	fileAnalystError   = "analyst_error.md"
+	fileAnalystSuccess = "analyst_success.md"
+	fileMerge          = "merge.md"
+	fileMergeFinal     = "merge_final.md"
+	fileRanking        = "ranking.md"
+	fileRewrite        = "rewrite.md"
+	fileCompact        = "compact.md"
+	fileSlowUpdate     = "slow_update.md"
+	fileMetaSkill      = "meta_skill.md"
+	fileLearningRate   = "lr_autonomous.md"
+	fileRollout        = "rollout.md"
+)
+
+// spec says what a prompt file may hold. Besides system and user a file has
+// parts that stand in a slot of those two.
+type spec struct {
+	file     string
+	inputs   []string            // names that every part may use
+	optional []string            // inputs whose part is shown only when they are set
+	choices  map[string][]string // slot to the parts of which one stands there
+	open     bool                // names are a task's fields, known only at render
+}
+
+func specs() []spec {
+	modes := []string{modePatch, modeRewrite, modeFull}
+	return []spec{
+		{
+			file:     fileAnalystError,
+			inputs:   []string{"budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"budget", "meta_skill", "skill_aware", "step_buffer"},
+			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
+		},
+		{
+			file:     fileAnalystSuccess,
+			inputs:   []string{"budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"budget", "meta_skill", "step_buffer"},
+			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
+		},
+		{
+			file:     fileMerge,
+			inputs:   []string{"level", "meta_skill", "patches", "skill"},
+			optional: []string{"meta_skill", "skill"},
+			choices:  map[string][]string{"origin": {"failures", "successes"}, "reply": modes},
+		},
+		{
+			file:     fileMergeFinal,
+			inputs:   []string{"failure_patch", "meta_skill", "skill", "success_patch"},
+			optional: []string{"meta_skill", "skill"},
+			choices:  map[string][]string{"reply": modes},
+		},
+		{
+			file:     fileRanking,
+			inputs:   []string{"budget", "items", "meta_skill", "skill"},
+			optional: []string{"meta_skill", "skill"},
+			choices:  map[string][]string{"reply": modes},
+		},
+		{file: fileRewrite, inputs: []string{"meta_skill", "skill", "suggestions"}, optional: []string{"meta_skill"}},
+		{file: fileCompact, inputs: []string{"limit", "notes"}},
+		{file: fileSlowUpdate, inputs: []string{"comparison", "current_skill", "previous_guidance", "previous_skill"}},
+		{file: fileMetaSkill, inputs: []string{"comparison", "current_skill", "history", "previous_meta", "previous_skill"}},
+		{
+			file:     fileLearningRate,
+			inputs:   []string{"count", "items", "score", "skill"},
+			optional: []string{"score", "skill"},
+			choices:  map[string][]string{"kind": modes},
+		},
+		{file: fileRollout, open: true},
+	}
+}
+
+func specOf(name string) (spec, bool) {
+	for _, sp := range specs() {
+		if sp.file == name {
+			return sp, true
+		}
+	}
+	return spec{}, false
+}
+
+// parts lists the names of the parts that the file has, sorted.
+func (sp spec) parts() []string {
+	names := append([]string{"system", "user"}, sp.optional...)
+	for _, parts := range sp.choices {
+		names = append(names, parts...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// known lists the template names that a part may use. Only system and user
+// have slots, so that parts cannot contain each other in a circle.
+func (sp spec) known(part string) []string {
+	if part != "system" && part != "user" {
+		return sp.inputs
+	}
+	names := slices.Concat(sp.inputs, sp.optional, slices.Sorted(maps.Keys(sp.choices)))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (sp spec) parse(sec section) (*template.Template, error) {
+	if !slices.Contains(sp.parts(), sec.name) {
+		return nil, fmt.Errorf("%s:%d: %s has no part %q; its parts are %s", sp.file, sec.line, sp.file, sec.name, strings.Join(sp.parts(), ", "))
+	}
+	t, err := template.ParseAt(sp.file, sec.at, sec.text)
+	if err != nil {
+		return nil, err
+	}
+	if sp.open {
+		return t, nil
+	}
+	if err := t.Check(sp.known(sec.name)...); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// section is a part of a prompt file as it stands there.
+type section struct {
+	name string
+	line int    // of the heading
+	text string // without the blank lines around it
+	at   int    // line on which text begins
+}
+
+// split cuts a prompt file into its parts. A part begins with a line "# name",
+// name being lower-case letters and underscores; any other line is text.
+func split(file, text string) ([]section, error) {
+	var secs []section
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	lines := strings.Split(text, "\n")
+	start := 0
+	for i, line := range lines {
+		name, ok := partHeading(line)
+		if !ok {
+			if len(secs) == 0 && strings.TrimSpace(line) != "" {
+				return nil, fmt.Errorf("%s:%d: text before the first part; begin with a line %q", file, i+1, "# system")
+			}
+			continue
+		}
+		for _, sec := range secs {
+			if sec.name == name {
+				return nil, fmt.Errorf("%s:%d: part %q is there twice, first in line %d", file, i+1, name, sec.line)
+			}
+		}
+		closeSection(secs, lines[start:i])
+		secs = append(secs, section{name: name, line: i + 1, at: i + 2})
+		start = i + 1
+	}
+	if len(secs) == 0 {
+		return nil, fmt.Errorf("%s:1: no parts; begin with a line %q", file, "# system")
+	}
+	closeSection(secs, lines[start:])
+	return secs, nil
+}
+
+// closeSection gives the last section its lines.
+func closeSection(secs []section, lines []string) {
+	if len(secs) == 0 {
+		return
+	}
+	last := &secs[len(secs)-1]
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+		last.at++
+	}
+	last.text = strings.TrimRight(strings.Join(lines, "\n"), " \t\n")
+}
+
+func partHeading(line string) (string, bool) {
+	name, ok := strings.CutPrefix(strings.TrimRight(line, " \t"), "# ")
+	if !ok || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		return "", false
+	}
+	return name, true
+}

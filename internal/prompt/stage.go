@@ -1,0 +1,190 @@
+package prompt
+
+import "github.com/seed-f4525e22/skillopt/internal/template"
+
+// AnalystInput is what an analyst of one minibatch sees. Empty texts and a
+// budget of 0 leave their part out.
+type AnalystInput struct {
+	Failures     bool   // failed trajectories; else successful ones
+	Mode         string // update mode: patch, rewrite_from_suggestions or full_rewrite_minibatch; "" = patch
+	SkillAware   bool   // ask for the class of each failure and for execution notes; failures only
+	Deep         bool   // look for shared causes; else each trajectory by itself
+	Budget       int    // most changes that are kept
+	StepBuffer   string // digest of the epoch's earlier steps
+	MetaSkill    string // the optimizer's memory
+	Skill        string
+	Trajectories string // formatted
+	Count        int    // trajectories
+}
+
+// Analyst returns the prompt of one analyst.
+func (s *Set) Analyst(in AnalystInput) (Text, error) {
+	name, focus := fileAnalystSuccess, "shallow"
+	if in.Failures {
+		name = fileAnalystError
+	}
+	if in.Deep {
+		focus = "deep"
+	}
+	values := map[string]any{
+		"budget": in.Budget, "step_buffer": in.StepBuffer, "meta_skill": in.MetaSkill,
+		"skill": in.Skill, "trajectories": in.Trajectories, "count": in.Count,
+	}
+	if in.Failures {
+		values["skill_aware"] = in.SkillAware
+	}
+	return s.render(name, values, map[string]string{"focus": focus, "reply": orPatch(in.Mode)})
+}
+
+// MergeInput is what one merge call of one side sees. Empty texts of MetaSkill
+// and Skill leave their part out.
+type MergeInput struct {
+	Mode      string // update mode, "" = patch
+	Failures  bool   // the patches come from failures; else from successes
+	Patches   string // formatted
+	MetaSkill string
+	Skill     string
+	Level     int // round of merging, 1-based
+}
+
+// Merge returns the prompt of one merge of patches from one side.
+func (s *Set) Merge(in MergeInput) (Text, error) {
+	origin := "successes"
+	if in.Failures {
+		origin = "failures"
+	}
+	values := map[string]any{"patches": in.Patches, "meta_skill": in.MetaSkill, "skill": in.Skill, "level": in.Level}
+	return s.render(fileMerge, values, map[string]string{"origin": origin, "reply": orPatch(in.Mode)})
+}
+
+// MergeFinalInput is what the last merge sees. Empty texts of MetaSkill and
+// Skill leave their part out.
+type MergeFinalInput struct {
+	Mode         string // update mode, "" = patch
+	FailurePatch string // formatted
+	SuccessPatch string // formatted
+	MetaSkill    string
+	Skill        string
+}
+
+// MergeFinal returns the prompt of the merge of the two sides.
+func (s *Set) MergeFinal(in MergeFinalInput) (Text, error) {
+	values := map[string]any{
+		"failure_patch": in.FailurePatch, "success_patch": in.SuccessPatch,
+		"meta_skill": in.MetaSkill, "skill": in.Skill,
+	}
+	return s.render(fileMergeFinal, values, map[string]string{"reply": orPatch(in.Mode)})
+}
+
+// RankingInput is what the selection sees. Empty texts of MetaSkill and Skill
+// leave their part out.
+type RankingInput struct {
+	Mode      string // update mode, "" = patch
+	Budget    int    // most indices to select
+	Items     string // one line an item, "[i] ..."
+	Skill     string
+	MetaSkill string
+}
+
+// Ranking returns the prompt that selects items.
+func (s *Set) Ranking(in RankingInput) (Text, error) {
+	values := map[string]any{"budget": in.Budget, "items": in.Items, "skill": in.Skill, "meta_skill": in.MetaSkill}
+	return s.render(fileRanking, values, map[string]string{"reply": orPatch(in.Mode)})
+}
+
+// RewriteInput is what the author of a rewrite sees.
+type RewriteInput struct {
+	Skill       string
+	Suggestions string // formatted
+	MetaSkill   string // left out when empty
+}
+
+// Rewrite returns the prompt that rewrites the skill from suggestions.
+func (s *Set) Rewrite(in RewriteInput) (Text, error) {
+	values := map[string]any{"skill": in.Skill, "suggestions": in.Suggestions, "meta_skill": in.MetaSkill}
+	return s.render(fileRewrite, values, nil)
+}
+
+// CompactInput is what the compaction of execution notes sees.
+type CompactInput struct {
+	Notes string // one a line
+	Limit int    // most notes to keep
+}
+
+// Compact returns the prompt that shortens the list of execution notes. The
+// reply is {reasoning, appendix_notes}.
+func (s *Set) Compact(in CompactInput) (Text, error) {
+	return s.render(fileCompact, map[string]any{"notes": in.Notes, "limit": in.Limit}, nil)
+}
+
+// SlowUpdateInput is what the slow update sees. Empty texts are shown as
+// "(none)".
+type SlowUpdateInput struct {
+	PreviousSkill    string
+	CurrentSkill     string
+	PreviousGuidance string
+	Comparison       string // of the two skills on the same tasks, formatted
+}
+
+// SlowUpdate returns the prompt that writes the long-term guidance.
+func (s *Set) SlowUpdate(in SlowUpdateInput) (Text, error) {
+	return s.render(fileSlowUpdate, map[string]any{
+		"previous_skill": orNone(in.PreviousSkill), "current_skill": orNone(in.CurrentSkill),
+		"previous_guidance": orNone(in.PreviousGuidance), "comparison": orNone(in.Comparison),
+	}, nil)
+}
+
+// MetaSkillInput is what the meta skill's author sees. Empty texts are shown
+// as "(none)".
+type MetaSkillInput struct {
+	PreviousMeta  string
+	PreviousSkill string
+	CurrentSkill  string
+	Comparison    string // of the two skills on the same tasks, formatted
+	History       string // steps of the epoch with their decisions, formatted
+}
+
+// MetaSkill returns the prompt that renews the optimizer's memory.
+func (s *Set) MetaSkill(in MetaSkillInput) (Text, error) {
+	return s.render(fileMetaSkill, map[string]any{
+		"previous_meta": orNone(in.PreviousMeta), "previous_skill": orNone(in.PreviousSkill),
+		"current_skill": orNone(in.CurrentSkill), "comparison": orNone(in.Comparison), "history": orNone(in.History),
+	}, nil)
+}
+
+// LearningRateInput is what the model that sets the edit budget sees. Empty
+// texts of Skill and Score leave their part out.
+type LearningRateInput struct {
+	Mode  string // update mode, "" = patch
+	Items string // one line an item, "[i] ..."
+	Count int    // items
+	Skill string
+	Score string // of the step's rollout, formatted
+}
+
+// LearningRate returns the prompt that asks how many items to apply.
+func (s *Set) LearningRate(in LearningRateInput) (Text, error) {
+	values := map[string]any{"items": in.Items, "count": in.Count, "skill": in.Skill, "score": in.Score}
+	return s.render(fileLearningRate, values, map[string]string{"kind": orPatch(in.Mode)})
+}
+
+// Rollout returns the templates of the target's messages for tasks that bring
+// none of their own. They are rendered with "skill" and the task's fields.
+func (s *Set) Rollout() (system, user *template.Template) {
+	parts := s.files[fileRollout].parts
+	return parts["system"], parts["user"]
+}
+
+func orPatch(mode string) string {
+	if mode == "" {
+		return modePatch
+	}
+	return mode
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
+}
