@@ -1,0 +1,252 @@
+// Package env runs a user's own environment as processes: a program in any
+// language that reads one JSON object a line and answers each with one.
+//
+// It knows nothing about models, training or how answers are scored: a score
+// function is handed in. It does not read its own environment variables; the
+// caller says which of them the processes get.
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// DefaultTimeout is how long a process may take for one task unless the caller
+// says otherwise.
+const DefaultTimeout = 2 * time.Minute
+
+// Options say what to run and how.
+type Options struct {
+	// Command is the program and its arguments.
+	Command []string
+	// Dir is the working directory of the processes, "" for that of the caller.
+	Dir string
+	// Environ is all that the processes see of the environment, as "NAME=value":
+	// see Allowed, and what the user passes by name.
+	Environ []string
+	// Timeout is how long one task may take. 0 is DefaultTimeout.
+	Timeout time.Duration
+	// Slots is the largest number of processes at a time, at least 1.
+	Slots int
+	// Score scores the answers of programs that do not score themselves. It
+	// must be safe for concurrent use.
+	Score func(answer string, t task.Task) score.Score
+	// Extras are handed to the program with every task. Nil hands over none.
+	Extras map[string]any
+}
+
+// Env is a task.Env whose rollouts are carried out by processes. Each process
+// does one task at a time and is kept for the next one. Close ends them.
+type Env struct {
+	options Options
+	slots   chan struct{} // holds one token per rollout under way
+	ended   context.Context
+	end     context.CancelCauseFunc
+	running sync.WaitGroup // rollouts and processes
+
+	mu     sync.Mutex
+	idle   []*process
+	closed bool
+}
+
+var _ task.Env = (*Env)(nil)
+
+// errClosed is why rollouts end when the environment is closed under them.
+var errClosed = errors.New("the environment is closed")
+
+// New makes an environment. It starts no process yet, but fails with an *Error
+// if the program is not there.
+func New(o Options) (*Env, error) {
+	if len(o.Command) == 0 || o.Command[0] == "" {
+		return nil, &Error{Kind: Start, Detail: "env.command is empty; it is a list of the program and its arguments"}
+	}
+	if o.Timeout < 0 {
+		return nil, fmt.Errorf("env.timeout %v is negative", o.Timeout)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if err := programExists(o); err != nil {
+		return nil, &Error{Kind: Start, Detail: "env.command names a program that cannot be run", Err: err}
+	}
+	ended, end := context.WithCancelCause(context.Background())
+	return &Env{options: o, slots: make(chan struct{}, max(1, o.Slots)), ended: ended, end: end}, nil
+}
+
+// programExists looks for the program as starting it will: a bare name on the
+// path, anything else relative to the working directory of the processes.
+func programExists(o Options) error {
+	cmd := exec.Command(o.Command[0])
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	cmd.Dir = o.Dir
+	return executable(cmd)
+}
+
+// Rollout hands t and the text of s to a process and reads its answer. Every
+// fault of the process (it does not start, dies, hangs, answers rubbish) is an
+// *Error, and the process is ended; nothing was measured then. The model client
+// is not used: a program calls the models that it needs itself.
+func (e *Env) Rollout(ctx context.Context, t task.Task, s skill.Skill, _ model.Client) (trajectory.Outcome, error) {
+	release, err := e.acquire(ctx)
+	if err != nil {
+		return trajectory.Outcome{}, err
+	}
+	defer release()
+	line, err := encodeRequest(ctx, t, s, e.options.Extras)
+	if err != nil {
+		return trajectory.Outcome{}, fmt.Errorf("environment: task %q: %w", t.ID, err)
+	}
+	var o trajectory.Outcome
+	err = e.ask(ctx, line, func(reply []byte) error {
+		var err error
+		o, err = decodeReply(reply, t, e.options.Score)
+		return err
+	})
+	if err != nil {
+		return trajectory.Outcome{}, e.blame(ctx, t, err)
+	}
+	return o, nil
+}
+
+// acquire waits for a slot.
+func (e *Env) acquire(ctx context.Context) (release func(), err error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("environment: %w", context.Cause(ctx))
+	}
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("environment: %w", context.Cause(ctx))
+	case <-e.ended.Done():
+		return nil, fmt.Errorf("environment: %w", errClosed)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		<-e.slots
+		return nil, fmt.Errorf("environment: %w", errClosed)
+	}
+	e.running.Add(1)
+	return func() {
+		<-e.slots
+		e.running.Done()
+	}, nil
+}
+
+// ask sends one line to a process and hands its answer to accept. A process
+// that was kept and has ended in the meantime without a word is replaced:
+// programs that answer one line and exit are fine.
+func (e *Env) ask(ctx context.Context, line []byte, accept func(reply []byte) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.options.Timeout, errDeadline)
+	defer cancel()
+	stop := context.AfterFunc(e.ended, cancel)
+	defer stop()
+	p, kept, err := e.take()
+	if err != nil {
+		return err
+	}
+	reply, err := p.ask(ctx, line)
+	if kept && errors.Is(err, errLeft) {
+		p.kill()
+		if p, err = e.start(); err != nil {
+			return err
+		}
+		reply, err = p.ask(ctx, line)
+	}
+	if err != nil {
+		return p.abandon(err)
+	}
+	err = accept(reply)
+	if err != nil && !isRefusal(err) {
+		return p.abandon(err) // what else it writes cannot be trusted to fit the questions
+	}
+	e.give(ctx, p)
+	return p.quote(err)
+}
+
+func isRefusal(err error) bool {
+	var fault *Error
+	return errors.As(err, &fault) && fault.Kind == Refused
+}
+
+// take returns an idle process, or starts one.
+func (e *Env) take() (p *process, kept bool, err error) {
+	e.mu.Lock()
+	for len(e.idle) > 0 && p == nil {
+		last := len(e.idle) - 1
+		p, e.idle = e.idle[last], e.idle[:last]
+		if p.exited() {
+			p = nil
+		}
+	}
+	e.mu.Unlock()
+	if p != nil {
+		return p, true, nil
+	}
+	p, err = e.start()
+	return p, false, err
+}
+
+func (e *Env) start() (*process, error) {
+	return start(e.options, &e.running)
+}
+
+// give keeps a process for the next task, unless its end is under way.
+func (e *Env) give(ctx context.Context, p *process) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || ctx.Err() != nil {
+		p.kill()
+		return
+	}
+	e.idle = append(e.idle, p)
+}
+
+// blame gives an error the task, and tells the deadline of the task from the
+// end of the caller's patience.
+func (e *Env) blame(ctx context.Context, t task.Task, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("environment: task %q: %w", t.ID, context.Cause(ctx))
+	}
+	if e.ended.Err() != nil {
+		return fmt.Errorf("environment: task %q: %w", t.ID, errClosed)
+	}
+	var fault *Error
+	if !errors.As(err, &fault) {
+		return fmt.Errorf("environment: task %q: %w", t.ID, err)
+	}
+	fault.Task = t.ID
+	if fault.Kind == Deadline {
+		fault.Detail = fmt.Sprintf("no answer within env.timeout %v; the process was ended", e.options.Timeout)
+	}
+	return fault
+}
+
+// Close ends all processes and waits for them and for the rollouts under way,
+// which fail. Idle processes are asked first, by the end of their input, and
+// have a moment to obey. Close may be called more than once.
+func (e *Env) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	idle := e.idle
+	e.idle = nil
+	e.mu.Unlock()
+	e.end(errClosed)
+	for _, p := range idle {
+		e.running.Go(p.dismiss)
+	}
+	e.running.Wait()
+	return nil
+}

@@ -1,0 +1,139 @@
+// Package rollout carries out tasks with a skill: tasks in, outcomes out, in
+// the order of the tasks whatever order they finish in.
+//
+// It decides what counts as an answer: a failure of the target within the
+// task's own limits is a score of 0, a failure of infrastructure is no score.
+// It knows nothing about edits, gates or epochs, and bounds nothing: how many
+// calls are in flight is the caller's business.
+package rollout
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Place is where in a run a rollout stands; it makes the key of its record.
+type Place struct {
+	Prefix string // "e1/s3/rollout"
+	Sample int    // 0 for the first pass; a fresh pass is a new sample
+}
+
+// Key returns the key of one task's rollout.
+func (p Place) Key(t task.Task) string {
+	return p.Prefix + "/" + escaped(t.ID) + "/sample" + strconv.Itoa(p.Sample)
+}
+
+// escaped keeps an id within its part of a key: no id can look like the key of
+// another place.
+func escaped(id string) string {
+	if !strings.ContainsAny(id, "/%") {
+		return id
+	}
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(id)
+}
+
+// Episode carries out one task.
+type Episode interface {
+	// Run may be called concurrently. An error that ErrUnmeasured matches
+	// means that nothing was measured; any other ends the run.
+	Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error)
+}
+
+// Runner rolls out batches of tasks.
+type Runner struct {
+	Episode Episode
+	// Extra is how often what is missing after a pass is measured again.
+	Extra int
+}
+
+// One rolls out one task. An outcome that could not be measured has the status
+// Unmeasured and a reason; an error ends the run.
+func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
+	out, err := r.Episode.Run(ctx, p, t, s)
+	if err == nil {
+		return out, nil
+	}
+	if cerr := context.Cause(ctx); cerr != nil {
+		return out, cerr
+	}
+	var lost *caller.UnmeasuredError
+	if errors.As(err, &lost) {
+		return trajectory.Outcome{ID: t.ID, Type: t.Type, Status: score.Unmeasured, FailReason: err.Error()}, nil
+	}
+	return out, err
+}
+
+// All rolls out every task and returns the outcomes in the order of the tasks.
+// done, which may be nil, is called after each, concurrently.
+func (r *Runner) All(ctx context.Context, p Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error) {
+	outcomes := make([]trajectory.Outcome, len(tasks))
+	missing := make([]int, len(tasks))
+	for i := range tasks {
+		missing[i] = i
+	}
+	for pass := 0; pass <= r.Extra && len(missing) > 0; pass++ {
+		if err := r.pass(ctx, p, s, passWork{tasks: tasks, which: missing, out: outcomes, done: done}); err != nil {
+			return nil, err
+		}
+		missing = unmeasured(outcomes, missing)
+	}
+	return outcomes, nil
+}
+
+// passWork is one pass over some of the tasks.
+type passWork struct {
+	tasks []task.Task
+	which []int
+	out   []trajectory.Outcome
+	done  func()
+}
+
+// workers bounds goroutines, not requests: it is far above any useful number of
+// requests in flight, so the limiter below it always has work to choose from.
+const workers = 512
+
+func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(workers, len(w.which)) {
+		g.Go(func() error {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(w.which) {
+					return nil
+				}
+				i := w.which[n]
+				out, err := r.One(ctx, p, w.tasks[i], s)
+				if err != nil {
+					return err
+				}
+				w.out[i] = out
+				if w.done != nil && out.Status.Measured() {
+					w.done()
+				}
+			}
+		})
+	}
+	return g.Wait()
+}
+
+func unmeasured(outcomes []trajectory.Outcome, which []int) []int {
+	var out []int
+	for _, i := range which {
+		if !outcomes[i].Status.Measured() {
+			out = append(out, i)
+		}
+	}
+	return out
+}

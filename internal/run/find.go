@@ -1,0 +1,85 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Entry is a run directory found in a folder.
+type Entry struct {
+	Dir      string
+	Manifest Manifest
+	Err      error // the manifest cannot be read
+}
+
+// List returns the run directories in dir, oldest first. A folder that does not
+// exist holds no runs.
+func List(dir string) ([]Entry, error) {
+	names, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	var out []Entry
+	for _, n := range names {
+		if !n.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, n.Name())
+		m, found, err := ReadManifest(path)
+		if found || err != nil {
+			out = append(out, Entry{Dir: path, Manifest: m, Err: err})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Entry) int { return a.Manifest.CreatedAt.Compare(b.Manifest.CreatedAt) })
+	return out, nil
+}
+
+// Unfinished reports whether a run with this status has work left.
+func Unfinished(status string) bool { return status != "completed" }
+
+// Choose returns the directory for a run without a given one: the newest
+// unfinished run of the same configuration, else the next free dir/name-N. same
+// compares identities.
+func Choose(dir, name string, same func(identity map[string]string) bool) (path string, resumes bool, err error) {
+	entries, err := List(dir)
+	if err != nil {
+		return "", false, err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Err == nil && Unfinished(e.Manifest.Status) && same(e.Manifest.Identity) {
+			return e.Dir, true, nil
+		}
+	}
+	next, err := nextNumber(dir, name)
+	if err != nil {
+		return "", false, err
+	}
+	return filepath.Join(dir, fmt.Sprintf("%s-%d", name, next)), false, nil
+}
+
+func nextNumber(dir, name string) (int, error) {
+	names, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("list runs: %w", err)
+	}
+	next := 1
+	for _, n := range names {
+		rest, ok := strings.CutPrefix(n.Name(), name+"-")
+		if !ok {
+			continue
+		}
+		if i, err := strconv.Atoi(rest); err == nil && i >= next {
+			next = i + 1
+		}
+	}
+	return next, nil
+}

@@ -1,0 +1,129 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+)
+
+// A ForkError says that a directory cannot take a fork: it holds another run.
+type ForkError struct {
+	Dir  string // given for the fork
+	From string // the run to be forked
+	Self bool   // they are the same run
+}
+
+func (e *ForkError) Error() string {
+	if e.Self {
+		return fmt.Sprintf("run %s cannot be forked into itself (%s): give --fork a new directory", e.From, e.Dir)
+	}
+	return fmt.Sprintf("%s holds a run that is no fork of %s: give --fork a new directory, or go on with that run by --run", e.Dir, e.From)
+}
+
+// Fork begins a run in the directory to, with a copy of what the run in o.Dir
+// has paid for. What differs in the new run is asked anew. A fork of that run
+// that exists is resumed. Errors are those of Open, *MissingError and
+// *ForkError.
+func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
+	from := o.Dir
+	m, found, err := ReadManifest(from)
+	if err != nil {
+		return nil, &DamagedError{Dir: from, Err: err}
+	}
+	if !found {
+		return nil, fmt.Errorf("fork: %w", &MissingError{Dir: from})
+	}
+	o.Dir, o.Name, o.ForkedOf = to, filepath.Base(to), m.RunID
+	there, found, err := ReadManifest(to)
+	switch {
+	case err != nil:
+		return nil, &DamagedError{Dir: to, Err: err}
+	case found && there.ForkedOf != m.RunID:
+		return nil, &ForkError{Dir: to, From: from, Self: there.RunID == m.RunID}
+	case !found:
+		if err := copyRecord(ctx, from, to, m); err != nil {
+			return nil, err
+		}
+	}
+	return Open(ctx, o)
+}
+
+// copyRecord copies the record of a run that nobody has open into a directory
+// without a manifest, which a killed fork may have left.
+func copyRecord(ctx context.Context, from, to string, m Manifest) (err error) {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return fmt.Errorf("make run directory: %w", err)
+	}
+	for _, dir := range []string{from, to} {
+		lock, err := lockDir(dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, lock.Unlock()) }()
+	}
+	j, err := journal.Open(ctx, filepath.Join(from, DBFile), journal.Options{Existing: true})
+	if err != nil {
+		return damaged(from, err)
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	if err := j.Verify(m.RunID, m.HighWater); err != nil {
+		return &DamagedError{Dir: from, Err: err}
+	}
+	if err := clearRecord(ctx, to); err != nil {
+		return err
+	}
+	if err := j.CopyTo(ctx, filepath.Join(to, DBFile), j.HighWater()); err != nil {
+		return fmt.Errorf("fork the record: %w", err)
+	}
+	return nil
+}
+
+// clearRecord removes the record in a directory without a manifest, unless
+// something in it was paid for there: that is somebody's work.
+func clearRecord(ctx context.Context, dir string) error {
+	path := filepath.Join(dir, DBFile)
+	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true})
+	if errors.Is(err, journal.ErrMissing) {
+		return journal.Remove(path)
+	}
+	if err != nil {
+		return damaged(dir, err)
+	}
+	n, mine := j.HighWater(), !j.Inherited()
+	if err := j.Close(); err != nil {
+		return fmt.Errorf("close the record of run %s: %w", dir, err)
+	}
+	if mine {
+		return &DamagedError{Dir: dir, Err: fmt.Errorf("there is no %s, but %s holds %d recorded entries", ManifestFile, DBFile, n)}
+	}
+	return journal.Remove(path)
+}
+
+// Discard closes a run that nothing was paid for and removes its directory, if
+// nothing else is in it. A run with paid calls is only closed.
+func (r *Run) Discard() error {
+	empty := r.Journal.HighWater() == 0 && !r.Resumed
+	err := r.Close()
+	r.Journal, r.lock = nil, nil
+	if !empty || err != nil {
+		return err
+	}
+	if err := journal.Remove(filepath.Join(r.Dir, DBFile)); err != nil {
+		return fmt.Errorf("discard run: %w", err)
+	}
+	for _, name := range []string{ManifestFile, lockFile} {
+		if rerr := os.Remove(filepath.Join(r.Dir, name)); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+			return fmt.Errorf("discard run: %w", rerr)
+		}
+	}
+	// A folder that holds something else is not ours to remove.
+	entries, err := os.ReadDir(r.Dir)
+	if err != nil || len(entries) > 0 {
+		return err
+	}
+	return os.Remove(r.Dir)
+}

@@ -1,0 +1,328 @@
+// Package run is the run directory: opened under a lock, named in a manifest,
+// with the record of paid calls (run.db) and, beside it, files for eyes. All of
+// those are projections of the record: they are written again when a run is
+// opened again.
+//
+// It knows nothing about models, or how training decides.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/uuid"
+
+	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+)
+
+// Names of the files of a run directory.
+const (
+	DBFile       = "run.db"
+	ManifestFile = "manifest.json"
+	ConfigFile   = "config.yaml"
+	HistoryFile  = "history.json"
+	SummaryFile  = "summary.json"
+	BestFile     = "best_skill.md"
+	lockFile     = ".lock"
+)
+
+// FormatVersion is the version of the layout of a run directory.
+const FormatVersion = 1
+
+// Manifest names a run and says how far its record had got when it was last
+// written, so that a record cut off or swapped is noticed.
+type Manifest struct {
+	Format    int               `json:"format"`
+	RunID     string            `json:"run_id"`
+	Name      string            `json:"name"`
+	CreatedAt time.Time         `json:"created_at"`
+	Version   string            `json:"version"` // of the program that began it
+	Status    string            `json:"status"`  // running, completed, stopped, budget, failed
+	HighWater int64             `json:"high_water"`
+	Identity  map[string]string `json:"identity"`
+	Simulated bool              `json:"simulated"` // a model of the run is a simulation
+	ForkedOf  string            `json:"forked_of,omitempty"`
+
+	// Operational are the settings of the last session that may change between
+	// sessions, by key and without secrets.
+	Operational map[string]string `json:"operational,omitempty"`
+}
+
+// Run is an open run directory. One process has it open at a time.
+type Run struct {
+	Dir      string
+	Manifest Manifest
+	Journal  *journal.Journal
+	Resumed  bool
+	Changed  []string // operational settings that differ from the last session's: "key: was OLD, is NEW"
+
+	lock   *flock.Flock
+	writer *writer
+}
+
+// A LockedError says that another process has the run open.
+type LockedError struct{ Dir string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("run %s is in use by another process; wait for it to end, or stop it", e.Dir)
+}
+
+// An IdentityError says that a run directory belongs to another configuration.
+type IdentityError struct {
+	Dir     string
+	Changes []string // "key: was OLD, is NEW"
+}
+
+func (e *IdentityError) Error() string {
+	msg := fmt.Sprintf("run %s was begun with another configuration:", e.Dir)
+	for _, c := range e.Changes {
+		msg += "\n  " + c
+	}
+	return msg + "\nstart a new run without --run, or take over what was paid for with --fork NEW"
+}
+
+// A DamagedError says that the record of a run cannot be trusted.
+type DamagedError struct {
+	Dir string
+	Err error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the record of run %s is damaged: %v; restore run.db and manifest.json from a copy, or start a new run", e.Dir, e.Err)
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// A MissingError says that a directory holds no run.
+type MissingError struct{ Dir string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is no run directory: it has no %s; `skillopt runs list` shows runs", e.Dir, ManifestFile)
+}
+
+// damaged tells a record that cannot be trusted from a disk that does not work.
+func damaged(dir string, err error) error {
+	var w *journal.WriteError
+	if errors.As(err, &w) || errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("open the record of run %s: %w", dir, err)
+	}
+	return &DamagedError{Dir: dir, Err: err}
+}
+
+// OpenOptions say which run to open.
+type OpenOptions struct {
+	Dir       string
+	Name      string
+	Version   string
+	Identity  map[string]string
+	Simulated bool
+	ForkedOf  string // a new run may take over the entries that it finds
+	Now       func() time.Time
+	// Operational are settings that a run may change when it goes on, by key. They
+	// stand in the manifest: whoever passes them has taken the secrets out. Nil
+	// leaves those of the last session.
+	Operational map[string]string
+	// Compare lists the differences of two identities, or of two operational
+	// settings, for a message.
+	Compare func(old, now map[string]string) []string
+}
+
+// Open begins or resumes a run. It takes the lock, checks that the directory
+// belongs to the same configuration and that the record is whole. It returns
+// *LockedError, *IdentityError, *DamagedError or an error of the file system.
+func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make run directory: %w", err)
+	}
+	lock, err := lockDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	opened := &Run{Dir: o.Dir, lock: lock, writer: newWriter(o.Dir)}
+	defer func() {
+		if err != nil {
+			r, err = nil, errors.Join(err, opened.Close())
+		}
+	}()
+	m, found, err := ReadManifest(o.Dir)
+	if err != nil {
+		return nil, &DamagedError{Dir: o.Dir, Err: err}
+	}
+	if found {
+		return opened, opened.resume(ctx, o, m)
+	}
+	return opened, opened.begin(ctx, o)
+}
+
+func lockDir(dir string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(dir, lockFile))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock run %s: %w", dir, err)
+	}
+	if !ok {
+		return nil, &LockedError{Dir: dir}
+	}
+	return lock, nil
+}
+
+// ReadManifest reads the manifest of a run directory; found is false when there
+// is none.
+func ReadManifest(dir string) (m Manifest, found bool, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, false, nil
+	}
+	if err != nil {
+		return m, false, fmt.Errorf("read manifest: %w", err)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, false, fmt.Errorf("read %s: %w", ManifestFile, err)
+	}
+	if m.Format > FormatVersion {
+		return m, false, fmt.Errorf("%s has format %d, this program knows up to %d: use a newer one", ManifestFile, m.Format, FormatVersion)
+	}
+	return m, true, nil
+}
+
+func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
+	if changes := o.Compare(m.Identity, o.Identity); len(changes) > 0 {
+		return &IdentityError{Dir: o.Dir, Changes: changes}
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, DBFile)); err != nil {
+		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %d entries were recorded", DBFile, ManifestFile, m.HighWater)}
+	}
+	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true})
+	if err != nil {
+		return damaged(o.Dir, err)
+	}
+	r.Journal, r.Manifest, r.Resumed = j, m, true
+	if err := j.Verify(m.RunID, m.HighWater); err != nil {
+		return &DamagedError{Dir: o.Dir, Err: err}
+	}
+	r.settings(o)
+	// It tells of an end that is no longer the end.
+	if err := os.Remove(filepath.Join(o.Dir, SummaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s of the last session: %w", SummaryFile, err)
+	}
+	return r.SetStatus("running")
+}
+
+// settings notes the operational settings of this session and what differs from
+// the last one. A manifest of a program that kept none says nothing.
+func (r *Run) settings(o OpenOptions) {
+	if o.Operational == nil {
+		return
+	}
+	if last := r.Manifest.Operational; last != nil {
+		r.Changed = o.Compare(last, o.Operational)
+	}
+	r.Manifest.Operational = o.Operational
+}
+
+// begin starts a run in a directory without a manifest. A record with paid
+// calls there is somebody's work: it is refused. What a killed fork left was
+// paid for elsewhere.
+func (r *Run) begin(ctx context.Context, o OpenOptions) error {
+	if o.ForkedOf == "" {
+		if err := clearRecord(ctx, o.Dir); err != nil {
+			return err
+		}
+	}
+	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{})
+	if err != nil {
+		return damaged(o.Dir, err)
+	}
+	r.Journal = j
+	r.Manifest = Manifest{
+		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, CreatedAt: o.Now().UTC().Truncate(time.Second),
+		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational,
+	}
+	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
+		return fmt.Errorf("name the record: %w", err)
+	}
+	return r.SetStatus("running")
+}
+
+// SetStatus writes the manifest with the status and the record's high water. At
+// the end of a run the files that users take away are flushed to the disk.
+func (r *Run) SetStatus(status string) error {
+	r.Manifest.Status, r.Manifest.HighWater = status, r.Journal.HighWater()
+	if status != "running" {
+		if err := r.writer.settle(); err != nil {
+			return err
+		}
+		if err := r.flush(BestFile, HistoryFile, SummaryFile); err != nil {
+			return err
+		}
+	}
+	data, err := indented(ManifestFile, r.Manifest)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(filepath.Join(r.Dir, ManifestFile), data, 0o644)
+}
+
+// flush writes files that are there to the disk.
+func (r *Run) flush(names ...string) error {
+	for _, name := range names {
+		f, err := os.OpenFile(filepath.Join(r.Dir, name), os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("flush %s: %w", name, err)
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return fmt.Errorf("flush %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Close releases the record and the lock.
+func (r *Run) Close() error {
+	var errs []error
+	if r.writer != nil {
+		errs = append(errs, r.writer.close())
+		r.writer = nil
+	}
+	if r.Journal != nil {
+		errs = append(errs, r.Journal.Close())
+	}
+	if r.lock != nil {
+		errs = append(errs, r.lock.Unlock())
+	}
+	return errors.Join(errs...)
+}
+
+// WriteJSON writes v to the named file as WriteFile does. v must not change any
+// more.
+func (r *Run) WriteJSON(name string, v any) error {
+	return r.writer.add(name, func() ([]byte, error) { return indented(name, v) })
+}
+
+func indented(name string, v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// WriteFile writes a file of the run directory: atomically, in order, and
+// beside what the caller does next. It is a projection of the record and not
+// flushed to the disk, because opening the run again writes it again. A failure
+// is returned by a later write, or by SetStatus with a final status. name is
+// slash-separated and must stay inside; data must not change any more.
+func (r *Run) WriteFile(name string, data []byte) error {
+	return r.writer.add(name, func() ([]byte, error) { return data, nil })
+}

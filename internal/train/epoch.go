@@ -1,0 +1,230 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/pyrand"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// batches plans the microbatches of an epoch: one shuffled pass over the train
+// split, or what the curriculum draws.
+func (t *trainer) batches(epoch, steps int) ([]schedule.Batch, error) {
+	plan := schedule.Epoch(schedule.EpochConfig{
+		Train: len(t.Data.Train), BatchSize: t.BatchSize, Accumulation: t.Accumulation, Steps: steps, Epoch: epoch, Seed: t.Seed,
+	})
+	if len(plan) != steps*t.Accumulation {
+		return nil, fmt.Errorf("epoch %d: %d microbatches planned, want %d", epoch, len(plan), steps*t.Accumulation)
+	}
+	return plan, nil
+}
+
+// drawn replaces the tasks of a microbatch by what the curriculum prefers.
+func (s *step) drawn(b schedule.Batch) schedule.Batch {
+	if s.curriculum == nil {
+		return b
+	}
+	keys := make([]string, len(s.Data.Train))
+	for i, tk := range s.Data.Train {
+		keys[i] = tk.ID
+	}
+	total := s.Steps(len(s.Data.Train))
+	b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: s.number - 1, Total: total})
+	return b
+}
+
+// endEpoch compares the skill with that of the epoch before and lets the
+// optimizer write guidance for the agent (slow update) and a memory for itself
+// (meta skill).
+func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
+	prev := t.epochStart
+	defer func() { t.epochStart = t.current.skill }()
+	if epoch == 1 || !t.SlowUpdate && !t.MetaSkill {
+		return nil
+	}
+	e := &epochEnd{trainer: t, epoch: epoch, prefix: fmt.Sprintf("e%d/end", epoch), prev: prev, files: map[string]any{}}
+	e.record.Epoch = epoch
+	if err := e.compareSkills(ctx); err != nil {
+		return err
+	}
+	if err := e.ask(ctx); err != nil {
+		return err
+	}
+	if err := e.apply(ctx); err != nil {
+		return err
+	}
+	e.record.SkillHash = t.current.skill.Hash()
+	t.history.Epochs = append(t.history.Epochs, e.record)
+	t.Events(event.EpochDone{Epoch: epoch, SlowUpdate: e.record.SlowUpdate, MetaSkill: e.meta.Content != ""})
+	return e.write()
+}
+
+// epochEnd is the work at the end of one epoch.
+type epochEnd struct {
+	*trainer
+	epoch  int
+	prefix string
+	prev   skill.Skill
+	pairs  []optimize.Pair
+	slow   optimize.SlowResult
+	meta   optimize.MetaResult
+	record EpochRecord
+	files  map[string]any
+}
+
+// compareSkills rolls out train tasks with both skills until the policy has
+// enough pairs or no tasks are left.
+func (e *epochEnd) compareSkills(ctx context.Context) error {
+	n := min(e.SlowSamples, len(e.Data.Train))
+	order := schedule.TrainBatch(len(e.Data.Train), len(e.Data.Train), e.Seed+int64(e.epoch)*2000)
+	policy, err := optimize.ParsePairPolicy(e.SlowPairs)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < len(order) && len(e.pairs) < n; at += n {
+		tasks := pick(e.Data.Train, order[at:min(at+n, len(order))])
+		pairs, err := e.comparePart(ctx, tasks)
+		if err != nil {
+			return err
+		}
+		e.record.Pairs = countPairs(e.record.Pairs, pairs)
+		e.pairs = append(e.pairs, optimize.SelectPairs(pairs, policy)...)
+		if policy == optimize.PairsMixed || policy == optimize.PairsChanged && e.unchanged() {
+			break
+		}
+	}
+	e.pairs = e.pairs[:min(len(e.pairs), n)]
+	e.files["comparison_pairs.json"] = e.pairs
+	return nil
+}
+
+func (e *epochEnd) comparePart(ctx context.Context, tasks []task.Task) ([]optimize.Pair, error) {
+	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "compare epochs", Total: 2 * len(tasks)})
+	curr, err := e.arm2(ctx, "curr", tasks, e.current.skill)
+	if err != nil {
+		return nil, err
+	}
+	prev := curr
+	if !e.unchanged() {
+		if prev, err = e.arm2(ctx, "prev", tasks, e.prev); err != nil {
+			return nil, err
+		}
+	}
+	both := make([]int, 0, len(tasks))
+	for i := range tasks {
+		if prev[i].Status.Measured() && curr[i].Status.Measured() {
+			both = append(both, i)
+		}
+	}
+	return optimize.Compare(pick(tasks, both), pick(prev, both), pick(curr, both)), nil
+}
+
+// unchanged reports whether the epoch left the skill as it was: then no task
+// can have changed either.
+func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.current.skill.Text() }
+
+func (e *epochEnd) arm2(ctx context.Context, arm string, tasks []task.Task, s skill.Skill) ([]trajectory.Outcome, error) {
+	place := rollout.Place{Prefix: e.prefix + "/compare/" + arm}
+	out, err := e.roll(ctx, "compare epochs", place, tasks, s)
+	if err != nil {
+		return nil, err
+	}
+	if missing := missingOf(out); len(missing) > 0 {
+		if err := e.giveUp(ctx, place, pick(tasks, missing), &e.record.Unmeasured); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// ask runs slow update and meta skill side by side.
+func (e *epochEnd) ask(ctx context.Context) error {
+	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "slow update, meta skill"})
+	g, gctx := errgroup.WithContext(ctx)
+	if e.SlowUpdate {
+		g.Go(func() (err error) {
+			e.slow, err = optimize.SlowUpdate(gctx, optimize.SlowInput{
+				Ask: e.Ask(e.prefix), Prompts: e.Prompts, Previous: e.prev.Text(), Current: e.current.skill.Text(), Pairs: e.pairs,
+			})
+			return err
+		})
+	}
+	if e.MetaSkill {
+		g.Go(func() (err error) {
+			e.meta, err = optimize.MetaSkill(gctx, optimize.MetaInput{
+				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.metaSkill, Previous: e.prev.Text(), Current: e.current.skill.Text(),
+				Pairs: e.pairs, History: optimize.StepBuffer(e.stepNotes),
+			})
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// apply puts the guidance into its region, if the gate agrees, and keeps the
+// memory.
+func (e *epochEnd) apply(ctx context.Context) error {
+	e.record.Lost = append(append(e.record.Lost, e.slow.Lost...), e.meta.Lost...)
+	e.counts.lost += len(e.record.Lost)
+	if e.meta.Content != "" {
+		e.metaSkill, e.record.MetaSkill = e.meta.Content, e.meta.Content
+	}
+	e.files["slow_update.json"], e.files["meta_skill.json"] = e.slow, e.meta
+	if e.slow.Content == "" {
+		if e.SlowUpdate {
+			e.record.SlowUpdate = "lost"
+		}
+		return nil
+	}
+	e.record.Guidance = e.slow.Content
+	cand := incumbent{skill: e.current.skill.WithSlow(e.slow.Content), step: e.lastStep(), origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
+	switch {
+	case cand.skill.Text() == e.current.skill.Text():
+		e.record.SlowUpdate = ActionNoChange
+	case len(cand.skill.Text()) > skill.MaxBytes:
+		e.record.SlowUpdate = ActionRefused
+	case !e.SlowGated && e.Gate != "off":
+		// Forced in: nothing is known of this text, so it is no candidate for
+		// best and the next gate measures it first.
+		e.record.SlowUpdate, e.current = "forced", cand
+	default:
+		return e.judge(ctx, cand)
+	}
+	return nil
+}
+
+func (e *epochEnd) judge(ctx context.Context, cand incumbent) error {
+	v, err := e.compare(ctx, e.prefix+"/gate", &cand, notWorse)
+	if err != nil {
+		return err
+	}
+	e.record.SlowUpdate = string(v.Action)
+	if v.Action != gate.Indecisive {
+		e.record.Score = v.Candidate
+	}
+	e.record.Unmeasured = append(e.record.Unmeasured, v.Unmeasured...)
+	if v.Action.Accepted() {
+		e.adopt(cand, v)
+	}
+	return nil
+}
+
+func countPairs(counts map[string]int, pairs []optimize.Pair) map[string]int {
+	if counts == nil {
+		counts = map[string]int{}
+	}
+	for _, p := range pairs {
+		counts[string(p.Category)]++
+	}
+	return counts
+}

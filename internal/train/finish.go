@@ -1,0 +1,293 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// baseline scores the seed skill on the selection split: step 0.
+func (t *trainer) baseline(ctx context.Context) error {
+	seed := incumbent{skill: t.Skill, origin: "seed"}
+	var without []string
+	if t.Gate != "off" {
+		t.Events(event.StageStarted{Stage: "baseline", Total: len(t.Data.Selection)})
+		if err := t.measure(ctx, "seed/selection", &seed, &without); err != nil {
+			return err
+		}
+		arm := t.arm(seed.outcomes)
+		t.seedArm = &arm
+	}
+	t.current, t.best = seed, seed
+	t.epochStart = seed.skill
+	r := StepRecord{
+		Action: ActionBaseline, Unmeasured: without, Metric: string(t.Projection.Metric), Current: seed.score, Best: seed.score,
+		CurrentOrigin: seed.origin, BestOrigin: seed.origin, SkillHash: seed.skill.Hash(), SkillLen: len([]rune(seed.skill.Text())),
+	}
+	if t.seedArm != nil {
+		r.SelectionHard, r.SelectionSoft, r.SelectionN = &t.seedArm.Hard, &t.seedArm.Soft, t.seedArm.N
+	}
+	t.history.Steps = append(t.history.Steps, r)
+	t.Events(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
+	return t.writeSkill(0)
+}
+
+// measure scores a skill on the whole selection split; without takes the items
+// that could not be measured.
+func (t *trainer) measure(ctx context.Context, prefix string, in *incumbent, without *[]string) error {
+	place := rollout.Place{Prefix: prefix}
+	out, err := t.roll(ctx, "selection", place, t.Data.Selection, in.skill)
+	if err != nil {
+		return err
+	}
+	if missing := missingOf(out); len(missing) > 0 {
+		if !gate.Enough(len(out), len(missing)) {
+			return &NothingMeasuredError{Place: prefix, Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(missing), len(out), out[missing[0]].FailReason)}
+		}
+		if err := t.giveUp(ctx, place, pick(t.Data.Selection, missing), without); err != nil {
+			return err
+		}
+		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %d items that could not be measured: %v", prefix, len(*without), *without)})
+	}
+	in.outcomes = out
+	in.score = t.score(in.skill, out)
+	return nil
+}
+
+// finish promotes the final skill if it is better than best, then opens the
+// test split.
+func (t *trainer) finish(ctx context.Context) error {
+	final := &FinalRecord{}
+	if err := t.promote(ctx, final); err != nil {
+		return err
+	}
+	final.FinalScore, final.BestScore, final.BestStep = t.current.score, t.best.score, t.best.step
+	t.history.Final = final
+	if t.Test && len(t.Data.Test) > 0 {
+		if err := t.test(ctx, final); err != nil {
+			return err
+		}
+	}
+	return t.writeFinal()
+}
+
+func (t *trainer) promote(ctx context.Context, final *FinalRecord) error {
+	if t.Gate == "off" {
+		t.best = t.current
+		return nil
+	}
+	if t.current.skill.Text() == t.best.skill.Text() {
+		return nil
+	}
+	if !t.known(t.current) {
+		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
+		if err := t.measure(ctx, "final/selection", &t.current, &final.Unmeasured); err != nil {
+			return err
+		}
+	}
+	if t.beats(t.current, t.best) {
+		t.best, final.Promoted = t.current, true
+	}
+	return nil
+}
+
+// known reports whether enough of a skill was measured to claim anything of it.
+func (t *trainer) known(in incumbent) bool {
+	return in.outcomes != nil && gate.Enough(len(in.outcomes), len(missingOf(in.outcomes)))
+}
+
+// beats reports whether a scores above b on the items that both have.
+func (t *trainer) beats(a, b incumbent) bool {
+	var both []int
+	for i := range t.Data.Selection {
+		if a.outcomes[i].Status.Measured() && b.outcomes[i].Status.Measured() {
+			both = append(both, i)
+		}
+	}
+	x, y := t.score(a.skill, pick(a.outcomes, both)), t.score(b.skill, pick(b.outcomes, both))
+	return x != nil && *x > *y
+}
+
+// test scores the arms on the test split, equal arms once. It runs after the
+// last decision and nothing is decided by it.
+func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
+	arms := []testArm{{"seed", t.Skill, t.Skill.Text()}, {"best", t.best.skill, t.best.skill.Text()}, {"final", t.current.skill, t.current.skill.Text()}}
+	if t.NoSkill {
+		arms = append(arms, testArm{name: "no_skill", skill: skill.New(""), text: noSkill})
+	}
+	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "test", Total: len(t.Data.Test)})
+	outcomes := make([][]trajectory.Outcome, len(arms))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, a := range arms {
+		if sameAs(arms, i) < i {
+			continue
+		}
+		g.Go(func() (err error) {
+			outcomes[i], err = t.Roller.All(gctx, testPlace(a.name), t.Data.Test, a.skill, t.counter("test "+a.name, len(t.Data.Test)))
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if err := t.healthy(); err != nil {
+		return err
+	}
+	if err := t.coverTest(ctx, arms, outcomes); err != nil {
+		return err
+	}
+	final.Test = map[string]*Arm{}
+	for i, a := range arms {
+		arm := t.arm(outcomes[sameAs(arms, i)])
+		final.Test[a.name] = &arm
+		t.Events(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N})
+	}
+	return t.Files.WriteJSON("test_outcomes.json", namedOutcomes(arms, outcomes))
+}
+
+// noSkill marks the arm without a skill: it is not the arm of an empty one.
+const noSkill = "\x00no skill"
+
+type testArm struct {
+	name  string
+	skill skill.Skill
+	text  string
+}
+
+// sameAs returns the first arm with the same text.
+func sameAs(arms []testArm, i int) int {
+	return slices.IndexFunc(arms, func(a testArm) bool { return a.text == arms[i].text })
+}
+
+func testPlace(arm string) rollout.Place { return rollout.Place{Prefix: "final/test/" + arm} }
+
+// coverTest sees to it that all arms are compared on the same items: one that is
+// missing in any arm is left out of all, recorded and named. With too many
+// missing there is no comparison, and nothing is reported.
+func (t *trainer) coverTest(ctx context.Context, arms []testArm, outcomes [][]trajectory.Outcome) error {
+	missing := map[int]string{}
+	for i := range arms {
+		for _, j := range missingOf(outcomes[i]) {
+			missing[j] = outcomes[i][j].FailReason
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	out := slices.Sorted(maps.Keys(missing))
+	if !gate.Enough(len(t.Data.Test), len(missing)) {
+		return &NothingMeasuredError{Place: "final/test", Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(missing), len(t.Data.Test), missing[out[0]])}
+	}
+	for i, a := range arms {
+		if outcomes[i] == nil {
+			continue
+		}
+		if own := missingOf(outcomes[i]); len(own) > 0 {
+			var names []string
+			if err := t.giveUp(ctx, testPlace(a.name), pick(t.Data.Test, own), &names); err != nil {
+				return err
+			}
+		}
+		for _, j := range out {
+			o := &outcomes[i][j]
+			*o = trajectory.Outcome{ID: t.Data.Test[j].ID, Type: t.Data.Test[j].Type, Status: score.Unmeasured, FailReason: missing[j]}
+		}
+	}
+	t.Events(event.Warning{Text: fmt.Sprintf("the test goes without %d items that could not be measured: %v", len(out), idsOf(pick(t.Data.Test, out)))})
+	return nil
+}
+
+func idsOf(tasks []task.Task) []string {
+	ids := make([]string, len(tasks))
+	for i, tk := range tasks {
+		ids[i] = tk.ID
+	}
+	return ids
+}
+
+func namedOutcomes(arms []testArm, outcomes [][]trajectory.Outcome) map[string][]trajectory.Outcome {
+	out := map[string][]trajectory.Outcome{}
+	for i, a := range arms {
+		if outcomes[i] != nil {
+			out[a.name] = outcomes[i]
+		}
+	}
+	return out
+}
+
+// arm sums up outcomes, unmeasured ones left out.
+func (t *trainer) arm(out []trajectory.Outcome) Arm { return Summarise(out) }
+
+// Summarise returns the mean scores of the measured outcomes with their
+// interval, whole and by task type.
+func Summarise(out []trajectory.Outcome) Arm {
+	arm := summary(out)
+	types := map[string][]trajectory.Outcome{}
+	for _, o := range out {
+		if o.Type != "" {
+			types[o.Type] = append(types[o.Type], o)
+		}
+	}
+	if len(types) > 1 {
+		arm.ByType = map[string]Arm{}
+		for name, list := range types {
+			arm.ByType[name] = summary(list)
+		}
+	}
+	return arm
+}
+
+func summary(out []trajectory.Outcome) Arm {
+	p, n := mean(out)
+	arm := Arm{Hard: p.Hard, Soft: p.Soft, N: n}
+	if n > 0 {
+		ci := score.Wilson(p.Hard, n, 1.959963984540054)
+		arm.Low, arm.High = ci.Low, ci.High
+	}
+	for _, i := range missingOf(out) {
+		arm.Unmeasured = append(arm.Unmeasured, out[i].ID)
+	}
+	return arm
+}
+
+// mean returns the mean of the measured outcomes and their number.
+func mean(out []trajectory.Outcome) (score.Pair, int) {
+	pairs := make([]score.Pair, 0, len(out))
+	for _, o := range out {
+		if o.Status.Measured() {
+			pairs = append(pairs, score.Pair{Hard: o.Hard, Soft: o.Soft})
+		}
+	}
+	return score.Mean(pairs), len(pairs)
+}
+
+// missingOf returns the indices of outcomes without a score.
+func missingOf(out []trajectory.Outcome) []int {
+	var missing []int
+	for i, o := range out {
+		if !o.Status.Measured() {
+			missing = append(missing, i)
+		}
+	}
+	return missing
+}
+
+// pick returns the elements at the given indices.
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, j := range at {
+		out[i] = list[j]
+	}
+	return out
+}

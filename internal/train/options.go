@@ -1,0 +1,99 @@
+package train
+
+import (
+	"context"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Options are the hyperparameters of a run. All are valid: config has checked
+// them.
+type Options struct {
+	Epochs       int
+	BatchSize    int // tasks a microbatch
+	Accumulation int // microbatches a step
+	Seed         int64
+	Curriculum   Curriculum
+
+	Shallow     bool // each trajectory by itself
+	Minibatch   int
+	FailureOnly bool
+	SkillAware  bool
+
+	FanIn     int
+	Mode      string // update mode
+	Budget    int
+	MinBudget int
+	Schedule  string // constant, linear, cosine, unlimited or model
+
+	Gate       string // strict, observe or off
+	Projection score.Projection
+
+	SlowUpdate  bool
+	SlowSamples int
+	SlowGated   bool
+	SlowPairs   string
+	MetaSkill   bool
+
+	Test    bool // score seed, best and final on the test split
+	NoSkill bool // and no skill at all
+}
+
+// Curriculum says which tasks a batch draws. Strategy "none" is one pass over
+// the train split an epoch.
+type Curriculum struct {
+	Strategy    string
+	Bins        int
+	Temperature float64
+	Alpha       float64
+}
+
+// Data are the tasks by split.
+type Data struct {
+	Train, Selection, Test []task.Task
+}
+
+// Roller carries out tasks; *rollout.Runner is one.
+type Roller interface {
+	One(ctx context.Context, p rollout.Place, t task.Task, s skill.Skill) (trajectory.Outcome, error)
+	All(ctx context.Context, p rollout.Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error)
+}
+
+// Asker returns the Ask of a step: its questions stand under prefix.
+type Asker func(prefix string) optimize.Ask
+
+// Recorder records a decision that goes on without some items, and gives those
+// items up, in one transaction.
+type Recorder interface {
+	Unmeasured(ctx context.Context, decisionKey string, decision []byte, keys []string) error
+}
+
+// Files takes the projections of a run.
+type Files interface {
+	WriteFile(name string, data []byte) error
+	WriteJSON(name string, v any) error
+}
+
+// Deps are what training works with.
+type Deps struct {
+	Data    Data
+	Skill   skill.Skill // the seed skill
+	Roller  Roller
+	Ask     Asker
+	Record  Recorder
+	Prompts *prompt.Set
+	Files   Files
+	Events  event.Sink
+	// Health reports why it is pointless to go on though calls succeed; it is
+	// asked after each batch of rollouts. Nil: nothing is.
+	Health func() error
+	// Usage reports what the run has used so far, for progress events.
+	Usage func() event.Progress
+}

@@ -1,0 +1,111 @@
+package train
+
+import (
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// StageCalls is how many model calls a stage makes at most.
+type StageCalls struct {
+	Stage string `json:"stage"`
+	Calls int    `json:"calls"`
+}
+
+// Sizes are the sizes of the splits.
+type Sizes struct{ Train, Selection, Test int }
+
+// Plan returns an upper bound of the calls of a run by stage, when every reply
+// can be used and nothing has to be sent twice: re-asks and retries come on top.
+func (o Options) Plan(n Sizes) []StageCalls {
+	steps := o.Steps(n.Train)
+	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
+	gates := 0
+	if o.Gate != "off" {
+		gates = (steps + 1) * n.Selection // each step's candidate, and the seed skill
+	}
+	rollouts := steps*batch + gates
+	slow := max(o.Epochs-1, 0)
+	if !o.SlowUpdate && !o.MetaSkill {
+		slow = 0
+	}
+	rollouts += slow * 2 * o.compared(n.Train)
+	if o.SlowUpdate && o.Gate != "off" {
+		rollouts += slow * n.Selection
+	}
+	if o.Test {
+		rollouts += 3 * n.Test
+		if o.NoSkill {
+			rollouts += n.Test
+		}
+	}
+	return append([]StageCalls{{model.StageRollout, rollouts}}, o.optimizerPlan(steps, slow)...)
+}
+
+// optimizerPlan bounds the optimizer's calls. A batch cuts into at most one
+// minibatch more than it would whole, because failures and successes are cut
+// apart.
+func (o Options) optimizerPlan(steps, slow int) []StageCalls {
+	m := o.Minibatch
+	if o.Shallow {
+		m = 1
+	}
+	analysts := o.Accumulation * (ceilDiv(o.BatchSize, m) + 1)
+	merges := 0
+	for failures := range analysts + 1 {
+		merges = max(merges, mergeCalls(failures, o.FanIn)+mergeCalls(analysts-failures, o.FanIn))
+	}
+	out := []StageCalls{
+		{model.StageAnalystError + "+" + model.StageAnalystSuccess, steps * analysts},
+		{model.StageMerge, steps * merges},
+		{model.StageMergeFinal, steps},
+	}
+	switch {
+	case o.Mode == "full_rewrite_minibatch" || o.Schedule == "unlimited":
+	case o.Schedule == "model":
+		out = append(out, StageCalls{model.StageLRAutonomous, steps}, StageCalls{model.StageRanking, steps})
+	default:
+		out = append(out, StageCalls{model.StageRanking, steps})
+	}
+	if o.Mode == "rewrite_from_suggestions" || o.SkillAware {
+		out = append(out, StageCalls{model.StageRewrite, steps})
+	}
+	if o.SlowUpdate {
+		out = append(out, StageCalls{model.StageSlowUpdate, slow})
+	}
+	if o.MetaSkill {
+		out = append(out, StageCalls{model.StageMetaSkill, slow})
+	}
+	return out
+}
+
+// compared is how many train tasks an epoch's end rolls out at most. A policy
+// that looks for some kind of pairs goes on until it has enough of them.
+func (o Options) compared(train int) int {
+	if p, err := optimize.ParsePairPolicy(o.SlowPairs); err == nil && p != optimize.PairsMixed {
+		return train
+	}
+	return min(o.SlowSamples, train)
+}
+
+// mergeCalls is how many calls merge n patches of one group: a chunk of one
+// passes through without a call.
+func mergeCalls(n, fanIn int) int {
+	calls := 0
+	for ; n > 1; n = ceilDiv(n, fanIn) {
+		calls += n / fanIn
+		if n%fanIn > 1 {
+			calls++
+		}
+	}
+	return calls
+}
+
+// Steps is the number of steps of a run over a train split of n tasks.
+func (o Options) Steps(n int) int { return o.Epochs * o.StepsPerEpoch(n) }
+
+// StepsPerEpoch is ceil(n / (batch x accumulation)).
+func (o Options) StepsPerEpoch(n int) int {
+	return ceilDiv(n, o.BatchSize*o.Accumulation)
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -1,0 +1,113 @@
+package train
+
+import (
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Actions of a step, beyond the verdicts of the gate.
+const (
+	ActionBaseline  = "baseline"        // step 0: the seed skill's score
+	ActionNoPatches = "skip_no_patches" // analysts proposed nothing that can be used
+	ActionNoChange  = "skip_no_change"  // the candidate equals the current skill
+	ActionRefused   = "skip_refused"    // a rewrite that broke a protected region
+)
+
+// StepRecord is one line of history.json: decisions, scores and edits, never
+// times or costs, so that equal seeds give equal bytes. Null is not measured.
+type StepRecord struct {
+	Step        int      `json:"step"`
+	Epoch       int      `json:"epoch"`
+	StepInEpoch int      `json:"step_in_epoch"`
+	Action      string   `json:"action"`
+	Reason      string   `json:"reason,omitempty"`
+	Retried     bool     `json:"retried,omitempty"` // the first try was indecisive
+	RolloutHard *float64 `json:"rollout_hard"`
+	RolloutSoft *float64 `json:"rollout_soft"`
+	RolloutN    int      `json:"rollout_n"`
+
+	Patches        int   `json:"n_patches"`
+	FailurePatches int   `json:"n_failure_patches"`
+	SuccessPatches int   `json:"n_success_patches"`
+	LostReplies    int   `json:"n_lost_replies"`
+	Merged         int   `json:"n_edits_merged"`
+	Ranked         int   `json:"n_edits_ranked"`
+	Budget         *int  `json:"edit_budget"` // null = no cap
+	Support        []int `json:"support_counts,omitempty"`
+
+	CandidateHash string         `json:"candidate_hash,omitempty"`
+	CandidateLen  int            `json:"candidate_skill_len,omitempty"`
+	SelectionHard *float64       `json:"selection_hard"`
+	SelectionSoft *float64       `json:"selection_soft"`
+	SelectionN    int            `json:"selection_n"`
+	Metric        string         `json:"gate_metric,omitempty"`
+	Candidate     *float64       `json:"candidate_gate_score"`
+	Current       *float64       `json:"current_score"`
+	Best          *float64       `json:"best_score"`
+	BestStep      int            `json:"best_step"`
+	CurrentOrigin string         `json:"current_origin"`
+	BestOrigin    string         `json:"best_origin"`
+	SkillHash     string         `json:"skill_hash"`
+	SkillLen      int            `json:"skill_len"`
+	Unmeasured    []string       `json:"unmeasured,omitempty"` // items that a decision went on without
+	Refused       string         `json:"refused,omitempty"`
+	Edits         []skill.Report `json:"edits,omitempty"`
+	Notes         []string       `json:"appendix_notes,omitempty"`
+
+	Curriculum map[string]float64 `json:"curriculum,omitempty"`
+}
+
+// EpochRecord is what the end of an epoch decided.
+type EpochRecord struct {
+	Epoch      int            `json:"epoch"`
+	SlowUpdate string         `json:"slow_update,omitempty"` // accept_new_best, accept, reject, forced, lost, ...
+	Guidance   string         `json:"guidance,omitempty"`
+	Pairs      map[string]int `json:"pairs,omitempty"` // comparison counts by category
+	Score      *float64       `json:"slow_update_score,omitempty"`
+	MetaSkill  string         `json:"meta_skill,omitempty"`
+	Lost       []string       `json:"lost_replies,omitempty"`
+	Unmeasured []string       `json:"unmeasured,omitempty"`
+	SkillHash  string         `json:"skill_hash"`
+}
+
+// History is history.json.
+type History struct {
+	Steps  []StepRecord  `json:"steps"`
+	Epochs []EpochRecord `json:"epochs"`
+	Final  *FinalRecord  `json:"final,omitempty"`
+}
+
+// FinalRecord is what was decided and measured after the last step.
+type FinalRecord struct {
+	Promoted   bool            `json:"promoted"` // the final skill became best
+	FinalScore *float64        `json:"final_selection_score"`
+	BestScore  *float64        `json:"best_score"`
+	BestStep   int             `json:"best_step"`
+	Unmeasured []string        `json:"unmeasured,omitempty"` // items that the final selection score goes without
+	Test       map[string]*Arm `json:"test,omitempty"`       // seed, best, final, no_skill
+}
+
+// Arm is a score of one skill on a split.
+type Arm struct {
+	Hard       float64        `json:"hard"`
+	Soft       float64        `json:"soft"`
+	N          int            `json:"n"`
+	Low        float64        `json:"hard_low"`  // Wilson interval of hard, 95 %
+	High       float64        `json:"hard_high"` //
+	ByType     map[string]Arm `json:"by_type,omitempty"`
+	Unmeasured []string       `json:"unmeasured,omitempty"`
+}
+
+// Result is what a run came to.
+type Result struct {
+	History   History
+	Seed      skill.Skill
+	Best      skill.Skill
+	Final     skill.Skill
+	BestStep  int
+	Accepted  int
+	Rejected  int
+	Skipped   int
+	Selection *Arm // of best, nil if unmeasured
+	Baseline  *Arm // of the seed skill
+	Lost      int  // replies without a usable answer
+}

@@ -1,0 +1,429 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// step is one step of training. Its stages run one after the other; each takes
+// what the one before left here.
+type step struct {
+	*trainer
+	epoch, number, inEpoch int
+	batches                []schedule.Batch
+	prefix                 string // of keys: "e1/s3"
+
+	outcomes  []trajectory.Outcome
+	reflected []optimize.ReflectResult
+	merged    optimize.AggregateResult
+	ranked    optimize.RankResult
+	updated   optimize.UpdateResult
+	candidate skill.Skill
+	record    StepRecord
+	files     map[string]any
+}
+
+// errIndecisive asks for one more try of a step.
+var errIndecisive = errors.New("too few items could be measured to decide")
+
+// run carries the step out; an indecisive one is tried once more from its
+// rollouts on, under keys of its own.
+func (s *step) run(ctx context.Context) error {
+	s.prefix = fmt.Sprintf("e%d/s%d", s.epoch, s.number)
+	s.reset()
+	err := s.try(ctx)
+	if errors.Is(err, errIndecisive) {
+		s.Events(event.Warning{Text: fmt.Sprintf("step %d: %v; trying it again once", s.number, err)})
+		s.prefix += "/again"
+		lost := s.record.LostReplies
+		s.reset()
+		s.record.Retried, s.record.LostReplies = true, lost
+		err = s.try(ctx)
+	}
+	if err != nil && !errors.Is(err, errIndecisive) {
+		return err
+	}
+	return s.close()
+}
+
+func (s *step) reset() {
+	s.outcomes, s.reflected = nil, nil
+	s.record = StepRecord{Step: s.number, Epoch: s.epoch, StepInEpoch: s.inEpoch, Metric: string(s.Projection.Metric)}
+	s.files = map[string]any{}
+}
+
+func (s *step) try(ctx context.Context) error {
+	budget := s.analystBudget()
+	if err := s.rolloutAndReflect(ctx, budget); err != nil {
+		return err
+	}
+	s.summariseRollouts()
+	failures, successes := s.patches()
+	s.record.FailurePatches, s.record.SuccessPatches = len(failures), len(successes)
+	s.record.Patches = len(failures) + len(successes)
+	if s.record.Patches == 0 && len(s.record.Notes) == 0 {
+		return s.skip(ActionNoPatches, "")
+	}
+	if err := s.aggregate(ctx, failures, successes); err != nil {
+		return err
+	}
+	if err := s.rank(ctx, budget); err != nil {
+		return err
+	}
+	if err := s.update(ctx); err != nil {
+		return err
+	}
+	switch {
+	case s.candidate.Text() != s.current.skill.Text():
+		return s.judge(ctx)
+	case s.updated.Refused != "":
+		return s.skip(ActionRefused, s.updated.Refused)
+	}
+	return s.skip(ActionNoChange, "")
+}
+
+// analystBudget is the number of edits that one reply may hold. When the
+// optimizer chooses the count of a step, replies are bounded by edits.budget.
+func (s *step) analystBudget() int {
+	if s.budget == nil {
+		return s.Budget
+	}
+	return s.budget.At(s.number)
+}
+
+// rolloutAndReflect rolls out the microbatches one after the other; the
+// analysts of one read while the next is rolled out.
+func (s *step) rolloutAndReflect(ctx context.Context, budget int) error {
+	s.reflected = make([]optimize.ReflectResult, len(s.batches))
+	notes := optimize.StepBuffer(s.stepNotes)
+	g, gctx := errgroup.WithContext(ctx)
+	for i, b := range s.batches {
+		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
+		tasks := pick(s.Data.Train, s.drawn(b).Items)
+		place := rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", s.prefix, i)}
+		outcomes, err := s.roll(gctx, "rollout", place, tasks, s.current.skill)
+		if err == nil {
+			err = s.coverBatch(ctx, place, tasks, outcomes)
+		}
+		if err != nil {
+			return withAnalysts(err, g.Wait())
+		}
+		s.outcomes = append(s.outcomes, outcomes...)
+		g.Go(func() (err error) {
+			s.reflected[i], err = s.reflect(gctx, i, b.Seed, outcomes, reflectContext{budget: budget, notes: notes})
+			return err
+		})
+	}
+	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "reflect"})
+	return g.Wait()
+}
+
+// withAnalysts joins the end of the rollouts with that of the analysts. What
+// ended both is told once.
+func withAnalysts(err, analysts error) error {
+	if analysts == nil || errors.Is(err, analysts) || errors.Is(analysts, err) {
+		return err
+	}
+	return errors.Join(err, analysts)
+}
+
+type reflectContext struct {
+	budget int
+	notes  string
+}
+
+func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
+	return optimize.Reflect(ctx, optimize.ReflectInput{
+		Ask: s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i)), Prompts: s.Prompts, Mode: s.mode,
+		Outcomes: outcomes, Skill: s.current.skill.Text(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
+		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, MetaSkill: s.metaSkill,
+	})
+}
+
+// coverBatch records that a step goes on without the tasks of a batch that
+// could not be measured. With none measured at all there is nothing to go on.
+func (s *step) coverBatch(ctx context.Context, place rollout.Place, tasks []task.Task, outcomes []trajectory.Outcome) error {
+	missing := missingOf(outcomes)
+	if len(missing) == 0 {
+		return nil
+	}
+	if len(missing) == len(outcomes) {
+		return &NothingMeasuredError{Place: place.Prefix, Reason: outcomes[0].FailReason}
+	}
+	return s.giveUp(ctx, place, pick(tasks, missing), &s.record.Unmeasured)
+}
+
+// A NothingMeasuredError says that no task of a batch could be measured.
+type NothingMeasuredError struct{ Place, Reason string }
+
+func (e *NothingMeasuredError) Error() string {
+	return fmt.Sprintf("nothing could be measured in %s: %s", e.Place, e.Reason)
+}
+
+// roll rolls out tasks and reports progress.
+func (t *trainer) roll(ctx context.Context, stage string, place rollout.Place, tasks []task.Task, sk skill.Skill) ([]trajectory.Outcome, error) {
+	out, err := t.Roller.All(ctx, place, tasks, sk, t.counter(stage, len(tasks)))
+	if err != nil {
+		return out, err
+	}
+	return out, t.healthy()
+}
+
+// healthy asks whether it makes sense to go on.
+func (t *trainer) healthy() error {
+	if t.Health == nil {
+		return nil
+	}
+	return t.Health()
+}
+
+// counter returns a function that counts finished rollouts and now and then
+// tells how far the stage is.
+func (t *trainer) counter(stage string, total int) func() {
+	t.Events(event.Progress{Stage: stage, Total: total})
+	if t.Usage == nil {
+		return func() {}
+	}
+	var done atomic.Int64
+	every := int64(max(1, total/50))
+	return func() {
+		n := done.Add(1)
+		if n%every == 0 || n == int64(total) {
+			p := t.Usage()
+			p.Stage, p.Done, p.Total = stage, int(n), total
+			t.Events(p)
+		}
+	}
+}
+
+func (s *step) summariseRollouts() {
+	p, n := mean(s.outcomes)
+	s.record.RolloutN = n
+	if n > 0 {
+		s.record.RolloutHard, s.record.RolloutSoft = &p.Hard, &p.Soft
+	}
+	if s.curriculum != nil {
+		for _, o := range s.outcomes {
+			if o.Status.Measured() {
+				s.curriculum.Update(o.ID, s.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0))
+			}
+		}
+		s.record.Curriculum = s.curriculum.Metrics()
+	}
+	for _, r := range s.reflected {
+		s.record.LostReplies += len(r.Lost)
+		s.record.Notes = append(s.record.Notes, r.Notes()...)
+	}
+	s.files["rollout.json"] = s.outcomes
+	s.files["patches.json"] = s.reflected
+}
+
+// patches sorts the analysts' patches by what they were drawn from.
+func (s *step) patches() (failures, successes []optimize.Patch) {
+	for _, r := range s.reflected {
+		f, ok := r.Patches(s.mode)
+		failures, successes = append(failures, f...), append(successes, ok...)
+	}
+	return failures, successes
+}
+
+func (s *step) aggregate(ctx context.Context, failures, successes []optimize.Patch) (err error) {
+	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "aggregate"})
+	s.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
+		Ask: s.Ask(s.prefix), Prompts: s.Prompts, Mode: s.mode, FanIn: s.FanIn,
+		Failures: failures, Successes: successes, Skill: s.current.skill.Text(), MetaSkill: s.metaSkill,
+	})
+	if err != nil {
+		return err
+	}
+	s.record.Merged = s.merged.Items
+	s.record.LostReplies += len(s.merged.Lost)
+	s.files["merged_patch.json"] = s.merged
+	return nil
+}
+
+func (s *step) rank(ctx context.Context, budget int) (err error) {
+	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rank"})
+	ask := s.Ask(s.prefix)
+	if s.budget == nil && s.mode != optimize.ModeFullRewrite {
+		rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
+			Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch,
+			Skill: s.current.skill.Text(), RolloutHard: s.record.RolloutHard, RolloutSoft: s.record.RolloutSoft,
+		})
+		if err != nil {
+			return err
+		}
+		budget = rate.LearningRate
+		s.record.LostReplies += len(rate.Lost)
+		s.files["edit_budget.json"] = rate
+	}
+	if budget < schedule.NoLimit {
+		s.record.Budget = &budget
+	}
+	s.ranked, err = optimize.Rank(ctx, optimize.RankInput{
+		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch, Budget: budget,
+		Skill: s.current.skill.Text(), MetaSkill: s.metaSkill,
+	})
+	if err != nil {
+		return err
+	}
+	s.record.Ranked = s.ranked.Items
+	s.record.LostReplies += len(s.ranked.Lost)
+	s.files["ranked_edits.json"] = s.ranked
+	return nil
+}
+
+// update applies the edits and, in skill-aware mode, adds the notes.
+func (s *step) update(ctx context.Context) (err error) {
+	budget := schedule.NoLimit
+	if s.record.Budget != nil {
+		budget = *s.record.Budget
+	}
+	ask := s.Ask(s.prefix)
+	s.updated, err = optimize.Update(ctx, optimize.UpdateInput{
+		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Skill: s.current.skill, Patch: s.ranked.Patch,
+		Budget: budget, MetaSkill: s.metaSkill,
+	})
+	if err != nil {
+		return err
+	}
+	s.candidate = s.updated.Candidate
+	s.record.Edits, s.record.Refused = s.updated.Reports, s.updated.Refused
+	s.record.LostReplies += len(s.updated.Lost)
+	for _, e := range s.updated.Edits {
+		s.record.Support = append(s.record.Support, e.SupportCount)
+	}
+	s.files["edit_apply_report.json"] = s.updated
+	return s.note(ctx, ask)
+}
+
+// note adds the notes on lapses to the appendix of the candidate.
+func (s *step) note(ctx context.Context, ask optimize.Ask) error {
+	if !s.SkillAware || len(s.record.Notes) == 0 {
+		return nil
+	}
+	notes, err := optimize.Appendix(ctx, optimize.AppendixInput{Ask: ask, Prompts: s.Prompts, Skill: s.candidate, Notes: s.record.Notes})
+	if err != nil {
+		return err
+	}
+	if n := len(notes.Skill.Text()); n <= skill.MaxBytes {
+		s.candidate = notes.Skill
+	} else {
+		s.record.Refused = fmt.Sprintf("with its notes the skill has %d bytes, at most %d are allowed", n, skill.MaxBytes)
+	}
+	s.record.LostReplies += len(notes.Lost)
+	s.files["appendix.json"] = notes
+	return nil
+}
+
+// skip ends a step without a candidate.
+func (s *step) skip(action, reason string) error {
+	s.record.Action, s.record.Reason = action, reason
+	return nil
+}
+
+// judge lets the gate decide on the candidate.
+func (s *step) judge(ctx context.Context) error {
+	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d", s.number)}
+	s.record.CandidateHash = cand.skill.Hash()
+	s.record.CandidateLen = len([]rune(cand.skill.Text()))
+	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: len(s.Data.Selection)})
+	v, err := s.compare(ctx, s.prefix+"/gate", &cand, better)
+	if err != nil {
+		return err
+	}
+	s.record.Action, s.record.Reason = string(v.Action), v.Reason
+	s.record.Candidate = v.Candidate
+	s.record.Unmeasured = append(s.record.Unmeasured, v.Unmeasured...)
+	if v.Mean != nil {
+		s.record.SelectionHard, s.record.SelectionSoft, s.record.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
+	}
+	s.files["candidate_skill.md"] = cand.skill.Text()
+	s.files["selection.json"] = cand.outcomes
+	if v.Action == gate.Indecisive {
+		return fmt.Errorf("%w: %s", errIndecisive, v.Reason)
+	}
+	if v.Action.Accepted() {
+		s.adopt(cand, v)
+	}
+	return nil
+}
+
+// adopt makes an accepted candidate the incumbent.
+func (t *trainer) adopt(cand incumbent, v gate.Verdict) {
+	t.current = cand
+	if v.Action == gate.AcceptNewBest || t.Gate == "off" {
+		t.best = cand
+	}
+}
+
+// close completes the record, remembers the step for later analysts and writes
+// the files.
+func (s *step) close() error {
+	r := &s.record
+	r.Current, r.Best, r.BestStep = s.current.score, s.best.score, s.best.step
+	r.CurrentOrigin, r.BestOrigin = s.current.origin, s.best.origin
+	r.SkillHash, r.SkillLen = s.current.skill.Hash(), len([]rune(s.current.skill.Text()))
+	s.count()
+	s.history.Steps = append(s.history.Steps, *r)
+	s.stepNotes = append(s.stepNotes, s.digest())
+	if err := s.write(); err != nil {
+		return err
+	}
+	budget := 0
+	if r.Budget != nil {
+		budget = *r.Budget
+	}
+	s.Events(event.StepDone{
+		Epoch: s.epoch, Step: s.number, Action: r.Action, Rollout: r.RolloutHard, Candidate: r.Candidate,
+		Current: r.Current, Best: r.Best, BestStep: r.BestStep, Edits: r.Ranked, Budget: budget,
+	})
+	return nil
+}
+
+func (s *step) count() {
+	switch action := gate.Action(s.record.Action); {
+	case action.Accepted():
+		s.counts.accepted++
+	case action == gate.Reject:
+		s.counts.rejected++
+	default:
+		s.counts.skipped++
+	}
+	s.counts.lost += s.record.LostReplies
+}
+
+// digest is what later steps of the epoch are told of this one.
+func (s *step) digest() optimize.StepNote {
+	n := optimize.StepNote{Step: s.number, Action: s.record.Action, Patterns: optimize.FailurePatterns(s.outcomes)}
+	for _, o := range s.outcomes {
+		if o.Status.Measured() {
+			n.Total++
+		}
+	}
+	for _, p := range n.Patterns {
+		n.Failed += p.Count
+	}
+	for _, r := range s.reflected {
+		n.Diagnoses = append(n.Diagnoses, r.Diagnoses()...)
+	}
+	if s.record.Action == string(gate.Reject) {
+		n.Rejected, n.Tried = s.updated.Edits, s.updated.Summary
+		n.Before, n.After = s.current.score, s.record.Candidate
+	}
+	return n
+}

@@ -1,0 +1,133 @@
+// Package train is the loop: epochs of steps, each of them rollout, reflect,
+// aggregate, rank, update and gate; slow update and meta skill at epoch ends;
+// the final evaluation.
+//
+// It is a plain deterministic function over model calls that something else
+// records: to resume a run is to call it again. It knows nothing about records,
+// retries, limits, configuration files or terminals.
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Run trains a skill. On an error the result holds what was decided until then.
+func Run(ctx context.Context, o Options, d Deps) (*Result, error) {
+	t, err := newTrainer(o, d)
+	if err != nil {
+		return nil, err
+	}
+	err = t.run(ctx)
+	return t.result(), err
+}
+
+// trainer is the state of a run. Only the goroutine that called Run changes it.
+type trainer struct {
+	Options
+	Deps
+	mode   optimize.Mode
+	budget *schedule.Budget
+
+	seedArm *Arm
+	current incumbent
+	best    incumbent
+	history History
+
+	stepNotes  []optimize.StepNote // of this epoch
+	metaSkill  string
+	epochStart skill.Skill // the skill with which the last epoch ended
+	curriculum *schedule.Curriculum
+	counts     struct{ accepted, rejected, skipped, lost int }
+}
+
+// incumbent is a skill with what is known of it.
+type incumbent struct {
+	skill    skill.Skill
+	step     int
+	origin   string               // "seed", "step 3", "slow update, epoch 2"
+	outcomes []trajectory.Outcome // on the selection split, nil if it was not measured
+	score    *float64
+}
+
+func newTrainer(o Options, d Deps) (*trainer, error) {
+	mode, ok := optimize.ParseMode(o.Mode)
+	if !ok {
+		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
+	}
+	t := &trainer{Options: o, Deps: d, mode: mode}
+	if t.Events == nil {
+		t.Events = func(event.Event) {}
+	}
+	if o.Schedule != "model" {
+		mode, err := schedule.ParseMode(o.Schedule)
+		if err != nil {
+			return nil, err
+		}
+		t.budget, err = schedule.NewBudget(schedule.BudgetConfig{Mode: mode, Max: o.Budget, Min: o.MinBudget, Total: o.Steps(len(d.Data.Train))})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.Curriculum.Strategy != "none" && o.Curriculum.Strategy != "" {
+		c, err := schedule.NewCurriculum(schedule.CurriculumConfig{
+			Strategy: schedule.Strategy(o.Curriculum.Strategy), Bins: o.Curriculum.Bins, Temperature: o.Curriculum.Temperature, Alpha: o.Curriculum.Alpha,
+		})
+		if err != nil {
+			return nil, err
+		}
+		t.curriculum = c
+	}
+	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
+	return t, nil
+}
+
+func (t *trainer) run(ctx context.Context) error {
+	if err := t.baseline(ctx); err != nil {
+		return fmt.Errorf("score the seed skill: %w", err)
+	}
+	perEpoch := t.StepsPerEpoch(len(t.Data.Train))
+	for epoch := 1; epoch <= t.Epochs; epoch++ {
+		batches, err := t.batches(epoch, perEpoch)
+		if err != nil {
+			return err
+		}
+		t.stepNotes = nil
+		for i := range perEpoch {
+			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
+			s.batches = batches[i*t.Accumulation : (i+1)*t.Accumulation]
+			if err := s.run(ctx); err != nil {
+				return fmt.Errorf("epoch %d, step %d: %w", epoch, s.number, err)
+			}
+		}
+		if err := t.endEpoch(ctx, epoch); err != nil {
+			return fmt.Errorf("end of epoch %d: %w", epoch, err)
+		}
+	}
+	if err := t.finish(ctx); err != nil {
+		return fmt.Errorf("final evaluation: %w", err)
+	}
+	return nil
+}
+
+// lastStep is the number of the step that was closed last, 0 for the seed skill.
+func (t *trainer) lastStep() int { return len(t.history.Steps) - 1 }
+
+func (t *trainer) result() *Result {
+	r := &Result{
+		History: t.history, Seed: t.Skill, Best: t.best.skill, Final: t.current.skill, BestStep: t.best.step,
+		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
+		Baseline: t.seedArm,
+	}
+	if t.best.outcomes != nil {
+		arm := t.arm(t.best.outcomes)
+		r.Selection = &arm
+	}
+	return r
+}
