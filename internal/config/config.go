@@ -1,0 +1,179 @@
+// Package config is the Config tree: what a run is made of. It loads YAML in
+// layers, checks it strictly, says where each value came from, and tells which
+// keys make up the identity of a run.
+//
+// It is the only package that reads the environment. It knows nothing about
+// what the values are used for.
+package config
+
+// Config is everything that a run depends on. The comments of the tags are the
+// documentation of the keys, shown by `config explain` and in the JSON Schema.
+type Config struct {
+	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
+	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
+	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
+	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
+	Split      Split            `key:"split" doc:"how tasks are divided into train, selection and test"`
+	Models     Models           `key:"models" doc:"the models by role"`
+	Train      Train            `key:"train" doc:"epochs, batches and the order of tasks"`
+	Reflect    Reflect          `key:"reflect" doc:"how trajectories become proposed edits"`
+	Aggregate  Aggregate        `key:"aggregate" doc:"how proposed edits are merged"`
+	Edits      Edits            `key:"edits" doc:"what a step may change, and how much"`
+	Gate       Gate             `key:"gate" doc:"how a candidate is accepted"`
+	SlowUpdate SlowUpdate       `key:"slow_update" doc:"guidance written at epoch ends into a protected region of the skill"`
+	MetaSkill  MetaSkill        `key:"meta_skill" doc:"the optimizer's own memory, kept between epochs and never part of the skill"`
+	Eval       Eval             `key:"eval" doc:"what is scored besides the steps"`
+	Record     Record           `key:"record" doc:"how the record of model calls is used within a run"`
+	Prompts    string           `key:"prompts" doc:"a directory with templates that override the built-in prompts" path:"file"`
+	Extras     map[string]any   `key:"extras" doc:"free values handed to environments and templates as extras.NAME"`
+	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
+	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
+	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
+	Run        Run              `key:"run" doc:"where the run is kept"`
+}
+
+// Tasks says where tasks are and how they are asked and scored.
+type Tasks struct {
+	Path    string `key:"path" doc:"a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/" path:"file"`
+	Prompt  string `key:"prompt" doc:"template of what the target is asked, over the fields of a task; absent: the task's prompt"`
+	System  string `key:"system" doc:"template of the system message over the fields of a task and {{skill}}; absent: the built-in one"`
+	Extract any    `key:"extract" doc:"where the answer is: last_line, all, tag:NAME, or {tag|regex|json_path: ...}"`
+	Checks  []any  `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score"`
+	// Threshold is on top of what the checks require.
+	Threshold float64 `key:"threshold" doc:"soft score that an answer needs for a hard score of 1, besides passing the required checks; 0 = none" min:"0" max:"1"`
+}
+
+// Env is a process that carries out tasks.
+type Env struct {
+	Command []string `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
+	Timeout Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
+	PassEnv []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
+}
+
+// Split divides tasks.
+type Split struct {
+	Ratio string `key:"ratio" doc:"train:selection:test, for example 2:2:1; absent: 2:2:1 up to 300 tasks, above that 2:1:7 with at most 300 for test"`
+	Seed  int64  `key:"seed" doc:"seed of the shuffle before the split"`
+}
+
+// Models are the models by role.
+type Models struct {
+	Target    Model `key:"target" doc:"carries out the tasks with the skill"`
+	Optimizer Model `key:"optimizer" doc:"reads trajectories and proposes edits"`
+	Judge     Model `key:"judge" doc:"scores what rules cannot"`
+}
+
+// Model is one model behind one endpoint.
+type Model struct {
+	Provider        string            `key:"provider" doc:"openai (any OpenAI-compatible server) or sim (the simulated world)" enum:",openai,sim"`
+	Model           string            `key:"model" doc:"the model's name, as the server knows it"`
+	BaseURL         string            `key:"base_url" doc:"the server's URL up to /v1; absent: the provider's own" class:"operational"`
+	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: OPENAI_API_KEY for openai" class:"operational"`
+	Headers         map[string]string `key:"headers" doc:"extra HTTP headers; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
+	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens; 0 = the server's default" min:"0"`
+	Temperature     *float64          `key:"temperature" doc:"sampling temperature; null = the server's default" min:"0" max:"2"`
+	TopP            *float64          `key:"top_p" doc:"nucleus sampling; null = the server's default" min:"0" max:"1"`
+	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
+	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
+	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
+	World           string            `key:"world" doc:"provider sim: the world file" path:"file"`
+}
+
+// Train is the outer loop.
+type Train struct {
+	Epochs       int        `key:"epochs" doc:"passes over the train split" min:"1" max:"10000"`
+	BatchSize    int        `key:"batch_size" doc:"tasks rolled out per microbatch; 0 = min(40, a third of train)" min:"0"`
+	Accumulation int        `key:"accumulation" doc:"microbatches per step" min:"1" max:"1000"`
+	Seed         int64      `key:"seed" doc:"seed of everything random in training"`
+	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
+}
+
+// Curriculum chooses the tasks of a train batch.
+type Curriculum struct {
+	Strategy    string  `key:"strategy" doc:"none (each epoch one pass), uniform, easy_first or competence_based" enum:"none,uniform,easy_first,competence_based"`
+	Bins        int     `key:"bins" doc:"difficulty bins" min:"1" max:"1000"`
+	Temperature float64 `key:"temperature" doc:"below 1 sharpens the choice of bins" min:"0.01"`
+	EMAAlpha    float64 `key:"ema_alpha" doc:"weight of the newest score in a task's difficulty" min:"0" max:"1"`
+}
+
+// Reflect is how analysts read trajectories.
+type Reflect struct {
+	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself)" enum:"deep,shallow"`
+	MinibatchSize int    `key:"minibatch_size" doc:"trajectories per analyst in deep mode" min:"1"`
+	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
+	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
+}
+
+// Aggregate is how patches are merged.
+type Aggregate struct {
+	FanIn int `key:"fan_in" doc:"patches merged by one call" min:"2"`
+}
+
+// Edits is what a step may change.
+type Edits struct {
+	Mode      string `key:"mode" doc:"patch, rewrite_from_suggestions or full_rewrite_minibatch" enum:"patch,rewrite_from_suggestions,full_rewrite_minibatch"`
+	Budget    int    `key:"budget" doc:"most edits a step, at the start" min:"1"`
+	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
+	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
+}
+
+// Gate is how candidates are judged.
+type Gate struct {
+	Mode          string  `key:"mode" doc:"strict (better than the incumbent on the selection split), observe (scores, accepts all) or off (no scoring)" enum:"strict,observe,off"`
+	Metric        string  `key:"metric" doc:"hard, soft or mixed" enum:"hard,soft,mixed"`
+	MixedWeight   float64 `key:"mixed_weight" doc:"weight of soft in mixed" min:"0" max:"1"`
+	DensityWeight float64 `key:"density_weight" doc:"bonus for directive words in the skill; 0 = off"`
+}
+
+// SlowUpdate is the longitudinal comparison at epoch ends.
+type SlowUpdate struct {
+	Enabled bool   `key:"enabled" doc:"write slow-update guidance from epoch 2 on"`
+	Samples int    `key:"samples" doc:"train tasks compared" min:"1"`
+	Gated   bool   `key:"gated" doc:"keep the guidance only if the selection score does not fall; false: forced in, and never part of best"`
+	Pairs   string `key:"pairs" doc:"which comparisons are shown: mixed, changed or unchanged" enum:"mixed,changed,unchanged"`
+}
+
+// MetaSkill is the optimizer's memory.
+type MetaSkill struct {
+	Enabled bool `key:"enabled" doc:"distil what worked between epochs, from epoch 2 on"`
+}
+
+// Eval is what is scored besides the steps.
+type Eval struct {
+	Selection string `key:"selection" doc:"the split that the gate uses; absent: selection" enum:",selection,train"`
+	Test      bool   `key:"test" doc:"score seed, best and final skill on the test split at the end"`
+	NoSkill   bool   `key:"no_skill" doc:"score the target without any skill as well"`
+}
+
+// Record is how the record is used within a run.
+type Record struct {
+	Reuse string `key:"reuse" doc:"auto (equal requests are answered once at temperature 0) or never" enum:"auto,never"`
+}
+
+// Limits are ceilings.
+type Limits struct {
+	Concurrency int       `key:"concurrency" doc:"requests in flight, all models together" min:"1" max:"10000"`
+	Patience    Duration  `key:"patience" doc:"how long an endpoint may give nothing but failures before the run stops" min:"1ms"`
+	USD         *float64  `key:"usd" doc:"stop before a call beyond this cost; null = none; needs prices" min:"0"`
+	Tokens      *int64    `key:"tokens" doc:"stop before a call beyond this many tokens, input and output; null = none" min:"0"`
+	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`
+	Time        *Duration `key:"time" doc:"stop after this long; counted anew in every session, a resumed run begins at 0; null = none" min:"1ms"`
+}
+
+// Price is USD per million tokens. Cached absent: as input.
+type Price struct {
+	Input  float64  `key:"input" doc:"USD per million input tokens" min:"0"`
+	Output float64  `key:"output" doc:"USD per million output tokens" min:"0"`
+	Cached *float64 `key:"cached" doc:"USD per million input tokens read from the provider's cache; absent: as input" min:"0"`
+}
+
+// Cache keeps answers across runs.
+type Cache struct {
+	Dir string `key:"dir" doc:"a folder in which usable answers are kept across runs, by endpoint, request and sample; absent: off" path:"file"`
+}
+
+// Run is where the run is kept.
+type Run struct {
+	Dir  string `key:"dir" doc:"the folder of run directories; relative to the working directory"`
+	Name string `key:"name" doc:"name of runs of this config; absent: the name of the config's folder or file"`
+}

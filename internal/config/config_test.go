@@ -1,0 +1,357 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// write lays out files in a fresh directory and returns it.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func noEnv(string) (string, bool) { return "", false }
+
+func load(t *testing.T, files map[string]string, sets ...string) (*Loaded, error) {
+	t.Helper()
+	opts := Options{Path: "config.yaml", Dir: write(t, files), Lookup: noEnv}
+	for _, s := range sets {
+		set, err := ParseSetting(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Settings = append(opts.Settings, set)
+	}
+	return Load(opts)
+}
+
+func TestLayersOverrideInOrder(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{
+		"base/base.yaml": "train: {epochs: 2, batch_size: 7}\nskill: SKILL.md\nlimits: {concurrency: 3}\n",
+		"config.yaml":    "extends: base/base.yaml\ntrain:\n  epochs: 5\ntasks: t.jsonl\n",
+	}, "limits.concurrency=9", "models.target.model=gpt", "models.target.provider=openai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.Config
+	got := []any{c.Train.Epochs, c.Train.BatchSize, c.Limits.Concurrency, c.Models.Target.Model, c.Train.Seed}
+	if diff := cmp.Diff([]any{5, 7, 9, "gpt", int64(42)}, got); diff != "" {
+		t.Error(diff)
+	}
+	if want := filepath.Join("base", "SKILL.md"); !strings.HasSuffix(c.Skill, want) {
+		t.Errorf("skill = %s, want it relative to the file that names it (%s)", c.Skill, want)
+	}
+	if !filepath.IsAbs(c.Tasks.Path) || filepath.Base(c.Tasks.Path) != "t.jsonl" {
+		t.Errorf("tasks.path = %s", c.Tasks.Path)
+	}
+	for key, want := range map[string]string{
+		"train.epochs": "config.yaml:3", "train.batch_size": filepath.Join("base", "base.yaml") + ":1",
+		"limits.concurrency": "--set", "tasks.path": "config.yaml:4",
+	} {
+		if got := l.Origins[key]; got != want {
+			t.Errorf("origin of %s = %s, want %s", key, got, want)
+		}
+	}
+}
+
+func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, yaml, want string }{
+		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum (did you mean epochs?)"},
+		{"unknown block", "trian: {epochs: 3}", "did you mean train?"},
+		{"wrong type", "train:\n  epochs: four", `config.yaml:2: train.epochs: found "four", allowed: a whole number`},
+		{"fraction", "train: {epochs: 1.5}", "train.epochs: found 1.5, allowed: a whole number"},
+		{"range", "aggregate: {fan_in: 1}", "aggregate.fan_in: found 1, allowed: 2 or more"},
+		{"enum", "gate: {mode: stric}", `gate.mode: found "stric", allowed: strict, observe, off (did you mean strict?)`},
+		{"budget order", "edits: {budget: 2, min_budget: 3}", "edits.min_budget: found 3, allowed: 1 to edits.budget (2)"},
+		{"weight", "gate: {mixed_weight: 1.5}", "gate.mixed_weight: found 1.5, allowed: 0 to 1"},
+		{"duration", "limits: {patience: soon}", `limits.patience: found "soon", allowed: a duration`},
+		{"zero duration", "limits: {patience: 0s}", "limits.patience"},
+		{"skill aware", "reflect: {skill_aware: true}\nedits: {mode: rewrite_from_suggestions}", "reflect.skill_aware"},
+		{"ratio", "split: {ratio: \"2:1\"}", "split.ratio"},
+		{"no model", "models: {target: {provider: openai}}", "models.target.model"},
+		{"no world", "models: {target: {provider: sim}}", "models.target.world"},
+		{"unset variable", "models: {target: {model: \"${NOPE}\"}}", "${NOPE}, a variable that is not set"},
+		{"list for map", "train: [1]", "train: found a list, allowed: a mapping"},
+		{"not yaml", "a: [", "config.yaml: found YAML that cannot be read"},
+		{"usd without prices", "limits: {usd: 1}", "limits.usd"},
+		{"usd with half the prices", "limits: {usd: 1}\nprices: {m: {input: 1, output: 1}}\nmodels: {target: {provider: openai, model: m}, optimizer: {provider: openai, model: n}}", "limits.usd: found 1, and no price for models.optimizer (n)"},
+		{"run name", "run: {name: ../../zz}", `config.yaml:1: run.name: found "../../zz"`},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, map[string]string{"config.yaml": tc.yaml})
+			if !IsInput(err) || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error = %v\nwant it to hold %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAllProblemsAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, map[string]string{"config.yaml": "train: {epochs: 0, nope: 1}\ngate: {metric: hrad}\n"})
+	for _, key := range []string{"train.epochs", "train.nope", "gate.metric"} {
+		if err == nil || !strings.Contains(err.Error(), key) {
+			t.Errorf("error %v does not name %s", err, key)
+		}
+	}
+}
+
+func TestVariablesComeFromEnvironmentThenDotenv(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{
+		".env":        "export MODEL=from-file\nURL=http://file\n",
+		"config.yaml": "models: {target: {provider: openai, model: \"${MODEL}\", base_url: \"${URL}/v1\"}}\nlimits: {concurrency: \"${N}\"}\n",
+	})
+	env := map[string]string{"MODEL": "from-env", "N": "12"}
+	l, err := Load(Options{Path: dir, Dir: dir, Lookup: func(k string) (string, bool) { v, ok := env[k]; return v, ok }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := l.Config.Models.Target
+	if m.Model != "from-env" || m.BaseURL != "http://file/v1" || l.Config.Limits.Concurrency != 12 {
+		t.Errorf("got %q %q %d", m.Model, m.BaseURL, l.Config.Limits.Concurrency)
+	}
+}
+
+func TestExtendsInACircleIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, map[string]string{"config.yaml": "extends: b.yaml\n", "b.yaml": "extends: config.yaml\n"})
+	if err == nil || !strings.Contains(err.Error(), "circle") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestFingerprintSeesIdentityKeysOnly(t *testing.T) {
+	t.Parallel()
+	for _, k := range Default().Keys() {
+		changed := Default()
+		perturb(t, &changed, k.Path)
+		diff := Changes(Default().Fingerprint(nil, nil), changed.Fingerprint(nil, nil))
+		want := k.Class == Identity && !k.File
+		if got := len(diff) == 1 && diff[0].Key == k.Path; got != want {
+			t.Errorf("%s (%s): changes = %v, want seen = %v", k.Path, k.Class, diff, want)
+		}
+	}
+	a := Default().Fingerprint(map[string]string{"skill": "x"}, nil)
+	b := Default().Fingerprint(map[string]string{"skill": "y"}, nil)
+	if d := Changes(a, b); len(d) != 1 || d[0].Key != "skill" {
+		t.Errorf("a changed skill gives %v", d)
+	}
+}
+
+// perturb gives the key another value.
+func perturb(t *testing.T, c *Config, key string) {
+	t.Helper()
+	v := reflect.ValueOf(c).Elem()
+	for _, part := range strings.Split(key, ".") {
+		f, ok := fieldByKey(v, part)
+		if !ok {
+			t.Fatalf("no key %s", key)
+		}
+		v = f
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 0.125)
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Map:
+		m := reflect.MakeMap(v.Type())
+		m.SetMapIndex(reflect.ValueOf("k"), reflect.New(v.Type().Elem()).Elem())
+		v.Set(m)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("x"))
+	default:
+		t.Fatalf("cannot change %s (%s)", key, v.Kind())
+	}
+}
+
+func TestYAMLReadsBackTheSame(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{"config.yaml": `
+skill: SKILL.md
+tasks: {path: t.jsonl, prompt: "{{a}}\nline two", extract: {tag: answer}, checks: [{type: equals, value: $gold}]}
+models: {target: {provider: openai, model: m, temperature: 0, headers: {X-Stage: "{{stage}}"}, api_key_env: ""}}
+limits: {calls: 10, time: 5m}
+prices: {m: {input: 1, output: 2}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, short := range []bool{false, true} {
+		out, err := l.Config.YAML(short)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := load(t, map[string]string{"config.yaml": string(out)})
+		if err != nil {
+			t.Fatalf("short=%v: %v\n%s", short, err, out)
+		}
+		if diff := cmp.Diff(l.Config.Keys(), again.Config.Keys()); diff != "" {
+			t.Errorf("short=%v: %s", short, diff)
+		}
+	}
+}
+
+func TestSchemaIsCommitted(t *testing.T) {
+	t.Parallel()
+	got, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "../../docs/config.schema.json"
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("docs/config.schema.json is stale, run go test ./internal/config -update:\n%s", diff)
+	}
+}
+
+func TestEveryKeyIsDocumented(t *testing.T) {
+	t.Parallel()
+	for _, k := range Default().Keys() {
+		if k.Doc == "" {
+			t.Errorf("%s has no documentation", k.Path)
+		}
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{"config.yaml": "models: {target: {headers: {Authorization: Bearer abc, X-Stage: s}}}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range l.Explain() {
+		if strings.Contains(e.Value, "abc") {
+			t.Errorf("%s shows %s", e.Key, e.Value)
+		}
+	}
+	if l.Config.Models.Target.Headers["Authorization"] != "Bearer abc" {
+		t.Error("masking changed the configuration itself")
+	}
+}
+
+func TestDefaultIsValid(t *testing.T) {
+	t.Parallel()
+	if _, err := load(t, map[string]string{"config.yaml": ""}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"", "a: 1", "train: {epochs: 2}", "tasks: !0000", "a: &x [1]\nb: *x", "<<: {a: 1}", "a: [", "- 1"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tree, _, err := parse("config.yaml", data)
+		if err != nil {
+			return
+		}
+		cfg := Default()
+		d := &decoder{}
+		d.value(reflect.ValueOf(&cfg).Elem(), "", tree)
+		d.ranges(reflect.ValueOf(&cfg).Elem(), "")
+		d.rules(&cfg)
+	})
+}
+
+func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, map[string]string{"config.yaml": "trian: 1\ngate: {mode: no}\nedits: {budget: x}\naggregate: {fan_in: 1}\n"}, "train.epochs=0")
+	var bad *Error
+	if !errors.As(err, &bad) {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range bad.Problems {
+		got = append(got, p.Origin)
+	}
+	if diff := cmp.Diff([]string{"--set", "config.yaml:1", "config.yaml:2", "config.yaml:3", "config.yaml:4"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTextMayBeSetAsItIs(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"tasks.prompt={{question}}": "{{question}}", "tasks.prompt=Question: {{q}}": "Question: {{q}}", `tasks.prompt="{{q}}"`: "{{q}}",
+		"run.name=2024": "2024", "run.name=": "", "prompts=[a": "[a",
+	} {
+		s, err := ParseSetting(raw)
+		if err != nil {
+			t.Errorf("%s: %v", raw, err)
+			continue
+		}
+		if got, _ := s.Value.(string); got != want {
+			t.Errorf("%s: got %#v", raw, s.Value)
+		}
+	}
+	if s, err := ParseSetting("train.epochs=2"); err != nil || s.Value == "2" {
+		t.Errorf("a number became text: %#v, %v", s.Value, err)
+	}
+	for _, raw := range []string{"train={epochs", "nothing", "=1"} {
+		if s, err := ParseSetting(raw); !IsInput(err) {
+			t.Errorf("%s: got %#v, %v", raw, s, err)
+		}
+	}
+}
+
+func TestASettingCannotExtend(t *testing.T) {
+	t.Parallel()
+	if _, err := load(t, map[string]string{"config.yaml": ""}, "extends=base.yaml"); !IsInput(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRedactedTakesEveryFormOfAKey(t *testing.T) {
+	t.Parallel()
+	for _, extract := range []any{nil, "tag:answer", map[string]any{"tag": "answer"}} {
+		c := Default()
+		c.Tasks.Extract = extract
+		if diff := cmp.Diff(extract, c.Redacted(redact.New()).Tasks.Extract); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package config
+
+import (
+	"cmp"
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// A Problem is one thing that is wrong with a configuration.
+type Problem struct {
+	Key    string // "train.epochs"
+	Origin string // "config.yaml:12", "--set", ...
+	Found  string
+	Want   string // what is allowed
+	Hint   string // the nearest right key, a command
+}
+
+func (p Problem) Error() string {
+	var b strings.Builder
+	if p.Origin != "" {
+		fmt.Fprintf(&b, "%s: ", p.Origin)
+	}
+	b.WriteString(p.Key)
+	if p.Found != "" {
+		fmt.Fprintf(&b, ": found %s", p.Found)
+	}
+	if p.Want != "" {
+		fmt.Fprintf(&b, ", allowed: %s", p.Want)
+	}
+	if p.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", p.Hint)
+	}
+	return b.String()
+}
+
+// Error is everything that is wrong with a configuration, at once.
+type Error struct{ Problems []Problem }
+
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// decoder fills a Config from a tree of plain values and collects problems.
+type decoder struct {
+	origins  map[string]string
+	problems []Problem
+}
+
+func (d *decoder) fail(key, found, want, hint string) {
+	d.problems = append(d.problems, Problem{Key: key, Origin: originOf(d.origins, key), Found: found, Want: want, Hint: hint})
+}
+
+// redact takes secrets out of what the problems show.
+func (d *decoder) redact(r *redact.Redactor) {
+	for i := range d.problems {
+		d.problems[i].Found = r.Text(d.problems[i].Found)
+	}
+}
+
+func (d *decoder) err() error {
+	if len(d.problems) == 0 {
+		return nil
+	}
+	// In the order of the files, as they are mended; what a setting says comes first.
+	slices.SortStableFunc(d.problems, func(a, b Problem) int {
+		fileA, lineA := place(a.Origin)
+		fileB, lineB := place(b.Origin)
+		return cmp.Or(strings.Compare(fileA, fileB), cmp.Compare(lineA, lineB))
+	})
+	return &Error{Problems: d.problems}
+}
+
+// place cuts "config.yaml:12" into file and line.
+func place(origin string) (file string, line int) {
+	i := strings.LastIndexByte(origin, ':')
+	if i < 0 {
+		return origin, 0
+	}
+	n, err := strconv.Atoi(origin[i+1:])
+	if err != nil {
+		return origin, 0
+	}
+	return origin[:i], n
+}
+
+// originOf returns the origin of a key or of the nearest key above it.
+func originOf(origins map[string]string, key string) string {
+	for {
+		if o, ok := origins[key]; ok {
+			return o
+		}
+		i := strings.LastIndexByte(key, '.')
+		if i < 0 {
+			return ""
+		}
+		key = key[:i]
+	}
+}
+
+// value assigns v to dst, which the key names.
+func (d *decoder) value(dst reflect.Value, key string, v any) {
+	if dst.Kind() == reflect.Pointer {
+		d.pointer(dst, key, v)
+		return
+	}
+	if u, ok := dst.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		d.text(u, key, v)
+		return
+	}
+	switch dst.Kind() {
+	case reflect.Struct:
+		d.structure(dst, key, v)
+	case reflect.Map:
+		d.mapping(dst, key, v)
+	case reflect.Slice:
+		d.list(dst, key, v)
+	case reflect.Interface:
+		dst.Set(reflect.ValueOf(&v).Elem())
+	default:
+		d.scalar(dst, key, v)
+	}
+}
+
+func (d *decoder) pointer(dst reflect.Value, key string, v any) {
+	if v == nil {
+		dst.SetZero()
+		return
+	}
+	dst.Set(reflect.New(dst.Type().Elem()))
+	d.value(dst.Elem(), key, v)
+}
+
+func (d *decoder) text(u encoding.TextUnmarshaler, key string, v any) {
+	s, ok := v.(string)
+	if !ok {
+		d.fail(key, describe(v), "a duration such as 30s or 2m", "")
+		return
+	}
+	if err := u.UnmarshalText([]byte(s)); err != nil {
+		d.fail(key, strconv.Quote(s), "a duration such as 30s or 2m", "")
+	}
+}
+
+func (d *decoder) structure(dst reflect.Value, key string, v any) {
+	if v == nil {
+		return
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		d.fail(key, describe(v), "a mapping with "+strings.Join(keysOf(dst.Type()), ", "), "")
+		return
+	}
+	for _, name := range sortedKeys(m) {
+		path := join(key, name)
+		f, ok := fieldByKey(dst, name)
+		if !ok {
+			d.unknown(dst.Type(), path, name)
+			continue
+		}
+		d.value(f, path, m[name])
+	}
+}
+
+func (d *decoder) unknown(t reflect.Type, path, name string) {
+	names := keysOf(t)
+	hint := ""
+	if near, ok := nearest.Of(name, names); ok {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	d.fail(path, "an unknown key", strings.Join(names, ", "), hint)
+}
+
+func (d *decoder) mapping(dst reflect.Value, key string, v any) {
+	if v == nil {
+		dst.SetZero()
+		return
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		d.fail(key, describe(v), "a mapping", "")
+		return
+	}
+	out := reflect.MakeMapWithSize(dst.Type(), len(m))
+	for _, name := range sortedKeys(m) {
+		e := reflect.New(dst.Type().Elem()).Elem()
+		d.value(e, join(key, name), m[name])
+		out.SetMapIndex(reflect.ValueOf(name), e)
+	}
+	dst.Set(out)
+}
+
+func (d *decoder) list(dst reflect.Value, key string, v any) {
+	if v == nil {
+		dst.SetZero()
+		return
+	}
+	l, ok := v.([]any)
+	if !ok {
+		d.fail(key, describe(v), "a list", "")
+		return
+	}
+	out := reflect.MakeSlice(dst.Type(), len(l), len(l))
+	for i, e := range l {
+		d.value(out.Index(i), fmt.Sprintf("%s[%d]", key, i), e)
+	}
+	dst.Set(out)
+}
+
+func (d *decoder) scalar(dst reflect.Value, key string, v any) {
+	switch dst.Kind() {
+	case reflect.String:
+		if s, ok := scalarText(v); ok {
+			dst.SetString(s)
+			return
+		}
+		d.fail(key, describe(v), "text", "")
+	case reflect.Bool:
+		if b, ok := v.(bool); ok {
+			dst.SetBool(b)
+			return
+		}
+		d.fail(key, describe(v), "true or false", "")
+	case reflect.Int, reflect.Int64:
+		if n, ok := whole(v); ok {
+			dst.SetInt(n)
+			return
+		}
+		d.fail(key, describe(v), "a whole number", "")
+	case reflect.Float64:
+		if f, ok := number(v); ok {
+			dst.SetFloat(f)
+			return
+		}
+		d.fail(key, describe(v), "a number", "")
+	default:
+		d.fail(key, describe(v), "nothing: this is a fault of the program", "")
+	}
+}
+
+// scalarText takes numbers for text (a model named 4) but neither true nor null.
+func scalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int64, uint64, float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+func whole(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case uint64:
+		return int64(v), v <= math.MaxInt64
+	case float64:
+		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
+	}
+	return 0, false
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return 0, false
+}
+
+func describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(v)
+	case map[string]any:
+		return "a mapping"
+	case []any:
+		return "a list"
+	}
+	return fmt.Sprint(v)
+}
+
+func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
+	t := dst.Type()
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("key") == name {
+			return dst.Field(i), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+func keysOf(t reflect.Type) []string {
+	var out []string
+	for i := range t.NumField() {
+		out = append(out, t.Field(i).Tag.Get("key"))
+	}
+	return out
+}
+
+func join(key, name string) string {
+	if key == "" {
+		return name
+	}
+	return key + "." + name
+}
+
+func sortedKeys(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// IsInput reports whether err says that the configuration is wrong.
+func IsInput(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
+}

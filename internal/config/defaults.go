@@ -1,0 +1,28 @@
+package config
+
+import "time"
+
+// Default returns the configuration of the published protocol: 4 epochs, batch
+// 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, a strict gate.
+func Default() Config {
+	model := Model{Structured: "auto", Timeout: Duration(2 * time.Minute)}
+	return Config{
+		Env:    Env{Timeout: Duration(2 * time.Minute)},
+		Split:  Split{Seed: 42},
+		Models: Models{Target: model, Optimizer: model, Judge: model},
+		Train: Train{
+			Epochs: 4, Accumulation: 1, Seed: 42,
+			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3},
+		},
+		Reflect:    Reflect{Mode: "deep", MinibatchSize: 8},
+		Aggregate:  Aggregate{FanIn: 8},
+		Edits:      Edits{Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "cosine"},
+		Gate:       Gate{Mode: "strict", Metric: "hard", MixedWeight: 0.5},
+		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
+		MetaSkill:  MetaSkill{Enabled: true},
+		Eval:       Eval{Test: true},
+		Record:     Record{Reuse: "auto"},
+		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute)},
+		Run:        Run{Dir: "runs"},
+	}
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// Explanation is one key with its value, class and origin.
+type Explanation struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"` // JSON
+	Class  Class  `json:"class"`
+	Origin string `json:"origin"`
+	Doc    string `json:"doc"`
+}
+
+// Explain lists every key of a loaded configuration. Secrets are masked.
+func (l *Loaded) Explain() []Explanation {
+	var out []Explanation
+	for _, k := range l.Config.Redacted(l.Redactor()).Keys() {
+		origin := originOf(l.Origins, k.Path)
+		if _, set := l.Origins[k.Path]; !set && !hasBelow(l.Origins, k.Path) {
+			origin = "default"
+		}
+		out = append(out, Explanation{Key: k.Path, Value: k.Value, Class: k.Class, Origin: origin, Doc: k.Doc})
+	}
+	return out
+}
+
+func hasBelow(origins map[string]string, key string) bool {
+	for k := range origins {
+		if strings.HasPrefix(k, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// WriteExplanations prints one line a key, aligned, with its documentation.
+func WriteExplanations(w io.Writer, list []Explanation) error {
+	for _, e := range list {
+		if _, err := fmt.Fprintf(w, "%-32s %-24s %-12s %s\n%-32s   %s\n", e.Key, e.Value, e.Class, e.Origin, "", e.Doc); err != nil {
+			return fmt.Errorf("print explanation: %w", err)
+		}
+	}
+	return nil
+}
+
+// Redacted returns a copy without the secrets that r knows, and without what has
+// the name or the shape of one. Names of files, models and runs stay.
+func (c Config) Redacted(r *redact.Redactor) Config {
+	out := c
+	redactInto(r, reflect.ValueOf(&out).Elem(), "")
+	return out
+}
+
+// redactInto masks in v, whose maps and lists it replaces and does not change.
+func redactInto(r *redact.Redactor, v reflect.Value, key string) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f, tag := v.Field(i), t.Field(i).Tag
+		at := join(key, tag.Get("key"))
+		switch value := f.Interface().(type) {
+		case string:
+			if !isPublic(at, tag) {
+				f.Set(reflect.ValueOf(r.Text(value))) // also of an interface that holds text
+			}
+		case *string:
+			if value != nil {
+				text := r.Text(*value)
+				f.Set(reflect.ValueOf(&text))
+			}
+		case []string:
+			f.Set(reflect.ValueOf(redactArgs(r, value)))
+		case nil:
+		default:
+			if f.Kind() == reflect.Struct {
+				redactInto(r, f, at)
+				continue
+			}
+			if f.Kind() == reflect.Map && f.IsNil() || f.Kind() == reflect.Slice && f.IsNil() {
+				continue
+			}
+			f.Set(reflect.ValueOf(r.Value(value)))
+		}
+	}
+}
+
+// redactArgs masks the arguments of a command, and what follows a flag with the
+// name of a secret.
+func redactArgs(r *redact.Redactor, args []string) []string {
+	if args == nil {
+		return nil
+	}
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = r.Text(arg)
+		if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "=") {
+			out[i] = r.Entry(strings.TrimLeft(args[i-1], "-"), arg)
+		}
+	}
+	return out
+}
+
+// YAML writes the configuration as a file that loads to the same values, with
+// the keys in the order of the documentation. Keys at their default are left
+// out when short is set.
+func (c Config) YAML(short bool) ([]byte, error) {
+	base := reflect.ValueOf(Default())
+	out, err := yaml.MarshalWithOptions(slice(reflect.ValueOf(c), base, short), yaml.Indent(2), yaml.UseLiteralStyleIfMultiline(true))
+	if err != nil {
+		return nil, fmt.Errorf("write config: %w", err)
+	}
+	return out, nil
+}
+
+func slice(v, base reflect.Value, short bool) yaml.MapSlice {
+	var out yaml.MapSlice
+	t := v.Type()
+	for i := range t.NumField() {
+		key, f, b := t.Field(i).Tag.Get("key"), v.Field(i), base.Field(i)
+		if key == "extends" || short && reflect.DeepEqual(f.Interface(), b.Interface()) {
+			continue
+		}
+		if f.Kind() == reflect.Struct {
+			out = append(out, yaml.MapItem{Key: key, Value: slice(f, b, short)})
+			continue
+		}
+		if value := yamlValue(f); value != nil || !short {
+			out = append(out, yaml.MapItem{Key: key, Value: value})
+		}
+	}
+	return out
+}
+
+func yamlValue(f reflect.Value) any {
+	switch v := f.Interface().(type) {
+	case Duration:
+		return v.Std().String()
+	case *Duration:
+		if v == nil {
+			return nil
+		}
+		return v.Std().String()
+	case map[string]Price:
+		out := yaml.MapSlice{}
+		names := f.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range names {
+			out = append(out, yaml.MapItem{Key: k.String(), Value: slice(f.MapIndex(k), reflect.ValueOf(Price{}), true)})
+		}
+		return out
+	default:
+		return v
+	}
+}

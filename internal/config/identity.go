@@ -1,0 +1,170 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// Class says whether a key may change between resumes of a run.
+type Class string
+
+const (
+	Operational Class = "operational" // may change: limits, endpoints, keys, prices
+	Identity    Class = "identity"    // part of what the run is
+)
+
+// Key is one leaf of the configuration.
+type Key struct {
+	Path  string
+	Value string // JSON
+	Class Class
+	Doc   string
+	File  bool // the value is a path; its content counts, not its name
+}
+
+// Keys lists all leaves in the order of the struct.
+func (c Config) Keys() []Key {
+	var out []Key
+	leaves(reflect.ValueOf(c), "", Identity, &out)
+	return out
+}
+
+func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
+	t := v.Type()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		key := join(prefix, tag.Get("key"))
+		cl := class
+		if isOperational(key) || tag.Get("class") == "operational" {
+			cl = Operational
+		}
+		if t.Field(i).Type.Kind() == reflect.Struct {
+			leaves(v.Field(i), key, cl, out)
+			continue
+		}
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), File: tag.Get("path") != ""})
+	}
+}
+
+// isOperational names the blocks that never belong to the identity. extends is
+// how a config was written, not what it says.
+func isOperational(key string) bool {
+	return key == "limits" || key == "prices" || key == "cache" || key == "run" || key == "extends"
+}
+
+func jsonText(v any) string {
+	b, err := json.Marshal(plain(v))
+	if err != nil {
+		return fmt.Sprintf("%q", fmt.Sprint(v))
+	}
+	return string(b)
+}
+
+// plain makes nil maps and slices equal to empty ones, so that a key written as
+// [] is the key left out.
+func plain(v any) any {
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Map:
+		if r.Len() == 0 {
+			return map[string]any{}
+		}
+	case reflect.Slice:
+		if r.Len() == 0 {
+			return []any{}
+		}
+	}
+	return v
+}
+
+// Fingerprint returns the identity of a run as key -> value. contents replaces
+// the paths of files by what is in them (key -> digest). A value in which r finds
+// a secret is replaced by its digest. r may be nil: nothing is secret.
+func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[string]string {
+	out, shown := map[string]string{}, c.Keys()
+	if r != nil {
+		shown = c.Redacted(r).Keys()
+	}
+	for i, k := range c.Keys() {
+		if k.Class == Operational {
+			continue
+		}
+		v := k.Value
+		if k.File {
+			v = jsonText(contents[k.Path])
+		} else if shown[i].Value != v {
+			v = digestOf(v)
+		}
+		out[k.Path] = v
+	}
+	return out
+}
+
+// Settings returns the operational keys as key -> value, secrets masked: what may
+// change between the sessions of a run.
+func (c Config) Settings(r *redact.Redactor) map[string]string {
+	out := map[string]string{}
+	for _, k := range c.Redacted(r).Keys() {
+		if k.Class == Operational {
+			out[k.Path] = k.Value
+		}
+	}
+	return out
+}
+
+// digestOf names a value that must not be shown.
+func digestOf(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return "sha256:" + hex.EncodeToString(sum[:])[:12]
+}
+
+// same reports whether two values of fingerprints are equal: what was a secret
+// in one of them may have been no variable in the other.
+func same(a, b string) bool {
+	return a == b || a == digestOf(b) || digestOf(a) == b
+}
+
+// Change is a key whose value differs between two configurations.
+type Change struct{ Key, Old, New string }
+
+func (c Change) String() string { return fmt.Sprintf("%s: was %s, is %s", c.Key, c.Old, c.New) }
+
+// Changes lists the keys in which two fingerprints differ, sorted.
+func Changes(old, now map[string]string) []Change {
+	keys := map[string]any{}
+	for k := range old {
+		keys[k] = nil
+	}
+	for k := range now {
+		keys[k] = nil
+	}
+	var out []Change
+	for _, k := range sortedKeys(keys) {
+		if !same(old[k], now[k]) {
+			out = append(out, Change{Key: k, Old: orNone(old[k]), New: orNone(now[k])})
+		}
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return s
+}
+
+// Describe joins changes for a message.
+func Describe(changes []Change) string {
+	lines := make([]string, len(changes))
+	for i, c := range changes {
+		lines[i] = c.String()
+	}
+	return strings.Join(lines, "\n")
+}

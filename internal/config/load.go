@@ -1,0 +1,359 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/joho/godotenv"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// Setting is one value from outside the files: `--set a.b=c` or a flag.
+type Setting struct {
+	Key    string
+	Value  any    // plain YAML value
+	Origin string // "--set", "--tasks"
+}
+
+// Options say what to load.
+type Options struct {
+	Path     string // a YAML file, a directory with config.yaml, or "" for none
+	Settings []Setting
+	Dir      string // the working directory
+	// Lookup reads an environment variable. Nil: the process's environment.
+	Lookup func(name string) (string, bool)
+}
+
+// Loaded is a configuration with where it came from.
+type Loaded struct {
+	Config  Config
+	File    string            // the main file, "" without one
+	Dir     string            // its directory, else the working directory
+	Origins map[string]string // key -> "config.yaml:12", "--set", ...; absent: default
+
+	lookup  func(string) (string, bool)
+	secrets []string // what came from ${NAME} and may be one
+}
+
+// Lookup reads an environment variable, from the process or from the .env file
+// beside the config.
+func (l *Loaded) Lookup(name string) (string, bool) { return l.lookup(name) }
+
+// Load reads all layers (defaults, extends, file, settings), checks the result
+// and resolves relative paths. What is wrong with the content comes as *Error,
+// with every problem that was found.
+func Load(opts Options) (*Loaded, error) {
+	l := &loader{opts: opts, tree: map[string]any{}, origins: map[string]string{}, dirs: map[string]string{}}
+	if l.opts.Lookup == nil {
+		l.opts.Lookup = os.LookupEnv
+	}
+	main, err := l.files()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range opts.Settings {
+		if s.Key == "extends" {
+			return nil, problem(s.Origin+": extends", "a setting", "extends in a config file only")
+		}
+		l.set(s)
+	}
+	return l.finish(main)
+}
+
+// loader merges layers into one tree and remembers where each key came from.
+type loader struct {
+	opts    Options
+	tree    map[string]any
+	origins map[string]string
+	dirs    map[string]string // key -> directory that its relative path starts from
+	dotenv  map[string]string
+	secrets []string // values of variables
+}
+
+// files merges the main file and what it extends; it returns the main file.
+func (l *loader) files() (string, error) {
+	if l.opts.Path == "" {
+		return "", nil
+	}
+	path := l.opts.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.opts.Dir, path)
+	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		path = filepath.Join(path, "config.yaml")
+	}
+	env, err := godotenv.Read(filepath.Join(filepath.Dir(path), ".env"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", problem(filepath.Join(filepath.Dir(path), ".env"), err.Error(), "lines of NAME=value")
+	}
+	l.dotenv = env
+	return path, l.file(path, nil)
+}
+
+// file merges what path extends, then path itself.
+func (l *loader) file(path string, seen []string) error {
+	if slices.Contains(seen, path) {
+		return problem(path, "a circle: "+strings.Join(append(seen, path), " extends "), "extends without circles")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return &Error{Problems: []Problem{{Key: l.show(path), Found: reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
+	}
+	layer, lines, err := parse(l.show(path), data)
+	if err != nil {
+		return err
+	}
+	if base, ok := layer["extends"].(string); ok && base != "" {
+		if err := l.file(resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
+			return err
+		}
+	}
+	delete(layer, "extends")
+	l.merge(l.tree, layer, layerOrigin{file: l.show(path), dir: filepath.Dir(path), lines: lines}, "")
+	return nil
+}
+
+type layerOrigin struct {
+	file, dir string
+	lines     map[string]int
+}
+
+// merge lays src over dst: mappings are merged, everything else replaces.
+func (l *loader) merge(dst, src map[string]any, o layerOrigin, prefix string) {
+	for _, k := range sortedKeys(src) {
+		key := join(prefix, k)
+		l.origins[key] = o.file
+		if n := o.lines[key]; n > 0 {
+			l.origins[key] = fmt.Sprintf("%s:%d", o.file, n)
+		}
+		l.dirs[key] = o.dir
+		sub, ok := src[k].(map[string]any)
+		if !ok {
+			dst[k] = l.short(key, src[k], o)
+			continue
+		}
+		into, ok := dst[k].(map[string]any)
+		if !ok {
+			into = map[string]any{}
+			dst[k] = into
+		}
+		l.merge(into, sub, o, key)
+	}
+}
+
+// short expands the short form of a key: `tasks: a.jsonl` is {path: a.jsonl}.
+func (l *loader) short(key string, v any, o layerOrigin) any {
+	if _, ok := v.(string); !ok || strings.Contains(key, ".") {
+		return v
+	}
+	sub := shortField(key)
+	if sub == "" {
+		return v
+	}
+	l.origins[key+"."+sub] = l.origins[key]
+	l.dirs[key+"."+sub] = o.dir
+	m, ok := l.tree[key].(map[string]any)
+	if !ok {
+		m = map[string]any{}
+	}
+	m[sub] = v
+	return m
+}
+
+func shortField(key string) string {
+	t := reflect.TypeFor[Config]()
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("key") == key {
+			return t.Field(i).Tag.Get("short")
+		}
+	}
+	return ""
+}
+
+// set lays one value over the tree.
+func (l *loader) set(s Setting) {
+	parts := strings.Split(s.Key, ".")
+	at := map[string]any{}
+	root := at
+	for _, p := range parts[:len(parts)-1] {
+		next := map[string]any{}
+		at[p] = next
+		at = next
+	}
+	at[parts[len(parts)-1]] = s.Value
+	l.merge(l.tree, root, layerOrigin{file: s.Origin, dir: l.opts.Dir}, "")
+}
+
+// finish expands variables, decodes, validates and resolves paths.
+func (l *loader) finish(main string) (*Loaded, error) {
+	cfg := Default()
+	d := &decoder{origins: l.origins}
+	l.expand(d, l.tree, spot{holds: reflect.TypeFor[Config]()})
+	d.value(reflect.ValueOf(&cfg).Elem(), "", l.tree)
+	d.ranges(reflect.ValueOf(&cfg).Elem(), "")
+	d.rules(&cfg)
+	d.redact(redact.New(l.secrets...))
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	l.paths(reflect.ValueOf(&cfg).Elem(), "")
+	out := &Loaded{Config: cfg, File: main, Dir: l.opts.Dir, Origins: l.origins, lookup: l.lookup, secrets: l.secrets}
+	if main != "" {
+		out.Dir = filepath.Dir(main)
+	}
+	if dir, ok := l.dirs["env.command"]; ok {
+		out.Dir = dir
+	}
+	return out, nil
+}
+
+func (l *loader) lookup(name string) (string, bool) {
+	if v, ok := l.opts.Lookup(name); ok {
+		return v, true
+	}
+	v, ok := l.dotenv[name]
+	return v, ok
+}
+
+// show shortens a path for messages.
+func (l *loader) show(path string) string {
+	if rel, err := filepath.Rel(l.opts.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+// paths makes the values of path keys absolute.
+func (l *loader) paths(v reflect.Value, prefix string) {
+	t := v.Type()
+	for i := range t.NumField() {
+		key := join(prefix, t.Field(i).Tag.Get("key"))
+		f := v.Field(i)
+		switch {
+		case f.Kind() == reflect.Struct:
+			l.paths(f, key)
+		case t.Field(i).Tag.Get("path") != "" && f.String() != "":
+			f.SetString(resolve(originOf(l.dirs, key), f.String()))
+		}
+	}
+}
+
+func resolve(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, filepath.FromSlash(path))
+}
+
+func problem(key, found, want string) error {
+	return &Error{Problems: []Problem{{Key: key, Found: found, Want: want}}}
+}
+
+func reason(err error) string {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// parse reads one YAML document as plain values, with the line of each key.
+func parse(name string, data []byte) (tree map[string]any, lines map[string]int, err error) {
+	// The library panics on some malformed documents.
+	defer func() {
+		if r := recover(); r != nil {
+			tree, lines, err = nil, nil, problem(name, fmt.Sprintf("YAML that cannot be read (%v)", r), "one YAML mapping")
+		}
+	}()
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, nil, problem(name, "YAML that cannot be read:\n"+yaml.FormatError(err, false, true), "one YAML mapping")
+	}
+	if err := yaml.Unmarshal(data, &tree); err != nil {
+		return nil, nil, problem(name, "YAML that cannot be used:\n"+yaml.FormatError(err, false, true), "one YAML mapping")
+	}
+	if tree == nil {
+		tree = map[string]any{}
+	}
+	lines = map[string]int{}
+	for _, doc := range file.Docs {
+		keyLines(doc.Body, "", lines)
+	}
+	return tree, lines, nil
+}
+
+func keyLines(n ast.Node, prefix string, lines map[string]int) {
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		if one, isValue := n.(*ast.MappingValueNode); isValue {
+			keyLine(one, prefix, lines)
+		}
+		return
+	}
+	for _, v := range m.Values {
+		keyLine(v, prefix, lines)
+	}
+}
+
+func keyLine(v *ast.MappingValueNode, prefix string, lines map[string]int) {
+	tok := v.Key.GetToken()
+	key := join(prefix, tok.Value)
+	lines[key] = tok.Position.Line
+	keyLines(v.Value, key, lines)
+}
+
+// ParseSetting reads "a.b=c"; the value is YAML. The value of a key that holds
+// text may be written as it is: `tasks.prompt=Question: {{question}}`.
+func ParseSetting(text string) (Setting, error) {
+	key, raw, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return Setting{}, problem("--set "+text, "no key=value", "for example --set train.epochs=2")
+	}
+	var v any
+	err := yaml.Unmarshal([]byte(raw), &v)
+	if _, isText := v.(string); holdsText(key) && (err != nil || !isText && v != nil) {
+		v, err = raw, nil
+	}
+	if err != nil {
+		return Setting{}, problem("--set "+key, fmt.Sprintf("%q, which is not YAML", raw), "a YAML value")
+	}
+	return Setting{Key: key, Value: v, Origin: "--set"}, nil
+}
+
+// holdsText reports whether the value of a key is text.
+func holdsText(key string) bool {
+	t := reflect.TypeFor[Config]()
+	for name := range strings.SplitSeq(key, ".") {
+		switch t.Kind() {
+		case reflect.Struct:
+			f, ok := fieldByKey(reflect.New(t).Elem(), name)
+			if !ok {
+				return false
+			}
+			t = f.Type()
+		case reflect.Map:
+			t = t.Elem()
+		default:
+			return false
+		}
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+	}
+	return t.Kind() == reflect.String
+}
+
+// Detached wraps a configuration that was not loaded from a file. dir is the
+// working directory.
+func Detached(cfg Config, dir string) *Loaded {
+	return &Loaded{Config: cfg, Dir: dir, Origins: map[string]string{}, lookup: os.LookupEnv}
+}

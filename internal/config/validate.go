@@ -1,0 +1,209 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/nearest"
+)
+
+// Validate checks a configuration that a program put together the way Load
+// checks files. The error is an *Error with every problem.
+func (c Config) Validate() error {
+	d := &decoder{origins: map[string]string{}}
+	d.ranges(reflect.ValueOf(c), "")
+	d.rules(&c)
+	return d.err()
+}
+
+// ranges checks the limits that stand in the tags: enum, min, max.
+func (d *decoder) ranges(v reflect.Value, prefix string) {
+	t := v.Type()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		d.fieldRange(v.Field(i), join(prefix, tag.Get("key")), tag)
+	}
+}
+
+func (d *decoder) fieldRange(f reflect.Value, key string, tag reflect.StructTag) {
+	if f.Kind() == reflect.Pointer {
+		if f.IsNil() {
+			return
+		}
+		f = f.Elem()
+	}
+	switch f.Kind() {
+	case reflect.Struct:
+		d.ranges(f, key)
+	case reflect.Map:
+		d.mapRanges(f, key)
+	case reflect.String:
+		d.enum(f.String(), key, tag)
+	default:
+		d.bounds(f, key, tag)
+	}
+}
+
+func (d *decoder) mapRanges(f reflect.Value, key string) {
+	if f.Type().Elem().Kind() != reflect.Struct {
+		return
+	}
+	names := f.MapKeys()
+	slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	for _, n := range names {
+		d.ranges(f.MapIndex(n), join(key, n.String()))
+	}
+}
+
+func (d *decoder) enum(got, key string, tag reflect.StructTag) {
+	list, ok := tag.Lookup("enum")
+	if !ok {
+		return
+	}
+	allowed := strings.Split(list, ",")
+	if slices.Contains(allowed, got) {
+		return
+	}
+	allowed = slices.DeleteFunc(allowed, func(s string) bool { return s == "" })
+	hint := ""
+	if near, ok := nearest.Of(got, allowed); ok {
+		hint = "did you mean " + near + "?"
+	}
+	d.fail(key, strconv.Quote(got), strings.Join(allowed, ", "), hint)
+}
+
+func (d *decoder) bounds(f reflect.Value, key string, tag reflect.StructTag) {
+	lo, hasLo := tag.Lookup("min")
+	hi, hasHi := tag.Lookup("max")
+	if !hasLo && !hasHi {
+		return
+	}
+	got, ok := magnitude(f)
+	if !ok || (hasLo && got < bound(lo)) || (hasHi && got > bound(hi)) {
+		d.fail(key, fmt.Sprint(f.Interface()), rangeText(lo, hi), "")
+	}
+}
+
+func rangeText(lo, hi string) string {
+	switch {
+	case hi == "":
+		return lo + " or more"
+	case lo == "":
+		return hi + " or less"
+	}
+	return lo + " to " + hi
+}
+
+func magnitude(f reflect.Value) (float64, bool) {
+	switch f.Kind() {
+	case reflect.Int, reflect.Int64:
+		return float64(f.Int()), true
+	case reflect.Float64:
+		return f.Float(), f.Float() == f.Float()
+	}
+	return 0, false
+}
+
+// bound reads a limit of a tag: a number, or a duration in nanoseconds.
+func bound(text string) float64 {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return n
+	}
+	dur, err := time.ParseDuration(text)
+	if err != nil {
+		panic("config: bad range in a struct tag: " + text)
+	}
+	return float64(dur)
+}
+
+// rules checks what no single key can say.
+func (d *decoder) rules(c *Config) {
+	if c.Edits.MinBudget > c.Edits.Budget {
+		d.fail("edits.min_budget", strconv.Itoa(c.Edits.MinBudget), fmt.Sprintf("1 to edits.budget (%d)", c.Edits.Budget), "")
+	}
+	if c.Reflect.SkillAware && c.Edits.Mode != "patch" {
+		d.fail("reflect.skill_aware", "true with edits.mode "+c.Edits.Mode, "skill_aware only with edits.mode patch", "")
+	}
+	if c.Edits.Mode == "full_rewrite_minibatch" && c.Edits.Schedule == "model" {
+		d.fail("edits.schedule", "model with edits.mode full_rewrite_minibatch", "any schedule that the mode ignores: a full rewrite has no edits to count", "")
+	}
+	if c.Limits.USD != nil && len(c.Prices) == 0 {
+		d.fail("limits.usd", fmt.Sprint(*c.Limits.USD), "a ceiling only with prices for the models", "set prices.MODEL.input and .output")
+	}
+	d.priced(c)
+	d.runName(c.Run.Name)
+	d.ratio(c.Split.Ratio)
+	d.model("models.target", c.Models.Target)
+	d.model("models.optimizer", c.Models.Optimizer)
+	d.model("models.judge", c.Models.Judge)
+}
+
+// priced checks that a ceiling of cost sees all calls: of a model without a price
+// nothing would be counted.
+func (d *decoder) priced(c *Config) {
+	if c.Limits.USD == nil || len(c.Prices) == 0 {
+		return
+	}
+	for _, role := range []struct {
+		name  string
+		model Model
+	}{{"target", c.Models.Target}, {"optimizer", c.Models.Optimizer}, {"judge", c.Models.Judge}} {
+		m := role.model
+		if _, ok := c.Prices[m.Model]; ok || m.Model == "" || m.Provider == "" || m.Provider == "sim" {
+			continue
+		}
+		d.fail("limits.usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.Limits.USD, role.name, m.Model),
+			"a ceiling only with prices for all models", "set prices."+m.Model+".input and .output")
+	}
+}
+
+func (d *decoder) runName(name string) {
+	if name != "" && !IsRunName(name) {
+		d.fail("run.name", strconv.Quote(name), "the name of one folder: no / or \\, no control characters, no dot at an end, no name reserved by Windows", "run.dir says where runs are kept")
+	}
+}
+
+// IsRunName reports whether name can name a folder on every system: one that
+// stays within its parent, is not hidden and can be printed.
+func IsRunName(name string) bool {
+	bad := func(r rune) bool { return r == '/' || r == '\\' || !unicode.IsPrint(r) }
+	if strings.TrimSpace(name) != name || name == "" || strings.ContainsFunc(name, bad) || strings.Contains(name, "..") {
+		return false
+	}
+	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") {
+		return false
+	}
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	device := len(stem) == 4 && (strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")) && stem[3] >= '1' && stem[3] <= '9'
+	return !device && !slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, strings.TrimSpace(stem))
+}
+
+func (d *decoder) ratio(text string) {
+	if text == "" {
+		return
+	}
+	parts := strings.Split(text, ":")
+	bad := slices.ContainsFunc(parts, func(p string) bool {
+		n, err := strconv.Atoi(strings.TrimSpace(p))
+		return err != nil || n < 1
+	})
+	if bad || len(parts) != 3 {
+		d.fail("split.ratio", strconv.Quote(text), "three whole numbers from 1 on, train:selection:test, for example 2:2:1", "")
+	}
+}
+
+func (d *decoder) model(key string, m Model) {
+	switch {
+	case m.Provider == "openai" && m.Model == "":
+		d.fail(key+".model", "nothing", "the name of a model", "")
+	case m.Provider == "sim" && m.World == "":
+		d.fail(key+".world", "nothing", "the path of a world file for provider sim", "")
+	case m.Provider == "" && m.Model != "":
+		d.fail(key+".provider", "nothing", "openai, sim", "")
+	}
+}
