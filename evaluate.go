@@ -1,0 +1,176 @@
+package skillopt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Evaluation is the score of one skill.
+type Evaluation struct {
+	RunDir    string                `json:"run_dir"`
+	Simulated bool                  `json:"simulated"`
+	Skill     string                `json:"skill_hash"`
+	Splits    map[string]SplitScore `json:"splits"`
+	Calls     CallSummary           `json:"calls"`
+	Tokens    TokenSummary          `json:"tokens"`
+	CostUSD   *float64              `json:"cost_usd"`
+	WallS     float64               `json:"wall_s"`
+}
+
+// SplitScore is the score on one split.
+type SplitScore struct {
+	Score
+	ByType     map[string]Score `json:"by_type,omitempty"`
+	Unmeasured []string         `json:"unmeasured,omitempty"`
+}
+
+// Evaluate scores the skill of a configuration on a split: train, selection,
+// test or all. It is recorded as training is. The error is an *Error.
+func Evaluate(ctx context.Context, cfg Config, split string, opts ...Option) (*Evaluation, error) {
+	s, err := prepare(cfg, opts, model.Target)
+	if err != nil {
+		return nil, classify(err, "")
+	}
+	splits, err := splitsOf(split)
+	if err != nil {
+		return nil, classify(err, "")
+	}
+	if err := s.set.Require(splits...); err != nil {
+		return nil, classify(err, "")
+	}
+	s.identify("evaluate", split)
+	s.cfg.Run.Name = s.runName() + "-eval"
+	r, err := s.open(ctx)
+	if err != nil {
+		return nil, classify(err, "")
+	}
+	e, err := s.evaluate(ctx, r, splits)
+	if cerr := r.Close(); cerr != nil && err == nil {
+		err = fmt.Errorf("close run: %w", cerr)
+	}
+	return e, classify(err, r.Dir)
+}
+
+func splitsOf(name string) ([]task.Split, error) {
+	if name == "all" {
+		return []task.Split{task.Train, task.Selection, task.Test}, nil
+	}
+	s, err := task.ParseSplit(name)
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("--split: %w, or all", err)}
+	}
+	return []task.Split{s}, nil
+}
+
+func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (*Evaluation, error) {
+	began := s.now()
+	if err := s.askFirst(r, splits); err != nil {
+		return nil, err
+	}
+	if err := s.writeConfig(r); err != nil {
+		return nil, err
+	}
+	w, err := s.world(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	e := &Evaluation{RunDir: r.Dir, Simulated: s.simulated(), Skill: s.skill.Hash(), Splits: map[string]SplitScore{}}
+	outcomes := map[string][]trajectory.Outcome{}
+	for _, split := range splits {
+		out, err := w.scoreSplit(ctx, split)
+		if err != nil {
+			return nil, s.endEvaluation(r, w.cause(err))
+		}
+		outcomes[string(split)] = out
+		e.Splits[string(split)] = splitScore(train.Summarise(out))
+	}
+	var sum Summary
+	w.account(&sum)
+	e.Calls, e.Tokens, e.CostUSD, e.WallS = sum.Calls, sum.Tokens, sum.CostUSD, s.now().Sub(began).Seconds()
+	if err := r.WriteJSON("outcomes.json", outcomes); err != nil {
+		return nil, err
+	}
+	kept := *e
+	kept.RunDir = "." // a run directory can be moved
+	if err := r.WriteJSON("evaluation.json", kept); err != nil {
+		return nil, err
+	}
+	return e, r.SetStatus("completed")
+}
+
+// endEvaluation notes in the manifest how a run ended that has no result.
+func (s *setup) endEvaluation(r *run.Run, err error) error {
+	if serr := r.SetStatus(statusOf(err)); serr != nil {
+		return fmt.Errorf("%w; and %w", err, serr)
+	}
+	return err
+}
+
+func (s *setup) askFirst(r *run.Run, splits []task.Split) error {
+	if s.confirm == nil || r.Resumed {
+		return nil
+	}
+	plan := Plan{Simulated: s.simulated()}
+	for _, split := range splits {
+		plan.Total += len(s.set.Split(split))
+	}
+	plan.Stages = []train.StageCalls{{Stage: model.StageRollout, Calls: plan.Total}}
+	if err := s.confirm(plan); err != nil {
+		return errors.Join(&inputError{err}, r.Discard())
+	}
+	return nil
+}
+
+func (w *world) scoreSplit(ctx context.Context, split task.Split) ([]trajectory.Outcome, error) {
+	tasks := w.setup.set.Split(split)
+	w.events(event.StageStarted{Stage: "eval " + string(split), Total: len(tasks)})
+	place := rollout.Place{Prefix: "eval/" + string(split)}
+	out, err := w.runner.All(ctx, place, tasks, w.setup.skill, w.progress("eval "+string(split), len(tasks)))
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	var reason string
+	for i, o := range out {
+		if !o.Status.Measured() {
+			reason = o.FailReason
+			keys = append(keys, place.Key(tasks[i]))
+		}
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	if !gate.Enough(len(out), len(keys)) {
+		return nil, &train.NothingMeasuredError{Place: place.Prefix, Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(keys), len(out), reason)}
+	}
+	decision, err := json.Marshal(map[string]any{"without": keys})
+	if err != nil {
+		return nil, fmt.Errorf("encode decision: %w", err)
+	}
+	return out, w.caller.Unmeasured(ctx, place.Prefix+"/without", decision, keys)
+}
+
+func splitScore(a train.Arm) SplitScore {
+	out := SplitScore{Score: *scoreOf(&a), Unmeasured: a.Unmeasured}
+	for name, t := range a.ByType {
+		if out.ByType == nil {
+			out.ByType = map[string]Score{}
+		}
+		if s := scoreOf(&t); s != nil {
+			out.ByType[name] = *s
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+// Package cli is the command line: flags in, library calls, text out. One file
+// a command; output.go owns the wording and the exit codes.
+//
+// It knows nothing about how training works: what it shows comes from the
+// library's results and events.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs one command line and returns its exit code.
+func Main(ctx context.Context, args []string, s Streams, version string) int {
+	out := &screen{w: s.Out}
+	s.Out = out
+	app := &app{Streams: s, version: version}
+	root := app.root()
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("print result: %w", out.err)
+	}
+	if err == nil {
+		return exitOK
+	}
+	var shown *shownError
+	if !errors.As(err, &shown) {
+		printError(s.Err, err, app.json)
+	}
+	return exitCode(err)
+}
+
+// shownError is an error whose text the command has printed itself.
+type shownError struct{ error }
+
+func (e *shownError) Unwrap() error { return e.error }
+
+// app is what all commands share.
+type app struct {
+	Streams
+	version string
+	json    bool
+	events  string
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "skillopt",
+		Short: "Train skill documents the way neural networks are trained",
+		Long: `skillopt trains skill documents: the Markdown instructions (SKILL.md) that steer
+an agent whose weights stay frozen. A target model carries out your tasks with the
+skill, an optimizer model reads the scored trajectories and proposes edits, and a
+gate on held-out tasks decides what stays.
+
+` + exitHelp,
+		Example: `  skillopt train examples/quickstart        train the example, without a key
+  skillopt init my-skill                    write a working example to change
+  skillopt train my-skill                   train it; again: resume
+  skillopt runs show runs/my-skill-1        what happened, step by step`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%v; `%s --help` lists the flags", err, c.CommandPath())
+	})
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
+	root.PersistentFlags().StringVar(&a.events, "events", "", "write one JSON line an event to this file; - is standard output")
+	group(root)
+	root.AddCommand(a.trainCommand(), a.evalCommand(), a.initCommand(), a.doctorCommand(),
+		a.tasksCommand(), a.runsCommand(), a.configCommand(), a.versionCommand())
+	return root
+}
+
+// group makes a command that only holds others refuse what it does not know,
+// and show its help when it is called alone.
+func group(c *cobra.Command) *cobra.Command {
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		near := ""
+		if s := c.SuggestionsFor(args[0]); len(s) > 0 {
+			near = fmt.Sprintf(" (did you mean %s?)", strings.Join(s, " or "))
+		}
+		return usagef("%s has no command %q%s; `%s --help` lists them", c.CommandPath(), args[0], near, c.CommandPath())
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.SuggestionsMinimumDistance = 2
+	return c
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s takes %s, got %d arguments; `%s --help` shows examples", c.CommandPath(), what, len(args), c.CommandPath())
+		}
+		return nil
+	}
+}
+
+func atMost(n int, what string) cobra.PositionalArgs { return between(0, n, what) }
+
+func between(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usagef("%s takes %s, got %d arguments; `%s --help` shows examples", c.CommandPath(), what, len(args), c.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// This file owns what users read: the wording rules and the exit codes.
+//
+// Results go to standard output, everything else to standard error. A message
+// starts in lower case, has no full stop, and says in this order what happened,
+// where, what is allowed, and the command that helps. Every error is printed
+// once, after "skillopt: ".
+
+// Exit codes. They are part of the interface.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitInput       = 2   // config, tasks, skill, missing key, other identity
+	exitWaiting     = 3   // for an answer of a person
+	exitBudget      = 4   // a ceiling of limits
+	exitUnmeasured  = 5   // nothing measurable: server unreachable, env faults
+	exitLocked      = 6   // another process has the run open
+	exitEnvironment = 7   // disk, permission
+	exitStopped     = 130 // stopped by the user
+)
+
+const exitHelp = `Exit codes: 0 ok; 1 failed; 2 bad input (config, tasks, skill, missing key,
+another identity); 3 waiting for an answer; 4 stopped by a budget; 5 nothing
+could be measured; 6 the run is locked; 7 disk or permission; 130 stopped.`
+
+// exitCode maps an error to the exit code that the documentation promises.
+func exitCode(err error) int {
+	var (
+		usage  *usageError
+		tasks  *task.Error
+		opened *skillopt.Error
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &opened):
+		return codeOf[opened.Kind]
+	case errors.As(err, &usage), errors.As(err, &tasks), config.IsInput(err):
+		return exitInput
+	case errors.Is(err, context.Canceled):
+		return exitStopped
+	case errors.Is(err, syscall.EPIPE):
+		return exitFailed // whoever reads the output has gone: no fault of the disk
+	case isEnvironment(err):
+		return exitEnvironment
+	}
+	return exitFailed
+}
+
+var codeOf = map[skillopt.ErrorKind]int{
+	skillopt.BadInput:     exitInput,
+	skillopt.OverBudget:   exitBudget,
+	skillopt.Unmeasurable: exitUnmeasured,
+	skillopt.Locked:       exitLocked,
+	skillopt.Environment:  exitEnvironment,
+	skillopt.Stopped:      exitStopped,
+	skillopt.Internal:     exitFailed,
+}
+
+// isEnvironment reports whether err is about the disk, a path or its permissions.
+func isEnvironment(err error) bool {
+	var file *fs.PathError
+	return errors.As(err, &file) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EDQUOT)
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError struct{ msg string }
+
+func (e *usageError) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// printError prints err once, with every line of it indented under the first.
+func printError(w io.Writer, err error, asJSON bool) {
+	if asJSON {
+		line, merr := json.Marshal(map[string]any{"error": err.Error(), "exit_code": exitCode(err)})
+		if merr == nil {
+			fmt.Fprintf(w, "%s\n", line)
+			return
+		}
+	}
+	fmt.Fprintf(w, "skillopt: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n  "))
+}
+
+// printJSON prints one document.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(data(w))
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	return nil
+}
+
+// results is where a command that sends events prints its result as text: not
+// among the events.
+func (a *app) results() io.Writer {
+	if a.events == "-" {
+		return &screen{w: a.Err}
+	}
+	return a.Out
+}
+
+// scoreText renders a score, "-" when it was not measured.
+func scoreText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *v)
+}
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Dir      string // working directory
+	Terminal bool   // Err is a terminal: progress is drawn, questions are asked
+	Width    int    // of the terminal, in columns
+	Signals  <-chan os.Signal
+}

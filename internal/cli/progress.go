@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/event"
+)
+
+// progress shows a run: one line that is drawn over on a terminal, plain lines
+// elsewhere. Lines that report a decision stay.
+type progress struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	width    int
+	now      func() time.Time
+	path     func(string) string // how a path is shown
+
+	start     time.Time
+	steps     int
+	stepsDone int
+	replayed  int   // of those, steps that came from the record
+	calls     int64 // when the last step was done
+	epoch     int
+	step      int
+	best      *float64
+	last      event.Progress
+	drawn     bool
+	drawnAt   time.Time
+}
+
+func newProgress(s Streams) *progress {
+	return &progress{w: s.Err, terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
+}
+
+// handle takes one event.
+func (p *progress) handle(e event.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := e.(type) {
+	case event.RunStarted:
+		p.started(e)
+	case event.StageStarted:
+		p.epoch, p.step = e.Epoch, e.Step
+		p.last.Stage, p.last.Done, p.last.Total = e.Stage, 0, e.Total
+		p.draw(false)
+	case event.Progress:
+		p.last = e
+		p.draw(false)
+	case event.StepDone:
+		p.stepDone(e)
+	case event.EpochDone:
+		p.epochDone(e)
+	case event.TestDone:
+		p.line("test  %-8s hard %.3f  soft %.3f  n %d", e.Arm, e.Hard, e.Soft, e.N)
+	case event.Warning:
+		p.line("warning: %s", e.Text)
+	case event.RunDone:
+		p.clear()
+	}
+}
+
+func (p *progress) started(e event.RunStarted) {
+	p.steps, p.start = e.Steps, p.now()
+	verb := "run"
+	if e.Resumed {
+		verb = fmt.Sprintf("resuming (%d calls recorded)", e.Recorded)
+	}
+	p.line("%s %s: %d train, %d selection, %d test tasks, %d steps", verb, p.path(e.RunDir), e.Train, e.Selection, e.Test, e.Steps)
+}
+
+func (p *progress) stepDone(e event.StepDone) {
+	if e.Best != nil {
+		p.best = e.Best
+	}
+	p.clock(e.Step)
+	if e.Step == 0 {
+		p.line("seed  selection %s", scoreText(e.Current))
+		return
+	}
+	edits := fmt.Sprint(e.Edits)
+	if e.Budget > 0 {
+		edits += fmt.Sprintf("/%d", e.Budget)
+	}
+	digits := len(fmt.Sprint(p.steps))
+	p.line("step %*d/%d  epoch %d  train %-5s  edits %-4s  candidate %-5s  best %-5s  %s",
+		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, scoreText(e.Candidate), scoreText(e.Best), e.Action)
+}
+
+// clock notes what the time left is reckoned by: the pace of steps that called
+// models, not of those that a resumed run reads from its record, and not of the
+// seed's score.
+func (p *progress) clock(step int) {
+	if step == 0 || p.last.Calls == p.calls {
+		p.start, p.replayed = p.now(), step
+	}
+	p.stepsDone, p.calls = step, p.last.Calls
+}
+
+func (p *progress) epochDone(e event.EpochDone) {
+	if e.SlowUpdate == "" && !e.MetaSkill {
+		return
+	}
+	text := "epoch " + fmt.Sprint(e.Epoch) + " end"
+	if e.SlowUpdate != "" {
+		text += "  slow update: " + e.SlowUpdate
+	}
+	if e.MetaSkill {
+		text += "  meta skill written"
+	}
+	p.line("%s", text)
+}
+
+// line prints a line that stays.
+func (p *progress) line(format string, args ...any) {
+	p.clear()
+	fmt.Fprintln(p.w, printable(fmt.Sprintf(format, args...)))
+	p.draw(true)
+}
+
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// draw redraws the progress line, at most twenty times a second.
+func (p *progress) draw(force bool) {
+	if !p.terminal || p.last.Stage == "" || !force && p.now().Sub(p.drawnAt) < 50*time.Millisecond {
+		return
+	}
+	p.drawnAt = p.now()
+	text := oneLine(p.text())
+	if r := []rune(text); p.width > 1 && len(r) > p.width-1 {
+		text = string(r[:p.width-1])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	p.drawn = true
+}
+
+func (p *progress) text() string {
+	where := fmt.Sprintf("epoch %d step %d/%d", p.epoch, p.step, p.steps)
+	if p.step == 0 {
+		where = "seed skill"
+	}
+	parts := []string{where, p.last.Stage}
+	if p.last.Total > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%d", p.last.Done, p.last.Total))
+	}
+	if p.best != nil {
+		parts = append(parts, "best "+scoreText(p.best))
+	}
+	parts = append(parts, fmt.Sprintf("%d calls", p.last.Calls), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
+	if p.last.Cost != nil {
+		parts = append(parts, fmt.Sprintf("$%.2f", *p.last.Cost))
+	}
+	if left, ok := p.left(); ok {
+		parts = append(parts, left.Round(time.Second).String()+" left")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// left extrapolates from the steps that are done.
+func (p *progress) left() (time.Duration, bool) {
+	done := p.stepsDone - p.replayed
+	if done <= 0 {
+		return 0, false
+	}
+	each := p.now().Sub(p.start) / time.Duration(done)
+	return each * time.Duration(p.steps-p.stepsDone), true
+}
+
+func count(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// eventSinks returns a sink for everything that wants the run's events, and a
+// function that closes what was opened.
+func (a *app) eventSinks() (event.Sink, func() error, error) {
+	view := newProgress(a.Streams)
+	view.path = a.relative
+	show := view.handle
+	if a.events == "" {
+		return show, func() error { return nil }, nil
+	}
+	w := a.Out
+	if s, ok := w.(*screen); ok {
+		w = s.w // that nobody reads events is no failure of the run
+	}
+	done := func() error { return nil }
+	if a.events != "-" {
+		path := a.events
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(a.Dir, path)
+		}
+		f, err := os.Create(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("open --events file: %w", err)
+		}
+		w, done = f, f.Close
+	}
+	broken := false // one warning is enough: the run is worth more than its events
+	return func(e event.Event) {
+		show(e)
+		if broken {
+			return
+		}
+		line, err := event.Marshal(e, time.Now())
+		if err == nil {
+			_, err = w.Write(append(line, '\n'))
+		}
+		if err != nil {
+			broken = true
+			show(event.Warning{Text: "no more events are written: " + err.Error()})
+		}
+	}, done, nil
+}

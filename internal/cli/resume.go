@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// command is a command line that a message repeats.
+type command struct {
+	path  string
+	flags trainFlags
+	hide  *redact.Redactor
+}
+
+// text is the command line as a shell takes it, without secrets and without the
+// setting of the limit that was reached ("": none).
+func (c command) text(reached string) string {
+	words := []string{"skillopt", "train", quote(c.path)}
+	for _, f := range []struct{ name, value string }{{"tasks", c.flags.tasks}, {"target", c.flags.target}, {"optimizer", c.flags.optimizer}} {
+		if f.value != "" {
+			words = append(words, "--"+f.name, quote(f.value))
+		}
+	}
+	for _, set := range c.flags.sets {
+		key, value, _ := strings.Cut(set, "=")
+		if reached != "" && (key == reached || key == "limits") {
+			continue
+		}
+		name := key[strings.LastIndexByte(key, '.')+1:]
+		words = append(words, "--set", quote(key+"="+c.hide.Entry(name, value)))
+	}
+	return strings.Join(words, " ")
+}
+
+const plainInShell = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=,@%+"
+
+// quote writes a word for a POSIX shell.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, plainInShell) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// withResume adds what goes on after err.
+func (a *app) withResume(err error, s *skillopt.Summary, c command) error {
+	code := exitCode(err)
+	if code == exitInput || code == exitLocked {
+		return err
+	}
+	dir := quote(a.relative(s.RunDir))
+	// The old run would refuse what has to be changed.
+	var other interface{ ChangesIdentity() bool }
+	if errors.As(err, &other) && other.ChangesIdentity() {
+		return fmt.Errorf("%w\nwith that it is another run: train again to begin one, with --run %s --fork NEW_DIR to keep what can be used of this one", err, dir)
+	}
+	var budget *caller.BudgetError
+	if errors.As(err, &budget) {
+		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and go on with: %s --run %s", err, budget.Limit, budget.Limit, c.text(budget.Limit), dir)
+	}
+	return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s", err, c.text(""), dir)
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt"
+)
+
+func (a *app) tasksCommand() *cobra.Command {
+	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks"})
+	c.AddCommand(a.tasksLint())
+	return c
+}
+
+func (a *app) tasksLint() *cobra.Command {
+	var sets []string
+	c := &cobra.Command{
+		Use:   "lint CONFIG_OR_DIR | TASKS",
+		Short: "Check tasks before money is spent on them",
+		Long: `Check tasks the way every load does: duplicate ids, empty gold, checks that are
+broken or that an empty answer passes, splits that overlap. Every problem is named
+with its file, line and item. No model is called.`,
+		Example: `  skillopt tasks lint my-skill
+  skillopt tasks lint tasks.jsonl`,
+		Args: exactly(1, "a config, a directory or a task file"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.lint(args[0], sets) },
+	}
+	addSet(c, &sets)
+	return c
+}
+
+func (a *app) lint(path string, sets []string) error {
+	l, err := a.configOrTasks(path, sets)
+	if err != nil {
+		return err
+	}
+	report, err := skillopt.CheckTasks(l.Config, skillopt.WithLoaded(l))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, report)
+	}
+	fmt.Fprintf(a.Out, "%d tasks: %d train, %d selection, %d test\n", report.Tasks, report.Train, report.Selection, report.Test)
+	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
+		fmt.Fprintf(a.Out, "  %s: %d\n", name, report.ByType[name])
+	}
+	for _, w := range report.Warnings {
+		fmt.Fprintf(a.Out, "warning: %s\n", w)
+	}
+	_, err = fmt.Fprintln(a.Out, "no problems")
+	return err
+}

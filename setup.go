@@ -1,0 +1,382 @@
+package skillopt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// setup is everything that a configuration names, loaded and checked, before
+// anything is opened or spent.
+type setup struct {
+	options
+	cfg      Config
+	loaded   *config.Loaded
+	skill    skill.Skill
+	set      task.Set
+	data     train.Data
+	warnings []string
+	suite    *check.Suite
+	extract  *check.Extractor
+	prompts  *prompt.Set
+	system   *template.Template // nil: the built-in one
+	user     *template.Template
+	models   map[string]wire.Built
+	contents map[string]string // key -> digest of the file it names
+}
+
+// prepare loads and checks what cfg names. needs lists the roles that must have
+// a model.
+func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
+	s := &setup{cfg: cfg, contents: map[string]string{}, models: map[string]wire.Built{}}
+	for _, o := range opts {
+		o(&s.options)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.loaded = s.options.loaded; s.loaded == nil {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("find working directory: %w", err)
+		}
+		s.loaded = config.Detached(cfg, dir)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.divide} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	for _, role := range needs {
+		if err := s.loadModel(role); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *setup) loadSkill() error {
+	switch {
+	case s.options.skill != nil:
+		s.skill = *s.options.skill
+	case s.cfg.Skill != "":
+		dir, name := filepath.Split(s.cfg.Skill)
+		loaded, err := skill.Read(os.DirFS(filepath.Clean(dir)), name)
+		if err != nil {
+			return s.fileError("skill", s.cfg.Skill, "a SKILL.md or a directory with one", err)
+		}
+		s.skill = loaded
+	}
+	s.contents["skill"] = digest([]byte(s.skill.Text()))
+	return nil
+}
+
+func (s *setup) loadPrompts() error {
+	s.prompts = prompt.Default()
+	if s.cfg.Prompts != "" {
+		set, err := prompt.Load(os.DirFS(s.cfg.Prompts))
+		if err != nil {
+			return s.fileError("prompts", s.cfg.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
+		}
+		s.prompts = set
+	}
+	// The built-in texts are part of the identity too: a newer program asks in
+	// other words, and must not mix them into an old run.
+	texts, err := json.Marshal(s.prompts.Digests())
+	if err != nil {
+		return fmt.Errorf("digest prompts: %w", err)
+	}
+	s.contents["prompts"] = digest(texts)
+	return s.loadTemplates()
+}
+
+func (s *setup) loadTemplates() error {
+	system, user := s.prompts.Rollout()
+	s.user = user
+	s.system = system
+	for _, t := range []struct {
+		key, text string
+		dst       **template.Template
+	}{{"tasks.prompt", s.cfg.Tasks.Prompt, &s.user}, {"tasks.system", s.cfg.Tasks.System, &s.system}} {
+		if t.text == "" {
+			continue
+		}
+		parsed, err := template.Parse(t.key, t.text)
+		if err != nil {
+			return &inputError{err}
+		}
+		*t.dst = parsed
+	}
+	return nil
+}
+
+func (s *setup) loadChecks() (err error) {
+	if s.extract, err = check.ParseExtract(s.cfg.Tasks.Extract); err != nil {
+		return &inputError{fmt.Errorf("tasks.extract: %w", err)}
+	}
+	var specs any
+	if len(s.cfg.Tasks.Checks) > 0 {
+		specs = s.cfg.Tasks.Checks
+	}
+	if s.suite, err = check.Compile(specs, check.Options{Threshold: s.cfg.Tasks.Threshold}); err != nil {
+		return &inputError{fmt.Errorf("tasks.checks: %w", err)}
+	}
+	return nil
+}
+
+func (s *setup) loadTasks() (err error) {
+	rules := task.Rules{Prompt: s.cfg.Tasks.Prompt, System: s.cfg.Tasks.System, Checker: s.suite, Values: s.templateValues(), OwnScore: s.ownEnv()}
+	if s.scorer != nil {
+		rules.Checker = nil
+	}
+	switch {
+	case s.tasks != nil:
+		s.set, err = task.NewSet(s.tasks, rules)
+	case s.cfg.Tasks.Path == "":
+		return &inputError{fmt.Errorf("tasks.path: found nothing, allowed: %s", taskFiles)}
+	default:
+		s.set, err = task.Load(s.cfg.Tasks.Path, rules)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.fileError("tasks.path", s.cfg.Tasks.Path, taskFiles, err)
+	}
+	if err != nil {
+		return &inputError{err}
+	}
+	s.warnings = append(s.warnings, s.set.Warnings()...)
+	list, err := json.Marshal(s.set.Tasks())
+	if err != nil {
+		return fmt.Errorf("digest tasks: %w", err)
+	}
+	s.contents["tasks.path"] = digest(list)
+	return nil
+}
+
+const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
+
+// fileError says which key names a file that cannot be used, and where the key
+// stands.
+func (s *setup) fileError(key, path, allowed string, err error) error {
+	where := key
+	if o := s.loaded.Origins[key]; o != "" {
+		where = o + ": " + key
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &inputError{fmt.Errorf("%s: found nothing at %s, allowed: %s", where, path, allowed)}
+	}
+	return &inputError{fmt.Errorf("%s: %s: %w", where, path, err)}
+}
+
+func (s *setup) templateValues() map[string]any {
+	values := map[string]any{"skill": s.skill.Text()}
+	if len(s.cfg.Extras) > 0 {
+		values["extras"] = s.cfg.Extras
+	}
+	return values
+}
+
+// divide gives every task a split.
+func (s *setup) divide() (err error) {
+	if !s.set.Assigned() {
+		parts, err := s.cut(s.set.Len())
+		if err != nil {
+			return err
+		}
+		if s.set, err = s.set.Assign(map[task.Split][]int{task.Train: parts.Train, task.Selection: parts.Selection, task.Test: parts.Test}); err != nil {
+			return err
+		}
+	}
+	s.data = train.Data{Train: s.set.Split(task.Train), Selection: s.set.Split(task.Selection), Test: s.set.Split(task.Test)}
+	if s.cfg.Eval.Selection == "train" {
+		s.data.Selection = s.data.Train
+	}
+	return nil
+}
+
+// cut divides n tasks by the ratio of the config, or by their number.
+func (s *setup) cut(n int) (schedule.Split, error) {
+	if s.cfg.Split.Ratio == "" {
+		return schedule.Cut(schedule.DefaultCounts(n), s.cfg.Split.Seed), nil
+	}
+	ratio, err := schedule.ParseRatio(s.cfg.Split.Ratio)
+	if err != nil {
+		return schedule.Split{}, &inputError{fmt.Errorf("split.ratio: %w", err)}
+	}
+	return schedule.RatioSplit(n, schedule.SplitConfig{Ratio: ratio, Seed: s.cfg.Split.Seed, KeepOne: true}), nil
+}
+
+// requireSplits fails when a split that the run needs is empty.
+func (s *setup) requireSplits() error {
+	needs := []task.Split{task.Train}
+	if s.cfg.Gate.Mode != "off" && s.cfg.Eval.Selection != "train" {
+		needs = append(needs, task.Selection)
+	}
+	if s.cfg.Eval.Test {
+		needs = append(needs, task.Test)
+	}
+	return s.set.Require(needs...)
+}
+
+func (s *setup) loadModel(role string) error {
+	m := s.model(role)
+	if c := s.clients[role]; c != nil {
+		s.models[role] = wire.Built{Client: c, Endpoint: "client:" + role, Source: "client:" + s.extraIDs["client."+role]}
+		return nil
+	}
+	if role == model.Target && m.Provider == "" && s.ownEnv() {
+		s.models[role] = wire.Built{Client: noModel{}, Endpoint: "none"}
+		return nil
+	}
+	built, err := wire.Client(role, m, s.loaded.Lookup)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.fileError("models."+role+".world", m.World, "the world file of provider sim", err)
+	}
+	if err != nil {
+		return &inputError{err}
+	}
+	s.models[role] = built
+	if m.World != "" {
+		data, err := os.ReadFile(m.World)
+		if err != nil {
+			return fmt.Errorf("read world: %w", err)
+		}
+		s.contents["models."+role+".world"] = digest(data)
+	}
+	return nil
+}
+
+// ownEnv reports whether something else than a chat turn carries out tasks.
+func (s *setup) ownEnv() bool { return s.env != nil || len(s.cfg.Env.Command) > 0 }
+
+// noModel stands for the target of an environment that calls models by itself.
+type noModel struct{}
+
+func (noModel) Generate(context.Context, model.Request) (model.Response, error) {
+	return model.Response{}, &model.Error{Code: model.BadRequest, Endpoint: "no model", Err: errors.New("models.target is not set: the environment was said to call models by itself")}
+}
+
+func (s *setup) model(role string) config.Model {
+	switch role {
+	case model.Optimizer:
+		return s.cfg.Models.Optimizer
+	case model.Judge:
+		return s.cfg.Models.Judge
+	}
+	return s.cfg.Models.Target
+}
+
+func (s *setup) simulated() bool {
+	for _, b := range s.models {
+		if b.Simulated {
+			return true
+		}
+	}
+	return false
+}
+
+// identity is what the run is: values of keys, and digests of what files hold.
+func (s *setup) identity() (map[string]string, error) {
+	id := s.cfg.Fingerprint(s.contents, s.loaded.Redactor())
+	for k, v := range s.extraIDs {
+		id["library."+k] = v
+	}
+	if len(s.cfg.Env.Command) > 0 {
+		sum, err := digestFiles(s.loaded.Dir, s.cfg.Env.Command)
+		if err != nil {
+			return nil, err
+		}
+		id["env.command files"] = sum
+	}
+	return id, nil
+}
+
+// outcomeContext sums up what an outcome of an environment depends on besides
+// the task, the skill and the model: a record made under another one is no
+// answer, also where a fork or a cache might offer it.
+func (s *setup) outcomeContext() ([]byte, error) {
+	id, err := s.identity()
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(id)) {
+		for _, part := range []string{"env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"} {
+			if strings.HasPrefix(key, part) {
+				fmt.Fprintf(h, "%q=%q\n", key, id[key])
+			}
+		}
+	}
+	return h.Sum(nil), nil
+}
+
+// digestFiles sums up the files that a command names, so that a changed script
+// is another environment.
+func digestFiles(dir string, argv []string) (string, error) {
+	h := sha256.New()
+	for _, arg := range argv {
+		path := arg
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		data, err := os.ReadFile(path)
+		switch {
+		case err == nil:
+			fmt.Fprintf(h, "%q %d\n", arg, len(data))
+			h.Write(data)
+		case !isAbsent(err):
+			return "", fmt.Errorf("read env.command %s: %w", arg, err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}
+
+// isAbsent reports whether err says that there is no file to read: a word of a
+// command need not be one.
+func isAbsent(err error) bool {
+	pe, ok := err.(*fs.PathError)
+	return ok && !os.IsPermission(pe)
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// runName names runs of this configuration.
+func (s *setup) runName() string {
+	name := s.cfg.Run.Name
+	if name == "" && s.loaded.File != "" {
+		name = strings.TrimSuffix(filepath.Base(s.loaded.File), filepath.Ext(s.loaded.File))
+		if name == "config" {
+			name = filepath.Base(filepath.Dir(s.loaded.File))
+		}
+	}
+	if name == "" || slices.Contains([]string{".", "/", `\`}, name) {
+		return "run"
+	}
+	return name
+}

@@ -1,0 +1,114 @@
+package skillopt
+
+import (
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+// Summary is what a run came to. It is the document that `train --json` prints
+// and summary.json holds. What was not measured is null.
+type Summary struct {
+	RunDir    string           `json:"run_dir"`
+	Status    string           `json:"status"` // completed, stopped, budget or failed
+	Reason    string           `json:"reason,omitempty"`
+	Simulated bool             `json:"simulated"` // a model of the run is a simulation
+	Steps     int              `json:"steps"`
+	Accepted  int              `json:"accepted"`
+	Rejected  int              `json:"rejected"`
+	Skipped   int              `json:"skipped"`
+	Best      BestSummary      `json:"best"`
+	Test      TestSummary      `json:"test"`
+	Calls     CallSummary      `json:"calls"`
+	Tokens    TokenSummary     `json:"tokens"`
+	CostUSD   *float64         `json:"cost_usd"` // null: a model has no price
+	WallS     float64          `json:"wall_s"`
+	Lost      int              `json:"lost_replies"` // optimizer calls without a usable reply
+	Warnings  []string         `json:"warnings,omitempty"`
+	Stages    []StageSummary   `json:"stages"`
+	ByType    map[string]Types `json:"test_by_type,omitempty"`
+}
+
+// Types are the test scores of one task type by arm.
+type Types map[string]Score
+
+// BestSummary names the best skill. Step 0 is the seed skill.
+type BestSummary struct {
+	Step      int    `json:"step"`
+	Selection *Score `json:"selection"`
+}
+
+// TestSummary are the scores on the test split.
+type TestSummary struct {
+	Seed    *Score `json:"seed"`
+	Best    *Score `json:"best"`
+	Final   *Score `json:"final"`
+	NoSkill *Score `json:"no_skill,omitempty"`
+}
+
+// Score is a measured mean.
+type Score struct {
+	Hard float64 `json:"hard"`
+	Soft float64 `json:"soft"`
+	N    int     `json:"n"`
+	Low  float64 `json:"hard_low"`  // 95 % Wilson interval of hard
+	High float64 `json:"hard_high"` //
+}
+
+// CallSummary counts model calls that were paid for.
+type CallSummary struct {
+	Total   int64            `json:"total"`
+	ByStage map[string]int64 `json:"by_stage"`
+	Faults  map[string]int64 `json:"faults,omitempty"` // attempts without a result, by class
+	Reused  int64            `json:"reused"`           // answered from the record within the run
+}
+
+// TokenSummary counts tokens.
+type TokenSummary struct {
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
+	Cached int64 `json:"cached"`
+}
+
+// StageSummary is what one stage of one role used.
+type StageSummary struct {
+	Stage   string   `json:"stage"`
+	Role    string   `json:"role"`
+	Calls   int64    `json:"calls"`
+	Input   int64    `json:"input_tokens"`
+	Output  int64    `json:"output_tokens"`
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+func scoreOf(a *train.Arm) *Score {
+	if a == nil || a.N == 0 {
+		return nil
+	}
+	return &Score{Hard: a.Hard, Soft: a.Soft, N: a.N, Low: a.Low, High: a.High}
+}
+
+// describe fills in what training decided.
+func (s *Summary) describe(r *train.Result) {
+	if r == nil {
+		return
+	}
+	s.Steps = max(len(r.History.Steps)-1, 0)
+	s.Accepted, s.Rejected, s.Skipped, s.Lost = r.Accepted, r.Rejected, r.Skipped, r.Lost
+	s.Best = BestSummary{Step: r.BestStep, Selection: scoreOf(r.Selection)}
+	if r.History.Final == nil {
+		return
+	}
+	test := r.History.Final.Test
+	s.Test = TestSummary{Seed: scoreOf(test["seed"]), Best: scoreOf(test["best"]), Final: scoreOf(test["final"]), NoSkill: scoreOf(test["no_skill"])}
+	for arm, a := range test {
+		for name, t := range a.ByType {
+			if s.ByType == nil {
+				s.ByType = map[string]Types{}
+			}
+			if s.ByType[name] == nil {
+				s.ByType[name] = Types{}
+			}
+			if measured := scoreOf(&t); measured != nil {
+				s.ByType[name][arm] = *measured
+			}
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package skillopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// Plan is an upper bound of what a run will ask, when every reply can be used
+// and nothing has to be sent twice.
+type Plan struct {
+	Total     int                `json:"total"`
+	Stages    []train.StageCalls `json:"stages"`
+	Simulated bool               `json:"simulated"`
+}
+
+// Train trains a skill, or resumes its training. The error is an *Error. The
+// summary is there whenever a run was opened, also beside an error.
+func Train(ctx context.Context, cfg Config, opts ...Option) (*Summary, error) {
+	s, err := prepare(cfg, opts, model.Target, model.Optimizer)
+	if err != nil {
+		return nil, classify(err, "")
+	}
+	if err := s.requireSplits(); err != nil {
+		return nil, classify(err, "")
+	}
+	r, err := s.open(ctx)
+	if err != nil {
+		return nil, classify(err, "")
+	}
+	summary, err := s.train(ctx, r)
+	if cerr := r.Close(); cerr != nil && err == nil {
+		err = fmt.Errorf("close run: %w", cerr)
+	}
+	return summary, classify(err, r.Dir)
+}
+
+// open finds and opens the run directory.
+func (s *setup) open(ctx context.Context) (*run.Run, error) {
+	id, err := s.identity()
+	if err != nil {
+		return nil, err
+	}
+	dir := s.runDir
+	if dir == "" {
+		base := s.cfg.Run.Dir
+		if !filepath.IsAbs(base) {
+			if base, err = filepath.Abs(base); err != nil {
+				return nil, fmt.Errorf("find run.dir: %w", err)
+			}
+		}
+		dir, _, err = run.Choose(base, s.runName(), func(other map[string]string) bool { return len(config.Changes(other, id)) == 0 })
+		if err != nil {
+			return nil, err
+		}
+	}
+	opts := run.OpenOptions{
+		Dir: dir, Name: filepath.Base(dir), Version: s.programVersion(), Identity: id, Simulated: s.simulated(), Now: s.now, Compare: describeChanges,
+		Operational: s.cfg.Settings(s.loaded.Redactor()),
+	}
+	var r *run.Run
+	if s.fork != "" {
+		r, err = run.Fork(ctx, opts, s.fork)
+	} else {
+		r, err = run.Open(ctx, opts)
+	}
+	if kindOf(err) == Environment {
+		return nil, fmt.Errorf("%w; a run needs a folder that it can write to and room on the disk: choose another with --run or run.dir", err)
+	}
+	return r, err
+}
+
+func describeChanges(old, now map[string]string) []string {
+	var out []string
+	for _, c := range config.Changes(old, now) {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+func (s *setup) programVersion() string {
+	if s.version == "" {
+		return "library"
+	}
+	return s.version
+}
+
+// train runs the loop in an open run directory and sums it up.
+func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
+	began := s.now()
+	o := s.trainOptions()
+	plan := Plan{Stages: o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}), Simulated: s.simulated()}
+	for _, st := range plan.Stages {
+		plan.Total += st.Calls
+	}
+	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Warnings: s.warnings}
+	if s.confirm != nil && !r.Resumed {
+		if err := s.confirm(plan); err != nil {
+			return nil, errors.Join(&inputError{err}, r.Discard())
+		}
+	}
+	if err := s.writeConfig(r); err != nil {
+		return summary, err
+	}
+	w, err := s.world(ctx, r)
+	if err != nil {
+		return summary, err
+	}
+	defer w.close()
+	w.announce(o, plan)
+	result, err := train.Run(ctx, o, w.deps())
+	err = w.cause(err)
+	summary.describe(result)
+	w.account(summary)
+	summary.Status, summary.WallS = statusOf(err), s.now().Sub(began).Seconds()
+	if err != nil {
+		summary.Reason = err.Error()
+	}
+	if werr := s.writeEnd(ctx, r, summary); werr != nil && err == nil {
+		err = werr
+	}
+	w.events(event.RunDone{Status: summary.Status, Reason: summary.Reason, WallS: summary.WallS})
+	return summary, err
+}
+
+func statusOf(err error) string {
+	switch {
+	case err == nil:
+		return "completed"
+	case kindOf(err) == Stopped:
+		return "stopped"
+	case kindOf(err) == OverBudget:
+		return "budget"
+	}
+	return "failed"
+}
+
+func (s *setup) writeConfig(r *run.Run) error {
+	text, err := s.cfg.Redacted(s.loaded.Redactor()).YAML(false)
+	if err != nil {
+		return err
+	}
+	return r.WriteFile(run.ConfigFile, text)
+}
+
+func (s *setup) writeEnd(_ context.Context, r *run.Run, summary *Summary) error {
+	// The end of a run is written also when its context is cancelled. A run
+	// directory can be moved: the file names no place.
+	kept := *summary
+	kept.RunDir = "."
+	if err := r.WriteJSON(run.SummaryFile, kept); err != nil {
+		return err
+	}
+	return r.SetStatus(summary.Status)
+}
+
+// trainOptions maps the configuration to the loop's hyperparameters.
+func (s *setup) trainOptions() train.Options {
+	c := s.cfg
+	batch := c.Train.BatchSize
+	if batch == 0 {
+		batch = schedule.DefaultBatch(len(s.data.Train))
+	}
+	cur := c.Train.Curriculum
+	mode := c.Edits.Schedule
+	if mode == "autonomous" {
+		mode = "unlimited"
+	}
+	return train.Options{
+		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Seed: c.Train.Seed,
+		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha},
+		Shallow:    c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
+		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget, MinBudget: c.Edits.MinBudget, Schedule: mode,
+		Gate:       c.Gate.Mode,
+		Projection: score.Projection{Metric: score.Metric(c.Gate.Metric), MixedWeight: c.Gate.MixedWeight, DensityWeight: c.Gate.DensityWeight},
+		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,
+		MetaSkill: c.MetaSkill.Enabled, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
+	}
+}
+
+// cause prefers the reason for which the run was stopped to what followed from
+// it.
+func (w *world) cause(err error) error {
+	if err == nil {
+		return nil
+	}
+	if w.timedOut.Load() {
+		limit := w.setup.cfg.Limits.Time.Std()
+		return &timeError{used: w.elapsed(), limit: limit}
+	}
+	// Which call met the end first is chance and says nothing.
+	var (
+		budget  *caller.BudgetError
+		stopped *caller.StoppedError
+	)
+	switch {
+	case errors.As(err, &budget):
+		return budget
+	case errors.As(err, &stopped):
+		return stopped
+	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled):
+		return &stopError{err}
+	}
+	return err
+}
+
+// stopError says that the user, or the program around, ended the run.
+type stopError struct{ err error }
+
+func (e *stopError) Error() string { return "the run was stopped before its end" }
+
+func (e *stopError) Unwrap() error { return e.err }
+
+// timeError says that limits.time is reached.
+type timeError struct{ used, limit time.Duration }
+
+func (e *timeError) Error() string {
+	return fmt.Sprintf("limits.time is reached: %s of %s used in this session; run the same command again to go on with a session of the same length, or raise it",
+		e.used.Round(time.Millisecond), e.limit)
+}
+
+// announce sends the first events of the run.
+func (w *world) announce(o train.Options, plan Plan) {
+	s := w.setup
+	w.events(event.RunStarted{
+		RunDir: w.run.Dir, RunID: w.run.Manifest.RunID, Resumed: w.run.Resumed, Recorded: w.recorded,
+		Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test), Steps: o.Steps(len(s.data.Train)), MaxCalls: plan.Total,
+	})
+	for _, change := range w.run.Changed {
+		w.events(event.Warning{Text: "since the last session, " + change})
+	}
+	for _, text := range s.warnings {
+		w.events(event.Warning{Text: text})
+	}
+}

@@ -1,0 +1,285 @@
+package skillopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// world is what a run works with: the models behind their caller, the
+// environment, and the sinks of events and files.
+type world struct {
+	setup    *setup
+	run      *run.Run
+	caller   *caller.Caller
+	runner   *rollout.Runner
+	events   event.Sink
+	recorded int
+	timedOut atomic.Bool
+	began    time.Time
+	closers  []func() error
+	stopped  chan struct{}
+	watched  chan struct{}
+}
+
+// world builds it over an open run. ctx is that of the whole run.
+func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
+	w := &world{setup: s, run: r, events: serial(s.options.events), stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now()}
+	w.recorded = len(r.Journal.Results())
+	roles := map[string]caller.Role{}
+	for name, b := range s.models {
+		roles[name] = s.role(name, b)
+	}
+	l := s.cfg.Limits
+	var cache caller.Cache
+	if s.cfg.Cache.Dir != "" {
+		cache = caller.DirCache{Dir: s.cfg.Cache.Dir}
+	}
+	c, err := caller.New(caller.Options{
+		Cache:   cache,
+		Journal: r.Journal, RunName: r.Manifest.Name, Roles: roles,
+		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.cfg.Record.Reuse,
+		Limits: caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls},
+		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up calls: %w", err)
+	}
+	w.caller = c
+	episode, err := w.episode()
+	if err != nil {
+		return nil, err
+	}
+	w.runner = &rollout.Runner{Episode: episode, Extra: 2}
+	go w.watch()
+	return w, nil
+}
+
+// role maps a model's configuration to how its calls are made.
+func (s *setup) role(name string, b wire.Built) caller.Role {
+	m := s.model(name)
+	r := caller.Role{
+		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: m.Model, Timeout: m.Timeout.Std(),
+		Sampling: model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort},
+	}
+	if p, ok := s.cfg.Prices[m.Model]; ok {
+		r.Price = price(p)
+	}
+	return r
+}
+
+func price(p config.Price) *caller.Price {
+	cached := p.Input
+	if p.Cached != nil {
+		cached = *p.Cached
+	}
+	return &caller.Price{Input: p.Input, Output: p.Output, Cached: cached}
+}
+
+// elapsed is the time since the run was opened in this process.
+func (w *world) elapsed() time.Duration { return w.setup.now().Sub(w.began) }
+
+// watch stops the run softly when the user or the clock says so.
+func (w *world) watch() {
+	defer close(w.watched)
+	var clock <-chan time.Time
+	if limit := w.setup.cfg.Limits.Time; limit != nil {
+		t := time.NewTimer(limit.Std())
+		defer t.Stop()
+		clock = t.C
+	}
+	select {
+	case <-w.setup.stop:
+	case <-clock:
+		w.timedOut.Store(true)
+	case <-w.stopped:
+		return
+	}
+	w.caller.Stop()
+}
+
+func (w *world) close() {
+	close(w.stopped)
+	<-w.watched
+	for _, c := range w.closers {
+		if err := c(); err != nil {
+			w.events(event.Warning{Text: err.Error()})
+		}
+	}
+}
+
+// episode chooses what carries out a task.
+func (w *world) episode() (rollout.Episode, error) {
+	s := w.setup
+	switch {
+	case s.env != nil:
+		return w.bind(&rollout.Env{Env: s.env, Timeout: s.cfg.Env.Timeout.Std()})
+	case len(s.cfg.Env.Command) > 0:
+		return w.process()
+	}
+	return &rollout.Chat{
+		Model: w.caller, System: s.system, User: s.user, Score: w.score, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Bare: s.cfg.Tasks.System == "",
+	}, nil
+}
+
+func (w *world) process() (rollout.Episode, error) {
+	s := w.setup
+	environ := env.Allowed(s.loaded.Lookup)
+	for _, name := range s.cfg.Env.PassEnv {
+		v, ok := s.loaded.Lookup(name)
+		if !ok {
+			return nil, &inputError{fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name)}
+		}
+		environ = append(environ, name+"="+v)
+	}
+	p, err := env.New(env.Options{
+		Command: s.cfg.Env.Command, Dir: s.loaded.Dir, Environ: environ, Slots: s.cfg.Limits.Concurrency,
+		Timeout: s.cfg.Env.Timeout.Std(), Score: s.scoreAnswer, Extras: s.cfg.Extras,
+	})
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("env.command: %w", err)}
+	}
+	w.closers = append(w.closers, p.Close)
+	return w.bind(&rollout.Env{Env: p})
+}
+
+// bind ties an environment to the record.
+func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
+	outcomeContext, err := w.setup.outcomeContext()
+	if err != nil {
+		return nil, err
+	}
+	e.Record, e.RunSeed, e.Context = w.caller, w.setup.cfg.Train.Seed, outcomeContext
+	return e, nil
+}
+
+// score finds the answer in a reply and scores it.
+func (w *world) score(reply string, t task.Task) (string, score.Score) {
+	answer := w.setup.extract.Answer(reply)
+	return answer, w.setup.scoreAnswer(answer, t)
+}
+
+func (s *setup) scoreAnswer(answer string, t task.Task) score.Score {
+	if s.scorer != nil {
+		return s.scorer(answer, t)
+	}
+	return s.suite.Score(answer, t)
+}
+
+func (w *world) deps() train.Deps {
+	s := w.setup
+	return train.Deps{
+		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
+		Events: w.events, Usage: w.usage, Health: w.health,
+	}
+}
+
+// ask returns the optimizer under a prefix of keys.
+func (w *world) ask(prefix string) optimize.Ask {
+	return func(ctx context.Context, q optimize.Question) (string, error) {
+		key := prefix + "/" + q.Key
+		seed := caller.Seed(w.setup.cfg.Train.Seed, key, 0)
+		resp, err := w.caller.Do(ctx, caller.Call{
+			Key: key, Turn: 1, Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Seed: &seed, Accept: q.Accept,
+			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
+			Reask:    caller.Reask{Same: 8, WithError: 1},
+		})
+		if errors.Is(err, caller.ErrLost) {
+			w.events(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, err)})
+			return "", optimize.ErrLost
+		}
+		p := w.usage()
+		p.Stage = q.Stage
+		w.events(p)
+		return resp.Text, err
+	}
+}
+
+// maxLengthShare is the share of cut answers above which a run measures the
+// output limit instead of the skill.
+const (
+	maxLengthShare = 0.20
+	minLengthCount = 20
+)
+
+// lengthError says that too many answers were cut.
+type lengthError struct {
+	share   float64
+	replies int
+}
+
+func (e *lengthError) Error() string {
+	return fmt.Sprintf("%.0f %% of %d answers of the target were cut at the output limit: the scores would measure the limit; raise models.target.max_tokens", 100*e.share, e.replies)
+}
+
+// ChangesIdentity says that what helps makes another run of it.
+func (e *lengthError) ChangesIdentity() bool { return true }
+
+// health stops a run whose answers are cut.
+func (w *world) health() error {
+	share, n := w.caller.LengthShare(model.Target)
+	if n >= minLengthCount && share > maxLengthShare {
+		return &lengthError{share: share, replies: n}
+	}
+	return nil
+}
+
+// usage is what the run has used so far.
+func (w *world) usage() event.Progress {
+	sum := w.caller.Stats().Sum
+	return event.Progress{Calls: sum.Calls, Input: sum.Usage.Input, Output: sum.Usage.Output, Cost: w.cost(sum)}
+}
+
+// account fills in what the run used, over all its sessions.
+func (w *world) account(s *Summary) {
+	stats := w.caller.Stats()
+	sum := stats.Sum
+	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused}
+	s.Tokens = TokenSummary{Input: sum.Usage.Input, Output: sum.Usage.Output, Cached: sum.Usage.Cached}
+	s.CostUSD = w.cost(sum)
+	for _, st := range stats.Stages {
+		s.Calls.ByStage[st.Stage] += st.Calls
+		s.Stages = append(s.Stages, StageSummary{
+			Stage: st.Stage, Role: st.Role, Calls: st.Calls, Input: st.Usage.Input, Output: st.Usage.Output, CostUSD: w.cost(st),
+		})
+	}
+}
+
+// cost is nil when a price is not known; a simulation has none.
+func (w *world) cost(s caller.StageStats) *float64 {
+	usd, all := s.USD()
+	if !all || w.setup.simulated() {
+		return nil
+	}
+	return &usd
+}
+
+// progress returns a function that counts finished rollouts and tells how far
+// they are about fifty times.
+func (w *world) progress(stage string, total int) func() {
+	var done atomic.Int64
+	every := int64(max(1, total/50))
+	return func() {
+		n := done.Add(1)
+		if n%every == 0 || n == int64(total) {
+			p := w.usage()
+			p.Stage, p.Done, p.Total = stage, int(n), total
+			w.events(p)
+		}
+	}
+}
