@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Measure a whole training run over HTTP and print figures. Nothing is judged.
+
+usage: bench/wire.py --server BINARY --data DIR [--latency MS] [--epochs N] [--runs N] [--flags "..."]
+
+BINARY is a deterministic OpenAI-compatible test server that takes -addr, -log and
+-latency, writes one JSON line a call ({T0, T1, Stage, Item, Status}) and serves
+the models of examples/codewords; DIR holds its data (train/, val/, test/ with an
+items.json each). Every run starts with a fresh server and a fresh run directory.
+
+Printed per run: calls a second over the whole run, from the first request to the
+last reply; active time over bound, where the bound is the sum over sequential
+phases of latency x ceil(calls / 64); processor time and peak memory of the
+program; and the time to resume the finished run.
+"""
+
+import argparse
+import json
+import math
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def start_server(args, log):
+    port = free_port()
+    argv = [args.server, "-addr", f"127.0.0.1:{port}", "-log", log, "-latency", str(args.latency)] + args.flags.split()
+    server = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+    for _ in range(100):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=1).read()
+            return server, port
+        except OSError:
+            time.sleep(0.05)
+    sys.exit("the server does not answer")
+
+
+def splits(data):
+    """Map the id of each item to its split: phases of one stage differ by it."""
+    where = {}
+    for split in ("train", "val", "test"):
+        with open(os.path.join(data, split, "items.json")) as f:
+            for item in json.load(f):
+                where[item["id"]] = split
+    return where
+
+
+GROUPS = {"analyst_error": "analysts", "analyst_success": "analysts", "slow_update": "epoch end", "meta_skill": "epoch end"}
+
+
+def phases(calls, where):
+    """Cut the calls, in order of their start, into phases that must follow one
+    another: what differs in stage, or for rollouts in split."""
+    out = []
+    for c in sorted(calls, key=lambda c: c["T0"]):
+        key = GROUPS.get(c["Stage"], c["Stage"])
+        if key == "rollout":
+            key = "rollout " + where.get(c.get("Item"), "?")
+        if not out or out[-1][0] != key:
+            out.append([key, 0])
+        out[-1][1] += 1
+    return out
+
+
+def train(argv, work):
+    """Run the program; return its summary, its own resource usage and its time."""
+    out, err = os.path.join(work, "out.json"), os.path.join(work, "err.txt")
+    began = time.perf_counter()
+    with open(out, "wb") as o, open(err, "wb") as e:
+        child = subprocess.Popen(argv, stdout=o, stderr=e)
+        _, status, usage = os.wait4(child.pid, 0)
+    took = time.perf_counter() - began
+    if status != 0:
+        with open(err) as e:
+            sys.exit(f"training failed ({os.waitstatus_to_exitcode(status)}):\n{e.read()[-2000:]}")
+    with open(out) as o:
+        return json.load(o), usage, took
+
+
+def measure(args, binary, where):
+    work = tempfile.mkdtemp(prefix="bench-wire-")
+    log = os.path.join(work, "server.log")
+    server, port = start_server(args, log)
+    url = f"http://127.0.0.1:{port}/v1"
+    argv = [binary, "train", os.path.join(ROOT, "examples", "codewords"), "--run", os.path.join(work, "run"), "--json", "--yes",
+            "--set", f"tasks.path={os.path.abspath(args.data)}", "--set", f"models.target.base_url={url}",
+            "--set", f"models.optimizer.base_url={url}", "--set", f"train.epochs={args.epochs}", "--set", "limits.concurrency=64"]
+    summary, usage, _ = train(argv, work)
+    again, _, resumed = train(argv, work)
+    assert again["calls"] == summary["calls"], "the resumed run differs"
+    server.terminate()
+    server.wait()
+    with open(log) as f:
+        calls = [json.loads(line) for line in f if line.strip()]
+    active = max(c["T1"] for c in calls) - min(c["T0"] for c in calls)
+    bound = sum(args.latency / 1000 * math.ceil(n / 64) for _, n in phases(calls, where))
+    shutil.rmtree(work)
+    return {
+        "calls": len(calls), "paid": summary["calls"]["total"], "active": active, "rate": len(calls) / active,
+        "ratio": active / bound if bound else float("nan"), "best": summary["test"]["best"]["hard"],
+        "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss / 1024, "resume": resumed,
+    }
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--server", required=True)
+    p.add_argument("--data", required=True)
+    p.add_argument("--latency", type=float, default=0)
+    p.add_argument("--epochs", type=int, default=1)
+    p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--flags", default="", help="further flags of the server")
+    args = p.parse_args()
+    binary = os.path.join(tempfile.mkdtemp(prefix="bench-bin-"), "skillopt")
+    subprocess.run(["go", "build", "-o", binary, "./cmd/skillopt"], cwd=ROOT, check=True, env={**os.environ, "CGO_ENABLED": "0"})
+    where, rows = splits(args.data), []
+    for i in range(args.runs):
+        r = measure(args, binary, where)
+        rows.append(r)
+        print(f"run {i + 1}: {r['calls']} calls in {r['active']:.2f} s, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, "
+              f"cpu {r['cpu']:.2f} s, peak {r['rss']:.0f} MB, resume {r['resume']:.2f} s, best {r['best']:.3f}", flush=True)
+    for key in ("rate", "ratio", "resume", "rss"):
+        values = [r[key] for r in rows]
+        print(f"{key}: min {min(values):.3g}  median {statistics.median(values):.3g}  max {max(values):.3g}")
+
+
+main()
