@@ -12,6 +12,8 @@ const (
 	minBackoff = 5 * time.Millisecond
 	maxBackoff = time.Minute
 
+	atOnce = 3 // failures of a call with a cut body that are tried again without a wait
+
 	unknownLatency = 200 * time.Millisecond // taken for an endpoint that has not answered yet
 )
 

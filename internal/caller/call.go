@@ -236,30 +236,39 @@ func decodeReply(rec journal.Record) (reply, error) {
 	return rep, nil
 }
 
-// ask sends a step and records its reply. The slot is free again while the
-// record becomes durable.
+// ask sends a step and records its reply, or takes it from the cache.
 func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
-	rec := journal.Record{Key: s.key, Kind: journal.Call, Input: s.input, Digest: s.digest, Replace: c.opts.Forked}
 	rep, found, err := c.cached(r, s)
 	if err != nil {
 		return reply{}, err
 	}
 	if found {
-		rec.Code, rec.Spend = journal.CodeInherited, journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model}
-	} else {
-		got, err := c.send(ctx, r, errand{key: s.key, stage: s.call.Stage, req: s.req})
-		if err != nil {
-			return reply{}, err
-		}
-		rep, rec.Spend = got.reply, got.spend
-	}
-	if rec.Result, err = json.Marshal(rep); err != nil {
-		return reply{}, fmt.Errorf("encode the reply of %s: %w", s.key, err)
-	}
-	if err := c.journal.Append(context.WithoutCancel(ctx), rec); err != nil || found {
+		_, err := c.store(ctx, s, rep, journal.Record{
+			Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
+		})
 		return rep, err
 	}
-	return rep, c.keep(r, s, rep, rec.Result)
+	var result []byte
+	got, err := c.send(ctx, r, errand{key: s.key, stage: s.call.Stage, req: s.req, record: func(got answer) error {
+		var err error
+		result, err = c.store(ctx, s, got.reply, journal.Record{Spend: got.spend})
+		return err
+	}})
+	if err != nil {
+		return reply{}, err
+	}
+	return got.reply, c.keep(r, s, got.reply, result)
+}
+
+// store makes the reply of a step durable and returns it as it is recorded.
+func (c *Caller) store(ctx context.Context, s *step, rep reply, rec journal.Record) ([]byte, error) {
+	result, err := json.Marshal(rep)
+	if err != nil {
+		return nil, fmt.Errorf("encode the reply of %s: %w", s.key, err)
+	}
+	rec.Key, rec.Kind, rec.Input, rec.Digest, rec.Replace = s.key, journal.Call, s.input, s.digest, c.opts.Forked
+	rec.Result = result
+	return result, c.journal.Append(context.WithoutCancel(ctx), rec)
 }
 
 // Bind returns a client whose calls are those of one conversation: each is a

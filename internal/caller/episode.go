@@ -160,12 +160,13 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	got, err := e.caller.send(ctx, e.role, errand{key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try})
-	if err != nil {
-		return reply{}, err
+	record := func(got answer) error {
+		return e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Spend: got.spend,
+		})
 	}
-	err = e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
-		Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Spend: got.spend,
+	got, err := e.caller.send(ctx, e.role, errand{
+		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record,
 	})
 	return got.reply, err
 }

@@ -17,12 +17,17 @@ type errand struct {
 	req   model.Request
 	begun bool // it belongs to an episode under way, which Stop lets finish
 	try   int  // of that episode
+
+	// record makes an answer durable. The request keeps its slot of the run until
+	// it returns, so that a kill loses no more answers than there are slots.
+	record func(answer) error
 }
 
 // answer is a reply and what it cost.
 type answer struct {
-	reply reply
-	spend journal.Spend
+	reply    reply
+	spend    journal.Spend
+	received bool
 }
 
 // codeCancelled is the ledger's class of requests that the run itself gave up.
@@ -35,7 +40,7 @@ func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
 		return answer{}, err
 	}
 	got, err := c.retry(ctx, r, e)
-	c.meter.end(got.spend, err == nil)
+	c.meter.end(got.spend, got.received)
 	return got, err
 }
 
@@ -44,16 +49,10 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 	defer r.end.end()
 	for {
 		got, failure, err := c.once(ctx, r, e, tries.failures > 0)
-		if err != nil {
-			return answer{}, err
-		}
 		if failure == nil {
-			return got, nil
+			return got, err
 		}
-		if err := c.fault(ctx, e, got.spend, string(failure.Code)); err != nil {
-			return answer{}, err
-		}
-		if err := c.refused(r, e, failure); err != nil {
+		if err := errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code))); err != nil {
 			return answer{}, err
 		}
 		if err := c.again(ctx, retrying{role: r, errand: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
@@ -62,8 +61,9 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 	}
 }
 
-// once makes one attempt within the limits. A failure is the attempt's, an
-// error means that there was none or that it was cut short.
+// once makes one attempt within the limits, and records its answer. A failure is
+// the attempt's; an error means that there was none, that it was cut short, or
+// that the run must end, which stands before anybody gets the slot.
 func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answer, *model.Error, error) {
 	if err := c.enter(ctx, r, e.begun, again); err != nil {
 		return answer{}, nil, err
@@ -75,22 +75,21 @@ func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answe
 	resp, failure := generate(ctx, r, e.req)
 	now := time.Now()
 	r.end.pause(now, resp.Pause) // before anybody gets the slot
-	c.slots.release()
 	r.end.slots.release()
+	defer c.slots.release()
 
 	got := answer{spend: journal.Spend{Stage: e.stage, Role: r.name, Model: e.req.Model, StartedAt: started, Took: now.Sub(started)}}
 	if failure != nil && ctx.Err() != nil {
 		// It may have cost something at the server.
 		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got.spend, codeCancelled))
 	}
-	var answered bool
-	if got.reply, answered = read(resp, failure); !answered {
-		return got, failure, nil
+	if got.reply, got.received = read(resp, failure); !got.received {
+		return got, failure, c.refused(r, e, failure)
 	}
 	r.end.answered(now, got.spend.Took)
 	got.spend.Usage = journal.Usage(got.reply.Usage)
 	got.spend.Cost = r.Price.nano(got.spend.Usage)
-	return got, nil, nil
+	return got, nil, e.record(got)
 }
 
 // underway returns the context for what has begun and will be paid for.
@@ -247,6 +246,11 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 		latency = max(f.took, unknownLatency)
 	}
 	delay := c.jitter.backoff(f.tries.failures, latency, f.failure.RetryAfter)
+	if f.failure.Code == model.Truncated && f.tries.failures <= atOnce {
+		// The server has answered and the answer was lost on its way: nothing says
+		// that it wants fewer requests.
+		return nil
+	}
 	hinted := f.failure.RetryAfter > 0
 	for delay > 0 {
 		pause := min(delay, j.left)
