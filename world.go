@@ -84,11 +84,13 @@ func (s *setup) role(name string, b wire.Built) caller.Role {
 }
 
 func price(p config.Price) *caller.Price {
-	cached := p.Input
-	if p.Cached != nil {
-		cached = *p.Cached
+	or := func(v *float64) float64 {
+		if v == nil {
+			return p.Input
+		}
+		return *v
 	}
-	return &caller.Price{Input: p.Input, Output: p.Output, Cached: cached}
+	return &caller.Price{Input: p.Input, Output: p.Output, Cached: or(p.Cached), CacheWrite: or(p.CacheWrite)}
 }
 
 // elapsed is the time since the run was opened in this process.

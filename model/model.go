@@ -29,12 +29,14 @@ const (
 	System    = "system"
 	User      = "user"
 	Assistant = "assistant"
+	ToolRole  = "tool" // the results of calls; its Parts are results and nothing else
 )
 
 // Message is one message of a conversation.
 type Message struct {
 	Role    string `json:"role"`
-	Content string `json:"content"`
+	Content string `json:"content"`         // the text, of a message that is nothing else
+	Parts   []Part `json:"parts,omitempty"` // of a message that is more than text; Content is "" then
 }
 
 // Request is what an answer depends on (all but Tags), and Tags, which it does
@@ -43,6 +45,10 @@ type Request struct {
 	Model    string    `json:"model"`
 	Messages []Message `json:"messages"`
 	Schema   *Schema   `json:"schema,omitempty"` // structured output wanted; an adapter without it ignores it
+
+	Tools      []Tool `json:"tools,omitempty"`
+	ToolChoice string `json:"tool_choice,omitempty"` // a ToolChoice constant, or the name of a tool; "" = auto
+
 	Sampling
 	Tags Tags `json:"-"`
 }
@@ -94,6 +100,7 @@ const (
 	StageLRAutonomous   = "lr_autonomous"
 	StageRewrite        = "rewrite"
 	StageJudge          = "judge"
+	StageCheck          = "check" // commands that score what an agent left; no model is called
 )
 
 // Finish says why an answer ended.
@@ -104,11 +111,16 @@ const (
 	FinishLength  Finish = "length"  // cut by max_tokens
 	FinishFilter  Finish = "filter"  // content filter
 	FinishRefusal Finish = "refusal" // the model declined
+	FinishTools   Finish = "tools"   // the model waits for the results of its calls
 )
 
 // Response is a model's answer.
 type Response struct {
-	Text        string           `json:"text"`
+	Text string `json:"text"`
+	// Parts is the whole answer in order, its text included, when it is more than
+	// text: calls of tools, reasoning. A conversation goes on with them as the
+	// Parts of an assistant's message. Nil when Text is all.
+	Parts       []Part           `json:"parts,omitempty"`
 	Finish      Finish           `json:"finish"`
 	Usage       trajectory.Usage `json:"usage"`
 	Model       string           `json:"model,omitempty"`       // as the server named it

@@ -100,8 +100,8 @@ func TestParseReadsOwnForm(t *testing.T) {
 
 func TestUsageAdd(t *testing.T) {
 	t.Parallel()
-	a, b := Usage{1, 2, 3, 4}, Usage{10, 20, 30, 40}
-	if got, want := a.Add(b), (Usage{11, 22, 33, 44}); got != want {
+	a, b := Usage{1, 2, 3, 4, 5}, Usage{10, 20, 30, 40, 50}
+	if got, want := a.Add(b), (Usage{11, 22, 33, 44, 55}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -27,13 +27,15 @@ const (
 	EnvStep  Kind = "step"
 )
 
-// Usage counts the tokens of one or more model calls. Cached tokens are part of
-// Input, reasoning tokens are part of Output.
+// Usage counts the tokens of one or more model calls. Cached tokens (read from a
+// provider's cache) and those of CacheWrite (written to it) are part of Input,
+// reasoning tokens are part of Output.
 type Usage struct {
-	Input     int64 `json:"input"`
-	Output    int64 `json:"output"`
-	Cached    int64 `json:"cached,omitempty"`
-	Reasoning int64 `json:"reasoning,omitempty"`
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	Cached     int64 `json:"cached,omitempty"`
+	Reasoning  int64 `json:"reasoning,omitempty"`
+	CacheWrite int64 `json:"cache_write,omitempty"`
 }
 
 // Add returns the sum of two usages.
@@ -42,7 +44,7 @@ func (u Usage) Add(v Usage) Usage {
 		Input:     u.Input + v.Input,
 		Output:    u.Output + v.Output,
 		Cached:    u.Cached + v.Cached,
-		Reasoning: u.Reasoning + v.Reasoning,
+		Reasoning: u.Reasoning + v.Reasoning, CacheWrite: u.CacheWrite + v.CacheWrite,
 	}
 }
 

@@ -23,11 +23,13 @@ type Call struct {
 	Role  string
 	Stage string
 
-	Messages []model.Message
-	Schema   *model.Schema
-	Model    string         // overrides the role's
-	Sampling model.Sampling // what is set overrides the role's
-	Seed     *int64         // of the request, see Seed; overrides Sampling.Seed
+	Messages   []model.Message
+	Tools      []model.Tool
+	ToolChoice string
+	Schema     *model.Schema
+	Model      string         // overrides the role's
+	Sampling   model.Sampling // what is set overrides the role's
+	Seed       *int64         // of the request, see Seed; overrides Sampling.Seed
 
 	// Accept reports why a reply cannot be used, nil if it can. It must be pure.
 	// A nil Accept takes every reply that is not empty.
@@ -121,6 +123,8 @@ var (
 func (call *Call) refuses(resp model.Response) error {
 	cut := resp.Finish == model.FinishLength
 	switch {
+	case len(resp.Calls()) > 0 && len(call.Tools) > 0:
+		return nil
 	case call.Role == model.Target && (cut || resp.Finish == model.FinishFilter || resp.Finish == model.FinishRefusal):
 		return nil
 	case strings.TrimSpace(resp.Text) == "" && cut:
@@ -188,7 +192,7 @@ func firstAttempt(key string) bool {
 // from the model.
 func (c *Caller) attempt(ctx context.Context, r *role, s step) (reply, error) {
 	call := s.call
-	req := model.Request{Model: call.Model, Messages: s.messages, Schema: call.Schema, Sampling: call.Sampling}
+	req := model.Request{Model: call.Model, Messages: s.messages, Tools: call.Tools, ToolChoice: call.ToolChoice, Schema: call.Schema, Sampling: call.Sampling}
 	if call.Seed != nil {
 		req.Seed = call.Seed
 	}
@@ -290,6 +294,9 @@ func (b *bound) Generate(ctx context.Context, req model.Request) (model.Response
 	call.Messages, call.Sampling = req.Messages, override(call.Sampling, req.Sampling)
 	if req.Schema != nil {
 		call.Schema = req.Schema
+	}
+	if len(req.Tools) > 0 {
+		call.Tools, call.ToolChoice = req.Tools, req.ToolChoice
 	}
 	if req.Model != "" {
 		call.Model = req.Model

@@ -128,7 +128,7 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 		req.Seed = &e.call.Seed
 	}
 	req = e.caller.request(e.role, e.call.Stage, req)
-	check := Call{Key: e.call.Key, Role: e.call.Role}
+	check := Call{Key: e.call.Key, Role: e.call.Role, Tools: req.Tools}
 	for n := 0; ; n++ {
 		rep, err := e.ask(ctx, req)
 		if err != nil {

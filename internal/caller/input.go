@@ -23,6 +23,7 @@ type storedInput struct {
 	Model    string          `json:"model"`
 	Messages []storedMessage `json:"messages,omitempty"`
 	Schema   *storedSchema   `json:"schema,omitempty"`
+	Tools    *storedSchema   `json:"tools,omitempty"` // the list, under the name of the choice
 	model.Sampling
 	Episode json.RawMessage `json:"episode,omitempty"` // what an episode depends on
 }
@@ -30,6 +31,7 @@ type storedInput struct {
 type storedMessage struct {
 	Role    string `json:"role"`
 	Content string `json:"content,omitempty"`
+	Parts   bool   `json:"parts,omitempty"`  // the content is the JSON of the message's parts
 	Shared  *int   `json:"shared,omitempty"` // index of the shared part that is the content
 }
 
@@ -51,24 +53,48 @@ func (c *Caller) input(r *role, req model.Request) (journal.Input, error) {
 	}
 	stored := storedInput{Source: r.Source, Model: req.Model, Sampling: req.Sampling, Messages: make([]storedMessage, len(req.Messages))}
 	for i, m := range req.Messages {
-		stored.Messages[i].Role = m.Role
-		if len(m.Content) >= shareFrom && (i < len(req.Messages)-1 || m.Role == model.System) {
-			stored.Messages[i].Shared = share(m.Content)
+		content, err := contentOf(m)
+		if err != nil {
+			return in, err
+		}
+		stored.Messages[i].Role, stored.Messages[i].Parts = m.Role, len(m.Parts) > 0
+		if len(content) >= shareFrom && (i < len(req.Messages)-1 || m.Role == model.System) {
+			stored.Messages[i].Shared = share(content)
 		} else {
-			stored.Messages[i].Content = m.Content
+			stored.Messages[i].Content = content
 		}
 	}
-	if s := req.Schema; s != nil {
-		stored.Schema = &storedSchema{Name: s.Name}
-		if len(s.JSON) >= shareFrom {
-			stored.Schema.Shared = share(string(s.JSON))
-		} else {
-			stored.Schema.JSON = s.JSON
+	shareJSON := func(name string, text json.RawMessage) *storedSchema {
+		if len(text) >= shareFrom {
+			return &storedSchema{Name: name, Shared: share(string(text))}
 		}
+		return &storedSchema{Name: name, JSON: text}
+	}
+	if s := req.Schema; s != nil {
+		stored.Schema = shareJSON(s.Name, s.JSON)
+	}
+	if len(req.Tools) > 0 {
+		list, err := json.Marshal(req.Tools)
+		if err != nil {
+			return in, fmt.Errorf("encode the tools of a request: %w", err)
+		}
+		stored.Tools = shareJSON(req.ToolChoice, list)
 	}
 	own, err := encode(stored)
 	in.Own = own
 	return in, err
+}
+
+// contentOf returns a message's text, or the JSON of its parts.
+func contentOf(m model.Message) (string, error) {
+	if len(m.Parts) == 0 {
+		return m.Content, nil
+	}
+	b, err := json.Marshal(m.Parts)
+	if err != nil {
+		return "", fmt.Errorf("encode the parts of a message: %w", err)
+	}
+	return string(b), nil
 }
 
 func encode(stored storedInput) ([]byte, error) {
@@ -97,8 +123,10 @@ func restore(in journal.Input) (storedInput, error) {
 		m := &stored.Messages[i]
 		m.Content, m.Shared = text(m.Shared, m.Content), nil
 	}
-	if s := stored.Schema; s != nil {
-		s.JSON, s.Shared = json.RawMessage(text(s.Shared, string(s.JSON))), nil
+	for _, s := range []*storedSchema{stored.Schema, stored.Tools} {
+		if s != nil {
+			s.JSON, s.Shared = json.RawMessage(text(s.Shared, string(s.JSON))), nil
+		}
 	}
 	return stored, nil
 }
@@ -161,6 +189,7 @@ func sides(in journal.Input) []side {
 	add("reasoning_effort", stored.ReasoningEffort)
 	add("seed", stored.Seed)
 	add("schema", stored.Schema)
+	add("tools", stored.Tools)
 	add("the episode's input", stored.Episode)
 	for i, b := range in.Shared {
 		if len(stored.Messages) == 0 {

@@ -58,12 +58,13 @@ type Role struct {
 	Price    *Price         // nil = costs are not known
 }
 
-// Price is in US dollars per million tokens. Cached tokens cost Cached, the
-// other input tokens Input.
+// Price is in US dollars per million tokens. Tokens read from the provider's
+// cache cost Cached, those written to it CacheWrite, the other input tokens Input.
 type Price struct {
-	Input  float64
-	Output float64
-	Cached float64
+	Input      float64
+	Output     float64
+	Cached     float64
+	CacheWrite float64
 }
 
 // nano returns what usage costs in billionths of a dollar.
@@ -71,7 +72,8 @@ func (p *Price) nano(u journal.Usage) *int64 {
 	if p == nil {
 		return nil
 	}
-	cost := int64(1000 * (p.Input*float64(u.Input-u.Cached) + p.Cached*float64(u.Cached) + p.Output*float64(u.Output)))
+	plain := float64(u.Input - u.Cached - u.CacheWrite)
+	cost := int64(1000 * (p.Input*plain + p.Cached*float64(u.Cached) + p.CacheWrite*float64(u.CacheWrite) + p.Output*float64(u.Output)))
 	return &cost
 }
 

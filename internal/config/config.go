@@ -160,11 +160,12 @@ type Limits struct {
 	Time        *Duration `key:"time" doc:"stop after this long; counted anew in every session, a resumed run begins at 0; null = none" min:"1ms"`
 }
 
-// Price is USD per million tokens. Cached absent: as input.
+// Price is USD per million tokens. Cached and CacheWrite absent: as input.
 type Price struct {
-	Input  float64  `key:"input" doc:"USD per million input tokens" min:"0"`
-	Output float64  `key:"output" doc:"USD per million output tokens" min:"0"`
-	Cached *float64 `key:"cached" doc:"USD per million input tokens read from the provider's cache; absent: as input" min:"0"`
+	Input      float64  `key:"input" doc:"USD per million input tokens" min:"0"`
+	Output     float64  `key:"output" doc:"USD per million output tokens" min:"0"`
+	Cached     *float64 `key:"cached" doc:"USD per million input tokens read from the provider's cache; absent: as input" min:"0"`
+	CacheWrite *float64 `key:"cache_write" doc:"USD per million input tokens written to the provider's cache; absent: as input" min:"0"`
 }
 
 // Cache keeps answers across runs.

@@ -197,7 +197,7 @@ func (r *reply) validate(id string) error {
 		return &Error{Kind: Refused, Detail: "it could not measure: " + r.FailReason}
 	case r.Status != "" && r.Status != score.OK && r.Status != score.AgentError:
 		return rubbish("its status %q is unknown; ok, agent_error and unmeasured are allowed", r.Status)
-	case r.Usage.Input < 0 || r.Usage.Output < 0 || r.Usage.Cached < 0 || r.Usage.Reasoning < 0:
+	case r.Usage.Input < 0 || r.Usage.Output < 0 || r.Usage.Cached < 0 || r.Usage.Reasoning < 0 || r.Usage.CacheWrite < 0:
 		return rubbish("its usage is negative")
 	case r.Status == score.AgentError:
 		return nil

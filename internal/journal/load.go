@@ -174,14 +174,14 @@ type row struct {
 }
 
 const entryColumns = `seq, kind, key, stage, role, model, attempt, ordinal, code,
-	input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nano_usd,
+	input_tokens, output_tokens, cached_tokens, reasoning_tokens, written_tokens, cost_nano_usd,
 	started_us, took_us, checksum, digest, result`
 
 func (w *row) targets() []any {
 	r := &w.record
 	return []any{
 		&r.Seq, &w.kind, &r.Key, &w.stage, &w.role, &w.model, &r.Attempt, &r.Ordinal, &w.code,
-		&r.Usage.Input, &r.Usage.Output, &r.Usage.Cached, &r.Usage.Reasoning, &w.cost,
+		&r.Usage.Input, &r.Usage.Output, &r.Usage.Cached, &r.Usage.Reasoning, &r.Usage.CacheWrite, &w.cost,
 		&w.startedUS, &w.tookUS, &w.checksum, &w.digest, &w.result, &w.shared, &w.own,
 	}
 }
@@ -295,7 +295,7 @@ func checksum(r *Record) uint32 {
 	}
 	for _, n := range []int64{
 		r.Seq, int64(r.Attempt), int64(r.Ordinal), r.Usage.Input, r.Usage.Output,
-		r.Usage.Cached, r.Usage.Reasoning, cost, micros(r.StartedAt), r.Took.Microseconds(),
+		r.Usage.Cached, r.Usage.Reasoning, r.Usage.CacheWrite, cost, micros(r.StartedAt), r.Took.Microseconds(),
 	} {
 		buf = binary.AppendVarint(buf, n)
 	}

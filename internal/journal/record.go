@@ -15,6 +15,7 @@ const (
 	Episode    Kind = "episode"    // one whole episode, whose calls are Inner entries
 	Decision   Kind = "decision"   // a decision by money or clock, or one that gave items up
 	Unmeasured Kind = "unmeasured" // an item that a decision gave up
+	Check      Kind = "check"      // what a check found that cannot be computed again
 )
 
 // The kinds of ledger entries, which are counted and never looked up.
@@ -33,7 +34,7 @@ func (k Kind) ledger() bool { return k == Inner || k == Fault }
 // known reports whether k is one of the kinds above.
 func (k Kind) known() bool {
 	switch k {
-	case Call, Episode, Decision, Unmeasured, Inner, Fault:
+	case Call, Episode, Decision, Unmeasured, Check, Inner, Fault:
 		return true
 	}
 	return false
@@ -73,13 +74,14 @@ type Spend struct {
 	Took      time.Duration // kept in microseconds
 }
 
-// Usage counts tokens. Cached tokens are part of Input, reasoning tokens are
-// part of Output.
+// Usage counts tokens. Cached tokens and those written to a provider's cache are
+// part of Input, reasoning tokens are part of Output.
 type Usage struct {
-	Input     int64
-	Output    int64
-	Cached    int64
-	Reasoning int64
+	Input      int64
+	Output     int64
+	Cached     int64
+	Reasoning  int64
+	CacheWrite int64
 }
 
 func (u *Usage) add(v Usage, sign int64) {
@@ -87,6 +89,7 @@ func (u *Usage) add(v Usage, sign int64) {
 	u.Output += sign * v.Output
 	u.Cached += sign * v.Cached
 	u.Reasoning += sign * v.Reasoning
+	u.CacheWrite += sign * v.CacheWrite
 }
 
 // Digest is a SHA-256 sum.

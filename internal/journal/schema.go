@@ -39,6 +39,7 @@ CREATE TABLE entries (
 	output_tokens    INTEGER NOT NULL,
 	cached_tokens    INTEGER NOT NULL,
 	reasoning_tokens INTEGER NOT NULL,
+	written_tokens   INTEGER NOT NULL,
 	cost_nano_usd    INTEGER,
 	started_us       INTEGER NOT NULL,
 	took_us          INTEGER NOT NULL,

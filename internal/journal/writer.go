@@ -43,7 +43,7 @@ type writer struct {
 }
 
 func newWriter(ctx context.Context, j *Journal, conn *sql.Conn) (*writer, error) {
-	insert, err := conn.PrepareContext(ctx, "INSERT INTO entries VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+	insert, err := conn.PrepareContext(ctx, "INSERT INTO entries VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ type transaction struct {
 	w     *writer
 	seq   int64
 	blobs map[Digest]int64 // shared parts that are new in this commit
-	args  [21]any
+	args  [22]any
 	refs  []byte
 }
 
@@ -286,7 +286,7 @@ func (t *transaction) entry(r *Record, refs []byte) error {
 	}
 	t.args = [...]any{
 		r.Seq, string(r.Kind), r.Key, r.Stage, r.Role, r.Model, int64(r.Attempt), int64(r.Ordinal), r.Code,
-		r.Usage.Input, r.Usage.Output, r.Usage.Cached, r.Usage.Reasoning, cost,
+		r.Usage.Input, r.Usage.Output, r.Usage.Cached, r.Usage.Reasoning, r.Usage.CacheWrite, cost,
 		micros(r.StartedAt), r.Took.Microseconds(), int64(checksum(r)),
 		blobOrNull(digestBytes(&r.Digest)), blobOrNull(r.Result), blobOrNull(refs), blobOrNull(r.Input.Own),
 	}

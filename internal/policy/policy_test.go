@@ -24,7 +24,13 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "internal/wiretest"},
 	{"internal/journal", "internal/prompt", "internal/sandbox"},
-	{"check", "internal/caller", "internal/provider/openai", "internal/provider/header", "internal/provider/sim", "internal/env", "internal/schedule"},
+	{
+		"check", "internal/caller", "internal/env", "internal/schedule", "internal/agent", "internal/gateway", "internal/price",
+		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
+		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
+		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
+	},
+	{"internal/draft"},
 	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run"},
 	{"internal/train"},
 	{"internal/config"},
@@ -37,7 +43,12 @@ var tiers = [][]string{
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
 	"model/modeltest":          {"model"},
-	"internal/provider/openai": {"internal/provider/header"},
+	"internal/provider/openai":    {"internal/provider/header"},
+	"internal/provider/anthropic": {"internal/provider/header"},
+	"internal/provider/gemini":    {"internal/provider/header"},
+	"internal/provider/ollama":    {"internal/provider/header"},
+	"internal/provider/seat":      {"internal/agent"},
+	"internal/provider/cassette":  {"internal/caller"},
 }
 
 // printers may write to the terminal.

@@ -23,6 +23,9 @@ type Harness struct {
 	Read func(r *http.Request, body []byte) (Seen, error)
 	// Write returns the body of a successful response.
 	Write func(Reply) []byte
+	// Stream returns the same as the events of a stream, one element for each
+	// write of the server; the last one ends the stream. Nil: the protocol has none.
+	Stream func(Reply) []string
 	// Refuse returns the body of an error that gives message as its reason.
 	Refuse func(message string) []byte
 	// Faults are responses of this protocol and the class each must get, beyond
@@ -39,6 +42,9 @@ type Settings struct {
 	Headers    map[string]string
 	Structured bool  // the server takes a JSON Schema
 	MaxBody    int64 // bytes of a response, 0 for the adapter's default
+
+	Stream bool          // answers are asked for as streams
+	Idle   time.Duration // how long a stream may be silent, 0 for the adapter's default
 }
 
 // Lacks names abilities that a protocol does not have.
@@ -50,6 +56,10 @@ type Lacks struct {
 	Reasoning   bool // counts of reasoning tokens
 	Effort      bool // a field for the reasoning effort
 	Fingerprint bool
+	Vision      bool
+	Tools       bool
+	Traces      bool // reasoning that goes back to the model with the next request
+	CacheWrite  bool // counts of tokens written to a cache
 	// TokenDefault says that the protocol demands a limit of output tokens, so
 	// that the adapter sends one of its own.
 	TokenDefault bool
@@ -65,6 +75,9 @@ type Seen struct {
 	Effort      string
 	Seed        *int64
 	Schema      json.RawMessage
+	Tools       []model.Tool
+	ToolChoice  string // as in model.Request
+	Stream      bool
 	Key         string      // the credential
 	Header      http.Header // filled in by the suite
 }
@@ -78,7 +91,10 @@ type Reply struct {
 	Output      int64
 	Cached      int64
 	Reasoning   int64
-	NoUsage     bool // leave out all counts
+	CacheWrite  int64
+	Calls       []model.ToolCall // after the text
+	Trace       *model.Reasoning // before the text
+	NoUsage     bool             // leave out all counts
 	Model       string
 	Fingerprint string
 }
