@@ -93,7 +93,7 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 	}
 	for at := 0; at < len(order) && len(e.pairs) < n; at += n {
 		tasks := pick(e.Data.Train, order[at:min(at+n, len(order))])
-		pairs, err := e.comparePart(ctx, tasks)
+		pairs, err := e.comparePart(ctx, at/n, tasks)
 		if err != nil {
 			return err
 		}
@@ -108,15 +108,15 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 	return nil
 }
 
-func (e *epochEnd) comparePart(ctx context.Context, tasks []task.Task) ([]optimize.Pair, error) {
+func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task) ([]optimize.Pair, error) {
 	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "compare epochs", Total: 2 * len(tasks)})
-	curr, err := e.arm2(ctx, "curr", tasks, e.current.skill)
+	curr, err := e.arm2(ctx, comparedArm{"curr", part, e.current.skill}, tasks)
 	if err != nil {
 		return nil, err
 	}
 	prev := curr
 	if !e.unchanged() {
-		if prev, err = e.arm2(ctx, "prev", tasks, e.prev); err != nil {
+		if prev, err = e.arm2(ctx, comparedArm{"prev", part, e.prev}, tasks); err != nil {
 			return nil, err
 		}
 	}
@@ -133,16 +133,34 @@ func (e *epochEnd) comparePart(ctx context.Context, tasks []task.Task) ([]optimi
 // can have changed either.
 func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.current.skill.Text() }
 
-func (e *epochEnd) arm2(ctx context.Context, arm string, tasks []task.Task, s skill.Skill) ([]trajectory.Outcome, error) {
-	place := rollout.Place{Prefix: e.prefix + "/compare/" + arm}
-	out, err := e.roll(ctx, "compare epochs", place, tasks, s)
+// comparedArm is one of the two skills on one part of the tasks.
+type comparedArm struct {
+	name  string
+	part  int
+	skill skill.Skill
+}
+
+// decisionKey names the decision to go on without tasks of this part: each part
+// decides for itself.
+func (a comparedArm) decisionKey(place rollout.Place) string {
+	if a.part == 0 {
+		return place.Prefix + "/without"
+	}
+	return fmt.Sprintf("%s/without/%d", place.Prefix, a.part)
+}
+
+func (e *epochEnd) arm2(ctx context.Context, arm comparedArm, tasks []task.Task) ([]trajectory.Outcome, error) {
+	place := rollout.Place{Prefix: e.prefix + "/compare/" + arm.name}
+	out, err := e.roll(ctx, "compare epochs", place, tasks, arm.skill)
 	if err != nil {
 		return nil, err
 	}
 	if missing := missingOf(out); len(missing) > 0 {
-		if err := e.giveUp(ctx, place, pick(tasks, missing), &e.record.Unmeasured); err != nil {
+		without := pick(tasks, missing)
+		if err := e.giveUp(ctx, arm.decisionKey(place), place, without); err != nil {
 			return nil, err
 		}
+		e.record.Unmeasured = append(e.record.Unmeasured, idsOf(without)...)
 	}
 	return out, nil
 }

@@ -55,9 +55,11 @@ func (t *trainer) measure(ctx context.Context, prefix string, in *incumbent, wit
 		if !gate.Enough(len(out), len(missing)) {
 			return &NothingMeasuredError{Place: prefix, Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(missing), len(out), out[missing[0]].FailReason)}
 		}
-		if err := t.giveUp(ctx, place, pick(t.Data.Selection, missing), without); err != nil {
+		gone := pick(t.Data.Selection, missing)
+		if err := t.giveUp(ctx, prefix+"/without", place, gone); err != nil {
 			return err
 		}
+		*without = idsOf(gone)
 		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %d items that could not be measured: %v", prefix, len(*without), *without)})
 	}
 	in.outcomes = out
@@ -194,8 +196,8 @@ func (t *trainer) coverTest(ctx context.Context, arms []testArm, outcomes [][]tr
 			continue
 		}
 		if own := missingOf(outcomes[i]); len(own) > 0 {
-			var names []string
-			if err := t.giveUp(ctx, testPlace(a.name), pick(t.Data.Test, own), &names); err != nil {
+			place := testPlace(a.name)
+			if err := t.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Test, own)); err != nil {
 				return err
 			}
 		}

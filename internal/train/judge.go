@@ -127,16 +127,15 @@ func (t *trainer) recordWithout(ctx context.Context, prefix string, res gate.Res
 	return t.Record.Unmeasured(ctx, prefix+"/without", decision, keys)
 }
 
-// giveUp records items that something goes on without.
-func (t *trainer) giveUp(ctx context.Context, place rollout.Place, tasks []task.Task, names *[]string) error {
+// giveUp records, as the named decision, items that something goes on without.
+func (t *trainer) giveUp(ctx context.Context, decisionKey string, place rollout.Place, tasks []task.Task) error {
 	keys := make([]string, len(tasks))
 	for i, tk := range tasks {
 		keys[i] = place.Key(tk)
-		*names = append(*names, tk.ID)
 	}
 	decision, err := json.Marshal(map[string]any{"without": keys})
 	if err != nil {
 		return fmt.Errorf("encode decision: %w", err)
 	}
-	return t.Record.Unmeasured(ctx, place.Prefix+"/without", decision, keys)
+	return t.Record.Unmeasured(ctx, decisionKey, decision, keys)
 }

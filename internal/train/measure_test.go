@@ -425,3 +425,27 @@ func TestEventsTellTheRun(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
+
+// A policy that looks for some kind of pairs takes several parts of train; each
+// goes on without tasks of its own.
+func TestComparisonGoesOnWithoutTasksOfSeveralParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(16, 4, 0)
+	w.propose[2], w.guidance[2] = []string{"rule a"}, "be careful"
+	w.fails = failing("compare/curr/")
+	o := epochs(2)
+	o.BatchSize, o.SlowPairs = 16, "changed"
+	r := w.must(t, o)
+	if e := r.History.Epochs[0]; len(e.Unmeasured) != 16 {
+		t.Errorf("epoch 2 went on without %v", e.Unmeasured)
+	}
+	var recorded []string
+	for key, keys := range w.decisions {
+		if strings.HasPrefix(key, "e2/end/compare/") {
+			recorded = append(recorded, keys...)
+		}
+	}
+	if len(recorded) != 16 {
+		t.Errorf("%d given-up rollouts are recorded, want 16: %v", len(recorded), w.decisions)
+	}
+}

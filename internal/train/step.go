@@ -164,7 +164,9 @@ func (s *step) coverBatch(ctx context.Context, place rollout.Place, tasks []task
 	if len(missing) == len(outcomes) {
 		return &NothingMeasuredError{Place: place.Prefix, Reason: outcomes[0].FailReason}
 	}
-	return s.giveUp(ctx, place, pick(tasks, missing), &s.record.Unmeasured)
+	without := pick(tasks, missing)
+	s.record.Unmeasured = append(s.record.Unmeasured, idsOf(without)...)
+	return s.giveUp(ctx, place.Prefix+"/without", place, without)
 }
 
 // A NothingMeasuredError says that no task of a batch could be measured.
