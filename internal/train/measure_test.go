@@ -449,3 +449,34 @@ func TestComparisonGoesOnWithoutTasksOfSeveralParts(t *testing.T) {
 		t.Errorf("%d given-up rollouts are recorded, want 16: %v", len(recorded), w.decisions)
 	}
 }
+
+// The scores that a rejection is remembered by are of the same items.
+func TestARejectionIsRememberedOnWhatBothHave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(16, 8, 0)
+	w.seed += "rule a\nrule b\n"
+	w.propose[1] = []string{"a marvel of a line"}
+	w.fails = failing("e1/s1/gate/cand/s02/") // of type c, which both skills fail
+	w.must(t, standard())
+	var told string
+	for _, q := range w.asked(model.StageAnalystError) {
+		if strings.HasPrefix(q.key, "e1/s2/") {
+			told = q.System + q.User
+		}
+	}
+	if want := "(score 0.5714 before, 0.5714 after)"; !strings.Contains(told, want) {
+		t.Errorf("the next step is not told %q:\n%s", want, told)
+	}
+}
+
+// Whole skills are merged without any budget: the record must not claim one.
+func TestWholeSkillsHaveNoBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(8, 4, 0)
+	w.reply[model.StageAnalystError] = encode(map[string]any{"patch": map[string]any{"reasoning": "", "skill_candidates": []any{map[string]any{"title": "new", "new_skill": "# New\nrule a\n"}}}})
+	o := standard()
+	o.Mode = "full_rewrite_minibatch"
+	if s := w.must(t, o).History.Steps[1]; s.Action != "accept_new_best" || s.Budget != nil {
+		t.Errorf("%s with a budget of %d", s.Action, *s.Budget)
+	}
+}

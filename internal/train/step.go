@@ -33,6 +33,7 @@ type step struct {
 	ranked    optimize.RankResult
 	updated   optimize.UpdateResult
 	candidate skill.Skill
+	before    *float64 // of the incumbent, on the items that the candidate was judged by
 	record    StepRecord
 	files     map[string]any
 }
@@ -273,7 +274,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 		s.record.LostReplies += len(rate.Lost)
 		s.files["edit_budget.json"] = rate
 	}
-	if budget < schedule.NoLimit {
+	if budget < schedule.NoLimit && s.mode != optimize.ModeFullRewrite {
 		s.record.Budget = &budget
 	}
 	s.ranked, err = optimize.Rank(ctx, optimize.RankInput{
@@ -349,7 +350,7 @@ func (s *step) judge(ctx context.Context) error {
 		return err
 	}
 	s.record.Action, s.record.Reason = string(v.Action), v.Reason
-	s.record.Candidate = v.Candidate
+	s.record.Candidate, s.before = v.Candidate, v.Current
 	s.record.Unmeasured = append(s.record.Unmeasured, v.Unmeasured...)
 	if v.Mean != nil {
 		s.record.SelectionHard, s.record.SelectionSoft, s.record.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
@@ -425,7 +426,7 @@ func (s *step) digest() optimize.StepNote {
 	}
 	if s.record.Action == string(gate.Reject) {
 		n.Rejected, n.Tried = s.updated.Edits, s.updated.Summary
-		n.Before, n.After = s.current.score, s.record.Candidate
+		n.Before, n.After = s.before, s.record.Candidate
 	}
 	return n
 }
