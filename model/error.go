@@ -25,6 +25,7 @@ const (
 	Empty         Code = "empty"          // an answer without text
 	Malformed     Code = "malformed"      // a body that is not the protocol's
 	Budget        Code = "budget"         // a hard ceiling of the user is reached
+	Waiting       Code = "waiting"        // somebody else writes the answer, and has not yet
 )
 
 // Transient reports whether the same request may succeed later.

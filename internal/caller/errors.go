@@ -99,6 +99,17 @@ func (e *StoppedError) Error() string {
 
 func (e *StoppedError) Unwrap() error { return e.Err }
 
+// WaitingError says that the question is put and its answer comes from somebody
+// who takes their time. Nothing is recorded; asking again later finds the answer.
+type WaitingError struct {
+	Key string
+	Err error // says where the question is
+}
+
+func (e *WaitingError) Error() string { return fmt.Sprintf("%s waits for an answer: %v", e.Key, e.Err) }
+
+func (e *WaitingError) Unwrap() error { return e.Err }
+
 // advice says what helps against a refusal that no retry mends.
 func advice(code model.Code) string {
 	switch code {
@@ -143,6 +154,7 @@ func endsRun(err error) bool {
 		stopped  *StoppedError
 		budget   *BudgetError
 		diverged *DivergedError
+		waiting  *WaitingError
 	)
-	return errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
+	return errors.As(err, &waiting) || errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
 }

@@ -52,6 +52,9 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 		if failure == nil {
 			return got, err
 		}
+		if failure.Code == model.Waiting {
+			return answer{}, &WaitingError{Key: e.key, Err: failure.Err}
+		}
 		if err := errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code))); err != nil {
 			return answer{}, err
 		}

@@ -558,3 +558,27 @@ func TestWhatIsUnderWayOutlivesItsPhaseButNotTheRun(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// A question whose answer comes later is neither a fault nor the end of others.
+func TestWaitingIsNoFault(t *testing.T) {
+	t.Parallel()
+	why := errors.New("questions/0001.md")
+	b := setup(t, modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
+		if req.Messages[0].Content == "1" {
+			return model.Response{}, &model.Error{Code: model.Waiting, Err: why}
+		}
+		return model.Response{Text: "a", Finish: model.FinishStop}, nil
+	}), nil)
+	for i, err := range b.ask(3) {
+		var waiting *caller.WaitingError
+		if errors.As(err, &waiting) != (i == 1) || (i != 1 && err != nil) {
+			t.Errorf("call %d ended with %v", i, err)
+		}
+		if i == 1 && (!errors.Is(err, why) || waiting.Key == "") {
+			t.Errorf("call %d: %v does not say where the question is", i, err)
+		}
+	}
+	if faults := b.Stats().Sum.Faults; faults != 0 {
+		t.Errorf("%d faults are counted", faults)
+	}
+}
