@@ -62,7 +62,11 @@ func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tr
 	if reason := limitReason(resp.Finish); reason != "" {
 		return failed(t, question, resp, reason), nil
 	}
-	return c.scored(t, question, resp), nil
+	out := c.scored(t, question, resp)
+	if err := checkScores(out); err != nil {
+		return trajectory.Outcome{}, caller.Unmeasurable(fmt.Errorf("score task %s: %w", t.ID, err))
+	}
+	return out, nil
 }
 
 func limitReason(f model.Finish) string {
@@ -81,7 +85,7 @@ func (c *Chat) scored(t task.Task, question string, resp model.Response) traject
 	answer, s := c.Score(resp.Text, t)
 	out := base(t, question, resp)
 	out.Status, out.Hard, out.Soft = score.OK, s.Hard, s.Soft
-	out.Answer, out.FailReason, out.Feedback = answer, s.Reason, s.Feedback
+	out.Answer, out.FailReason, out.Feedback = answer, s.Reason, feedback(s.Feedback)
 	return out
 }
 

@@ -74,7 +74,10 @@ func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model
 	if err := checkOutcome(out); err != nil {
 		return out, caller.Unmeasurable(fmt.Errorf("environment, task %s: %w", t.ID, err))
 	}
-	out.ID, out.Type = t.ID, t.Type
+	if out.Status == score.AgentError {
+		out.Hard, out.Soft = 0, 0
+	}
+	out.ID, out.Type, out.Feedback = t.ID, t.Type, feedback(out.Feedback)
 	if out.Question == "" {
 		out.Question = t.Prompt
 	}
@@ -92,10 +95,8 @@ func checkOutcome(out trajectory.Outcome) error {
 	default:
 		return fmt.Errorf("outcome with status %q, allowed: %s, %s", out.Status, score.OK, score.AgentError)
 	}
-	for name, v := range map[string]float64{"hard": out.Hard, "soft": out.Soft} {
-		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("outcome with %s = %v, allowed: 0 to 1", name, v)
-		}
+	if err := checkScores(out); err != nil {
+		return err
 	}
 	if u := out.Usage; min(u.Input, u.Output, u.Cached, u.Reasoning) < 0 {
 		return fmt.Errorf("outcome with usage %+v, allowed: no negative numbers", u)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -256,6 +257,33 @@ func TestEnvOutcomesAreChecked(t *testing.T) {
 				t.Errorf("got %v, want an unmeasured task that names %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A failure of the agent is a score of 0, whatever else an environment says.
+func TestAFailureOfTheAgentScoresNothing(t *testing.T) {
+	t.Parallel()
+	failed := trajectory.Outcome{Status: score.AgentError, Hard: 1, Soft: 0.5, FailReason: "turns: all used"}
+	got, err := (&Env{Env: returns(failed, nil), Record: &recorder{}}).Run(t.Context(), Place{}, sum, skill.New(""))
+	if err != nil || got.Status != score.AgentError || got.Hard != 0 || got.Soft != 0 || got.FailReason != failed.FailReason {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// Whoever writes feedback, analysts get no more of it than is allowed.
+func TestFeedbackIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", score.MaxFeedback)
+	e := Env{Env: returns(trajectory.Outcome{Status: score.OK, Feedback: long}, nil), Record: &recorder{}}
+	c := Chat{
+		Model: &doer{resp: model.Response{Text: "4"}}, System: parsed(t, ""), User: parsed(t, "{{prompt}}"),
+		Score: func(string, task.Task) (string, score.Score) { return "", score.Score{Feedback: long} },
+	}
+	for name, episode := range map[string]Episode{"environment": &e, "scorer": &c} {
+		got, err := episode.Run(t.Context(), Place{}, sum, skill.New(""))
+		if n := len(got.Feedback); err != nil || n > score.MaxFeedback || n < score.MaxFeedback/2 || !utf8.ValidString(got.Feedback) {
+			t.Errorf("%s: %d bytes, valid: %v, %v", name, n, utf8.ValidString(got.Feedback), err)
+		}
 	}
 }
 

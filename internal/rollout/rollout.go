@@ -10,6 +10,7 @@ package rollout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -126,6 +127,29 @@ func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) e
 		})
 	}
 	return g.Wait()
+}
+
+// checkScores refuses what no score can be: a mean with it would be false.
+func checkScores(out trajectory.Outcome) error {
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"hard", out.Hard}, {"soft", out.Soft}} {
+		if !(s.value >= 0 && s.value <= 1) { // the negation is also true for NaN
+			return fmt.Errorf("outcome with %s = %v, allowed: 0 to 1", s.name, s.value)
+		}
+	}
+	return nil
+}
+
+// feedback cuts what the user's own code says of an outcome to what analysts
+// may get.
+func feedback(text string) string {
+	const more = "..."
+	if len(text) <= score.MaxFeedback {
+		return text
+	}
+	return strings.ToValidUTF8(text[:score.MaxFeedback-len(more)], "") + more
 }
 
 func unmeasured(outcomes []trajectory.Outcome, which []int) []int {
