@@ -141,6 +141,9 @@ func (w *world) scoreSplit(ctx context.Context, split task.Split) ([]trajectory.
 	if err != nil {
 		return nil, err
 	}
+	if err := w.health(); err != nil {
+		return nil, err
+	}
 	var keys []string
 	var reason string
 	for i, o := range out {

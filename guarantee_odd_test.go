@@ -1,0 +1,47 @@
+package skillopt_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Answers that are cut at the output limit measure the limit: an evaluation
+// gives no score of them, as training gives none.
+func TestAnEvaluationOfCutAnswersIsNoScore(t *testing.T) {
+	t.Parallel()
+	cut := model.Response{Text: "<answer>x", Finish: model.FinishLength}
+	got, err := skillopt.Evaluate(t.Context(), worldConfig("http://unused.invalid/v1"), "all", skillopt.WithTasks(envTasks(60)),
+		skillopt.WithClient(model.Target, "cut", always(cut)), skillopt.WithRunDir(t.TempDir()))
+	if got != nil || kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "models.target.max_tokens") {
+		t.Errorf("got %+v, %v (%s)", got, err, kind(err))
+	}
+}
+
+// What a scorer of the user's own returns beside 0 to 1 is no score.
+func TestAScoreOutOfRangeIsNoScore(t *testing.T) {
+	t.Parallel()
+	for name, odd := range map[string]score.Score{
+		"too high": {Hard: 2, Soft: 1}, "negative": {Hard: 1, Soft: -1}, "no number": {Hard: math.NaN()}, "endless": {Soft: math.Inf(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := sim.New(simulated(t))
+			sum, err := skillopt.Train(t.Context(), worldConfig("http://unused.invalid/v1"), skillopt.WithRunDir(t.TempDir()),
+				skillopt.WithClient(model.Target, "world", c), skillopt.WithClient(model.Optimizer, "world", c),
+				skillopt.WithScorer("odd", func(string, task.Task) score.Score { return odd }))
+			if kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "allowed: 0 to 1") {
+				t.Errorf("error = %v (%s)", err, kind(err))
+			}
+			if sum == nil || sum.Best.Selection != nil {
+				t.Errorf("something was scored: %+v", sum)
+			}
+		})
+	}
+}
