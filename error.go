@@ -71,6 +71,7 @@ func kindOf(err error) ErrorKind {
 		late     *timeError
 		file     *fs.PathError
 		write    *journal.WriteError
+		ended    *stopError
 	)
 	switch {
 	case errors.As(err, &budget), errors.As(err, &late):
@@ -86,7 +87,7 @@ func kindOf(err error) ErrorKind {
 		return BadInput
 	case errors.As(err, &stopped), errors.As(err, &nothing), errors.As(err, &lost), errors.As(err, &length), errors.As(err, &probe):
 		return Unmeasurable
-	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled):
+	case errors.As(err, &ended), errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled):
 		return Stopped
 	case errors.As(err, &file), errors.As(err, &write):
 		// Files that are input were named as such before: what is left is the run.

@@ -91,7 +91,7 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 	for _, split := range splits {
 		out, err := w.scoreSplit(ctx, split)
 		if err != nil {
-			return nil, s.endEvaluation(r, w.cause(err))
+			return nil, s.endEvaluation(r, w.cause(ctx, err))
 		}
 		outcomes[string(split)] = out
 		e.Splits[string(split)] = splitScore(train.Summarise(out))

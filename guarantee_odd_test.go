@@ -1,9 +1,12 @@
 package skillopt_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
@@ -41,6 +44,43 @@ func TestAScoreOutOfRangeIsNoScore(t *testing.T) {
 			}
 			if sum == nil || sum.Best.Selection != nil {
 				t.Errorf("something was scored: %+v", sum)
+			}
+		})
+	}
+}
+
+// hanging is a model that never answers; asked is called first.
+type hanging struct{ asked func() }
+
+func (h hanging) Generate(ctx context.Context, _ model.Request) (model.Response, error) {
+	h.asked()
+	<-ctx.Done()
+	return model.Response{}, ctx.Err()
+}
+
+// A context that ends stops the run, however it ends.
+func TestAnEndedContextStopsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]func(context.Context) (context.Context, func()){
+		"cancelled": func(ctx context.Context) (context.Context, func()) { return context.WithCancel(ctx) },
+		"with a cause": func(ctx context.Context) (context.Context, func()) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			return ctx, func() { cancel(errors.New("enough")) }
+		},
+		"at its deadline": func(ctx context.Context) (context.Context, func()) {
+			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			t.Cleanup(cancel)
+			return ctx, func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := made(t.Context())
+			c := hanging{end}
+			sum, err := skillopt.Train(ctx, worldConfig("http://unused.invalid/v1"), skillopt.WithRunDir(t.TempDir()),
+				skillopt.WithClient(model.Target, "world", c), skillopt.WithClient(model.Optimizer, "world", c))
+			if kind(err) != skillopt.Stopped || sum == nil || sum.Status != "stopped" {
+				t.Errorf("the run ended with %v (%s), %+v", err, kind(err), sum)
 			}
 		})
 	}

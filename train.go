@@ -120,7 +120,7 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	defer w.close()
 	w.announce(o, plan)
 	result, err := train.Run(ctx, o, w.deps())
-	err = w.cause(err)
+	err = w.cause(ctx, err)
 	summary.describe(result)
 	w.account(summary)
 	summary.Status, summary.WallS = statusOf(err), s.now().Sub(began).Seconds()
@@ -191,7 +191,7 @@ func (s *setup) trainOptions() train.Options {
 
 // cause prefers the reason for which the run was stopped to what followed from
 // it.
-func (w *world) cause(err error) error {
+func (w *world) cause(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (w *world) cause(err error) error {
 		return budget
 	case errors.As(err, &stopped):
 		return stopped
-	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled):
+	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return &stopError{err}
 	}
 	return err
