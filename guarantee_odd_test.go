@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -83,5 +86,26 @@ func TestAnEndedContextStopsTheRun(t *testing.T) {
 				t.Errorf("the run ended with %v (%s), %+v", err, kind(err), sum)
 			}
 		})
+	}
+}
+
+// A run whose end cannot be written is not completed.
+func TestAnEndThatCannotBeWrittenIsNoCompletion(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var last event.RunDone
+	sum, err := skillopt.Train(t.Context(), worldConfig("http://unused.invalid/v1"), append(inProcess(t), skillopt.WithRunDir(dir),
+		skillopt.WithEvents(func(e event.Event) {
+			switch e := e.(type) {
+			case event.TestDone: // a folder stands where the file is to go
+				if err := os.MkdirAll(filepath.Join(dir, "summary.json", "x"), 0o755); err != nil {
+					t.Error(err)
+				}
+			case event.RunDone:
+				last = e
+			}
+		}))...)
+	if err == nil || sum.Status != "failed" || last.Status != "failed" || sum.Reason != err.Error() || last.Reason != sum.Reason {
+		t.Errorf("the run ended with %v; the summary says %s (%s), the last event %s (%s)", err, sum.Status, sum.Reason, last.Status, last.Reason)
 	}
 }

@@ -123,15 +123,22 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	err = w.cause(ctx, err)
 	summary.describe(result)
 	w.account(summary)
-	summary.Status, summary.WallS = statusOf(err), s.now().Sub(began).Seconds()
-	if err != nil {
-		summary.Reason = err.Error()
-	}
+	summary.WallS = s.now().Sub(began).Seconds()
+	summary.ended(err)
 	if werr := s.writeEnd(ctx, r, summary); werr != nil && err == nil {
 		err = werr
+		summary.ended(err)
 	}
 	w.events(event.RunDone{Status: summary.Status, Reason: summary.Reason, WallS: summary.WallS})
 	return summary, err
+}
+
+// ended says how the run ended.
+func (s *Summary) ended(err error) {
+	s.Status = statusOf(err)
+	if err != nil {
+		s.Reason = err.Error()
+	}
 }
 
 func statusOf(err error) string {
