@@ -109,7 +109,7 @@ func taskEffects() map[string]effect {
 		"env.timeout":     {test: environmentTimesOut},
 		"env.pass_env": {base: shell, to: "[KEY_ONE]", see: func(s sight) any {
 			data, err := os.ReadFile(filepath.Join(s.sum.RunDir, "test_outcomes.json"))
-			return fmt.Sprint(strings.Contains(string(data), `"one"`), err)
+			return err == nil && strings.Contains(string(data), `"one"`)
 		}},
 	}
 }
@@ -121,7 +121,7 @@ func modelEffects(role string) map[string]effect {
 	answered := func(s sight) any { return s.from(role) }
 	out := map[string]effect{
 		m + "provider":          {base: []string{m + "world=testdata/guarantee/world.yaml"}, to: "sim", see: answered},
-		m + "world":             {base: []string{m + "world=testdata/guarantee/world.yaml", m + "provider=sim"}, to: "cmd/skillopt/testdata/small/world.yaml", see: func(s sight) any { return []any{s.sum, s.err != nil} }},
+		m + "world":             {base: []string{m + "world=testdata/guarantee/world.yaml", m + "provider=sim"}, to: "cmd/skillopt/testdata/small/world.yaml", see: func(s sight) any { return []any{s.err != nil, s.history.Steps} }},
 		m + "model":             {to: "n", see: seeField("model")},
 		m + "base_url":          {to: "${OTHER}/v1", see: answered},
 		m + "api_key_env":       {base: []string{m + "api_key_env=KEY_ONE"}, to: "KEY_TWO", see: func(s sight) any { return s.auth(role) }},
