@@ -50,7 +50,10 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 		return gate.Verdict{}, err
 	}
 	if t.Gate != "off" {
-		cand.outcomes, cand.score = res.Candidate, res.Verdict.Candidate
+		cand.outcomes = res.Candidate
+		if t.known(*cand) {
+			cand.score = res.Verdict.Candidate
+		}
 	}
 	if t.Gate == "strict" {
 		t.learn(res.Incumbent)
@@ -62,16 +65,16 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 }
 
 // learn keeps what a comparison measured of the incumbent, so that the next one
-// does not measure it again.
+// does not measure it again. Too little of it makes no score.
 func (t *trainer) learn(outcomes []trajectory.Outcome) {
-	score := t.score(t.current.skill, outcomes)
-	if score == nil {
+	isBest := t.best.outcomes != nil && t.best.skill.Text() == t.current.skill.Text()
+	t.current.outcomes, t.current.score = outcomes, nil
+	if !t.known(t.current) {
 		return
 	}
-	isBest := t.best.outcomes != nil && t.best.skill.Text() == t.current.skill.Text()
-	t.current.outcomes, t.current.score = outcomes, score
+	t.current.score = t.score(t.current.skill, outcomes)
 	if isBest {
-		t.best.outcomes, t.best.score = outcomes, score
+		t.best.outcomes, t.best.score = outcomes, t.current.score
 	}
 }
 

@@ -480,3 +480,38 @@ func TestWholeSkillsHaveNoBudget(t *testing.T) {
 		t.Errorf("%s with a budget of %d", s.Action, *s.Budget)
 	}
 }
+
+// What rests on too few items is no score of the skill that goes on.
+func TestTooFewItemsGiveNoCurrentScore(t *testing.T) {
+	t.Parallel()
+	t.Run("of a forced text", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(8, 8, 0)
+		w.propose, w.guidance[2] = map[int][]string{1: {"rule a"}, 3: {"rule b"}}, "be careful"
+		w.fails = failing("gate/inc/s00/", "gate/inc/s04/")
+		o := epochs(3)
+		o.SlowGated = false
+		s := w.must(t, o).History.Steps[3]
+		if s.Action != "indecisive" || s.Current != nil || value(s.Best) != "0.25" {
+			t.Errorf("%s, current %s, best %s", s.Action, value(s.Current), value(s.Best))
+		}
+		if first, second := w.rolled("e3/s3/gate/inc/"), w.rolled("e3/s3/again/gate/inc/"); first != 12 || second != 6 {
+			t.Errorf("%d and %d rollouts of the incumbent, want 12 and, of what is missing alone, 6", first, second)
+		}
+	})
+	t.Run("of an observed candidate", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(8, 8, 0)
+		w.propose[1] = []string{"rule a"}
+		w.fails = failing("e1/s1/gate/cand/s01/", "e1/s1/gate/cand/s02/")
+		o := standard()
+		o.Gate = "observe"
+		r := w.must(t, o)
+		if s := r.History.Steps[1]; s.Action != "accept" || s.SelectionN != 6 || s.Current != nil {
+			t.Errorf("%s on %d items, current %s", s.Action, s.SelectionN, value(s.Current))
+		}
+		if f := r.History.Final; value(f.FinalScore) != "0.25" {
+			t.Errorf("the final skill was measured at %s", value(f.FinalScore))
+		}
+	})
+}
