@@ -61,22 +61,29 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 			return model.Response{}, err
 		}
 	}
-	text, err := c.reply(req, system, user)
+	parts, text, agent, err := c.work(req)
+	if err == nil && !agent {
+		text, err = c.reply(req, system, user)
+	}
 	if err != nil {
 		return model.Response{}, &model.Error{Code: model.BadRequest, Endpoint: c.label, Err: err}
 	}
 	text = f.damage(text)
 	resp := model.Response{
 		Text:        text,
+		Parts:       parts,
 		Finish:      model.FinishStop,
 		Model:       c.label,
 		Fingerprint: c.print,
+	}
+	if len(parts) > 0 {
+		resp.Finish = model.FinishTools
 	}
 	if limit := req.MaxTokens * 4; limit > 0 && len(text) > limit {
 		resp.Text = strings.ToValidUTF8(text[:limit], "")
 		resp.Finish = model.FinishLength
 	}
-	resp.Usage = trajectory.Usage{Input: tokens(req.Messages), Output: int64(len(resp.Text)+3) / 4}
+	resp.Usage = trajectory.Usage{Input: tokens(req.Messages), Output: int64(len(resp.Text)+callBytes(parts)+3) / 4}
 	return resp, nil
 }
 
@@ -121,9 +128,9 @@ func texts(messages []model.Message) (system, user string) {
 	for _, m := range messages {
 		switch m.Role {
 		case model.System:
-			system = joined(system, m.Content)
+			system = joined(system, m.Text())
 		case model.User:
-			user = joined(user, m.Content)
+			user = joined(user, m.Text())
 		}
 	}
 	return system, user
@@ -140,9 +147,25 @@ func joined(a, b string) string {
 func tokens(messages []model.Message) int64 {
 	n := 0
 	for _, m := range messages {
-		n += len(m.Content)
+		n += len(m.Content) + callBytes(m.Parts)
+		for _, p := range m.Parts {
+			n += len(p.Text)
+			if p.Result != nil {
+				n += len(p.Result.Content)
+			}
+		}
 	}
 	return int64(n+3) / 4
+}
+
+func callBytes(parts []model.Part) int {
+	n := 0
+	for _, p := range parts {
+		if p.Call != nil {
+			n += len(p.Call.Name) + len(p.Call.Arguments)
+		}
+	}
+	return n
 }
 
 // ended turns the end of a context into what a Client returns.

@@ -16,5 +16,8 @@
 // faults (transport errors, empty and malformed replies) depend also on how
 // often the same request came before, so that asking again helps.
 //
+// Offered a shell, the target plays the model inside a coding agent: it reads the
+// skill files, writes its reply into answer.txt and then says it.
+//
 // It knows nothing about any example, about runs, records, retries or scores.
 package sim
