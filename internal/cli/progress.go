@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/event"
 )
@@ -60,7 +62,8 @@ func (p *progress) handle(e event.Event) {
 	case event.TestDone:
 		p.line("test  %-8s hard %.3f  soft %.3f  n %d", e.Arm, e.Hard, e.Soft, e.N)
 	case event.Warning:
-		p.line("warning: %s", e.Text)
+		// Indented, a text of several lines cannot pass for lines of its own.
+		p.line("warning: %s", strings.ReplaceAll(e.Text, "\n", "\n  "))
 	case event.RunDone:
 		p.clear()
 	}
@@ -120,8 +123,44 @@ func (p *progress) epochDone(e event.EpochDone) {
 // line prints a line that stays.
 func (p *progress) line(format string, args ...any) {
 	p.clear()
-	fmt.Fprintln(p.w, printable(fmt.Sprintf(format, args...)))
+	text := printable(fmt.Sprintf(format, args...))
+	for one := range strings.SplitSeq(text, "\n") {
+		if p.terminal {
+			one = fold(one, p.width-1)
+		}
+		fmt.Fprintln(p.w, one)
+	}
 	p.draw(true)
+}
+
+// fold breaks a line at spaces so that a narrow terminal does not break its
+// words, with what follows indented.
+func fold(text string, width int) string {
+	const indent = "  "
+	var out strings.Builder
+	for width > 2*len(indent) && utf8.RuneCountInString(text) > width {
+		r := []rune(text)
+		at := width
+		for at > len(indent) && r[at] != ' ' {
+			at--
+		}
+		if at <= len(indent) {
+			break
+		}
+		fmt.Fprintln(&out, strings.TrimRight(string(r[:at]), " "))
+		text = indent + strings.TrimLeft(string(r[at:]), " ")
+	}
+	return out.String() + text
+}
+
+// end takes the drawn line away: what is printed next is not the run's. It never
+// fails.
+func (p *progress) end() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.terminal = false
+	return nil
 }
 
 func (p *progress) clear() {
@@ -137,20 +176,44 @@ func (p *progress) draw(force bool) {
 		return
 	}
 	p.drawnAt = p.now()
-	text := oneLine(p.text())
-	if r := []rune(text); p.width > 1 && len(r) > p.width-1 {
-		text = string(r[:p.width-1])
-	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", p.fit(p.parts()))
 	p.drawn = true
 }
 
-func (p *progress) text() string {
-	where := fmt.Sprintf("epoch %d step %d/%d", p.epoch, p.step, p.steps)
-	if p.step == 0 {
-		where = "seed skill"
+// fit joins as many parts as the terminal has room for: half a number would be
+// another number.
+func (p *progress) fit(parts []string) string {
+	var line []rune
+	for i, part := range parts {
+		next := []rune(oneLine(part))
+		if i > 0 {
+			next = append([]rune("  "), next...)
+		}
+		if over := len(line) + len(next) - (p.width - 1); p.width > 1 && over > 0 {
+			if i == 0 {
+				return string(next[:p.width-1])
+			}
+			break
+		}
+		line = append(line, next...)
 	}
-	parts := []string{where, p.last.Stage}
+	return string(line)
+}
+
+// where says what is being worked on. Outside of training there are no steps.
+func (p *progress) where() []string {
+	switch {
+	case p.steps == 0:
+		return []string{p.last.Stage}
+	case p.step == 0:
+		return []string{"seed skill", p.last.Stage}
+	}
+	return []string{fmt.Sprintf("epoch %d step %d/%d", p.epoch, p.step, p.steps), p.last.Stage}
+}
+
+// parts are the fields of the drawn line, the most important first.
+func (p *progress) parts() []string {
+	parts := p.where()
 	if p.last.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d/%d", p.last.Done, p.last.Total))
 	}
@@ -164,7 +227,7 @@ func (p *progress) text() string {
 	if left, ok := p.left(); ok {
 		parts = append(parts, left.Round(time.Second).String()+" left")
 	}
-	return strings.Join(parts, "  ")
+	return parts
 }
 
 // left extrapolates from the steps that are done.
@@ -194,13 +257,13 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 	view.path = a.relative
 	show := view.handle
 	if a.events == "" {
-		return show, func() error { return nil }, nil
+		return show, view.end, nil
 	}
 	w := a.Out
 	if s, ok := w.(*screen); ok {
 		w = s.w // that nobody reads events is no failure of the run
 	}
-	done := func() error { return nil }
+	done := view.end
 	if a.events != "-" {
 		path := a.events
 		if !filepath.IsAbs(path) {
@@ -210,7 +273,7 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("open --events file: %w", err)
 		}
-		w, done = f, f.Close
+		w, done = f, func() error { return errors.Join(view.end(), f.Close()) }
 	}
 	broken := false // one warning is enough: the run is worth more than its events
 	return func(e event.Event) {

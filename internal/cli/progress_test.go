@@ -99,6 +99,64 @@ func TestTheLineFitsTheTerminal(t *testing.T) {
 	}
 }
 
+func TestTheLineDropsWholeFields(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(60)
+	s.pass(0, event.RunStarted{Steps: 12})
+	s.pass(time.Second, event.StageStarted{Epoch: 1, Step: 2, Stage: "rollout", Total: 40})
+	s.pass(time.Second, event.Progress{Stage: "rollout", Done: 7, Total: 40, Calls: 217, Input: 138_000})
+	lines := s.shown()
+	if got, want := lines[len(lines)-1], "epoch 1 step 2/12  rollout  7/40  217 calls  138k tokens"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.width = 50
+	s.pass(time.Second, event.Progress{Stage: "rollout", Done: 8, Total: 40, Calls: 218, Input: 138_000})
+	lines = s.shown()
+	if got, want := lines[len(lines)-1], "epoch 1 step 2/12  rollout  8/40  218 calls"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLinesThatStayAreFoldedAtSpaces(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(60)
+	s.pass(0, event.RunStarted{Steps: 12}, event.StepDone{Epoch: 1, Step: 1, Action: "accept_new_best", Rollout: f(0.5), Candidate: f(0.125), Best: f(0.25), Edits: 2, Budget: 4})
+	want := []string{"step  1/12  epoch 1  train 0.500  edits 2/4   candidate", "  0.125  best 0.250  accept_new_best", ""}
+	if diff := cmp.Diff(want, s.shown()[1:]); diff != "" {
+		t.Error(diff)
+	}
+	for _, text := range []string{"", strings.Repeat("x", 200), strings.Repeat("x ", 200), "é " + strings.Repeat("ü", 70)} {
+		if got := strings.Join(strings.Fields(fold(text, 59)), " "); got != strings.TrimSpace(text) {
+			t.Errorf("folding changed %q to %q", text, got)
+		}
+	}
+}
+
+func TestAWarningCannotPassForAnotherLine(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(200)
+	s.pass(0, event.Warning{Text: "a task\nstep 1/4  accept_new_best"})
+	if diff := cmp.Diff([]string{"warning: a task", "  step 1/4  accept_new_best", ""}, s.shown()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOutsideOfTrainingThereAreNoSteps(t *testing.T) {
+	t.Parallel()
+	s := onTerminal(200)
+	s.pass(time.Second, event.StageStarted{Stage: "eval test", Total: 6}, event.Progress{Stage: "eval test", Done: 1, Total: 6, Calls: 1})
+	if diff := cmp.Diff([]string{"eval test  0/6  0 calls  0 tokens"}, s.shown()); diff != "" {
+		t.Error(diff)
+	}
+	if err := s.end(); err != nil {
+		t.Fatal(err)
+	}
+	s.pass(time.Second, event.Progress{Stage: "eval test", Done: 2, Total: 6})
+	if diff := cmp.Diff([]string{""}, s.shown()); diff != "" {
+		t.Errorf("something is left on the line: %s", diff)
+	}
+}
+
 func TestNoLineWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

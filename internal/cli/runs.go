@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -30,7 +31,13 @@ type runView struct {
 	Manifest run.Manifest      `json:"manifest"`
 	History  train.History     `json:"history"`
 	Summary  *skillopt.Summary `json:"summary"` // null until the run has ended once
+
+	// Evaluation is what `skillopt eval` came to, in place of a summary.
+	Evaluation *skillopt.Evaluation `json:"evaluation,omitempty"`
 }
+
+// evaluates reports whether a run is one of `skillopt eval`.
+func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "" }
 
 func (a *app) readRun(path string) (runView, error) {
 	dir := a.absolute(path)
@@ -53,6 +60,17 @@ func (a *app) readRun(path string) (runView, error) {
 	case s.Status != "":
 		s.RunDir = dir
 		v.Summary = &s
+	}
+	if !evaluates(m) {
+		return v, nil
+	}
+	var e skillopt.Evaluation
+	if err := readJSON(filepath.Join(dir, "evaluation.json"), &e); err != nil {
+		return v, err
+	}
+	if e.Splits != nil {
+		e.RunDir = dir
+		v.Evaluation = &e
 	}
 	return v, nil
 }
@@ -97,6 +115,7 @@ type listRow struct {
 	Status    string    `json:"status"`
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
+	Evaluates bool      `json:"evaluates,omitempty"` // it is one of `skillopt eval`
 	Steps     int       `json:"steps"`
 	Best      *float64  `json:"best_score"`
 	Error     string    `json:"error,omitempty"`
@@ -105,7 +124,7 @@ type listRow struct {
 func (a *app) printRuns(dir string, entries []run.Entry) error {
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated}
+		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest)}
 		if v, err := a.readRun(e.Dir); err != nil {
 			r.Status, r.Error = "damaged", err.Error()
 		} else if n := len(v.History.Steps); n > 0 {
@@ -123,16 +142,27 @@ func (a *app) printRuns(dir string, entries []run.Entry) error {
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTATUS\tSTEPS\tBEST\tBEGUN\tNOTE")
 	for _, r := range rows {
-		begun, note := r.CreatedAt.Format("2006-01-02 15:04"), "-"
-		switch {
-		case r.Error != "":
-			begun, note = "-", r.Error
-		case r.Simulated:
-			note = "simulated"
+		begun := r.CreatedAt.Format("2006-01-02 15:04")
+		if r.Error != "" {
+			begun = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", a.relative(r.Dir), r.Status, r.Steps, scoreText(r.Best), begun, note)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", a.relative(r.Dir), r.Status, r.Steps, scoreText(r.Best), begun, r.note())
 	}
 	return w.Flush()
+}
+
+func (r listRow) note() string {
+	switch {
+	case r.Error != "":
+		return r.Error
+	case r.Evaluates && r.Simulated:
+		return "evaluation, simulated"
+	case r.Evaluates:
+		return "evaluation"
+	case r.Simulated:
+		return "simulated"
+	}
+	return "-"
 }
 
 // bestScore is the score of the best skill so far. What an epoch's end or the
@@ -192,6 +222,9 @@ func (a *app) showRun(v runView) error {
 	if m.ForkedOf != "" {
 		fmt.Fprintf(a.Out, "  forked of %s\n", m.ForkedOf)
 	}
+	if evaluates(m) {
+		return a.showEvaluation(v)
+	}
 	a.showSteps(v.History)
 	a.showEpochs(v.History)
 	if v.Summary == nil {
@@ -200,6 +233,16 @@ func (a *app) showRun(v runView) error {
 	}
 	fmt.Fprintln(a.Out)
 	return a.writeSummary(a.Out, v.Summary)
+}
+
+// showEvaluation shows a run that has no steps.
+func (a *app) showEvaluation(v runView) error {
+	if v.Evaluation == nil {
+		_, err := fmt.Fprintln(a.Out, "\nno result yet; the same `skillopt eval` command goes on")
+		return err
+	}
+	fmt.Fprintln(a.Out)
+	return a.writeEvaluation(a.Out, v.Evaluation)
 }
 
 func (a *app) showSteps(h train.History) {
@@ -333,8 +376,8 @@ func (a *app) skillVersion(dir, version string) (string, error) {
 	}
 	name := run.BestFile
 	if version != "best" {
-		var step int
-		if _, err := fmt.Sscanf(version, "%d", &step); err != nil {
+		step, err := strconv.Atoi(version)
+		if err != nil || step < 0 {
 			return "", usagef("version %q: want a step, or best", version)
 		}
 		name = fmt.Sprintf("skills/skill_v%04d.md", step)

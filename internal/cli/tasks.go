@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,7 @@ func (a *app) lint(path string, sets []string) error {
 		fmt.Fprintf(a.Out, "  %s: %d\n", name, report.ByType[name])
 	}
 	for _, w := range report.Warnings {
-		fmt.Fprintf(a.Out, "warning: %s\n", w)
+		fmt.Fprintf(a.Out, "warning: %s\n", strings.ReplaceAll(w, "\n", "\n  "))
 	}
 	_, err = fmt.Fprintln(a.Out, "no problems")
 	return err

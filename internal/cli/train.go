@@ -151,19 +151,22 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 	}
 }
 
-// planWidth is where the list of stages is broken.
+// planWidth is where the list of stages is broken, at the latest.
 const planWidth = 79
 
 // writePlan prints the upper bound of calls, in whole words.
 func (a *app) writePlan(p skillopt.Plan) {
 	fmt.Fprintf(a.Err, "at most %d model calls, not counting what is asked again:\n", p.Total)
-	line := " "
+	line, width := " ", planWidth
+	if a.Terminal && a.Width > 0 {
+		width = min(width, a.Width-1)
+	}
 	for _, s := range p.Stages {
 		if s.Calls == 0 {
 			continue
 		}
 		word := fmt.Sprintf(" %s %d", s.Stage, s.Calls)
-		if len(line)+len(word) > planWidth {
+		if len(line)+len(word) > width && line != " " {
 			fmt.Fprintln(a.Err, line)
 			line = " "
 		}
