@@ -1,0 +1,205 @@
+package preset
+
+// table returns the presets. AsOf is the month in which a row was last compared
+// with the documentation that Doc names; what the documentation does not say is
+// left out here and behaves as the protocol does.
+func table() []Preset {
+	return append(append(vendors(), hosts()...), locals()...)
+}
+
+// openAIRules are the models of OpenAI that differ, also where others host them.
+// A reasoning model takes no temperature; from gpt-5.1 on it takes one when it
+// does not reason.
+func openAIRules() []Rule {
+	classic := []string{"low", "medium", "high"}
+	return []Rule{
+		{Models: []string{"gpt-5-chat*", "gpt-5.*-chat*", "chatgpt-*", "gpt-4*", "gpt-3.5*"}, AsOf: "2025-12", Set: Quirks{EffortField: NoField}},
+		{Models: []string{"o1-mini*", "o1-preview*"}, AsOf: "2025-06", Set: Quirks{Temperature: TemperatureRefused, SystemRole: "user", EffortField: NoField, Schema: SchemaNone, Vision: No}},
+		{Models: []string{"o1*", "o3*", "o4*"}, AsOf: "2025-12", Set: Quirks{Temperature: TemperatureRefused, SystemRole: "developer", Efforts: classic}},
+		{Models: []string{"gpt-5-pro*"}, AsOf: "2025-12", Set: Quirks{Temperature: TemperatureRefused, SystemRole: "developer", Efforts: []string{"high"}}},
+		{Models: []string{"gpt-5-codex*"}, AsOf: "2025-12", Set: Quirks{Temperature: TemperatureRefused, SystemRole: "developer", Efforts: classic}},
+		{Models: []string{"gpt-5", "gpt-5-*"}, AsOf: "2025-12", Set: Quirks{Temperature: TemperatureRefused, SystemRole: "developer", Efforts: []string{"minimal", "low", "medium", "high"}}},
+		{Models: []string{"gpt-5.1", "gpt-5.1-2*"}, AsOf: "2025-12", Set: Quirks{Temperature: TemperaturePlain, SystemRole: "developer", Efforts: []string{"none", "low", "medium", "high"}}},
+		{Models: []string{"gpt-5.*"}, AsOf: "2026-03", Set: Quirks{Temperature: TemperaturePlain, SystemRole: "developer", Efforts: []string{"none", "low", "medium", "high", "xhigh"}}},
+	}
+}
+
+// vendors are the makers of models.
+func vendors() []Preset {
+	typed := func(q Quirks) Quirks { q.Schema = SchemaNative; return q }
+	return []Preset{
+		{
+			Name: "openai", Title: "OpenAI", Protocol: OpenAI, BaseURL: "https://api.openai.com/v1",
+			Key: KeyRequired, KeyVar: "OPENAI_API_KEY", AsOf: "2026-03", Doc: "https://platform.openai.com/docs/api-reference",
+			Quirks: typed(Quirks{TokenField: "max_completion_tokens", SystemRole: "system", Vision: ByModel, CacheKey: true, Thinking: SwitchNone}),
+			Rules:  openAIRules(),
+		},
+		{
+			Name: "azure", Title: "Azure OpenAI", Protocol: OpenAI, Cloud: Azure, Example: "https://RESOURCE.openai.azure.com/openai/v1",
+			Key: KeyRequired, KeyVar: "AZURE_OPENAI_API_KEY", AsOf: "2026-03", Doc: "https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle",
+			// A deployment may have any name, so the rules apply when it is named
+			// after its model, which is the custom.
+			Quirks: typed(Quirks{TokenField: "max_completion_tokens", SystemRole: "system", Vision: ByModel, Thinking: SwitchNone}),
+			Rules:  openAIRules(),
+		},
+		{
+			Name: "anthropic", Title: "Anthropic", Protocol: Anthropic, BaseURL: "https://api.anthropic.com",
+			Key: KeyRequired, KeyVar: "ANTHROPIC_API_KEY", AsOf: "2026-03", Doc: "https://docs.claude.com/en/api/messages",
+			Quirks: typed(Quirks{SystemRole: "system", SeedField: NoField, MaxTemp: 1, ToolAny: "any", Vision: Yes, Thinking: SwitchAdapter}),
+		},
+		{
+			Name: "bedrock", Title: "Claude on Amazon Bedrock", Protocol: Anthropic, Cloud: Bedrock,
+			BaseURL: "https://bedrock-runtime.{region}.amazonaws.com", AnyRegion: true, Example: "us-east-1",
+			Key: KeyOptional, KeyVar: "AWS_BEARER_TOKEN_BEDROCK", AsOf: "2026-03", Doc: "https://docs.claude.com/en/api/claude-on-amazon-bedrock",
+			Quirks: typed(Quirks{SystemRole: "system", SeedField: NoField, MaxTemp: 1, ToolAny: "any", Vision: Yes, Thinking: SwitchAdapter}),
+		},
+		{
+			Name: "vertex", Title: "Google Vertex AI", Protocol: Gemini, Cloud: Vertex,
+			BaseURL: "https://{region}-aiplatform.googleapis.com", AnyRegion: true, Example: "us-east5, or global",
+			Key: KeyNone, AsOf: "2026-03", Doc: "https://cloud.google.com/vertex-ai/generative-ai/docs",
+			Quirks: typed(Quirks{SystemRole: "system", Vision: Yes, Thinking: SwitchAdapter}),
+			Rules: []Rule{{
+				Models: []string{"*claude*"}, Protocol: Anthropic, AsOf: "2026-03",
+				Set: Quirks{SeedField: NoField, MaxTemp: 1, ToolAny: "any"},
+			}},
+		},
+		{
+			Name: "gemini", Title: "Google Gemini", Protocol: Gemini, BaseURL: "https://generativelanguage.googleapis.com",
+			Key: KeyRequired, KeyVar: "GEMINI_API_KEY", AsOf: "2026-03", Doc: "https://ai.google.dev/api/generate-content",
+			Quirks: typed(Quirks{SystemRole: "system", Vision: Yes, Thinking: SwitchAdapter}),
+			Rules: []Rule{{
+				Models: []string{"gemini-2.5-pro*", "gemini-3*pro*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true},
+			}},
+		},
+		{
+			Name: "qwen", Title: "Qwen on Alibaba Cloud (DashScope)", Protocol: OpenAIChat,
+			Regions: []Region{
+				{"intl", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
+				{"cn", "https://dashscope.aliyuncs.com/compatible-mode/v1"},
+			},
+			Key: KeyRequired, KeyVar: "DASHSCOPE_API_KEY", AsOf: "2026-10", Doc: "https://help.aliyun.com/en/model-studio/qwen-api-via-openai-chat-completions",
+			// The schema of an answer is known to a few models only, JSON to all.
+			Quirks: Quirks{
+				TokenField: "max_tokens", SystemRole: "system", EffortField: NoField, ToolChoice: []string{FormAuto, FormNone, FormNamed},
+				Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchFlag,
+			},
+			Rules: []Rule{{Models: []string{"qwq*", "*-thinking*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true}}},
+		},
+		{
+			Name: "minimax", Title: "MiniMax", Protocol: OpenAIChat,
+			Regions: []Region{{"global_en", "https://api.minimax.io/v1"}, {"cn_zh", "https://api.minimaxi.com/v1"}},
+			Key:     KeyRequired, KeyVar: "MINIMAX_API_KEY", AsOf: "2026-10", Doc: "https://platform.minimax.io/docs/api-reference/text-openai-api",
+			Quirks: Quirks{
+				TokenField: "max_completion_tokens", SystemRole: "system", EffortField: NoField, SeedField: NoField, MaxTemp: 1,
+				ToolChoice: []string{FormAuto}, Schema: SchemaNone, Vision: ByModel, Thinking: SwitchAdaptive,
+			},
+			Rules: []Rule{{Models: []string{"minimax-m2*"}, AsOf: "2026-10", Set: Quirks{AlwaysThink: true, Vision: No}}},
+		},
+		{
+			Name: "deepseek", Title: "DeepSeek", Protocol: OpenAIChat, BaseURL: "https://api.deepseek.com/v1",
+			Key: KeyRequired, KeyVar: "DEEPSEEK_API_KEY", AsOf: "2026-10", Doc: "https://api-docs.deepseek.com",
+			// Its thinking is on unless it is switched off, and hears no temperature.
+			Quirks: Quirks{
+				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Efforts: []string{"minimal", "low", "medium", "high", "xhigh", "max"},
+				SeedField: NoField, Temperature: TemperatureIgnored, Schema: SchemaJSON, Vision: No, Thinking: SwitchType,
+			},
+			Rules: []Rule{
+				{Models: []string{"deepseek-reasoner*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true}},
+			},
+		},
+		{
+			Name: "mistral", Title: "Mistral", Protocol: OpenAIChat, BaseURL: "https://api.mistral.ai/v1",
+			Key: KeyRequired, KeyVar: "MISTRAL_API_KEY", AsOf: "2025-12", Doc: "https://docs.mistral.ai/api",
+			// A field that it does not know is refused, so the seed must have its name.
+			Quirks: typed(Quirks{
+				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", SeedField: "random_seed",
+				MaxTemp: 1.5, ToolAny: "any", Vision: ByModel, Thinking: SwitchNone,
+			}),
+		},
+		{
+			Name: "xai", Title: "xAI", Protocol: OpenAIChat, BaseURL: "https://api.x.ai/v1",
+			Key: KeyRequired, KeyVar: "XAI_API_KEY", AsOf: "2026-10", Doc: "https://docs.x.ai/developers/model-capabilities/text/reasoning",
+			Quirks: typed(Quirks{TokenField: "max_completion_tokens", SystemRole: "system", EffortField: "reasoning_effort", Vision: ByModel, Thinking: SwitchNone}),
+			Rules: []Rule{
+				{Models: []string{"grok-3-mini*"}, AsOf: "2025-12", Set: Quirks{Efforts: []string{"low", "high"}, Vision: No}},
+				{Models: []string{"grok-3*", "grok-4", "grok-4-*", "grok-code*"}, AsOf: "2026-02", Set: Quirks{EffortField: NoField}},
+				{Models: []string{"grok-4.3*"}, AsOf: "2026-10", Set: Quirks{Efforts: []string{"none", "low", "medium", "high"}}},
+				{Models: []string{"grok-4.5*"}, AsOf: "2026-10", Set: Quirks{Efforts: []string{"low", "medium", "high"}}},
+			},
+		},
+	}
+}
+
+// hosts serve the models of others.
+func hosts() []Preset {
+	oss := []string{"low", "medium", "high"}
+	return []Preset{
+		{
+			Name: "openrouter", Title: "OpenRouter", Protocol: OpenAIChat, BaseURL: "https://openrouter.ai/api/v1",
+			Key: KeyRequired, KeyVar: "OPENROUTER_API_KEY", AsOf: "2026-03", Doc: "https://openrouter.ai/docs/api-reference/parameters",
+			// It drops what a model behind it does not know.
+			Quirks: Quirks{
+				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
+				Efforts: []string{"none", "minimal", "low", "medium", "high", "xhigh"},
+				Schema:  SchemaNative, Vision: ByModel, Thinking: SwitchNone,
+			},
+		},
+		{
+			Name: "groq", Title: "Groq", Protocol: OpenAIChat, BaseURL: "https://api.groq.com/openai/v1",
+			Key: KeyRequired, KeyVar: "GROQ_API_KEY", AsOf: "2025-12", Doc: "https://console.groq.com/docs/api-reference",
+			// A schema is known to some models only, and refused by the others.
+			Quirks: Quirks{TokenField: "max_completion_tokens", SystemRole: "system", EffortField: NoField, Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchNone},
+			Rules: []Rule{
+				{Models: []string{"gpt-oss*"}, AsOf: "2025-12", Set: Quirks{EffortField: "reasoning_effort", Efforts: oss, Schema: SchemaNative, Vision: No}},
+				{Models: []string{"qwen3*"}, AsOf: "2025-12", Set: Quirks{EffortField: "reasoning_effort", Efforts: []string{"none", "default"}, Vision: No}},
+				{Models: []string{"kimi-k2*", "llama-4*"}, AsOf: "2025-12", Set: Quirks{Schema: SchemaNative}},
+			},
+		},
+		{
+			Name: "together", Title: "Together AI", Protocol: OpenAIChat, BaseURL: "https://api.together.xyz/v1",
+			Key: KeyRequired, KeyVar: "TOGETHER_API_KEY", AsOf: "2025-12", Doc: "https://docs.together.ai/reference/chat-completions-1",
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate},
+		},
+		{
+			Name: "fireworks", Title: "Fireworks AI", Protocol: OpenAIChat, BaseURL: "https://api.fireworks.ai/inference/v1",
+			Key: KeyRequired, KeyVar: "FIREWORKS_API_KEY", AsOf: "2025-12", Doc: "https://docs.fireworks.ai/api-reference/post-chatcompletions",
+			Quirks: Quirks{
+				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Efforts: []string{"none", "low", "medium", "high"},
+				Schema: SchemaNative, Vision: ByModel, Thinking: SwitchNone,
+			},
+		},
+	}
+}
+
+// locals are servers that users run, and whatever else speaks the protocol.
+func locals() []Preset {
+	return []Preset{
+		{
+			Name: "ollama", Title: "Ollama", Protocol: Ollama, BaseURL: "http://localhost:11434", Key: KeyOptional, KeyVar: "",
+			AsOf: "2026-03", Doc: "https://docs.ollama.com/api/chat",
+			Quirks: Quirks{SystemRole: "system", ToolChoice: []string{FormAuto, FormNone}, Schema: SchemaNative, Vision: ByModel, Thinking: SwitchThink},
+			Rules:  []Rule{{Models: []string{"gpt-oss*"}, AsOf: "2026-03", Set: Quirks{Efforts: []string{"low", "medium", "high"}, AlwaysThink: true}}},
+		},
+		{
+			Name: "vllm", Title: "vLLM", Protocol: OpenAIChat, BaseURL: "http://localhost:8000/v1", Key: KeyOptional, KeyVar: "",
+			AsOf: "2026-03", Doc: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate},
+		},
+		{
+			Name: "sglang", Title: "SGLang", Protocol: OpenAIChat, BaseURL: "http://localhost:30000/v1", Key: KeyOptional, KeyVar: "",
+			AsOf: "2026-03", Doc: "https://docs.sglang.ai/basic_usage/openai_api_completions.html",
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate},
+		},
+		{
+			Name: "litellm", Title: "LiteLLM", Protocol: OpenAIChat, BaseURL: "http://localhost:4000/v1", Key: KeyOptional, KeyVar: "LITELLM_API_KEY",
+			AsOf: "2026-03", Doc: "https://docs.litellm.ai/docs/proxy/user_keys",
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchNone},
+		},
+		{
+			Name: "compatible", Title: "a server compatible with OpenAI's Chat Completions", Protocol: OpenAIChat, Example: "http://localhost:8080/v1",
+			Key: KeyOptional, KeyVar: "", AsOf: "2026-03", Doc: "https://platform.openai.com/docs/api-reference/chat",
+			// Of a server that nothing is known of, only what is oldest is used.
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNone, Vision: ByModel, Thinking: SwitchTemplate},
+		},
+	}
+}
