@@ -30,6 +30,7 @@ type UpdateResult struct {
 	Changed   bool        `json:"changed"` // false: the candidate is the incumbent
 
 	Edits   []skill.Edit   `json:"edits,omitempty"`   // ModePatch: what was tried, in order
+	Applied []skill.Edit   `json:"-"`                 // ModePatch: those of them that are in the candidate
 	Reports []skill.Report `json:"reports,omitempty"` // ModePatch: what became of each item of the patch
 	Summary []string       `json:"summary,omitempty"` // the rewrite modes: what was changed, one line each
 	Refused string         `json:"refused,omitempty"` // the rewrite modes: why there is no candidate
@@ -69,8 +70,12 @@ func (in UpdateInput) apply(items []any) UpdateResult {
 		edits, at = append(edits, edit), append(at, i)
 	}
 	candidate, applied := applyWithin(in.Skill, edits, in.Budget)
+	var inside []skill.Edit
 	for i, r := range applied {
 		reports[at[i]] = r
+		if r.Status.Applied() {
+			inside = append(inside, edits[i])
+		}
 	}
 	for i := range reports {
 		reports[i].Index = i + 1
@@ -79,6 +84,7 @@ func (in UpdateInput) apply(items []any) UpdateResult {
 		Candidate: candidate,
 		Changed:   candidate.Text() != in.Skill.Text(),
 		Edits:     edits,
+		Applied:   inside,
 		Reports:   reports,
 	}
 }

@@ -425,7 +425,7 @@ func (s *step) digest() optimize.StepNote {
 		n.Diagnoses = append(n.Diagnoses, r.Diagnoses()...)
 	}
 	if s.record.Action == string(gate.Reject) {
-		n.Rejected, n.Tried = s.updated.Edits, s.updated.Summary
+		n.Rejected, n.Tried = s.updated.Applied, s.updated.Summary
 		n.Before, n.After = s.before, s.record.Candidate
 	}
 	return n

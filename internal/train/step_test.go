@@ -293,6 +293,29 @@ func TestStepsOfAnEpochAreRemembered(t *testing.T) {
 	}
 }
 
+// An edit that could not be applied was never tried: nothing is known of it.
+func TestOnlyWhatWasAppliedIsRememberedAsRejected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(16, 4, 0)
+	w.reply[model.StageAnalystError] = encode(map[string]any{"patch": map[string]any{"reasoning": "", "edits": []any{
+		map[string]any{"op": "replace", "target": "no such line", "content": "never seen"},
+		5,
+		map[string]any{"op": "append", "content": "a marvel of a line"},
+	}}})
+	r := w.must(t, standard())
+	if s := r.History.Steps[1]; s.Action != "reject" || len(s.Edits) != 3 {
+		t.Fatalf("step 1: %s, %+v", s.Action, s.Edits)
+	}
+	for _, q := range w.asked(model.StageAnalystError) {
+		if !strings.HasPrefix(q.key, "e1/s2/") {
+			continue
+		}
+		if text := q.System + q.User; !strings.Contains(text, "- append content=a marvel of a line") || strings.Contains(text, "never seen") {
+			t.Errorf("%s is told:\n%s", q.key, text)
+		}
+	}
+}
+
 func TestFailureOnlyAndShallow(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
