@@ -109,3 +109,15 @@ func TestAnEndThatCannotBeWrittenIsNoCompletion(t *testing.T) {
 		t.Errorf("the run ended with %v; the summary says %s (%s), the last event %s (%s)", err, sum.Status, sum.Reason, last.Status, last.Reason)
 	}
 }
+
+// A folder is the same skill however its path is written.
+func TestPathsOfASkill(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{guaranteeDir, guaranteeDir + "/", "./" + guaranteeDir + "/SKILL.md", guaranteeDir + "/../guarantee"} {
+		cfg := worldConfig("http://unused.invalid/v1")
+		cfg.Skill = path
+		if _, err := skillopt.CheckTasks(cfg); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

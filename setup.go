@@ -84,7 +84,7 @@ func (s *setup) loadSkill() error {
 	case s.options.skill != nil:
 		s.skill = *s.options.skill
 	case s.cfg.Skill != "":
-		dir, name := filepath.Split(s.cfg.Skill)
+		dir, name := filepath.Split(filepath.Clean(s.cfg.Skill))
 		loaded, err := skill.Read(os.DirFS(filepath.Clean(dir)), name)
 		if err != nil {
 			return s.fileError("skill", s.cfg.Skill, "a SKILL.md or a directory with one", err)
