@@ -1,0 +1,196 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// actVar tells the test binary to be a program under test instead.
+const actVar = "SANDBOX_TEST_ACT"
+
+func TestMain(m *testing.M) {
+	if act := os.Getenv(actVar); act != "" {
+		os.Exit(perform(act, os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// perform is what the programs under test do. Some of it is what a program
+// should not do.
+func perform(act string, args []string) int {
+	switch act {
+	case "say":
+		fmt.Println(strings.Join(args, "\n"))
+	case "fail":
+		fmt.Fprint(os.Stderr, "it went \xff wrong")
+		return 3
+	case "environ":
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "cat":
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "hang":
+		forever()
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		fmt.Println("deaf")
+		forever()
+	case "polite":
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-asked
+		fmt.Println("goodbye")
+	case "flood":
+		return flood(os.Stdout)
+	case "flood-stderr":
+		return flood(os.Stderr)
+	case "crash":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		forever()
+	case "close":
+		_ = os.Stdout.Close()
+		_ = os.Stderr.Close()
+		forever()
+	case "brood":
+		return brood(args)
+	case "write":
+		return report(os.WriteFile(args[0], []byte("here"), 0o600))
+	case "read":
+		return report(readFile(args[0]))
+	case "list":
+		_, err := os.ReadDir(args[0])
+		return report(err)
+	case "rename":
+		return report(os.Rename(args[0], args[1]))
+	case "truncate":
+		return report(os.Truncate(args[0], 0))
+	case "link":
+		return report(os.Symlink(args[0], args[1]))
+	case "remove":
+		return report(emptyFolder(args[0]))
+	case "connect":
+		return report(connect(args[0], args[1]))
+	case "listen":
+		return report(listen(args[0], args[1]))
+	case "kill":
+		pid, _ := strconv.Atoi(args[0])
+		return report(syscall.Kill(pid, 0))
+	case "run":
+		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+		fmt.Printf("%s", out)
+		return report(err)
+	}
+	return 0
+}
+
+// report prints what came of an attempt: "done", or the error.
+func report(err error) int {
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("done")
+	return 0
+}
+
+func forever() {
+	<-time.After(time.Hour)
+}
+
+func flood(f *os.File) int {
+	block := make([]byte, 1<<20)
+	for range 1 << 10 {
+		if _, err := f.Write(block); err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+// brood starts children that ignore SIGTERM, one in its own session, says their
+// numbers, and ends or hangs.
+func brood(args []string) int {
+	self, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	for _, setsid := range []bool{false, true} {
+		child := exec.Command(self)
+		child.Env = append(os.Environ(), actVar+"=deaf")
+		if len(args) > 1 && args[1] == "hold" {
+			child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		}
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: setsid}
+		if len(args) <= 1 || args[1] != "hold" {
+			out, err := child.StdoutPipe()
+			if err != nil {
+				return 1
+			}
+			if err := child.Start(); err != nil {
+				return 1
+			}
+			_, _ = bufio.NewReader(out).ReadString('\n') // until it is deaf
+		} else if err := child.Start(); err != nil {
+			return 1
+		}
+		fmt.Println(child.Process.Pid)
+	}
+	if args[0] == "hang" {
+		forever()
+	}
+	return 0
+}
+
+func readFile(path string) error {
+	_, err := os.ReadFile(path)
+	return err
+}
+
+func emptyFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Remove(dir)
+}
+
+func connect(network, address string) error {
+	c, err := net.DialTimeout(network, address, 5*time.Second)
+	if err != nil {
+		return err
+	}
+	if network == "udp" {
+		if _, err := c.Write([]byte("x")); err != nil {
+			return err
+		}
+	}
+	return c.Close()
+}
+
+func listen(network, address string) error {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}

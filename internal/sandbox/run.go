@@ -1,0 +1,235 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	defaultOutput = 64 << 20
+	defaultGrace  = 2 * time.Second
+)
+
+// Run runs a program to its end, at the latest to that of the context, and ends
+// whatever it left behind. The error is a *StartError or an *UnsupportedError
+// when it has not run, and the error of Spec.Stdout when that refused what the
+// program printed; how the program ended, badly too, is in the Result. Run may
+// be called concurrently.
+func Run(ctx context.Context, s Spec) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{Reason: Cancelled, Code: -1}, nil
+	}
+	cmd, err := s.command()
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := s.start(cmd)
+	if err != nil {
+		return Result{}, &StartError{Program: s.Argv[0], Err: err}
+	}
+	return p.run(ctx)
+}
+
+// command prepares the program, without starting it.
+func (s *Spec) command() (*exec.Cmd, error) {
+	if len(s.Argv) == 0 {
+		return nil, &StartError{Err: errors.New("no program is given")}
+	}
+	fail := func(err error) (*exec.Cmd, error) { return nil, &StartError{Program: s.Argv[0], Err: err} }
+	if !filepath.IsAbs(s.Dir) {
+		return fail(fmt.Errorf("the folder %q to run in is not absolute", s.Dir))
+	}
+	if info, err := os.Stat(s.Dir); err != nil {
+		return fail(err)
+	} else if !info.IsDir() {
+		return fail(fmt.Errorf("%s is not a folder", s.Dir))
+	}
+	path, err := lookPath(s.Argv[0], s.Dir, s.Env)
+	if err != nil {
+		return fail(err)
+	}
+	if s.Confine != nil {
+		return nil, &UnsupportedError{What: s.Argv[0], Why: "not on this system"}
+	}
+	return &exec.Cmd{Path: path, Args: s.Argv, Dir: s.Dir}, nil
+}
+
+// process is one program that runs.
+type process struct {
+	spec   Spec
+	cmd    *exec.Cmd
+	marker string // "NAME=value"
+	began  time.Time
+	output *meter
+	stderr tail
+
+	pipes []*os.File     // our ends; closing them ends the copying
+	stdin *os.File       // our end, nil without input
+	input sync.WaitGroup // writes the input
+	copy  sync.WaitGroup // reads the outputs
+	done  chan struct{}  // closed when the direct child has ended
+}
+
+// start starts the program and the goroutines that go with it, which run waits
+// for.
+func (s *Spec) start(cmd *exec.Cmd) (*process, error) {
+	p := &process{spec: *s, cmd: cmd, marker: Marker + "=" + rand.Text(), done: make(chan struct{})}
+	p.output = newMeter(s.MaxOutput)
+	cmd.Env = append(slices.Clone(s.Env), p.marker)
+	ownGroup(cmd)
+	theirs, err := p.connect()
+	if err == nil {
+		p.began = time.Now()
+		err = cmd.Start()
+	}
+	for _, f := range theirs {
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		p.closePipes()
+		if cmd.Process != nil {
+			kill(cmd)
+			_ = cmd.Wait() // it was never to run
+		}
+		return nil, err
+	}
+	p.input.Go(p.writeInput)
+	stdout := s.Stdout
+	if stdout == nil {
+		stdout = io.Discard
+	}
+	p.copy.Go(func() { p.output.copy(stdout, p.pipes[0]) })
+	p.copy.Go(func() { p.output.copy(&p.stderr, p.pipes[1]) })
+	go func() {
+		defer close(p.done)
+		_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	}()
+	return p, nil
+}
+
+// connect makes the pipes: ours into p, theirs into the command and returned,
+// to be closed once it has started. They are ours, not those of package exec,
+// because a descendant may hold its end for as long as it likes.
+func (p *process) connect() (theirs []*os.File, err error) {
+	for _, out := range []*io.Writer{&p.cmd.Stdout, &p.cmd.Stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		p.pipes, theirs, *out = append(p.pipes, r), append(theirs, w), w
+	}
+	if p.spec.Stdin == nil {
+		return theirs, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	p.cmd.Stdin, p.stdin = r, w
+	return append(theirs, r), nil
+}
+
+func (p *process) closePipes() {
+	for _, f := range append(p.pipes, p.stdin) {
+		if f != nil {
+			_ = f.Close() // a second time, or while it is in use, is as well
+		}
+	}
+}
+
+// writeInput feeds the program. It need not read all of it, or any.
+func (p *process) writeInput() {
+	if p.stdin == nil {
+		return
+	}
+	_, _ = io.Copy(p.stdin, p.spec.Stdin) // a program that ends without reading is its own affair
+	_ = p.stdin.Close()
+}
+
+// run waits for the end and cleans up.
+func (p *process) run(ctx context.Context) (Result, error) {
+	reason := p.await(ctx)
+	if reason != Exited {
+		p.end(reason)
+	}
+	kill(p.cmd) // what is left of the group; its number is not given away while anything is
+	killStrays(p.marker)
+	p.drain()
+	if p.output.flooded() {
+		reason = Flooded // perhaps with its last words
+	} else if reason == Flooded {
+		reason = Cancelled // because of an error of Stdout
+	}
+	r := Result{Reason: reason, Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began)}
+	r.Code, r.Signal = exit(p.cmd.ProcessState)
+	return r, p.output.failure()
+}
+
+// await waits for the program to end by itself, or for a reason to end it.
+func (p *process) await(ctx context.Context) Reason {
+	var deadline <-chan time.Time
+	if p.spec.Timeout > 0 {
+		t := time.NewTimer(p.spec.Timeout)
+		defer t.Stop()
+		deadline = t.C
+	}
+	select {
+	case <-p.done:
+		return Exited
+	case <-deadline:
+		return Deadline
+	case <-ctx.Done():
+		return Cancelled
+	case <-p.output.stop:
+		return Flooded
+	}
+}
+
+// end ends the program: by asking, except where it has shown that it does not
+// listen.
+func (p *process) end(reason Reason) {
+	if reason != Flooded {
+		ask(p.cmd)
+		select {
+		case <-p.done:
+			return
+		case <-p.output.stop:
+		case <-time.After(p.grace()):
+		}
+	}
+	kill(p.cmd)
+	<-p.done
+}
+
+// drain waits for the last output. A descendant that nobody could find may hold
+// the pipes, so the wait is bounded.
+func (p *process) drain() {
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		p.copy.Wait()
+	}()
+	select {
+	case <-copied:
+	case <-time.After(p.grace()):
+	}
+	p.closePipes()
+	<-copied
+	p.input.Wait()
+}
+
+func (p *process) grace() time.Duration {
+	if p.spec.Grace > 0 {
+		return p.spec.Grace
+	}
+	return defaultGrace
+}
