@@ -21,9 +21,7 @@ func testContext(t *testing.T, h Harness) {
 			good := h.Write(Reply{Text: "half", Finish: model.FinishStop})
 			w.Header().Set("Content-Length", strconv.Itoa(len(good)))
 			writeJSON(w, http.StatusOK, good[:len(good)/2])
-			if f, ok := w.(http.Flusher); ok {
-				f.Flush()
-			}
+			flush(w)
 		},
 	}
 	for name, begin := range hangs {

@@ -118,6 +118,18 @@ func waitFaults(h Harness) []Fault {
 		{"rubbish", 429, map[string]string{"Retry-After": "soon"}, 0},
 		{"negative", 429, map[string]string{"Retry-After": "-5"}, 0},
 		{"huge", 429, map[string]string{"Retry-After": "1e300"}, 24 * time.Hour},
+		{"milliseconds", 503, map[string]string{"Retry-After-Ms": "20"}, 20 * time.Millisecond},
+		{"empty bucket", 429, map[string]string{
+			"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "1m30s",
+			"X-Ratelimit-Remaining-Tokens": "5000", "X-Ratelimit-Reset-Tokens": "6m0s",
+		}, 90 * time.Second},
+		{"two empty buckets", 429, map[string]string{
+			"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "120ms",
+			"X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "4",
+		}, 4 * time.Second},
+		{"seconds before buckets", 429, map[string]string{
+			"Retry-After": "2", "X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "6m0s",
+		}, 2 * time.Second},
 	}
 	var faults []Fault
 	for _, tt := range tests {
@@ -135,6 +147,28 @@ func waitFaults(h Harness) []Fault {
 		})
 	}
 	return faults
+}
+
+// DatedWaits are faults for the protocols whose servers name the moment at which
+// a bucket is full again. prefix begins the names of the headers, such as
+// Anthropic-Ratelimit-; body is that of a refusal.
+func DatedWaits(prefix, body string) []Fault {
+	sent := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	header := func(left string, wait time.Duration) map[string]string {
+		return map[string]string{
+			"Date":                      sent.Format(http.TimeFormat),
+			prefix + "Tokens-Remaining": left,
+			prefix + "Tokens-Reset":     sent.Add(wait).Format(time.RFC3339),
+		}
+	}
+	fault := func(name, left string, wait, want time.Duration) Fault {
+		return Fault{Name: "wait " + name, Status: 429, Header: header(left, wait), Body: body, Want: model.RateLimit, Wait: want}
+	}
+	return []Fault{
+		fault("until a moment", "0", 40*time.Second, 40*time.Second),
+		fault("until a moment gone by", "0", -40*time.Second, 0),
+		fault("bucket not empty", "9000", 40*time.Second, 0),
+	}
 }
 
 // testWire breaks the connection and the body in the ways that happen.
@@ -176,9 +210,7 @@ func testWire(t *testing.T, h Harness) {
 // cutChunk writes part of a chunked body and drops the connection.
 func cutChunk(w http.ResponseWriter, body []byte) {
 	writeJSON(w, http.StatusOK, body)
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
-	}
+	flush(w)
 	panic(http.ErrAbortHandler)
 }
 

@@ -26,11 +26,16 @@ type Harness struct {
 	// Stream returns the same as the events of a stream, one element for each
 	// write of the server; the last one ends the stream. Nil: the protocol has none.
 	Stream func(Reply) []string
+	// KeepAlive is what a server writes into a stream so that it is not taken for
+	// dead. "" means the comment that all server-sent events know.
+	KeepAlive string
 	// Refuse returns the body of an error that gives message as its reason.
 	Refuse func(message string) []byte
 	// Faults are responses of this protocol and the class each must get, beyond
 	// those that follow from the status alone.
 	Faults []Fault
+	// StreamFaults are errors that arrive as events of a stream.
+	StreamFaults []StreamFault
 	// Lacks names what the protocol cannot express.
 	Lacks Lacks
 }
@@ -59,16 +64,28 @@ type Lacks struct {
 	Vision      bool
 	Tools       bool
 	Traces      bool // reasoning that goes back to the model with the next request
+	Opaque      bool // a place for what of the reasoning is not readable
+	CallIDs     bool // ids of calls: results find their calls by name and order
 	CacheWrite  bool // counts of tokens written to a cache
+	// TextArguments says that the arguments of calls are JSON values of the
+	// response and not text in it, so that they cannot be broken by themselves.
+	TextArguments bool
 	// TokenDefault says that the protocol demands a limit of output tokens, so
 	// that the adapter sends one of its own.
 	TokenDefault bool
 }
 
 // Seen is a request as the server understands it.
+//
+// In Messages, system messages stand first, wherever the protocol puts them. A
+// message of text alone has it in Content, any other has Parts. Results of tools
+// stand in messages of model.ToolRole, in as many as the protocol needs. A
+// Reasoning holds what the server got: its text, and in Opaque the string that
+// stood in the protocol's place for it, as JSON; Provider may be left empty, as
+// may the Name of a result where the protocol does not send it.
 type Seen struct {
 	Model       string
-	Messages    []model.Message // system messages first, wherever the protocol puts them
+	Messages    []model.Message
 	Temperature *float64
 	TopP        *float64
 	MaxTokens   int
@@ -82,19 +99,24 @@ type Seen struct {
 	Header      http.Header // filled in by the suite
 }
 
-// Reply is a successful answer to be written in the protocol's form.
+// Reply is a successful answer to be written in the protocol's form. Where the
+// protocol has no place for something, it is left out.
 type Reply struct {
-	Text        string
-	Refusal     string // the model declines in these words; Text is then ""
-	Finish      model.Finish
-	Input       int64
-	Output      int64
-	Cached      int64
-	Reasoning   int64
-	CacheWrite  int64
-	Calls       []model.ToolCall // after the text
-	Trace       *model.Reasoning // before the text
-	NoUsage     bool             // leave out all counts
+	Text       string
+	Refusal    string // the model declines in these words; Text is then ""
+	Finish     model.Finish
+	Input      int64
+	Output     int64
+	Cached     int64
+	Reasoning  int64
+	CacheWrite int64
+	// Calls stand after the text. Arguments are to be written as they are, also
+	// if they are no JSON; nil stands for the protocol's form of no arguments.
+	Calls []model.ToolCall
+	// Trace stands before the text. Opaque is nil or a JSON string, to be put where
+	// the protocol has its signature or encrypted content.
+	Trace       *model.Reasoning
+	NoUsage     bool // leave out all counts
 	Model       string
 	Fingerprint string
 }
@@ -109,10 +131,23 @@ type Fault struct {
 	Wait   time.Duration // wanted RetryAfter
 }
 
+// StreamFault is an error within a stream and the class it must get.
+type StreamFault struct {
+	Name  string
+	Event func(message string) string // the write that carries the error; message is its text for people
+	Want  model.Code
+}
+
 // Run runs the suite: one subtest for each promise of model.Client.
 func Run(t *testing.T, h Harness) {
 	t.Run("request", func(t *testing.T) { testRequests(t, h) })
 	t.Run("response", func(t *testing.T) { testResponses(t, h) })
+	t.Run("vision", func(t *testing.T) { testVision(t, h) })
+	t.Run("tools", func(t *testing.T) { testTools(t, h) })
+	t.Run("calls", func(t *testing.T) { testCalls(t, h) })
+	t.Run("results", func(t *testing.T) { testResults(t, h) })
+	t.Run("traces", func(t *testing.T) { testTraces(t, h) })
+	t.Run("stream", func(t *testing.T) { testStreams(t, h) })
 	t.Run("fault", func(t *testing.T) { testFaults(t, h) })
 	t.Run("wire", func(t *testing.T) { testWire(t, h) })
 	t.Run("context", func(t *testing.T) { testContext(t, h) })

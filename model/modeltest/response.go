@@ -18,7 +18,9 @@ type responseCase struct {
 	skip  bool // the protocol lacks it
 }
 
-func testResponses(t *testing.T, h Harness) {
+func testResponses(t *testing.T, h Harness) { testAnswers(t, h, Settings{Key: testKey}) }
+
+func testAnswers(t *testing.T, h Harness, s Settings) {
 	for _, tt := range responseCases(h.Lacks) {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.skip {
@@ -26,7 +28,9 @@ func testResponses(t *testing.T, h Harness) {
 			}
 			t.Parallel()
 			srv := reply(t, h, tt.reply)
-			got, err := srv.client(t).Generate(t.Context(), question("q"))
+			s := s
+			s.URL = srv.URL
+			got, err := h.New(t, s).Generate(t.Context(), question("q"))
 			if err != nil {
 				t.Fatalf("Generate: %v", err)
 			}
@@ -84,6 +88,12 @@ func responseCases(lacks Lacks) []responseCase {
 			reply: Reply{Text: "t", Finish: model.FinishStop, Input: 10, Output: 500, Reasoning: 480},
 			want:  model.Response{Text: "t", Finish: model.FinishStop, Usage: trajectory.Usage{Input: 10, Output: 500, Reasoning: 480}},
 			skip:  lacks.Reasoning,
+		},
+		{
+			name:  "tokens written to the cache are part of the input",
+			reply: Reply{Text: "t", Finish: model.FinishStop, Input: 1000, Output: 5, CacheWrite: 700},
+			want:  model.Response{Text: "t", Finish: model.FinishStop, Usage: trajectory.Usage{Input: 1000, Output: 5, CacheWrite: 700}},
+			skip:  lacks.CacheWrite,
 		},
 		{
 			name:  "no usage",

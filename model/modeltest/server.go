@@ -87,11 +87,43 @@ func (s *server) client(t *testing.T) model.Client {
 	return s.h.New(t, Settings{URL: s.URL, Key: testKey})
 }
 
-// reply starts a server that gives the same reply to everything.
+// reply starts a server that gives the same reply to everything, as a stream
+// when it is asked for one.
 func reply(t *testing.T, h Harness, r Reply) *server {
 	t.Helper()
 	body := h.Write(r)
-	return newServer(t, h, func(w http.ResponseWriter, _ *http.Request, _ Seen) { writeJSON(w, http.StatusOK, body) })
+	return newServer(t, h, func(w http.ResponseWriter, _ *http.Request, s Seen) {
+		if s.Stream {
+			writeEvents(w, h.Stream(r))
+			return
+		}
+		writeJSON(w, http.StatusOK, body)
+	})
+}
+
+// writeEvents writes a stream, one write at a time.
+func writeEvents(w http.ResponseWriter, events []string) {
+	beginStream(w)
+	for _, e := range events {
+		writeEvent(w, e)
+	}
+}
+
+func beginStream(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	flush(w)
+}
+
+func writeEvent(w http.ResponseWriter, event string) {
+	_, _ = io.WriteString(w, event) // a client that went away is the test's business
+	flush(w)
+}
+
+func flush(w http.ResponseWriter) {
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
 }
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {

@@ -12,7 +12,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
-var flaw = flag.String("flaw", "", "what is wrong with the toy adapter of TestSuite")
+var (
+	flaw = flag.String("flaw", "", "what is wrong with the toy adapter of TestSuite")
+	_    = flag.Bool("update", false, "rewrite golden files")
+)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -47,6 +50,27 @@ func TestSuiteFindsFlaws(t *testing.T) {
 		"network is a server error": "TestSuite/wire/nobody",
 		"cancel is a fault":         "TestSuite/context/cancel",
 		"tells secrets":             "TestSuite/secrets",
+		"loses images":              "TestSuite/vision/text_and_image",
+		"drops descriptions":        "TestSuite/tools/choice_auto",
+		"drops the choice":          "TestSuite/tools/choice_required",
+		"one call":                  "TestSuite/calls/whole/several",
+		"one call, streamed":        "TestSuite/calls/stream/several",
+		"calls without ids":         "TestSuite/calls/whole/one",
+		"broken arguments":          "TestSuite/calls/whole/with_arguments_that_are_no_JSON",
+		"a cut call is broken":      "TestSuite/calls/whole/cut",
+		"errors are results":        "TestSuite/results/error",
+		"results last":              "TestSuite/results/several",
+		"loses a result's images":   "TestSuite/results/images",
+		"thinks aloud":              "TestSuite/traces/whole/with_an_answer",
+		"forgets its thoughts":      "TestSuite/traces/whole/with_a_call",
+		"breaks the seal":           "TestSuite/traces/stream/with_a_call",
+		"sends others' thoughts":    "TestSuite/traces/whole/with_an_answer",
+		"loses the usage":           "TestSuite/stream/response/text",
+		"waits for ever":            "TestSuite/stream/idle/silent_in_the_middle",
+		"counts all the time":       "TestSuite/stream/idle/slow_but_alive",
+		"ends early":                "TestSuite/stream/cut/text_after_2",
+		"skips bad events":          "TestSuite/stream/fault/an_event_that",
+		"an error is the end":       "TestSuite/stream/fault/sorry",
 	}
 	for flaw, where := range flaws {
 		t.Run(flaw, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -37,15 +38,29 @@ type toyRequest struct {
 	Limit  int
 	Seed   *int64 `json:",omitempty"`
 	Schema string `json:",omitempty"`
+	Tools  []model.Tool
+	Choice string
+	Bit    bool // the answer is wanted bit by bit
 }
 
+// toyReply is an answer, or a bit of one; the last bit has a reason to stop.
 type toyReply struct {
 	Say     *string
+	Calls   []toyCall `json:",omitempty"`
+	Thought *toyThought
 	Why     model.Finish
 	In, Out int64
 	Cached  int64
+	Written int64
 	By      string
 	Sorry   string `json:",omitempty"`
+}
+
+type toyCall struct{ ID, Name, Args string }
+
+type toyThought struct {
+	Text string
+	Seal json.RawMessage
 }
 
 func newToy(t *testing.T, s modeltest.Settings, flaw string) model.Client {
@@ -102,6 +117,9 @@ func (c *toy) once(ctx context.Context, req model.Request) (model.Response, erro
 	if limit == 0 || c.flaw == "no limit" {
 		limit = 16 << 20
 	}
+	if c.Stream && res.StatusCode < 300 {
+		return c.stream(ctx, res.StatusCode, c.watched(http.MaxBytesReader(nil, res.Body, limit)))
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, limit))
 	if res.StatusCode >= 300 {
 		return model.Response{}, c.refused(res, body)
@@ -114,9 +132,11 @@ func (c *toy) once(ctx context.Context, req model.Request) (model.Response, erro
 
 func (c *toy) body(req model.Request) []byte {
 	w := toyRequest{Ask: req.Messages, Name: req.Model, Temp: req.Temperature, Top: req.TopP, Limit: req.MaxTokens, Seed: req.Seed}
+	w.Tools, w.Choice, w.Bit = req.Tools, req.ToolChoice, c.Stream
 	if w.Limit == 0 {
 		w.Limit = 4096
 	}
+	w.Ask = c.messages(req.Messages)
 	if req.Schema != nil && (c.Structured || c.flaw == "schema for all") {
 		w.Schema = string(req.Schema.JSON)
 	}
@@ -127,6 +147,13 @@ func (c *toy) body(req model.Request) []byte {
 		w.Seed = nil
 	case c.flaw == "drops zeros" && w.Temp != nil && *w.Temp == 0:
 		w.Temp = nil
+	case c.flaw == "drops the choice":
+		w.Choice = ""
+	case c.flaw == "drops descriptions":
+		w.Tools = nil
+		for _, t := range req.Tools {
+			w.Tools = append(w.Tools, model.Tool{Name: t.Name, Parameters: t.Parameters})
+		}
 	case c.flaw == "sends a temperature" && w.Temp == nil:
 		w.Temp = new(float64)
 	}
@@ -146,8 +173,15 @@ func (c *toy) read(status int, body []byte) (model.Response, error) {
 	if w.Say == nil {
 		return model.Response{}, c.fault(model.Malformed, status, errors.New("no reply: "+c.clean(w.Sorry)))
 	}
+	return c.response(status, w)
+}
+
+func (c *toy) response(status int, w toyReply) (model.Response, error) {
 	res := model.Response{Text: *w.Say, Finish: w.Why, Model: w.By}
-	res.Usage.Input, res.Usage.Output, res.Usage.Cached = w.In, w.Out, w.Cached
+	res.Usage.Input, res.Usage.Output, res.Usage.Cached, res.Usage.CacheWrite = w.In, w.Out, w.Cached, w.Written
+	if err := c.parts(&res, w); err != nil {
+		return model.Response{}, c.fault(model.Malformed, status, err)
+	}
 	switch {
 	case c.flaw == "trims":
 		res.Text = strings.TrimSpace(res.Text)
@@ -233,7 +267,14 @@ func readToy(r *http.Request, body []byte) (modeltest.Seen, error) {
 	if err := json.Unmarshal(body, &w); err != nil {
 		return modeltest.Seen{}, fmt.Errorf("decode %s: %w", body, err)
 	}
-	s := modeltest.Seen{Model: w.Name, Messages: w.Ask, Temperature: w.Temp, TopP: w.Top, MaxTokens: w.Limit, Seed: w.Seed}
+	for _, m := range w.Ask {
+		for _, p := range m.Parts {
+			if p.Reasoning != nil && len(p.Reasoning.Opaque) == 0 {
+				p.Reasoning.Opaque = nil
+			}
+		}
+	}
+	s := modeltest.Seen{Tools: w.Tools, ToolChoice: w.Choice, Stream: w.Bit, Model: w.Name, Messages: w.Ask, Temperature: w.Temp, TopP: w.Top, MaxTokens: w.Limit, Seed: w.Seed}
 	if w.Schema != "" {
 		s.Schema = json.RawMessage(w.Schema)
 	}
@@ -242,11 +283,37 @@ func readToy(r *http.Request, body []byte) (modeltest.Seen, error) {
 }
 
 func writeToy(r modeltest.Reply) []byte {
+	return mustJSON(toyAnswer(r))
+}
+
+func toyAnswer(r modeltest.Reply) toyReply {
 	w := toyReply{Say: &r.Text, Why: r.Finish, By: r.Model}
-	if !r.NoUsage {
-		w.In, w.Out, w.Cached = r.Input, r.Output, r.Cached
+	for _, c := range r.Calls {
+		w.Calls = append(w.Calls, toyCall{c.ID, c.Name, string(c.Arguments)})
 	}
-	return mustJSON(w)
+	if r.Trace != nil {
+		w.Thought = &toyThought{r.Trace.Text, r.Trace.Opaque}
+	}
+	if !r.NoUsage {
+		w.In, w.Out, w.Cached, w.Written = r.Input, r.Output, r.Cached, r.CacheWrite
+	}
+	return w
+}
+
+// streamToy says the first half of the text, the second, and then the rest.
+func streamToy(r modeltest.Reply) []string {
+	whole, half := toyAnswer(r), len(r.Text)/2
+	first, second, nothing := r.Text[:half], r.Text[half:], ""
+	for !utf8.ValidString(first) {
+		half++
+		first, second = r.Text[:half], r.Text[half:]
+	}
+	whole.Say = &nothing
+	var events []string
+	for _, w := range []toyReply{{Say: &first}, {Say: &second}, whole} {
+		events = append(events, "data: "+string(mustJSON(w))+"\n\n")
+	}
+	return events
 }
 
 func mustJSON(v any) []byte {
@@ -262,7 +329,14 @@ func toyHarness(flaw string) modeltest.Harness {
 		New:    func(t *testing.T, s modeltest.Settings) model.Client { return newToy(t, s, flaw) },
 		Read:   readToy,
 		Write:  writeToy,
+		Stream: streamToy,
 		Refuse: func(message string) []byte { return mustJSON(toyReply{Sorry: message}) },
+		StreamFaults: []modeltest.StreamFault{{
+			Name:  "sorry",
+			Event: func(m string) string { return "data: " + string(mustJSON(toyReply{Sorry: m})) + "\n\n" },
+			Want:  model.Server,
+		}},
+		Faults: modeltest.DatedWaits("Toy-", "{}")[1:],
 		Lacks:  modeltest.Lacks{Refusal: true, Reasoning: true, Effort: true, Fingerprint: true, TokenDefault: true},
 	}
 }

@@ -23,6 +23,7 @@ func TestSuite(t *testing.T) {
 		Write:  writeWire,
 		Refuse: func(message string) []byte { return errorBody(message, "", "") },
 		Faults: vendorFaults(),
+		Lacks:  modeltest.Lacks{Vision: true, Tools: true, Traces: true, CacheWrite: true},
 	})
 }
 
