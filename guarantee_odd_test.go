@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -119,5 +120,31 @@ func TestPathsOfASkill(t *testing.T) {
 		if _, err := skillopt.CheckTasks(cfg); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// refusing is a model that refuses for good, after a while.
+type refusing struct{ after time.Duration }
+
+func (r refusing) Generate(context.Context, model.Request) (model.Response, error) {
+	<-time.After(r.after)
+	return model.Response{}, &model.Error{Code: model.Auth, Err: errors.New("no such key")}
+}
+
+// What went wrong is told also when the time was up meanwhile.
+func TestTheClockHidesNoFailure(t *testing.T) {
+	t.Parallel()
+	tasks := envTasks(3)
+	for i, split := range []task.Split{task.Train, task.Selection, task.Test} {
+		tasks[i].Split = split
+	}
+	cfg := worldConfig("http://unused.invalid/v1")
+	limit := config.Duration(time.Millisecond)
+	cfg.Limits.Time = &limit
+	c := refusing{after: 50 * time.Millisecond}
+	sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithTasks(tasks), skillopt.WithRunDir(t.TempDir()),
+		skillopt.WithClient(model.Target, "refusing", c), skillopt.WithClient(model.Optimizer, "refusing", c))
+	if kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "no such key") || sum.Status != "failed" {
+		t.Errorf("the run ended with %v (%s)", err, kind(err))
 	}
 }

@@ -202,7 +202,7 @@ func (w *world) cause(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if w.timedOut.Load() {
+	if w.timedOut.Load() && errors.Is(err, caller.ErrStopping) {
 		limit := w.setup.cfg.Limits.Time.Std()
 		return &timeError{used: w.elapsed(), limit: limit}
 	}
