@@ -96,9 +96,15 @@ func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 		{"no world", "models: {target: {provider: sim}}", "models.target.world"},
 		{"unset variable", "models: {target: {model: \"${NOPE}\"}}", "${NOPE}, a variable that is not set"},
 		{"list for map", "train: [1]", "train: found a list, allowed: a mapping"},
-		{"not yaml", "a: [", "config.yaml: found YAML that cannot be read"},
+		{"not yaml", "a: [", "config.yaml:1: found YAML that cannot be read"},
 		{"usd without prices", "limits: {usd: 1}", "limits.usd"},
 		{"usd with half the prices", "limits: {usd: 1}\nprices: {m: {input: 1, output: 1}}\nmodels: {target: {provider: openai, model: m}, optimizer: {provider: openai, model: n}}", "limits.usd: found 1, and no price for models.optimizer (n)"},
+		{"negative duration", "limits: {patience: -5s}", "config.yaml:1: limits.patience: found -5s, allowed: 1ms or more"},
+		{"element of a list", "env:\n  timeout: 1s\n  command: [a, {b: c}]", "config.yaml:3: env.command[1]: found a mapping"},
+		{"extends is no text", "skill: a\nextends: [base.yaml]", "config.yaml:2: extends: found a list, allowed: text"},
+		{"two documents", "skill: a\n---\ntrain: {epochs: 2}\n", "config.yaml:3: found a second YAML document, allowed: one YAML mapping"},
+		{"syntax has a line", "skill: a\nskill: b", "config.yaml:2: found YAML that cannot be"},
+		{"no mapping has a line", "\n- a", "config.yaml:2: found YAML that cannot be"},
 		{"run name", "run: {name: ../../zz}", `config.yaml:1: run.name: found "../../zz"`},
 	}
 	for _, tc := range tests {
@@ -353,5 +359,72 @@ func TestRedactedTakesEveryFormOfAKey(t *testing.T) {
 		if diff := cmp.Diff(extract, c.Redacted(redact.New()).Tasks.Extract); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+func TestNumbersInTextStayAsWritten(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{"config.yaml": `
+env: {command: [run, --steps, 1e6, --level, 1.10, -p, 0080]}
+run: {name: 2024.10}
+models: {target: {provider: openai, model: 4.10, headers: {X-Account: 0123}}}
+extras: {n: 1.50}
+train: {epochs: 2}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.Config
+	got := []any{strings.Join(c.Env.Command, " "), c.Run.Name, c.Models.Target.Model, c.Models.Target.Headers["X-Account"], c.Extras["n"], c.Train.Epochs}
+	want := []any{"run --steps 1e6 --level 1.10 -p 0080", "2024.10", "4.10", "0123", 1.5, 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestVariablesInFreeValuesKeepTheirText(t *testing.T) {
+	t.Parallel()
+	vars := map[string]string{"A": "007", "B": "7", "C": "true", "D": "[x]", "E": "1e3", "F": "a: b", "G": "12345678901234567890123", "H": "null", "I": "0.5"}
+	dir := write(t, map[string]string{"config.yaml": `
+extras: {a: "${A}", b: "${B}", c: "${C}", d: "${D}", e: "${E}", f: "${F}", g: "${G}", h: "${H}", i: "${I}"}
+tasks: {checks: [{type: equals, value: "${A}"}]}
+`})
+	l, err := Load(Options{Path: dir, Dir: dir, Lookup: func(k string) (string, bool) { v, ok := vars[k]; return v, ok }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"a": "007", "b": int64(7), "c": true, "d": "[x]", "e": "1e3", "f": "a: b", "g": vars["G"], "h": "null", "i": 0.5}
+	got := map[string]any{}
+	for k, v := range l.Config.Extras {
+		if n, ok := whole(v); ok {
+			v = n
+		}
+		got[k] = v
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]any{map[string]any{"type": "equals", "value": "007"}}, l.Config.Tasks.Checks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestADocumentMarkIsNoSecondDocument(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"---\ntrain: {epochs: 2}\n", "# why\n---\ntrain: {epochs: 2}\n...\n", "train: {epochs: 2}\n---\n# end\n", "---\ntrain: {epochs: 2}\n---\n"} {
+		l, err := load(t, map[string]string{"config.yaml": text})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if l.Config.Train.Epochs != 2 {
+			t.Errorf("%q: epochs = %d", text, l.Config.Train.Epochs)
+		}
+	}
+}
+
+func TestADotenvThatCannotBeReadShowsNoneOfIt(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, map[string]string{"config.yaml": "", ".env": "A=1\nfoo bar\nKEY=topsecretvalue\n"})
+	if !IsInput(err) || strings.Contains(err.Error(), "topsecretvalue") || !strings.Contains(err.Error(), ".env:2: found a line that cannot be read, allowed: lines of NAME=value") {
+		t.Errorf("error = %v", err)
 	}
 }

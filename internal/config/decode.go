@@ -102,7 +102,7 @@ func originOf(origins map[string]string, key string) string {
 		if o, ok := origins[key]; ok {
 			return o
 		}
-		i := strings.LastIndexByte(key, '.')
+		i := strings.LastIndexAny(key, ".[")
 		if i < 0 {
 			return ""
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -58,7 +59,8 @@ func isPublic(key string, tag reflect.StructTag) bool {
 
 // expand replaces ${NAME} in every text of the tree. A value that is just one
 // variable is read as YAML, so that numbers can come from the environment,
-// unless its key holds text: a token 0017 is no number.
+// unless its key holds text: a token 0017 is no number. A free value, such as one
+// of extras, is a number only if it is written like one, 7 and not 007.
 func (l *loader) expand(d *decoder, node any, at spot) any {
 	switch n := node.(type) {
 	case map[string]any:
@@ -99,6 +101,10 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 	}
 	if _, nested := s.Value.(map[string]any); nested || s.Value == nil {
 		return out
+	}
+	_, list := s.Value.([]any)
+	if free := at.holds == nil || at.holds.Kind() == reflect.Interface; free && (list || fmt.Sprint(s.Value) != out) {
+		return out // what expects nothing in particular gets what is there
 	}
 	return s.Value
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -118,17 +119,29 @@ func (c Config) Settings(r *redact.Redactor) map[string]string {
 	return out
 }
 
+// digestMark begins a digest, digestRounds is what makes it dear to find a short
+// secret by trying all.
+const (
+	digestMark   = "pbkdf2:"
+	digestRounds = 200_000
+)
+
 // digestOf names a value that must not be shown.
 func digestOf(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return "sha256:" + hex.EncodeToString(sum[:])[:12]
+	sum, err := pbkdf2.Key(sha256.New, value, []byte("skillopt identity"), digestRounds, 6)
+	if err != nil {
+		panic("config: digest: " + err.Error()) // the arguments are constant
+	}
+	return digestMark + hex.EncodeToString(sum)
 }
 
 // same reports whether two values of fingerprints are equal: what was a secret
 // in one of them may have been no variable in the other.
 func same(a, b string) bool {
-	return a == b || a == digestOf(b) || digestOf(a) == b
+	return a == b || isDigest(a) && !isDigest(b) && a == digestOf(b) || isDigest(b) && !isDigest(a) && digestOf(a) == b
 }
+
+func isDigest(value string) bool { return strings.HasPrefix(value, digestMark) }
 
 // Change is a key whose value differs between two configurations.
 type Change struct{ Key, Old, New string }

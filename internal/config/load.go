@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/joho/godotenv"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -91,12 +89,37 @@ func (l *loader) files() (string, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, "config.yaml")
 	}
-	env, err := godotenv.Read(filepath.Join(filepath.Dir(path), ".env"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", problem(filepath.Join(filepath.Dir(path), ".env"), err.Error(), "lines of NAME=value")
+	if err := l.readDotenv(filepath.Join(filepath.Dir(path), ".env")); err != nil {
+		return "", err
 	}
-	l.dotenv = env
 	return path, l.file(path, nil)
+}
+
+// readDotenv reads variables from a file that may be absent. What the parser says
+// of a bad line quotes the rest of the file, and with it the keys.
+func (l *loader) readDotenv(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return problem(l.show(path), reason(err), "a readable file with lines of NAME=value")
+	}
+	if l.dotenv, err = godotenv.UnmarshalBytes(data); err != nil {
+		return problem(fmt.Sprintf("%s:%d", l.show(path), brokenLine(string(data))), "a line that cannot be read", "lines of NAME=value")
+	}
+	return nil
+}
+
+// brokenLine returns the line after the longest beginning that can be read.
+func brokenLine(text string) int {
+	lines := strings.SplitAfter(text, "\n")
+	for n := len(lines) - 1; n > 0; n-- {
+		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {
+			return n + 1
+		}
+	}
+	return 1
 }
 
 // file merges what path extends, then path itself.
@@ -112,7 +135,11 @@ func (l *loader) file(path string, seen []string) error {
 	if err != nil {
 		return err
 	}
-	if base, ok := layer["extends"].(string); ok && base != "" {
+	base, ok := layer["extends"].(string)
+	if layer["extends"] != nil && !ok {
+		return problem(fmt.Sprintf("%s:%d: extends", l.show(path), lines["extends"]), describe(layer["extends"]), "text, the path of one config file")
+	}
+	if base != "" {
 		if err := l.file(resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
 			return err
 		}
@@ -264,51 +291,6 @@ func reason(err error) string {
 		return pe.Err.Error()
 	}
 	return err.Error()
-}
-
-// parse reads one YAML document as plain values, with the line of each key.
-func parse(name string, data []byte) (tree map[string]any, lines map[string]int, err error) {
-	// The library panics on some malformed documents.
-	defer func() {
-		if r := recover(); r != nil {
-			tree, lines, err = nil, nil, problem(name, fmt.Sprintf("YAML that cannot be read (%v)", r), "one YAML mapping")
-		}
-	}()
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, nil, problem(name, "YAML that cannot be read:\n"+yaml.FormatError(err, false, true), "one YAML mapping")
-	}
-	if err := yaml.Unmarshal(data, &tree); err != nil {
-		return nil, nil, problem(name, "YAML that cannot be used:\n"+yaml.FormatError(err, false, true), "one YAML mapping")
-	}
-	if tree == nil {
-		tree = map[string]any{}
-	}
-	lines = map[string]int{}
-	for _, doc := range file.Docs {
-		keyLines(doc.Body, "", lines)
-	}
-	return tree, lines, nil
-}
-
-func keyLines(n ast.Node, prefix string, lines map[string]int) {
-	m, ok := n.(*ast.MappingNode)
-	if !ok {
-		if one, isValue := n.(*ast.MappingValueNode); isValue {
-			keyLine(one, prefix, lines)
-		}
-		return
-	}
-	for _, v := range m.Values {
-		keyLine(v, prefix, lines)
-	}
-}
-
-func keyLine(v *ast.MappingValueNode, prefix string, lines map[string]int) {
-	tok := v.Key.GetToken()
-	key := join(prefix, tok.Value)
-	lines[key] = tok.Position.Line
-	keyLines(v.Value, key, lines)
 }
 
 // ParseSetting reads "a.b=c"; the value is YAML. The value of a key that holds

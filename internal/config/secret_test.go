@@ -66,7 +66,7 @@ func TestNoSecretIsShown(t *testing.T) {
 			t.Errorf("%s is shown:\n%s", secret, all)
 		}
 	}
-	for _, want := range []string{"a-model-name", "1234567", "http://localhost:8000", "HOME", "sha256:"} {
+	for _, want := range []string{"a-model-name", "1234567", "http://localhost:8000", "HOME", digestMark} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%s is not shown:\n%s", want, all)
 		}

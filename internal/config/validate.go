@@ -85,7 +85,11 @@ func (d *decoder) bounds(f reflect.Value, key string, tag reflect.StructTag) {
 	}
 	got, ok := magnitude(f)
 	if !ok || (hasLo && got < bound(lo)) || (hasHi && got > bound(hi)) {
-		d.fail(key, fmt.Sprint(f.Interface()), rangeText(lo, hi), "")
+		found := f.Interface()
+		if length, ok := found.(Duration); ok {
+			found = length.Std()
+		}
+		d.fail(key, fmt.Sprint(found), rangeText(lo, hi), "")
 	}
 }
 
