@@ -249,6 +249,8 @@ func TestCheck(t *testing.T) {
 		{"openai", "gpt-4.1", at(2.1), "", "temperature"},
 		{"openai", "gpt-4.1", nil, "low", "reasoning_effort"},
 		{"anthropic", "claude-sonnet-4-5", at(1.2), "", "temperature"},
+		{"anthropic", "claude-sonnet-4-5", at(1), "", ""},
+		{"anthropic", "claude-sonnet-5", at(0), "", "temperature"},
 		{"minimax", "MiniMax-M3", nil, "low", "reasoning_effort"},
 		{"deepseek", "deepseek-chat", at(0), "", ""},
 		{"vllm", "any", at(0.7), "whatever", ""},
@@ -276,6 +278,10 @@ func TestTools(t *testing.T) {
 		{"minimax", "none", "", true},
 		{"minimax", "", "", false},
 		{"ollama", "search", "", true},
+		{"anthropic", "required", "any", false},
+	}
+	if _, err := resolve(t, "bedrock", Choice{Model: "us.anthropic.claude-opus-5-5-v1:0", Region: "us-east-1"}).Tools("required"); err == nil {
+		t.Error("a model that always thinks is forced to call a tool")
 	}
 	for _, tt := range tests {
 		got, err := resolve(t, tt.preset, Choice{Model: "m"}).Tools(tt.choice)

@@ -24,6 +24,28 @@ func openAIRules() []Rule {
 	}
 }
 
+// claudeRules are the models of Anthropic that differ, by the names that they
+// have on any platform. From the fifth generation on a temperature is refused.
+func claudeRules() []Rule {
+	return []Rule{
+		{
+			Models: []string{"*claude-opus-5-5*", "*claude-fable-5*"}, AsOf: "2026-10",
+			Set: Quirks{Temperature: TemperatureRefused, AlwaysThink: true, ToolChoice: []string{FormAuto, FormNone}},
+		},
+		{Models: []string{"*claude-opus-5*", "*claude-sonnet-5*"}, AsOf: "2026-10", Set: Quirks{Temperature: TemperatureRefused}},
+	}
+}
+
+// vertexRules are those of Claude, which there speaks its own protocol.
+func vertexRules() []Rule {
+	rules := append(claudeRules(), Rule{Models: []string{"*claude*"}, AsOf: "2026-03"})
+	for i := range rules {
+		rules[i].Protocol = Anthropic
+		rules[i].Set.SeedField, rules[i].Set.MaxTemp, rules[i].Set.ToolAny = NoField, 1, "any"
+	}
+	return rules
+}
+
 // vendors are the makers of models.
 func vendors() []Preset {
 	typed := func(q Quirks) Quirks { q.Schema = SchemaNative; return q }
@@ -46,22 +68,21 @@ func vendors() []Preset {
 			Name: "anthropic", Title: "Anthropic", Protocol: Anthropic, BaseURL: "https://api.anthropic.com",
 			Key: KeyRequired, KeyVar: "ANTHROPIC_API_KEY", AsOf: "2026-03", Doc: "https://docs.claude.com/en/api/messages",
 			Quirks: typed(Quirks{SystemRole: "system", SeedField: NoField, MaxTemp: 1, ToolAny: "any", Vision: Yes, Thinking: SwitchAdapter}),
+			Rules:  claudeRules(),
 		},
 		{
 			Name: "bedrock", Title: "Claude on Amazon Bedrock", Protocol: Anthropic, Cloud: Bedrock,
 			BaseURL: "https://bedrock-runtime.{region}.amazonaws.com", AnyRegion: true, Example: "us-east-1",
 			Key: KeyOptional, KeyVar: "AWS_BEARER_TOKEN_BEDROCK", AsOf: "2026-03", Doc: "https://docs.claude.com/en/api/claude-on-amazon-bedrock",
 			Quirks: typed(Quirks{SystemRole: "system", SeedField: NoField, MaxTemp: 1, ToolAny: "any", Vision: Yes, Thinking: SwitchAdapter}),
+			Rules:  claudeRules(),
 		},
 		{
 			Name: "vertex", Title: "Google Vertex AI", Protocol: Gemini, Cloud: Vertex,
 			BaseURL: "https://{region}-aiplatform.googleapis.com", AnyRegion: true, Example: "us-east5, or global",
 			Key: KeyNone, AsOf: "2026-03", Doc: "https://cloud.google.com/vertex-ai/generative-ai/docs",
 			Quirks: typed(Quirks{SystemRole: "system", Vision: Yes, Thinking: SwitchAdapter}),
-			Rules: []Rule{{
-				Models: []string{"*claude*"}, Protocol: Anthropic, AsOf: "2026-03",
-				Set: Quirks{SeedField: NoField, MaxTemp: 1, ToolAny: "any"},
-			}},
+			Rules: vertexRules(),
 		},
 		{
 			Name: "gemini", Title: "Google Gemini", Protocol: Gemini, BaseURL: "https://generativelanguage.googleapis.com",
@@ -101,10 +122,7 @@ func vendors() []Preset {
 			// Its thinking is on unless it is switched off, and hears no temperature.
 			Quirks: Quirks{
 				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Efforts: []string{"minimal", "low", "medium", "high", "xhigh", "max"},
-				SeedField: NoField, Temperature: TemperatureIgnored, Schema: SchemaJSON, Vision: No, Thinking: SwitchType,
-			},
-			Rules: []Rule{
-				{Models: []string{"deepseek-reasoner*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true}},
+				SeedField: NoField, Temperature: TemperatureIgnored, Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchType,
 			},
 		},
 		{
