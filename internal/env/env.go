@@ -10,7 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -87,6 +89,11 @@ func New(o Options) (*Env, error) {
 // path, anything else relative to the working directory of the processes.
 func programExists(o Options) error {
 	cmd := exec.Command(o.Command[0])
+	if errors.Is(cmd.Err, exec.ErrNotFound) {
+		if _, err := os.Stat(filepath.Join(o.Dir, o.Command[0])); err == nil {
+			return fmt.Errorf("%w; for the file beside the config write ./%s", cmd.Err, o.Command[0])
+		}
+	}
 	if cmd.Err != nil {
 		return cmd.Err
 	}

@@ -451,6 +451,9 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	if _, err := New(Options{Command: []string{"plain"}, Dir: dir}); err == nil || !strings.Contains(err.Error(), "write ./plain") {
+		t.Errorf("a file beside the config: %v", err)
+	}
 	if _, err := New(Options{Command: []string{"sleep"}}); err != nil {
 		t.Error(err)
 	}
@@ -541,4 +544,17 @@ func FuzzParseReply(f *testing.F) {
 			t.Fatalf("accepted %+v", o)
 		}
 	})
+}
+
+func TestAProgramMayLeaveSomethingBehind(t *testing.T) {
+	t.Parallel()
+	// A child that holds the output is no fault of a program that answered.
+	e := newTestEnv(t, func(o *Options) {
+		o.Command, o.Environ = []string{"sh", "-c", `read line; sleep 300 & echo '{"hard":1}'`}, []string{"PATH=" + os.Getenv("PATH")}
+	})
+	for range 2 {
+		if out, err := roll(t, e, ""); err != nil || out.Hard != 1 {
+			t.Fatalf("got %+v, %v", out, err)
+		}
+	}
 }

@@ -80,6 +80,9 @@ func startError(err error) error {
 
 func (p *process) wait() {
 	p.exit = p.cmd.Wait()
+	if errors.Is(p.exit, exec.ErrWaitDelay) {
+		p.exit = nil // it ended well; what it left behind held the standard error
+	}
 	killLeftovers(p.cmd)
 	close(p.done)
 }
