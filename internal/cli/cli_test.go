@@ -145,3 +145,19 @@ func TestARunWithoutAStep(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileOfTasksIsNoConfig(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"- {id: a}\n": true, "# why\n---\n- id: a\n": true, "[{id: a}]\n": true, "tasks:\n  - {id: a}\n": true, "tasks:\n- id: a\n": true,
+		"tasks:\n  path: a.csv\n": false, "tasks: a.csv\n": false, "skill: a\ntasks:\n- a\n": false, "": false,
+	} {
+		path := filepath.Join(t.TempDir(), "a.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := isList(path); got != want {
+			t.Errorf("isList(%q) = %v", text, got)
+		}
+	}
+}

@@ -96,8 +96,8 @@ func (a *app) writeEvaluation(out io.Writer, e *skillopt.Evaluation) error {
 	return nil
 }
 
-// isList reports whether a YAML file holds a list, as tasks do, and not the
-// mapping of a config.
+// isList reports whether a YAML file holds a list, as tasks do, by itself or
+// under tasks, and not the mapping of a config.
 func isList(path string) bool {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func isList(path string) bool {
 	}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
-		if line != "" && line != "---" && !strings.HasPrefix(line, "#") {
+		if line != "" && line != "---" && line != "tasks:" && !strings.HasPrefix(line, "#") {
 			return line == "-" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "[")
 		}
 	}
