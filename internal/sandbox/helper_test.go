@@ -24,6 +24,7 @@ import (
 const actVar = "SANDBOX_TEST_ACT"
 
 func TestMain(m *testing.M) {
+	Main(os.Args)
 	if act := os.Getenv(actVar); act != "" {
 		os.Exit(perform(act, os.Args[1:]))
 	}
@@ -69,37 +70,39 @@ func perform(act string, args []string) int {
 	case "brood":
 		return brood(args)
 	case "write":
-		return report(os.WriteFile(args[0], []byte("here"), 0o600))
+		return tell(os.WriteFile(args[0], []byte("here"), 0o600))
 	case "read":
-		return report(readFile(args[0]))
+		return tell(readAll(args[0]))
 	case "list":
 		_, err := os.ReadDir(args[0])
-		return report(err)
+		return tell(err)
 	case "rename":
-		return report(os.Rename(args[0], args[1]))
+		return tell(os.Rename(args[0], args[1]))
 	case "truncate":
-		return report(os.Truncate(args[0], 0))
+		return tell(os.Truncate(args[0], 0))
 	case "link":
-		return report(os.Symlink(args[0], args[1]))
+		return tell(os.Symlink(args[0], args[1]))
 	case "remove":
-		return report(emptyFolder(args[0]))
+		return tell(emptyFolder(args[0]))
 	case "connect":
-		return report(connect(args[0], args[1]))
+		return tell(connect(args[0], args[1]))
 	case "listen":
-		return report(listen(args[0], args[1]))
+		return tell(listen(args[0], args[1]))
+	case "socket":
+		return tell(socket(args))
 	case "kill":
 		pid, _ := strconv.Atoi(args[0])
-		return report(syscall.Kill(pid, 0))
+		return tell(syscall.Kill(pid, 0))
 	case "run":
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		fmt.Printf("%s", out)
-		return report(err)
+		return tell(err)
 	}
 	return 0
 }
 
-// report prints what came of an attempt: "done", or the error.
-func report(err error) int {
+// tell prints what came of an attempt: "done", or the error.
+func tell(err error) int {
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -156,7 +159,7 @@ func brood(args []string) int {
 	return 0
 }
 
-func readFile(path string) error {
+func readAll(path string) error {
 	_, err := os.ReadFile(path)
 	return err
 }
@@ -193,4 +196,20 @@ func listen(network, address string) error {
 		return err
 	}
 	return l.Close()
+}
+
+// socket makes a socket of a family, a type and a protocol, given as numbers.
+func socket(args []string) error {
+	var n [3]int
+	for i, arg := range args {
+		var err error
+		if n[i], err = strconv.Atoi(arg); err != nil {
+			return err
+		}
+	}
+	fd, err := syscall.Socket(n[0], n[1], n[2])
+	if err != nil {
+		return err
+	}
+	return syscall.Close(fd)
 }

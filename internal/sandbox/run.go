@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -32,8 +33,13 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p, err := s.start(cmd)
-	if err != nil {
+	p := newProcess(s, cmd)
+	if s.Confine != nil {
+		if err := p.confine(); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := p.start(); err != nil {
 		return Result{}, &StartError{Program: s.Argv[0], Err: err}
 	}
 	return p.run(ctx)
@@ -57,9 +63,6 @@ func (s *Spec) command() (*exec.Cmd, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if s.Confine != nil {
-		return nil, &UnsupportedError{What: s.Argv[0], Why: "not on this system"}
-	}
 	return &exec.Cmd{Path: path, Args: s.Argv, Dir: s.Dir}, nil
 }
 
@@ -72,6 +75,8 @@ type process struct {
 	output *meter
 	stderr tail
 
+	status report // of what confines the program
+
 	pipes []*os.File     // our ends; closing them ends the copying
 	stdin *os.File       // our end, nil without input
 	input sync.WaitGroup // writes the input
@@ -79,12 +84,24 @@ type process struct {
 	done  chan struct{}  // closed when the direct child has ended
 }
 
+// report is what a process between us and the program says about its work.
+type report struct {
+	wanted bool
+	text   bytes.Buffer
+	// failed reads the text when all is over: why the program has not run, nil if
+	// it has.
+	failed func(text, stderr string) error
+}
+
+func newProcess(s Spec, cmd *exec.Cmd) *process {
+	return &process{spec: s, cmd: cmd, marker: Marker + "=" + rand.Text(), output: newMeter(s.MaxOutput), done: make(chan struct{})}
+}
+
 // start starts the program and the goroutines that go with it, which run waits
 // for.
-func (s *Spec) start(cmd *exec.Cmd) (*process, error) {
-	p := &process{spec: *s, cmd: cmd, marker: Marker + "=" + rand.Text(), done: make(chan struct{})}
-	p.output = newMeter(s.MaxOutput)
-	cmd.Env = append(slices.Clone(s.Env), p.marker)
+func (p *process) start() error {
+	cmd := p.cmd
+	cmd.Env = append(slices.Clone(p.spec.Env), p.marker)
 	ownGroup(cmd)
 	theirs, err := p.connect()
 	if err == nil {
@@ -100,20 +117,23 @@ func (s *Spec) start(cmd *exec.Cmd) (*process, error) {
 			kill(cmd)
 			_ = cmd.Wait() // it was never to run
 		}
-		return nil, err
+		return err
 	}
 	p.input.Go(p.writeInput)
-	stdout := s.Stdout
+	stdout := p.spec.Stdout
 	if stdout == nil {
 		stdout = io.Discard
 	}
 	p.copy.Go(func() { p.output.copy(stdout, p.pipes[0]) })
 	p.copy.Go(func() { p.output.copy(&p.stderr, p.pipes[1]) })
+	if p.status.wanted {
+		p.copy.Go(func() { _, _ = io.Copy(&p.status.text, io.LimitReader(p.pipes[2], maxStderr)) }) // as far as it comes
+	}
 	go func() {
 		defer close(p.done)
 		_ = cmd.Wait() // how it ended is in cmd.ProcessState
 	}()
-	return p, nil
+	return nil
 }
 
 // connect makes the pipes: ours into p, theirs into the command and returned,
@@ -126,6 +146,13 @@ func (p *process) connect() (theirs []*os.File, err error) {
 			return theirs, err
 		}
 		p.pipes, theirs, *out = append(p.pipes, r), append(theirs, w), w
+	}
+	if p.status.wanted {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		p.pipes, theirs, p.cmd.ExtraFiles = append(p.pipes, r), append(theirs, w), []*os.File{w}
 	}
 	if p.spec.Stdin == nil {
 		return theirs, nil
@@ -168,6 +195,11 @@ func (p *process) run(ctx context.Context) (Result, error) {
 		reason = Flooded // perhaps with its last words
 	} else if reason == Flooded {
 		reason = Cancelled // because of an error of Stdout
+	}
+	if p.status.wanted && reason == Exited {
+		if err := p.status.failed(p.status.text.String(), p.stderr.String()); err != nil {
+			return Result{}, &StartError{Program: p.spec.Argv[0], Err: err}
+		}
 	}
 	r := Result{Reason: reason, Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began)}
 	r.Code, r.Signal = exit(p.cmd.ProcessState)

@@ -4,6 +4,47 @@
 // process group that is ended as a whole. Where the system can do it, it is
 // confined to the folders and ports that it was given.
 //
+// # Confinement
+//
+// On Linux a confined program is started by a helper: our own binary, which
+// restricts itself and then becomes the program. Main must therefore be the
+// first call of every main, and of the TestMain of tests that confine. The
+// helper uses Landlock (Linux 5.19; 6.7 for single ports), a seccomp filter and
+// resource limits. Where Landlock is missing, bubblewrap takes its place if it
+// is installed. Elsewhere Run refuses to confine, with an *UnsupportedError.
+//
+// A confined program can always read and run what stands in the system folders
+// (/bin, /sbin, /lib*, /usr, /opt, /nix, /gnu, /snap) and the file of Argv[0]
+// itself; it can read the public configuration of the system (certificates,
+// names of hosts, users and services, time zone, the loader, fonts, none of the
+// private parts of /etc), /proc, and the topology of the machine in /sys; it can
+// use the devices null, zero, full, random and urandom. Home and temporary
+// folders are the caller's business: name them in Env and in Confine.Write. A
+// program that needs a pseudo-terminal needs /dev/ptmx and /dev/pts in Write.
+//
+// What is promised under Landlock:
+//
+//   - No file outside of those folders is read, written, created, removed,
+//     renamed or cut, whichever way a symbolic link leads there. What may be
+//     written inside a folder of Write may be written in all of it: a folder of
+//     Read within it does not become read-only.
+//   - Environment and memory of other processes, ours above all, cannot be read.
+//   - No privileges are won: no new ones by running a program, and of root's only
+//     those about the owners of files.
+//   - Without Network: TCP connections go to Ports alone, on whichever host;
+//     nothing is listened on; no UDP, so no names are resolved but those of
+//     /etc/hosts; no Multipath TCP, raw or other sockets, no io_uring. Unix
+//     sockets can be made in pairs only, except from Landlock ABI 9 on, where
+//     those in folders of Write can be reached.
+//   - No core dumps, no file larger than MaxFile.
+//
+// What is not: that a file exists, its size and its times can be seen anywhere,
+// and mode, owner and times of a file that belongs to the same user can be
+// changed anywhere. Command lines of other processes can be read. Before
+// Landlock ABI 6 (Linux 6.12) processes of the same user can be signalled. Memory,
+// processor time and the number of processes are not bounded. With Network, all
+// sockets of the machine are in reach, those of a container engine too.
+//
 // It knows nothing about agents, tasks or scores.
 package sandbox
 
@@ -40,13 +81,18 @@ type Spec struct {
 	Confine *Confine // nil: not confined
 }
 
-// Confine bounds what a program can reach. System folders (programs, libraries,
-// certificates, devices) can always be read.
+// Confine bounds what a program and all that it starts can reach. What it may
+// always read is in the package comment.
 type Confine struct {
-	Write   []string // folders that it may read and write, absolute
-	Read    []string // folders or files that it may read besides
-	Network bool     // it may connect to anything; false: only to Ports
-	Ports   []int    // TCP ports that it may connect to; only loopback is promised
+	Write []string // folders and files that it may read, write and run, absolute; they must be there
+	Read  []string // folders and files that it may read and run besides; what is not there is left out
+
+	Network     bool  // it may connect to anything, and listen
+	Ports       []int // without Network: TCP ports that it may connect to; only loopback is promised
+	Listen      bool  // without Network: it may listen on TCP ports
+	UnixSockets bool  // without Network: it may connect to Unix sockets, those of other programs too
+
+	MaxFile int64 // size of the largest file that it may write, in bytes; 0 = 1 GB
 }
 
 // Reason says why a program ended.
@@ -90,10 +136,3 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string { return fmt.Sprintf("cannot confine %s: %s", e.What, e.Why) }
-
-// Support says what this system can do.
-type Support struct {
-	Kind    string // "landlock", "bubblewrap", or "" if programs cannot be confined
-	Network bool   // connections can be confined as well
-	Why     string // for messages: the version, or what is missing and how to get it
-}

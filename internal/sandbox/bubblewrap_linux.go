@@ -1,0 +1,57 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// confineByBubblewrap starts the program in namespaces of its own.
+func (p *process) confineByBubblewrap() error {
+	program, err := filepath.EvalSymlinks(p.cmd.Path)
+	if err != nil {
+		return &StartError{Program: p.spec.Argv[0], Err: err}
+	}
+	for _, path := range p.spec.Confine.Write {
+		if _, err := os.Stat(path); err != nil {
+			return &StartError{Program: p.spec.Argv[0], Err: err}
+		}
+	}
+	args := bubblewrapArgs(p.spec.Confine, program, p.spec.Dir)
+	args = append(args, "--argv0", p.cmd.Args[0], "--", p.cmd.Path)
+	p.cmd.Args = append(args, p.cmd.Args[1:]...)
+	p.cmd.Path = bubblewrap()
+	p.status.wanted, p.status.failed = true, bubblewrapFailed
+	return nil
+}
+
+// bubblewrapArgs says the same as a Landlock policy, as mounts.
+func bubblewrapArgs(c *Confine, program, dir string) []string {
+	args := []string{
+		"bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--new-session", "--die-with-parent", "--cap-drop", "ALL",
+		"--json-status-fd", strconv.Itoa(statusFD), "--proc", "/proc", "--dev", "/dev",
+	}
+	if !c.Network {
+		args = append(args, "--unshare-net")
+	}
+	for _, list := range [][]string{programFolders(), readable(), c.Read, {program}} {
+		for _, path := range list {
+			args = append(args, "--ro-bind-try", path, path)
+		}
+	}
+	for _, path := range c.Write {
+		args = append(args, "--bind", path, path)
+	}
+	return append(args, "--chdir", dir)
+}
+
+// bubblewrapFailed: it tells the exit code of a program that has run, and
+// otherwise complains on standard error.
+func bubblewrapFailed(text, stderr string) error {
+	if strings.Contains(text, `"exit-code"`) {
+		return nil
+	}
+	return fmt.Errorf("bubblewrap: %s", strings.TrimSpace(stderr))
+}

@@ -1,0 +1,52 @@
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// hooked says that Main was called, so that our binary can be started as the
+// helper. It is process-wide because what it is about is the process: to start
+// a binary again whose main does not know of the helper would run all of it.
+var hooked atomic.Bool
+
+// Support says what this system can do.
+type Support struct {
+	Kind    string // "landlock", "bubblewrap", or "" if programs cannot be confined
+	Network bool   // connections can be confined to single ports; without it only to none at all
+	Why     string // for messages: the version, or what is missing and how to get it
+}
+
+// Supports says what Run can do with a Confine here. It is safe for concurrent
+// use.
+func Supports() Support { return support(hooked.Load()) }
+
+const defaultMaxFile = 1 << 30
+
+// check reports paths and ports that make no sense.
+func (c *Confine) check() error {
+	for _, list := range [][]string{c.Write, c.Read} {
+		for _, path := range list {
+			if !filepath.IsAbs(path) {
+				return fmt.Errorf("confine to %q: the path is not absolute", path)
+			}
+		}
+	}
+	for _, port := range c.Ports {
+		if port < 1 || port > 65535 {
+			return fmt.Errorf("confine to port %d: a port is 1 to 65535", port)
+		}
+	}
+	if c.MaxFile < 0 {
+		return fmt.Errorf("confine files to %d bytes: 0 or more is allowed", c.MaxFile)
+	}
+	return nil
+}
+
+func (c *Confine) maxFile() uint64 {
+	if c.MaxFile == 0 {
+		return defaultMaxFile
+	}
+	return uint64(c.MaxFile)
+}

@@ -1,0 +1,359 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// confined is a Spec of a program under test that may write its folder.
+func confined(t *testing.T, what string, args ...string) Spec {
+	t.Helper()
+	if can := Supports(); can.Kind != kindLandlock {
+		t.Skipf("no Landlock here: %s", can.Why)
+	}
+	s := act(t, what, args...)
+	s.Confine = &Confine{Write: []string{s.Dir}}
+	return s
+}
+
+// TestFiles has a confined program try what it may and what it may not.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	const denied = "permission denied"
+	type place struct{ dir, read, outside, secret string }
+	tests := []struct {
+		name string
+		act  string
+		args func(place) []string
+		want string // part of what it says
+	}{
+		{"write inside", "write", func(p place) []string { return []string{p.dir + "/new.txt"} }, "done"},
+		{"write outside", "write", func(p place) []string { return []string{p.outside + "/new.txt"} }, denied},
+		{"overwrite outside", "write", func(p place) []string { return []string{p.secret} }, denied},
+		{"write by way of dots", "write", func(p place) []string { return []string{p.dir + "/../outside/new.txt"} }, denied},
+		{"write by way of a symbolic link", "write", func(p place) []string { return []string{p.dir + "/link/new.txt"} }, denied},
+		{"read by way of a symbolic link", "read", func(p place) []string { return []string{p.dir + "/link/secret.txt"} }, denied},
+		{"read outside", "read", func(p place) []string { return []string{p.secret} }, denied},
+		{"list outside", "list", func(p place) []string { return []string{p.outside} }, denied},
+		{"truncate outside", "truncate", func(p place) []string { return []string{p.secret} }, denied},
+		{"take from outside", "rename", func(p place) []string { return []string{p.secret, p.dir + "/mine"} }, "rename"},
+		{"put outside", "rename", func(p place) []string { return []string{p.dir + "/own.txt", p.outside + "/x"} }, "rename"},
+		{"move inside", "rename", func(p place) []string { return []string{p.dir + "/own.txt", p.dir + "/sub/own.txt"} }, "done"},
+		{"make a link out", "link", func(p place) []string { return []string{p.outside, p.dir + "/other"} }, "done"},
+		{"read what was given", "read", func(p place) []string { return []string{p.read + "/data.txt"} }, "done"},
+		{"write what was given to read", "write", func(p place) []string { return []string{p.read + "/data.txt"} }, denied},
+		{"read the system", "list", func(place) []string { return []string{"/usr"} }, "done"},
+		{"write the system", "write", func(place) []string { return []string{"/usr/skillopt-test"} }, "denied"},
+		{"read a secret of the system", "read", func(place) []string { return []string{"/etc/shadow"} }, denied},
+		{"read our environment", "read", func(place) []string { return []string{fmt.Sprintf("/proc/%d/environ", os.Getpid())} }, denied},
+		{"read our memory", "read", func(place) []string { return []string{fmt.Sprintf("/proc/%d/maps", os.Getpid())} }, denied},
+		{"read its own environment", "read", func(place) []string { return []string{"/proc/self/environ"} }, "done"},
+		{"write a device", "write", func(place) []string { return []string{"/dev/null"} }, "done"},
+		{"write a temporary folder", "write", func(place) []string { return []string{"/tmp/skillopt-test"} }, denied},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			p := place{root + "/ws", root + "/given", root + "/outside", root + "/outside/secret.txt"}
+			for _, dir := range []string{p.dir + "/sub", p.read, p.outside} {
+				must(t, os.MkdirAll(dir, 0o700))
+			}
+			for _, file := range []string{p.secret, p.dir + "/own.txt", p.read + "/data.txt"} {
+				must(t, os.WriteFile(file, []byte("secret"), 0o600))
+			}
+			must(t, os.Symlink(p.outside, p.dir+"/link"))
+			s := confined(t, tt.act, tt.args(p)...)
+			s.Dir = p.dir
+			s.Confine = &Confine{Write: []string{p.dir}, Read: []string{p.read, root + "/not-there"}}
+			r, out := run(t, s)
+			if r.Reason != Exited || !strings.Contains(out, tt.want) || tt.want == "done" && r.Code != 0 {
+				t.Errorf("got %+v, it says %q, want %q", r, out, tt.want)
+			}
+			if data, err := os.ReadFile(p.secret); err != nil || string(data) != "secret" {
+				t.Errorf("the secret is %q now, %v", data, err)
+			}
+			if entries, err := os.ReadDir(p.outside); err != nil || len(entries) != 1 {
+				t.Errorf("outside there are %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDeletesItsWorkspace(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "remove")
+	s.Dir = filepath.Join(t.TempDir(), "ws")
+	must(t, os.MkdirAll(filepath.Join(s.Dir, "sub"), 0o700))
+	must(t, os.WriteFile(filepath.Join(s.Dir, "sub", "f"), []byte("x"), 0o600))
+	s.Argv = append(s.Argv, s.Dir)
+	s.Confine = &Confine{Write: []string{s.Dir}}
+	r, out := run(t, s)
+	if r.Reason != Exited || !strings.Contains(out, "permission denied") {
+		t.Errorf("got %+v, %q", r, out)
+	}
+	if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) != 0 {
+		t.Errorf("got %v, %v: it may empty the folder, and not remove it", entries, err)
+	}
+}
+
+// TestChildrenAreConfined: what a program starts has no more rights than it.
+func TestChildrenAreConfined(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret.txt")
+	must(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	s := confined(t, "run", "/bin/sh", "-c", "cat "+secret+"; echo more >> "+secret)
+	_, out := run(t, s)
+	if strings.Contains(out, "secret\n") || !strings.Contains(strings.ToLower(out), "permission denied") {
+		t.Errorf("it says %q", out)
+	}
+	if data, err := os.ReadFile(secret); err != nil || string(data) != "secret" {
+		t.Errorf("the secret is %q now, %v", data, err)
+	}
+}
+
+// listener accepts connections and counts them.
+func listener(t *testing.T, network, address string) (net.Listener, <-chan struct{}) {
+	t.Helper()
+	var config net.ListenConfig
+	config.SetMultipathTCP(false)
+	l, err := config.Listen(t.Context(), network, address)
+	if err != nil {
+		t.Skipf("cannot listen: %v", err)
+	}
+	got := make(chan struct{}, 100)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			got <- struct{}{}
+			_ = c.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-ended
+	})
+	return l, got
+}
+
+// TestNetwork connects confined programs with real listeners.
+func TestNetwork(t *testing.T) {
+	t.Parallel()
+	if can := Supports(); !can.Network {
+		t.Skipf("connections cannot be confined here: %s", can.Why)
+	}
+	gateway, _ := listener(t, "tcp4", "127.0.0.1:0")
+	other, otherGot := listener(t, "tcp4", "127.0.0.1:0")
+	unixSocket, unixGot := listener(t, "unix", filepath.Join(t.TempDir(), "s"))
+	abstract, abstractGot := listener(t, "unix", "@skillopt-test-"+strconv.Itoa(os.Getpid()))
+	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = udp.Close() })
+	port := gateway.Addr().(*net.TCPAddr).Port
+
+	only := Confine{Ports: []int{port}}
+	number := func(n ...int) []string { return strings.Fields(strings.Trim(fmt.Sprint(n), "[]")) }
+	tests := []struct {
+		name    string
+		confine Confine
+		act     string
+		args    []string
+		ok      bool
+	}{
+		{"the gateway", only, "connect", []string{"tcp", gateway.Addr().String()}, true},
+		{"the gateway by name", only, "connect", []string{"tcp", fmt.Sprintf("localhost:%d", port)}, true},
+		{"another port", only, "connect", []string{"tcp", other.Addr().String()}, false},
+		{"no ports at all", Confine{}, "connect", []string{"tcp", gateway.Addr().String()}, false},
+		{"UDP", only, "connect", []string{"udp", udp.LocalAddr().String()}, false},
+		{"a Unix socket", only, "connect", []string{"unix", unixSocket.Addr().String()}, false},
+		{"an abstract Unix socket", only, "connect", []string{"unix", abstract.Addr().String()}, false},
+		{"listening", only, "listen", []string{"tcp", "127.0.0.1:0"}, false},
+		{"listening, allowed", Confine{Listen: true}, "listen", []string{"tcp", "127.0.0.1:0"}, true},
+		{"Multipath TCP", only, "socket", number(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP), false},
+		{"raw", only, "socket", number(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP), false},
+		{"packets", only, "socket", number(unix.AF_PACKET, unix.SOCK_RAW, 0), false},
+		{"vsock", only, "socket", number(unix.AF_VSOCK, unix.SOCK_STREAM, 0), false},
+		{"news of interfaces", only, "socket", number(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE), true},
+		{"other news", only, "socket", number(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT), false},
+		{"all of the network: TCP", Confine{Network: true}, "connect", []string{"tcp", other.Addr().String()}, true},
+		{"all of the network: UDP", Confine{Network: true}, "connect", []string{"udp", udp.LocalAddr().String()}, true},
+		{"all of the network: Unix", Confine{Network: true}, "connect", []string{"unix", unixSocket.Addr().String()}, true},
+		{"Unix sockets, allowed", Confine{UnixSockets: true}, "connect", []string{"unix", abstract.Addr().String()}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := confined(t, tt.act, tt.args...)
+			s.Confine = &tt.confine
+			r, out := run(t, s)
+			if r.Reason != Exited || (out == "done\n") != tt.ok {
+				t.Errorf("got %+v, it says %q", r, out)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if len(otherGot) > 1 || len(unixGot) > 1 || len(abstractGot) > 1 {
+			t.Errorf("connections that were refused arrived: %d, %d, %d", len(otherGot), len(unixGot), len(abstractGot))
+		}
+	})
+}
+
+// TestOlderKernels confines as an older Landlock can, and asks for what the
+// filter of system calls then has to do.
+func TestOlderKernels(t *testing.T) {
+	t.Parallel()
+	gateway, _ := listener(t, "tcp4", "127.0.0.1:0")
+	victim := filepath.Join(t.TempDir(), "victim")
+	must(t, os.WriteFile(victim, []byte("keep me"), 0o600))
+	tests := []struct {
+		name string
+		abi  int
+		act  string
+		args []string
+		want string
+	}{
+		{"no TCP", abiNetwork - 1, "connect", []string{"tcp", gateway.Addr().String()}, "address family not supported"},
+		{"no cutting", abiTruncate - 1, "truncate", []string{victim}, "permission denied"},
+		{"no writing", abiRefer, "write", []string{victim}, "permission denied"},
+		{"no reading", abiScope - 1, "read", []string{victim}, "permission denied"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := confined(t, tt.act, tt.args...)
+			cmd, err := s.command()
+			must(t, err)
+			p := newProcess(s, cmd)
+			must(t, p.confineByLandlock(tt.abi))
+			var out strings.Builder
+			p.spec.Stdout = &out
+			must(t, p.start())
+			r, err := p.run(t.Context())
+			must(t, err)
+			if r.Code != 1 || !strings.Contains(out.String(), tt.want) {
+				t.Errorf("got %+v, it says %q", r, out.String())
+			}
+		})
+	}
+	if data, err := os.ReadFile(victim); err != nil || string(data) != "keep me" {
+		t.Errorf("the file is %q now, %v", data, err)
+	}
+}
+
+func TestSignalsStayInside(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "kill", strconv.Itoa(os.Getpid()))
+	if landlockABI() < abiScope {
+		t.Skip("this kernel cannot confine signals")
+	}
+	if r, out := run(t, s); r.Code != 1 {
+		t.Errorf("got %+v, it says %q", r, out)
+	}
+}
+
+func TestMaxFile(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "run", "/bin/sh", "-c", "head -c 3000000 /dev/zero > big; wc -c < big")
+	s.Confine.MaxFile = 1 << 20
+	_, out := run(t, s)
+	if !strings.Contains(out, "1048576") {
+		t.Errorf("it says %q", out)
+	}
+}
+
+// TestNoPrivileges: a program of root keeps the capabilities about the owners of
+// files, and nobody wins any.
+func TestNoPrivileges(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "run", "/bin/sh", "-c", "cat /proc/self/status; ulimit -c")
+	_, out := run(t, s)
+	var caps uint64
+	for line := range strings.Lines(out) {
+		if v, ok := strings.CutPrefix(line, "CapEff:"); ok {
+			var err error
+			caps, err = strconv.ParseUint(strings.TrimSpace(v), 16, 64)
+			must(t, err)
+		}
+	}
+	const allowed = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
+	if caps&^allowed != 0 {
+		t.Errorf("it has the capabilities %x", caps)
+	}
+	if !strings.Contains(out, "NoNewPrivs:\t1") || !strings.Contains(out, "Seccomp:\t2") || !strings.HasSuffix(out, "\n0\ndone\n") {
+		t.Errorf("it says %q", out)
+	}
+}
+
+// TestConfinedEndsAsAWhole: the helper is no hiding place.
+func TestConfinedEndsAsAWhole(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "brood", "hang")
+	s.Timeout = 2 * time.Second
+	r, out := run(t, s)
+	pids := strings.Fields(out)
+	if r.Reason != Deadline || len(pids) != 2 {
+		t.Fatalf("got %+v, %q", r, out)
+	}
+	for _, word := range pids {
+		if pid, err := strconv.Atoi(word); err != nil || alive(pid) {
+			t.Errorf("process %s is still there (%v)", word, err)
+		}
+	}
+}
+
+func TestConfinedResults(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "fail")
+	if r, _ := run(t, s); r.Code != 3 || r.Reason != Exited || !strings.Contains(r.Stderr, "it went") {
+		t.Errorf("got %+v", r)
+	}
+	s = confined(t, "environ")
+	if _, out := run(t, s); strings.Count(out, "\n") != 2 {
+		t.Errorf("the program sees %q", out)
+	}
+	s = confined(t, "say", "")
+	s.Argv[0] = filepath.Join(s.Dir, "script")
+	must(t, os.WriteFile(s.Argv[0], []byte("no program\n"), 0o700))
+	var start *StartError
+	if r, err := Run(t.Context(), s); !errors.As(err, &start) || r != (Result{}) {
+		t.Errorf("what cannot be executed: got %+v, %v", r, err)
+	}
+	for _, c := range []Confine{{Write: []string{"relative"}}, {Read: []string{"relative"}}, {Ports: []int{0}}, {MaxFile: -1}, {Write: []string{"/no/such/folder"}}} {
+		s := confined(t, "say", "ran")
+		s.Confine = &c
+		if r, err := Run(t.Context(), s); !errors.As(err, &start) || r != (Result{}) {
+			t.Errorf("%+v: got %+v, %v", c, r, err)
+		}
+	}
+}
+
+func TestSupport(t *testing.T) {
+	t.Parallel()
+	if got := support(false); got.Kind == kindLandlock || got.Why == "" {
+		t.Errorf("without the helper: got %+v", got)
+	}
+	if got := Supports(); got.Why == "" {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,189 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// helperName is the name by which our binary is started as the helper. Its
+// arguments are the policy, the program's path, and the program's arguments.
+const helperName = "skillopt-confine"
+
+// statusFD is where the helper tells why it failed. It is closed, without a
+// word, when the program takes over.
+const statusFD = 3
+
+// policy is a Confine as the helper gets it.
+type policy struct {
+	Confine
+	ABI     int    // of Landlock, at most that of the kernel
+	Program string // the file to run
+}
+
+// Main is the first thing that main calls, with os.Args. It returns at once,
+// unless the process was started as the helper that confines a program: then it
+// becomes that program, or ends.
+func Main(args []string) {
+	hooked.Store(true)
+	if len(args) < 4 || args[0] != helperName {
+		return
+	}
+	err := becomeConfined(args[1], args[2], args[3:])
+	_, _ = unix.Write(statusFD, []byte(err.Error())) // the exit code says it as well
+	unix.Exit(126)
+}
+
+// becomeConfined restricts this process and executes the program. It returns
+// only to say what failed. The order matters: what comes late restricts what
+// came before.
+func becomeConfined(encoded, path string, argv []string) error {
+	runtime.LockOSThread() // restrictions are those of a thread, and so is the step into a program
+	unix.CloseOnExec(statusFD)
+	var p policy
+	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
+		return fmt.Errorf("read policy: %w", err)
+	}
+	if err := limitResources(p.maxFile()); err != nil {
+		return err
+	}
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("refuse new privileges: %w", err)
+	}
+	if err := p.landlock(); err != nil {
+		return err
+	}
+	if err := p.seccomp(); err != nil {
+		return err
+	}
+	return syscall.Exec(path, argv, syscall.Environ())
+}
+
+func limitResources(maxFile uint64) error {
+	if err := lowerLimit(unix.RLIMIT_CORE, 0); err != nil {
+		return fmt.Errorf("forbid core dumps: %w", err)
+	}
+	if err := lowerLimit(unix.RLIMIT_FSIZE, maxFile); err != nil {
+		return fmt.Errorf("limit the size of files: %w", err)
+	}
+	return nil
+}
+
+// lowerLimit never raises what was lower already.
+func lowerLimit(resource int, limit uint64) error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(resource, &now); err != nil {
+		return err
+	}
+	limit = min(limit, now.Max)
+	return unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit})
+}
+
+// dropCapabilities leaves a program of root those about the owners of files,
+// which installers of packages need. Others have none to drop.
+func dropCapabilities() error {
+	keep := []uintptr{
+		unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETGID, unix.CAP_SETUID,
+	}
+	for c := uintptr(0); c <= 63; c++ {
+		if slices.Contains(keep, c) {
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
+			return nil // there are no more capabilities, or we have no power over them
+		}
+		if err != nil {
+			return fmt.Errorf("drop capability %d: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// confine turns the command of p into one that starts it confined.
+func (p *process) confine() error {
+	c := p.spec.Confine
+	if err := c.check(); err != nil {
+		return &StartError{Program: p.spec.Argv[0], Err: err}
+	}
+	can := Supports()
+	switch {
+	case can.Kind == "":
+		return &UnsupportedError{What: p.spec.Argv[0], Why: can.Why}
+	case !can.Network && !c.Network && len(c.Ports) > 0:
+		return &UnsupportedError{What: fmt.Sprintf("%s to ports %v", p.spec.Argv[0], c.Ports), Why: can.Why}
+	case can.Kind == kindBubblewrap:
+		return p.confineByBubblewrap()
+	}
+	return p.confineByLandlock(landlockABI())
+}
+
+// confineByLandlock starts our own binary as the helper.
+func (p *process) confineByLandlock(abi int) error {
+	program, err := filepath.EvalSymlinks(p.cmd.Path)
+	if err != nil {
+		return &StartError{Program: p.spec.Argv[0], Err: err}
+	}
+	encoded, err := json.Marshal(policy{Confine: *p.spec.Confine, ABI: abi, Program: program})
+	if err != nil {
+		return &StartError{Program: p.spec.Argv[0], Err: err}
+	}
+	p.cmd.Args = append([]string{helperName, string(encoded), p.cmd.Path}, p.cmd.Args...)
+	p.cmd.Path = "/proc/self/exe" // this binary, although its file may have been replaced
+	p.status.wanted, p.status.failed = true, helperFailed
+	return nil
+}
+
+// helperFailed: the helper writes only about failures.
+func helperFailed(text, _ string) error {
+	if text == "" {
+		return nil
+	}
+	return errors.New(text)
+}
+
+const (
+	kindLandlock   = "landlock"
+	kindBubblewrap = "bubblewrap"
+)
+
+func support(hooked bool) Support {
+	abi := landlockABI()
+	if hooked && abi >= abiRefer && auditArch() != 0 {
+		s := Support{Kind: kindLandlock, Network: abi >= abiNetwork, Why: fmt.Sprintf("Landlock ABI %d", abi)}
+		if !s.Network {
+			s.Why += ", which cannot confine connections to single ports: Linux 6.7 can"
+		}
+		return s
+	}
+	if bubblewrap() != "" {
+		return Support{Kind: kindBubblewrap, Why: "bubblewrap, which cannot confine connections to single ports: Landlock of Linux 6.7 can"}
+	}
+	switch {
+	case abi < abiRefer:
+		return Support{Why: "neither Landlock nor bubblewrap is there: use Linux 5.19 or later with Landlock enabled (lsm=landlock,...), or install bubblewrap"}
+	case auditArch() == 0:
+		return Support{Why: "there is no filter of system calls for " + runtime.GOARCH + ": install bubblewrap"}
+	}
+	return Support{Why: "this program cannot start itself as the helper: install bubblewrap, or call sandbox.Main first in main"}
+}
+
+// bubblewrap finds the program, "" if it is not installed.
+func bubblewrap() string {
+	for _, path := range []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"} {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}

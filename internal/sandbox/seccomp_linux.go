@@ -1,0 +1,142 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// Offsets into struct seccomp_data, whose arguments are 64 bits wide.
+const (
+	offNumber = 0
+	offArch   = 4
+	offArgs   = 16
+)
+
+// x32 marks the calls of a third ABI of amd64, which have other numbers.
+const x32 = 0x40000000
+
+// auditArch is the architecture as a filter sees it, 0 where we have no filter.
+func auditArch() uint32 {
+	switch runtime.GOARCH {
+	case "amd64":
+		return unix.AUDIT_ARCH_X86_64
+	case "arm64":
+		return unix.AUDIT_ARCH_AARCH64
+	}
+	return 0
+}
+
+// lowArg is where the lower half of an argument stands; both architectures are
+// little-endian.
+func lowArg(n int) uint32 { return uint32(offArgs + 8*n) }
+
+func refuse(errno unix.Errno) bpf.Instruction {
+	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
+}
+
+// filter returns the rules about system calls that Landlock has none for, nil
+// if there are none. Each block starts with the call's number in the register
+// and either decides or leaves it there.
+func (p *policy) filter() []bpf.Instruction {
+	var blocks []bpf.Instruction
+	if p.ABI < abiTruncate {
+		blocks = append(blocks, onCall(unix.SYS_TRUNCATE, refuse(unix.EACCES))...)
+	}
+	if !p.Network {
+		blocks = append(blocks, onCall(unix.SYS_IO_URING_SETUP, refuse(unix.EPERM))...)
+		blocks = append(blocks, onCall(unix.SYS_SOCKET, p.sockets()...)...)
+		// Data in the first packet connects without the call that Landlock watches.
+		blocks = append(blocks, onCall(unix.SYS_SENDTO, noFastOpen(3)...)...)
+		blocks = append(blocks, onCall(unix.SYS_SENDMSG, noFastOpen(2)...)...)
+		blocks = append(blocks, onCall(unix.SYS_SENDMMSG, noFastOpen(3)...)...)
+	}
+	if blocks == nil {
+		return nil
+	}
+	head := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch(), SkipTrue: 1},
+		refuse(unix.ENOSYS), // a program of another architecture, whose calls have other numbers
+		bpf.LoadAbsolute{Off: offNumber, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
+		refuse(unix.ENOSYS),
+	}
+	return append(append(head, blocks...), bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
+}
+
+// onCall runs a body, which must decide, for one system call.
+func onCall(number uint32, body ...bpf.Instruction) []bpf.Instruction {
+	skip := bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: uint8(len(body))}
+	return append([]bpf.Instruction{skip}, body...)
+}
+
+func noFastOpen(flags int) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadAbsolute{Off: lowArg(flags), Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.MSG_FASTOPEN, SkipTrue: 1},
+		refuse(unix.EOPNOTSUPP),
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	}
+}
+
+// sockets decides which sockets can be made: TCP where Landlock can watch it,
+// the kernel's own news about network interfaces, and Unix sockets where they
+// are allowed or watched.
+func (p *policy) sockets() []bpf.Instruction {
+	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+	rules := []bpf.Instruction{bpf.LoadAbsolute{Off: lowArg(0), Size: 4}}
+	if p.UnixSockets || p.ABI >= abiResolveUnix {
+		rules = append(rules, onCall(unix.AF_UNIX, allow)...)
+	}
+	rules = append(rules, onCall(unix.AF_NETLINK,
+		bpf.LoadAbsolute{Off: lowArg(2), Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 1},
+		refuse(unix.EACCES),
+		allow)...)
+	if p.ABI >= abiNetwork {
+		rules = append(rules,
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 2},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET6, SkipTrue: 1},
+			refuse(unix.EAFNOSUPPORT),
+			bpf.LoadAbsolute{Off: lowArg(1), Size: 4},
+			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xf}, // the rest are flags
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 1},
+			refuse(unix.EACCES),
+			bpf.LoadAbsolute{Off: lowArg(2), Size: 4},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 2},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_TCP, SkipTrue: 1},
+			refuse(unix.EPROTONOSUPPORT), // Multipath TCP, which Landlock does not watch
+			allow)
+	}
+	return append(rules, refuse(unix.EAFNOSUPPORT))
+}
+
+// seccomp restricts the calling thread, and what it becomes.
+func (p *policy) seccomp() error {
+	instructions := p.filter()
+	if instructions == nil {
+		return nil
+	}
+	if auditArch() == 0 {
+		return errors.New("there is no filter of system calls for " + runtime.GOARCH)
+	}
+	raw, err := bpf.Assemble(instructions)
+	if err != nil {
+		return fmt.Errorf("assemble filter: %w", err)
+	}
+	code := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		code[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return fmt.Errorf("apply filter of system calls: %w", errno)
+	}
+	return nil
+}
