@@ -67,17 +67,21 @@ func decode(body []byte) (*wireResponse, error) {
 	if !errors.As(err, &t) {
 		return w, err
 	}
-	// Token counts come in odd shapes from small servers, and an answer is worth
-	// more than they are. Unmarshal has read all the rest.
-	if strings.HasPrefix(t.Field, "usage") {
-		return w, nil
-	}
-	var parts wireParts
-	if t.Field != "choices.message.content" || json.Unmarshal(body, &parts) != nil || len(w.Choices) == 0 || len(parts.Choices) == 0 {
+	// Token counts and names come in odd shapes from small servers, and an answer
+	// is worth more than they are. Unmarshal has read all the rest.
+	aside := strings.HasPrefix(t.Field, "usage") || t.Field == "model" || t.Field == "system_fingerprint"
+	if !aside && t.Field != "choices.message.content" {
 		return nil, err
 	}
-	w.Choices[0].Message.Content = parts.text()
-	return w, nil
+	var parts wireParts // the error is of the first odd field, and this may be another
+	if json.Unmarshal(body, &parts) == nil && len(w.Choices) > 0 && len(parts.Choices) > 0 {
+		w.Choices[0].Message.Content = parts.text()
+		return w, nil
+	}
+	if aside {
+		return w, nil
+	}
+	return nil, err
 }
 
 // text joins the parts of the first choice that are text; the model's thoughts

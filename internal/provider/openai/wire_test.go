@@ -250,6 +250,11 @@ func TestDecode(t *testing.T) {
 			"deepseek's cache", `{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":9,"prompt_cache_hit_tokens":8}}`,
 			model.Response{Text: "x", Finish: model.FinishStop, Usage: trajectory.Usage{Input: 9, Cached: 8}},
 		},
+		{
+			"odd usage before parts", `{"usage":{"prompt_tokens":"12","completion_tokens":2},"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`,
+			model.Response{Text: "x", Finish: model.FinishStop, Usage: trajectory.Usage{Output: 2}},
+		},
+		{"odd fingerprint", `{"system_fingerprint":12,"choices":[{"message":{"content":"x"}}]}`, model.Response{Text: "x", Finish: model.FinishStop}},
 		{"white space", "\n\n  {\"choices\":[{\"message\":{\"content\":\"x\"}}]}\r\n", model.Response{Text: "x", Finish: model.FinishStop}},
 		{"error null", `{"error":null,"choices":[{"message":{"content":"x"},"error":null}]}`, model.Response{Text: "x", Finish: model.FinishStop}},
 	}
