@@ -20,7 +20,7 @@ func (p *process) confineByBubblewrap() error {
 		}
 	}
 	args := bubblewrapArgs(p.spec.Confine, program, p.spec.Dir)
-	args = append(args, "--argv0", p.cmd.Args[0], "--", p.cmd.Path)
+	args = append(args, "--", p.cmd.Path)
 	p.cmd.Args = append(args, p.cmd.Args[1:]...)
 	p.cmd.Path = bubblewrap()
 	p.status.wanted, p.status.failed = true, bubblewrapFailed
