@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+)
+
+// The agents that are no program of their own.
+const (
+	CustomName  = "custom"
+	BuiltinName = "builtin"
+)
+
+// Options say where an agent is found. The zero value finds nothing but
+// builtin: the search path is handed in, not taken from the environment.
+type Options struct {
+	Path    string   // folders with programs, as in the variable PATH
+	Program string   // the agent's program, a name or an absolute path; "" = the adapter's
+	Args    []string // further arguments, after the adapter's own
+	Read    []string // folders that a confined agent may read besides its own installation
+	Custom  *Custom  // for CustomName
+}
+
+// Agent is one coding agent. It holds no state and is safe for concurrent use.
+type Agent struct {
+	adapter adapter
+	opts    Options
+}
+
+// Abilities say what an agent can be asked for.
+type Abilities struct {
+	Wire   string // protocol that it speaks with a model: a Wire constant, "" if that cannot be chosen
+	Skills bool   // it discovers skills in the workspace by itself
+	Images bool   // images reach the model as such; otherwise as files beside the task
+	Usage  bool   // it tells how many tokens it used
+	Chat   bool   // it can be used as a plain model, with no tools
+}
+
+// The protocols between agents and models.
+const (
+	WireResponses = "responses"
+	WireChat      = "chat"
+	WireMessages  = "messages"
+	WireGemini    = "gemini"
+)
+
+// Info is what is known of an installed agent.
+type Info struct {
+	Name      string
+	Version   string // as the program tells it, "" if it does not
+	Tested    string // the version that the adapter was measured with
+	Path      string // where the program is
+	Abilities Abilities
+	Problem   string // why it cannot be used, "" if it can
+	Help      string // what to do about it: a command
+}
+
+// adapter is what differs between agents.
+type adapter struct {
+	name      string
+	program   string
+	version   []string // arguments that print the version
+	tested    string
+	help      string // how to install it
+	abilities Abilities
+	output    int64    // bytes that it may print by default; 0 = the sandbox's default
+	state     []string // what it keeps of a login below the user's home
+	exitZero  bool     // its events do not say that it ended well, its exit code does
+	launch    func(l *launch) error
+	reader    func() reader
+}
+
+// Names returns the names of all agents, sorted.
+func Names() []string {
+	names := []string{CustomName, BuiltinName}
+	for _, a := range adapters() {
+		names = append(names, a.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func adapters() []adapter {
+	return []adapter{claude(), codex(), copilot(), cursor(), gemini(), opencode(), pi(), qwen()}
+}
+
+// New returns the agent of that name. It starts nothing and does not look
+// whether the program is there: that is Detect.
+func New(name string, o Options) (*Agent, error) {
+	switch {
+	case name == CustomName && o.Custom == nil:
+		return nil, errors.New("agent custom: it needs a description")
+	case name == CustomName:
+		a, err := o.Custom.adapter()
+		if err != nil {
+			return nil, fmt.Errorf("agent custom: %w", err)
+		}
+		return &Agent{adapter: a, opts: o}, nil
+	case name == BuiltinName:
+		return &Agent{adapter: adapter{name: name, abilities: Abilities{Skills: true, Images: true, Usage: true}}, opts: o}, nil
+	}
+	for _, a := range adapters() {
+		if a.name == name {
+			return &Agent{adapter: a, opts: o}, nil
+		}
+	}
+	hint := ""
+	if near, ok := nearest.Of(name, Names()); ok {
+		hint = fmt.Sprintf(": did you mean %s?", near)
+	}
+	return nil, fmt.Errorf("agent %q is not known, allowed are %s%s", name, strings.Join(Names(), ", "), hint)
+}
+
+// Name returns the name that the agent was made with.
+func (a *Agent) Name() string { return a.adapter.name }
+
+// Abilities returns what the agent can be asked for.
+func (a *Agent) Abilities() Abilities { return a.adapter.abilities }
+
+// detectTime bounds how long a program may take to tell its version. Some unpack
+// themselves when they are first called.
+const detectTime = 60 * time.Second
+
+var versionForm = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?[0-9A-Za-z.+-]*`)
+
+// Detect looks for the agent's program and asks for its version. That it is
+// missing or broken is no error but Info.Problem; the error is that of ctx, or
+// of the file system.
+func (a *Agent) Detect(ctx context.Context) (Info, error) {
+	info := Info{Name: a.adapter.name, Tested: a.adapter.tested, Abilities: a.adapter.abilities}
+	if a.adapter.name == BuiltinName {
+		return info, nil
+	}
+	path, err := a.find()
+	if err != nil {
+		info.Problem, info.Help = err.Error(), a.adapter.help
+		return info, nil
+	}
+	info.Path = path
+	if len(a.adapter.version) == 0 {
+		return info, nil
+	}
+	text, err := a.askVersion(ctx, path)
+	if ctx.Err() != nil {
+		return info, context.Cause(ctx)
+	}
+	if err != nil {
+		info.Problem, info.Help = err.Error(), a.adapter.help
+		return info, nil
+	}
+	info.Version = versionForm.FindString(text)
+	return info, nil
+}
+
+func (a *Agent) askVersion(ctx context.Context, path string) (text string, err error) {
+	home, err := os.MkdirTemp("", "agent-home-")
+	if err != nil {
+		return "", fmt.Errorf("make a home folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	out := &capped{max: 64 << 10}
+	res, err := sandbox.Run(ctx, sandbox.Spec{
+		Argv: append([]string{path}, a.adapter.version...), Dir: home, Env: baseEnv(a.opts.Path, home, ""),
+		Stdout: out, Timeout: detectTime,
+	})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("start %s: %w", path, err)
+	case res.Reason != sandbox.Exited || res.Code != 0:
+		return "", fmt.Errorf("%s %s ended with %s: %s", path, strings.Join(a.adapter.version, " "), ending(res), excerpt(cmp.Or(res.Stderr, out.String())))
+	}
+	return out.String() + "\n" + res.Stderr, nil
+}
+
+// find looks the program up in the search path.
+func (a *Agent) find() (string, error) {
+	name := cmp.Or(a.opts.Program, a.adapter.program)
+	if filepath.IsAbs(name) {
+		if !isProgram(name) {
+			return "", fmt.Errorf("%s is no program", name)
+		}
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(a.opts.Path) {
+		for _, ending := range endings() {
+			path := filepath.Join(dir, name+ending)
+			if filepath.IsAbs(path) && isProgram(path) {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("there is no program %s in the search path", name)
+}
+
+func endings() []string {
+	if runtime.GOOS == "windows" {
+		return []string{".exe", ".cmd", ".bat"}
+	}
+	return []string{""}
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}
+
+// installation returns what a confined program must be able to read besides
+// the system: its own package with the others beside it, and the interpreters
+// in the search path that a script may name.
+func (a *Agent) installation(program string) []string {
+	read := slices.Clone(a.opts.Read)
+	for _, path := range append([]string{program}, a.interpreters()...) {
+		read = append(read, filepath.Dir(path))
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
+		dir := filepath.Dir(real)
+		if at := strings.Index(filepath.ToSlash(real), "/node_modules/"); at >= 0 {
+			dir = real[:at+len("/node_modules")]
+		} else if filepath.Base(dir) == "bin" && len(filepath.Dir(dir)) > 1 {
+			dir = filepath.Dir(dir) // the libraries of an interpreter lie beside bin
+		}
+		read = append(read, dir)
+	}
+	slices.Sort(read)
+	return slices.Compact(read)
+}
+
+func (a *Agent) interpreters() []string {
+	var found []string
+	for _, name := range []string{"node", "bun", "python3"} {
+		if path, err := (&Agent{opts: Options{Path: a.opts.Path, Program: name}}).find(); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"encoding/json"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// opencode is OpenCode.
+func opencode() adapter {
+	return adapter{
+		name: "opencode", program: "opencode", version: []string{"--version"}, tested: "1.18.33",
+		help:      "npm install -g opencode-ai",
+		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
+		state:     []string{".local/share/opencode", ".config/opencode", ".cache/opencode", ".local/state/opencode"},
+		exitZero:  true,
+		launch:    launchOpencode,
+		reader:    func() reader { return &opencodeReader{} },
+	}
+}
+
+// opencodeProvider is what the endpoint is called in its settings.
+const opencodeProvider = "skillopt"
+
+func launchOpencode(l *launch) error {
+	// Without a title it asks the model for one.
+	l.arg("run", "--format", "json", "--title", "task")
+	for _, name := range []string{"AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"} {
+		l.set("OPENCODE_DISABLE_"+name, "1")
+	}
+	settings := map[string]any{
+		"autoupdate": false, "share": "disabled",
+		"permission": map[string]string{"edit": "allow", "bash": "allow", "webfetch": "deny"},
+	}
+	name := l.job.Model
+	if !l.login() {
+		name = opencodeProvider + "/" + l.job.Model
+		settings["model"], settings["small_model"] = name, name
+		settings["provider"] = map[string]any{opencodeProvider: map[string]any{
+			"npm": "@ai-sdk/openai-compatible", "name": opencodeProvider,
+			"options": map[string]string{"baseURL": l.job.Endpoint.base() + "/v1", "apiKey": "{env:" + keyVar + "}"},
+			"models":  map[string]any{l.job.Model: map[string]any{"name": l.job.Model, "limit": map[string]int{"context": 128000, "output": 16000}}},
+		}}
+		l.set(keyVar, l.job.Endpoint.Key)
+	}
+	path, err := l.settings("opencode.json", settings)
+	if err != nil {
+		return err
+	}
+	l.set("OPENCODE_CONFIG", path)
+	if name != "" {
+		l.arg("-m", name)
+	}
+	return nil
+}
+
+// opencodeReader reads the events of opencode run --format json. None says that
+// the run is over: a step that ends without calling tools is the last one.
+type opencodeReader struct{ step string }
+
+type opencodeEvent struct {
+	Type string `json:"type"`
+	Part struct {
+		Text   string `json:"text"`
+		Tool   string `json:"tool"`
+		CallID string `json:"callID"`
+		State  struct {
+			Status string          `json:"status"`
+			Input  json.RawMessage `json:"input"`
+			Output string          `json:"output"`
+			Error  string          `json:"error"`
+		} `json:"state"`
+		Reason string `json:"reason"`
+		Tokens *struct {
+			Input     int64 `json:"input"`
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+	} `json:"part"`
+	Error *struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+			Status  int    `json:"statusCode"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+func (o *opencodeReader) line(r *record, text []byte, whole bool) {
+	var e opencodeEvent
+	if !whole || !r.decode(text, &e) {
+		return
+	}
+	switch e.Type {
+	case "step_start":
+		o.step, r.ended = "", false
+	case "text":
+		r.fault = nil
+		r.say(e.Part.Text)
+		o.step += e.Part.Text
+	case "reasoning":
+		r.think(e.Part.Text)
+	case "tool_use":
+		o.tool(r, e)
+	case "step_finish":
+		o.finish(r, e)
+	case "error":
+		if e.Error != nil {
+			r.fail(e.Error.Data.Status, e.Error.Name+" "+e.Error.Data.Message)
+		}
+	}
+}
+
+func (o *opencodeReader) tool(r *record, e opencodeEvent) {
+	s := e.Part.State
+	r.fault = nil
+	if !r.called(e.Part.CallID) {
+		r.call(e.Part.CallID, e.Part.Tool, s.Input)
+	}
+	if s.Status == "error" {
+		r.result(e.Part.CallID, s.Error, true)
+		return
+	}
+	r.result(e.Part.CallID, s.Output, false)
+}
+
+// finish ends a step. Its input does not count what came from a cache, its
+// output not what was thought.
+func (o *opencodeReader) finish(r *record, e opencodeEvent) {
+	r.calls++
+	r.heard, r.waiting = true, nil
+	r.answer = o.step
+	if t := e.Part.Tokens; t != nil {
+		r.usage = r.usage.Add(trajectory.Usage{
+			Input: t.Input + t.Cache.Read + t.Cache.Write, Output: t.Output + t.Reasoning,
+			Cached: t.Cache.Read, CacheWrite: t.Cache.Write, Reasoning: t.Reasoning,
+		})
+		r.known = true
+	}
+	r.own = ""
+	switch e.Part.Reason {
+	case "tool-calls":
+		return
+	case "length":
+		r.own = "length: the answer was cut at the model's output limit"
+	case "content-filter":
+		r.own = "content_filter: the provider stopped the answer"
+	case "error", "unknown", "other":
+		r.fail(0, "a step of the agent ended with "+e.Part.Reason)
+		return
+	}
+	r.ended = true
+}

@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// pi is the pi coding agent, the smallest of them.
+func pi() adapter {
+	return adapter{
+		name: "pi", program: "pi", version: []string{"--version"}, tested: "0.74.2",
+		help:      "npm install -g @earendil-works/pi-coding-agent",
+		abilities: Abilities{Wire: WireChat, Skills: true, Images: true, Usage: true, Chat: true},
+		output:    1 << 30, // it repeats the whole message with every token
+		state:     []string{".pi"},
+		launch:    launchPi,
+		reader:    func() reader { return &piReader{} },
+	}
+}
+
+// piProvider is what the endpoint is called in pi's list of models.
+const piProvider = "skillopt"
+
+func launchPi(l *launch) error {
+	l.arg("--mode", "json", "--no-session", "--no-extensions", "--no-prompt-templates", "--no-themes", "-p")
+	l.set("PI_SKIP_VERSION_CHECK", "1")
+	l.set("PI_TELEMETRY", "0")
+	if l.login() {
+		if l.job.Model != "" {
+			l.arg("--model", l.job.Model)
+		}
+	} else {
+		l.set("PI_OFFLINE", "1")
+		if err := l.piModels(); err != nil {
+			return err
+		}
+		l.arg("--provider", piProvider, "--model", l.job.Model)
+		l.set(keyVar, l.job.Endpoint.Key)
+	}
+	if c := l.job.Chat; c != nil {
+		l.arg("--no-tools", "--no-skills", "--no-context-files")
+		path, err := l.file("system.md", c.System)
+		if err != nil {
+			return err
+		}
+		l.arg("--system-prompt", path)
+		if c.Effort != "" {
+			l.arg("--thinking", c.Effort)
+		}
+	}
+	for _, path := range l.images {
+		l.arg("@" + path)
+	}
+	return nil
+}
+
+func (l *launch) piModels() error {
+	_, err := l.settings(".pi/agent/models.json", map[string]any{"providers": map[string]any{piProvider: map[string]any{
+		"baseUrl": l.job.Endpoint.base() + "/v1", "api": "openai-completions", "apiKey": keyVar,
+		"models": []any{map[string]any{"id": l.job.Model, "name": l.job.Model, "input": []string{"text", "image"}}},
+	}}})
+	return err
+}
+
+// piReader reads the events of pi --mode json.
+type piReader struct{}
+
+type piEvent struct {
+	Type    string    `json:"type"`
+	Message piMessage `json:"message"`
+
+	CallID  string          `json:"toolCallId"`
+	Tool    string          `json:"toolName"`
+	Args    json.RawMessage `json:"args"`
+	IsError bool            `json:"isError"`
+	Result  struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"result"`
+
+	Success    bool   `json:"success"`
+	FinalError string `json:"finalError"`
+	ErrorText  string `json:"errorMessage"`
+}
+
+type piMessage struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Model   string          `json:"model"`
+	Usage   *struct {
+		Input  int64 `json:"input"`
+		Output int64 `json:"output"`
+		Read   int64 `json:"cacheRead"`
+		Write  int64 `json:"cacheWrite"`
+	} `json:"usage"`
+	StopReason string `json:"stopReason"`
+	Error      string `json:"errorMessage"`
+}
+
+type piBlock struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+var piEnd = regexp.MustCompile(`^\s*\{\s*"type"\s*:\s*"agent_end"`)
+
+func (*piReader) line(r *record, text []byte, whole bool) {
+	if !whole {
+		// The last event repeats the whole conversation, which can be any length.
+		r.ended = r.ended || piEnd.Match(text)
+		return
+	}
+	if bytes.HasPrefix(text, []byte(`{"type":"message_update"`)) {
+		return
+	}
+	var e piEvent
+	if !r.decode(text, &e) {
+		return
+	}
+	switch e.Type {
+	case "agent_start":
+		r.ended = false
+	case "agent_end":
+		r.ended = true
+	case "message_end":
+		if e.Message.Role == "assistant" {
+			e.Message.record(r)
+		}
+	case "tool_execution_start":
+		if !r.called(e.CallID) {
+			r.call(e.CallID, e.Tool, e.Args)
+		}
+	case "tool_execution_end":
+		r.result(e.CallID, textOf(e.Result.Content), e.IsError)
+	case "auto_retry_start":
+		r.retry(0, e.ErrorText)
+	case "auto_retry_end":
+		if r.waiting = nil; !e.Success && e.FinalError != "" {
+			r.fail(0, e.FinalError)
+		}
+	}
+}
+
+// record takes in a message of the model. A run that failed ends like any
+// other: only the message says so.
+func (m piMessage) record(r *record) {
+	switch m.StopReason {
+	case "error":
+		r.fail(0, m.Error)
+		return
+	case "aborted": // it was told to end
+		return
+	}
+	r.fault, r.own = nil, ""
+	if m.StopReason == "length" {
+		r.own = "length: the answer was cut at the model's output limit"
+	}
+	r.model = m.Model
+	r.calls++
+	if u := m.Usage; u != nil {
+		r.usage = r.usage.Add(trajectory.Usage{Input: u.Input + u.Read + u.Write, Output: u.Output, Cached: u.Read, CacheWrite: u.Write})
+		r.known = true
+	}
+	r.answer = m.say(r)
+}
+
+func (m piMessage) say(r *record) (answer string) {
+	var blocks []piBlock
+	if json.Unmarshal(m.Content, &blocks) != nil {
+		answer = textOf(m.Content)
+		r.say(answer)
+		return answer
+	}
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			r.say(b.Text)
+			answer += b.Text
+		case "thinking":
+			r.think(b.Thinking)
+		case "toolCall":
+			r.call(b.ID, b.Name, b.Arguments)
+		}
+	}
+	return answer
+}

@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// qwen is Qwen Code. Its events have the form of Claude Code's, but not their
+// meaning everywhere.
+func qwen() adapter {
+	return adapter{
+		name: "qwen", program: "qwen", version: []string{"--version"}, tested: "0.15.10",
+		help:      "npm install -g @qwen-code/qwen-code",
+		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
+		state:     []string{".qwen"},
+		launch:    launchQwen,
+		reader:    func() reader { return &qwenReader{} },
+	}
+}
+
+func launchQwen(l *launch) error {
+	l.arg("-y", "--output-format", "stream-json")
+	if l.login() {
+		if l.job.Model != "" {
+			l.arg("-m", l.job.Model)
+		}
+		return nil
+	}
+	l.arg("--auth-type", "openai")
+	l.set("OPENAI_BASE_URL", l.job.Endpoint.base()+"/v1")
+	l.set("OPENAI_API_KEY", l.job.Endpoint.Key)
+	l.set("OPENAI_MODEL", l.job.Model)
+	_, err := l.settings(".qwen/settings.json", map[string]any{
+		"privacy":   map[string]any{"usageStatisticsEnabled": false},
+		"telemetry": map[string]any{"enabled": false},
+		"general":   map[string]any{"disableAutoUpdate": true},
+	})
+	return err
+}
+
+// qwenReader reads the events of qwen --output-format stream-json.
+type qwenReader struct{ seen trajectory.Usage }
+
+type qwenEvent struct {
+	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
+	Message struct {
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+		Usage   qwenUsage       `json:"usage"`
+	} `json:"message"`
+	IsError bool            `json:"is_error"`
+	Result  string          `json:"result"`
+	Error   json.RawMessage `json:"error"`
+	Usage   *qwenUsage      `json:"usage"`
+}
+
+type qwenUsage struct {
+	Input  int64 `json:"input_tokens"` // what was read from a cache is in it
+	Output int64 `json:"output_tokens"`
+	Cached int64 `json:"cache_read_input_tokens"`
+}
+
+func (u qwenUsage) total() trajectory.Usage {
+	return trajectory.Usage{Input: u.Input, Output: u.Output, Cached: u.Cached}
+}
+
+// apiError begins what qwen and gemini print in the place of an answer when the
+// model server refused. No answer that starts so is worth a score.
+const apiError = "[API Error: "
+
+func (q *qwenReader) line(r *record, text []byte, whole bool) {
+	var e qwenEvent
+	if !whole || !r.decode(text, &e) {
+		return
+	}
+	switch e.Type {
+	case "assistant":
+		q.assistant(r, e)
+	case "user":
+		for _, b := range claudeBlocks(e.Message.Content) {
+			if b.Type == "tool_result" {
+				r.result(b.ToolUseID, textOf(b.Content), b.IsError)
+			}
+		}
+	case "result":
+		q.result(r, e)
+	}
+}
+
+func (q *qwenReader) assistant(r *record, e qwenEvent) {
+	blocks := claudeBlocks(e.Message.Content)
+	if len(blocks) > 0 && strings.HasPrefix(blocks[0].Text, apiError) {
+		r.fail(0, inAPIError(blocks[0].Text))
+		return
+	}
+	r.fault = nil
+	r.model = e.Message.Model
+	if e.Message.Usage != (qwenUsage{}) { // it comes with one of the blocks only
+		r.calls++
+		q.seen = q.seen.Add(e.Message.Usage.total())
+	}
+	claudeSay(r, blocks)
+}
+
+func (q *qwenReader) result(r *record, e qwenEvent) {
+	r.ended, r.answer = true, e.Result
+	if e.Usage != nil && (*e.Usage != (qwenUsage{}) || r.calls == 0) {
+		r.usage, r.known = e.Usage.total(), true
+	}
+	switch {
+	case strings.HasPrefix(e.Result, apiError):
+		r.fail(0, inAPIError(e.Result))
+	case e.Subtype == "error_max_turns":
+		r.own = "turns: the agent's own limit of turns is reached"
+	case e.IsError || strings.HasPrefix(e.Subtype, "error"):
+		r.fail(0, e.Result+textOf(orNull(e.Error)))
+	}
+}
+
+// partial implements partial.
+func (q *qwenReader) partial() trajectory.Usage { return q.seen }
+
+// inAPIError returns what the brackets hold.
+func inAPIError(text string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), apiError), "]")
+}

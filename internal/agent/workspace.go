@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// DefaultSkillName is what the skill's folder is called if neither the job nor
+// the skill has a name for it.
+const DefaultSkillName = "task-skill"
+
+// Where agents look for skills. All seven that were measured look into one of
+// these, none into both with different results.
+const (
+	agentsSkills = ".agents/skills"
+	claudeSkills = ".claude/skills"
+)
+
+// attachments is the folder for images that an agent cannot be given otherwise.
+const attachments = ".attachments"
+
+// Agents leave a skill out whose name has another form, or is not its folder's.
+var skillNameForm = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
+
+func goodSkillName(name string) bool { return len(name) <= 64 && skillNameForm.MatchString(name) }
+
+func skillName(s skill.Skill) string {
+	doc, err := skill.Parse(s.Text())
+	if err == nil && goodSkillName(doc.Name) {
+		return doc.Name
+	}
+	return DefaultSkillName
+}
+
+// SkillPath is where the skill of that name is in a workspace, slash-separated.
+// Agents that discover skills find a copy of it.
+func SkillPath(name string) string { return path.Join(agentsSkills, name, skill.Main) }
+
+// instructions are files and folders by which a workspace speaks to agents
+// itself. They are a task's own affair, but whoever reads a result must know.
+func instructions() []string {
+	return []string{
+		"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".cursorrules", ".github/copilot-instructions.md",
+		".agents", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".pi", ".cursor", ".github/skills", ".mcp.json", "opencode.json",
+	}
+}
+
+// workspace is the folder of a task, to which files are added. Nothing in it
+// can lead a write outside.
+type workspace struct {
+	root    *os.Root
+	written []string
+	notes   []string
+}
+
+func openWorkspace(dir string) (*workspace, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	w := &workspace{root: root}
+	var own []string
+	for _, name := range instructions() {
+		if _, err := root.Lstat(name); err == nil {
+			own = append(own, name)
+		}
+	}
+	if len(own) > 0 {
+		w.notes = append(w.notes, "the workspace brings instructions of its own: "+strings.Join(own, ", "))
+	}
+	return w, nil
+}
+
+func (w *workspace) write(name, content string) error {
+	if err := w.root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("write %s into the workspace: %w", name, err)
+	}
+	if err := w.root.WriteFile(name, []byte(content), 0o644); err != nil {
+		return fmt.Errorf("write %s into the workspace: %w", name, err)
+	}
+	w.written = append(w.written, name)
+	return nil
+}
+
+// prepare writes what the job brings into the workspace, and returns the prompt
+// that goes with it.
+func prepare(a adapter, j Job) (w *workspace, prompt string, err error) {
+	w, err = openWorkspace(j.Workspace)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { err = errors.Join(err, w.root.Close()) }()
+	prompt = j.Prompt
+	if strings.TrimSpace(j.Skill.Text()) != "" {
+		if err := w.writeSkill(j); err != nil {
+			return nil, "", err
+		}
+		if j.Mode == Read {
+			prompt = readFirst(j.SkillName) + "\n\n" + prompt
+		} else if !a.abilities.Skills {
+			w.notes = append(w.notes, fmt.Sprintf("%s does not discover skills: use the mode %s", a.name, Read))
+		}
+	}
+	if len(j.Images) > 0 && !a.abilities.Images {
+		note, err := w.writeImages(j.Images)
+		if err != nil {
+			return nil, "", err
+		}
+		prompt += "\n\n" + note
+	}
+	return w, prompt, nil
+}
+
+// readFirst is how the mode Read tells an agent about the skill.
+func readFirst(name string) string {
+	return fmt.Sprintf("Open %s first and read all of it. It tells you how tasks like the one below are done here; follow it. "+
+		"Files that it mentions are in the same folder.", SkillPath(name))
+}
+
+func (w *workspace) writeSkill(j Job) error {
+	for _, dir := range []string{agentsSkills, claudeSkills} {
+		dir = path.Join(dir, j.SkillName)
+		if err := w.root.RemoveAll(dir); err != nil { // another skill of that name must not mix with ours
+			return fmt.Errorf("write the skill into the workspace: %w", err)
+		}
+		for _, name := range j.Skill.Files() {
+			content, _ := j.Skill.File(name)
+			if name == skill.Main {
+				content = withFrontMatter(content, j.SkillName)
+			}
+			if err := w.write(path.Join(dir, name), content); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *workspace) writeImages(images []model.Image) (note string, err error) {
+	var names []string
+	for i, img := range images {
+		name, err := imageName(i, img)
+		if err != nil {
+			return "", err
+		}
+		name = path.Join(attachments, name)
+		if err := w.write(name, string(img.Data)); err != nil {
+			return "", err
+		}
+		names = append(names, name)
+	}
+	return "The images that belong to this task are in these files: " + strings.Join(names, ", "), nil
+}
+
+const defaultDescription = "How tasks in this workspace are done. Read it before starting on any of them."
+
+// withFrontMatter returns the document with a front matter that has the name of
+// its folder and a description. What else is in it stays, and the body is not
+// touched.
+func withFrontMatter(text, name string) string {
+	doc, err := skill.Parse(text)
+	if doc.Head == "" || err != nil {
+		return "---\nname: " + name + "\ndescription: " + defaultDescription + "\n---\n\n" + doc.Body
+	}
+	head := doc.Head
+	if doc.Name != name {
+		head = setField(head, "name", name)
+	}
+	if strings.TrimSpace(doc.Description) == "" {
+		head = setField(head, "description", defaultDescription)
+	}
+	return head + doc.Body
+}
+
+// setField gives a top-level field of a front matter another value.
+func setField(head, key, value string) string {
+	lines := strings.SplitAfter(head, "\n")
+	kept := lines[:1:1]
+	kept = append(kept, key+": "+value+"\n")
+	inside := false
+	for _, line := range lines[1:] {
+		own := strings.HasPrefix(line, key+":")
+		if inside = own || inside && strings.HasPrefix(line, " "); !inside {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
