@@ -357,3 +357,49 @@ func TestSupport(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestRealPrograms confines programs that agents use, as far as they are
+// installed among the system's.
+func TestRealPrograms(t *testing.T) {
+	t.Parallel()
+	gateway, _ := listener(t, "tcp4", "127.0.0.1:0")
+	port := strconv.Itoa(gateway.Addr().(*net.TCPAddr).Port)
+	tests := []struct {
+		argv []string
+		want string
+	}{
+		{[]string{"sh", "-c", "mkdir a b && echo x > a/f && mv a/f b/ && ls b && cat b/f | tr x y"}, "f\ny\n"},
+		{[]string{"bash", "-c", "cat <(echo sub) && echo $((1+1)) > /dev/null && head -c1 /dev/urandom | wc -c"}, "sub\n1\n"},
+		{[]string{"sh", "-c", "git init -q . && echo x > f && git add f && git -c user.name=a -c user.email=b commit -q -m x && git log --format=%s"}, "x\n"},
+		{[]string{"node", "-e", `
+			const cp = require("child_process"), fs = require("fs"), net = require("net"), os = require("os");
+			fs.writeFileSync("f.txt", "node");
+			os.networkInterfaces();
+			console.log(cp.execSync("cat f.txt").toString());
+			try { fs.readdirSync("/home"); console.log("leak") } catch (e) { console.log(e.code) }
+			net.connect(` + port + `, "localhost", function() { console.log("connected"); this.destroy() })`}, "node\nEACCES\nconnected\n"},
+		{[]string{"/usr/bin/python3", "-c", `
+import subprocess, tempfile, ssl, threading
+open("p.txt", "w").write("python")
+print(subprocess.check_output(["cat", "p.txt"]).decode())
+try: open("/etc/shadow")
+except PermissionError: print("refused")`}, "python\nrefused\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.argv[0], func(t *testing.T) {
+			t.Parallel()
+			s := confined(t, "")
+			s.Argv = tt.argv
+			s.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + s.Dir, "TMPDIR=" + s.Dir, "LANG=C.UTF-8"}
+			p, _ := strconv.Atoi(port)
+			s.Confine.Ports = []int{p}
+			if _, err := s.command(); err != nil {
+				t.Skip(err)
+			}
+			r, out := run(t, s)
+			if r.Reason != Exited || !strings.HasPrefix(out+r.Stderr, tt.want) || r.Code != 0 {
+				t.Errorf("got %+v, it says %q", r, out)
+			}
+		})
+	}
+}
