@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -426,5 +427,27 @@ func TestADotenvThatCannotBeReadShowsNoneOfIt(t *testing.T) {
 	_, err := load(t, map[string]string{"config.yaml": "", ".env": "A=1\nfoo bar\nKEY=topsecretvalue\n"})
 	if !IsInput(err) || strings.Contains(err.Error(), "topsecretvalue") || !strings.Contains(err.Error(), ".env:2: found a line that cannot be read, allowed: lines of NAME=value") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+func TestNamesWithDotsMayBeSet(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{"config.yaml": "prices: {gpt-4.1: {input: 1, output: 7}}\n"},
+		"prices.gpt-4.1.input=2", "prices.m.output=3", "prices={q.2: {input: 5}}", "models.target.headers.X.Name=1.10", "extras.a.b=1", "train.epochs=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.Config
+	got := []any{c.Prices["gpt-4.1"].Input, c.Prices["gpt-4.1"].Output, c.Prices["m"].Output, c.Prices["q.2"].Input, c.Models.Target.Headers["X.Name"], c.Train.Epochs}
+	if diff := cmp.Diff([]any{2.0, 7.0, 3.0, 5.0, "1.10", 2}, got); diff != "" {
+		t.Error(diff)
+	}
+	if nested, ok := c.Extras["a"].(map[string]any); !ok || fmt.Sprint(nested["b"]) != "1" {
+		t.Errorf("extras = %v", c.Extras)
+	}
+	for _, bad := range []string{"prices.gpt-4.1.inptu=2", "train..epochs=3", "nope.a.b=1", "prices.x=1"} {
+		if _, err := load(t, map[string]string{"config.yaml": ""}, bad); !IsInput(err) {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 }

@@ -208,7 +208,7 @@ func shortField(key string) string {
 
 // set lays one value over the tree.
 func (l *loader) set(s Setting) {
-	parts := strings.Split(s.Key, ".")
+	parts := keyParts(s.Key)
 	at := map[string]any{}
 	root := at
 	for _, p := range parts[:len(parts)-1] {
@@ -241,6 +241,29 @@ func (l *loader) finish(main string) (*Loaded, error) {
 		out.Dir = dir
 	}
 	return out, nil
+}
+
+// keyParts splits a key at its dots, but for those in the name of an entry: a
+// model gpt-4.1 in prices, a header X.Name.
+func keyParts(key string) []string {
+	t, parts := reflect.TypeFor[Config](), []string(nil)
+	for {
+		head, rest, more := strings.Cut(key, ".")
+		if !more {
+			return append(parts, key)
+		}
+		switch {
+		case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.String:
+			return append(parts, key)
+		case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
+			last := strings.LastIndexByte(key, '.')
+			head, rest = key[:last], key[last+1:]
+		}
+		parts, key, t = append(parts, head), rest, spot{holds: t}.below(head).holds
+		if t == nil {
+			return append(parts, strings.Split(key, ".")...)
+		}
+	}
 }
 
 func (l *loader) lookup(name string) (string, bool) {
@@ -314,7 +337,7 @@ func ParseSetting(text string) (Setting, error) {
 // holdsText reports whether the value of a key is text.
 func holdsText(key string) bool {
 	t := reflect.TypeFor[Config]()
-	for name := range strings.SplitSeq(key, ".") {
+	for _, name := range keyParts(key) {
 		switch t.Kind() {
 		case reflect.Struct:
 			f, ok := fieldByKey(reflect.New(t).Elem(), name)
