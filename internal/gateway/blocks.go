@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// remarks collects what a request holds that the gateway has no place for, each
+// thing once.
+type remarks struct{ list []string }
+
+func (r *remarks) add(what string) {
+	for _, have := range r.list {
+		if have == what {
+			return
+		}
+	}
+	r.list = append(r.list, what)
+}
+
+// fields notes those of the named members that an object has.
+func (r *remarks) fields(n node, names ...string) {
+	for _, name := range names {
+		if n.get(name).present() {
+			r.add(name)
+		}
+	}
+}
+
+// kindOf names the kind of a block for a remark; kinds come from outside.
+func kindOf(n node) string {
+	kind := n.get("type").text()
+	if kind == "" || len(kind) > 64 {
+		return "unnamed"
+	}
+	return kind
+}
+
+// picture reads an image that stands in the request as base64.
+func picture(mime, data string) (*model.Image, error) {
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		if b, err = base64.URLEncoding.DecodeString(data); err != nil {
+			return nil, badRequest("an image is no base64: %v", err)
+		}
+	}
+	switch mime {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return &model.Image{MIME: mime, Data: b}, nil
+	case "image/jpg":
+		return &model.Image{MIME: "image/jpeg", Data: b}, nil
+	}
+	return nil, badRequest("images of type %q are not supported: allowed are png, jpeg, gif and webp", mime)
+}
+
+// dataURL reads data:image/png;base64,....
+func dataURL(url string) (*model.Image, error) {
+	kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ",")
+	mime, isBase64 := strings.CutSuffix(kind, ";base64")
+	if !ok || !isBase64 || !strings.HasPrefix(url, "data:") {
+		return nil, badRequest("images must stand in the request as a base64 data URL: the gateway fetches nothing")
+	}
+	return picture(mime, data)
+}
+
+// arguments checks those of a call, which are an object in a text. None are {}.
+func arguments(s string) (json.RawMessage, error) {
+	if strings.TrimSpace(s) == "" {
+		return json.RawMessage("{}"), nil
+	}
+	n, err := parseJSON([]byte(s))
+	if err != nil || !n.isObject() {
+		return nil, badRequest("the arguments of a call are no JSON object")
+	}
+	return json.RawMessage(s), nil
+}
+
+// parameters returns the schema of a tool; one without takes nothing.
+func parameters(n node) json.RawMessage {
+	if !n.isObject() {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return n.bytes()
+}
+
+// texts are the values of a string or of a list of them.
+func texts(n node) []string {
+	if n.isText() {
+		return []string{n.text()}
+	}
+	var out []string
+	for _, k := range n.each() {
+		out = append(out, k.text())
+	}
+	return out
+}
+
+// count is a number of tokens in a request; 0 when it is absent or makes no
+// sense.
+func count(n node) int {
+	i := n.integer()
+	if i == nil || *i < 0 || *i > 1<<31 {
+		return 0
+	}
+	return int(*i)
+}
+
+// parsed reads the body of a request.
+func parsed(b []byte) (node, error) {
+	n, err := parseJSON(b)
+	if err != nil {
+		return n, badRequest("%v", err)
+	}
+	if !n.isObject() {
+		return n, badRequest("the body is no JSON object")
+	}
+	return n, nil
+}
+
+// addTool appends a tool and refuses a second one of the same name, since calls
+// could not be told apart.
+func addTool(req *model.Request, t model.Tool) error {
+	if t.Name == "" {
+		return badRequest("a tool has no name")
+	}
+	for _, have := range req.Tools {
+		if have.Name == t.Name {
+			return badRequest("two tools are named %q", t.Name)
+		}
+	}
+	req.Tools = append(req.Tools, t)
+	return nil
+}

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// fault is a failure as an agent is told about it.
+type fault struct {
+	code    model.Code // "" when nobody classified it
+	message string
+	after   time.Duration // the agent should wait that long, 0 = no hint
+	// final says that asking again is of no use: the failure is permanent, or
+	// whoever stands behind the gateway has tried often enough.
+	final bool
+}
+
+func (f *fault) Error() string { return f.message }
+
+// badRequest says what is wrong with a request.
+func badRequest(format string, args ...any) *fault {
+	return &fault{code: model.BadRequest, message: fmt.Sprintf(format, args...), final: true}
+}
+
+// LimitError says that a session has used up what Session grants it.
+type LimitError struct {
+	Limit string // "calls" or "tokens"
+	Of    int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the session has used up its %d %s", e.Of, e.Limit)
+}
+
+// faultOf classifies what a client or the gateway itself returned.
+func faultOf(err error, retried bool) *fault {
+	var f *fault
+	if errors.As(err, &f) {
+		return f
+	}
+	var limit *LimitError
+	if errors.As(err, &limit) || errors.Is(err, errClosed) {
+		return &fault{code: model.Budget, message: err.Error(), final: true}
+	}
+	f = &fault{message: err.Error(), final: true}
+	var e *model.Error
+	switch {
+	case errors.As(err, &e):
+		f.code, f.after = e.Code, e.RetryAfter
+		f.final = retried || !e.Code.Transient() && e.Code != model.Empty
+	case errors.Is(err, context.DeadlineExceeded):
+		f.code, f.final = model.Timeout, retried
+	}
+	if f.final && (f.code.Transient() || f.code == model.Empty) {
+		f.code, f.after = "", 0
+	}
+	return f
+}
+
+// status is the HTTP status of a failure. What is final never has one that the
+// clients of vendors try again on (408, 409, 429, 5xx).
+func (f *fault) status() int {
+	switch f.code {
+	case model.Auth:
+		return http.StatusUnauthorized
+	case model.NotFound:
+		return http.StatusNotFound
+	case model.BadRequest, model.ContextLength, model.ContentFilter:
+		return http.StatusBadRequest
+	case model.RateLimit:
+		return http.StatusTooManyRequests
+	case model.Overloaded:
+		return http.StatusServiceUnavailable
+	case model.Timeout:
+		return http.StatusGatewayTimeout
+	case model.Network, model.Truncated, model.Malformed, model.Empty:
+		return http.StatusBadGateway
+	case model.Server:
+		return http.StatusInternalServerError
+	}
+	return statusStop
+}
+
+// statusStop tells an agent to stop: a budget is spent, or what failed has been
+// tried often enough.
+const statusStop = http.StatusPaymentRequired
+
+// headers are those that the clients of vendors read beside the status.
+func (f *fault) headers(h http.Header) {
+	if f.after > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
+		h.Set("Retry-After-Ms", strconv.FormatInt(f.after.Milliseconds(), 10))
+	}
+	if f.final {
+		h.Set("X-Should-Retry", "false")
+	}
+}
+
+// worded puts the phrase before the message by which agents know a prompt that
+// is too long and shorten it.
+func (f *fault) worded(phrase string) string {
+	if f.code == model.ContextLength {
+		return phrase + ": " + f.message
+	}
+	return f.message
+}

@@ -1,0 +1,264 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// gemini is how reasoning of Gemini models is marked.
+const gemini = "gemini"
+
+func geminiCodec() codec {
+	return codec{
+		wire: Gemini, decode: decodeGemini, answer: geminiAnswer, stream: newGeminiStream, refuse: refuseGemini,
+		count: func(tokens int64) any { return object{"totalTokens": tokens} },
+	}
+}
+
+// decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
+// of :countTokens, which may hold such a request in generateContentRequest.
+func decodeGemini(in inbound) (question, error) {
+	body, err := parsed(in.body)
+	if err != nil {
+		return question{}, err
+	}
+	if inner := body.get("generateContentRequest"); inner.isObject() {
+		body = inner
+	}
+	d := geminiDecoder{body: body, config: body.get("generationConfig", "generation_config")}
+	d.q.stream, d.q.list = in.stream, in.query.Get("alt") != "sse"
+	d.q.stop = texts(d.config.get("stopSequences", "stop_sequences"))
+	d.req = &d.q.req
+	d.req.Model = in.model
+	d.req.MaxTokens = count(d.config.get("maxOutputTokens", "max_output_tokens"))
+	d.req.Temperature = d.config.get("temperature").float()
+	d.req.TopP = d.config.get("topP", "top_p").float()
+	d.req.Seed = d.config.get("seed").integer()
+	d.req.ReasoningEffort = geminiEffort(d.config.get("thinkingConfig", "thinking_config"))
+	for _, step := range []func() error{d.options, d.conversation, d.tools, d.choice, d.schema} {
+		if err := step(); err != nil {
+			return question{}, err
+		}
+	}
+	d.req.Messages = d.conv.finish()
+	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
+	return d.q, nil
+}
+
+type geminiDecoder struct {
+	body   node
+	config node
+	q      question
+	req    *model.Request
+	conv   conversation
+	left   remarks
+	open   []geminiCall // calls without a result, in order
+	calls  int
+}
+
+// geminiCall is a call that waits for its result. The wire needs no ids: results
+// may be matched by name and order.
+type geminiCall struct{ id, name string }
+
+func geminiEffort(n node) string {
+	if level := n.get("thinkingLevel", "thinking_level").text(); level != "" && level != "THINKING_LEVEL_UNSPECIFIED" {
+		return strings.ToLower(level)
+	}
+	return effortOf(count(n.get("thinkingBudget", "thinking_budget")))
+}
+
+// options looks at what the gateway has no place for.
+func (d *geminiDecoder) options() error {
+	if d.body.get("cachedContent", "cached_content").present() {
+		return badRequest("cachedContent: nothing is stored here; send the whole conversation")
+	}
+	if n := d.config.get("candidateCount", "candidate_count").integer(); n != nil && *n != 1 {
+		return badRequest("candidateCount: one answer a request is supported")
+	}
+	d.left.fields(d.body, "safetySettings")
+	d.left.fields(d.config, "topK", "presencePenalty", "frequencyPenalty", "responseLogprobs", "logprobs", "responseModalities", "speechConfig", "mediaResolution")
+	return nil
+}
+
+func (d *geminiDecoder) conversation() error {
+	system := d.body.get("systemInstruction", "system_instruction")
+	d.conv.say(model.System, text(system.text()))
+	for _, p := range system.get("parts").each() {
+		d.conv.say(model.System, text(p.get("text").text()))
+	}
+	contents := d.body.get("contents")
+	if contents.isText() {
+		d.conv.say(model.User, text(contents.text()))
+		return nil
+	}
+	if !contents.isList() {
+		return badRequest("contents: expected a list")
+	}
+	for i, c := range contents.each() {
+		switch role := c.get("role").text(); role {
+		case "", "user", "function":
+			if err := d.user(c); err != nil {
+				return err
+			}
+		case "model":
+			if err := d.model(c); err != nil {
+				return err
+			}
+		default:
+			return badRequest("contents[%d]: the role is %q, allowed are user and model", i, role)
+		}
+	}
+	return nil
+}
+
+// user reads what the user and the tools say.
+func (d *geminiDecoder) user(content node) error {
+	var parts []model.Part
+	for _, p := range content.get("parts").each() {
+		if r := p.get("functionResponse", "function_response"); r.isObject() {
+			if err := d.result(r); err != nil {
+				return err
+			}
+			continue
+		}
+		part, err := d.part(p)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	d.conv.say(model.User, parts...)
+	return nil
+}
+
+// part reads a text or an image.
+func (d *geminiDecoder) part(p node) (model.Part, error) {
+	if t := p.get("text"); t.isText() {
+		return text(t.text()), nil
+	}
+	if data := p.get("inlineData", "inline_data"); data.isObject() {
+		image, err := picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
+		return model.Part{Image: image}, err
+	}
+	if p.get("fileData", "file_data").present() {
+		return model.Part{}, badRequest("fileData: the gateway fetches nothing; send inlineData")
+	}
+	for _, k := range p.kids {
+		d.left.add("part " + string(k.key[1:min(len(k.key)-1, 65)]))
+	}
+	return model.Part{}, nil
+}
+
+// model reads an answer of the model.
+func (d *geminiDecoder) model(content node) error {
+	for _, p := range content.get("parts").each() {
+		d.conv.say(model.Assistant, geminiSigned(p)...)
+		if p.get("thought").isTrue() {
+			continue
+		}
+		if c := p.get("functionCall", "function_call"); c.isObject() {
+			d.call(c)
+			continue
+		}
+		part, err := d.part(p)
+		if err != nil {
+			return err
+		}
+		d.conv.say(model.Assistant, part)
+	}
+	return nil
+}
+
+// geminiSigned is the reasoning whose signature stands at a part. Thoughts
+// without one go back to no model, and agents put words of their own where a
+// signature is missing; those are dropped.
+func geminiSigned(p node) []model.Part {
+	signature := p.get("thoughtSignature", "thought_signature").text()
+	plain, err := base64.StdEncoding.DecodeString(signature)
+	if err != nil || signature == "" || strings.HasPrefix(signature, "skip_") {
+		return nil
+	}
+	if parts, ok := unpack(string(plain)); ok {
+		return parts
+	}
+	r := model.Reasoning{Provider: gemini, Opaque: geminiOpaque(signature)}
+	if p.get("thought").isTrue() {
+		r.Text = p.get("text").text()
+	}
+	return one(model.Part{Reasoning: &r})
+}
+
+// geminiOpaque keeps a signature.
+func geminiOpaque(signature string) json.RawMessage {
+	b, err := json.Marshal(map[string]string{"thoughtSignature": signature})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func (d *geminiDecoder) call(c node) {
+	d.calls++
+	made := geminiCall{id: c.get("id").text(), name: c.get("name").text()}
+	if made.id == "" {
+		made.id = "call_" + strconv.Itoa(d.calls)
+	}
+	args := json.RawMessage("{}")
+	if n := c.get("args"); n.isObject() {
+		args = n.bytes()
+	}
+	d.open = append(d.open, made)
+	d.conv.say(model.Assistant, call(made.id, made.name, args))
+}
+
+// answers takes the call that a result belongs to off the list of open ones: by
+// its id, by its name, or the oldest.
+func (d *geminiDecoder) answers(id, name string) geminiCall {
+	for _, same := range []func(geminiCall) bool{
+		func(c geminiCall) bool { return id != "" && c.id == id },
+		func(c geminiCall) bool { return c.name == name },
+	} {
+		for i, c := range d.open {
+			if same(c) {
+				d.open = append(d.open[:i:i], d.open[i+1:]...)
+				return c
+			}
+		}
+	}
+	return geminiCall{id: id, name: name}
+}
+
+func (d *geminiDecoder) result(n node) error {
+	made := d.answers(n.get("id").text(), n.get("name").text())
+	r := model.ToolResult{CallID: made.id, Name: made.name}
+	r.Content, r.IsError = geminiResult(n.get("response"))
+	for _, p := range n.get("parts").each() {
+		part, err := d.part(p)
+		if err != nil {
+			return err
+		}
+		if part.Image != nil {
+			r.Images = append(r.Images, *part.Image)
+		}
+	}
+	d.conv.result(r)
+	return nil
+}
+
+// geminiResult reads what a call gave. The wire wants an object: one with
+// nothing but output or error is a text.
+func geminiResult(n node) (content string, failed bool) {
+	if len(n.kids) == 1 {
+		if output := n.get("output"); output.isText() {
+			return output.text(), false
+		}
+		if e := n.get("error"); e.isText() {
+			return e.text(), true
+		}
+	}
+	return string(n.raw), n.get("error").present()
+}

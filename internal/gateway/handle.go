@@ -1,0 +1,263 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// DefaultConcurrency is how many requests of one session are answered at once
+// unless it says otherwise; more wait.
+const DefaultConcurrency = 16
+
+// DefaultTimeout bounds one call of a client unless the session says otherwise.
+const DefaultTimeout = 30 * time.Minute
+
+var errClosed = errors.New("the session has ended")
+
+// Session says who answers the requests that carry one key.
+type Session struct {
+	// Client answers. It may be called concurrently. It has the real key.
+	Client model.Client
+	// Model overrides the model that an agent asks for; "" leaves it.
+	Model string
+	// Tags are put into every request.
+	Tags model.Tags
+	// Key is what agents must send; "" makes a random one, which nobody can
+	// guess. One that is given must have at least 8 characters, none of them a
+	// space or beyond ASCII.
+	Key string
+	// Retried says that Client has tried again what may succeed, as a caller of
+	// an episode does. Whatever fails then is told to agents as permanent (status
+	// 402), so that they stop rather than repeat for minutes what is hopeless. If
+	// it is false they get the status of the failure and the server's hints.
+	Retried bool
+	// MaxCalls and MaxTokens (input and output) are what the session may use; 0 =
+	// no limit. The call that goes over MaxTokens is still answered. Beyond them
+	// agents get status 402, and Limit returns which it was.
+	MaxCalls  int
+	MaxTokens int64
+	// Concurrency is how many requests are answered at once; 0 means
+	// DefaultConcurrency.
+	Concurrency int
+	// Timeout bounds a call of Client; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// Observe is told about every call once it is over, before the agent gets the
+	// answer. Calls of one session may be told concurrently. Nil is normal.
+	Observe func(Exchange)
+}
+
+// Exchange is one call of a session's client.
+type Exchange struct {
+	Wire     Wire
+	Asked    string        // the model as the agent named it
+	Stream   bool          // the answer was wanted as events
+	Request  model.Request // as the client got it; not to be changed
+	Response model.Response
+	Err      error // of the client; a *LimitError when there was no call
+	// LeftOut names fields of the agent's request, kinds of tools and of content
+	// that had no place in Request, in the order in which they were met.
+	LeftOut   []string
+	StartedAt time.Time
+	Took      time.Duration // with the wait for a place among the session's requests
+}
+
+// Handle is an open session. It is safe for concurrent use.
+type Handle struct {
+	session Session
+	key     string
+	now     func() time.Time
+	forget  func() // takes the key off the gateway
+	slots   chan struct{}
+	ctx     context.Context // ends with the session
+	cancel  context.CancelFunc
+
+	mu       sync.Mutex
+	closed   bool
+	inflight sync.WaitGroup
+	calls    int
+	usage    trajectory.Usage
+	failure  error
+	limit    *LimitError
+	trace    trace
+	thoughts thoughts
+}
+
+func newHandle(s Session, key string, now func() time.Time) *Handle {
+	if s.Concurrency <= 0 {
+		s.Concurrency = DefaultConcurrency
+	}
+	if s.Timeout <= 0 {
+		s.Timeout = DefaultTimeout
+	}
+	h := &Handle{session: s, key: key, now: now, slots: make(chan struct{}, s.Concurrency)}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
+}
+
+// Key is what requests of this session carry, as an API key.
+func (h *Handle) Key() string { return h.key }
+
+// Calls is how many calls of the client have begun.
+func (h *Handle) Calls() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.calls
+}
+
+// Usage is the sum over all answers.
+func (h *Handle) Usage() trajectory.Usage {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.usage
+}
+
+// Err is the first failure that kept an answer from the agent, as the client
+// returned it; nil if there was none. A prompt that is too long or that a filter
+// refused is the agent's own and none of these, nor is a request that the agent
+// or Close gave up, nor the session's own limit.
+func (h *Handle) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failure
+}
+
+// Limit is the limit of the session that refused a call, nil if none did.
+func (h *Handle) Limit() *LimitError {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.limit
+}
+
+// Transcript is what agent, tools and model said through the session so far, in
+// the order in which it was seen: messages of the user, texts of the model, and
+// its calls (Action is the tool's name and its arguments) with their results.
+// System prompts are left out.
+func (h *Handle) Transcript() []trajectory.Turn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trace.list()
+}
+
+// Close ends the session: its key is refused from now on, requests in flight are
+// cancelled, and it returns when they are gone. It may be called again.
+func (h *Handle) Close() {
+	h.forget()
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.inflight.Wait()
+}
+
+// enter counts a request in, unless the session has ended.
+func (h *Handle) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.inflight.Add(1)
+	return true
+}
+
+func (h *Handle) leave() { h.inflight.Done() }
+
+// ask puts a question to the client.
+func (h *Handle) ask(ctx context.Context, wire Wire, q question) (model.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, h.session.Timeout)
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
+	started := h.now()
+	h.prepare(&q.req)
+	resp, err := h.call(ctx, q.req)
+	if err == nil {
+		resp = q.cut(resp)
+	}
+	h.settle(ctx, resp, err)
+	if h.session.Observe != nil {
+		h.session.Observe(Exchange{
+			Wire: wire, Asked: q.asked, Stream: q.stream, Request: q.req, Response: resp, Err: err,
+			LeftOut: q.leftOut, StartedAt: started, Took: h.now().Sub(started),
+		})
+	}
+	if err != nil && h.ctx.Err() != nil {
+		err = errClosed
+	}
+	return resp, err
+}
+
+// prepare makes the agent's request that of the session.
+func (h *Handle) prepare(req *model.Request) {
+	if h.session.Model != "" {
+		req.Model = h.session.Model
+	}
+	req.Tags = h.session.Tags
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.thoughts.restore(req.Messages)
+	h.trace.asked(req.Messages)
+}
+
+func (h *Handle) call(ctx context.Context, req model.Request) (model.Response, error) {
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return model.Response{}, ctx.Err()
+	}
+	defer func() { <-h.slots }()
+	if err := h.begin(); err != nil {
+		return model.Response{}, err
+	}
+	return h.session.Client.Generate(ctx, req)
+}
+
+// begin counts a call, unless the session has used up what it may.
+func (h *Handle) begin() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.session
+	var limit *LimitError
+	switch {
+	case s.MaxCalls > 0 && h.calls >= s.MaxCalls:
+		limit = &LimitError{Limit: "calls", Of: int64(s.MaxCalls)}
+	case s.MaxTokens > 0 && h.usage.Input+h.usage.Output >= s.MaxTokens:
+		limit = &LimitError{Limit: "tokens", Of: s.MaxTokens}
+	default:
+		h.calls++
+		return nil
+	}
+	if h.limit == nil {
+		h.limit = limit
+	}
+	return limit
+}
+
+// settle keeps what came of a call.
+func (h *Handle) settle(ctx context.Context, resp model.Response, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		h.usage = h.usage.Add(resp.Usage)
+		h.trace.answered(resp)
+		h.thoughts.keep(resp.Parts)
+		return
+	}
+	if h.failure == nil && counts(ctx, err) {
+		h.failure = err
+	}
+}
+
+// counts reports whether an error is a failure of infrastructure.
+func counts(ctx context.Context, err error) bool {
+	var limit *LimitError
+	if errors.As(err, &limit) || errors.Is(ctx.Err(), context.Canceled) {
+		return false
+	}
+	code := model.CodeOf(err)
+	return code != model.ContextLength && code != model.ContentFilter
+}

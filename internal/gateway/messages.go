@@ -1,0 +1,264 @@
+package gateway
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// anthropic is how reasoning of Anthropic's models is marked.
+const anthropic = "anthropic"
+
+func messagesCodec() codec {
+	return codec{
+		wire: Messages, decode: decodeMessages, answer: messagesAnswer, stream: newMessagesStream, refuse: refuseMessages,
+		count: func(tokens int64) any { return object{"input_tokens": tokens} },
+	}
+}
+
+// decodeMessages reads the body of POST /v1/messages.
+func decodeMessages(in inbound) (question, error) {
+	body, err := parsed(in.body)
+	if err != nil {
+		return question{}, err
+	}
+	d := messagesDecoder{body: body}
+	d.q.stream = body.get("stream").isTrue()
+	d.q.stop = texts(body.get("stop_sequences"))
+	d.req = &d.q.req
+	d.req.Model = body.get("model").text()
+	d.req.MaxTokens = count(body.get("max_tokens"))
+	d.req.Temperature = body.get("temperature").float()
+	d.req.TopP = body.get("top_p").float()
+	d.req.ReasoningEffort = messagesEffort(body)
+	d.left.fields(body, "top_k", "context_management", "mcp_servers", "container", "service_tier", "inference_geo", "speed")
+	for _, step := range []func() error{d.system, d.conversation, d.tools, d.choice, d.schema} {
+		if err := step(); err != nil {
+			return question{}, err
+		}
+	}
+	d.req.Messages = d.conv.finish()
+	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
+	return d.q, nil
+}
+
+type messagesDecoder struct {
+	body node
+	q    question
+	req  *model.Request
+	conv conversation
+	left remarks
+}
+
+// messagesEffort is the effort that is asked for. Older requests give a number
+// of tokens to think with instead.
+func messagesEffort(body node) string {
+	if effort := body.get("output_config").get("effort").text(); effort != "" {
+		return effort
+	}
+	thinking := body.get("thinking")
+	budget := count(thinking.get("budget_tokens"))
+	if thinking.get("type").text() != "enabled" {
+		return ""
+	}
+	return effortOf(budget)
+}
+
+// effortOf is the effort that a number of tokens to think with stands for.
+func effortOf(budget int) string {
+	switch {
+	case budget <= 0:
+		return ""
+	case budget <= 4096:
+		return "low"
+	case budget <= 16384:
+		return "medium"
+	}
+	return "high"
+}
+
+func (d *messagesDecoder) system() error {
+	system := d.body.get("system")
+	if system.isText() {
+		d.conv.say(model.System, text(system.text()))
+		return nil
+	}
+	for _, b := range system.each() {
+		// Claude Code tells Anthropic's billing about itself in a block of its own.
+		if s := b.get("text").text(); !strings.HasPrefix(s, "x-anthropic-billing-header:") {
+			d.conv.say(model.System, text(s))
+		}
+	}
+	return nil
+}
+
+func (d *messagesDecoder) conversation() error {
+	list := d.body.get("messages")
+	if !list.isList() {
+		return badRequest("messages: expected a list")
+	}
+	for i, m := range list.each() {
+		role := m.get("role").text()
+		if role != model.User && role != model.Assistant && role != model.System {
+			return badRequest("messages.%d: the role is %q, allowed are user and assistant", i, role)
+		}
+		if err := d.message(role, m.get("content")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message reads one message. The results of calls stand in a user's message
+// there, and are a message of their own here.
+func (d *messagesDecoder) message(role string, content node) error {
+	if content.isText() {
+		d.conv.say(role, text(content.text()))
+		return nil
+	}
+	var parts []model.Part
+	for _, b := range content.each() {
+		if b.get("type").text() == "tool_result" {
+			if err := d.result(b); err != nil {
+				return err
+			}
+			continue
+		}
+		p, err := d.block(b)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, p...)
+	}
+	d.conv.say(role, parts...)
+	return nil
+}
+
+func (d *messagesDecoder) block(b node) ([]model.Part, error) {
+	switch kind := b.get("type").text(); kind {
+	case "text":
+		return one(text(b.get("text").text())), nil
+	case "image":
+		image, err := messagesImage(b.get("source"))
+		return one(model.Part{Image: image}), err
+	case "document":
+		p, err := messagesDocument(b)
+		return one(p), err
+	case "tool_use":
+		input := json.RawMessage("{}")
+		if n := b.get("input"); n.isObject() {
+			input = n.bytes()
+		}
+		return one(call(b.get("id").text(), b.get("name").text(), input)), nil
+	case "thinking", "redacted_thinking":
+		return messagesReasoning(b), nil
+	default:
+		d.left.add("block " + kindOf(b))
+		return nil, nil
+	}
+}
+
+// messagesReasoning keeps a block as it is, so that its signature stays valid,
+// unless it carries the reasoning of another provider.
+func messagesReasoning(b node) []model.Part {
+	if parts, ok := unpack(b.get("signature").text()); ok {
+		return parts
+	}
+	return one(model.Part{Reasoning: &model.Reasoning{Provider: anthropic, Text: b.get("thinking").text(), Opaque: b.bytes()}})
+}
+
+func messagesImage(source node) (*model.Image, error) {
+	switch kind := source.get("type").text(); kind {
+	case "base64":
+		return picture(source.get("media_type").text(), source.get("data").text())
+	case "url":
+		return dataURL(source.get("url").text())
+	default:
+		return nil, badRequest("images must be of source type base64, not %q", kind)
+	}
+}
+
+// messagesDocument takes documents that are text.
+func messagesDocument(b node) (model.Part, error) {
+	source := b.get("source")
+	switch source.get("type").text() {
+	case "text":
+		return text(source.get("data").text()), nil
+	case "content":
+		content := source.get("content")
+		var s []string
+		for _, k := range content.each() {
+			s = append(s, k.get("text").text())
+		}
+		return text(content.text() + strings.Join(s, "\n\n")), nil
+	}
+	return model.Part{}, badRequest("documents other than text are not supported")
+}
+
+func (d *messagesDecoder) result(b node) error {
+	content := b.get("content")
+	parts := one(text(content.text()))
+	for _, k := range content.each() {
+		p, err := d.block(k)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, p...)
+	}
+	d.conv.result(resultOf(b.get("tool_use_id").text(), b.get("is_error").isTrue(), parts))
+	return nil
+}
+
+func (d *messagesDecoder) tools() error {
+	for _, t := range d.body.get("tools").each() {
+		if kind := t.get("type").text(); kind != "" && kind != "custom" {
+			d.left.add("tool " + kindOf(t))
+			continue
+		}
+		tool := model.Tool{
+			Name: t.get("name").text(), Description: t.get("description").text(), Parameters: parameters(t.get("input_schema")),
+		}
+		if err := addTool(d.req, tool); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *messagesDecoder) choice() error {
+	choice := d.body.get("tool_choice")
+	switch kind := choice.get("type").text(); kind {
+	case "":
+	case "auto":
+		d.req.ToolChoice = model.ToolChoiceAuto
+	case "any":
+		d.req.ToolChoice = model.ToolChoiceRequired
+	case "none":
+		d.req.ToolChoice = model.ToolChoiceNone
+	case "tool":
+		d.req.ToolChoice = choice.get("name").text()
+	default:
+		return badRequest("tool_choice: the type %q is unknown", kind)
+	}
+	if choice.get("disable_parallel_tool_use").isTrue() {
+		d.left.add("tool_choice.disable_parallel_tool_use")
+	}
+	return nil
+}
+
+func (d *messagesDecoder) schema() error {
+	format := d.body.get("output_config").get("format")
+	if !format.present() {
+		format = d.body.get("output_format") // as it was named in its beta
+	}
+	if format.get("type").text() != "json_schema" {
+		return nil
+	}
+	schema := format.get("schema")
+	if !schema.isObject() {
+		return badRequest("output_config.format.schema: expected a JSON Schema")
+	}
+	d.req.Schema = &model.Schema{Name: "answer", JSON: schema.bytes()}
+	return nil
+}

@@ -1,0 +1,237 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// ServeHTTP answers one request of an agent.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.opts.Remote && !local(r.Host) {
+		http.Error(w, "the gateway answers to names of the loopback interface only", http.StatusForbidden)
+		return
+	}
+	if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		w.WriteHeader(http.StatusOK) // agents look whether somebody is there
+		return
+	}
+	to, ok := g.find(r)
+	h := g.session(keyOf(r))
+	if h == nil || !h.enter() {
+		g.refuse(w, to.codec, &fault{code: model.Auth, message: "the key is not that of an open session", final: true})
+		return
+	}
+	defer h.leave()
+	if !ok {
+		g.refuse(w, to.codec, &fault{code: model.NotFound, message: "nothing is served at " + r.Method + " " + r.URL.Path, final: true})
+		return
+	}
+	switch to.op {
+	case opModels, opModel:
+		write(w, http.StatusOK, models(to, h.session.Model))
+	case opCount, opGenerate:
+		g.serve(w, r, to, h)
+	}
+}
+
+// serve reads a question and answers it.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
+	q, err := g.read(w, r, to)
+	if err != nil {
+		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
+		return
+	}
+	if to.op == opCount {
+		write(w, http.StatusOK, to.codec.count(estimate(q.req)))
+		return
+	}
+	id, err := g.id(12)
+	if err != nil {
+		g.refuse(w, to.codec, faultOf(err, true))
+		return
+	}
+	a := answering{codec: to.codec, handle: h, q: q, head: head{id: id, at: g.opts.Now()}}
+	w.Header().Set("X-Request-Id", "req_"+id)
+	w.Header().Set("Request-Id", "req_"+id)
+	if q.stream {
+		g.streamed(w, r, a)
+		return
+	}
+	resp, err := h.ask(r.Context(), to.codec.wire, q)
+	if err != nil {
+		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
+		return
+	}
+	write(w, http.StatusOK, to.codec.answer(q, reply{head: a.head, resp: resp}))
+}
+
+// answering is a question on its way to an answer.
+type answering struct {
+	codec  codec
+	handle *Handle
+	q      question
+	head   head
+}
+
+// read reads and decodes the body.
+func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (question, error) {
+	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return question{}, badRequest("a body in the encoding %q is not supported", e)
+	}
+	control := http.NewResponseController(w)
+	// Deadlines are of the connection: one that is left would end the wait for
+	// the model. A writer without them has none to set.
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	body, err := readAll(http.MaxBytesReader(w, r.Body, g.opts.MaxBody), r.ContentLength)
+	_ = control.SetReadDeadline(time.Time{})
+	if err != nil {
+		return question{}, badRequest("the body cannot be read: %v", err)
+	}
+	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
+}
+
+// readAll reads a body whose length is mostly known.
+func readAll(r io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > 1<<20 {
+		return io.ReadAll(r)
+	}
+	b := make([]byte, length)
+	n, err := io.ReadFull(r, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return b[:n], err
+}
+
+// result is what came of a call.
+type result struct {
+	resp model.Response
+	err  error
+}
+
+// streamed answers with events. The stream is opened when the answer is there,
+// or when that takes so long that the agent should see a sign of life; until
+// then a failure can still have its own status.
+func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) {
+	done := make(chan result, 1)
+	go func() { // ends with the request; the loop waits for it
+		resp, err := a.handle.ask(r.Context(), a.codec.wire, a.q)
+		done <- result{resp, err}
+	}()
+	out := outlet{w: w, json: a.q.list}
+	s := a.codec.stream(a.q, a.head, &out.events)
+	timer := time.NewTimer(g.opts.Patience)
+	defer timer.Stop()
+	for {
+		select {
+		case res := <-done:
+			g.conclude(&out, s, a, res)
+			return
+		case <-timer.C:
+			s.ping()
+			out.flush()
+			timer.Reset(g.opts.KeepAlive)
+		}
+	}
+}
+
+// conclude ends a stream.
+func (g *Gateway) conclude(out *outlet, s stream, a answering, res result) {
+	if res.err == nil {
+		s.finish(res.resp)
+		out.flush()
+		return
+	}
+	f := faultOf(res.err, a.handle.session.Retried)
+	// Codex shortens its prompt only when it is told within a stream.
+	if out.opened || a.codec.wire == Responses && f.code == model.ContextLength {
+		s.fail(f)
+		out.flush()
+		return
+	}
+	g.refuse(out.w, a.codec, f)
+}
+
+// outlet writes events to an agent.
+type outlet struct {
+	events
+	w      http.ResponseWriter
+	json   bool // the events are one JSON document
+	opened bool
+}
+
+// flush writes what has been collected. An agent that is gone cancels its
+// request, so that errors here need no other answer.
+func (o *outlet) flush() {
+	if !o.opened {
+		o.opened = true
+		kind := "text/event-stream; charset=utf-8"
+		if o.json {
+			kind = "application/json"
+		}
+		o.w.Header().Set("Content-Type", kind)
+		o.w.Header().Set("Cache-Control", "no-cache")
+		o.w.Header().Set("X-Accel-Buffering", "no")
+		o.w.WriteHeader(http.StatusOK)
+	}
+	_, _ = o.w.Write(o.buf.Bytes())
+	o.buf.Reset()
+	_ = http.NewResponseController(o.w).Flush()
+}
+
+// refuse writes a failure in the form of the wire.
+func (g *Gateway) refuse(w http.ResponseWriter, c codec, f *fault) {
+	f.headers(w.Header())
+	status, v := c.refuse(f)
+	write(w, status, v)
+}
+
+// write writes a JSON document.
+func write(w http.ResponseWriter, status int, v any) {
+	b, err := document(v)
+	if err != nil {
+		http.Error(w, "the answer cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // an agent that is gone needs no answer
+}
+
+// models lists the model of a session, in a form that serves both OpenAI's and
+// Anthropic's clients, or in Gemini's.
+func models(to target, name string) any {
+	if to.op == opModel {
+		name = to.model
+	}
+	entry := object{
+		"id": name, "object": "model", "created": 0, "owned_by": "skillopt",
+		"type": "model", "display_name": name, "created_at": "1970-01-01T00:00:00Z",
+	}
+	list := "data"
+	if to.codec.wire == Gemini {
+		list = "models"
+		entry = object{
+			"name": "models/" + name, "displayName": name, "version": "1",
+			"supportedGenerationMethods": []string{"generateContent", "countTokens"},
+		}
+	}
+	if to.op == opModel {
+		return entry
+	}
+	all := []object{}
+	if name != "" {
+		all = append(all, entry)
+	}
+	if to.codec.wire == Gemini {
+		return object{list: all}
+	}
+	return object{"object": "list", list: all, "has_more": false, "first_id": nil, "last_id": nil}
+}
+
+var _ http.Handler = (*Gateway)(nil)

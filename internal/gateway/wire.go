@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Wire is one of the protocols that the gateway speaks.
+type Wire string
+
+// The wires.
+const (
+	Chat      Wire = "chat"      // OpenAI Chat Completions
+	Responses Wire = "responses" // OpenAI Responses
+	Messages  Wire = "messages"  // Anthropic Messages
+	Gemini    Wire = "gemini"    // Gemini generateContent
+)
+
+// codec is how one wire reads requests and writes answers.
+type codec struct {
+	wire   Wire
+	decode func(inbound) (question, error) // its errors are *fault
+	answer func(question, reply) any       // the document of an answer that is not streamed
+	stream func(question, head, *events) stream
+	refuse func(*fault) (status int, document any)
+	count  func(tokens int64) any // the document of an estimate; nil if the wire has none
+}
+
+// stream writes an answer as events. The first call of any method opens it.
+type stream interface {
+	ping() // tells the agent that the answer is still to come
+	finish(model.Response)
+	fail(*fault)
+}
+
+// inbound is a request before it is read.
+type inbound struct {
+	body   []byte
+	model  string // from the path, where the wire has it there
+	stream bool   // likewise
+	query  url.Values
+}
+
+// question is a request that was read: what the model is asked, and what the
+// form of the answer depends on.
+type question struct {
+	req     model.Request
+	asked   string   // the model as the agent named it, which answers repeat
+	stream  bool     // the answer is wanted as events
+	list    bool     // Gemini: as one JSON list of them
+	usage   bool     // Chat: counts are wanted at the end of a stream
+	stop    []string // the answer ends before any of these
+	leftOut []string // fields and kinds that the gateway knows no place for
+	// tools holds the namespace and name of those tools that the model knows by
+	// another name than the agent.
+	tools map[string]spacedName
+}
+
+// spacedName is a tool's name within a namespace, as Responses has them.
+type spacedName struct{ space, name string }
+
+// head identifies an answer.
+type head struct {
+	id string // random, without a prefix
+	at time.Time
+}
+
+// reply is an answer with its head.
+type reply struct {
+	head
+	resp model.Response
+}
+
+// cut ends the answer before the first of the stop sequences, as a server does
+// it that knows them: model.Request has no place for them. Calls and reasoning
+// after the cut are dropped.
+func (q question) cut(resp model.Response) model.Response {
+	if len(q.stop) == 0 {
+		return resp
+	}
+	if len(resp.Parts) == 0 {
+		if text, cut := before(resp.Text, q.stop); cut {
+			resp.Text, resp.Finish = text, model.FinishStop
+		}
+		return resp
+	}
+	for i, p := range resp.Parts {
+		text, cut := before(p.Text, q.stop)
+		if !cut {
+			continue
+		}
+		resp.Parts = append(append([]model.Part(nil), resp.Parts[:i]...), model.Part{Text: text})
+		resp.Text, resp.Finish = resp.Message().Text(), model.FinishStop
+		break
+	}
+	return resp
+}
