@@ -65,12 +65,21 @@ func (a *app) eval(ctx context.Context, path string, f evalFlags) error {
 	result, err := skillopt.Evaluate(ctx, l.Config, f.split, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop),
 		skillopt.WithVersion(a.version), skillopt.WithConfirm(a.confirm(f.yes)), skillopt.WithRunDir(a.absolute(f.run)))
 	if err := errors.Join(err, closeEvents()); err != nil {
-		return err
+		return goesOn(err)
 	}
 	if a.json {
 		return printJSON(a.Out, result)
 	}
 	return a.writeEvaluation(a.results(), result)
+}
+
+// goesOn says what the record of an evaluation is good for that came to no end.
+func goesOn(err error) error {
+	switch exitCode(err) {
+	case exitUnmeasured, exitStopped, exitEnvironment:
+		return fmt.Errorf("%w\nnothing that was paid for is lost; the same command goes on", err)
+	}
+	return err
 }
 
 func (a *app) writeEvaluation(out io.Writer, e *skillopt.Evaluation) error {
