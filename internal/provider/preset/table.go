@@ -82,7 +82,7 @@ func vendors() []Preset {
 			BaseURL: "https://{region}-aiplatform.googleapis.com", AnyRegion: true, Example: "us-east5, or global",
 			Key: KeyNone, AsOf: "2026-03", Doc: "https://cloud.google.com/vertex-ai/generative-ai/docs",
 			Quirks: typed(Quirks{SystemRole: "system", Vision: Yes, Thinking: SwitchAdapter}),
-			Rules: vertexRules(),
+			Rules:  vertexRules(),
 		},
 		{
 			Name: "gemini", Title: "Google Gemini", Protocol: Gemini, BaseURL: "https://generativelanguage.googleapis.com",
