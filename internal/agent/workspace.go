@@ -91,16 +91,23 @@ func (w *workspace) write(name, content string) error {
 
 // prepare writes what the job brings into the workspace, and returns the prompt
 // that goes with it.
-func prepare(a adapter, j Job) (w *workspace, prompt string, err error) {
-	w, err = openWorkspace(j.Workspace)
+func prepare(a adapter, j Job) (*workspace, string, error) {
+	w, err := openWorkspace(j.Workspace)
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { err = errors.Join(err, w.root.Close()) }()
+	prompt, err := w.fill(a, j)
+	if err = errors.Join(err, w.root.Close()); err != nil {
+		return nil, "", err
+	}
+	return w, prompt, nil
+}
+
+func (w *workspace) fill(a adapter, j Job) (prompt string, err error) {
 	prompt = j.Prompt
 	if strings.TrimSpace(j.Skill.Text()) != "" {
 		if err := w.writeSkill(j); err != nil {
-			return nil, "", err
+			return "", err
 		}
 		if j.Mode == Read {
 			prompt = readFirst(j.SkillName) + "\n\n" + prompt
@@ -111,11 +118,11 @@ func prepare(a adapter, j Job) (w *workspace, prompt string, err error) {
 	if len(j.Images) > 0 && !a.abilities.Images {
 		note, err := w.writeImages(j.Images)
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 		prompt += "\n\n" + note
 	}
-	return w, prompt, nil
+	return prompt, nil
 }
 
 // readFirst is how the mode Read tells an agent about the skill.

@@ -1,0 +1,269 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// agentsDirVar names a folder into which real agents were installed by npm; see
+// .ci/agents/install.sh.
+const agentsDirVar = "SKILLOPT_AGENTS_DIR"
+
+// realAgents returns the real programs that are there.
+func realAgents(t *testing.T) []*Agent {
+	t.Helper()
+	dir := os.Getenv(agentsDirVar)
+	if dir == "" {
+		t.Skipf("%s is not set: real agents are not tested; .ci/agents/install.sh DIR installs them", agentsDirVar)
+	}
+	if why, err := os.ReadFile(filepath.Join(dir, "unavailable")); err == nil {
+		t.Skipf("real agents are not tested: %s", bytes.TrimSpace(why))
+	}
+	path := filepath.Join(dir, "node_modules", ".bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	var found []*Agent
+	for _, name := range Names() {
+		if name == BuiltinName || name == CustomName {
+			continue
+		}
+		a, err := New(name, Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if program, err := a.find(); err == nil && strings.HasPrefix(program, dir) {
+			found = append(found, a)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s=%s holds no agent", agentsDirVar, dir)
+	}
+	return found
+}
+
+// realTime is the longest that a real agent may take on a busy machine.
+const realTime = 3 * time.Minute
+
+func realJob(t *testing.T, f *fakeModel) Job {
+	t.Helper()
+	return Job{
+		Prompt: "Please do the task.", Workspace: t.TempDir(), Home: t.TempDir(), Model: "claude-sonnet-4-6",
+		Endpoint: &Endpoint{URL: f.URL, Key: "sk-real-test-0123456789"}, Timeout: realTime,
+	}
+}
+
+// each runs a test with every real agent. They run one after the other: side by
+// side on a small machine they take ten times as long.
+func each(t *testing.T, test func(t *testing.T, a *Agent)) {
+	for _, a := range realAgents(t) {
+		t.Run(a.Name(), func(t *testing.T) { test(t, a) })
+	}
+}
+
+func realRun(t *testing.T, a *Agent, j Job) Report {
+	t.Helper()
+	began := time.Now()
+	rep, err := a.Run(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s %q in %.1f s", rep.Status, rep.Reason, time.Since(began).Seconds())
+	if strings.Contains(fmt.Sprintf("%+v", rep), j.Endpoint.Key) {
+		t.Error("the report holds the key")
+	}
+	if left := leftovers(t, j.Home); len(left) > 0 {
+		t.Errorf("left running: %q", left)
+	}
+	return rep
+}
+
+// leftovers are the command lines of processes whose environment names a folder.
+func leftovers(t *testing.T, home string) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, file := range files {
+		env, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(env, []byte("="+home)) {
+			continue // it is gone, or somebody else's
+		}
+		line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		if err == nil && len(line) > 0 {
+			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return left
+}
+
+func TestRealVersion(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		info, err := a.Detect(t.Context())
+		if err != nil || info.Problem != "" || info.Version == "" {
+			t.Errorf("%+v, %v", info, err)
+		}
+		if info.Version != info.Tested {
+			t.Logf("version %s, measured with %s", info.Version, info.Tested)
+		}
+	})
+}
+
+// checkUsage compares an agent's count with the server's. Where the protocol
+// does not tell what was thought, or the agent does not pass it on, that part is
+// left out.
+func checkUsage(t *testing.T, a *Agent, rep Report, f *fakeModel) {
+	t.Helper()
+	_, answers, want, _ := f.count()
+	if rep.UsageKnown != a.Abilities().Usage {
+		t.Errorf("usage known: %v, the adapter says %v", rep.UsageKnown, a.Abilities().Usage)
+	}
+	if rep.Calls != 0 && rep.Calls != answers && a.Name() != "qwen" { // qwen asks on the side
+		t.Errorf("%d answers seen, the server gave %d", rep.Calls, answers)
+	}
+	if !rep.UsageKnown {
+		return
+	}
+	if rep.Usage.Reasoning == 0 {
+		want.Reasoning = 0
+	}
+	if rep.Usage != want {
+		t.Errorf("usage %+v, the server counted %+v", rep.Usage, want)
+	}
+}
+
+func TestRealText(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		f := newFakeModel(t, plotText)
+		rep := realRun(t, a, realJob(t, f))
+		if rep.Status != score.OK || rep.Answer != fakeAnswer {
+			t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		checkUsage(t, a, rep, f)
+	})
+}
+
+func TestRealTool(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		f := newFakeModel(t, plotTool)
+		j := realJob(t, f)
+		rep := realRun(t, a, j)
+		if rep.Status != score.OK || rep.Answer != fakeAnswer {
+			t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		if got := tree(t, j.Workspace)[fakeFile]; got != fakeText {
+			t.Errorf("the file holds %q", got)
+		}
+		at := slices.IndexFunc(rep.Turns, func(turn trajectory.Turn) bool { return turn.Kind == trajectory.ToolCall })
+		if at < 0 || !strings.Contains(rep.Turns[at].Action, fakeFile) || rep.Turns[at].Observation == "" {
+			t.Errorf("turns %+v", rep.Turns)
+		}
+		checkUsage(t, a, rep, f)
+	})
+}
+
+func TestRealFaults(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		f := newFakeModel(t, plotAuth)
+		if rep := realRun(t, a, realJob(t, f)); rep.Status != score.Unmeasured || rep.Failure.Code != model.Auth {
+			t.Errorf("wrong key: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
+		}
+		f = newFakeModel(t, plotOnce)
+		rep := realRun(t, a, realJob(t, f))
+		if rep.Status != score.OK || rep.Answer != fakeAnswer {
+			t.Errorf("429 once: %s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		checkUsage(t, a, rep, f)
+	})
+}
+
+func TestRealHang(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		j := realJob(t, newFakeModel(t, plotHang))
+		j.Timeout = 12 * time.Second
+		if rep := realRun(t, a, j); rep.Status != score.Unmeasured || rep.Failure.Code != model.Timeout {
+			t.Errorf("no answer at all: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
+		}
+		j = realJob(t, newFakeModel(t, plotStall))
+		j.Timeout = 20 * time.Second
+		if rep := realRun(t, a, j); rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, "deadline") {
+			t.Errorf("no second answer: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
+		}
+	})
+}
+
+// TestRealSkill looks whether the skill reaches the model by itself.
+func TestRealSkill(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		f := newFakeModel(t, plotText)
+		j := realJob(t, f)
+		j.Skill = skill.New("---\nname: tidy-desk\ndescription: MARKER-OF-THE-SKILL how desks are tidied\n---\nBODY-OF-THE-SKILL\n")
+		if rep := realRun(t, a, j); rep.Status != score.OK || len(rep.Written) != 2 {
+			t.Errorf("%s %s, written %q", rep.Status, rep.Reason, rep.Written)
+		}
+		if got := f.seen("MARKER-OF-THE-SKILL"); got != a.Abilities().Skills {
+			t.Errorf("the skill was discovered: %v, the adapter says %v", got, a.Abilities().Skills)
+		}
+	})
+}
+
+func TestRealImages(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		picture := image.NewRGBA(image.Rect(0, 0, 32, 32))
+		picture.Set(3, 4, color.White)
+		var data bytes.Buffer
+		if err := png.Encode(&data, picture); err != nil {
+			t.Fatal(err)
+		}
+		f := newFakeModel(t, plotText)
+		j := realJob(t, f)
+		j.Images = []model.Image{{MIME: "image/png", Data: data.Bytes()}}
+		rep := realRun(t, a, j)
+		if rep.Status != score.OK || rep.Answer != fakeAnswer {
+			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		if got := f.seen("iVBORw0KGgo"); got != a.Abilities().Images {
+			t.Errorf("the model got the image: %v, the adapter says %v", got, a.Abilities().Images)
+		}
+	})
+}
+
+func TestRealChat(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		if !a.Abilities().Chat {
+			t.Skip("it cannot be used as a plain model")
+		}
+		f := newFakeModel(t, plotText)
+		j := realJob(t, f)
+		j.Chat = &Chat{System: "SYSTEM-OF-THE-CHAT is short."}
+		rep := realRun(t, a, j)
+		if rep.Status != score.OK || rep.Answer != fakeAnswer {
+			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		if !f.seen("SYSTEM-OF-THE-CHAT") {
+			t.Error("the instructions did not arrive")
+		}
+		requests, _, _, tools := f.count()
+		t.Logf("%d requests, %d bytes, tools %q", requests, len(f.bodies[0]), tools)
+		if len(tools) > 0 {
+			t.Errorf("the model is offered the tools %q", tools)
+		}
+	})
+}
