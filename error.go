@@ -22,6 +22,7 @@ const (
 	BadInput     ErrorKind = "bad_input"    // configuration, tasks, skill, key, another identity
 	OverBudget   ErrorKind = "budget"       // a ceiling of limits was reached; raise it and train again
 	Unmeasurable ErrorKind = "unmeasurable" // endpoint or environment gave nothing but failures
+	Waiting      ErrorKind = "waiting"      // questions are written; train again when their answers are there
 	Locked       ErrorKind = "locked"       // another process has the run open
 	Environment  ErrorKind = "environment"  // disk, permissions
 	Stopped      ErrorKind = "stopped"      // the user stopped the run; train again to go on
@@ -72,8 +73,11 @@ func kindOf(err error) ErrorKind {
 		file     *fs.PathError
 		write    *journal.WriteError
 		ended    *stopError
+		waiting  *caller.WaitingError
 	)
 	switch {
+	case errors.As(err, &waiting):
+		return Waiting
 	case errors.As(err, &budget), errors.As(err, &late):
 		return OverBudget
 	case errors.As(err, &locked):

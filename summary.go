@@ -8,7 +8,7 @@ import (
 // and summary.json holds. What was not measured is null.
 type Summary struct {
 	RunDir    string           `json:"run_dir"`
-	Status    string           `json:"status"` // completed, stopped, budget or failed
+	Status    string           `json:"status"` // completed, stopped, budget, waiting or failed
 	Reason    string           `json:"reason,omitempty"`
 	Simulated bool             `json:"simulated"` // a model of the run is a simulation
 	Steps     int              `json:"steps"`

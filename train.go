@@ -147,6 +147,8 @@ func statusOf(err error) string {
 		return "completed"
 	case kindOf(err) == Stopped:
 		return "stopped"
+	case kindOf(err) == Waiting:
+		return "waiting"
 	case kindOf(err) == OverBudget:
 		return "budget"
 	}

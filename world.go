@@ -135,7 +135,7 @@ func (w *world) episode() (rollout.Episode, error) {
 		return w.process()
 	}
 	return &rollout.Chat{
-		Model: w.caller, System: s.system, User: s.user, Score: w.score, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Bare: s.cfg.Tasks.System == "",
+		Model: w.caller, System: s.system, User: s.user, Assess: w.assess, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Bare: s.cfg.Tasks.System == "",
 	}, nil
 }
 
@@ -170,10 +170,10 @@ func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
 	return e, nil
 }
 
-// score finds the answer in a reply and scores it.
-func (w *world) score(reply string, t task.Task) (string, score.Score) {
-	answer := w.setup.extract.Answer(reply)
-	return answer, w.setup.scoreAnswer(answer, t)
+// assess finds the answer in what a rollout left and scores it.
+func (w *world) assess(_ context.Context, _ string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+	answer := w.setup.extract.Answer(ev.Reply)
+	return answer, w.setup.scoreAnswer(answer, t), nil
 }
 
 func (s *setup) scoreAnswer(answer string, t task.Task) score.Score {

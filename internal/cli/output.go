@@ -66,6 +66,7 @@ func exitCode(err error) int {
 
 var codeOf = map[skillopt.ErrorKind]int{
 	skillopt.BadInput:     exitInput,
+	skillopt.Waiting:      exitWaiting,
 	skillopt.OverBudget:   exitBudget,
 	skillopt.Unmeasurable: exitUnmeasured,
 	skillopt.Locked:       exitLocked,

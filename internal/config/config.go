@@ -13,6 +13,7 @@ type Config struct {
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
+	Agent      Agent            `key:"agent" doc:"a coding agent instead of a chat turn; models.target is the model that it uses"`
 	Split      Split            `key:"split" doc:"how tasks are divided into train, selection and test"`
 	Models     Models           `key:"models" doc:"the models by role"`
 	Train      Train            `key:"train" doc:"epochs, batches and the order of tasks"`
@@ -50,6 +51,23 @@ type Env struct {
 	PassEnv []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
 }
 
+// Agent is a coding agent that carries out tasks in a folder of their own.
+type Agent struct {
+	Name      string         `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
+	Command   string         `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
+	Mode      string         `key:"mode" doc:"native (the agent discovers the skill by itself) or read (it is told to read the skill first)" enum:"native,read"`
+	SkillName string         `key:"skill_name" doc:"the folder of the skill within the workspace; absent: the name in the skill's front matter, else skill"`
+	Workspace string         `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder beside the tasks) and files (path: text) come on top" path:"file"`
+	Timeout   Duration       `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
+	Gateway   bool           `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
+	Sandbox   string         `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
+	Network   bool           `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
+	PassEnv   []string       `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
+	Slots     int            `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
+	Keep      string         `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
+	Custom    map[string]any `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
+}
+
 // Split divides tasks.
 type Split struct {
 	Ratio string `key:"ratio" doc:"train:selection:test, for example 2:2:1; absent: 2:2:1 up to 300 tasks, above that 2:1:7 with at most 300 for test"`
@@ -65,18 +83,52 @@ type Models struct {
 
 // Model is one model behind one endpoint.
 type Model struct {
-	Provider        string            `key:"provider" doc:"openai (any OpenAI-compatible server) or sim (the simulated world)" enum:",openai,sim"`
+	Provider        string            `key:"provider" doc:"who serves the model: a vendor, a server (compatible: any that speaks Chat Completions), a seat (claude-cli, codex-cli, copilot-cli), handoff (questions and answers as files) or sim (the simulated world); docs/models.md lists them" enum:",anthropic,azure,bedrock,claude-cli,codex-cli,compatible,copilot-cli,deepseek,fireworks,gemini,groq,handoff,litellm,minimax,mistral,ollama,openai,openrouter,qwen,sglang,sim,together,vertex,vllm,xai"`
 	Model           string            `key:"model" doc:"the model's name, as the server knows it"`
 	BaseURL         string            `key:"base_url" doc:"the server's URL up to /v1; absent: the provider's own" class:"operational"`
-	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: OPENAI_API_KEY for openai" class:"operational"`
+	Region          string            `key:"region" doc:"the provider's region, where it has several" class:"operational"`
+	Endpoints       []string          `key:"endpoints" doc:"further URLs of servers with the same model and key, asked when the first fails" class:"operational"`
+	APIKeyEnv       *string           `key:"api_key_env" doc:"the environment variable that holds the key; \"\" = no key; absent: the provider's usual one" class:"operational"`
 	Headers         map[string]string `key:"headers" doc:"extra HTTP headers; templates over {{stage}}, {{role}} and {{run}}" class:"operational"`
 	MaxTokens       int               `key:"max_tokens" doc:"output limit in tokens; 0 = the server's default" min:"0"`
 	Temperature     *float64          `key:"temperature" doc:"sampling temperature; null = the server's default" min:"0" max:"2"`
 	TopP            *float64          `key:"top_p" doc:"nucleus sampling; null = the server's default" min:"0" max:"1"`
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
+	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
+	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:"auto,chat,responses"`
+	Context         int               `key:"context" doc:"provider ollama: length of the context in tokens; 0 = 16384, or the model's own if that is less" min:"0"`
 	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
+	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
+	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried" min:"1ms" class:"operational"`
+	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
+	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
+	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
+	AWS             AWS               `key:"aws" doc:"provider bedrock" class:"operational"`
+	Google          Google            `key:"google" doc:"provider vertex" class:"operational"`
 	World           string            `key:"world" doc:"provider sim: the world file" path:"file"`
+}
+
+// Azure is how requests to Azure OpenAI are signed.
+type Azure struct {
+	Auth       string `key:"auth" doc:"api_key, azure_cli, managed_identity or compatible (a bearer token)" enum:"api_key,azure_cli,managed_identity,compatible"`
+	APIVersion string `key:"api_version" doc:"version of the API in the older form of URLs; absent: the newer form without one"`
+	Scope      string `key:"scope" doc:"scope of tokens; absent: https://cognitiveservices.azure.com/.default"`
+	ClientID   string `key:"client_id" doc:"client id of a user-assigned managed identity"`
+}
+
+// AWS names the variables with the credentials for Bedrock. Absent: those that
+// Amazon's own tools use.
+type AWS struct {
+	AccessKeyEnv    string `key:"access_key_env" doc:"the variable that holds the access key id"`
+	SecretKeyEnv    string `key:"secret_key_env" doc:"the variable that holds the secret access key"`
+	SessionTokenEnv string `key:"session_token_env" doc:"the variable that holds the session token; one that is not set is left out"`
+}
+
+// Google is the project and the credentials for Vertex.
+type Google struct {
+	Project     string `key:"project" doc:"id of the project"`
+	Credentials string `key:"credentials" doc:"file with the credentials (a service account's key, or those of gcloud)" path:"file"`
 }
 
 // Train is the outer loop.

@@ -5,9 +5,14 @@ import "time"
 // Default returns the configuration of the published protocol: 4 epochs, batch
 // 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, a strict gate.
 func Default() Config {
-	model := Model{Structured: "auto", Timeout: Duration(2 * time.Minute)}
+	model := Model{
+		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute), IdleTimeout: Duration(time.Minute),
+		Azure: Azure{Auth: "api_key"},
+		AWS:   AWS{AccessKeyEnv: "AWS_ACCESS_KEY_ID", SecretKeyEnv: "AWS_SECRET_ACCESS_KEY", SessionTokenEnv: "AWS_SESSION_TOKEN"},
+	}
 	return Config{
 		Env:    Env{Timeout: Duration(2 * time.Minute)},
+		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none"},
 		Split:  Split{Seed: 42},
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{

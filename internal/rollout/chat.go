@@ -21,16 +21,12 @@ type Doer interface {
 	Do(ctx context.Context, c caller.Call) (model.Response, error)
 }
 
-// Scorer finds the answer in a reply and scores it. It is pure and may be
-// called concurrently.
-type Scorer func(reply string, t task.Task) (answer string, s score.Score)
-
 // Chat is the plain environment: one question, one answer.
 type Chat struct {
 	Model   Doer
 	System  *template.Template // over the fields of the task and {{skill}}
 	User    *template.Template // over the fields of the task
-	Score   Scorer
+	Assess  Assess
 	Extras  map[string]any
 	RunSeed int64
 	// Bare leaves the system message out for an empty skill.
@@ -62,11 +58,8 @@ func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tr
 	if reason := limitReason(resp.Finish); reason != "" {
 		return failed(t, question, resp, reason), nil
 	}
-	out := c.scored(t, question, resp)
-	if err := checkScores(out); err != nil {
-		return trajectory.Outcome{}, caller.Unmeasurable(fmt.Errorf("score task %s: %w", t.ID, err))
-	}
-	return out, nil
+	out := base(t, question, resp)
+	return out, settle(ctx, c.Assess, p.Key(t), t, Evidence{Reply: resp.Text, Turns: out.Trajectory}, &out)
 }
 
 func limitReason(f model.Finish) string {
@@ -79,14 +72,6 @@ func limitReason(f model.Finish) string {
 		return "refusal: the model declined to answer"
 	}
 	return ""
-}
-
-func (c *Chat) scored(t task.Task, question string, resp model.Response) trajectory.Outcome {
-	answer, s := c.Score(resp.Text, t)
-	out := base(t, question, resp)
-	out.Status, out.Hard, out.Soft = score.OK, s.Hard, s.Soft
-	out.Answer, out.FailReason, out.Feedback = answer, s.Reason, feedback(s.Feedback)
-	return out
 }
 
 func failed(t task.Task, question string, resp model.Response, reason string) trajectory.Outcome {

@@ -51,6 +51,14 @@ func exact(reply string, t task.Task) (string, score.Score) {
 	return reply, score.Score{Soft: 0.25, Reason: "wrong: not " + t.Gold[0], Feedback: "look again"}
 }
 
+// assessed makes a scorer of replies an Assess.
+func assessed(by func(string, task.Task) (string, score.Score)) Assess {
+	return func(_ context.Context, _ string, t task.Task, ev Evidence) (string, score.Score, error) {
+		answer, s := by(ev.Reply, t)
+		return answer, s, nil
+	}
+}
+
 var sum = task.Task{ID: "sum-1", Type: "sum", Prompt: "2+2?", Gold: []string{"4"}, Hidden: "carry nothing", Data: map[string]any{"unit": "m"}}
 
 // What the target is to blame for is a score of 0 with its reason, what others
@@ -75,7 +83,7 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := Chat{Model: &doer{resp: tt.resp, err: tt.err}, System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}"), Score: exact}
+			c := Chat{Model: &doer{resp: tt.resp, err: tt.err}, System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}"), Assess: assessed(exact)}
 			got, err := c.Run(t.Context(), Place{Prefix: "p"}, sum, skill.New("Add."))
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +104,7 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 		"stopping":   caller.ErrStopping,
 		"stopped":    &caller.StoppedError{Err: errors.New("dead")},
 	} {
-		c := Chat{Model: &doer{err: err}, System: parsed(t, ""), User: parsed(t, "{{prompt}}"), Score: exact}
+		c := Chat{Model: &doer{err: err}, System: parsed(t, ""), User: parsed(t, "{{prompt}}"), Assess: assessed(exact)}
 		if _, got := c.Run(t.Context(), Place{}, sum, skill.New("")); !errors.Is(got, err) {
 			t.Errorf("%s became %v", name, got)
 		}
@@ -120,7 +128,7 @@ func TestChatAsksWithTheSkill(t *testing.T) {
 			t.Parallel()
 			d := &doer{resp: model.Response{Text: "4"}}
 			c := Chat{
-				Model: d, System: parsed(t, tt.system), User: parsed(t, "{{prompt}} in {{unit}}"), Score: exact,
+				Model: d, System: parsed(t, tt.system), User: parsed(t, "{{prompt}} in {{unit}}"), Assess: assessed(exact),
 				Extras: map[string]any{"tone": "calm"}, RunSeed: 7, Bare: tt.bare,
 			}
 			place := Place{Prefix: "e1/s1/mb0/rollout"}
@@ -155,7 +163,7 @@ func TestChatAsksWithTheSkill(t *testing.T) {
 // Skills come and go; what is kept of them is bounded.
 func TestChatForgetsOldSkills(t *testing.T) {
 	t.Parallel()
-	c := Chat{Model: &doer{resp: model.Response{Text: "4"}}, System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}"), Score: exact}
+	c := Chat{Model: &doer{resp: model.Response{Text: "4"}}, System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}"), Assess: assessed(exact)}
 	for i := range 300 {
 		if _, err := c.Run(t.Context(), Place{}, sum, skill.New(strings.Repeat("x", i))); err != nil {
 			t.Fatal(err)
@@ -277,7 +285,7 @@ func TestFeedbackIsBounded(t *testing.T) {
 	e := Env{Env: returns(trajectory.Outcome{Status: score.OK, Feedback: long}, nil), Record: &recorder{}}
 	c := Chat{
 		Model: &doer{resp: model.Response{Text: "4"}}, System: parsed(t, ""), User: parsed(t, "{{prompt}}"),
-		Score: func(string, task.Task) (string, score.Score) { return "", score.Score{Feedback: long} },
+		Assess: assessed(func(string, task.Task) (string, score.Score) { return "", score.Score{Feedback: long} }),
 	}
 	for name, episode := range map[string]Episode{"environment": &e, "scorer": &c} {
 		got, err := episode.Run(t.Context(), Place{}, sum, skill.New(""))

@@ -104,9 +104,13 @@ type passWork struct {
 // requests in flight, so the limiter below it always has work to choose from.
 const workers = 512
 
+//
+// A question whose answer comes later ends the pass only when all others have
+// been put: whoever answers shall find them together.
 func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
+	var later atomic.Pointer[caller.WaitingError]
 	for range min(workers, len(w.which)) {
 		g.Go(func() error {
 			for {
@@ -116,6 +120,11 @@ func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) e
 				}
 				i := w.which[n]
 				out, err := r.One(ctx, p, w.tasks[i], s)
+				var waiting *caller.WaitingError
+				if errors.As(err, &waiting) {
+					later.Store(waiting)
+					continue
+				}
 				if err != nil {
 					return err
 				}
@@ -126,7 +135,13 @@ func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) e
 			}
 		})
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if waiting := later.Load(); waiting != nil {
+		return waiting
+	}
+	return nil
 }
 
 // checkScores refuses what no score can be: a mean with it would be false.

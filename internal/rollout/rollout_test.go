@@ -154,3 +154,27 @@ func TestAllOfNothing(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+// All questions are put before the batch ends to wait for answers.
+func TestWaitingEndsTheBatchWhenAllIsAsked(t *testing.T) {
+	t.Parallel()
+	var asked, done atomic.Int64
+	r := Runner{Extra: 2, Episode: episode(func(ctx context.Context, _ Place, tk task.Task) (trajectory.Outcome, error) {
+		asked.Add(1)
+		if ctx.Err() != nil {
+			t.Errorf("%s was told to end", tk.ID)
+		}
+		if tk.ID == "t0" || tk.ID == "t7" {
+			return trajectory.Outcome{}, fmt.Errorf("ask: %w", &caller.WaitingError{Key: tk.ID, Err: errors.New("later")})
+		}
+		return trajectory.Outcome{ID: tk.ID, Status: score.OK}, nil
+	})}
+	got, err := r.All(t.Context(), Place{}, numbered(2000), skill.Skill{}, func() { done.Add(1) })
+	var waiting *caller.WaitingError
+	if !errors.As(err, &waiting) || got != nil {
+		t.Fatalf("got %d outcomes, %v", len(got), err)
+	}
+	if asked.Load() != 2000 || done.Load() != 1998 {
+		t.Errorf("%d asked, %d done, want 2000 and 1998", asked.Load(), done.Load())
+	}
+}

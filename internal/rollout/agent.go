@@ -1,0 +1,208 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// CodingAgent carries out one job in a folder. It may be called concurrently.
+type CodingAgent interface {
+	// Work returns what the agent did. An error means that infrastructure, and
+	// not the agent, kept it from its work.
+	Work(ctx context.Context, job AgentJob) (AgentReport, error)
+}
+
+// AgentJob is what an agent is given.
+type AgentJob struct {
+	Prompt string
+	Dir    string // its workspace, absolute
+	Home   string // a folder for its own files, outside of the workspace
+	Skill  skill.Skill
+	Client model.Client // what it spends is metered and recorded through it
+}
+
+// AgentReport is what an agent did.
+type AgentReport struct {
+	Answer  string
+	Written []string // files that were put beside the task's before the agent began, such as the skill
+	Turns   []trajectory.Turn
+	Usage   trajectory.Usage // of calls that went past the client
+	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
+}
+
+// Recorder makes durable steps; *caller.Caller is one.
+type Recorder interface {
+	EpisodeRecorder
+	Check(ctx context.Context, c caller.CheckCall, run func(context.Context) ([]byte, error)) ([]byte, error)
+}
+
+// Agent has a coding agent carry out tasks. What it did is one durable step, how
+// that is scored another: a score that could not be had is asked for again
+// without the agent.
+type Agent struct {
+	Agent      CodingAgent
+	Record     Recorder
+	Workspaces *Workspaces
+	Prompt     *template.Template // over the fields of the task
+	Extras     map[string]any
+	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = nobody needs it
+	Assess     Assess
+	RunSeed    int64
+	Context    []byte // what an outcome depends on besides task and skill
+	Slots      chan struct{}
+	Keep       Keep
+	Warn       func(error) // a workspace that cannot be deleted costs room, not the run
+}
+
+// Keep says which workspaces are kept when their rollouts are scored.
+type Keep string
+
+// The choices.
+const (
+	KeepNone   Keep = "none"
+	KeepFailed Keep = "failed"
+	KeepAll    Keep = "all"
+)
+
+// left is what is recorded of an episode.
+type left struct {
+	Question string            `json:"question"`
+	Answer   string            `json:"answer,omitempty"`
+	Turns    []trajectory.Turn `json:"turns,omitempty"`
+	Usage    trajectory.Usage  `json:"usage"`
+	Failure  string            `json:"failure,omitempty"`
+	Before   json.RawMessage   `json:"before,omitempty"`
+	Written  []string          `json:"written,omitempty"`
+}
+
+// Run carries out one task. See Episode.
+func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
+	key := p.Key(t)
+	did, err := a.episode(ctx, key, caller.Seed(a.RunSeed, t.ID, p.Sample), t, s)
+	if err != nil {
+		return trajectory.Outcome{}, err
+	}
+	out := trajectory.Outcome{
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage,
+	}
+	if did.Failure != "" {
+		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
+	} else if err := a.score(ctx, key, t, did, &out); err != nil {
+		return trajectory.Outcome{}, err
+	}
+	a.tidy(ctx, key, out)
+	return out, nil
+}
+
+// episode has the agent work, or takes what it did from the record.
+func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task, s skill.Skill) (left, error) {
+	var did left
+	own, err := json.Marshal(t)
+	if err != nil {
+		return did, fmt.Errorf("encode task %s: %w", t.ID, err)
+	}
+	call := caller.EpisodeCall{
+		Key: key, Stage: model.StageRollout, Role: model.Target, Seed: seed,
+		Shared: [][]byte{[]byte(s.Text()), a.Context}, Own: own,
+	}
+	raw, err := a.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
+		did, err := a.work(ctx, key, t, s, client)
+		if err != nil {
+			return caller.EpisodeResult{}, err
+		}
+		data, err := json.Marshal(did)
+		return caller.EpisodeResult{Data: data, Usage: did.Usage}, err
+	})
+	if err != nil {
+		return did, err
+	}
+	if err := json.Unmarshal(raw, &did); err != nil {
+		return did, fmt.Errorf("read the recorded episode of %s: %w", key, err)
+	}
+	return did, nil
+}
+
+func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (left, error) {
+	select {
+	case a.Slots <- struct{}{}:
+		defer func() { <-a.Slots }()
+	case <-ctx.Done():
+		return left{}, context.Cause(ctx)
+	}
+	question, err := a.question(t, s)
+	if err != nil {
+		return left{}, err
+	}
+	ws, err := a.Workspaces.prepare(key, t)
+	if err != nil {
+		return left{}, err
+	}
+	var before json.RawMessage
+	if a.Snapshot != nil {
+		if before, err = a.Snapshot(ws.Dir); err != nil {
+			return left{}, fmt.Errorf("look at the workspace of task %s (%s): %w", t.ID, t.Origin, err)
+		}
+	}
+	r, err := a.Agent.Work(ctx, AgentJob{Prompt: question, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client})
+	if err != nil {
+		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
+	}
+	return left{Question: question, Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Before: before, Written: r.Written}, nil
+}
+
+func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
+	fields := t.Fields()
+	for name, v := range map[string]any{"skill": s.Text(), "extras": a.Extras} {
+		if _, own := fields[name]; !own {
+			fields[name] = v
+		}
+	}
+	text, err := a.Prompt.Render(fields)
+	if err != nil {
+		return "", fmt.Errorf("render tasks.prompt for task %s (%s): %w", t.ID, t.Origin, err)
+	}
+	return text, nil
+}
+
+// score fills in how what the agent left is scored. That is recorded, since the
+// workspace is deleted afterwards.
+func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, out *trajectory.Outcome) error {
+	call := caller.CheckCall{Key: key + "/score", Shared: [][]byte{a.Context}, Own: t.Checks}
+	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
+		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Before: did.Before, Written: did.Written}
+		var scored trajectory.Outcome
+		if err := settle(ctx, a.Assess, key, t, ev, &scored); err != nil {
+			return nil, err
+		}
+		return json.Marshal(scored)
+	})
+	if err != nil {
+		return err
+	}
+	var scored trajectory.Outcome
+	if err := json.Unmarshal(raw, &scored); err != nil {
+		return fmt.Errorf("read the recorded score of %s: %w", key, err)
+	}
+	out.Status, out.Hard, out.Soft = scored.Status, scored.Hard, scored.Soft
+	out.Answer, out.FailReason, out.Feedback = scored.Answer, scored.FailReason, scored.Feedback
+	return nil
+}
+
+// tidy deletes a workspace that is scored, unless it is to be kept.
+func (a *Agent) tidy(ctx context.Context, key string, out trajectory.Outcome) {
+	if a.Keep == KeepAll || a.Keep == KeepFailed && out.Hard < 1 {
+		return
+	}
+	if err := a.Workspaces.remove(ctx, a.Workspaces.at(key)); err != nil {
+		a.Warn(fmt.Errorf("delete the workspace of %s: %w", key, err))
+	}
+}
