@@ -28,6 +28,9 @@ type wireError struct {
 	Status  string          `json:"status"` // Google's name of a textual code
 	Code    json.RawMessage `json:"code"`   // a string, a number or null
 	Detail  json.RawMessage `json:"detail"`
+	Inner   struct {
+		Code string `json:"code"`
+	} `json:"innererror"` // Azure's, more exact than code
 }
 
 // readDetail reads an error body. What is no JSON is a message as a whole: a
@@ -57,6 +60,9 @@ func parseDetail(body []byte, depth int) detail {
 	d := detail{message: w.Message, code: strings.Trim(string(w.Code), `"`), kind: w.Type}
 	if d.code == "null" {
 		d.code = ""
+	}
+	if stated(w.Inner.Code) != "" && stated(d.code) == "" {
+		d.code = w.Inner.Code
 	}
 	if d.kind == "" {
 		d.kind = w.Status
@@ -95,7 +101,8 @@ func stated(name string) model.Code {
 	switch strings.ToLower(name) {
 	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":
 		return model.ContextLength
-	case "content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation":
+	case "content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation",
+		"invalid_prompt", "bio_policy", "misalignment_policy_violation", "image_content_policy_violation":
 		return model.ContentFilter
 	case "invalid_api_key", "api_key_invalid", "insufficient_quota", "billing_hard_limit_reached", "account_deactivated":
 		return model.Auth
@@ -168,6 +175,8 @@ func byKind(d detail) model.Code {
 		{"not_found", model.NotFound},
 		{"invalid_request", model.BadRequest},
 		{"timeout", model.Timeout},
+		{"image", model.BadRequest}, // a dozen codes of Responses for images that it cannot use
+		{"data_residency", model.BadRequest},
 	} {
 		if strings.Contains(name, k.part) {
 			return k.code

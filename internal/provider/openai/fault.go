@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,10 +30,14 @@ func (c *Client) faultStatus(code model.Code, status int, err error) *model.Erro
 // a response with an error status whose body the SDK has read.
 func (c *Client) failure(ctx context.Context, res *http.Response, err error) error {
 	if res != nil && res.StatusCode >= http.StatusBadRequest {
-		return c.refused(res)
+		return c.refusedBy(res)
 	}
 	if over := model.Interrupted(ctx, c.host); over != nil {
 		return over
+	}
+	var known *model.Error
+	if errors.As(err, &known) {
+		return known
 	}
 	var bad *unsendable
 	if errors.As(err, &bad) {
@@ -51,6 +57,8 @@ func (c *Client) unread(ctx context.Context, status int, err error) error {
 	switch {
 	case errors.As(err, &big):
 		return c.faultStatus(model.Malformed, status, fmt.Errorf("the body is larger than %d bytes", big.Limit))
+	case errors.Is(err, bufio.ErrTooLong):
+		return c.faultStatus(model.Malformed, status, fmt.Errorf("an event is too long: %w", err))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return c.faultStatus(model.Truncated, status, fmt.Errorf("the body ends early: %w", err))
 	}
@@ -76,18 +84,24 @@ func transportCode(err error) model.Code {
 
 // clean keeps err as it is unless its text holds a credential.
 func (c *Client) clean(err error) error {
-	if text := err.Error(); c.scrub.Replace(text) != text {
+	if text := err.Error(); c.blank(text) != text {
 		return errors.New(c.excerpt(text))
 	}
 	return err
 }
+
+// redacted stands in messages where a credential stood.
+const redacted = "[redacted]"
+
+// blank takes credentials out of a text.
+func (c *Client) blank(text string) string { return c.tokens.blank(c.scrub.Replace(text)) }
 
 // scrubber replaces credentials by a word.
 func scrubber(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {
 		if s != "" {
-			pairs = append(pairs, s, "[redacted]")
+			pairs = append(pairs, s, redacted)
 		}
 	}
 	return strings.NewReplacer(pairs...)
@@ -117,8 +131,8 @@ func (c *Client) broken(res *http.Response, body []byte, inner json.RawMessage) 
 	return c.stated(status, d, res.Header)
 }
 
-// refused classifies a response with an error status.
-func (c *Client) refused(res *http.Response) error {
+// refusedBy classifies a response with an error status.
+func (c *Client) refusedBy(res *http.Response) error {
 	body, err := io.ReadAll(res.Body) // the SDK put back what it read
 	if err != nil {
 		body = nil
@@ -134,9 +148,38 @@ func (c *Client) stated(status int, d detail, h http.Header) error {
 	if d.code != "" && !strings.Contains(text, d.code) {
 		text += " (" + c.excerpt(d.code) + ")"
 	}
-	fault := c.faultStatus(classify(status, d), status, errors.New(text))
+	fault := c.faultStatus(classify(status, d), status, refused(text, status, d))
 	if fault.Code.Transient() {
 		fault.RetryAfter = header.Wait(h, time.Now())
 	}
 	return fault
+}
+
+// refusal is what a server said, made fit for messages, and what follows from it
+// for the choice of an API.
+type refusal struct {
+	text     string
+	otherAPI bool // the model or the server may have the other API
+	noTrace  bool // the model has no reasoning to be returned
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// misread classifies an answer that could not be read: body is nil for a stream.
+// What is classified already stays as it is.
+func (c *Client) misread(status int, body []byte, err error) error {
+	var known *model.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, errCut):
+		return c.faultStatus(model.Truncated, status, err)
+	case body == nil:
+		return c.faultStatus(model.Malformed, status, c.clean(err))
+	}
+	var whole json.RawMessage
+	if e := json.NewDecoder(bytes.NewReader(body)).Decode(&whole); errors.Is(e, io.ErrUnexpectedEOF) || errors.Is(e, io.EOF) {
+		return c.faultStatus(model.Truncated, status, fmt.Errorf("the body ends early, after %d bytes: %w", len(body), e))
+	}
+	return c.faultStatus(model.Malformed, status, fmt.Errorf("the body is not an answer: %w; it begins: %s", c.clean(err), c.excerpt(string(body))))
 }

@@ -1,19 +1,21 @@
-// Package openai sends requests to servers that speak OpenAI's Chat Completions
-// protocol: OpenAI itself, Azure, vLLM, Ollama, llama.cpp, OpenRouter and the
-// many others. It uses the vendor's SDK for transport and authentication and
-// turns every failure into a classified *model.Error.
+// Package openai sends requests to servers that speak OpenAI's protocols: Chat
+// Completions, which vLLM, Ollama, llama.cpp, OpenRouter and many others speak
+// too, and Responses. It reaches OpenAI itself, Azure and all of those, uses the
+// vendor's SDK for transport, authentication and streams, and turns every
+// failure into a classified *model.Error.
 //
 // It knows nothing about retries, limits, prices or records, and nothing about
-// the environment: the SDK's own environment variables are not read.
+// the environment: the SDK's own environment variables are not read. In what a
+// server differs it is told (Quirks); it knows no names of models.
 package openai
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -22,63 +24,36 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// DefaultBaseURL is where requests go when Options has no BaseURL.
-const DefaultBaseURL = "https://api.openai.com/v1"
-
-// DefaultMaxBody is the size, in bytes, above which a response is refused.
-const DefaultMaxBody = 16 << 20
-
-// endpoint is the path below the base URL.
-const endpoint = "chat/completions"
-
-// The names under which servers take the limit of output tokens.
+// The paths below the base URL.
 const (
-	MaxTokens           = "max_tokens"
-	MaxCompletionTokens = "max_completion_tokens"
+	chatPath      = "chat/completions"
+	responsesPath = "responses"
 )
 
-// Options say which server is spoken to, and how. The zero value speaks to
-// OpenAI without a key.
-type Options struct {
-	// BaseURL is the server's address up to the version, such as
-	// http://localhost:11434/v1. A query (Azure's api-version) is kept; a
-	// trailing /chat/completions is taken off. "" means DefaultBaseURL.
-	BaseURL string
-	// APIKey is sent as a bearer token; "" sends no Authorization header. It
-	// goes to the host of BaseURL only: redirects are not followed.
-	APIKey string
-	// Headers are added to every request: names to templates over {{stage}},
-	// {{role}} and {{run}}. They win over those of the SDK.
-	Headers map[string]string
-	// Structured says that the server takes response_format json_schema. If it
-	// is false, a request's Schema is not sent.
-	Structured bool
-	// TokenField is MaxTokens or MaxCompletionTokens. "" chooses by host:
-	// OpenAI's and Azure's newer models know only the latter, other servers
-	// mostly only the former.
-	TokenField string
-	// MaxBody bounds a response in bytes; 0 means DefaultMaxBody.
-	MaxBody int64
-	// Proxy chooses a proxy for a request, as in http.Transport; nil uses none.
-	// It does not apply when Transport is set.
-	Proxy func(*http.Request) (*url.URL, error)
-	// Transport replaces the adapter's own HTTP transport; nil is normal.
-	Transport http.RoundTripper
-}
+// provider marks the reasoning that this package has read.
+const provider = "openai"
 
 // Client is one server with one key. It is safe for concurrent use. Deadlines
-// come from the context of each call; the client has none of its own.
+// come from the context of each call; the client has none of its own but the
+// silence of a stream.
 type Client struct {
-	api        sdk.Client
-	path       string // endpoint with the query of the base URL
-	host       string // for messages
-	headers    *header.Set
-	tokenField string
-	structured bool
-	maxBody    int64
-	system     lastText
-	scrub      *strings.Replacer // blanks credentials in messages of servers
-	transport  http.RoundTripper
+	api       sdk.Client
+	address   address
+	host      string // for messages
+	headers   *header.Set
+	quirks    Quirks
+	extra     []byte // fields for every body, each after a comma
+	stream    bool
+	idle      time.Duration
+	maxBody   int64
+	system    lastText
+	key       lastKey
+	routes    routes
+	scrub     *strings.Replacer // blanks credentials in messages of servers
+	transport http.RoundTripper
+
+	apiKey string      // for the header of Azure, else ""
+	tokens *tokenCache // of Azure, or nil
 }
 
 var _ model.Client = (*Client)(nil)
@@ -88,46 +63,62 @@ var _ model.Client = (*Client)(nil)
 func New(o Options) (*Client, error) {
 	base, err := parseBase(o.BaseURL)
 	headers, herr := header.Parse(o.Headers)
-	if err = errors.Join(err, herr, checkOptions(o)); err != nil {
+	extra, berr := extraFields(o.Body)
+	if err = errors.Join(err, herr, berr, checkOptions(o)); err != nil {
 		return nil, err
 	}
 	c := &Client{
-		path:       endpoint,
-		host:       base.Host,
-		headers:    headers,
-		tokenField: o.TokenField,
-		structured: o.Structured,
-		maxBody:    o.MaxBody,
-		scrub:      scrubber(append(headers.Secrets(), o.APIKey)),
-		transport:  o.Transport,
-	}
-	if base.RawQuery != "" {
-		c.path += "?" + base.RawQuery
-		base.RawQuery = ""
-	}
-	if c.tokenField == "" {
-		c.tokenField = tokenField(base.Hostname())
+		address:   newAddress(base, o.Azure),
+		host:      base.Host,
+		headers:   headers,
+		quirks:    o.settled(base.Hostname()),
+		extra:     extra,
+		stream:    o.Stream,
+		idle:      o.Idle,
+		maxBody:   o.MaxBody,
+		routes:    newRoutes(o.API, vendor(base.Hostname()) || o.Azure != nil),
+		scrub:     scrubber(append(headers.Secrets(), o.APIKey)),
+		transport: o.Transport,
 	}
 	if c.maxBody == 0 {
 		c.maxBody = DefaultMaxBody
 	}
+	if c.idle == 0 {
+		c.idle = DefaultIdle
+	}
 	if c.transport == nil {
 		c.transport = newTransport(o.Proxy)
 	}
-	c.api = c.newAPI(base, o.APIKey)
+	bearer, err := c.authenticate(o)
+	if err != nil {
+		return nil, err
+	}
+	c.api = c.newAPI(bearer)
 	return c, nil
+}
+
+// settled returns the quirks without what is left to a default.
+func (o Options) settled(host string) Quirks {
+	q := o.Quirks
+	if q.TokenField == "" {
+		q.TokenField = tokenField(host)
+	}
+	if q.Schema == "" && o.Structured {
+		q.Schema = SchemaNative
+	}
+	return q
 }
 
 // newAPI builds the SDK's client from explicit options only; its constructor
 // would read OPENAI_* variables, among them one that redirects all traffic.
-func (c *Client) newAPI(base *url.URL, key string) sdk.Client {
+func (c *Client) newAPI(bearer string) sdk.Client {
 	opts := []option.RequestOption{
-		option.WithBaseURL(base.String()),
+		option.WithBaseURL(c.address.base),
 		option.WithHTTPClient(&http.Client{Transport: c.transport, CheckRedirect: stayHere}),
 		option.WithMaxRetries(0),
 	}
-	if key != "" {
-		opts = append(opts, option.WithAPIKey(key))
+	if bearer != "" {
+		opts = append(opts, option.WithAPIKey(bearer))
 	}
 	return sdk.Client{Options: opts}
 }
@@ -135,17 +126,19 @@ func (c *Client) newAPI(base *url.URL, key string) sdk.Client {
 // Generate implements model.Client. An answer without text is returned with
 // Text ""; a refusal's words stand in Text.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	if c.routes.fixed {
+		return c.chat(ctx, req)
+	}
+	return c.routed(ctx, req)
+}
+
+// chat makes one request to Chat Completions.
+func (c *Client) chat(ctx context.Context, req model.Request) (model.Response, error) {
 	body, err := c.encode(req)
 	if err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)
 	}
-	var res *http.Response
-	err = c.api.Post(ctx, c.path, body, &res, option.WithMiddleware(c.dress(req.Tags)))
-	if err != nil {
-		return model.Response{}, c.failure(ctx, res, err)
-	}
-	defer func() { _ = res.Body.Close() }() // read to its end or given up: its error changes nothing
-	return c.answer(ctx, res)
+	return c.send(ctx, req, chatPath, body, protocol{whole: readChat, streamed: readChatStream})
 }
 
 // Close closes the connections that are not in use. The client stays usable.
@@ -155,44 +148,34 @@ func (c *Client) Close() {
 	}
 }
 
-func parseBase(raw string) (*url.URL, error) {
-	if raw == "" {
-		raw = DefaultBaseURL
-	}
-	u, err := url.Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("base url %q: not a URL: %w", raw, errors.Unwrap(err))
-	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return nil, fmt.Errorf("base url %q: want http:// or https:// and a host, such as %s", raw, DefaultBaseURL)
-	case u.User != nil:
-		return nil, fmt.Errorf("base url of %s: user and password are not allowed in it: use the key or a header", u.Host)
-	}
-	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/"+endpoint)
-	u.RawPath, u.Fragment = "", ""
-	return u, nil
+// address is where requests go.
+type address struct {
+	base       string
+	query      string // of every request, with its question mark, or ""
+	deployment bool   // Azure's older form: the model is part of Chat's path
 }
 
-func checkOptions(o Options) error {
-	var faults []error
-	switch o.TokenField {
-	case "", MaxTokens, MaxCompletionTokens:
-	default:
-		faults = append(faults, fmt.Errorf("token field %q: allowed are %s and %s", o.TokenField, MaxTokens, MaxCompletionTokens))
+func newAddress(base *url.URL, azure *Azure) address {
+	u := *base
+	a := address{}
+	if azure != nil {
+		a.deployment = azure.place(&u)
 	}
-	if o.MaxBody < 0 {
-		faults = append(faults, fmt.Errorf("max body %d: must not be negative", o.MaxBody))
+	if u.RawQuery != "" {
+		a.query = "?" + u.RawQuery
+		u.RawQuery = ""
 	}
-	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		faults = append(faults, errors.New("api key: holds a space, a line break or another control character: check how it was set"))
-	}
-	return errors.Join(faults...)
+	a.base = u.String()
+	return a
 }
 
-func tokenField(host string) string {
-	if host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com") {
-		return MaxCompletionTokens
+// path returns the path of a request below the base.
+func (a address) path(endpoint, name string) (string, error) {
+	if !a.deployment || endpoint != chatPath {
+		return endpoint + a.query, nil
 	}
-	return MaxTokens
+	if name == "" || name == "." || name == ".." {
+		return "", errors.New("the name of a deployment is wanted as the model")
+	}
+	return "deployments/" + url.PathEscape(name) + "/" + endpoint + a.query, nil
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -13,19 +16,29 @@ import (
 // wireParams is the body of a request without its messages. Only what the user
 // set is sent: a server may refuse a field that it does not know.
 type wireParams struct {
-	Model               string      `json:"model"`
-	Temperature         *float64    `json:"temperature,omitempty"`
-	TopP                *float64    `json:"top_p,omitempty"`
-	MaxTokens           int         `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int         `json:"max_completion_tokens,omitempty"`
-	ReasoningEffort     string      `json:"reasoning_effort,omitempty"`
-	Seed                *int64      `json:"seed,omitempty"`
-	ResponseFormat      *wireFormat `json:"response_format,omitempty"`
+	Model               string         `json:"model"`
+	Temperature         *float64       `json:"temperature,omitempty"`
+	TopP                *float64       `json:"top_p,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	Seed                *int64         `json:"seed,omitempty"`
+	ResponseFormat      *wireFormat    `json:"response_format,omitempty"`
+	Tools               []wireTool     `json:"tools,omitempty"`
+	ToolChoice          any            `json:"tool_choice,omitempty"`
+	ParallelToolCalls   *bool          `json:"parallel_tool_calls,omitempty"`
+	PromptCacheKey      string         `json:"prompt_cache_key,omitempty"`
+	Stream              bool           `json:"stream,omitempty"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
 }
 
 type wireFormat struct {
-	Type   string     `json:"type"`
-	Schema wireSchema `json:"json_schema"`
+	Type   string      `json:"type"`
+	Schema *wireSchema `json:"json_schema,omitempty"`
 }
 
 // wireSchema leaves out "strict": OpenAI's strict mode takes only a subset of
@@ -35,7 +48,8 @@ type wireSchema struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// encode returns the body of req. Equal requests give equal bytes.
+// encode returns the body of req for Chat Completions. Equal requests give equal
+// bytes.
 //
 // The messages are written by hand: they are nearly the whole body, and
 // encoding/json took 14 % of the time of a call for them.
@@ -43,7 +57,7 @@ func (c *Client) encode(req model.Request) ([]byte, error) {
 	if len(req.Messages) == 0 {
 		return nil, errors.New("encode request: it has no messages")
 	}
-	params, err := json.Marshal(c.params(req))
+	params, err := c.params(req)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
@@ -53,8 +67,14 @@ func (c *Client) encode(req model.Request) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
+		if len(m.Parts) > 0 {
+			if b, err = c.appendParts(b, m); err != nil {
+				return nil, fmt.Errorf("encode message %d: %w", i, err)
+			}
+			continue
+		}
 		b = append(b, `{"role":`...)
-		b = appendString(b, m.Role)
+		b = appendString(b, c.role(m.Role))
 		b = append(b, `,"content":`...)
 		b = c.system.append(b, m)
 		b = append(b, '}')
@@ -63,23 +83,86 @@ func (c *Client) encode(req model.Request) ([]byte, error) {
 	return append(b, params[1:]...), nil
 }
 
-func (c *Client) params(req model.Request) wireParams {
-	p := wireParams{
-		Model:           req.Model,
-		Temperature:     req.Temperature,
-		TopP:            req.TopP,
-		ReasoningEffort: req.ReasoningEffort,
-		Seed:            req.Seed,
+func (c *Client) role(role string) string {
+	if role == model.System && c.quirks.SystemRole != "" {
+		return c.quirks.SystemRole
 	}
-	if c.tokenField == MaxCompletionTokens {
+	return role
+}
+
+// params returns the body without its messages, as an object.
+func (c *Client) params(req model.Request) ([]byte, error) {
+	q := &c.quirks
+	p := wireParams{Model: req.Model, Temperature: req.Temperature, TopP: req.TopP, ResponseFormat: c.format(req.Schema)}
+	if q.NoTemperature {
+		p.Temperature, p.TopP = nil, nil
+	}
+	if q.TokenField == MaxCompletionTokens {
 		p.MaxCompletionTokens = req.MaxTokens
 	} else {
 		p.MaxTokens = req.MaxTokens
 	}
-	if req.Schema != nil && c.structured {
-		p.ResponseFormat = &wireFormat{Type: "json_schema", Schema: wireSchema{Name: req.Schema.Name, Schema: req.Schema.JSON}}
+	if q.CacheKey {
+		p.PromptCacheKey = c.key.of(req)
 	}
-	return p
+	if c.stream {
+		p.Stream, p.StreamOptions = true, &streamOptions{IncludeUsage: true}
+	}
+	if err := q.checkEffort(req.ReasoningEffort); err != nil {
+		return nil, err
+	}
+	if q.EffortField == "" {
+		p.ReasoningEffort = req.ReasoningEffort
+	}
+	if q.SeedField == "" {
+		p.Seed = req.Seed
+	}
+	if err := c.offer(&p, req); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	return c.appendExtra(b, req), nil
+}
+
+// appendExtra adds what stands under names of its own to an object.
+func (c *Client) appendExtra(b []byte, req model.Request) []byte {
+	q := &c.quirks
+	b = b[:len(b)-1]
+	if own(q.EffortField) && req.ReasoningEffort != "" {
+		b = appendString(append(b, ','), q.EffortField)
+		b = appendString(append(b, ':'), req.ReasoningEffort)
+	}
+	if own(q.SeedField) && req.Seed != nil {
+		b = appendString(append(b, ','), q.SeedField)
+		b = strconv.AppendInt(append(b, ':'), *req.Seed, 10)
+	}
+	b = append(b, c.extra...)
+	return append(b, '}')
+}
+
+// own reports whether a field has a name that only some servers know.
+func own(field string) bool { return field != "" && field != NoField }
+
+func (q *Quirks) checkEffort(effort string) error {
+	if effort == "" || q.Efforts == nil || slices.Contains(q.Efforts, effort) {
+		return nil
+	}
+	return fmt.Errorf("reasoning effort %q: the model takes %s", effort, strings.Join(q.Efforts, ", "))
+}
+
+func (c *Client) format(s *model.Schema) *wireFormat {
+	switch {
+	case s == nil:
+		return nil
+	case c.quirks.Schema == SchemaNative:
+		return &wireFormat{Type: SchemaNative, Schema: &wireSchema{Name: s.Name, Schema: s.JSON}}
+	case c.quirks.Schema == SchemaObject:
+		return &wireFormat{Type: SchemaObject}
+	}
+	return nil
 }
 
 // bodySize guesses the size of the messages, so that they are allocated once.
@@ -87,6 +170,9 @@ func bodySize(req model.Request) int {
 	n := 64
 	for _, m := range req.Messages {
 		n += len(m.Content) + len(m.Content)/16 + 64
+		for _, p := range m.Parts {
+			n += partSize(p)
+		}
 	}
 	return n
 }

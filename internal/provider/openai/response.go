@@ -2,15 +2,12 @@ package openai
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -21,23 +18,40 @@ type wireResponse struct {
 	Fingerprint string          `json:"system_fingerprint"`
 	Choices     []wireChoice    `json:"choices"`
 	Usage       wireUsage       `json:"usage"`
-	Error       json.RawMessage `json:"error"` // some proxies answer 200 with an error
+	Error       json.RawMessage `json:"error"`                 // some proxies answer 200 with an error
+	Filters     json.RawMessage `json:"prompt_filter_results"` // Azure's, of the prompt
 }
 
 type wireChoice struct {
 	FinishReason string          `json:"finish_reason"`
 	Error        json.RawMessage `json:"error"` // OpenRouter's, when the model broke down on the way
-	Message      struct {
-		Content string `json:"content"`
-		Refusal string `json:"refusal"`
-	} `json:"message"`
+	Message      wireMessage     `json:"message"`
+}
+
+type wireMessage struct {
+	Content          string          `json:"content"`
+	Refusal          string          `json:"refusal"`
+	ReasoningContent json.RawMessage `json:"reasoning_content"` // DeepSeek's, Qwen's and vLLM's
+	Reasoning        json.RawMessage `json:"reasoning"`         // OpenRouter's, Groq's and vLLM's
+	Details          json.RawMessage `json:"reasoning_details"` // OpenRouter's and MiniMax's
+	ToolCalls        []wireCall      `json:"tool_calls"`
+}
+
+type wireCall struct {
+	Index    *int   `json:"index"` // in streams
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // a string, at some servers the object itself
+	} `json:"function"`
 }
 
 type wireUsage struct {
 	Prompt        int64 `json:"prompt_tokens"`
 	Completion    int64 `json:"completion_tokens"`
 	PromptDetails struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached     int64 `json:"cached_tokens"`
+		CacheWrite int64 `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
 		Reasoning int64 `json:"reasoning_tokens"`
@@ -50,12 +64,15 @@ type wireUsage struct {
 type wireParts struct {
 	Choices []struct {
 		Message struct {
-			Content []struct {
-				Type string `json:"type"`
-				Text string `json:"text"`
-			} `json:"content"`
+			Content []wirePart `json:"content"`
 		} `json:"message"`
 	} `json:"choices"`
+}
+
+type wirePart struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking json.RawMessage `json:"thinking"` // a list of parts
 }
 
 // decode reads a body. The common form is read in one go, the others only after
@@ -75,7 +92,7 @@ func decode(body []byte) (*wireResponse, error) {
 	}
 	var parts wireParts // the error is of the first odd field, and this may be another
 	if json.Unmarshal(body, &parts) == nil && len(w.Choices) > 0 && len(parts.Choices) > 0 {
-		w.Choices[0].Message.Content = parts.text()
+		w.Choices[0].Message.setParts(parts.Choices[0].Message.Content)
 		return w, nil
 	}
 	if aside {
@@ -84,40 +101,76 @@ func decode(body []byte) (*wireResponse, error) {
 	return nil, err
 }
 
-// text joins the parts of the first choice that are text; the model's thoughts
-// are left out.
-func (p wireParts) text() string {
-	var b strings.Builder
-	for _, part := range p.Choices[0].Message.Content {
-		if part.Type == "text" {
-			b.WriteString(part.Text)
-		}
+// setParts puts a content that is a list in the place of one that is a text.
+func (m *wireMessage) setParts(parts []wirePart) {
+	said, thoughts := split(parts)
+	m.Content = said
+	if thoughts != "" && !present(m.ReasoningContent) {
+		m.ReasoningContent = appendString(nil, thoughts)
 	}
-	return b.String()
 }
 
-// answer reads the response to a request that the server accepted.
-func (c *Client) answer(ctx context.Context, res *http.Response) (model.Response, error) {
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return model.Response{}, c.redirected(res)
+// split tells the text of parts from the model's thoughts.
+func split(parts []wirePart) (text, thoughts string) {
+	for _, p := range parts {
+		switch p.Type {
+		case "text":
+			text += p.Text
+		case "thinking":
+			var inner []wirePart
+			if json.Unmarshal(p.Thinking, &inner) == nil {
+				said, _ := split(inner)
+				thoughts += said
+			}
+		}
 	}
-	body, err := readAll(res)
-	if err != nil {
-		return model.Response{}, c.unread(ctx, res.StatusCode, err)
-	}
+	return text, thoughts
+}
+
+// readChat reads a whole chat completion.
+func readChat(c *Client, res *http.Response, body []byte, req model.Request) (model.Response, error) {
 	w, err := decode(body)
 	if err != nil {
-		return model.Response{}, c.undecoded(res.StatusCode, body, err)
+		return model.Response{}, err
 	}
+	return c.chatAnswer(res, body, w, req)
+}
+
+// chatAnswer returns what w says: an answer, or an error in its place. body is
+// what to show when it is neither.
+func (c *Client) chatAnswer(res *http.Response, body []byte, w *wireResponse, req model.Request) (model.Response, error) {
 	if len(w.Choices) == 0 {
+		if !present(w.Error) && promptFiltered(w.Filters) {
+			return model.Response{}, c.faultStatus(model.ContentFilter, res.StatusCode, errors.New("the content filter stopped the prompt"))
+		}
 		return model.Response{}, c.broken(res, body, w.Error)
 	}
 	if first := w.Choices[0]; first.FinishReason == "error" || present(first.Error) {
 		return model.Response{}, c.broken(res, body, first.Error)
 	}
-	resp := w.response()
-	resp.Pause = header.Pause(res.Header, resp.Usage.Input+resp.Usage.Output)
-	return resp, nil
+	return w.response(req)
+}
+
+// promptFiltered reports whether Azure's results of filters hold one that
+// stopped the prompt.
+func promptFiltered(raw json.RawMessage) bool {
+	var results []struct {
+		Filters map[string]json.RawMessage `json:"content_filter_results"`
+	}
+	if !present(raw) || json.Unmarshal(raw, &results) != nil {
+		return false
+	}
+	for _, r := range results {
+		for _, f := range r.Filters {
+			var one struct {
+				Filtered bool `json:"filtered"`
+			}
+			if json.Unmarshal(f, &one) == nil && one.Filtered {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readAll reads a body into one allocation if its length is known.
@@ -132,8 +185,8 @@ func readAll(res *http.Response) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func (w *wireResponse) response() model.Response {
-	first := w.Choices[0]
+func (w *wireResponse) response(req model.Request) (model.Response, error) {
+	first := &w.Choices[0]
 	r := model.Response{
 		Text:        first.Message.Content,
 		Finish:      finish(first.FinishReason),
@@ -147,15 +200,57 @@ func (w *wireResponse) response() model.Response {
 			r.Text = first.Message.Refusal
 		}
 	}
+	reasoning := first.Message.reasoning()
+	if reasoning == nil && len(first.Message.ToolCalls) == 0 {
+		return r, nil
+	}
+	parts := assembly{req: req}
+	parts.reasoning(reasoning)
+	parts.text(r.Text)
+	for _, call := range first.Message.ToolCalls {
+		parts.call(call.ID, call.Function.Name, unquote(call.Function.Arguments))
+	}
+	return parts.finish(r)
+}
+
+// reasoning returns what the model thought, or nil.
+func (m *wireMessage) reasoning() *model.Reasoning {
+	r := &model.Reasoning{Provider: provider, Text: text(m.ReasoningContent, m.Reasoning)}
+	if len(m.Details) > 0 && m.Details[0] == '[' && string(m.Details) != "[]" {
+		r.Opaque = m.Details
+	}
+	if r.Text == "" && r.Opaque == nil {
+		return nil
+	}
 	return r
+}
+
+// text returns the first of the fields that is a text with something in it.
+func text(fields ...json.RawMessage) string {
+	for _, raw := range fields {
+		if len(raw) > len(`""`) && raw[0] == '"' {
+			return unquote(raw)
+		}
+	}
+	return ""
+}
+
+// unquote returns the text in a JSON string, and other JSON as it is.
+func unquote(raw json.RawMessage) string {
+	var text string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
 }
 
 func (u wireUsage) counts() trajectory.Usage {
 	return trajectory.Usage{
-		Input:     max(u.Prompt, 0),
-		Output:    max(u.Completion, 0),
-		Cached:    max(u.PromptDetails.Cached, u.CacheHit, 0),
-		Reasoning: max(u.CompletionDetails.Reasoning, 0),
+		Input:      max(u.Prompt, 0),
+		Output:     max(u.Completion, 0),
+		Cached:     max(u.PromptDetails.Cached, u.CacheHit, 0),
+		Reasoning:  max(u.CompletionDetails.Reasoning, 0),
+		CacheWrite: max(u.PromptDetails.CacheWrite, 0),
 	}
 }
 
@@ -177,18 +272,9 @@ func finish(reason string) model.Finish {
 func (c *Client) excerpt(text string) string {
 	const read, scrubbed, shown = 64 << 10, 4 << 10, 300
 	text = strings.Join(strings.Fields(text[:min(len(text), read)]), " ")
-	text = c.scrub.Replace(text[:min(len(text), scrubbed)])
+	text = c.blank(text[:min(len(text), scrubbed)])
 	if len(text) > shown {
 		text = text[:shown] + "..."
 	}
 	return strings.ToValidUTF8(text, "?")
-}
-
-// undecoded tells a body that ends early from one that is something else.
-func (c *Client) undecoded(status int, body []byte, err error) error {
-	var cut wireResponse
-	if e := json.NewDecoder(bytes.NewReader(body)).Decode(&cut); errors.Is(e, io.ErrUnexpectedEOF) || errors.Is(e, io.EOF) {
-		return c.faultStatus(model.Truncated, status, fmt.Errorf("the body ends early, after %d bytes: %w", len(body), e))
-	}
-	return c.faultStatus(model.Malformed, status, fmt.Errorf("the body is not a chat completion: %w; it begins: %s", err, c.excerpt(string(body))))
 }

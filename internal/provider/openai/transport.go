@@ -42,7 +42,7 @@ func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResp
 // dress returns what gives a request its final headers and bounds its response.
 // Of the SDK's headers only those that matter are kept: the others tell about
 // the machine, which is nobody's business, and are a quarter of a small request.
-func (c *Client) dress(tags model.Tags) option.Middleware {
+func (c *Client) dress(tags model.Tags, cred credential) option.Middleware {
 	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		kept := make(http.Header, 8)
 		for _, name := range [...]string{"Accept", "Authorization", "Content-Type"} {
@@ -51,6 +51,9 @@ func (c *Client) dress(tags model.Tags) option.Middleware {
 			}
 		}
 		kept["User-Agent"] = []string{"skillopt"}
+		if cred.value != "" {
+			kept[cred.header] = []string{cred.prefix + cred.value}
+		}
 		if err := c.headers.Apply(kept, tags); err != nil {
 			return nil, &unsendable{err}
 		}

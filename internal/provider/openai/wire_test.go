@@ -48,7 +48,7 @@ func TestNewFaults(t *testing.T) {
 		{"no URL", Options{BaseURL: "http://[::1"}, []string{"not a URL"}},
 		{"a control character", Options{BaseURL: "http://host\n/v1"}, []string{"not a URL"}},
 		{"user in the URL", Options{BaseURL: "https://me:secretpw@host/v1"}, []string{"host", "password"}},
-		{"token field", Options{TokenField: "max_token"}, []string{"max_token", MaxTokens, MaxCompletionTokens}},
+		{"token field", Options{Quirks: Quirks{TokenField: "max_token"}}, []string{"max_token", MaxTokens, MaxCompletionTokens}},
 		{"body", Options{MaxBody: -1}, []string{"-1"}},
 		{"key with a line break", Options{APIKey: "sk-abcdef\n"}, []string{"api key"}},
 		{"all at once", Options{BaseURL: "x", MaxBody: -1, Headers: map[string]string{"X-A": "{{nope}}"}}, []string{"base url", "-1", "X-A"}},
@@ -151,8 +151,8 @@ func TestTokenField(t *testing.T) {
 		{Options{}, MaxCompletionTokens},
 		{Options{BaseURL: "https://x.openai.azure.com/openai/v1"}, MaxCompletionTokens},
 		{Options{BaseURL: "http://localhost:8000/v1"}, MaxTokens},
-		{Options{BaseURL: "http://localhost:8000/v1", TokenField: MaxCompletionTokens}, MaxCompletionTokens},
-		{Options{TokenField: MaxTokens}, MaxTokens},
+		{Options{BaseURL: "http://localhost:8000/v1", Quirks: Quirks{TokenField: MaxCompletionTokens}}, MaxCompletionTokens},
+		{Options{Quirks: Quirks{TokenField: MaxTokens}}, MaxTokens},
 	}
 	for _, tt := range tests {
 		req := hello()
