@@ -1,6 +1,8 @@
-// Package header knows the HTTP headers that adapters of model providers share:
-// the user's own headers, which are templates over the tags of a request, and
-// the ways in which a server says how long to wait.
+// Package header knows what adapters of model providers share of HTTP: the
+// user's own headers, which are templates over the tags of a request, the ways
+// in which a server says how long to wait, connections that neither follow
+// redirects nor look at the environment, streams that fall silent, and the
+// classes of failures below any protocol, told without credentials.
 //
 // It knows nothing about any vendor's protocol, about bodies or about retries.
 package header

@@ -1,0 +1,265 @@
+package header
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Endpoint is one server as the errors about it need it: its host, and what must
+// not stand in messages. It is safe for concurrent use.
+type Endpoint struct {
+	host  string
+	fixed []string
+	scrub atomic.Pointer[strings.Replacer]
+
+	mu     sync.Mutex
+	recent []string // of the credentials that change, the last
+}
+
+// NewEndpoint returns the endpoint of a host. The secrets are blanked in all
+// texts of errors; empty ones are left out.
+func NewEndpoint(host string, secrets ...string) *Endpoint {
+	e := &Endpoint{host: host, fixed: secrets}
+	e.scrub.Store(replacer(secrets))
+	return e
+}
+
+// Learn adds a credential that is in use for a while, such as a token that
+// lasts an hour. The last four are blanked.
+func (e *Endpoint) Learn(secret string) {
+	const kept = 4
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if secret == "" || slices.Contains(e.recent, secret) {
+		return
+	}
+	e.recent = append(e.recent, secret)
+	if len(e.recent) > kept {
+		e.recent = e.recent[1:]
+	}
+	e.scrub.Store(replacer(slices.Concat(e.fixed, e.recent)))
+}
+
+func replacer(secrets []string) *strings.Replacer {
+	var pairs []string
+	for _, s := range secrets {
+		if s != "" {
+			pairs = append(pairs, s, "[redacted]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// Host returns the host.
+func (e *Endpoint) Host() string { return e.host }
+
+// Fault returns a classified error of this endpoint; status 0 means that there
+// was none. The text of err is shown as it is.
+func (e *Endpoint) Fault(code model.Code, status int, err error) *model.Error {
+	return &model.Error{Code: code, Status: status, Endpoint: e.host, Err: err}
+}
+
+// Unsent classifies a request that got no response. What is an Unsendable
+// becomes a BadRequest.
+func (e *Endpoint) Unsent(ctx context.Context, err error) error {
+	if over := model.Interrupted(ctx, e.host); over != nil {
+		return over
+	}
+	var bad *Unsendable
+	if errors.As(err, &bad) {
+		return e.Fault(model.BadRequest, 0, e.Clean(bad.Err))
+	}
+	var own *model.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	// The URL in net/http's error may hold a credential in its query.
+	var about *url.Error
+	if errors.As(err, &about) {
+		err = about.Err
+	}
+	return e.Fault(transportCode(err), 0, e.Clean(err))
+}
+
+// Unread classifies a body that broke off.
+func (e *Endpoint) Unread(ctx context.Context, status int, err error) error {
+	var big *http.MaxBytesError
+	switch {
+	case errors.As(err, &big):
+		return e.Fault(model.Malformed, status, fmt.Errorf("the body is larger than %d bytes", big.Limit))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return e.Fault(model.Truncated, status, fmt.Errorf("the body ends early: %w", err))
+	}
+	if over := model.Interrupted(ctx, e.host); over != nil {
+		return over
+	}
+	return e.Fault(transportCode(err), status, fmt.Errorf("read the body: %w", e.Clean(err)))
+}
+
+// Redirected reports a redirect, which is not followed (see StayHere).
+func (e *Endpoint) Redirected(res *http.Response) error {
+	where := "elsewhere"
+	if to, err := res.Location(); err == nil {
+		where = "to " + to.Scheme + "://" + to.Host + to.EscapedPath()
+	}
+	return e.Fault(model.NotFound, res.StatusCode,
+		fmt.Errorf("the server redirects %s, which is not followed, so that the key stays with its host: set base_url to the final address", e.Excerpt(where)))
+}
+
+// Clean returns err as it is unless its text holds a credential; then it returns
+// an error with the text alone, the credential blanked.
+func (e *Endpoint) Clean(err error) error {
+	if text := err.Error(); e.scrub.Load().Replace(text) != text || strings.ContainsAny(text, "\r\n") {
+		return errors.New(e.Excerpt(text))
+	}
+	return err
+}
+
+// Excerpt makes text from a server fit for a message: one line, not long,
+// without credentials. They are blanked well before the text is cut, so that
+// none is cut in two and shown in part.
+func (e *Endpoint) Excerpt(text string) string {
+	const read, scrubbed, shown = 64 << 10, 4 << 10, 300
+	text = strings.Join(strings.Fields(text[:min(len(text), read)]), " ")
+	text = e.scrub.Load().Replace(text[:min(len(text), scrubbed)])
+	if len(text) > shown {
+		text = text[:shown] + "..."
+	}
+	return strings.ToValidUTF8(text, "?")
+}
+
+// transportCode tells a slow network from a broken one. A connection that could
+// not be made in time is broken.
+func transportCode(err error) model.Code {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return model.Network
+	}
+	var n net.Error
+	if errors.As(err, &n) && n.Timeout() {
+		return model.Timeout
+	}
+	return model.Network
+}
+
+// ByStatus gives the class of an HTTP status when nothing else is known; "" for
+// one that is no error. A 409 asks for a repeat, not for a change.
+func ByStatus(status int) model.Code {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
+		return model.Auth
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
+		return model.NotFound
+	case http.StatusRequestEntityTooLarge:
+		return model.ContextLength
+	case http.StatusRequestTimeout:
+		return model.Timeout
+	case http.StatusTooManyRequests:
+		return model.RateLimit
+	case http.StatusServiceUnavailable, 529, http.StatusTooEarly:
+		return model.Overloaded
+	case http.StatusConflict:
+		return model.Server
+	}
+	switch {
+	case status >= 500:
+		return model.Server
+	case status >= 400:
+		return model.BadRequest
+	}
+	return ""
+}
+
+// Unsendable is a request that cannot be put into HTTP as it is.
+type Unsendable struct{ Err error }
+
+func (u *Unsendable) Error() string { return u.Err.Error() }
+func (u *Unsendable) Unwrap() error { return u.Err }
+
+// Dress returns the headers that a request is sent with: of h only those named,
+// by their canonical names, then the user's. A vendor's SDK puts more into h,
+// about the machine, which is nobody's business. The error is an *Unsendable.
+func (s *Set) Dress(h http.Header, tags model.Tags, keep ...string) (http.Header, error) {
+	kept := make(http.Header, 8)
+	for _, name := range keep {
+		if v := h[name]; v != nil {
+			kept[name] = v
+		}
+	}
+	kept["User-Agent"] = []string{"skillopt"}
+	if err := s.Apply(kept, tags); err != nil {
+		return nil, &Unsendable{Err: err}
+	}
+	return kept, nil
+}
+
+// NewTransport returns a transport for many requests at once to one host: as
+// many connections are kept as were ever in use (how many that may be is the
+// business of the caller's limits). There are no timeouts besides those of
+// connecting: a model may think for long, and the context of each call bounds
+// it. proxy is as in http.Transport; nil uses none, not the environment's.
+func NewTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
+	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:               proxy,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: 15 * time.Second,
+		ForceAttemptHTTP2:   true,
+		// With HTTP/2 a dead connection would hold every request until its
+		// deadline; pings find it.
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+		MaxIdleConnsPerHost: 1024,
+		IdleConnTimeout:     90 * time.Second,
+		WriteBufferSize:     32 << 10,
+		ReadBufferSize:      8 << 10,
+		// Answers are short; compression would cost more time than it saves.
+		DisableCompression: true,
+	}
+}
+
+// StayHere keeps an HTTP client from following redirects: the request carries a
+// key, which belongs to one host. The redirect itself becomes the response.
+func StayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// ParseBase reads the address of a server. It takes a final slash and the given
+// endings of the path off, which users copy along, each once and in this order;
+// a query is kept. The error tells no password.
+func ParseBase(raw, example string, endings ...string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("base url %q: not a URL: %w", raw, errors.Unwrap(err))
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return nil, fmt.Errorf("base url %q: want http:// or https:// and a host, such as %s", raw, example)
+	case u.User != nil:
+		return nil, fmt.Errorf("base url of %s: user and password are not allowed in it: use the key or a header", u.Host)
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	for _, ending := range endings {
+		u.Path = strings.TrimSuffix(u.Path, ending)
+	}
+	u.RawPath, u.Fragment = "", ""
+	return u, nil
+}
+
+// CheckKey refuses a credential that HTTP cannot carry. The error names what it
+// is, and does not tell it.
+func CheckKey(what, key string) error {
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return fmt.Errorf("%s: holds a space, a line break or another control character: check how it was set", what)
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package header
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	e := NewEndpoint("h", "sk-secret", "")
+	tests := map[string]string{
+		"":                                     "",
+		" a\r\n\tb ":                           "a b",
+		"about sk-secret.":                     "about [redacted].",
+		"\xff\xfe":                             "?",
+		strings.Repeat("x", 301):               strings.Repeat("x", 300) + "...",
+		strings.Repeat("x", 295) + "sk-secret": strings.Repeat("x", 295) + "[reda...",
+	}
+	for text, want := range tests {
+		if got := e.Excerpt(text); got != want {
+			t.Errorf("Excerpt(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestLearn(t *testing.T) {
+	t.Parallel()
+	e := NewEndpoint("h", "fixed")
+	for i := range 6 {
+		e.Learn(fmt.Sprintf("token%d", i))
+		e.Learn(fmt.Sprintf("token%d", i))
+	}
+	e.Learn("")
+	if got, want := e.Excerpt("fixed token1 token2 token5"), "[redacted] token1 [redacted] [redacted]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// late is an error of a connection that times out.
+type late struct{}
+
+func (late) Error() string   { return "too late" }
+func (late) Timeout() bool   { return true }
+func (late) Temporary() bool { return true }
+
+func TestUnsent(t *testing.T) {
+	t.Parallel()
+	own := &model.Error{Code: model.Auth, Endpoint: "token.example", Err: io.EOF}
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"reset", errors.New("reset by peer"), "network from h: reset by peer"},
+		{"with a key", errors.New("dial sk-secret"), "network from h: dial [redacted]"},
+		{"the URL is left out", &url.Error{Op: "Post", URL: "http://h/?key=x", Err: io.EOF}, "network from h: EOF"},
+		{"late", late{}, "timeout from h: too late"},
+		{"late to connect", &net.OpError{Op: "dial", Err: late{}}, "network from h: dial: too late"},
+		{"unsendable", fmt.Errorf("send: %w", &Unsendable{Err: errors.New("bad header")}), "bad_request from h: bad header"},
+		{"classified", fmt.Errorf("send: %w", own), "auth from token.example: EOF"},
+	}
+	for _, tt := range tests {
+		err := NewEndpoint("h", "sk-secret").Unsent(t.Context(), tt.err)
+		if err.Error() != tt.want || model.CodeOf(err) == "" {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+		}
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := NewEndpoint("h").Unsent(stopped, io.EOF); !errors.Is(err, context.Canceled) || model.CodeOf(err) != "" {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	tests := map[model.Code]error{
+		model.Malformed: fmt.Errorf("read: %w", &http.MaxBytesError{Limit: 5}),
+		model.Truncated: io.ErrUnexpectedEOF,
+		model.Timeout:   late{},
+		model.Network:   errors.New("reset"),
+	}
+	for want, err := range tests {
+		if got := NewEndpoint("h").Unread(t.Context(), 200, err); model.CodeOf(got) != want {
+			t.Errorf("%v becomes %v, want %s", err, got, want)
+		}
+	}
+}
+
+func TestRedirected(t *testing.T) {
+	t.Parallel()
+	res := &http.Response{StatusCode: 307, Header: http.Header{"Location": {"https://other/path?key=sk-secret"}}}
+	err := NewEndpoint("h", "sk-secret").Redirected(res)
+	if model.CodeOf(err) != model.NotFound || !strings.Contains(err.Error(), "to https://other/path,") {
+		t.Errorf("got %v", err)
+	}
+	if err := NewEndpoint("h").Redirected(&http.Response{StatusCode: 302}); !strings.Contains(err.Error(), "elsewhere") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestByStatus(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]model.Code{
+		200: "", 307: "", 400: model.BadRequest, 401: model.Auth, 402: model.Auth, 403: model.Auth, 404: model.NotFound, 405: model.NotFound,
+		407: model.Auth, 408: model.Timeout, 409: model.Server, 410: model.NotFound, 413: model.ContextLength, 418: model.BadRequest,
+		425: model.Overloaded, 429: model.RateLimit, 500: model.Server, 503: model.Overloaded, 504: model.Server, 529: model.Overloaded,
+	} {
+		if got := ByStatus(status); got != want {
+			t.Errorf("%d: %q, want %q", status, got, want)
+		}
+	}
+}
+
+func TestDress(t *testing.T) {
+	t.Parallel()
+	s, err := Parse(map[string]string{"X-Run": "{{run}}", "accept": "text/html"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{"Accept": {"*/*"}, "X-Machine": {"linux"}, "X-Api-Key": {"k"}}
+	got, err := s.Dress(h, model.Tags{Run: "r"}, "Accept", "X-Api-Key", "Content-Type")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := http.Header{"Accept": {"text/html"}, "X-Api-Key": {"k"}, "X-Run": {"r"}, "User-Agent": {"skillopt"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	var bad *Unsendable
+	if _, err := s.Dress(h, model.Tags{Run: "\n"}); !errors.As(err, &bad) {
+		t.Errorf("error %v, want an Unsendable", err)
+	}
+}
+
+func TestNewTransportUsesNoProxy(t *testing.T) {
+	t.Parallel()
+	if NewTransport(nil).Proxy != nil {
+		t.Error("the transport takes a proxy from the environment")
+	}
+}
+
+func TestParseBase(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"http://h":                 "http://h",
+		"http://h/":                "http://h",
+		"http://h/v1/chat":         "http://h",
+		"http://h/v1/":             "http://h",
+		"http://h/a?x=1#f":         "http://h/a?x=1",
+		"https://h:8/v1/chat/":     "https://h:8",
+		"http://h/v1/chat/v1/chat": "http://h/v1/chat",
+	}
+	for raw, want := range tests {
+		if got, err := ParseBase(raw, "http://example", "/chat", "/v1"); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v, want %s", raw, got, err, want)
+		}
+	}
+	for _, raw := range []string{"", "h:8080", "ftp://h", "http://", "http://[::1", "http://u:secretpw@h/"} {
+		if _, err := ParseBase(raw, "http://example"); err == nil || strings.Contains(err.Error(), "secretpw") {
+			t.Errorf("%s: error %v", raw, err)
+		}
+	}
+}
+
+func TestCheckKey(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"a b", "a\n", "\x7f", "\t"} {
+		if err := CheckKey("api key", key); err == nil || !strings.HasPrefix(err.Error(), "api key") || strings.Contains(err.Error(), key+":") {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+	if err := CheckKey("api key", "sk-ok"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWatch: silence ends a stream, bytes keep it alive.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, w := NewWatch(t.Context(), time.Minute)
+		defer w.Stop()
+		r, server := net.Pipe()
+		defer func() { _ = server.Close() }()
+		body := w.Body(r)
+		go func() {
+			for range 3 {
+				wait(50 * time.Second)
+				_, _ = server.Write([]byte("x"))
+			}
+		}()
+		for range 3 {
+			if _, err := body.Read(make([]byte, 1)); err != nil || ctx.Err() != nil {
+				t.Fatalf("read: %v, %v", err, ctx.Err())
+			}
+		}
+		wait(59 * time.Second)
+		if err := w.Idle(); err != nil {
+			t.Errorf("too early: %v", err)
+		}
+		wait(2 * time.Second)
+		synctest.Wait()
+		if err := w.Idle(); err == nil || ctx.Err() == nil || !strings.Contains(err.Error(), "1m0s") {
+			t.Errorf("the stream lives on: %v", err)
+		}
+		_ = body.Close()
+	})
+}
+
+func wait(d time.Duration) { <-time.After(d) }
+
+// TestWatchStops: what ends otherwise was not idle.
+func TestWatchStops(t *testing.T) {
+	t.Parallel()
+	ctx, w := NewWatch(t.Context(), time.Hour)
+	w.Stop()
+	if ctx.Err() == nil || w.Idle() != nil {
+		t.Errorf("stopped: %v, idle %v", ctx.Err(), w.Idle())
+	}
+}
+
+func TestSniff(t *testing.T) {
+	t.Parallel()
+	tests := map[string]bool{
+		"data: x": true, "event: y": true, ": ping": true, "id: 1": true, "retry: 5": true, "": true, " \n\n": true, "\n\ndata:": true,
+		`{"a":1}`: false, "\n [": false, "<html>": false, "null": false,
+		strings.Repeat(" ", 5000) + "{": true, // longer than anybody looks
+	}
+	for text, want := range tests {
+		r, events := Sniff(strings.NewReader(text))
+		rest, err := io.ReadAll(r)
+		if events != want || err != nil || string(rest) != text {
+			t.Errorf("%.20q: %v, %v, %d of %d bytes left", text, events, err, len(rest), len(text))
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package header
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// errIdle is why a stream was given up.
+var errIdle = errors.New("the stream fell silent")
+
+// Watch gives up a stream whose server falls silent. It belongs to one call.
+type Watch struct {
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+	cause  func() error
+	timer  *time.Timer
+}
+
+// NewWatch returns a watch and the context to make the call with; limit is how
+// long the body may bring nothing. Stop must be called.
+func NewWatch(ctx context.Context, limit time.Duration) (context.Context, *Watch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &Watch{limit: limit, cancel: cancel, cause: func() error { return context.Cause(ctx) }}
+}
+
+// Body begins to watch: every byte read from the body it returns counts as life.
+func (w *Watch) Body(body io.ReadCloser) io.ReadCloser {
+	w.timer = time.AfterFunc(w.limit, func() { w.cancel(errIdle) })
+	return &watched{ReadCloser: body, timer: w.timer, limit: w.limit}
+}
+
+// Idle returns an error that tells of the silence, or nil if that is not what
+// ended the call.
+func (w *Watch) Idle() error {
+	if errors.Is(w.cause(), errIdle) {
+		return fmt.Errorf("%w for %s", errIdle, w.limit)
+	}
+	return nil
+}
+
+// Stop releases the watch and ends what is left of the call.
+func (w *Watch) Stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.cancel(nil)
+}
+
+type watched struct {
+	io.ReadCloser
+
+	timer *time.Timer
+	limit time.Duration
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.timer.Reset(w.limit)
+	}
+	return n, err
+}
+
+// Sniff tells a stream of events from any other document: servers exist that
+// answer a request for the one with the other. Whatever it looked at is still in
+// the reader that it returns. An empty body counts as a stream: one cut early.
+func Sniff(body io.Reader) (r io.Reader, events bool) {
+	b := bufio.NewReader(body)
+	for n := 1; ; n++ {
+		head, err := b.Peek(n)
+		if head = bytes.TrimLeft(head, " \t\r\n"); len(head) > 0 {
+			return b, strings.ContainsRune(":deir", rune(head[0]))
+		}
+		if err != nil {
+			return b, true
+		}
+	}
+}
