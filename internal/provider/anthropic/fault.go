@@ -1,0 +1,171 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// detail is what a server says about a refused request.
+type detail struct {
+	message string
+	kind    string // Anthropic's type, AWS's exception, Google's status
+	status  int    // that the body names, 0 if it names none
+}
+
+// wireError has the fields of the shapes that errors come in:
+//
+//	{"type": "error", "error": {"type": "...", "message": "..."}}        Anthropic
+//	{"message": "..."} and the kind in a header                          AWS
+//	{"error": {"code": 429, "message": "...", "status": "..."}}, or a    Google
+//	list of it
+type wireError struct {
+	Error   json.RawMessage `json:"error"`
+	Type    string          `json:"type"`
+	AWSType string          `json:"__type"`
+	Message string          `json:"message"`
+	Status  string          `json:"status"`
+	Code    json.RawMessage `json:"code"`
+}
+
+// readDetail reads an error body. What is no JSON is a message as a whole: a
+// proxy's HTML page says more than nothing.
+func readDetail(body []byte) detail {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	return parseDetail(body, 3)
+}
+
+func parseDetail(body []byte, depth int) detail {
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		return detail{message: text}
+	}
+	var w wireError
+	if depth == 0 || json.Unmarshal(body, &w) != nil {
+		return detail{message: string(body)}
+	}
+	if present(w.Error) {
+		return parseDetail(w.Error, depth-1)
+	}
+	d := detail{message: w.Message, kind: w.Type}
+	for _, kind := range []string{w.Status, w.AWSType} {
+		if d.kind == "" {
+			d.kind = kind
+		}
+	}
+	if n, err := strconv.Atoi(string(w.Code)); err == nil && n >= 400 && n < 600 {
+		d.status = n
+	}
+	return d
+}
+
+// refused classifies a response with an error status, whose body the SDK has
+// read and put back.
+func (c *Client) refused(res *http.Response) error {
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		body = nil
+	}
+	d := readDetail(body)
+	if kind := res.Header.Get("X-Amzn-Errortype"); kind != "" {
+		d.kind, _, _ = strings.Cut(kind, ":")
+	}
+	d.status = 0 // the response's own counts
+	return c.stated(res.StatusCode, d, res.Header)
+}
+
+func (c *Client) stated(status int, d detail, h http.Header) error {
+	text := c.server.Excerpt(d.message)
+	if text == "" {
+		text = "no reason given"
+	}
+	if d.kind != "" && !strings.Contains(text, d.kind) {
+		text += " (" + c.server.Excerpt(d.kind) + ")"
+	}
+	if d.status != 0 {
+		status = d.status
+	}
+	fault := c.server.Fault(classify(status, d), status, errors.New(text))
+	if fault.Code.Transient() {
+		fault.RetryAfter = wait(h, time.Now())
+	}
+	return fault
+}
+
+// classify gives the class of a refused request. What the server says in words
+// counts first, since very different things come as invalid requests; then the
+// kind that it names, then the status.
+func classify(status int, d detail) model.Code {
+	kind := strings.ToLower(d.kind)
+	if kind == "invalid_request_error" || kind == "validationexception" || status >= 400 && status < 500 && status != http.StatusTooManyRequests {
+		if code := worded(d.message); code != "" {
+			return code
+		}
+	}
+	if code := stated(kind); code != "" {
+		return code
+	}
+	if code := header.ByStatus(status); code != "" {
+		return code
+	}
+	return model.Server
+}
+
+// stated knows the kinds of errors: Anthropic's, then AWS's, then Google's. A key
+// whose credit is used up is Auth: no waiting mends it, and the user must act on
+// the account.
+func stated(kind string) model.Code {
+	switch kind {
+	case "authentication_error", "permission_error", "billing_error",
+		"accessdeniedexception", "unrecognizedclientexception", "invalidsignatureexception", "expiredtokenexception",
+		"unauthenticated", "permission_denied":
+		return model.Auth
+	case "not_found_error", "resourcenotfoundexception", "not_found":
+		return model.NotFound
+	case "request_too_large":
+		return model.ContextLength
+	case "invalid_request_error", "validationexception", "invalid_argument", "failed_precondition":
+		return model.BadRequest
+	case "rate_limit_error", "throttlingexception", "resource_exhausted":
+		return model.RateLimit
+	case "overloaded_error", "serviceunavailableexception", "modelnotreadyexception", "unavailable":
+		return model.Overloaded
+	case "timeout_error", "modeltimeoutexception", "deadline_exceeded":
+		return model.Timeout
+	case "api_error", "internalserverexception", "modelerrorexception", "modelstreamerrorexception", "internal":
+		return model.Server
+	}
+	return ""
+}
+
+// worded knows reasons by their wording.
+func worded(message string) model.Code {
+	m := strings.ToLower(message)
+	has := func(phrases ...string) bool {
+		for _, p := range phrases {
+			if strings.Contains(m, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("prompt is too long", "exceed context limit", "input is too long", "context window", "maximum context length", "too many input tokens"):
+		return model.ContextLength
+	case has("credit balance is too low", "invalid x-api-key", "usage limits"):
+		return model.Auth
+	case has("content filtering policy"):
+		return model.ContentFilter
+	}
+	return ""
+}
