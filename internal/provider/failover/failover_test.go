@@ -165,7 +165,7 @@ func TestRest(t *testing.T) {
 			if f.fakes[0].Count() > before {
 				tries = append(tries, time.Since(start))
 			}
-			time.Sleep(250 * time.Millisecond)
+			<-time.After(250 * time.Millisecond)
 		}
 		// After one, two and four seconds, at the next request whose turn it is.
 		want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}
@@ -194,7 +194,7 @@ func TestRestIsBounded(t *testing.T) {
 			if !errors.As(err, &failure) || failure.RetryAfter <= 0 || failure.RetryAfter > MaxRest {
 				t.Fatalf("error %+v", err)
 			}
-			time.Sleep(failure.RetryAfter)
+			<-time.After(failure.RetryAfter)
 		}
 		if n := f.fakes[0].Count(); n != 100 {
 			t.Errorf("asked %d times of 100", n)
@@ -207,12 +207,12 @@ func TestTheHintWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFarm(t, Options{}, always(model.RateLimit, 20*time.Second), well)
 		f.ask(t, 1)
-		time.Sleep(19 * time.Second)
+		<-time.After(19 * time.Second)
 		f.ask(t, 5)
 		if n := f.fakes[0].Count(); n != 1 {
 			t.Errorf("asked %d times while it rests", n)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		f.ask(t, 2)
 		if n := f.fakes[0].Count(); n != 2 {
 			t.Errorf("asked %d times after its rest", n)
@@ -284,7 +284,7 @@ func TestRetiredBesideResting(t *testing.T) {
 				t.Errorf("error %+v", err)
 			}
 		}
-		time.Sleep(DefaultRest)
+		<-time.After(DefaultRest)
 		if got := f.ask(t, 1); got != "a" {
 			t.Errorf("answered by %s", got)
 		}
@@ -331,7 +331,7 @@ func TestCutAnswersAreNoReasonToRest(t *testing.T) {
 			if got := f.ask(t, 1); got != "b" && got != "a" {
 				t.Fatalf("got %s", got)
 			}
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 		}
 		if diff := cmp.Diff([]int{3, 6}, f.counts()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
@@ -379,7 +379,7 @@ func TestAVolleyIsOneFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(context.Context, int) (time.Duration, error) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return 0, &model.Error{Code: model.Overloaded, Err: errors.New("busy")}
 		}
 		f := newFarm(t, Options{}, slow, well)
@@ -398,7 +398,7 @@ func TestConcurrentRequestsAreAllAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		flaky := func(_ context.Context, n int) (time.Duration, error) {
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 			if n%7 == 3 {
 				return 0, &model.Error{Code: model.Network, Err: errors.New("reset")}
 			}
