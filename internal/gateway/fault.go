@@ -58,10 +58,16 @@ func faultOf(err error, retried bool) *fault {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.code, f.final = model.Timeout, retried
 	}
-	if f.final && (f.code.Transient() || f.code == model.Empty) {
+	if retried && !agents(f.code) {
 		f.code, f.after = "", 0
 	}
 	return f
+}
+
+// agents reports whether a failure is about what the agent asked, who may mend
+// it. Any other means to an agent that it must stop.
+func agents(c model.Code) bool {
+	return c == model.BadRequest || c == model.ContextLength || c == model.ContentFilter
 }
 
 // status is the HTTP status of a failure. What is final never has one that the
@@ -89,7 +95,8 @@ func (f *fault) status() int {
 }
 
 // statusStop tells an agent to stop: a budget is spent, or what failed has been
-// tried often enough.
+// tried often enough. Measured: of codex, claude, pi, gemini, qwen, copilot and
+// opencode none but codex asks again on 402; that one stops on 400.
 const statusStop = http.StatusPaymentRequired
 
 // headers are those that the clients of vendors read beside the status.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"strconv"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -233,5 +234,11 @@ func (s *responsesStream) fail(f *fault) {
 	s.event("response.failed", object{"response": o})
 }
 
-// refuseResponses is a failure in OpenAI's form.
-func refuseResponses(f *fault) (int, any) { return refuseChat(f) }
+// refuseResponses is a failure in OpenAI's form. Codex asks again on 402.
+func refuseResponses(f *fault) (int, any) {
+	status, v := refuseChat(f)
+	if status == statusStop {
+		status = http.StatusBadRequest
+	}
+	return status, v
+}
