@@ -2,11 +2,17 @@
 // "equals the gold answer" or "is JSON of this schema", written in YAML or JSON
 // beside the tasks. It also finds the answer within a longer reply.
 //
-// It knows nothing about models, rollouts or files, and calls nothing outside
-// the process: the same answer and task always give the same score.
+// Most checks are pure: the same answer and task always give the same score, by
+// Score. Those about what an agent leaves behind, files, changes, calls of tools,
+// and those that run a command or ask a judge, need Assess, which gets the
+// evidence and the means as values.
+//
+// It knows nothing about models, sandboxes, rollouts or journals. It reads the
+// folder that it is handed, never outside of it, and runs nothing itself.
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,6 +34,10 @@ type Options struct {
 	Threshold float64
 	// MatchTimeout replaces the default for regular expressions. 0 keeps it.
 	MatchTimeout time.Duration
+
+	// Workspace says that an agent leaves a folder behind, Judge that there is a
+	// model that judges. Without them Check refuses what needs them.
+	Workspace, Judge bool
 }
 
 // Suite scores answers. It holds the checks of a task set, and reads those of
@@ -60,7 +70,7 @@ func Compile(specs any, o Options) (*Suite, error) {
 	if specs == nil {
 		specs = Default()
 	}
-	p, err := compile(specs, o)
+	p, err := compile(specs, o, false)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +88,9 @@ func Default() []any {
 }
 
 // Check reports what is wrong with the checks that score t, as task.Checker
-// asks: faults in checks of its own, a missing or unfit gold answer, and checks
-// that an empty answer passes. Several faults are joined.
+// asks: faults in checks of its own, a missing or unfit gold answer, checks that
+// need what Options says is not there, and checks that an agent passes by doing
+// nothing. Several faults are joined.
 func (s *Suite) Check(t task.Task) error {
 	p, err := s.programOf(t)
 	if err != nil {
@@ -91,24 +102,57 @@ func (s *Suite) Check(t task.Task) error {
 		}
 		return errors.New("its checks compare with gold, but it has none")
 	}
-	if err := p.lintGold(t.Gold); err != nil {
+	if err := errors.Join(p.lintGold(t.Gold), s.lintNeeds(p.needs())); err != nil {
 		return err
 	}
-	if p.run("", t.Gold, s.options).Hard > 0 {
-		return fmt.Errorf("its checks cannot fail: an empty answer passes %s", p.names())
+	nothing, err := p.run(context.Background(), &subject{task: t, dry: true}, "check", s.options)
+	if err != nil {
+		return err
+	}
+	if nothing.Hard > 0 {
+		return fmt.Errorf("its checks cannot fail: an empty answer%s passes %s", andFolder(p.needs()), p.names())
 	}
 	return nil
 }
 
+func (s *Suite) lintNeeds(n Needs) error {
+	var errs []error
+	if n.Workspace && !s.options.Workspace {
+		errs = append(errs, errors.New("its checks look at the files that an agent leaves, but there is no agent with a workspace: use an agent as the target, or checks of the answer"))
+	}
+	if n.Judge && !s.options.Judge {
+		errs = append(errs, errors.New("its checks ask a judge, but no model has that role: name one as models.judge"))
+	}
+	return errors.Join(errs...)
+}
+
+func andFolder(n Needs) string {
+	if n.Workspace {
+		return " with an empty workspace"
+	}
+	return ""
+}
+
 // Score scores an answer to t by the checks of t, or by those of the set if t
-// has none. Checks of t that cannot be read score 0 with the reason; Check
-// finds them beforehand.
+// has none. Checks of t that cannot be read score 0 with the reason, and so do
+// those that need Assess; Check and Needs tell beforehand.
 func (s *Suite) Score(answer string, t task.Task) score.Score {
 	p, err := s.programOf(t)
 	if err != nil {
-		return score.Score{Reason: "broken checks: " + oneLine(err.Error())}
+		return broken(err)
 	}
-	return p.run(answer, t.Gold, s.options)
+	if p.needs() != (Needs{}) {
+		return broken(errors.New("they need more than the answer"))
+	}
+	result, err := p.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t}, "check", s.options)
+	if err != nil {
+		return broken(err)
+	}
+	return result
+}
+
+func broken(err error) score.Score {
+	return score.Score{Reason: "broken checks: " + oneLine(err.Error())}
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -125,7 +169,7 @@ func (s *Suite) programOf(t task.Task) (*program, error) {
 	}
 	specs, err := decodeJSON(string(t.Checks))
 	if err == nil {
-		c.program, err = compile(specs, s.options)
+		c.program, err = compile(specs, s.options, true)
 	}
 	c.err = err
 	s.mu.Lock()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -16,16 +17,19 @@ func types() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "json-schema", "json-equals", "is-json", "word-count", "char-count",
+		"file-exists", "file-equals", "file-contains", "diff", "tool-called", "command", "llm-rubric", "llm-equivalent",
 	}
 }
 
 // compiler turns specs into nodes.
 type compiler struct {
 	options Options
+	own     bool // the checks are a task's own, and come with the tasks
 	depth   int
 }
 
-func compile(specs any, o Options) (*program, error) {
+// compile reads the checks of a set, or those of a task's own.
+func compile(specs any, o Options, own bool) (*program, error) {
 	list, ok := specs.([]any)
 	if !ok {
 		list = []any{specs}
@@ -33,7 +37,7 @@ func compile(specs any, o Options) (*program, error) {
 	if len(list) == 0 {
 		return nil, errors.New("checks: the list is empty")
 	}
-	c := &compiler{options: o}
+	c := &compiler{options: o, own: own}
 	nodes, err := c.list("checks", list, true)
 	if err != nil {
 		return nil, err
@@ -103,6 +107,9 @@ func (c *compiler) kindOf(s *spec) (kind string, negate bool) {
 		word, _ := v.(string)
 		kind = strings.ReplaceAll(strings.ToLower(word), "_", "-")
 		kind, negate = strings.CutPrefix(kind, "not-")
+		if kind == "git-diff" {
+			kind = "diff" // what it is called elsewhere; Git has no say in it
+		}
 		if !slices.Contains(types(), kind) {
 			s.fail("type", "unknown check %s%s; known are %s, each also with not-", strings.TrimPrefix(describe(v), "the text "), suggestion(kind, types()), strings.Join(types(), ", "))
 			kind = ""
@@ -151,6 +158,18 @@ func (c *compiler) build(s *spec, n *node) {
 		buildJSONEquals(s, n)
 	case "word-count", "char-count":
 		buildCount(s, n)
+	case "file-exists", "file-equals", "file-contains":
+		buildFile(s, n, c.options.MatchTimeout)
+	case "diff":
+		buildDiff(s, n)
+	case "tool-called":
+		buildToolCalled(s, n, c.options.MatchTimeout)
+	case "command":
+		buildCommand(s, n, c.own)
+	case "llm-rubric":
+		buildRubric(s, n)
+	case "llm-equivalent":
+		buildEquivalent(s, n)
 	default:
 		buildContains(s, n)
 	}
@@ -180,28 +199,33 @@ func (c *compiler) group(s *spec, n *node) {
 	inner := &program{nodes: nodes}
 	n.gold = inner.needsGold()
 	n.fit = inner.fit
+	n.needs = inner.needs()
 	if s.kind == "any" {
 		n.holds = "meets one of " + inner.names()
-		n.judge = inner.any(threshold)
+		n.look = inner.any(threshold)
 		return
 	}
 	if !counts(nodes) {
 		s.fail(s.kind, "every weight is 0, so nothing counts")
 	}
 	n.holds = "meets all of " + inner.names()
-	n.judge = inner.all(threshold)
+	n.look = inner.all(threshold)
 }
 
 // fit reports whether a gold answer suits the members of a group.
 func (p *program) fit(gold string) error { return p.lintGold([]string{gold}) }
 
 // any holds if one member passes, and, with a threshold, scores that much.
-func (p *program) any(threshold float64) judge {
-	return func(answer string, gold []string) verdict {
+func (p *program) any(threshold float64) look {
+	return func(ctx context.Context, s *subject, id string) (verdict, error) {
 		var best verdict
-		var reasons []string
+		var reasons, details []string
 		for i := range p.nodes {
-			v := p.nodes[i].run(answer, gold)
+			v, err := p.nodes[i].run(ctx, s, fmt.Sprint(id, "/", i+1))
+			if err != nil {
+				return verdict{}, fmt.Errorf("%s: %w", p.nodes[i].name, err)
+			}
+			details = appendSome(details, v.detail)
 			best.pass = best.pass || v.pass && v.score >= threshold
 			best.score = max(best.score, v.score)
 			reasons = append(reasons, p.nodes[i].name+": "+v.reason)
@@ -209,19 +233,23 @@ func (p *program) any(threshold float64) judge {
 		best.pass = best.pass || threshold > 0 && best.score >= threshold
 		if !best.pass {
 			best.reason = "none of its members holds (" + firstFew(reasons) + ")"
+			best.detail = strings.Join(details, "\n")
 		}
-		return best
+		return best, nil
 	}
 }
 
 // all holds if every required member passes and the weighted score reaches the
 // threshold.
-func (p *program) all(threshold float64) judge {
-	return func(answer string, gold []string) verdict {
-		s := p.run(answer, gold, Options{Threshold: threshold})
+func (p *program) all(threshold float64) look {
+	return func(ctx context.Context, what *subject, id string) (verdict, error) {
+		s, err := p.run(ctx, what, id+"/", Options{Threshold: threshold})
+		if err != nil {
+			return verdict{}, err
+		}
 		v := verdict{score: s.Soft, pass: s.Hard == 1, reason: s.Reason}
 		if v.pass {
-			return v
+			return v, nil
 		}
 		var reasons []string
 		for _, part := range s.Parts {
@@ -232,8 +260,15 @@ func (p *program) all(threshold float64) judge {
 		if len(reasons) > 1 {
 			v.reason = firstFew(reasons)
 		}
-		return v
+		return v, nil
 	}
+}
+
+func appendSome(list []string, text string) []string {
+	if text == "" {
+		return list
+	}
+	return append(list, text)
 }
 
 // firstFew keeps messages readable: a long group rarely needs all its reasons.

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,10 +16,15 @@ type verdict struct {
 	pass   bool
 	reason string // why it does not hold; empty if it does
 	broken bool   // it could not be decided, so it fails whichever way it is asked
+	detail string // more for analysts, of several lines
 }
 
-// judge decides a check, before negation.
+// judge decides a check by the answer alone, before negation.
 type judge func(answer string, gold []string) verdict
+
+// look decides a check by all that there is, before negation. id names the check
+// within its suite. An error says that nothing was measured.
+type look func(ctx context.Context, s *subject, id string) (verdict, error)
 
 // node is a compiled check.
 type node struct {
@@ -29,22 +36,35 @@ type node struct {
 	feedback string // the author's words for when it fails
 	gold     bool   // it compares with the task's gold
 	fit      func(gold string) error
+	needs    Needs
 	judge    judge
+	look     look   // in place of judge
+	subject  string // what holds of it; "" = the answer
 }
 
-func (n *node) run(answer string, gold []string) verdict {
-	v := n.judge(answer, gold)
+func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
+	v, err := n.decide(ctx, s, id)
+	if err != nil {
+		return verdict{}, err
+	}
 	if v.broken {
-		return verdict{broken: true, reason: v.reason}
+		return verdict{broken: true, reason: v.reason, detail: v.detail}, nil
 	}
 	if !n.negate {
-		return v
+		return v, nil
 	}
-	v = verdict{score: 1 - v.score, pass: !v.pass}
+	v = verdict{score: 1 - v.score, pass: !v.pass, detail: v.detail}
 	if !v.pass {
-		v.reason = "must not be so: the answer " + n.holds
+		v.reason = "must not be so: " + cmp.Or(n.subject, "the answer") + " " + n.holds
 	}
-	return v
+	return v, nil
+}
+
+func (n *node) decide(ctx context.Context, s *subject, id string) (verdict, error) {
+	if n.look == nil {
+		return n.judge(s.Answer, s.task.Gold), nil
+	}
+	return n.look(ctx, s, id)
 }
 
 // program is a list of checks that score together.
@@ -84,14 +104,28 @@ func (p *program) names() string {
 	return strings.Join(names, ", ")
 }
 
-// run scores an answer. Soft is the weighted mean of the checks' scores; hard
+func (p *program) needs() Needs {
+	var all Needs
+	for _, n := range p.nodes {
+		all = all.or(n.needs)
+	}
+	return all
+}
+
+// run scores what was left. Soft is the weighted mean of the checks' scores; hard
 // is 1 if every required check passes and soft reaches the threshold.
-func (p *program) run(answer string, gold []string, o Options) score.Score {
+// A check's id is that of its list, and its place in it from 1.
+func (p *program) run(ctx context.Context, what *subject, id string, o Options) (score.Score, error) {
 	s := score.Score{Hard: 1, Parts: make([]score.Part, len(p.nodes))}
+	details := make([]string, len(p.nodes))
 	var sum, weights float64
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		v := n.run(answer, gold)
+		v, err := n.run(ctx, what, fmt.Sprint(id, i+1))
+		if err != nil {
+			return score.Score{}, fmt.Errorf("check %s: %w", n.name, err)
+		}
+		details[i] = v.detail
 		sum += n.weight * v.score
 		weights += n.weight
 		s.Parts[i] = score.Part{Check: n.name, Score: v.score, Weight: n.weight, Pass: v.pass, Reason: v.reason}
@@ -107,13 +141,13 @@ func (p *program) run(answer string, gold []string, o Options) score.Score {
 		s.Hard = 0
 		s.Reason = fmt.Sprintf("threshold: the weighted score is %.3g, %.3g is needed", s.Soft, o.Threshold)
 	}
-	s.Feedback = p.feedback(s)
-	return s
+	s.Feedback = p.feedback(s, details)
+	return s, nil
 }
 
 // feedback tells the analysts what each failed check expected. A check that
 // passes, and one that is merely reported, says nothing.
-func (p *program) feedback(s score.Score) string {
+func (p *program) feedback(s score.Score, details []string) string {
 	var b strings.Builder
 	for i, part := range s.Parts {
 		n := &p.nodes[i]
@@ -124,7 +158,10 @@ func (p *program) feedback(s score.Score) string {
 		if n.feedback != "" {
 			line += " - " + n.feedback
 		}
-		if strings.Contains(b.String(), part.Reason) && n.feedback == "" {
+		if details[i] != "" {
+			line += "\n" + details[i]
+		}
+		if strings.Contains(b.String(), part.Reason) && n.feedback == "" && details[i] == "" {
 			continue // another check has said the same of the same answer
 		}
 		if b.Len() > 0 {

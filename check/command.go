@@ -1,0 +1,278 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of a command check.
+const (
+	defaultCommandTimeout = time.Minute
+	maxCommandTimeout     = time.Hour
+	maxReward             = 1 << 10 // bytes of a reward file
+	maxTail               = 2 << 10 // bytes of output that analysts get
+)
+
+// Command is what a command check runs. It has no variables of its own: the
+// environment is that of Means.
+type Command struct {
+	Argv    []string      `json:"argv"`              // program and arguments; run in the workspace
+	Timeout time.Duration `json:"timeout"`           // above 0
+	Network bool          `json:"network,omitempty"` // it may connect to other machines
+	Reward  string        `json:"reward,omitempty"`  // file in the workspace, see Carry; "" = the exit code decides
+}
+
+// End says why a command ended.
+type End string
+
+// The ends. A command that could not be started, or was cancelled with its
+// context, is an error of Means.Command.
+const (
+	EndExit     End = "exit"     // by itself, or by a signal that was not ours
+	EndDeadline End = "deadline" // it took longer than its timeout
+	EndFlood    End = "flood"    // it wrote more than it may
+	EndBlocked  End = "blocked"  // Carry did not run it: what the agent left in place of the reward file cannot be removed
+)
+
+// CommandResult is how a command ended. It can be recorded as JSON: with it, the
+// check gives the same score again without the workspace.
+type CommandResult struct {
+	End    End    `json:"end"`
+	Code   int    `json:"code"`             // exit code; -1 when a signal ended it
+	Signal string `json:"signal,omitempty"` // that signal, such as "SIGKILL"
+	Stdout string `json:"stdout,omitempty"` // the end of it; a few KB are enough
+	Stderr string `json:"stderr,omitempty"`
+
+	// What the reward file holds, and why it cannot be read; both "" without one.
+	Reward      string `json:"reward,omitempty"`
+	RewardFault string `json:"reward_fault,omitempty"`
+}
+
+// Carry runs a command in a workspace and reads its reward file, which must not
+// be one that the agent left: it is removed first. run gets the command to run
+// and gives its result but for the reward. A program of a sandbox is run like
+// this, with dir as the only folder that it may write:
+//
+//	func(ctx context.Context, c check.Command) (check.CommandResult, error) {
+//		r, err := sandbox.Run(ctx, sandbox.Spec{
+//			Argv: c.Argv, Dir: dir, Env: env, Stdout: &tail, Timeout: c.Timeout,
+//			Confine: &sandbox.Confine{Write: []string{dir, temp}, Network: c.Network},
+//		})
+//		...
+//	}
+//
+// An error means that there is no result.
+func Carry(ctx context.Context, dir string, c Command, run func(context.Context, Command) (CommandResult, error)) (CommandResult, error) {
+	if c.Reward == "" {
+		return run(ctx, c)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return CommandResult{}, fmt.Errorf("open workspace: %w", err)
+	}
+	defer func() { _ = root.Close() }() // what was written to it is not ours
+	if err := root.RemoveAll(c.Reward); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return CommandResult{End: EndBlocked, Code: -1, RewardFault: (&subject{root: root}).fault(c.Reward, err).Error()}, nil
+	}
+	r, err := run(ctx, c)
+	if err != nil {
+		return CommandResult{}, err
+	}
+	r.Reward, err = readReward(root, c.Reward)
+	if err != nil {
+		r.RewardFault = err.Error()
+	}
+	return r, nil
+}
+
+func readReward(root *os.Root, path string) (string, error) {
+	w := &subject{root: root}
+	info, err := w.stat(path)
+	if err == nil && info.Size() > maxReward {
+		return "", fmt.Errorf("%s has %d bytes, a number has at most %d", path, info.Size(), maxReward)
+	}
+	text, err := w.read(path)
+	if err != nil {
+		return "", errors.New(reason(err))
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", fmt.Errorf("%s is empty", path)
+	}
+	return text, nil
+}
+
+// buildCommand compiles command. own says that the check comes with a task.
+func buildCommand(s *spec, n *node, own bool) {
+	n.needs = Needs{Workspace: true, Command: true}
+	n.subject = "the command"
+	c := Command{Argv: s.argv(), Timeout: s.duration("timeout", defaultCommandTimeout, maxCommandTimeout), Network: s.flag("network", false)}
+	if c.Network && own {
+		s.fail("network", "only the checks of the config may use the network, not those that come with a task")
+	}
+	threshold := 1.0
+	if _, ok := s.m["reward"]; ok {
+		c.Reward = s.localPath("reward")
+		threshold = s.number("threshold", 1, 0, 1)
+	} else {
+		s.get("reward")
+	}
+	late := s.choice("on_timeout", "unmeasured", "fail")
+	n.holds = "succeeds"
+	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
+		if w.dry {
+			return verdict{broken: true, reason: "was not run"}, nil
+		}
+		if w.deleted() {
+			return verdict{broken: true, reason: "the workspace was deleted"}, nil
+		}
+		r, err := w.by.Command(ctx, id, c)
+		if err != nil {
+			return verdict{}, err
+		}
+		v, err := c.verdict(r, threshold, late == "fail")
+		if err != nil {
+			return verdict{}, err
+		}
+		v.detail = r.tail()
+		return v, nil
+	}
+}
+
+// verdict reads the result of a command. The command is the user's: when it was
+// not run to its end, or does not do what it is there for, nothing was measured.
+func (c *Command) verdict(r CommandResult, threshold float64, lateFails bool) (verdict, error) {
+	switch {
+	case r.End == EndDeadline || r.End == EndFlood:
+		what := fmt.Sprintf("it was ended after %v", c.Timeout)
+		if r.End == EndFlood {
+			what = "it was ended for writing too much"
+		}
+		if lateFails {
+			return verdict{broken: true, reason: what}, nil
+		}
+		return verdict{}, errors.New(what + ", which measures nothing; give it more time, or write on_timeout: fail if it is the agent's doing")
+	case r.End == EndBlocked:
+		return verdict{broken: true, reason: "what was left in place of the reward file is in the way: " + r.RewardFault}, nil
+	case r.End != EndExit:
+		return verdict{}, fmt.Errorf("the command ended by %q, which means nothing", r.End)
+	case r.Signal == "SIGKILL":
+		return verdict{}, errors.New("the command was killed by the system, for want of memory perhaps, which measures nothing")
+	case c.Reward != "":
+		return c.rewarded(r, threshold)
+	case r.Code != 0 || r.Signal != "":
+		return verdict{reason: r.ending()}, nil
+	}
+	return verdict{score: 1, pass: true}, nil
+}
+
+// rewarded reads the number that the command wrote. Without one a command that
+// failed has failed, and one that says it succeeded has measured nothing.
+func (c *Command) rewarded(r CommandResult, threshold float64) (verdict, error) {
+	if r.RewardFault != "" || r.Reward == "" {
+		fault := r.RewardFault
+		if fault == "" {
+			fault = c.Reward + " is empty"
+		}
+		if r.Code != 0 || r.Signal != "" {
+			return verdict{reason: r.ending() + ", and left no reward: " + fault}, nil
+		}
+		return verdict{}, fmt.Errorf("the command ended well but left no reward: %s", fault)
+	}
+	f, err := strconv.ParseFloat(strings.TrimSpace(r.Reward), 64)
+	if err != nil || math.IsNaN(f) || f < 0 || f > 1 {
+		return verdict{}, fmt.Errorf("the command left the reward %s in %s; a number from 0 to 1 is one", quote(r.Reward), c.Reward)
+	}
+	v := verdict{score: f, pass: f >= threshold}
+	if !v.pass {
+		v.reason = fmt.Sprintf("the reward is %.3g, %.3g is needed", f, threshold)
+	}
+	return v, nil
+}
+
+func (r *CommandResult) ending() string {
+	switch {
+	case r.Signal != "":
+		return "the command was ended by " + r.Signal
+	case r.Code == 127:
+		return "the command ended with exit code 127: a program was not found"
+	}
+	return fmt.Sprintf("the command ended with exit code %d", r.Code)
+}
+
+// tail is the end of what the command printed, for analysts.
+func (r *CommandResult) tail() string {
+	var parts []string
+	for _, out := range []struct{ name, text string }{{"output", r.Stdout}, {"errors", r.Stderr}} {
+		if text := lastBytes(strings.TrimSpace(out.text), maxTail/2); text != "" {
+			parts = append(parts, out.name+": "+text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// lastBytes returns at most limit bytes from the end of s, in whole characters.
+func lastBytes(s string, limit int) string {
+	if len(s) <= limit {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return "..." + strings.ToValidUTF8(s[len(s)-limit:], "")
+}
+
+// argv reads what to run: argv, a list, or run, a script for the shell.
+func (s *spec) argv() []string {
+	list, hasArgv := s.get("argv")
+	script, hasScript := s.get("run")
+	if hasArgv == hasScript {
+		s.fail("argv", "exactly one of argv, a program and its arguments, and run, a script for sh, is needed")
+		return nil
+	}
+	if hasScript {
+		text, ok := script.(string)
+		if !ok || strings.TrimSpace(text) == "" {
+			s.fail("run", "a script expected, found %s", describe(script))
+		}
+		return []string{"sh", "-c", text}
+	}
+	items, ok := list.([]any)
+	if !ok || len(items) == 0 {
+		s.fail("argv", "a list of a program and its arguments expected, found %s", describe(list))
+		return nil
+	}
+	argv := s.operandList("argv", items)
+	if len(argv) > 0 && argv[0] == "" {
+		s.fail("argv", "the program is empty")
+	}
+	return argv
+}
+
+// duration reads a time such as 90s or 5m, or a number of seconds, above 0.
+func (s *spec) duration(key string, fallback, most time.Duration) time.Duration {
+	v, ok := s.get(key)
+	if !ok {
+		return fallback
+	}
+	var d time.Duration
+	if f, ok := toFloat(v); ok {
+		d = time.Duration(min(f, most.Seconds()+1) * float64(time.Second))
+	} else if text, ok := v.(string); ok {
+		var err error
+		if d, err = time.ParseDuration(text); err != nil {
+			s.fail(key, "%q is no time; write it like 90s or 5m", text)
+			return fallback
+		}
+	} else {
+		s.fail(key, "a time expected, found %s", describe(v))
+		return fallback
+	}
+	if d <= 0 || d > most {
+		s.fail(key, "%v is out of range; above 0 and at most %v is allowed", d, most)
+	}
+	return d
+}

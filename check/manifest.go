@@ -1,0 +1,159 @@
+package check
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Bounds of a manifest. A workspace beyond them cannot be compared.
+const (
+	maxManifestFiles = 50_000
+	maxManifestBytes = 1 << 30
+	maxManifestLines = 4_000_000
+)
+
+// Manifest is what was in a folder: every file by its path, with slashes. The
+// folders named .git are left out, so that committing changes nothing. It can be
+// written as JSON.
+type Manifest struct {
+	Files map[string]File `json:"files"`
+	// Over says why the manifest is not complete: the folder has more files or
+	// bytes than can be compared, or something in it cannot be read.
+	Over string `json:"over,omitempty"`
+}
+
+// File is one entry of a Manifest.
+type File struct {
+	Hash string `json:"hash"` // SHA-256 of the content, or of where a link leads
+	// Lines are hashes of the lines, in their order. They hold no content.
+	Lines []uint64 `json:"lines,omitempty"`
+}
+
+// Snapshot returns the manifest of a folder, to be kept as Evidence.Before. A
+// folder that is beyond the bounds (50,000 files, 1 GB, 4 million lines) is an
+// error. Symbolic links are not followed.
+func Snapshot(dir string) (Manifest, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("take a snapshot: %w", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	m := manifestOf(root)
+	if m.Over != "" {
+		return Manifest{}, fmt.Errorf("take a snapshot of %s: %s", dir, m.Over)
+	}
+	return m, nil
+}
+
+// manifestOf never fails: what keeps it from being complete is in Over.
+func manifestOf(root *os.Root) Manifest {
+	w := &walker{root: root, files: map[string]File{}}
+	err := fs.WalkDir(root.FS(), ".", w.visit)
+	m := Manifest{Files: w.files}
+	if err != nil {
+		m.Over = err.Error()
+	}
+	return m
+}
+
+// walker collects the files of a folder.
+type walker struct {
+	root  *os.Root
+	files map[string]File
+	bytes int64
+	lines int
+}
+
+func (w *walker) visit(path string, d fs.DirEntry, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s cannot be read", path)
+	}
+	if d.Name() == ".git" {
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if d.IsDir() {
+		return nil
+	}
+	if len(w.files) >= maxManifestFiles {
+		return fmt.Errorf("there are more than %d files", maxManifestFiles)
+	}
+	f, err := w.file(path, d.Type())
+	if err != nil {
+		return err
+	}
+	w.files[path] = f
+	return nil
+}
+
+func (w *walker) file(path string, mode fs.FileMode) (File, error) {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		target, err := w.root.Readlink(path)
+		if err != nil {
+			return File{}, fmt.Errorf("%s cannot be read", path)
+		}
+		return File{Hash: hashOf("link to " + target)}, nil
+	case !mode.IsRegular():
+		return File{Hash: hashOf("special file " + mode.String())}, nil // reading it might wait forever
+	}
+	f, err := w.root.Open(path)
+	if err != nil {
+		return File{}, fmt.Errorf("%s cannot be read", path)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return w.content(path, f)
+}
+
+func (w *walker) content(path string, r io.Reader) (File, error) {
+	whole := sha256.New()
+	// A read that fails is no end: only an end of the file is.
+	in := bufio.NewReaderSize(io.TeeReader(io.LimitReader(r, maxManifestBytes-w.bytes+1), whole), 64<<10)
+	var lines []uint64
+	for {
+		hash, n, err := hashLine(in)
+		if n > 0 {
+			lines = append(lines, hash)
+		}
+		w.bytes += n
+		w.lines += min(1, int(n))
+		switch {
+		case w.bytes > maxManifestBytes:
+			return File{}, fmt.Errorf("there are more than %d MB", maxManifestBytes>>20)
+		case w.lines > maxManifestLines:
+			return File{}, fmt.Errorf("there are more than %d lines", maxManifestLines)
+		case errors.Is(err, io.EOF):
+			return File{Hash: hex.EncodeToString(whole.Sum(nil)), Lines: lines}, nil
+		case err != nil:
+			return File{}, fmt.Errorf("%s cannot be read", path)
+		}
+	}
+}
+
+// hashLine reads one line, of any length, with its end.
+func hashLine(in *bufio.Reader) (hash uint64, n int64, err error) {
+	h := sha256.New()
+	for {
+		part, err := in.ReadSlice('\n')
+		h.Write(part) // never fails
+		n += int64(len(part))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return binary.LittleEndian.Uint64(h.Sum(nil)), n, err
+	}
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
