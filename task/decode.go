@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // fields of an item on its way to becoming a Task. Reserved ones are taken out
@@ -39,6 +41,7 @@ func decode(it Item, origin string) (Task, error) {
 		f.gold(&t.Gold),
 		f.checks(&t.Checks),
 		f.split(&t.Split),
+		f.review(&t.Unreviewed),
 	)
 	for key, v := range f {
 		if _, jsonErr := json.Marshal(v); jsonErr != nil {
@@ -63,7 +66,7 @@ func decode(it Item, origin string) (Task, error) {
 func (f fields) contentID() string {
 	content := make(fields, len(f))
 	for key, v := range f {
-		if key != "split" {
+		if key != "split" && key != "reviewed" {
 			content[key] = v
 		}
 	}
@@ -201,6 +204,20 @@ func (f fields) split(to *Split) error {
 	s, err := ParseSplit(name)
 	*to = s
 	return err
+}
+
+// review reads whether somebody has looked at the task; absent means yes.
+func (f fields) review(unreviewed *bool) error {
+	name, v, err := f.take("reviewed")
+	if err != nil || name == "" {
+		return err
+	}
+	text, ok := scalar(v)
+	if reviewed, err := strconv.ParseBool(strings.ToLower(text)); ok && err == nil {
+		*unreviewed = !reviewed
+		return nil
+	}
+	return fmt.Errorf("field %q must be true or false, found %s; rename it if it means something else", name, kind(v))
 }
 
 // kind names the type of a JSON value for messages.

@@ -15,12 +15,16 @@ import (
 // MaxFile is the largest task file, in bytes.
 const MaxFile = 256 << 20
 
+// RejectedFile is where a review keeps the tasks that it took out of a file
+// beside it. Load passes over it in directories.
+const RejectedFile = "rejected.jsonl"
+
 // Load reads the tasks at path: a JSONL, JSON, YAML or CSV file, a directory
 // that holds one, or a directory with one per split (train, val or selection,
 // test; each a file or a directory such as train/items.json).
 //
 // Fields id, type (or task_type), prompt, gold (or answer, answers), hidden,
-// checks and split are read as such, all others become data. A task without an
+// checks, split and reviewed are read as such, all others become data. A task without an
 // id gets one from its content. A path that cannot be read is the error of the
 // operating system, wrapped; everything else is an *Error that names every
 // problem with its line.
@@ -127,7 +131,7 @@ func dataFile(dir string, entries []os.DirEntry) (string, error) {
 	var named, others []string
 	for _, e := range entries {
 		name := e.Name()
-		if !isData(name) || isDir(filepath.Join(dir, name)) {
+		if !isData(name) || name == RejectedFile || isDir(filepath.Join(dir, name)) {
 			continue
 		}
 		stem := strings.TrimSuffix(name, filepath.Ext(name))

@@ -36,6 +36,17 @@ func (s Set) Tasks() []Task { return s.tasks }
 // Len returns the number of tasks.
 func (s Set) Len() int { return len(s.tasks) }
 
+// Unreviewed returns how many tasks are drafts that nobody has accepted.
+func (s Set) Unreviewed() int {
+	n := 0
+	for _, t := range s.tasks {
+		if t.Unreviewed {
+			n++
+		}
+	}
+	return n
+}
+
 // Warnings returns what is worth telling the user though it is no error.
 func (s Set) Warnings() []string { return s.warnings }
 

@@ -26,6 +26,11 @@ type Task struct {
 	Split  Split           `json:"split,omitempty"`
 	Data   map[string]any  `json:"data,omitempty"` // every other field, for templates
 
+	// Unreviewed says that a model drafted the task and nobody has accepted it
+	// (reviewed: false in a file): what is measured on it is exploratory. It is no
+	// part of what the task asks, so it changes neither id nor digest.
+	Unreviewed bool `json:"-"`
+
 	// Where the task was read, for messages: "tasks.jsonl:12".
 	Origin string `json:"-"`
 }
