@@ -66,7 +66,7 @@ func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.divide} {
+	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.divide, s.workspaceDigests} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -75,6 +75,9 @@ func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
 		if err := s.loadModel(role); err != nil {
 			return nil, err
 		}
+	}
+	if len(needs) > 0 {
+		return s, s.requireMeans()
 	}
 	return s, nil
 }
@@ -142,7 +145,9 @@ func (s *setup) loadChecks() (err error) {
 	if len(s.cfg.Tasks.Checks) > 0 {
 		specs = s.cfg.Tasks.Checks
 	}
-	if s.suite, err = check.Compile(specs, check.Options{Threshold: s.cfg.Tasks.Threshold}); err != nil {
+	if s.suite, err = check.Compile(specs, check.Options{
+		Threshold: s.cfg.Tasks.Threshold, Workspace: s.cfg.Agent.Name != "", Judge: s.cfg.Models.Judge.Provider != "" || s.clients[model.Judge] != nil,
+	}); err != nil {
 		return &inputError{fmt.Errorf("tasks.checks: %w", err)}
 	}
 	return nil
@@ -247,7 +252,7 @@ func (s *setup) loadModel(role string) error {
 		s.models[role] = wire.Built{Client: c, Endpoint: "client:" + role, Source: "client:" + s.extraIDs["client."+role]}
 		return nil
 	}
-	if role == model.Target && m.Provider == "" && s.ownEnv() {
+	if role == model.Target && m.Provider == "" && (s.ownEnv() || s.cfg.Agent.Name != "" && !s.cfg.Agent.Gateway) {
 		s.models[role] = wire.Built{Client: noModel{}, Endpoint: "none"}
 		return nil
 	}
@@ -324,7 +329,7 @@ func (s *setup) outcomeContext() ([]byte, error) {
 	}
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(id)) {
-		for _, part := range []string{"env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"} {
+		for _, part := range []string{"agent.", "env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"} {
 			if strings.HasPrefix(key, part) {
 				fmt.Fprintf(h, "%q=%q\n", key, id[key])
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -33,13 +34,14 @@ type world struct {
 	timedOut atomic.Bool
 	began    time.Time
 	closers  []func() error
+	commands chan struct{} // bounds the commands of checks that run at once
 	stopped  chan struct{}
 	watched  chan struct{}
 }
 
 // world builds it over an open run. ctx is that of the whole run.
 func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
-	w := &world{setup: s, run: r, events: serial(s.options.events), stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now()}
+	w := &world{setup: s, run: r, events: serial(s.options.events), stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now(), commands: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	w.recorded = len(r.Journal.Results())
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
@@ -61,7 +63,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		return nil, fmt.Errorf("set up calls: %w", err)
 	}
 	w.caller = c
-	episode, err := w.episode()
+	episode, err := w.episode(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +128,11 @@ func (w *world) close() {
 }
 
 // episode chooses what carries out a task.
-func (w *world) episode() (rollout.Episode, error) {
+func (w *world) episode(ctx context.Context) (rollout.Episode, error) {
 	s := w.setup
 	switch {
+	case s.cfg.Agent.Name != "":
+		return w.agent(ctx)
 	case s.env != nil:
 		return w.bind(&rollout.Env{Env: s.env, Timeout: s.cfg.Env.Timeout.Std()})
 	case len(s.cfg.Env.Command) > 0:
@@ -168,12 +172,6 @@ func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
 	}
 	e.Record, e.RunSeed, e.Context = w.caller, w.setup.cfg.Train.Seed, outcomeContext
 	return e, nil
-}
-
-// assess finds the answer in what a rollout left and scores it.
-func (w *world) assess(_ context.Context, _ string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
-	answer := w.setup.extract.Answer(ev.Reply)
-	return answer, w.setup.scoreAnswer(answer, t), nil
 }
 
 func (s *setup) scoreAnswer(answer string, t task.Task) score.Score {

@@ -95,12 +95,12 @@ type Model struct {
 	TopP            *float64          `key:"top_p" doc:"nucleus sampling; null = the server's default" min:"0" max:"1"`
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
 	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
-	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:"auto,chat,responses"`
+	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:",auto,chat,responses"`
 	Context         int               `key:"context" doc:"provider ollama: length of the context in tokens; 0 = 16384, or the model's own if that is less" min:"0"`
 	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
 	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
-	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried" min:"1ms" class:"operational"`
+	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried; 0 = 1m" min:"0s" class:"operational"`
 	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
 	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
 	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`
@@ -111,7 +111,7 @@ type Model struct {
 
 // Azure is how requests to Azure OpenAI are signed.
 type Azure struct {
-	Auth       string `key:"auth" doc:"api_key, azure_cli, managed_identity or compatible (a bearer token)" enum:"api_key,azure_cli,managed_identity,compatible"`
+	Auth       string `key:"auth" doc:"api_key, azure_cli, managed_identity or compatible (a bearer token)" enum:",api_key,azure_cli,managed_identity,compatible"`
 	APIVersion string `key:"api_version" doc:"version of the API in the older form of URLs; absent: the newer form without one"`
 	Scope      string `key:"scope" doc:"scope of tokens; absent: https://cognitiveservices.azure.com/.default"`
 	ClientID   string `key:"client_id" doc:"client id of a user-assigned managed identity"`

@@ -104,7 +104,6 @@ type passWork struct {
 // requests in flight, so the limiter below it always has work to choose from.
 const workers = 512
 
-//
 // A question whose answer comes later ends the pass only when all others have
 // been put: whoever answers shall find them together.
 func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) error {

@@ -28,8 +28,8 @@ type Workspaces struct {
 // The fields of a task that say what its workspace starts with, besides the
 // template: a folder, and files by their path.
 const (
-	fieldWorkspace = "workspace"
-	fieldFiles     = "files"
+	FieldWorkspace = "workspace"
+	FieldFiles     = "files"
 )
 
 // workspace is where one episode works.
@@ -105,32 +105,32 @@ func (w *Workspaces) fill(ws workspace, t task.Task) error {
 
 // own returns the folder that a task names as its workspace, "" if it does not.
 func (w *Workspaces) own(t task.Task) (string, error) {
-	v, ok := t.Data[fieldWorkspace]
+	v, ok := t.Data[FieldWorkspace]
 	if !ok || v == nil {
 		return "", nil
 	}
 	name, ok := v.(string)
 	if !ok || !filepath.IsLocal(name) {
-		return "", fmt.Errorf("the field %s is %v, want the path of a folder below %s", fieldWorkspace, v, w.TasksDir)
+		return "", fmt.Errorf("the field %s is %v, want the path of a folder below %s", FieldWorkspace, v, w.TasksDir)
 	}
 	return filepath.Join(w.TasksDir, name), nil
 }
 
 // filesOf returns the files that a task brings: path to text.
 func filesOf(t task.Task) (map[string]string, error) {
-	v, ok := t.Data[fieldFiles]
+	v, ok := t.Data[FieldFiles]
 	if !ok || v == nil {
 		return nil, nil
 	}
 	list, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("the field %s is %T, want an object of paths and texts", fieldFiles, v)
+		return nil, fmt.Errorf("the field %s is %T, want an object of paths and texts", FieldFiles, v)
 	}
 	files := make(map[string]string, len(list))
 	for name, text := range list {
 		s, ok := text.(string)
 		if !ok || !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("the field %s has %q: %T, want a path within the workspace and a text", fieldFiles, name, text)
+			return nil, fmt.Errorf("the field %s has %q: %T, want a path within the workspace and a text", FieldFiles, name, text)
 		}
 		files[name] = s
 	}

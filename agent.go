@@ -1,0 +1,143 @@
+package skillopt
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+)
+
+// RunHelper is to be called first in the main function of a program that trains
+// with agents or command checks. On Linux such programs are confined by a copy
+// of this one that gives up its rights before it becomes them: RunHelper does not
+// return when it finds itself to be that copy, and does nothing otherwise. args
+// is os.Args.
+func RunHelper(args []string) { sandbox.Main(args) }
+
+// workspaces is the folder of a run in which agents work.
+const workspaces = "workspaces"
+
+// agent has a coding agent carry out the tasks.
+func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
+	s := w.setup
+	runner, err := wire.Agent(ctx, s.cfg.Agent, s.cfg.Models.Target, s.loaded.Lookup)
+	var unfit *wire.AgentError
+	if errors.As(err, &unfit) {
+		return nil, &inputError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, runner.Close)
+	outcomeContext, err := s.outcomeContext()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Join(w.run.Dir, workspaces))
+	if err != nil {
+		return nil, fmt.Errorf("find the run directory: %w", err)
+	}
+	a := &rollout.Agent{
+		Agent: runner, Record: w.caller, Prompt: s.user, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Context: outcomeContext,
+		Workspaces: &rollout.Workspaces{Dir: dir, Template: s.cfg.Agent.Workspace, TasksDir: s.tasksDir()},
+		Assess:     w.assess, Keep: rollout.Keep(s.cfg.Agent.Keep),
+		Slots: make(chan struct{}, cmp.Or(s.cfg.Agent.Slots, runtime.GOMAXPROCS(0))),
+		Warn:  func(err error) { w.events(event.Warning{Text: err.Error()}) },
+	}
+	if s.needs().Workspace {
+		a.Snapshot = snapshot
+	}
+	return a, nil
+}
+
+func snapshot(dir string) (json.RawMessage, error) {
+	m, err := check.Snapshot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(m)
+}
+
+// tasksDir is what paths in tasks are relative to.
+func (s *setup) tasksDir() string {
+	path := s.cfg.Tasks.Path
+	if path == "" {
+		return s.loaded.Dir
+	}
+	return filepath.Dir(path)
+}
+
+// needs says what the checks of the tasks need, all together.
+func (s *setup) needs() check.Needs {
+	var all check.Needs
+	if s.scorer != nil || s.suite == nil {
+		return all
+	}
+	for _, t := range s.set.Tasks() {
+		n := s.suite.Needs(t)
+		all.Workspace, all.Turns = all.Workspace || n.Workspace, all.Turns || n.Turns
+		all.Command, all.Judge = all.Command || n.Command, all.Judge || n.Judge
+	}
+	return all
+}
+
+// requireMeans fails when checks need what this machine or config has not.
+func (s *setup) requireMeans() error {
+	n := s.needs()
+	if s.ownEnv() && (n.Judge || n.Command) {
+		return &inputError{errors.New("tasks.checks: an environment's answers are scored without a judge and without commands; score them in the environment")}
+	}
+	if support := sandbox.Supports(); n.Command && s.cfg.Agent.Sandbox == "auto" && support.Kind == "" {
+		return &inputError{fmt.Errorf("the checks run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why)}
+	}
+	if n.Judge && s.models["judge"].Client == nil {
+		return s.loadModel("judge")
+	}
+	return nil
+}
+
+// workspaceDigests sums up the folders that tasks and config name for agents.
+func (s *setup) workspaceDigests() error {
+	if s.cfg.Agent.Name == "" {
+		return nil
+	}
+	folders := []string{}
+	if s.cfg.Agent.Workspace != "" {
+		folders = append(folders, s.cfg.Agent.Workspace)
+	}
+	for _, t := range s.set.Tasks() {
+		if name, ok := t.Data[rollout.FieldWorkspace].(string); ok && filepath.IsLocal(name) {
+			folders = append(folders, filepath.Join(s.tasksDir(), name))
+		}
+	}
+	sums := map[string]string{}
+	for _, dir := range folders {
+		if _, done := sums[dir]; done {
+			continue
+		}
+		m, err := check.Snapshot(dir)
+		if err != nil {
+			return s.fileError("agent.workspace", dir, "a folder", err)
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			return fmt.Errorf("digest %s: %w", dir, err)
+		}
+		sums[dir] = digest(text)
+	}
+	var all []string
+	for _, dir := range folders {
+		all = append(all, sums[dir])
+	}
+	s.contents["agent.workspace"] = digest([]byte(fmt.Sprint(all)))
+	return nil
+}

@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// AgentRunner has a coding agent carry out the jobs of rollouts.
+type AgentRunner struct {
+	agent   *agent.Agent
+	gateway *gateway.Gateway // nil: the agent has a model of its own
+	config  config.Agent
+	model   string
+	env     []string
+	login   string // home folder of the user whose login the agent uses, without a gateway
+}
+
+var _ rollout.CodingAgent = (*AgentRunner)(nil)
+
+// An AgentError says that the agent of a config cannot be used.
+type AgentError struct {
+	Key  string
+	Err  error
+	Help string
+}
+
+func (e *AgentError) Error() string {
+	if e.Help == "" {
+		return fmt.Sprintf("%s: %v", e.Key, e.Err)
+	}
+	return fmt.Sprintf("%s: %v; %s", e.Key, e.Err, e.Help)
+}
+
+func (e *AgentError) Unwrap() error { return e.Err }
+
+// Agent builds the agent of a config and looks whether it can run, and starts
+// its gateway. Close ends that. lookup reads the environment.
+func Agent(ctx context.Context, c config.Agent, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
+	a, err := NewAgent(c, lookup)
+	if err != nil {
+		return nil, err
+	}
+	info, err := a.Detect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for the agent %s: %w", c.Name, err)
+	}
+	if info.Problem != "" {
+		return nil, &AgentError{Key: "agent.name", Err: errors.New(info.Problem), Help: info.Help}
+	}
+	if s := sandbox.Supports(); c.Sandbox == "auto" && s.Kind == "" && c.Name != agent.BuiltinName {
+		return nil, &AgentError{Key: "agent.sandbox", Err: fmt.Errorf("agents cannot be confined here: %s", s.Why), Help: "agent.sandbox=off runs them unconfined"}
+	}
+	r := &AgentRunner{agent: a, config: c, model: target.Model}
+	for _, name := range c.PassEnv {
+		v, ok := lookup(name)
+		if !ok {
+			return nil, &AgentError{Key: "agent.pass_env", Err: fmt.Errorf("the variable %s is not set", name), Help: "export it or take it off the list"}
+		}
+		r.env = append(r.env, name+"="+v)
+	}
+	if r.login, _ = lookup("HOME"); c.Gateway && c.Name != agent.BuiltinName {
+		if r.gateway, err = gateway.New(gateway.Options{}); err != nil {
+			return nil, fmt.Errorf("start the gateway: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// NewAgent builds the agent of a config and starts nothing.
+func NewAgent(c config.Agent, lookup func(string) (string, bool)) (*agent.Agent, error) {
+	o := agent.Options{Program: c.Command}
+	if strings.ContainsRune(o.Program, filepath.Separator) && !filepath.IsAbs(o.Program) {
+		abs, err := filepath.Abs(o.Program)
+		if err != nil {
+			return nil, fmt.Errorf("find agent.command: %w", err)
+		}
+		o.Program = abs
+	}
+	o.Path, _ = lookup("PATH")
+	if c.Name == agent.CustomName {
+		var err error
+		if o.Custom, err = custom(c.Custom); err != nil {
+			return nil, &AgentError{Key: "agent.custom", Err: err}
+		}
+	}
+	a, err := agent.New(c.Name, o)
+	if err != nil {
+		return nil, &AgentError{Key: "agent", Err: err}
+	}
+	return a, nil
+}
+
+// custom reads the description of an agent strictly.
+func custom(m map[string]any) (*agent.Custom, error) {
+	text, err := yaml.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	var c agent.Custom
+	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
+		return nil, err
+	}
+	return &c, c.Validate()
+}
+
+// Close ends the gateway.
+func (r *AgentRunner) Close() error {
+	if r.gateway == nil {
+		return nil
+	}
+	return r.gateway.Close()
+}
+
+// Work implements rollout.CodingAgent.
+func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.AgentReport, error) {
+	own := &watched{Client: job.Client}
+	j := agent.Job{
+		Prompt: job.Prompt, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
+		Mode: agent.Mode(r.config.Mode), Model: r.model, Client: own, LoginHome: r.login, Env: r.env,
+		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto",
+	}
+	if r.gateway != nil {
+		h, err := r.gateway.Open(gateway.Session{Client: own, Model: r.model, Retried: true})
+		if err != nil {
+			return rollout.AgentReport{}, fmt.Errorf("open the gateway: %w", err)
+		}
+		defer h.Close()
+		j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: h.Key()}
+	}
+	rep, err := r.agent.Run(ctx, j)
+	if err != nil {
+		return rollout.AgentReport{}, err
+	}
+	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written}
+	if !own.used() {
+		out.Usage = rep.Usage // else it was counted on the way
+	}
+	switch rep.Status {
+	case score.OK:
+	case score.AgentError:
+		out.Failure = rep.Reason
+	default:
+		if limit := own.limit(); limit != nil {
+			out.Failure = string(limit.Code) + ": " + limit.Error()
+			return out, nil
+		}
+		return out, rep.Failure
+	}
+	return out, nil
+}
