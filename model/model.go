@@ -100,7 +100,9 @@ const (
 	StageLRAutonomous   = "lr_autonomous"
 	StageRewrite        = "rewrite"
 	StageJudge          = "judge"
-	StageCheck          = "check" // commands that score what an agent left; no model is called
+	StageDraft          = "draft"       // tasks from a skill without any
+	StageDraftCheck     = "draft_check" // their author answers them without the expected answer
+	StageCheck          = "check"       // commands that score what an agent left; no model is called
 )
 
 // Finish says why an answer ended.
