@@ -133,7 +133,7 @@ func (a *Agent) Abilities() Abilities { return a.adapter.abilities }
 // themselves when they are first called.
 const detectTime = 60 * time.Second
 
-var versionForm = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?[0-9A-Za-z.+-]*`)
+var versionForm = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?(?:[.+-]?[0-9A-Za-z]+)*`)
 
 // Detect looks for the agent's program and asks for its version. That it is
 // missing or broken is no error but Info.Problem; the error is that of ctx, or

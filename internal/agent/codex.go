@@ -24,7 +24,7 @@ func codex() adapter {
 
 func launchCodex(l *launch) error {
 	l.arg("exec", "--json", "--skip-git-repo-check", "--color", "never", "--ephemeral", "--ignore-user-config", "-C", l.job.Workspace)
-	l.arg("--disable", "plugins")
+	l.codexConfig("features.plugins", "false") // it would ask for a catalogue of them
 	l.set("CODEX_HOME", filepath.Join(l.home, ".codex"))
 	if !l.login() {
 		if _, err := l.file(".codex/.keep", ""); err != nil { // it wants the folder to be there
@@ -62,7 +62,11 @@ func (l *launch) codexMode() error {
 	c := l.job.Chat
 	switch {
 	case c != nil:
-		l.arg("--sandbox", "read-only", "--disable", "shell_tool", "--disable", "unified_exec", "--disable", "multi_agent", "--disable", "goals")
+		l.arg("--sandbox", "read-only")
+		for _, name := range []string{"shell_tool", "unified_exec", "multi_agent", "goals", "view_image", "apps", "image_generation", "skills"} {
+			l.codexConfig("features."+name, "false")
+		}
+		l.codexConfig("tools.experimental_request_user_input.enabled", "false")
 		l.codexConfig("project_doc_max_bytes", "0")
 		return l.codexChat(c)
 	case l.job.Confine:

@@ -194,18 +194,26 @@ func TestRealFaults(t *testing.T) {
 	})
 }
 
+// TestRealHang waits for deadlines, so the agents run side by side here.
 func TestRealHang(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, a *Agent) {
-		j := realJob(t, newFakeModel(t, plotHang))
-		j.Timeout = 12 * time.Second
-		if rep := realRun(t, a, j); rep.Status != score.Unmeasured || rep.Failure.Code != model.Timeout {
-			t.Errorf("no answer at all: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
-		}
-		j = realJob(t, newFakeModel(t, plotStall))
-		j.Timeout = 20 * time.Second
-		if rep := realRun(t, a, j); rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, "deadline") {
-			t.Errorf("no second answer: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
-		}
+		t.Run("at once", func(t *testing.T) {
+			t.Parallel()
+			j := realJob(t, newFakeModel(t, plotHang))
+			j.Timeout = 10 * time.Second
+			if rep := realRun(t, a, j); rep.Status != score.Unmeasured || rep.Failure.Code != model.Timeout {
+				t.Errorf("%s %s\n%s", rep.Status, rep.Reason, rep.Raw)
+			}
+		})
+		t.Run("at work", func(t *testing.T) {
+			t.Parallel()
+			j := realJob(t, newFakeModel(t, plotStall))
+			j.Timeout = 45 * time.Second
+			if rep := realRun(t, a, j); rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, "deadline") {
+				t.Errorf("%s %s\n%s", rep.Status, rep.Reason, rep.Raw)
+			}
+		})
 	})
 }
 
