@@ -15,7 +15,7 @@ import (
 // patient is an idle limit that nothing reaches by accident, quick one that is
 // reached at once.
 const (
-	patient = time.Second
+	patient = 3 * time.Second
 	quick   = 50 * time.Millisecond
 )
 
@@ -75,8 +75,8 @@ func testIdle(t *testing.T, h Harness) {
 		}
 		res, err := streaming(t, h, Settings{Idle: patient}, func(w http.ResponseWriter, r *http.Request) {
 			writeEvents(w, events[:1])
-			for range 12 { // together longer than the limit
-				pause(r.Context(), patient/10)
+			for range 36 { // together longer than the limit
+				pause(r.Context(), patient/30)
 				writeEvent(w, alive)
 			}
 			for _, e := range events[1:] {

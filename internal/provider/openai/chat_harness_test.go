@@ -316,3 +316,17 @@ func streamFaults() []modeltest.StreamFault {
 		}, Want: model.Server},
 	}
 }
+
+func decodeLoosely(body string, into any) error { return json.Unmarshal([]byte(body), into) }
+
+// callReplies are seeds for fuzzing.
+func callReplies() []modeltest.Reply {
+	return []modeltest.Reply{
+		{Text: "hello", Finish: model.FinishStop, Input: 3},
+		{Refusal: "no", Finish: model.FinishRefusal},
+		{
+			Text: "t", Trace: &model.Reasoning{Text: "hm", Opaque: json.RawMessage(`"x"`)}, Finish: model.FinishTools,
+			Calls: []model.ToolCall{{ID: "a", Name: "f", Arguments: json.RawMessage(`{"x":1}`)}, {ID: "b", Name: "g"}},
+		},
+	}
+}

@@ -23,14 +23,12 @@ type detail struct {
 //	{"detail": "..."}                                             FastAPI
 type wireError struct {
 	Error   json.RawMessage `json:"error"`
-	Message string          `json:"message"`
-	Type    string          `json:"type"`
-	Status  string          `json:"status"` // Google's name of a textual code
+	Message json.RawMessage `json:"message"`
+	Type    json.RawMessage `json:"type"`
+	Status  json.RawMessage `json:"status"` // Google's name of a textual code, Azure's of the number
 	Code    json.RawMessage `json:"code"`   // a string, a number or null
 	Detail  json.RawMessage `json:"detail"`
-	Inner   struct {
-		Code string `json:"code"`
-	} `json:"innererror"` // Azure's, more exact than code
+	Inner   json.RawMessage `json:"innererror"` // Azure's, whose code is more exact
 }
 
 // readDetail reads an error body. What is no JSON is a message as a whole: a
@@ -44,9 +42,9 @@ func readDetail(body []byte) detail {
 }
 
 func parseDetail(body []byte, depth int) detail {
-	var text string
-	if json.Unmarshal(body, &text) == nil {
-		return detail{message: text}
+	var said string
+	if json.Unmarshal(body, &said) == nil {
+		return detail{message: said}
 	}
 	var w wireError
 	if depth == 0 || json.Unmarshal(body, &w) != nil {
@@ -57,15 +55,19 @@ func parseDetail(body []byte, depth int) detail {
 			return parseDetail(inner, depth-1)
 		}
 	}
-	d := detail{message: w.Message, code: strings.Trim(string(w.Code), `"`), kind: w.Type}
+	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type)}
+	if d.message == "" && present(w.Message) {
+		d.message = unquote(w.Message)
+	}
 	if d.code == "null" {
 		d.code = ""
 	}
-	if stated(w.Inner.Code) != "" && stated(d.code) == "" {
-		d.code = w.Inner.Code
-	}
 	if d.kind == "" {
-		d.kind = w.Status
+		d.kind = text(w.Status)
+	}
+	var inner wireError
+	if stated(d.code) == "" && present(w.Inner) && json.Unmarshal(w.Inner, &inner) == nil && stated(text(inner.Code)) != "" {
+		d.code = text(inner.Code)
 	}
 	return d
 }
