@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -98,7 +99,9 @@ func run(t *testing.T, family string, check func(in, out map[string]any) string)
 		out := c.out
 		if d, ok := differenceFor(family, c.in); ok {
 			hits[d.reason]++
-			total++
+			if !strings.HasPrefix(c.tag, "ref_bug_") { // marked as a fault of the reference: does not count
+				total++
+			}
 			if d.want == nil {
 				check(c.in, out)
 				continue

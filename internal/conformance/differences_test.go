@@ -5,6 +5,7 @@ import "slices"
 // differences lists every deliberate departure from the reference, by family.
 var differences = merged(
 	gateDifferences,
+	importDifferences,
 	optimizeDifferences,
 	scheduleDifferences,
 	skillDifferences,
