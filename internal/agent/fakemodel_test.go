@@ -23,6 +23,7 @@ const (
 	plotOnce  = "429 once"
 	plotHang  = "hang"
 	plotStall = "stall" // a call, then no answer to its result
+	plotJSON  = "json"  // an answer of the form that was asked for
 )
 
 const (
@@ -126,6 +127,12 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if (f.plot == plotTool || f.plot == plotStall) && !worked {
 		a.tool, a.args = pick(names)
 		a.text = "Writing the file now."
+	}
+	if f.plot == plotJSON {
+		a.text = `{"n":42}`
+		if slices.Contains(names, "StructuredOutput") && !worked { // claude has the model call it
+			a.tool, a.args = "StructuredOutput", obj{"n": 42}
+		}
 	}
 	a.n, a.usage = f.grant()
 	wire.write(w, r, a)

@@ -36,6 +36,8 @@ func launchQwen(l *launch) error {
 		"privacy":   map[string]any{"usageStatisticsEnabled": false},
 		"telemetry": map[string]any{"enabled": false},
 		"general":   map[string]any{"disableAutoUpdate": true},
+		// A confined program gets no terminal for its commands.
+		"tools": map[string]any{"shell": map[string]any{"enableInteractiveShell": false}},
 	})
 	return err
 }

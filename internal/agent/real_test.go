@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -273,5 +275,46 @@ func TestRealChat(t *testing.T) {
 		if len(tools) > 0 {
 			t.Errorf("the model is offered the tools %q", tools)
 		}
+	})
+}
+
+func TestRealSchema(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		if a.Name() != "claude" && a.Name() != "codex" {
+			t.Skip("it has no structured output")
+		}
+		f := newFakeModel(t, plotJSON)
+		j := realJob(t, f)
+		j.Chat = &Chat{
+			System: "Be exact.", Effort: "low",
+			Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","description":"MARKER-OF-THE-SCHEMA"}},"required":["n"],"additionalProperties":false}`),
+		}
+		rep := realRun(t, a, j)
+		var got struct{ N int }
+		if rep.Status != score.OK || json.Unmarshal([]byte(rep.Answer), &got) != nil || got.N != 42 {
+			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		if !f.seen("MARKER-OF-THE-SCHEMA") {
+			t.Error("the schema did not arrive")
+		}
+		checkUsage(t, a, rep, f)
+	})
+}
+
+// TestRealConfined has agents work in the confinement of the sandbox: they reach
+// their workspace, their home and their model, and nothing else.
+func TestRealConfined(t *testing.T) {
+	if s := sandbox.Supports(); s.Kind == "" || !s.Network {
+		t.Skipf("programs cannot be confined here: %s", s.Why)
+	}
+	each(t, func(t *testing.T, a *Agent) {
+		f := newFakeModel(t, plotTool)
+		j := realJob(t, f)
+		j.Confine = true
+		rep := realRun(t, a, j)
+		if rep.Status != score.OK || tree(t, j.Workspace)[fakeFile] != fakeText {
+			t.Errorf("%s %s: %q\n%s\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw, rep.Result.Stderr)
+		}
+		checkUsage(t, a, rep, f)
 	})
 }

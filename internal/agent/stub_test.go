@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -28,6 +29,7 @@ import (
 const stubVar = "SKILLOPT_STUB"
 
 func TestMain(m *testing.M) {
+	sandbox.Main(os.Args)
 	if kind := os.Getenv(stubVar); kind != "" {
 		if err := stub(kind); err != nil {
 			fmt.Fprintln(os.Stderr, err)
