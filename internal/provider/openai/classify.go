@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -90,7 +91,7 @@ func classify(status int, d detail) model.Code {
 			return code
 		}
 	}
-	if code := byStatus(status); code != "" {
+	if code := header.ByStatus(status); code != "" {
 		return code
 	}
 	return byKind(d)
@@ -133,32 +134,6 @@ func worded(message string) model.Code {
 		return model.Auth
 	case has("content management policy", "content policy"):
 		return model.ContentFilter
-	}
-	return ""
-}
-
-func byStatus(status int) model.Code {
-	switch status {
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return model.Auth
-	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
-		return model.NotFound
-	case http.StatusRequestEntityTooLarge:
-		return model.ContextLength
-	case http.StatusRequestTimeout:
-		return model.Timeout
-	case http.StatusTooManyRequests:
-		return model.RateLimit
-	case http.StatusServiceUnavailable, 529, http.StatusTooEarly:
-		return model.Overloaded
-	case http.StatusConflict: // the server asks for a repeat, not for a change
-		return model.Server
-	}
-	switch {
-	case status >= 500:
-		return model.Server
-	case status >= 400:
-		return model.BadRequest
 	}
 	return ""
 }

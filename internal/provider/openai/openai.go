@@ -14,7 +14,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -39,7 +38,7 @@ const provider = "openai"
 type Client struct {
 	api       sdk.Client
 	address   address
-	host      string // for messages
+	server    *header.Endpoint
 	headers   *header.Set
 	quirks    Quirks
 	extra     []byte // fields for every body, each after a comma
@@ -49,7 +48,6 @@ type Client struct {
 	system    lastText
 	key       lastKey
 	routes    routes
-	scrub     *strings.Replacer // blanks credentials in messages of servers
 	transport http.RoundTripper
 
 	apiKey string      // for the header of Azure, else ""
@@ -69,7 +67,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		address:   newAddress(base, o.Azure),
-		host:      base.Host,
+		server:    header.NewEndpoint(base.Host, append(headers.Secrets(), o.APIKey)...),
 		headers:   headers,
 		quirks:    o.settled(base.Hostname()),
 		extra:     extra,
@@ -77,7 +75,6 @@ func New(o Options) (*Client, error) {
 		idle:      o.Idle,
 		maxBody:   o.MaxBody,
 		routes:    newRoutes(o.API, vendor(base.Hostname()) || o.Azure != nil),
-		scrub:     scrubber(append(headers.Secrets(), o.APIKey)),
 		transport: o.Transport,
 	}
 	if c.maxBody == 0 {
@@ -87,7 +84,7 @@ func New(o Options) (*Client, error) {
 		c.idle = DefaultIdle
 	}
 	if c.transport == nil {
-		c.transport = newTransport(o.Proxy)
+		c.transport = header.NewTransport(o.Proxy)
 	}
 	bearer, err := c.authenticate(o)
 	if err != nil {
@@ -114,7 +111,7 @@ func (o Options) settled(host string) Quirks {
 func (c *Client) newAPI(bearer string) sdk.Client {
 	opts := []option.RequestOption{
 		option.WithBaseURL(c.address.base),
-		option.WithHTTPClient(&http.Client{Transport: c.transport, CheckRedirect: stayHere}),
+		option.WithHTTPClient(&http.Client{Transport: c.transport, CheckRedirect: header.StayHere}),
 		option.WithMaxRetries(0),
 	}
 	if bearer != "" {

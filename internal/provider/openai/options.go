@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -142,6 +143,7 @@ func checkOptions(o Options) error {
 		oneOf("schema", o.Schema, "", SchemaNative, SchemaObject, SchemaNone),
 		oneOf("reasoning field", o.ReasoningField, "", "reasoning_content", "reasoning", reasoningDetails),
 		checkBody(o.Body),
+		header.CheckKey("api key", o.APIKey),
 		o.Azure.check(o),
 	}
 	for _, f := range o.ToolForms {
@@ -152,9 +154,6 @@ func checkOptions(o Options) error {
 	}
 	if o.Idle < 0 {
 		faults = append(faults, fmt.Errorf("idle %v: must not be negative", o.Idle))
-	}
-	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		faults = append(faults, errors.New("api key: holds a space, a line break or another control character: check how it was set"))
 	}
 	return errors.Join(faults...)
 }
@@ -200,20 +199,7 @@ func parseBase(raw string) (*url.URL, error) {
 	if raw == "" {
 		raw = DefaultBaseURL
 	}
-	u, err := url.Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("base url %q: not a URL: %w", raw, errors.Unwrap(err))
-	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return nil, fmt.Errorf("base url %q: want http:// or https:// and a host, such as %s", raw, DefaultBaseURL)
-	case u.User != nil:
-		return nil, fmt.Errorf("base url of %s: user and password are not allowed in it: use the key or a header", u.Host)
-	}
-	u.Path = strings.TrimSuffix(u.Path, "/")
-	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"+chatPath), "/"+responsesPath)
-	u.RawPath, u.Fragment = "", ""
-	return u, nil
+	return header.ParseBase(raw, DefaultBaseURL, "/"+chatPath, "/"+responsesPath)
 }
 
 // vendor reports whether a host is OpenAI's own or Azure's.

@@ -265,16 +265,3 @@ func finish(reason string) model.Finish {
 	}
 	return model.FinishStop
 }
-
-// excerpt makes text from a server fit for a message: one line, not long, without
-// credentials. It blanks them well before it cuts, so that none is cut in two
-// and shown in part.
-func (c *Client) excerpt(text string) string {
-	const read, scrubbed, shown = 64 << 10, 4 << 10, 300
-	text = strings.Join(strings.Fields(text[:min(len(text), read)]), " ")
-	text = c.blank(text[:min(len(text), scrubbed)])
-	if len(text) > shown {
-		text = text[:shown] + "..."
-	}
-	return strings.ToValidUTF8(text, "?")
-}

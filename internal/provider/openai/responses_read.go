@@ -77,7 +77,7 @@ func (c *Client) respondAnswer(res *http.Response, body []byte, w *respondAll, r
 	case w.Status == "incomplete":
 		r.Finish = incomplete(w.Incomplete.Reason)
 	default:
-		return model.Response{}, fmt.Errorf("the response has the status %q", c.excerpt(w.Status))
+		return model.Response{}, fmt.Errorf("the response has the status %q", c.server.Excerpt(w.Status))
 	}
 	return w.response(r, req)
 }

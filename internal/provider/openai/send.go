@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -58,7 +57,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte, tags model.
 // readWhole reads an answer that is one document.
 func (c *Client) readWhole(ctx context.Context, res *http.Response, req model.Request, p protocol) (model.Response, error) {
 	if res.StatusCode >= http.StatusMultipleChoices {
-		return model.Response{}, c.redirected(res)
+		return model.Response{}, c.server.Redirected(res)
 	}
 	body, err := readAll(res)
 	if err != nil {
@@ -75,27 +74,28 @@ func (c *Client) readWhole(ctx context.Context, res *http.Response, req model.Re
 // sendStream asks for a stream and reads it to its end. Only silence after the
 // server's first word counts: a server may let requests wait in a queue.
 func (c *Client) sendStream(ctx context.Context, req model.Request, path string, body []byte, p protocol) (model.Response, error) {
-	w := watch(ctx)
-	defer w.stop()
-	res, err := c.post(w.ctx, path, body, req.Tags)
+	within, watch := header.NewWatch(ctx, c.idle)
+	defer watch.Stop()
+	res, err := c.post(within, path, body, req.Tags)
 	if err != nil {
 		return model.Response{}, c.failure(ctx, res, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	res.Body = w.alive(res.Body, c.idle)
+	res.Body = watch.Body(res.Body)
 	// A server that has no streams answers as if none had been asked for.
 	if res.StatusCode >= http.StatusMultipleChoices || strings.Contains(res.Header.Get("Content-Type"), "json") {
 		return c.readWhole(ctx, res, req, p)
 	}
 	events := ssestream.NewDecoder(res)
 	resp, err := p.streamed(c, res, events, req)
+	silence := watch.Idle()
 	switch {
 	case err == nil:
-		w.drain(res.Body)
+		drain(res.Body, watch)
 		resp.Pause = header.Pause(res.Header, resp.Usage.Input+resp.Usage.Output)
 		return resp, nil
-	case w.silent():
-		return model.Response{}, c.faultStatus(model.Timeout, res.StatusCode, fmt.Errorf("the stream was silent for %v", c.idle))
+	case silence != nil:
+		return model.Response{}, c.faultStatus(model.Timeout, res.StatusCode, silence)
 	case errors.Is(err, errCut) && events.Err() != nil:
 		return model.Response{}, c.unread(ctx, res.StatusCode, events.Err())
 	}
@@ -105,59 +105,33 @@ func (c *Client) sendStream(ctx context.Context, req model.Request, path string,
 // errCut is a stream that ends before the answer does.
 var errCut = errors.New("the stream ends before the answer does")
 
-// errSilent is why a watch gave up.
-var errSilent = errors.New("nothing was heard")
-
-// watcher gives a request up when its stream is silent for too long.
-type watcher struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil until there is a stream
-	idle   time.Duration
-}
-
-// watch returns a watcher whose ctx is to be used for the request. It is to be
-// stopped.
-func watch(ctx context.Context) *watcher {
-	w := &watcher{}
-	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	return w
-}
-
-func (w *watcher) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	w.cancel(nil)
-}
-
-func (w *watcher) silent() bool { return errors.Is(context.Cause(w.ctx), errSilent) }
-
-// alive begins to watch, and returns a body each byte of which is a sign of life.
-func (w *watcher) alive(body io.ReadCloser, idle time.Duration) io.ReadCloser {
-	w.idle = idle
-	w.timer = time.AfterFunc(idle, func() { w.cancel(errSilent) })
-	return &watched{body, w}
-}
-
-type watched struct {
-	io.ReadCloser
-	w *watcher
-}
-
-func (b *watched) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if n > 0 {
-		b.w.timer.Reset(b.w.idle)
-	}
-	return n, err
-}
-
 // drain reads what follows the end of an answer, so that the connection can be
 // used again. Nothing of it matters, and hardly any time is spent on it.
-func (w *watcher) drain(body io.Reader) {
+func drain(body io.Reader, watch *header.Watch) {
 	const most, longest = 4 << 10, 100 * time.Millisecond
-	w.idle = longest
-	w.timer.Reset(longest)
+	enough := time.AfterFunc(longest, watch.Stop)
+	defer enough.Stop()
 	_, _ = io.CopyN(io.Discard, body, most)
+}
+
+// dress returns what gives a request its final headers and bounds its response.
+// Of the SDK's headers only those that matter are kept: the others tell about
+// the machine, which is nobody's business, and are a quarter of a small request.
+func (c *Client) dress(tags model.Tags, cred credential) option.Middleware {
+	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		if cred.value != "" {
+			r.Header[cred.header] = []string{cred.prefix + cred.value}
+		}
+		kept, err := c.headers.Dress(r.Header, tags, "Accept", "Authorization", azureKeyHeader, "Content-Type")
+		if err != nil {
+			return nil, err
+		}
+		r.Header = kept
+		res, err := next(r)
+		if err != nil {
+			return nil, err
+		}
+		res.Body = http.MaxBytesReader(nil, res.Body, c.maxBody)
+		return res, nil
+	}
 }

@@ -3,9 +3,8 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -37,7 +36,6 @@ type tokenCache struct {
 	now    func() time.Time
 	turn   chan struct{} // held by the one who reads or replaces the token
 	token  Token
-	last   atomic.Pointer[string] // the token that was given last, to be blanked in messages
 }
 
 func newTokenCache(s TokenSource) *tokenCache {
@@ -63,7 +61,6 @@ func (t *tokenCache) get(ctx context.Context) (string, error) {
 		err = errors.New("the token is empty")
 	case err == nil:
 		t.token = fresh
-		t.last.Store(&fresh.Value)
 		return fresh.Value, nil
 	}
 	// The old one may outlive a source that is out of order for a moment.
@@ -71,17 +68,6 @@ func (t *tokenCache) get(ctx context.Context) (string, error) {
 		return t.token.Value, nil
 	}
 	return "", err
-}
-
-// blank takes the token out of a text.
-func (t *tokenCache) blank(text string) string {
-	if t == nil {
-		return text
-	}
-	if last := t.last.Load(); last != nil {
-		return strings.ReplaceAll(text, *last, redacted)
-	}
-	return text
 }
 
 // forget drops a token that the server refused. It does not wait for anybody: a
@@ -100,6 +86,9 @@ func (t *tokenCache) forget(value string) {
 	}
 	<-t.turn
 }
+
+// azureKeyHeader is where Azure takes a key.
+const azureKeyHeader = "Api-Key"
 
 // credential is what a request is sent with beside the SDK's own bearer token.
 type credential struct{ header, prefix, value string }
@@ -126,19 +115,19 @@ func (c *Client) authenticate(o Options) (bearer string, err error) {
 // had is a failure of the endpoint, of the class that its cause has.
 func (c *Client) credential(ctx context.Context) (credential, error) {
 	if c.tokens == nil {
-		return credential{header: "Api-Key", value: c.apiKey}, nil
+		return credential{header: azureKeyHeader, value: c.apiKey}, nil
 	}
 	value, err := c.tokens.get(ctx)
 	if err == nil {
+		c.server.Learn(value)
 		return credential{header: "Authorization", prefix: "Bearer ", value: value}, nil
 	}
 	if ctx.Err() != nil {
 		return credential{}, err
 	}
-	code := model.Auth
 	var n net.Error
 	if errors.As(err, &n) {
-		code = transportCode(err)
+		return credential{}, c.server.Unsent(ctx, fmt.Errorf("azure token: %w", err))
 	}
-	return credential{}, c.fault(code, errors.New("azure token: "+c.excerpt(err.Error())))
+	return credential{}, c.fault(model.Auth, errors.New("azure token: "+c.server.Excerpt(err.Error())))
 }

@@ -128,7 +128,7 @@ func TestEnvironment(t *testing.T) {
 	if diff := cmp.Diff(want, got.Header); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
-	if newTransport(nil).Proxy != nil {
+	if c := newClient(t, Options{}); c.transport.(*http.Transport).Proxy != nil {
 		t.Error("the transport takes a proxy from the environment")
 	}
 }
