@@ -1,0 +1,117 @@
+package draft
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Thresholds on texts. Words are compared without case and punctuation.
+const (
+	// AlikeAt is the share of words in common, of all words of both prompts,
+	// from which two tasks count as one.
+	AlikeAt = 0.85
+	// QuotedWords is how many words in a row a prompt may share with a line of
+	// SKILL.md.
+	QuotedWords = 8
+	// quotedShare is how much of the line that it tests a prompt may repeat in a
+	// row, when that is minQuote words or more.
+	quotedShare, minQuote = 0.6, 4
+	// answerWords and answerRunes are from when on an expected answer is too long
+	// to stand in a prompt by chance, or as a choice or a fact to be found there.
+	answerWords, answerRunes = 3, 16
+)
+
+// words returns the words of a text: letters and digits in lower case, and what
+// stands between two of them within a number or an abbreviation ("12.50").
+func words(text string) []string {
+	text = strings.ToLower(text)
+	runes := []rune(text)
+	inner := func(i int) bool {
+		return i > 0 && i+1 < len(runes) && isWord(runes[i-1]) && isWord(runes[i+1]) && strings.ContainsRune(".,:/-_'", runes[i])
+	}
+	var out []string
+	from := -1
+	for i, r := range runes {
+		switch {
+		case isWord(r) || from >= 0 && inner(i):
+			if from < 0 {
+				from = i
+			}
+		case from >= 0:
+			out = append(out, string(runes[from:i]))
+			from = -1
+		}
+	}
+	if from >= 0 {
+		out = append(out, string(runes[from:]))
+	}
+	return out
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// likeness is the Jaccard index of two sets of words: the share that is in both.
+func likeness(a, b map[string]bool) float64 {
+	if len(a) == 0 && len(b) == 0 {
+		return 1
+	}
+	both := 0
+	for w := range a {
+		if b[w] {
+			both++
+		}
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, w := range list {
+		set[w] = true
+	}
+	return set
+}
+
+// longestRun is the length of the longest run of words that both have.
+func longestRun(a, b []string) int {
+	longest := 0
+	row := make([]int, len(b)+1)
+	for i := range a {
+		diagonal := 0
+		for j := range b {
+			above := row[j+1]
+			if row[j+1] = 0; a[i] == b[j] {
+				row[j+1] = diagonal + 1
+				longest = max(longest, row[j+1])
+			}
+			diagonal = above
+		}
+	}
+	return longest
+}
+
+// runsOf returns every run of n words.
+func runsOf(list []string, n int) []string {
+	var runs []string
+	for i := 0; i+n <= len(list); i++ {
+		runs = append(runs, strings.Join(list[i:i+n], " "))
+	}
+	return runs
+}
+
+// holds reports whether needle stands in text word by word.
+func holds(text, needle []string) bool {
+	if len(needle) == 0 {
+		return false
+	}
+	for i := 0; i+len(needle) <= len(text); i++ {
+		same := 0
+		for same < len(needle) && text[i+same] == needle[same] {
+			same++
+		}
+		if same == len(needle) {
+			return true
+		}
+	}
+	return false
+}

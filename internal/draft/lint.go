@@ -1,0 +1,155 @@
+package draft
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Reason is why a task fell.
+type Reason string
+
+const (
+	NotWritten Reason = "were not written by the model"
+	NotWhole   Reason = "lack a part, or are too long"
+	NoSource   Reason = "name no line of the skill"
+	BadChecks  Reason = "have checks that cannot be used, or that an empty answer passes"
+	GoldFails  Reason = "have an expected answer that fails their own checks"
+	Echo       Reason = "are passed by an answer that repeats the question"
+	Answered   Reason = "hold their own answer"
+	Quotes     Reason = "quote the rule that they test"
+	Alike      Reason = "are almost the same as another"
+	Disagreed  Reason = "were answered otherwise by their own author, who did not see the expected answer"
+	Surplus    Reason = "were more than asked for"
+)
+
+// Doubts about a task that is kept.
+const (
+	doubtAnswer  = "the expected answer stands in the task; it may be a choice or a fact to be found, or it may give the answer away"
+	doubtSecond  = "its author answered otherwise at first: %q"
+	doubtNothing = "its author gave no usable answer to it"
+)
+
+// linter decides which proposals become tasks, one after the other.
+type linter struct {
+	material Material
+	parts    []Part
+	suite    *check.Suite
+	kept     []map[string]bool // words of the prompts so far
+	runs     map[string]bool   // runs of more than QuotedWords words in the rules of SKILL.md
+}
+
+func newLinter(m Material, parts []Part) (*linter, error) {
+	suite, err := check.Compile(nil, check.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("set up checks: %w", err)
+	}
+	l := &linter{material: m, parts: parts, suite: suite, runs: map[string]bool{}}
+	for n, kind := range statements(m.Files[0]) {
+		if kind.rule {
+			for _, run := range runsOf(words(m.Files[0].Lines[n]), QuotedWords+1) {
+				l.runs[run] = true
+			}
+		}
+	}
+	return l, nil
+}
+
+// lint returns why a candidate, drafted for parts of the file, is no task; "" if
+// it is one. It fills in the part and the doubts. The cheap reasons come first.
+func (l *linter) lint(c *candidate, file int) (Reason, string) {
+	if !l.place(c, file) {
+		return NoSource, fmt.Sprintf("line %d", c.line)
+	}
+	t, err := c.task()
+	if err == nil {
+		err = l.suite.Check(t)
+	}
+	if err != nil {
+		return BadChecks, err.Error()
+	}
+	for _, g := range c.gold {
+		if s := l.suite.Score(g, t); s.Hard < 1 {
+			return GoldFails, s.Reason
+		}
+	}
+	if l.suite.Score(c.prompt, t).Hard > 0 {
+		return Echo, ""
+	}
+	prompt := words(c.prompt)
+	if g, given := answered(prompt, c.gold); given {
+		return Answered, g
+	}
+	if line, quoted := l.quotes(prompt, c); quoted {
+		return Quotes, line
+	}
+	set := setOf(prompt)
+	for _, other := range l.kept {
+		if likeness(set, other) >= AlikeAt {
+			return Alike, ""
+		}
+	}
+	l.kept = append(l.kept, set)
+	for _, g := range c.gold {
+		if holds(prompt, words(g)) {
+			c.doubts = append(c.doubts, doubtAnswer)
+			break
+		}
+	}
+	return "", ""
+}
+
+// place finds the part in which the line of a candidate lies. The line must be
+// there and state something.
+func (l *linter) place(c *candidate, file int) bool {
+	f := l.material.Files[file]
+	if c.line < 1 || c.line > len(f.Lines) || strings.TrimSpace(f.Lines[c.line-1]) == "" {
+		return false
+	}
+	for i, p := range l.parts {
+		if p.File == file && c.line >= p.From && c.line <= p.To {
+			c.part = i
+			return true
+		}
+	}
+	return false
+}
+
+// answered returns an expected answer that is long enough to be no chance, and
+// stands in the prompt all the same.
+func answered(prompt, gold []string) (string, bool) {
+	for _, g := range gold {
+		w := words(g)
+		if (len(w) >= answerWords || utf8.RuneCountInString(g) >= answerRunes) && holds(prompt, w) {
+			return g, true
+		}
+	}
+	return "", false
+}
+
+// quotes returns the line of the skill that a prompt repeats.
+func (l *linter) quotes(prompt []string, c *candidate) (string, bool) {
+	own := words(l.material.Files[l.parts[c.part].File].Lines[c.line-1])
+	run := longestRun(prompt, own)
+	if run > QuotedWords || run >= minQuote && float64(run) >= quotedShare*float64(len(own)) {
+		return strings.Join(own, " "), true
+	}
+	for _, run := range runsOf(prompt, QuotedWords+1) {
+		if l.runs[run] {
+			return run, true
+		}
+	}
+	return "", false
+}
+
+// task returns a candidate as a task that can be scored.
+func (c *candidate) task() (task.Task, error) {
+	text, err := encode(c.checks)
+	if err != nil {
+		return task.Task{}, err
+	}
+	return task.Task{ID: c.id, Prompt: c.prompt, Gold: c.gold, Checks: text, Unreviewed: true}, nil
+}
