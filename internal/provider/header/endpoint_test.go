@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -246,5 +247,46 @@ func TestSniff(t *testing.T) {
 		if events != want || err != nil || string(rest) != text {
 			t.Errorf("%.20q: %v, %v, %d of %d bytes left", text, events, err, len(rest), len(text))
 		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("reset")
+	tests := []struct {
+		name string
+		r    io.Reader
+		want []string
+		err  error
+	}{
+		{"none", strings.NewReader(""), nil, nil},
+		{"two", strings.NewReader("data: a\n\ndata:b\n\n"), []string{"a", "b"}, nil},
+		{"windows", strings.NewReader("data: a\r\n\r\n"), []string{"a"}, nil},
+		{"lines", strings.NewReader("data: a\ndata: b\n\n"), []string{"a\nb"}, nil},
+		{"the rest is left out", strings.NewReader("\n: hi\n\nevent: x\nid: 1\n\nevent: y\ndata: a\n\n"), []string{"a"}, nil},
+		{"cut in a line", strings.NewReader("data: a\n\ndata: b"), []string{"a"}, io.ErrUnexpectedEOF},
+		{"cut before the empty line", strings.NewReader("data: a\n"), nil, io.ErrUnexpectedEOF},
+		{"ends with a comment", strings.NewReader("data: a\n\n: bye\n"), []string{"a"}, nil},
+		{"broken", io.MultiReader(strings.NewReader("data: a\n\ndata: b\n"), iotest.ErrReader(broken)), []string{"a"}, broken},
+	}
+	for _, tt := range tests {
+		var got []string
+		var last error
+		for data, err := range Events(tt.r) {
+			if err != nil {
+				last = err
+				continue
+			}
+			got = append(got, string(data))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || !errors.Is(last, tt.err) {
+			t.Errorf("%s: error %v, want %v; events (-want +got):\n%s", tt.name, last, tt.err, diff)
+		}
+	}
+	for data := range Events(strings.NewReader("data: a\n\ndata: b\n\n")) {
+		if string(data) != "a" {
+			t.Errorf("read on after the end: %q", data)
+		}
+		break
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 )
@@ -79,6 +80,47 @@ func Sniff(body io.Reader) (r io.Reader, events bool) {
 		}
 		if err != nil {
 			return b, true
+		}
+	}
+}
+
+// Events reads server-sent events and gives the data of each, without those that
+// have none. An event that its empty line does not end is io.ErrUnexpectedEOF.
+// The error of the reader comes as it is, after the events before it.
+func Events(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var data []byte
+		open := false // an event is begun
+		b := bufio.NewReader(r)
+		for {
+			line, err := b.ReadBytes('\n')
+			if err != nil {
+				if errors.Is(err, io.EOF) {
+					err = nil
+					if open || len(line) > 0 {
+						err = io.ErrUnexpectedEOF
+					}
+				}
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			line = bytes.TrimRight(line, "\r\n")
+			if len(line) == 0 {
+				if len(data) > 0 && !yield(data, nil) {
+					return
+				}
+				data, open = nil, false
+				continue
+			}
+			open = open || line[0] != ':'
+			if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+				if len(data) > 0 {
+					data = append(data, '\n')
+				}
+				data = append(data, bytes.TrimPrefix(more, []byte(" "))...)
+			}
 		}
 	}
 }
