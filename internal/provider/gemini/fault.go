@@ -1,0 +1,181 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// detail is what a server says about a refused request.
+type detail struct {
+	message string
+	status  string   // google.rpc.Code by its name
+	code    int      // the HTTP status that the body names, 0 if it names none
+	reasons []string // of google.rpc.ErrorInfo
+	delay   time.Duration
+}
+
+// wireError is google.rpc.Status as REST shows it. Proxies have other shapes, of
+// which the message is read.
+type wireError struct {
+	Error   json.RawMessage `json:"error"`
+	Code    json.RawMessage `json:"code"`
+	Message string          `json:"message"`
+	Status  string          `json:"status"`
+	Details []struct {
+		Reason     string `json:"reason"`     // ErrorInfo
+		RetryDelay string `json:"retryDelay"` // RetryInfo
+	} `json:"details"`
+}
+
+// readDetail reads an error body. What is no JSON is a message as a whole: a
+// proxy's HTML page says more than nothing.
+func readDetail(body []byte) detail {
+	var list []json.RawMessage // streams put their error into a list
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	return parseDetail(body, 3)
+}
+
+func parseDetail(body []byte, depth int) detail {
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		return detail{message: text}
+	}
+	var w wireError
+	err := json.Unmarshal(body, &w)
+	var shape *json.UnmarshalTypeError // details of another kind: the rest has been read
+	if depth == 0 || err != nil && !errors.As(err, &shape) {
+		return detail{message: string(body)}
+	}
+	if present(w.Error) {
+		return parseDetail(w.Error, depth-1)
+	}
+	d := detail{message: w.Message, status: w.Status}
+	for _, more := range w.Details {
+		if more.Reason != "" {
+			d.reasons = append(d.reasons, more.Reason)
+		}
+		d.delay = max(d.delay, retryDelay(more.RetryDelay))
+	}
+	if n, err := strconv.Atoi(string(w.Code)); err == nil && n >= 400 && n < 600 {
+		d.code = n
+	}
+	return d
+}
+
+// refused classifies a response with an error status.
+func (c *Client) refused(res *http.Response) error {
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		body = nil // the status says enough
+	}
+	d := readDetail(body)
+	d.code = 0 // the response's own counts
+	return c.stated(res.StatusCode, d, res.Header)
+}
+
+func (c *Client) stated(status int, d detail, h http.Header) error {
+	text := c.server.Excerpt(d.message)
+	if text == "" {
+		text = "no reason given"
+	}
+	if d.status != "" && !strings.Contains(text, d.status) {
+		text += " (" + c.server.Excerpt(d.status) + ")"
+	}
+	if d.code != 0 {
+		status = d.code
+	}
+	fault := c.server.Fault(classify(status, d), status, errors.New(text))
+	if !fault.Code.Transient() {
+		return fault
+	}
+	fault.RetryAfter = header.Wait(h, time.Now())
+	if fault.RetryAfter == 0 && h.Get("Retry-After") == "" {
+		fault.RetryAfter = d.delay
+	}
+	return fault
+}
+
+// classify gives the class of a refused request: by the reasons that the server
+// names, by its words, since very different things come as invalid arguments,
+// by its status's name, by its number.
+func classify(status int, d detail) model.Code {
+	for _, reason := range d.reasons {
+		if authReason(reason) {
+			return model.Auth
+		}
+	}
+	if d.status == "INVALID_ARGUMENT" || d.status == "FAILED_PRECONDITION" || status >= 400 && status < 500 && status != http.StatusTooManyRequests {
+		if code := worded(d.message); code != "" {
+			return code
+		}
+	}
+	if code := named(d.status); code != "" {
+		return code
+	}
+	if code := header.ByStatus(status); code != "" {
+		return code
+	}
+	return model.Server
+}
+
+// authReason knows the reasons for which no waiting helps and the user must act
+// on the key or the account. A bad key comes as an invalid argument.
+func authReason(reason string) bool {
+	switch reason {
+	case "SERVICE_DISABLED", "BILLING_DISABLED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED",
+		"ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_SCOPE_INSUFFICIENT", "CREDENTIALS_MISSING", "ACCOUNT_STATE_INVALID":
+		return true
+	}
+	return strings.HasPrefix(reason, "API_KEY_")
+}
+
+// named knows the names of google.rpc.Code.
+func named(status string) model.Code {
+	switch status {
+	case "UNAUTHENTICATED", "PERMISSION_DENIED":
+		return model.Auth
+	case "NOT_FOUND":
+		return model.NotFound
+	case "INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE", "UNIMPLEMENTED":
+		return model.BadRequest
+	case "RESOURCE_EXHAUSTED":
+		return model.RateLimit
+	case "UNAVAILABLE":
+		return model.Overloaded
+	case "DEADLINE_EXCEEDED":
+		return model.Timeout
+	case "INTERNAL", "UNKNOWN", "ABORTED", "CANCELLED", "DATA_LOSS":
+		return model.Server
+	}
+	return ""
+}
+
+// worded knows reasons by their wording.
+func worded(message string) model.Code {
+	m := strings.ToLower(message)
+	has := func(phrases ...string) bool {
+		for _, p := range phrases {
+			if strings.Contains(m, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("exceeds the maximum number of tokens", "request payload size exceeds", "input context is too long", "maximum context length"):
+		return model.ContextLength
+	case has("api key not valid", "api key expired", "api_key_invalid", "location is not supported", "enable billing"):
+		return model.Auth
+	}
+	return ""
+}
