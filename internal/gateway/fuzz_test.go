@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -31,7 +32,8 @@ func fuzzDecoder(f *testing.F, c codec, seeds ...string) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		q, err := c.decode(inbound{body: b, model: "m"})
+		body := bytes.Clone(b)
+		q, err := c.decode(inbound{body: body, model: "m"})
 		if err != nil {
 			var fault *fault
 			if !errors.As(err, &fault) || fault.code != model.BadRequest {
@@ -39,8 +41,13 @@ func fuzzDecoder(f *testing.F, c codec, seeds ...string) {
 			}
 			return
 		}
-		if _, err := json.Marshal(q.req); err != nil {
+		before, err := json.Marshal(q.req)
+		if err != nil {
 			t.Fatalf("the request cannot be written: %v", err)
+		}
+		clear(body) // the buffer of a body is used again
+		if after, err := json.Marshal(q.req); err != nil || !bytes.Equal(before, after) {
+			t.Fatalf("the request shares memory with the body: %s, %s", before, after)
 		}
 		for _, m := range q.req.Messages {
 			checkMessage(t, m)

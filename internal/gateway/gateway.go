@@ -85,6 +85,7 @@ type Gateway struct {
 	server *http.Server
 	served chan struct{} // closed when the server has stopped
 
+	bodies sync.Pool  // *bytes.Buffer: requests are large and many
 	random sync.Mutex // guards opts.Rand
 
 	mu       sync.Mutex

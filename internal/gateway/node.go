@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -143,6 +144,7 @@ func (p *parser) word(w string) bool {
 func (p *parser) str() bool {
 	for p.i++; p.i < len(p.b); p.i++ {
 		switch c := p.b[p.i]; {
+		case c > '\\': // most letters
 		case c == '"':
 			p.i++
 			return true
@@ -276,60 +278,76 @@ func (n node) bytes() []byte { return bytes.Clone(n.raw) }
 // unquote resolves the escapes of a string that the parser has checked. What is
 // no UTF-8 becomes U+FFFD, as encoding/json does it.
 func unquote(b []byte) string {
-	at := bytes.IndexByte(b, '\\')
-	if at < 0 && utf8.Valid(b) {
+	clean := utf8.Valid(b)
+	if clean && bytes.IndexByte(b, '\\') < 0 {
 		return string(b)
 	}
-	out := make([]byte, 0, len(b))
+	var out strings.Builder
+	out.Grow(len(b))
 	for len(b) > 0 {
 		at := bytes.IndexByte(b, '\\')
 		if at < 0 {
 			at = len(b)
 		}
-		out = append(out, valid(b[:at])...)
+		if clean {
+			out.Write(b[:at])
+		} else {
+			writeValid(&out, b[:at])
+		}
 		b = b[at:]
 		if len(b) > 0 {
-			out, b = unescape(out, b)
+			b = unescape(&out, b)
 		}
 	}
-	return string(out)
+	return out.String()
 }
 
-// valid replaces every byte that is no UTF-8.
-func valid(b []byte) []byte {
-	if utf8.Valid(b) {
-		return b
-	}
-	var out []byte
+// writeValid writes b and replaces every byte that is no UTF-8.
+func writeValid(out *strings.Builder, b []byte) {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
-		out = utf8.AppendRune(out, r)
+		out.WriteRune(r)
 		b = b[size:]
 	}
-	return out
 }
 
-// unescape resolves the escape that b begins with.
-func unescape(out, b []byte) ([]byte, []byte) {
-	if b[1] != 'u' {
-		if i := bytes.IndexByte([]byte("bfnrt"), b[1]); i >= 0 {
-			return append(out, "\b\f\n\r\t"[i]), b[2:]
-		}
-		return append(out, b[1]), b[2:]
+// unescape resolves the escape that b begins with, and returns what follows it.
+func unescape(out *strings.Builder, b []byte) []byte {
+	c := b[1]
+	switch c {
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'u':
+		return unescapeRune(out, b)
 	}
+	out.WriteByte(c) // also a quote, a backslash, a slash
+	return b[2:]
+}
+
+// unescapeRune resolves \uXXXX, and two of them that are one rune.
+func unescapeRune(out *strings.Builder, b []byte) []byte {
 	r, _ := hex4(b[2:])
 	b = b[6:]
-	if !utf16.IsSurrogate(r) {
-		return utf8.AppendRune(out, r), b
-	}
-	if len(b) >= 6 && b[0] == '\\' && b[1] == 'u' {
-		if low, ok := hex4(b[2:]); ok {
-			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-				return utf8.AppendRune(out, pair), b[6:]
+	if utf16.IsSurrogate(r) {
+		high := r
+		r = utf8.RuneError
+		if len(b) >= 6 && b[0] == '\\' && b[1] == 'u' {
+			low, _ := hex4(b[2:])
+			if pair := utf16.DecodeRune(high, low); pair != utf8.RuneError {
+				r, b = pair, b[6:]
 			}
 		}
 	}
-	return utf8.AppendRune(out, utf8.RuneError), b
+	out.WriteRune(r)
+	return b
 }
 
 func hex4(b []byte) (rune, bool) {

@@ -1,8 +1,7 @@
 package gateway
 
 import (
-	"errors"
-	"io"
+	"bytes"
 	"net/http"
 	"strings"
 	"time"
@@ -87,25 +86,27 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (quest
 	// Deadlines are of the connection: one that is left would end the wait for
 	// the model. A writer without them has none to set.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := readAll(http.MaxBytesReader(w, r.Body, g.opts.MaxBody), r.ContentLength)
+	body, _ := g.bodies.Get().(*bytes.Buffer)
+	if body == nil {
+		body = new(bytes.Buffer)
+	}
+	defer g.release(body) // what is decoded is a copy
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
 		return question{}, badRequest("the body cannot be read: %v", err)
 	}
-	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
+	return to.codec.decode(inbound{body: body.Bytes(), model: to.model, stream: to.stream, query: r.URL.Query()})
 }
 
-// readAll reads a body whose length is mostly known.
-func readAll(r io.Reader, length int64) ([]byte, error) {
-	if length <= 0 || length > 1<<20 {
-		return io.ReadAll(r)
+// maxKept is the largest buffer that is kept for the next body.
+const maxKept = 1 << 20
+
+func (g *Gateway) release(body *bytes.Buffer) {
+	if body.Cap() <= maxKept {
+		body.Reset()
+		g.bodies.Put(body)
 	}
-	b := make([]byte, length)
-	n, err := io.ReadFull(r, b)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return b[:n], err
 }
 
 // result is what came of a call.

@@ -82,8 +82,8 @@ func slow(t *testing.T, w Wire, takes time.Duration, err error) *pipe {
 
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
-	signs := map[Wire]string{Chat: ": waiting\n\n", Responses: "event: response.in_progress\n", Messages: "event: ping\n", Gemini: "\n\n"}
-	for wire, sign := range signs {
+	marks := map[Wire]string{Chat: ": waiting\n\n", Responses: "event: response.in_progress\n", Messages: "event: ping\n", Gemini: "\n\n"}
+	for wire, sign := range marks {
 		t.Run(string(wire), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -122,11 +122,11 @@ func TestQuickAnswersComeAtOnce(t *testing.T) {
 func TestLateFailures(t *testing.T) {
 	t.Parallel()
 	fault := &model.Error{Code: model.RateLimit, Endpoint: "up", Err: errors.New("slow down")}
-	signs := map[Wire]string{
+	marks := map[Wire]string{
 		Chat: `data: {"error":{"code":"rate_limit_exceeded"`, Responses: "event: response.failed\n", Messages: "event: error\n",
 		Gemini: `data: {"error":{"code":429`,
 	}
-	for wire, sign := range signs {
+	for wire, sign := range marks {
 		t.Run(string(wire), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -143,25 +143,48 @@ func TestLateFailures(t *testing.T) {
 	}
 }
 
+// signs lets a model answer once an agent has been sent a few signs of life.
+type signs struct {
+	http.ResponseWriter
+	left   int
+	enough chan struct{}
+}
+
+func (s *signs) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+func (s *signs) Flush() {
+	if err := http.NewResponseController(s.ResponseWriter).Flush(); err != nil {
+		panic(err)
+	}
+	if s.left--; s.left == 0 {
+		close(s.enough)
+	}
+}
+
 // TestVendorsReadSlowStreams: signs of life do not disturb clients of vendors,
 // and a late failure is one to them.
 func TestVendorsReadSlowStreams(t *testing.T) {
 	t.Parallel()
-	g := testGateway(t, Options{Patience: time.Millisecond, KeepAlive: 2 * time.Millisecond})
 	req := model.Request{Model: "m", Messages: []model.Message{user("q")}, Sampling: model.Sampling{MaxTokens: 9}}
 	for wire, ask := range vendors() {
 		for name, fault := range map[string]error{"answer": nil, "failure": failing(model.Server)} {
 			t.Run(string(wire)+"/"+name, func(t *testing.T) {
 				t.Parallel()
+				enough := make(chan struct{})
+				g := newGateway(Options{Patience: time.Millisecond, KeepAlive: time.Millisecond}.withDefaults())
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					g.ServeHTTP(&signs{ResponseWriter: w, left: 3, enough: enough}, r)
+				}))
+				defer srv.Close()
 				h := open(t, g, Session{Client: modeltest.Func(func(ctx context.Context, _ model.Request) (model.Response, error) {
 					select {
-					case <-time.After(30 * time.Millisecond):
+					case <-enough:
 					case <-ctx.Done():
 					}
 					return modeltest.Text("the answer").Response, fault
 				})})
 				defer h.Close()
-				got, err := ask(t, g.URL(), h.Key(), req, true)
+				got, err := ask(t, srv.URL, h.Key(), req, true)
 				if (err != nil) != (fault != nil) || err == nil && got.Text != "the answer" {
 					t.Errorf("%+v, %v", got, err)
 				}
