@@ -146,8 +146,11 @@ type Quirks struct {
 	Schema      Schema
 	Vision      Answer
 	CacheKey    bool // takes prompt_cache_key
-	Thinking    Switch
-	AlwaysThink bool // thinking cannot be disabled
+	// ReasoningField is where a message takes the model's own reasoning back, in
+	// Chat Completions; "" = nowhere.
+	ReasoningField string
+	Thinking       Switch
+	AlwaysThink    bool // thinking cannot be disabled
 }
 
 // NoField is in the place of the name of a field that a server does not have.

@@ -119,6 +119,7 @@ func (q Quirks) with(by Quirks) Quirks {
 	set(&q.Schema, by.Schema)
 	set(&q.Vision, by.Vision)
 	set(&q.CacheKey, by.CacheKey)
+	set(&q.ReasoningField, by.ReasoningField)
 	set(&q.Thinking, by.Thinking)
 	set(&q.AlwaysThink, by.AlwaysThink)
 	if by.Efforts != nil {

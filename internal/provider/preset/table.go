@@ -119,10 +119,12 @@ func vendors() []Preset {
 		{
 			Name: "deepseek", Title: "DeepSeek", Protocol: OpenAIChat, BaseURL: "https://api.deepseek.com/v1",
 			Key: KeyRequired, KeyVar: "DEEPSEEK_API_KEY", AsOf: "2026-10", Doc: "https://api-docs.deepseek.com",
-			// Its thinking is on unless it is switched off, and hears no temperature.
+			// Its thinking is on unless it is switched off, hears no temperature, and
+			// must come back with the results of calls.
 			Quirks: Quirks{
 				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Efforts: []string{"minimal", "low", "medium", "high", "xhigh", "max"},
 				SeedField: NoField, Temperature: TemperatureIgnored, Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchType,
+				ReasoningField: "reasoning_content",
 			},
 		},
 		{
@@ -159,7 +161,7 @@ func hosts() []Preset {
 			Quirks: Quirks{
 				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort",
 				Efforts: []string{"none", "minimal", "low", "medium", "high", "xhigh"},
-				Schema:  SchemaNative, Vision: ByModel, Thinking: SwitchNone,
+				Schema:  SchemaNative, Vision: ByModel, Thinking: SwitchNone, ReasoningField: "reasoning_details",
 			},
 		},
 		{
