@@ -18,14 +18,17 @@ import (
 
 // Evaluation is the score of one skill.
 type Evaluation struct {
-	RunDir    string                `json:"run_dir"`
-	Simulated bool                  `json:"simulated"`
-	Skill     string                `json:"skill_hash"`
-	Splits    map[string]SplitScore `json:"splits"`
-	Calls     CallSummary           `json:"calls"`
-	Tokens    TokenSummary          `json:"tokens"`
-	CostUSD   *float64              `json:"cost_usd"`
-	WallS     float64               `json:"wall_s"`
+	RunDir    string `json:"run_dir"`
+	Simulated bool   `json:"simulated"`
+	// Exploratory says that tasks of the splits are drafts that nobody has reviewed.
+	Exploratory bool `json:"exploratory,omitempty"`
+
+	Skill   string                `json:"skill_hash"`
+	Splits  map[string]SplitScore `json:"splits"`
+	Calls   CallSummary           `json:"calls"`
+	Tokens  TokenSummary          `json:"tokens"`
+	CostUSD *float64              `json:"cost_usd"`
+	WallS   float64               `json:"wall_s"`
 }
 
 // SplitScore is the score on one split.
@@ -86,7 +89,7 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 		return nil, err
 	}
 	defer w.close()
-	e := &Evaluation{RunDir: r.Dir, Simulated: s.simulated(), Skill: s.skill.Hash(), Splits: map[string]SplitScore{}}
+	e := &Evaluation{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: s.unreviewed(splits) > 0, Skill: s.skill.Hash(), Splits: map[string]SplitScore{}}
 	outcomes := map[string][]trajectory.Outcome{}
 	for _, split := range splits {
 		out, err := w.scoreSplit(ctx, split)
@@ -122,7 +125,7 @@ func (s *setup) askFirst(r *run.Run, splits []task.Split) error {
 	if s.confirm == nil || r.Resumed {
 		return nil
 	}
-	plan := Plan{Simulated: s.simulated()}
+	plan := Plan{Simulated: s.simulated(), Unreviewed: s.unreviewed(splits)}
 	for _, split := range splits {
 		plan.Total += len(s.set.Split(split))
 	}

@@ -20,7 +20,10 @@ type TaskReport struct {
 	Selection int            `json:"selection"`
 	Test      int            `json:"test"`
 	ByType    map[string]int `json:"by_type,omitempty"`
-	Warnings  []string       `json:"warnings,omitempty"`
+	// Unreviewed counts drafts that nobody has accepted: runs on them are exploratory.
+	Unreviewed int `json:"unreviewed,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // CheckTasks loads the tasks of a configuration the way training does and
@@ -30,7 +33,7 @@ func CheckTasks(cfg Config, opts ...Option) (TaskReport, error) {
 	if err != nil {
 		return TaskReport{}, classify(err, "")
 	}
-	r := TaskReport{Tasks: s.set.Len(), Warnings: s.warnings, ByType: map[string]int{}}
+	r := TaskReport{Tasks: s.set.Len(), Unreviewed: s.set.Unreviewed(), Warnings: s.warnings, ByType: map[string]int{}}
 	r.Train, r.Selection, r.Test = len(s.set.Split(task.Train)), len(s.set.Split(task.Selection)), len(s.set.Split(task.Test))
 	for _, t := range s.set.Tasks() {
 		if t.Type != "" {

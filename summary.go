@@ -7,24 +7,27 @@ import (
 // Summary is what a run came to. It is the document that `train --json` prints
 // and summary.json holds. What was not measured is null.
 type Summary struct {
-	RunDir    string           `json:"run_dir"`
-	Status    string           `json:"status"` // completed, stopped, budget, waiting or failed
-	Reason    string           `json:"reason,omitempty"`
-	Simulated bool             `json:"simulated"` // a model of the run is a simulation
-	Steps     int              `json:"steps"`
-	Accepted  int              `json:"accepted"`
-	Rejected  int              `json:"rejected"`
-	Skipped   int              `json:"skipped"`
-	Best      BestSummary      `json:"best"`
-	Test      TestSummary      `json:"test"`
-	Calls     CallSummary      `json:"calls"`
-	Tokens    TokenSummary     `json:"tokens"`
-	CostUSD   *float64         `json:"cost_usd"` // null: a model has no price
-	WallS     float64          `json:"wall_s"`
-	Lost      int              `json:"lost_replies"` // optimizer calls without a usable reply
-	Warnings  []string         `json:"warnings,omitempty"`
-	Stages    []StageSummary   `json:"stages"`
-	ByType    map[string]Types `json:"test_by_type,omitempty"`
+	RunDir    string `json:"run_dir"`
+	Status    string `json:"status"` // completed, stopped, budget, waiting or failed
+	Reason    string `json:"reason,omitempty"`
+	Simulated bool   `json:"simulated"` // a model of the run is a simulation
+	// Exploratory says that tasks of the run are drafts that nobody has reviewed.
+	Exploratory bool `json:"exploratory,omitempty"`
+
+	Steps    int              `json:"steps"`
+	Accepted int              `json:"accepted"`
+	Rejected int              `json:"rejected"`
+	Skipped  int              `json:"skipped"`
+	Best     BestSummary      `json:"best"`
+	Test     TestSummary      `json:"test"`
+	Calls    CallSummary      `json:"calls"`
+	Tokens   TokenSummary     `json:"tokens"`
+	CostUSD  *float64         `json:"cost_usd"` // null: a model has no price
+	WallS    float64          `json:"wall_s"`
+	Lost     int              `json:"lost_replies"` // optimizer calls without a usable reply
+	Warnings []string         `json:"warnings,omitempty"`
+	Stages   []StageSummary   `json:"stages"`
+	ByType   map[string]Types `json:"test_by_type,omitempty"`
 }
 
 // Types are the test scores of one task type by arm.

@@ -23,6 +23,10 @@ type Plan struct {
 	Total     int                `json:"total"`
 	Stages    []train.StageCalls `json:"stages"`
 	Simulated bool               `json:"simulated"`
+
+	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
+	// run is exploratory then.
+	Unreviewed int `json:"unreviewed,omitempty"`
 }
 
 // Train trains a skill, or resumes its training. The error is an *Error. The
@@ -67,7 +71,7 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 	}
 	opts := run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Version: s.programVersion(), Identity: id, Simulated: s.simulated(), Now: s.now, Compare: describeChanges,
-		Operational: s.cfg.Settings(s.loaded.Redactor()),
+		Operational: s.settings(),
 	}
 	var r *run.Run
 	if s.fork != "" {
@@ -100,11 +104,11 @@ func (s *setup) programVersion() string {
 func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	began := s.now()
 	o := s.trainOptions()
-	plan := Plan{Stages: o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}), Simulated: s.simulated()}
+	plan := Plan{Stages: o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}), Simulated: s.simulated(), Unreviewed: s.set.Unreviewed()}
 	for _, st := range plan.Stages {
 		plan.Total += st.Calls
 	}
-	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Warnings: s.warnings}
+	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
 	if s.confirm != nil && !r.Resumed {
 		if err := s.confirm(plan); err != nil {
 			return nil, errors.Join(&inputError{err}, r.Discard())

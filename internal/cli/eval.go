@@ -102,6 +102,9 @@ func (a *app) writeEvaluation(out io.Writer, e *skillopt.Evaluation) error {
 	if e.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}
+	if e.Exploratory {
+		fmt.Fprintln(out, exploratory(0))
+	}
 	return nil
 }
 

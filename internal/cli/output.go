@@ -88,6 +88,20 @@ func (e *usageError) Error() string { return e.msg }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
+// exploratory says what results on unreviewed tasks are. n is how many of them
+// there are, 0 if that does not matter.
+func exploratory(n int) string {
+	who := "tasks"
+	switch n {
+	case 0:
+	case 1:
+		who = "1 task"
+	default:
+		who = fmt.Sprintf("%d tasks", n)
+	}
+	return fmt.Sprintf("exploratory: nobody has reviewed %s that a model drafted; `skillopt tasks review CONFIG` does", who)
+}
+
 // printError prints err once, with every line of it indented under the first.
 func printError(w io.Writer, err error, asJSON bool) {
 	if asJSON {

@@ -39,6 +39,21 @@ type runView struct {
 // evaluates reports whether a run is one of `skillopt eval`.
 func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "" }
 
+// drafts reports whether a run is one of `skillopt init --generate`.
+func drafts(m run.Manifest) bool { return m.Identity["library.draft"] != "" }
+
+// exploratory reports whether tasks of the run were drafts that nobody had
+// reviewed. Before it has a result its settings tell.
+func (v runView) exploratory() bool {
+	switch {
+	case v.Summary != nil:
+		return v.Summary.Exploratory
+	case v.Evaluation != nil:
+		return v.Evaluation.Exploratory
+	}
+	return v.Manifest.Operational["tasks.unreviewed"] != ""
+}
+
 func (a *app) readRun(path string) (runView, error) {
 	dir := a.absolute(path)
 	v := runView{Dir: dir}
@@ -116,20 +131,27 @@ type listRow struct {
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Evaluates bool      `json:"evaluates,omitempty"` // it is one of `skillopt eval`
-	Steps     int       `json:"steps"`
-	Best      *float64  `json:"best_score"`
-	Error     string    `json:"error,omitempty"`
+	Drafts    bool      `json:"drafts,omitempty"`    // it is the record of `skillopt init --generate`
+
+	// Exploratory: its tasks are drafts that nobody has reviewed.
+	Exploratory bool `json:"exploratory,omitempty"`
+
+	Steps int      `json:"steps"`
+	Best  *float64 `json:"best_score"`
+	Error string   `json:"error,omitempty"`
 }
 
 func (a *app) printRuns(dir string, entries []run.Entry) error {
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest)}
-		if v, err := a.readRun(e.Dir); err != nil {
+		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Drafts: drafts(e.Manifest)}
+		v, err := a.readRun(e.Dir)
+		if err != nil {
 			r.Status, r.Error = "damaged", err.Error()
 		} else if n := len(v.History.Steps); n > 0 {
 			r.Steps, r.Best = n-1, bestScore(v.History)
 		}
+		r.Exploratory = err == nil && v.exploratory()
 		rows = append(rows, r)
 	}
 	if a.json {
@@ -152,17 +174,22 @@ func (a *app) printRuns(dir string, entries []run.Entry) error {
 }
 
 func (r listRow) note() string {
-	switch {
-	case r.Error != "":
+	if r.Error != "" {
 		return r.Error
-	case r.Evaluates && r.Simulated:
-		return "evaluation, simulated"
-	case r.Evaluates:
-		return "evaluation"
-	case r.Simulated:
-		return "simulated"
 	}
-	return "-"
+	var notes []string
+	for _, n := range []struct {
+		is   bool
+		text string
+	}{{r.Evaluates, "evaluation"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Exploratory, "exploratory"}} {
+		if n.is {
+			notes = append(notes, n.text)
+		}
+	}
+	if len(notes) == 0 {
+		return "-"
+	}
+	return strings.Join(notes, ", ")
 }
 
 // bestScore is the score of the best skill so far. What an epoch's end or the
@@ -221,6 +248,13 @@ func (a *app) showRun(v runView) error {
 	}
 	if m.ForkedOf != "" {
 		fmt.Fprintf(a.Out, "  forked of %s\n", m.ForkedOf)
+	}
+	if drafts(m) {
+		_, err := fmt.Fprintln(a.Out, "  the record of `skillopt init --generate`, which drafted tasks; it has no steps")
+		return err
+	}
+	if v.Summary == nil && v.Evaluation == nil && v.exploratory() {
+		fmt.Fprintln(a.Out, "  "+exploratory(0))
 	}
 	if evaluates(m) {
 		return a.showEvaluation(v)

@@ -44,6 +44,9 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 	if s.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}
+	if s.Exploratory {
+		fmt.Fprintln(out, exploratory(0))
+	}
 	return nil
 }
 

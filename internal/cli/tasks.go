@@ -50,6 +50,9 @@ func (a *app) lint(path string, sets []string) error {
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
 		fmt.Fprintf(a.Out, "  %s: %d\n", name, report.ByType[name])
 	}
+	if report.Unreviewed > 0 {
+		fmt.Fprintln(a.Out, exploratory(report.Unreviewed))
+	}
 	for _, w := range report.Warnings {
 		fmt.Fprintf(a.Out, "warning: %s\n", strings.ReplaceAll(w, "\n", "\n  "))
 	}

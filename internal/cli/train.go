@@ -136,6 +136,9 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 		if p.Simulated {
 			fmt.Fprintln(a.Err, "the models are simulated: this run shows how training works, not what a model can do")
 		}
+		if p.Unreviewed > 0 {
+			fmt.Fprintln(a.Err, exploratory(p.Unreviewed))
+		}
 		if yes || p.Simulated || p.Total <= askAbove || !a.Terminal {
 			return nil
 		}
