@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -233,11 +234,40 @@ func TestToolLimits(t *testing.T) {
 		t.Errorf("an absolute path: %q, %v", out, err)
 	}
 	for _, bad := range [][2]string{
-		{"read", `{}`}, {"read", `{"path":"."}`}, {"read", `{"path":"/etc/passwd"}`}, {"read", `{"path":"none"}`}, {"write", `{"path":"x"}`},
-		{"write", `{"path":"a.txt/b","content":""}`}, {"edit", `{"path":"a.txt","old":"zzz","new":""}`}, {"edit", `{"path":"a.txt"}`}, {"bash", `{"command":" "}`},
+		{"read", `{}`},
+		{"read", `{"path":"."}`},
+		{"read", `{"path":"/etc/passwd"}`},
+		{"read", `{"path":"none"}`},
+		{"write", `{"path":"x"}`},
+		{"write", `{"path":"a.txt/b","content":""}`},
+		{"edit", `{"path":"a.txt","old":"zzz","new":""}`},
+		{"edit", `{"path":"a.txt"}`},
+		{"bash", `{"command":" "}`},
 	} {
 		if out, err := use(bad[0], bad[1]); err == nil {
 			t.Errorf("%s %s gives %q", bad[0], bad[1], out)
 		}
+	}
+}
+
+// TestBuiltinConfined has the model try to leave the workspace.
+func TestBuiltinConfined(t *testing.T) {
+	t.Parallel()
+	if s := sandbox.Supports(); s.Kind == "" {
+		t.Skipf("programs cannot be confined here: %s", s.Why)
+	}
+	outside := filepath.Join(t.TempDir(), "out.txt")
+	command, err := json.Marshal(map[string]string{"command": "echo in > in.txt; echo out > " + outside})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, _ := builtinJob(t, calls("", "bash", string(command)), modeltest.Text("tried"))
+	j.Confine = true
+	rep := run(t, builtinAgent(t), j)
+	if rep.Status != score.OK || tree(t, j.Workspace)["in.txt"] != "in\n" {
+		t.Errorf("%s %s: %+v", rep.Status, rep.Reason, rep.Turns)
+	}
+	if _, err := os.Stat(outside); err == nil {
+		t.Error("a command wrote outside of the workspace")
 	}
 }

@@ -50,7 +50,7 @@ func launchCopilot(l *launch) error {
 }
 
 // copilotReader reads the events of copilot --output-format json.
-type copilotReader struct{ turn string }
+type copilotReader struct{}
 
 type copilotEvent struct {
 	Type     string `json:"type"`

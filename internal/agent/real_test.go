@@ -196,11 +196,11 @@ func TestRealFaults(t *testing.T) {
 	})
 }
 
-// TestRealHang waits for deadlines, so the agents run side by side here.
+// TestRealHang waits for deadlines, so all of it runs side by side.
 func TestRealHang(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a *Agent) {
-		t.Run("at once", func(t *testing.T) {
+	for _, a := range realAgents(t) {
+		t.Run(a.Name()+" at once", func(t *testing.T) {
 			t.Parallel()
 			j := realJob(t, newFakeModel(t, plotHang))
 			j.Timeout = 10 * time.Second
@@ -208,7 +208,7 @@ func TestRealHang(t *testing.T) {
 				t.Errorf("%s %s\n%s", rep.Status, rep.Reason, rep.Raw)
 			}
 		})
-		t.Run("at work", func(t *testing.T) {
+		t.Run(a.Name()+" at work", func(t *testing.T) {
 			t.Parallel()
 			j := realJob(t, newFakeModel(t, plotStall))
 			j.Timeout = 45 * time.Second
@@ -216,7 +216,7 @@ func TestRealHang(t *testing.T) {
 				t.Errorf("%s %s\n%s", rep.Status, rep.Reason, rep.Raw)
 			}
 		})
-	})
+	}
 }
 
 // TestRealSkill looks whether the skill reaches the model by itself.

@@ -88,6 +88,8 @@ func stub(kind string) error {
 		for _, e := range os.Environ() {
 			fmt.Println(e)
 		}
+	case "wander":
+		fmt.Println(os.WriteFile("in.txt", nil, 0o600) == nil, os.WriteFile(arg, nil, 0o600) == nil)
 	case "stdin":
 		_, err := io.Copy(os.Stdout, os.Stdin)
 		return err
@@ -400,5 +402,45 @@ func TestPromptGoesIn(t *testing.T) {
 	rep := run(t, a, j)
 	if !strings.HasPrefix(rep.Answer, "Open .agents/skills/task-skill/SKILL.md first") || !strings.HasSuffix(rep.Answer, "END") {
 		t.Errorf("the prompt begins %q", rep.Answer[:min(100, len(rep.Answer))])
+	}
+}
+
+func TestConfined(t *testing.T) {
+	t.Parallel()
+	if s := sandbox.Supports(); s.Kind == "" || !s.Network {
+		t.Skipf("programs cannot be confined here: %s", s.Why)
+	}
+	j := stubJob(t, "wander:"+filepath.Join(t.TempDir(), "out.txt"))
+	j.Confine, j.Endpoint = true, &Endpoint{URL: "http://127.0.0.1:4000", Key: "k"}
+	if rep := run(t, stubAgent(t, CustomName, &Custom{}), j); rep.Answer != "true false" {
+		t.Errorf("wrote inside and outside: %q (%s)", rep.Answer, rep.Reason)
+	}
+}
+
+// TestLogin looks at what an agent with a login of its own is given.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	user := t.TempDir()
+	for _, name := range []string{".claude", ".ssh"} {
+		if err := os.Mkdir(filepath.Join(user, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := stubAgent(t, "claude", nil)
+	j := stubJob(t, "")
+	j.LoginHome, j.Confine = user, true
+	j, err := j.withDefaults(a.adapter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.spec(j, "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(s.Env, "HOME="+user) || slices.ContainsFunc(s.Env, func(e string) bool { return strings.HasPrefix(e, "ANTHROPIC_") || strings.HasPrefix(e, "XDG_") }) {
+		t.Errorf("environment %q", s.Env)
+	}
+	if want := []string{j.Workspace, j.Home, filepath.Join(user, ".claude")}; !slices.Equal(s.Confine.Write, want) || !s.Confine.Network {
+		t.Errorf("confined to %+v", s.Confine)
 	}
 }

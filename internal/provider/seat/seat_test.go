@@ -184,9 +184,12 @@ func TestConversation(t *testing.T) {
 	t.Parallel()
 	pic := model.Image{MIME: "image/png", Data: []byte("x")}
 	system, prompt, images := conversation([]model.Message{
-		{Role: model.System, Content: "a"}, {Role: model.System, Content: "b"},
+		{Role: model.System, Content: "a"},
+		{Role: model.System, Content: "b"},
 		{Role: model.User, Parts: []model.Part{{Text: "look"}, {Image: &pic}}},
-		{Role: model.Assistant, Content: "hm"}, {Role: model.System, Content: "checked"}, user("again"),
+		{Role: model.Assistant, Content: "hm"},
+		{Role: model.System, Content: "checked"},
+		user("again"),
 	})
 	want := "Below is a conversation. Give the assistant's next message, and nothing else.\n\n<message from=\"user\">\nlook\n</message>\n\n" +
 		"<message from=\"assistant\">\nhm\n</message>\n\n<message from=\"system\">\nchecked\n</message>\n\n<message from=\"user\">\nagain\n</message>\n"

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Tests the adapters with the real agents that install.sh put into a folder,
+# where permitted in a network namespace that has nothing but loopback.
+#
+#   .ci/agents/test.sh DIR [flags of the test binary]
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+SKILLOPT_AGENTS_DIR=$(cd "${1:?usage: test.sh DIR [flags]}" && pwd)
+export SKILLOPT_AGENTS_DIR
+shift
+if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
+  printf 'real agents are not tested: %s\n' "$(cat "$SKILLOPT_AGENTS_DIR/unavailable")"
+  exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent)
+
+lone='ip link set lo up && exec "$@"'
+wrap=()
+if command -v ip >/dev/null; then
+  for how in -n -rn; do
+    if unshare "$how" sh -c "$lone" sh true 2>/dev/null; then
+      wrap=(unshare "$how" sh -c "$lone" sh)
+      break
+    fi
+  done
+fi
+if [ ${#wrap[@]} -gt 0 ]; then
+  echo 'in a network namespace with only loopback'
+else
+  echo 'not in a network namespace: unshare or ip is missing or not permitted'
+fi
+cd "$root/internal/agent"
+# Those that only wait for a deadline run side by side.
+"${wrap[@]}" "$work/agent.test" -test.run '^TestReal' -test.v -test.parallel 16 -test.timeout 20m "$@"
