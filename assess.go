@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -160,7 +161,7 @@ func (s *setup) checkEnviron(t task.Task, dir, temp string) ([]string, error) {
 			environ = append(environ, v)
 		}
 	}
-	return append(environ, "HOME="+temp, "TMPDIR="+temp, "WORKSPACE="+dir, "CONFIG_DIR="+config, "TASK="+string(about)), nil
+	return append(environ, "HOME="+temp, "TMPDIR="+temp, "WORKSPACE="+dir, "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(t.Gold, "\n")), nil
 }
 
 func hasName(v, name string) bool {

@@ -75,7 +75,7 @@ func effects() map[string]effect {
 			all[key] = e
 		}
 	}
-	return all
+	return withAgent(withWire(all))
 }
 
 func systemTexts(s sight) any { return s.prompts("rollout", "system") }
@@ -254,7 +254,7 @@ func extendsHasAnEffect(t *testing.T) {
 	}
 }
 
-func needsShell(t *testing.T) {
+func needsShell(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("needs sh")

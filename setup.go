@@ -264,6 +264,7 @@ func (s *setup) loadModel(role string) error {
 		return &inputError{err}
 	}
 	s.models[role] = built
+	s.warnings = append(s.warnings, built.Warnings...)
 	if m.World != "" {
 		data, err := os.ReadFile(m.World)
 		if err != nil {

@@ -46,6 +46,9 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
 		roles[name] = s.role(name, b)
+		if b.Close != nil {
+			w.closers = append(w.closers, b.Close)
+		}
 	}
 	l := s.cfg.Limits
 	var cache caller.Cache
@@ -79,8 +82,11 @@ func (s *setup) role(name string, b wire.Built) caller.Role {
 		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: m.Model, Timeout: m.Timeout.Std(),
 		Sampling: model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort},
 	}
-	if p, ok := s.cfg.Prices[m.Model]; ok {
+	switch p, ok := s.cfg.Prices[m.Model]; {
+	case ok:
 		r.Price = price(p)
+	case b.Price != nil:
+		r.Price = &caller.Price{Input: b.Price.Input, Output: b.Price.Output, Cached: b.Price.Cached, CacheWrite: b.Price.CacheWrite}
 	}
 	return r
 }

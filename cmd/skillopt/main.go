@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/cli"
 )
 
@@ -17,6 +18,7 @@ import (
 var version = "dev"
 
 func main() {
+	skillopt.RunHelper(os.Args)
 	dir, err := os.Getwd()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "skillopt: find working directory: %v\n", err)

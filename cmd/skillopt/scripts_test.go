@@ -16,11 +16,14 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-f4525e22/skillopt"
 )
 
 // TestMain lets the test binary play the program: a script that says skillopt
 // starts this very binary.
 func TestMain(m *testing.M) {
+	skillopt.RunHelper(os.Args)
 	testscript.Main(m, map[string]func(){"skillopt": main})
 }
 

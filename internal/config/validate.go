@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/price"
 )
 
 // Validate checks a configuration that a program put together the way Load
@@ -136,10 +137,8 @@ func (d *decoder) rules(c *Config) {
 	if c.Edits.Mode == "full_rewrite_minibatch" && c.Edits.Schedule == "model" {
 		d.fail("edits.schedule", "model with edits.mode full_rewrite_minibatch", "any schedule that the mode ignores: a full rewrite has no edits to count", "")
 	}
-	if c.Limits.USD != nil && len(c.Prices) == 0 {
-		d.fail("limits.usd", fmt.Sprint(*c.Limits.USD), "a ceiling only with prices for the models", "set prices.MODEL.input and .output")
-	}
 	d.priced(c)
+	d.agent(c)
 	d.runName(c.Run.Name)
 	d.ratio(c.Split.Ratio)
 	d.model("models.target", c.Models.Target)
@@ -150,16 +149,23 @@ func (d *decoder) rules(c *Config) {
 // priced checks that a ceiling of cost sees all calls: of a model without a price
 // nothing would be counted.
 func (d *decoder) priced(c *Config) {
-	if c.Limits.USD == nil || len(c.Prices) == 0 {
+	if c.Limits.USD == nil {
 		return
+	}
+	table, err := price.Default()
+	if err != nil {
+		panic("config: the table of prices that the program brings cannot be read: " + err.Error())
 	}
 	for _, role := range []struct {
 		name  string
 		model Model
 	}{{"target", c.Models.Target}, {"optimizer", c.Models.Optimizer}, {"judge", c.Models.Judge}} {
 		m := role.model
-		if _, ok := c.Prices[m.Model]; ok || m.Model == "" || m.Provider == "" || m.Provider == "sim" {
+		if _, ok := c.Prices[m.Model]; ok || m.Provider == "" || m.Provider == "sim" {
 			continue
+		}
+		if _, _, ok := table.Find(m.Provider, m.Model); ok && m.BaseURL == "" {
+			continue // the list price of the provider itself
 		}
 		d.fail("limits.usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.Limits.USD, role.name, m.Model),
 			"a ceiling only with prices for all models", "set prices."+m.Model+".input and .output")
@@ -201,13 +207,30 @@ func (d *decoder) ratio(text string) {
 	}
 }
 
-func (d *decoder) model(key string, m Model) {
+// agent checks what carries out the tasks.
+func (d *decoder) agent(c *Config) {
 	switch {
-	case m.Provider == "openai" && m.Model == "":
+	case c.Agent.Name != "" && len(c.Env.Command) > 0:
+		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both", "")
+	case c.Agent.Name == "custom" && len(c.Agent.Custom) == 0:
+		d.fail("agent.custom", "nothing", "how the agent is started and its output read, see docs/agents.md", "")
+	case c.Agent.Name == "builtin" && !c.Agent.Gateway:
+		d.fail("agent.gateway", "false with agent.name builtin", "true: the built-in agent has no login of its own", "")
+	case c.Agent.Name == "cursor" && c.Agent.Gateway:
+		d.fail("agent.gateway", "true with agent.name cursor", "false: Cursor's agent cannot be led to another server", "")
+	}
+}
+
+func (d *decoder) model(key string, m Model) {
+	nameless := slices.Contains([]string{"", "sim", "handoff", "claude-cli", "codex-cli", "copilot-cli"}, m.Provider)
+	switch {
+	case !nameless && m.Model == "":
 		d.fail(key+".model", "nothing", "the name of a model", "")
 	case m.Provider == "sim" && m.World == "":
 		d.fail(key+".world", "nothing", "the path of a world file for provider sim", "")
+	case m.Provider == "handoff" && m.Folder == "":
+		d.fail(key+".folder", "nothing", "a folder for questions and answers", "")
 	case m.Provider == "" && m.Model != "":
-		d.fail(key+".provider", "nothing", "openai, sim", "")
+		d.fail(key+".provider", "nothing", "openai, anthropic, gemini, ollama, sim and others, see docs/models.md", "")
 	}
 }

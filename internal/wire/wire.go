@@ -11,12 +11,18 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
-	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
+	"github.com/seed-f4525e22/skillopt/internal/price"
+	"github.com/seed-f4525e22/skillopt/internal/provider/handoff"
+	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+	"github.com/seed-f4525e22/skillopt/internal/provider/seat"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -26,7 +32,11 @@ type Built struct {
 	Client    model.Client
 	Endpoint  string // what limits and patience are counted by
 	Source    string // what answers, beyond the model's name: part of every recorded input
+	Provider  string
 	Simulated bool
+	Price     *price.Price // list price, nil if it is not known
+	Warnings  []string
+	Close     func() error // nil = nothing to release
 }
 
 // A MissingKeyError says that the variable which should hold a key is not set.
@@ -45,51 +55,82 @@ func (e *MissingKeyError) Error() string {
 type UnknownProviderError struct{ Role, Provider string }
 
 func (e *UnknownProviderError) Error() string {
-	if e.Provider == "" {
-		return fmt.Sprintf("models.%s.provider: found nothing, allowed: openai, sim", e.Role)
+	found := "nothing"
+	if e.Provider != "" {
+		found = strconv.Quote(e.Provider)
 	}
-	return fmt.Sprintf("models.%s.provider: found %q, allowed: openai, sim", e.Role, e.Provider)
+	return fmt.Sprintf("models.%s.provider: found %s, allowed: %s", e.Role, found, providers())
 }
 
 // Client builds the client of a role. lookup reads the environment. It makes no
 // call.
 func Client(role string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
+	if p, ok := preset.Lookup(m.Provider); ok {
+		return remote(role, m, p, lookup)
+	}
+	if name, ok := strings.CutSuffix(m.Provider, seatSuffix); ok && slices.Contains(seatNames(), name) {
+		return seated(role, name, m, lookup)
+	}
 	switch m.Provider {
 	case "sim":
-		world, err := sim.Load(m.World)
-		if err != nil {
-			return Built{}, fmt.Errorf("models.%s.world: %w", role, err)
-		}
-		digest, err := worldDigest(m.World)
-		if err != nil {
-			return Built{}, fmt.Errorf("models.%s.world: %w", role, err)
-		}
-		id := "sim:" + world.Name()
-		return Built{Client: sim.New(world), Endpoint: id, Source: id + "@" + digest, Simulated: true}, nil
-	case "openai":
-		return openAI(role, m, lookup)
+		return simulated(role, m)
+	case "handoff":
+		return handedOff(role, m)
 	}
 	return Built{}, &UnknownProviderError{Role: role, Provider: m.Provider}
 }
 
-func openAI(role string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
-	key, err := apiKey(role, m, lookup)
+func simulated(role string, m config.Model) (Built, error) {
+	world, err := sim.Load(m.World)
 	if err != nil {
-		return Built{}, err
+		return Built{}, fmt.Errorf("models.%s.world: %w", role, err)
 	}
-	base := m.BaseURL
-	if base == "" {
-		base = openai.DefaultBaseURL
+	digest, err := worldDigest(m.World)
+	if err != nil {
+		return Built{}, fmt.Errorf("models.%s.world: %w", role, err)
 	}
-	c, err := openai.New(openai.Options{
-		BaseURL: base, APIKey: key, Headers: m.Headers,
-		Structured: m.Structured == "on" || m.Structured == "auto" && base == openai.DefaultBaseURL,
-		Proxy:      proxy(lookup),
-	})
+	id := "sim:" + world.Name()
+	return Built{Client: sim.New(world), Endpoint: id, Source: id + "@" + digest, Simulated: true}, nil
+}
+
+// handedOff lets somebody answer by files.
+func handedOff(role string, m config.Model) (Built, error) {
+	if m.Folder == "" {
+		return Built{}, fmt.Errorf("models.%s.folder: found nothing, allowed: a folder for questions and answers", role)
+	}
+	c, err := handoff.New(m.Folder)
+	if err != nil {
+		return Built{}, fmt.Errorf("models.%s.folder: %w", role, err)
+	}
+	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Close: c.Close}, nil
+}
+
+// seatSuffix tells the program of a coding agent as a plain model from the
+// provider of its vendor.
+const seatSuffix = "-cli"
+
+func seatNames() []string { return []string{"claude", "codex", "copilot"} }
+
+// seated makes a model of a coding agent's program and its user's login.
+func seated(role, name string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
+	o := seat.Options{Agent: name, Program: m.Command, Timeout: m.Timeout.Std()}
+	o.Path, _ = lookup("PATH")
+	o.Home, _ = lookup("HOME")
+	if v := m.APIKeyEnv; v != nil && *v != "" {
+		key, ok := lookup(*v)
+		if !ok || key == "" {
+			return Built{}, &MissingKeyError{Role: role, Var: *v}
+		}
+		o.Env = append(o.Env, *v+"="+key)
+	}
+	if m.BaseURL != "" {
+		o.Endpoint = &agent.Endpoint{URL: m.BaseURL, Key: "none"}
+	}
+	c, err := seat.New(o)
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s: %w", role, err)
 	}
-	return Built{Client: c, Endpoint: base + keyMark(key), Source: "openai"}, nil
+	return Built{Client: c, Endpoint: m.Provider, Source: m.Provider}, nil
 }
 
 // keyMark tells endpoints with different keys apart without showing them.
@@ -123,19 +164,4 @@ func proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, er
 		HTTPProxy: either("http_proxy"), HTTPSProxy: either("https_proxy"), NoProxy: either("no_proxy"),
 	}).ProxyFunc()
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
-}
-
-func apiKey(role string, m config.Model, lookup func(string) (string, bool)) (string, error) {
-	name := "OPENAI_API_KEY"
-	if m.APIKeyEnv != nil {
-		name = *m.APIKeyEnv
-	}
-	if name == "" {
-		return "", nil
-	}
-	key, ok := lookup(name)
-	if !ok || key == "" {
-		return "", &MissingKeyError{Role: role, Var: name}
-	}
-	return key, nil
 }

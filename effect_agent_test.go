@@ -1,0 +1,3 @@
+package skillopt_test
+
+func withAgent(all map[string]effect) map[string]effect { return all }

@@ -1,0 +1,278 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/price"
+	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
+	"github.com/seed-f4525e22/skillopt/internal/provider/failover"
+	"github.com/seed-f4525e22/skillopt/internal/provider/gemini"
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
+	"github.com/seed-f4525e22/skillopt/internal/provider/ollama"
+	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
+	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// server is a model behind a URL, as a config and its preset describe it.
+type server struct {
+	role   string
+	config config.Model
+	lookup func(string) (string, bool)
+	preset.Resolved
+	key string
+}
+
+// remote builds the client of a model that a preset describes.
+func remote(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (Built, error) {
+	s, err := resolve(role, m, p, lookup)
+	if err != nil {
+		return Built{}, err
+	}
+	client, err := s.client(s.BaseURL)
+	if err != nil {
+		return Built{}, fmt.Errorf("models.%s: %w", role, err)
+	}
+	b := Built{Client: client, Endpoint: s.BaseURL + keyMark(s.key), Source: p.Name, Provider: p.Name}
+	if s.Warning != "" {
+		b.Warnings = append(b.Warnings, fmt.Sprintf("models.%s: %s", role, s.Warning))
+	}
+	if m.BaseURL == "" || s.Warning == "" {
+		b.Price = priceOf(p.Name, m.Model)
+	}
+	if len(m.Endpoints) > 0 {
+		b.Client, err = s.several(client)
+	}
+	return b, err
+}
+
+func resolve(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (server, error) {
+	r, err := p.Resolve(preset.Choice{Model: m.Model, BaseURL: m.BaseURL, Region: m.Region, Thinking: m.Thinking})
+	if err == nil {
+		err = r.Check(m.Temperature, m.ReasoningEffort)
+	}
+	if err != nil {
+		return server{}, fmt.Errorf("models.%s.%w", role, err)
+	}
+	s := server{role: role, config: m, lookup: lookup, Resolved: r}
+	s.key, err = s.apiKey()
+	return s, err
+}
+
+// apiKey reads the key. A variable that the user names must be set, and so must
+// the usual one of a provider that needs a key.
+func (s server) apiKey() (string, error) {
+	name, must := s.KeyVar, s.Key == preset.KeyRequired
+	if v := s.config.APIKeyEnv; v != nil {
+		name, must = *v, true
+	}
+	if name == "" || s.Cloud == preset.Azure && slices.Contains([]string{openai.AzureCLI, openai.AzureManagedIdentity}, s.config.Azure.Auth) {
+		return "", nil
+	}
+	key, ok := s.lookup(name)
+	if must && (!ok || key == "") {
+		return "", &MissingKeyError{Role: s.role, Var: name}
+	}
+	return key, nil
+}
+
+// several puts further endpoints behind the first.
+func (s server) several(first model.Client) (model.Client, error) {
+	all := []failover.Endpoint{{Name: s.BaseURL, Client: first}}
+	for _, base := range s.config.Endpoints {
+		c, err := s.client(base)
+		if err != nil {
+			return nil, fmt.Errorf("models.%s.endpoints: %w", s.role, err)
+		}
+		all = append(all, failover.Endpoint{Name: base, Client: c})
+	}
+	c, err := failover.New(failover.Options{Endpoints: all, Timeout: s.config.Timeout.Std() / 2})
+	if err != nil {
+		return nil, fmt.Errorf("models.%s.endpoints: %w", s.role, err)
+	}
+	return c, nil
+}
+
+func (s server) client(base string) (model.Client, error) {
+	switch s.Protocol {
+	case preset.Anthropic:
+		return s.anthropic(base)
+	case preset.Gemini:
+		return s.gemini(base)
+	case preset.Ollama:
+		return s.ollama(base)
+	}
+	return s.openai(base)
+}
+
+func (s server) openai(base string) (model.Client, error) {
+	m := s.config
+	o := openai.Options{
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, API: m.API, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Body: s.Body, Proxy: proxy(s.lookup),
+		Quirks: openai.Quirks{
+			TokenField: s.TokenField, NoTemperature: s.Temperature == preset.TemperatureIgnored, EffortField: s.EffortField, Efforts: s.Efforts,
+			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey,
+			Schema: s.schema(),
+		},
+	}
+	if s.Protocol == preset.OpenAIChat && m.API != openai.APIResponses || s.elsewhere() {
+		o.API = openai.APIChat
+	}
+	if s.Cloud == preset.Azure {
+		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion, Scope: m.Azure.Scope, ClientID: m.Azure.ClientID}
+	}
+	return openai.New(o)
+}
+
+// elsewhere reports that provider openai is led to a server of its own kind,
+// which nobody has to ask whether it has the newer API.
+func (s server) elsewhere() bool {
+	return s.Preset == "openai" && s.Warning != "" && s.config.API != openai.APIResponses
+}
+
+// schema says how a JSON Schema is sent. What is known of a provider does not
+// hold for a server at another address.
+func (s server) schema() string {
+	switch s.config.Structured {
+	case "off":
+		return openai.SchemaNone
+	case "on":
+		return openai.SchemaNative
+	}
+	if s.Warning != "" {
+		return openai.SchemaNone
+	}
+	return string(s.Schema)
+}
+
+func (s server) anthropic(base string) (model.Client, error) {
+	m := s.config
+	o := anthropic.Options{
+		Headers: m.Headers, AlwaysThinks: s.AlwaysThink, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
+		Structured: anthropic.StructuredTool, Sampling: anthropic.SamplingOne, Thinking: anthropic.ThinkEffort,
+	}
+	switch {
+	case m.Structured == "off":
+		o.Structured = anthropic.StructuredNone
+	case s.Schema == preset.SchemaNative:
+		o.Structured = anthropic.StructuredNative
+	}
+	if s.Temperature == preset.TemperatureRefused {
+		o.Sampling = anthropic.SamplingNone
+	}
+	if s.EffortField == preset.NoField {
+		o.Thinking = anthropic.ThinkBudget
+	}
+	switch s.Cloud {
+	case preset.Bedrock:
+		o.Bedrock = s.bedrock()
+		if m.BaseURL != "" {
+			o.BaseURL = base
+		}
+	case preset.Vertex:
+		token, err := s.googleToken()
+		if err != nil {
+			return nil, err
+		}
+		o.Vertex = &anthropic.Vertex{Project: m.Google.Project, Region: s.Region, Token: token}
+		if m.BaseURL != "" {
+			o.BaseURL = base
+		}
+	default:
+		o.BaseURL, o.APIKey = base, s.key
+	}
+	return anthropic.New(o)
+}
+
+func (s server) bedrock() *anthropic.Bedrock {
+	read := func(name string) string {
+		v, _ := s.lookup(name)
+		return v
+	}
+	b := &anthropic.Bedrock{Region: s.Region, BearerToken: s.key}
+	if b.BearerToken == "" {
+		a := s.config.AWS
+		b.AccessKey, b.SecretKey = read(a.AccessKeyEnv), read(a.SecretKeyEnv)
+		b.SessionToken = read(a.SessionTokenEnv)
+	}
+	return b
+}
+
+// googleToken returns where tokens for Vertex come from.
+func (s server) googleToken() (func(context.Context) (string, error), error) {
+	if s.config.Google.Credentials == "" {
+		return nil, errors.New("google.credentials: found nothing, allowed: a file with credentials, such as the one that gcloud auth application-default login writes")
+	}
+	data, err := os.ReadFile(s.config.Google.Credentials)
+	if err != nil {
+		return nil, fmt.Errorf("google.credentials: %w", err)
+	}
+	token, err := gemini.Credentials(data, header.NewTransport(proxy(s.lookup)))
+	if err != nil {
+		return nil, fmt.Errorf("google.credentials: %w", err)
+	}
+	return token, nil
+}
+
+func (s server) gemini(base string) (model.Client, error) {
+	m := s.config
+	o := gemini.Options{
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
+		Structured: m.Structured != "off", AlwaysThinks: s.AlwaysThink,
+	}
+	if s.Cloud == preset.Vertex {
+		token, err := s.googleToken()
+		if err != nil {
+			return nil, err
+		}
+		o.Vertex = &gemini.Vertex{Project: m.Google.Project, Region: s.Region, Token: token}
+		if m.BaseURL == "" {
+			o.BaseURL = ""
+		}
+	}
+	return gemini.New(o)
+}
+
+func (s server) ollama(base string) (model.Client, error) {
+	m := s.config
+	o := ollama.Options{
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, Structured: m.Structured != "off", Context: m.Context,
+		Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
+	}
+	switch m.Thinking {
+	case preset.ThinkingEnabled:
+		o.Think = ollama.ThinkEnabled
+	case preset.ThinkingDisabled:
+		o.Think = ollama.ThinkDisabled
+	}
+	return ollama.New(o)
+}
+
+// priceOf returns the list price of a model, nil if it is not known.
+func priceOf(provider, name string) *price.Price {
+	table, err := price.Default()
+	if err != nil {
+		return nil // a test of the package reads the table
+	}
+	p, _, ok := table.Find(provider, name)
+	if !ok {
+		return nil
+	}
+	return &p
+}
+
+// providers lists what a config can name.
+func providers() string {
+	all := append(preset.Names(), "sim", "handoff")
+	for _, name := range seatNames() {
+		all = append(all, name+seatSuffix)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
