@@ -23,7 +23,7 @@ func (p *process) confineByBubblewrap() error {
 	args = append(args, "--", p.cmd.Path)
 	p.cmd.Args = append(args, p.cmd.Args[1:]...)
 	p.cmd.Path = bubblewrap()
-	p.status.wanted, p.status.failed = true, bubblewrapFailed
+	p.status = report{wanted: true, read: readBubblewrap}
 	return nil
 }
 
@@ -47,11 +47,11 @@ func bubblewrapArgs(c *Confine, program, dir string) []string {
 	return append(args, "--chdir", dir)
 }
 
-// bubblewrapFailed: it tells the exit code of a program that has run, and
-// otherwise complains on standard error.
-func bubblewrapFailed(text, stderr string) error {
+// readBubblewrap: it tells the exit code of a program that has run, which is its
+// own as well, and otherwise complains on standard error.
+func readBubblewrap(text, stderr string) (ending, error) {
 	if strings.Contains(text, `"exit-code"`) {
-		return nil
+		return ending{}, nil
 	}
-	return fmt.Errorf("bubblewrap: %s", strings.TrimSpace(stderr))
+	return ending{}, fmt.Errorf("bubblewrap: %s", strings.TrimSpace(stderr))
 }

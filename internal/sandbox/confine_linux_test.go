@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -305,19 +308,84 @@ func TestNoPrivileges(t *testing.T) {
 	}
 }
 
-// TestConfinedEndsAsAWhole: the helper is no hiding place.
+// TestConfinedEndsAsAWhole: children in sessions of their own, without the
+// marker in their environment and without a parent, are found all the same.
 func TestConfinedEndsAsAWhole(t *testing.T) {
 	t.Parallel()
-	s := confined(t, "brood", "hang")
-	s.Timeout = 2 * time.Second
-	r, out := run(t, s)
-	pids := strings.Fields(out)
-	if r.Reason != Deadline || len(pids) != 2 {
-		t.Fatalf("got %+v, %q", r, out)
+	for _, args := range [][]string{{"hang"}, {"hang", "hidden"}, {"leave"}, {"leave", "hidden"}, {"leave", "hold", "hidden"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
+			s := confined(t, "brood", args...)
+			want := Exited
+			if args[0] == "hang" {
+				s.Timeout, want = 2*time.Second, Deadline
+			}
+			r, out := run(t, s)
+			pids := numbers(out)
+			if r.Reason != want || len(pids) != 2 {
+				t.Fatalf("got %+v, %q", r, out)
+			}
+			for _, pid := range pids {
+				if alive(pid) {
+					t.Errorf("process %d is still there", pid)
+				}
+			}
+		})
 	}
-	for _, word := range pids {
-		if pid, err := strconv.Atoi(word); err != nil || alive(pid) {
-			t.Errorf("process %s is still there (%v)", word, err)
+}
+
+// numbers finds the numbers of processes in what brood prints.
+func numbers(out string) []int {
+	var pids []int
+	for _, word := range strings.Fields(out) {
+		if pid, err := strconv.Atoi(word); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func TestSupervisorIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "kill-parent")
+	if landlockABI() < abiScope {
+		t.Skip("this kernel cannot confine signals")
+	}
+	if r, out := run(t, s); r.Code != 1 || !strings.Contains(out, "operation not permitted") {
+		t.Errorf("got %+v, it says %q", r, out)
+	}
+}
+
+// TestOurEndIsTheirs kills the process that runs a confined program, which has
+// no time to clean up.
+func TestOurEndIsTheirs(t *testing.T) {
+	t.Parallel()
+	s := confined(t, "confine")
+	dir := s.Dir
+	cmd := exec.Command(s.Argv[0], dir)
+	cmd.Env = s.Env
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	var pids []int
+	lines := bufio.NewScanner(out)
+	for len(pids) < 2 && lines.Scan() {
+		pids = append(pids, numbers(lines.Text())...)
+	}
+	must(t, cmd.Process.Kill())
+	_, err = io.Copy(io.Discard, out)
+	must(t, err)
+	_ = cmd.Wait() // it was killed
+	if len(pids) != 2 {
+		t.Fatalf("it printed the numbers %v", pids)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for _, pid := range pids {
+		for alive(pid) {
+			if time.Now().After(deadline) {
+				t.Fatalf("process %d is still there", pid)
+			}
+			<-time.After(5 * time.Millisecond)
 		}
 	}
 }

@@ -24,16 +24,23 @@ func ask(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // exit says how a process ended.
-func exit(state *os.ProcessState) (code int, signal string) {
+func exit(state *os.ProcessState) ending {
 	if state == nil {
-		return -1, ""
+		return ending{code: -1}
 	}
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
-		return state.ExitCode(), ""
+	if status, ok := state.Sys().(syscall.WaitStatus); ok {
+		return endingOf(status)
 	}
-	if signal = unix.SignalName(status.Signal()); signal == "" {
-		signal = status.Signal().String()
+	return ending{known: true, code: state.ExitCode()}
+}
+
+func endingOf(status syscall.WaitStatus) ending {
+	if !status.Signaled() {
+		return ending{known: true, code: status.ExitStatus()}
 	}
-	return -1, signal
+	name := unix.SignalName(status.Signal())
+	if name == "" {
+		name = status.Signal().String()
+	}
+	return ending{known: true, code: -1, signal: name}
 }

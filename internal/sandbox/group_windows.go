@@ -23,9 +23,9 @@ func kill(cmd *exec.Cmd) {
 }
 
 // exit says how a process ended.
-func exit(state *os.ProcessState) (code int, signal string) {
+func exit(state *os.ProcessState) ending {
 	if state == nil {
-		return -1, ""
+		return ending{code: -1}
 	}
-	return state.ExitCode(), ""
+	return ending{known: true, code: state.ExitCode()}
 }

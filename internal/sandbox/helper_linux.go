@@ -13,12 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helperName is the name by which our binary is started as the helper. Its
-// arguments are the policy, the program's path, and the program's arguments.
-const helperName = "skillopt-confine"
+// Our binary is started twice: as the supervisor, which stays, and by that as
+// the helper, which becomes the program. These are the names by which it knows.
+// The arguments are the policy, the program's path, and the program's arguments.
+const (
+	supervisorName = "skillopt-supervisor"
+	confinedName   = "skillopt-confined"
+)
 
-// statusFD is where the helper tells why it failed. It is closed, without a
-// word, when the program takes over.
+// statusFD is where supervisor and helper tell what went wrong, and the
+// supervisor how the program ended. The program does not have it.
 const statusFD = 3
 
 // policy is a Confine as the helper gets it.
@@ -29,14 +33,22 @@ type policy struct {
 }
 
 // Main is the first thing that main calls, with os.Args. It returns at once,
-// unless the process was started as the helper that confines a program: then it
-// becomes that program, or ends.
+// unless the process was started as a helper that confines a program: then it
+// does that, and ends.
 func Main(args []string) {
 	hooked.Store(true)
-	if len(args) < 4 || args[0] != helperName {
+	if len(args) < 4 {
 		return
 	}
-	err := becomeConfined(args[1], args[2], args[3:])
+	var err error
+	switch args[0] {
+	case supervisorName:
+		err = supervise(args[1], args[2], args[3:])
+	case confinedName:
+		err = becomeConfined(args[1], args[2], args[3:])
+	default:
+		return
+	}
 	_, _ = unix.Write(statusFD, []byte(err.Error())) // the exit code says it as well
 	unix.Exit(126)
 }
@@ -128,7 +140,7 @@ func (p *process) confine() error {
 	return p.confineByLandlock(landlockABI())
 }
 
-// confineByLandlock starts our own binary as the helper.
+// confineByLandlock starts our own binary as the supervisor.
 func (p *process) confineByLandlock(abi int) error {
 	program, err := filepath.EvalSymlinks(p.cmd.Path)
 	if err != nil {
@@ -138,18 +150,10 @@ func (p *process) confineByLandlock(abi int) error {
 	if err != nil {
 		return &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	p.cmd.Args = append([]string{helperName, string(encoded), p.cmd.Path}, p.cmd.Args...)
+	p.cmd.Args = append([]string{supervisorName, string(encoded), p.cmd.Path}, p.cmd.Args...)
 	p.cmd.Path = "/proc/self/exe" // this binary, although its file may have been replaced
-	p.status.wanted, p.status.failed = true, helperFailed
+	p.status = report{wanted: true, lifeline: true, read: readSupervisor}
 	return nil
-}
-
-// helperFailed: the helper writes only about failures.
-func helperFailed(text, _ string) error {
-	if text == "" {
-		return nil
-	}
-	return errors.New(text)
 }
 
 const (

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -93,6 +95,10 @@ func perform(act string, args []string) int {
 	case "kill":
 		pid, _ := strconv.Atoi(args[0])
 		return tell(syscall.Kill(pid, 0))
+	case "kill-parent":
+		return tell(syscall.Kill(os.Getppid(), syscall.SIGKILL))
+	case "confine":
+		return confineBrood(args[0])
 	case "run":
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		fmt.Printf("%s", out)
@@ -135,6 +141,9 @@ func brood(args []string) int {
 	for _, setsid := range []bool{false, true} {
 		child := exec.Command(self)
 		child.Env = append(os.Environ(), actVar+"=deaf")
+		if slices.Contains(args, "hidden") {
+			child.Env = []string{actVar + "=deaf"} // no marker
+		}
 		if len(args) > 1 && args[1] == "hold" {
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		}
@@ -212,4 +221,17 @@ func socket(args []string) error {
 		return err
 	}
 	return syscall.Close(fd)
+}
+
+// confineBrood runs a brood that hangs, and says what it says.
+func confineBrood(dir string) int {
+	self, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	_, err = Run(context.Background(), Spec{
+		Argv: []string{self, "hang", "hidden"}, Dir: dir, Env: []string{actVar + "=brood"}, Stdout: os.Stdout,
+		Confine: &Confine{Write: []string{dir}},
+	})
+	return tell(err)
 }

@@ -77,6 +77,8 @@ type process struct {
 
 	status report // of what confines the program
 
+	lifeline *os.File // closing it ends the program and all that is left of it; nil without a supervisor
+
 	pipes []*os.File     // our ends; closing them ends the copying
 	stdin *os.File       // our end, nil without input
 	input sync.WaitGroup // writes the input
@@ -86,11 +88,19 @@ type process struct {
 
 // report is what a process between us and the program says about its work.
 type report struct {
-	wanted bool
-	text   bytes.Buffer
-	// failed reads the text when all is over: why the program has not run, nil if
-	// it has.
-	failed func(text, stderr string) error
+	wanted   bool
+	lifeline bool // it waits for the end of another pipe
+	text     bytes.Buffer
+	// read reads the text when all is over: how the program ended, if that is
+	// said, and why it has not run, nil if it has.
+	read func(text, stderr string) (ending, error)
+}
+
+// ending is how a program ended.
+type ending struct {
+	known  bool
+	code   int
+	signal string
 }
 
 func newProcess(s Spec, cmd *exec.Cmd) *process {
@@ -154,6 +164,13 @@ func (p *process) connect() (theirs []*os.File, err error) {
 		}
 		p.pipes, theirs, p.cmd.ExtraFiles = append(p.pipes, r), append(theirs, w), []*os.File{w}
 	}
+	if p.status.lifeline {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		p.lifeline, theirs, p.cmd.ExtraFiles = w, append(theirs, r), append(p.cmd.ExtraFiles, r)
+	}
 	if p.spec.Stdin == nil {
 		return theirs, nil
 	}
@@ -166,7 +183,7 @@ func (p *process) connect() (theirs []*os.File, err error) {
 }
 
 func (p *process) closePipes() {
-	for _, f := range append(p.pipes, p.stdin) {
+	for _, f := range append(p.pipes, p.stdin, p.lifeline) {
 		if f != nil {
 			_ = f.Close() // a second time, or while it is in use, is as well
 		}
@@ -196,14 +213,27 @@ func (p *process) run(ctx context.Context) (Result, error) {
 	} else if reason == Flooded {
 		reason = Cancelled // because of an error of Stdout
 	}
-	if p.status.wanted && reason == Exited {
-		if err := p.status.failed(p.status.text.String(), p.stderr.String()); err != nil {
-			return Result{}, &StartError{Program: p.spec.Argv[0], Err: err}
-		}
+	how, err := p.ending()
+	if err != nil && reason == Exited {
+		return Result{}, &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	r := Result{Reason: reason, Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began)}
-	r.Code, r.Signal = exit(p.cmd.ProcessState)
-	return r, p.output.failure()
+	return Result{
+		Reason: reason, Code: how.code, Signal: how.signal,
+		Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began),
+	}, p.output.failure()
+}
+
+// ending says how the program ended: as was reported, or else as we saw.
+func (p *process) ending() (ending, error) {
+	seen := exit(p.cmd.ProcessState)
+	if !p.status.wanted {
+		return seen, nil
+	}
+	said, err := p.status.read(p.status.text.String(), p.stderr.String())
+	if said.known {
+		return said, err
+	}
+	return seen, err
 }
 
 // await waits for the program to end by itself, or for a reason to end it.
@@ -236,6 +266,14 @@ func (p *process) end(reason Reason) {
 			return
 		case <-p.output.stop:
 		case <-time.After(p.grace()):
+		}
+	}
+	if p.lifeline != nil {
+		_ = p.lifeline.Close() // it cannot fail in a way that matters
+		select {
+		case <-p.done:
+			return
+		case <-time.After(defaultGrace): // the supervisor does not answer
 		}
 	}
 	kill(p.cmd)

@@ -8,8 +8,10 @@
 //
 // On Linux a confined program is started by a helper: our own binary, which
 // restricts itself and then becomes the program. Main must therefore be the
-// first call of every main, and of the TestMain of tests that confine. The
-// helper uses Landlock (Linux 5.19; 6.7 for single ports), a seccomp filter and
+// first call of every main, and of the TestMain of tests that confine. Another
+// copy of our binary supervises it: it inherits whatever the program leaves
+// behind, and ends all of it with the program, or when our own process is gone.
+// The helper uses Landlock (Linux 5.19; 6.7 for single ports), a seccomp filter and
 // resource limits. Where Landlock is missing, bubblewrap takes its place if it
 // is installed. Elsewhere Run refuses to confine, with an *UnsupportedError.
 //
@@ -56,7 +58,7 @@ import (
 
 // Marker is the variable that Run adds to the environment of a program. Its
 // value is new for each run: on Linux it is how descendants are found that have
-// left the process group.
+// left the process group of a program that is not confined.
 const Marker = "SKILLOPT_SANDBOX"
 
 // Spec says what to run and within which bounds.
