@@ -24,11 +24,15 @@ func TestMain(m *testing.M) {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	modeltest.Run(t, harness(StructuredNative))
 	modeltest.Golden(t, "testdata/abilities.json", harness(StructuredNative))
 }
 
-func TestSuiteByTool(t *testing.T) { modeltest.Run(t, harness(StructuredTool)) }
+func TestSuiteByTool(t *testing.T) {
+	t.Parallel()
+	modeltest.Run(t, harness(StructuredTool))
+}
 
 func harness(structured string) modeltest.Harness {
 	return modeltest.Harness{

@@ -24,11 +24,15 @@ func TestMain(m *testing.M) {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	modeltest.Run(t, harness(false))
 	modeltest.Golden(t, "testdata/abilities.json", harness(false))
 }
 
-func TestSuiteOnVertex(t *testing.T) { modeltest.Run(t, harness(true)) }
+func TestSuiteOnVertex(t *testing.T) {
+	t.Parallel()
+	modeltest.Run(t, harness(true))
+}
 
 func harness(onVertex bool) modeltest.Harness {
 	return modeltest.Harness{
