@@ -471,3 +471,22 @@ except PermissionError: print("refused")`}, "python\nrefused\n"},
 		})
 	}
 }
+
+// TestPseudoTerminal: a program gets one only if it is given the devices.
+func TestPseudoTerminal(t *testing.T) {
+	t.Parallel()
+	for _, given := range []bool{false, true} {
+		s := confined(t, "")
+		s.Argv = []string{"/usr/bin/python3", "-c", "import os, pty, tty\nm, s = pty.openpty()\ntty.setraw(s)\nos.write(s, b'pty')\nprint(os.read(m, 3))"}
+		s.Env = []string{"PATH=/usr/bin:/bin"}
+		if given {
+			s.Confine.Write = append(s.Confine.Write, "/dev/ptmx", "/dev/pts")
+		}
+		if _, err := s.command(); err != nil {
+			t.Skip(err)
+		}
+		if r, out := run(t, s); (r.Code == 0 && out == "b'pty'\n") != given {
+			t.Errorf("given the devices: %v: got %+v, %q", given, r, out)
+		}
+	}
+}
