@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -75,7 +76,8 @@ func TestSuiteFindsFlaws(t *testing.T) {
 	for flaw, where := range flaws {
 		t.Run(flaw, func(t *testing.T) {
 			t.Parallel()
-			out, err := exec.CommandContext(t.Context(), binary, "-test.run=^TestSuite$", "-flaw="+flaw).CombinedOutput()
+			part := strings.Split(where, "/")[1] // the rest of the suite has nothing to say
+			out, err := exec.CommandContext(t.Context(), binary, "-test.run=^TestSuite$/^"+part+"$", "-flaw="+flaw).CombinedOutput()
 			if err == nil {
 				t.Fatal("the suite passed")
 			}

@@ -213,9 +213,19 @@ func (c *toy) refused(res *http.Response, body []byte) error {
 	_ = json.Unmarshal(body, &w) // the status says enough
 	e := c.fault(code, res.StatusCode, errors.New(c.clean(w.Sorry)))
 	if code.Transient() && c.flaw != "does not wait" {
-		e.RetryAfter = header.Wait(res.Header, time.Now())
+		e.RetryAfter = max(header.Wait(res.Header, time.Now()), toyWait(res.Header))
 	}
 	return e
+}
+
+// toyWait reads the moment at which an empty bucket is full again.
+func toyWait(h http.Header) time.Duration {
+	at, err := time.Parse(time.RFC3339, h.Get("Toy-Tokens-Reset"))
+	now, nerr := http.ParseTime(h.Get("Date"))
+	if err != nil || nerr != nil || h.Get("Toy-Tokens-Remaining") != "0" {
+		return 0
+	}
+	return max(at.Sub(now), 0)
 }
 
 func (c *toy) broken(ctx context.Context, status int, err error) error {
@@ -336,7 +346,7 @@ func toyHarness(flaw string) modeltest.Harness {
 			Event: func(m string) string { return "data: " + string(mustJSON(toyReply{Sorry: m})) + "\n\n" },
 			Want:  model.Server,
 		}},
-		Faults: modeltest.DatedWaits("Toy-", "{}")[1:],
+		Faults: modeltest.DatedWaits("Toy-", "{}"),
 		Lacks:  modeltest.Lacks{Refusal: true, Reasoning: true, Effort: true, Fingerprint: true, TokenDefault: true},
 	}
 }
