@@ -185,20 +185,26 @@ func geminiSigned(p node) []model.Part {
 	if parts, ok := unpack(string(plain)); ok {
 		return parts
 	}
-	r := model.Reasoning{Provider: gemini, Opaque: geminiOpaque(signature)}
-	if p.get("thought").isTrue() {
-		r.Text = p.get("text").text()
+	r := model.Reasoning{Provider: gemini}
+	kept := geminiThought{Thought: p.get("thought").isTrue(), Signature: signature}
+	if words := p.get("text"); words.isText() && (kept.Thought || words.text() == "") {
+		r.Text = words.text()
+		kept.Text = &r.Text
 	}
-	return one(model.Part{Reasoning: &r})
-}
-
-// geminiOpaque keeps a signature.
-func geminiOpaque(signature string) json.RawMessage {
-	b, err := json.Marshal(map[string]string{"thoughtSignature": signature})
+	b, err := json.Marshal(kept)
 	if err != nil {
 		return nil
 	}
-	return b
+	r.Opaque = b
+	return one(model.Part{Reasoning: &r})
+}
+
+// geminiThought is what is kept of a thought for Gemini's models: a part of its
+// own, or, without a text, the signature of the part that follows.
+type geminiThought struct {
+	Text      *string `json:"text,omitempty"`
+	Thought   bool    `json:"thought,omitempty"`
+	Signature string  `json:"thoughtSignature,omitempty"`
 }
 
 func (d *geminiDecoder) call(c node) {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -61,10 +62,11 @@ func geminiParts(r model.Response) []object {
 	for _, p := range pieces(r) {
 		switch {
 		case p.Reasoning != nil:
-			if p.Reasoning.Text != "" {
-				parts = append(parts, object{"text": p.Reasoning.Text, "thought": true})
+			own, carried := geminiReasoning(p.Reasoning)
+			if own != nil {
+				parts = append(parts, own)
 			}
-			if p.Reasoning.Provider != gemini || len(p.Reasoning.Opaque) > 0 {
+			if carried {
 				pending = append(pending, *p.Reasoning)
 			}
 		case p.Call != nil:
@@ -79,14 +81,38 @@ func geminiParts(r model.Response) []object {
 	return parts
 }
 
+// geminiReasoning returns the part that reasoning is by itself, nil if there is
+// nothing to read, and whether it must be carried by a signature besides.
+func geminiReasoning(r *model.Reasoning) (part object, carried bool) {
+	if r.Text != "" {
+		part = object{"text": r.Text, "thought": true}
+	}
+	if r.Provider != gemini {
+		return part, true
+	}
+	kept, ok := geminiKept(r)
+	if !ok || kept.Text == nil {
+		return part, ok && kept.Signature != ""
+	}
+	part = object{"text": *kept.Text, "thought": kept.Thought}
+	if kept.Signature != "" {
+		part["thoughtSignature"] = kept.Signature
+	}
+	return part, false
+}
+
+func geminiKept(r *model.Reasoning) (geminiThought, bool) {
+	var kept geminiThought
+	err := json.Unmarshal(r.Opaque, &kept)
+	return kept, err == nil
+}
+
 // geminiSignature is that of one thought of a Gemini model, unchanged, or carries
 // whatever else there is.
 func geminiSignature(list []model.Reasoning) string {
 	if len(list) == 1 && list[0].Provider == gemini {
-		if n, err := parseJSON(list[0].Opaque); err == nil {
-			if s := n.get("thoughtSignature").text(); s != "" {
-				return s
-			}
+		if kept, ok := geminiKept(&list[0]); ok {
+			return kept.Signature
 		}
 	}
 	return base64.StdEncoding.EncodeToString([]byte(pack(list...)))
@@ -149,5 +175,5 @@ func refuseGemini(f *fault) (int, any) {
 	if status == http.StatusBadGateway {
 		status = http.StatusServiceUnavailable // Google has no 502
 	}
-	return status, object{"error": object{"code": status, "message": f.worded("the input token count exceeds the maximum"), "status": name}}
+	return status, object{"error": object{"code": status, "message": f.worded("the input token count exceeds the maximum number of tokens allowed"), "status": name}}
 }
