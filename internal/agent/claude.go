@@ -30,9 +30,14 @@ func launchClaude(l *launch) error {
 			return err
 		}
 	} else {
-		// The workspace's own settings are left out: they may hold hooks. The skill
-		// is found without them.
-		l.arg("--permission-mode", "bypassPermissions", "--setting-sources", "project")
+		// Without the project's settings it would not find the skill. But a task's
+		// workspace may bring some, with commands to run or another server: those
+		// that we set are stronger.
+		settings, err := l.claudeSettings()
+		if err != nil {
+			return err
+		}
+		l.arg("--permission-mode", "bypassPermissions", "--setting-sources", "project", "--settings", settings)
 		l.set("IS_SANDBOX", "1") // or it refuses to go without questions as root
 	}
 	if len(l.job.Images) > 0 {
@@ -52,6 +57,14 @@ func launchClaude(l *launch) error {
 		l.set("CLAUDE_CODE_MAX_RETRIES", "2") // ten otherwise, for more than two minutes
 	}
 	return nil
+}
+
+func (l *launch) claudeSettings() (path string, err error) {
+	settings := map[string]any{"disableAllHooks": true}
+	if !l.login() {
+		settings["env"] = map[string]string{"ANTHROPIC_BASE_URL": l.job.Endpoint.base()}
+	}
+	return l.settings("settings.json", settings)
 }
 
 func (l *launch) claudeChat(c *Chat) error {
