@@ -100,9 +100,6 @@ func (o Options) settled(host string) Quirks {
 	if q.TokenField == "" {
 		q.TokenField = tokenField(host)
 	}
-	if q.Schema == "" && o.Structured {
-		q.Schema = SchemaNative
-	}
 	return q
 }
 

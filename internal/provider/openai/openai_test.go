@@ -18,10 +18,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // base are the options of a client for the suite.
 func base(s modeltest.Settings) Options {
-	return Options{
-		BaseURL: s.URL + "/v1", APIKey: s.Key, Headers: s.Headers, Structured: s.Structured,
+	o := Options{
+		BaseURL: s.URL + "/v1", APIKey: s.Key, Headers: s.Headers,
 		MaxBody: s.MaxBody, Stream: s.Stream, Idle: s.Idle,
 	}
+	if s.Structured {
+		o.Schema = SchemaNative
+	}
+	return o
 }
 
 // chatHarness is Chat Completions as a server with thinking models has it.

@@ -74,8 +74,6 @@ type Options struct {
 	API string
 	// Azure is set for Azure OpenAI.
 	Azure *Azure
-	// Structured is short for Schema: SchemaNative.
-	Structured bool
 	// Stream has answers sent as they are made, so that a long one is told from a
 	// dead connection: it may take long, but not be silent for longer than Idle
 	// (0 means DefaultIdle).
@@ -123,8 +121,7 @@ type Quirks struct {
 	ToolAny   string
 	// Parallel, if set, says whether the model may call several tools at once.
 	Parallel *bool
-	// Schema is one of the Schema constants; "" means SchemaNone, unless
-	// Options.Structured is set.
+	// Schema is one of the Schema constants; "" means SchemaNone.
 	Schema string
 	// ReasoningField is where a message takes the model's own reasoning back:
 	// reasoning_content, reasoning or reasoning_details; "" leaves it out, as most

@@ -81,11 +81,11 @@ func TestQuirks(t *testing.T) {
 			respond: map[string]any{"text": map[string]any{"format": map[string]any{"type": "json_schema", "name": "n", "schema": map[string]any{"type": "object"}}}},
 		},
 		{
-			name: "object", o: Options{Quirks: Quirks{Schema: SchemaObject}, Structured: true},
+			name: "object", o: Options{Quirks: Quirks{Schema: SchemaObject}},
 			chat:    map[string]any{"response_format": map[string]any{"type": "json_object"}},
 			respond: map[string]any{"text": map[string]any{"format": map[string]any{"type": "json_object"}}},
 		},
-		{name: "no schema in spite of all", o: Options{Quirks: Quirks{Schema: SchemaNone}, Structured: true}},
+		{name: "no schema", o: Options{Quirks: Quirks{Schema: SchemaNone}}},
 		{
 			name: "cache key", o: Options{Quirks: Quirks{CacheKey: true}},
 			chat:    map[string]any{"prompt_cache_key": key},

@@ -227,8 +227,13 @@ func respondImage(i model.Image) respondContent {
 }
 
 func respondAnswer(parts []model.Part) ([]any, error) {
+	// Reasoning that nothing follows, as of an answer that was cut, is refused.
+	last := len(parts)
+	for last > 0 && parts[last-1].Reasoning != nil {
+		last--
+	}
 	var items []any
-	for _, p := range parts {
+	for _, p := range parts[:last] {
 		switch {
 		case p.Image != nil || p.Result != nil:
 			return nil, errors.New("an answer holds neither images nor results")

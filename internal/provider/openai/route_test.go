@@ -257,6 +257,18 @@ func TestReasoningStaysWithItsAPI(t *testing.T) {
 	}
 }
 
+// TestReasoningAlone: an answer that was cut while the model thought is left out.
+func TestReasoningAlone(t *testing.T) {
+	t.Parallel()
+	req := hello()
+	trace := model.Reasoning{Provider: "openai", Opaque: []byte(`{"type":"reasoning","id":"rs_1","encrypted_content":"x","summary":[]}`)}
+	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{{Reasoning: &trace}}}, hello().Messages[0])
+	body, err := newClient(t, Options{}).encodeRespond(req, false)
+	if err != nil || strings.Contains(string(body), "rs_1") {
+		t.Errorf("sent %s, %v", body, err)
+	}
+}
+
 // TestReasoningDetails go back as they came, from a stream too.
 func TestReasoningDetails(t *testing.T) {
 	t.Parallel()

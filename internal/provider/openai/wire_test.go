@@ -180,7 +180,7 @@ func TestEncodeFaults(t *testing.T) {
 	for name, req := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, Options{Structured: true, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			c := newClient(t, Options{Quirks: Quirks{Schema: SchemaNative}, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 				t.Error("a request was sent")
 				return nil, io.EOF
 			})})
