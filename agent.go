@@ -29,7 +29,9 @@ const workspaces = "workspaces"
 // agent has a coding agent carry out the tasks.
 func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
 	s := w.setup
-	runner, err := wire.Agent(ctx, s.cfg.Agent, s.cfg.Models.Target, s.loaded.Lookup)
+	c := s.cfg.Agent
+	c.Read = s.readable()
+	runner, err := wire.Agent(ctx, c, s.cfg.Models.Target, s.loaded.Lookup)
 	var unfit *wire.AgentError
 	if errors.As(err, &unfit) {
 		return nil, &inputError{err}
@@ -53,10 +55,22 @@ func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
 		Slots: make(chan struct{}, cmp.Or(s.cfg.Agent.Slots, runtime.GOMAXPROCS(0))),
 		Warn:  func(err error) { w.events(event.Warning{Text: err.Error()}) },
 	}
-	if s.needs().Workspace {
+	if s.needs().Snapshot {
 		a.Snapshot = snapshot
 	}
 	return a, nil
+}
+
+// readable returns the folders of agent.read as absolute paths.
+func (s *setup) readable() []string {
+	var out []string
+	for _, dir := range s.cfg.Agent.Read {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.loaded.Dir, dir)
+		}
+		out = append(out, dir)
+	}
+	return out
 }
 
 func snapshot(dir string) (json.RawMessage, error) {
@@ -84,7 +98,7 @@ func (s *setup) needs() check.Needs {
 	}
 	for _, t := range s.set.Tasks() {
 		n := s.suite.Needs(t)
-		all.Workspace, all.Turns = all.Workspace || n.Workspace, all.Turns || n.Turns
+		all.Workspace, all.Snapshot, all.Turns = all.Workspace || n.Workspace, all.Snapshot || n.Snapshot, all.Turns || n.Turns
 		all.Command, all.Judge = all.Command || n.Command, all.Judge || n.Judge
 	}
 	return all

@@ -57,7 +57,7 @@ func manifest(ev rollout.Evidence) (check.Manifest, error) {
 	}
 	now, err := check.Snapshot(ev.Dir)
 	if err != nil {
-		return before, fmt.Errorf("look at the workspace: %w", err)
+		return before, nil // what the agent made of its workspace is for the checks to judge
 	}
 	for _, name := range ev.Written {
 		if f, ok := now.Files[name]; ok {
@@ -118,14 +118,19 @@ func (s *setup) confined(ctx context.Context, t task.Task, dir string, c check.C
 		return result, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	environ, err := s.checkEnviron(t, dir, temp)
+	config, err := filepath.Abs(s.loaded.Dir)
 	if err != nil {
-		return result, err
+		return result, fmt.Errorf("find the config's folder: %w", err)
 	}
+	about, err := json.Marshal(t)
+	if err != nil {
+		return result, fmt.Errorf("encode task %s: %w", t.ID, err)
+	}
+	environ := append(s.plainEnviron(temp), "WORKSPACE="+dir, "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(t.Gold, "\n"))
 	var out tail
 	spec := sandbox.Spec{Argv: c.Argv, Dir: dir, Env: environ, Stdout: &out, Timeout: c.Timeout}
 	if s.cfg.Agent.Sandbox == "auto" {
-		spec.Confine = &sandbox.Confine{Write: []string{dir, temp}, Read: []string{s.loaded.Dir}, Network: c.Network}
+		spec.Confine = &sandbox.Confine{Write: []string{dir, temp}, Read: append([]string{config}, s.readable()...), Network: c.Network}
 	}
 	r, err := sandbox.Run(ctx, spec)
 	if err != nil {
@@ -145,23 +150,16 @@ func (s *setup) confined(ctx context.Context, t task.Task, dir string, c check.C
 	return result, nil
 }
 
-// checkEnviron is all that the command of a check sees of the environment.
-func (s *setup) checkEnviron(t task.Task, dir, temp string) ([]string, error) {
-	about, err := json.Marshal(t)
-	if err != nil {
-		return nil, fmt.Errorf("encode task %s: %w", t.ID, err)
-	}
-	config, err := filepath.Abs(s.loaded.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("find the config's folder: %w", err)
-	}
+// plainEnviron is what every program may know of the environment, with a home of
+// its own.
+func (s *setup) plainEnviron(home string) []string {
 	var environ []string
 	for _, v := range env.Allowed(s.loaded.Lookup) {
 		if !hasName(v, "HOME") && !hasName(v, "TMPDIR") {
 			environ = append(environ, v)
 		}
 	}
-	return append(environ, "HOME="+temp, "TMPDIR="+temp, "WORKSPACE="+dir, "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(t.Gold, "\n")), nil
+	return append(environ, "HOME="+home, "TMPDIR="+home)
 }
 
 func hasName(v, name string) bool {

@@ -1,3 +1,222 @@
 package skillopt_test
 
-func withAgent(all map[string]effect) map[string]effect { return all }
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// job is an evaluation of a few tasks by an agent.
+type job struct {
+	change  func(*skillopt.Config)
+	command string // that the agent's model has it run, before it says "done"
+	tasks   int
+	pause   time.Duration // of each answer of the model
+}
+
+// done is what can be seen of it.
+type done struct {
+	err      error
+	sum      *skillopt.Evaluation
+	prompts  []string
+	work     map[string]string // the workspaces' files that were kept, by their path without the workspace
+	peak     int
+	failures []string
+}
+
+// hard is the hard score of the test split, or that there is none.
+func (d done) hard() string {
+	if d.sum == nil || d.sum.Splits["test"].N == 0 {
+		return "not measured"
+	}
+	return fmt.Sprint(d.sum.Splits["test"].Hard)
+}
+
+// agentDoes evaluates a skill with an agent.
+func agentDoes(t *testing.T, j job) done {
+	t.Helper()
+	needsSandbox(t)
+	cfg := skillopt.DefaultConfig()
+	cfg.Agent.Name, cfg.Agent.Keep = "builtin", "all"
+	cfg.Tasks.Checks = []any{map[string]any{"type": "equals", "value": "done"}}
+	cfg.Skill = filepath.Join(guaranteeDir, "SKILL.md")
+	cfg.Limits.Concurrency = 8
+	if j.change != nil {
+		j.change(&cfg)
+	}
+	var tasks []task.Task
+	for i := range max(1, j.tasks) {
+		tasks = append(tasks, task.Task{ID: fmt.Sprint("t", i), Prompt: fmt.Sprint("Do ", i), Gold: []string{"done"}, Split: task.Test})
+	}
+	var out done
+	var mu sync.Mutex
+	inFlight := 0
+	client := modeltest.Func(func(ctx context.Context, req model.Request) (model.Response, error) {
+		mu.Lock()
+		inFlight++
+		out.peak = max(out.peak, inFlight)
+		out.prompts = append(out.prompts, req.Messages[len(req.Messages)-1].Text())
+		mu.Unlock()
+		defer func() {
+			mu.Lock()
+			inFlight--
+			mu.Unlock()
+		}()
+		if j.pause > 0 {
+			timer := time.NewTimer(j.pause)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				return model.Response{}, ctx.Err()
+			}
+		}
+		if j.command == "" || req.Messages[len(req.Messages)-1].Role == model.ToolRole {
+			return model.Response{Text: "done", Finish: model.FinishStop}, nil
+		}
+		args, err := json.Marshal(map[string]string{"command": j.command})
+		return model.Response{Finish: model.FinishTools, Parts: []model.Part{{Call: &model.ToolCall{ID: "c1", Name: "bash", Arguments: args}}}}, err
+	})
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := config.Load(config.Options{Dir: t.TempDir(), Lookup: func(name string) (string, bool) {
+		if name == "PATH" {
+			return os.Getenv(name), true
+		}
+		return "value-of-" + name, name == "FOR_THE_AGENT"
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Config = cfg
+	out.sum, out.err = skillopt.Evaluate(t.Context(), cfg, "test", skillopt.WithTasks(tasks), skillopt.WithClient(model.Target, "scripted", client),
+		skillopt.WithRunDir(dir), skillopt.WithLoaded(l))
+	out.work = map[string]string{}
+	work, _ := filepath.Glob(filepath.Join(dir, "workspaces", "*", "work"))
+	for _, w := range work {
+		err := filepath.WalkDir(w, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			rel, _ := filepath.Rel(w, path)
+			out.work[filepath.ToSlash(rel)] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// agentEffects are those of the section agent.
+func agentEffects() map[string]effect {
+	see := func(base job, change func(*skillopt.Config), what func(done) any) effect {
+		return effect{test: func(t *testing.T) {
+			changed := base
+			changed.change = func(c *skillopt.Config) {
+				if base.change != nil {
+					base.change(c)
+				}
+				change(c)
+			}
+			before, after := what(agentDoes(t, base)), what(agentDoes(t, changed))
+			if fmt.Sprint(before) == fmt.Sprint(after) {
+				t.Errorf("nothing changed: %v", after)
+			}
+		}}
+	}
+	custom := func(argv ...any) func(*skillopt.Config) {
+		return func(c *skillopt.Config) {
+			c.Agent.Name, c.Agent.Gateway, c.Agent.Custom = "custom", false, map[string]any{"argv": argv}
+		}
+	}
+	files := func(d done) any { return fmt.Sprint(d.work, d.err) }
+	outside := "touch \"$(dirname \"$PWD\")/outside\"; ls .. > seen.txt"
+	return map[string]effect{
+		"agent.name":       see(job{}, custom("sh", "-c", "echo other"), func(d done) any { return len(d.prompts) }),
+		"agent.command":    see(job{change: func(c *skillopt.Config) { c.Agent.Name = "pi" }}, func(c *skillopt.Config) { c.Agent.Command = "/no/such/pi" }, func(d done) any { return d.err }),
+		"agent.mode":       see(job{}, func(c *skillopt.Config) { c.Agent.Mode = "read" }, func(d done) any { return d.prompts }),
+		"agent.skill_name": see(job{}, func(c *skillopt.Config) { c.Agent.SkillName = "elsewhere" }, func(d done) any { return d.work[".agents/skills/elsewhere/SKILL.md"] != "" }),
+		"agent.workspace": {test: func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "given.txt"), []byte("given"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := agentDoes(t, job{change: func(c *skillopt.Config) { c.Agent.Workspace = dir }}); got.work["given.txt"] != "given" {
+				t.Errorf("the workspace holds %v: %v", got.work, got.err)
+			}
+		}},
+		"agent.timeout": {test: func(t *testing.T) {
+			got := agentDoes(t, job{command: "sleep 60", change: func(c *skillopt.Config) { c.Agent.Timeout = config.Duration(300 * time.Millisecond) }})
+			if got.err != nil || got.hard() != "0" {
+				t.Errorf("an agent that passes its deadline has failed at the task, got %s, %v", got.hard(), got.err)
+			}
+		}},
+		"agent.gateway": see(job{change: func(c *skillopt.Config) {
+			custom("sh", "-c", "echo {{base_url}}done")(c)
+			c.Agent.Gateway = true
+			c.Agent.Custom["wire"] = "chat"
+		}}, func(c *skillopt.Config) { c.Agent.Gateway = false }, func(d done) any { return d.hard() }),
+		"agent.sandbox": see(job{command: outside}, func(c *skillopt.Config) { c.Agent.Sandbox = "off" }, func(d done) any { return strings.Contains(d.work["seen.txt"], "outside") }),
+		"agent.network": {test: agentConnects},
+		"agent.read": {test: func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "tool.txt"), []byte("read"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, list := range [][]string{nil, {dir}} {
+				got := agentDoes(t, job{command: "cat " + dir + "/tool.txt > seen.txt; true", change: func(c *skillopt.Config) { c.Agent.Read = list }})
+				if want := map[bool]string{true: "read"}[len(list) > 0]; got.work["seen.txt"] != want || got.err != nil {
+					t.Errorf("with agent.read %v it read %q: %v", list, got.work["seen.txt"], got.err)
+				}
+			}
+		}},
+		"agent.pass_env": see(job{command: `echo "$FOR_THE_AGENT" > env.txt`}, func(c *skillopt.Config) { c.Agent.PassEnv = []string{"FOR_THE_AGENT"} }, files),
+		"agent.slots": {test: func(t *testing.T) {
+			one := agentDoes(t, job{tasks: 6, pause: 20 * time.Millisecond, change: func(c *skillopt.Config) { c.Agent.Slots = 1 }})
+			four := agentDoes(t, job{tasks: 6, pause: 20 * time.Millisecond, change: func(c *skillopt.Config) { c.Agent.Slots = 4 }})
+			if one.peak != 1 || four.peak < 2 {
+				t.Errorf("%d and %d agents at a time, want 1 and several", one.peak, four.peak)
+			}
+		}},
+		"agent.keep":   see(job{}, func(c *skillopt.Config) { c.Agent.Keep = "none" }, func(d done) any { return len(d.work) }),
+		"agent.custom": see(job{change: custom("sh", "-c", "echo done")}, custom("sh", "-c", "echo other"), func(d done) any { return d.hard() }),
+	}
+}
+
+// withAgent adds the effects of the section agent.
+func withAgent(all map[string]effect) map[string]effect {
+	maps.Copy(all, agentEffects())
+	return all
+}
+
+// agentConnects proves that an agent reaches nothing unless it may.
+func agentConnects(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	try := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d && echo yes > reached.txt; true", listener.Addr().(*net.TCPAddr).Port)
+	for _, network := range []bool{false, true} {
+		got := agentDoes(t, job{command: try, change: func(c *skillopt.Config) { c.Agent.Network = network }})
+		if reached := got.work["reached.txt"] == "yes\n"; reached != network || got.err != nil {
+			t.Errorf("agent.network %v: reached %v, %v", network, reached, got.err)
+		}
+	}
+}

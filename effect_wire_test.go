@@ -45,12 +45,16 @@ func wired(t *testing.T, role string, change ...func(m *config.Model, url string
 	for _, c := range change {
 		c(&m, server.URL)
 	}
+	home := t.TempDir()
 	lookup := func(name string) (string, bool) {
 		if strings.Contains(strings.ToUpper(name), "PROXY") {
 			return "", false
 		}
 		if name == "PATH" {
 			return os.Getenv(name), true
+		}
+		if name == "HOME" {
+			return home, true
 		}
 		return "secret-of-" + name, true
 	}
@@ -126,8 +130,12 @@ func wireEffects(role string) map[string]effect {
 		"aws.access_key_env":    reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.AccessKeyEnv = "OTHER" }),
 		"aws.secret_key_env":    reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.SecretKeyEnv = "OTHER" }),
 		"aws.session_token_env": reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.SessionTokenEnv = "OTHER" }),
-		"google.project":        {test: func(t *testing.T) { vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Project = "no/project" }) }},
-		"google.credentials":    {test: func(t *testing.T) { vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Credentials = "nowhere.json" }) }},
+		"google.project": {test: func(t *testing.T) {
+			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Project = "no/project" })
+		}},
+		"google.credentials": {test: func(t *testing.T) {
+			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Credentials = "nowhere.json" })
+		}},
 	}
 	named := map[string]effect{}
 	for key, e := range out {

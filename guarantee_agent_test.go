@@ -116,7 +116,9 @@ func TestAgentsLeaveATrajectory(t *testing.T) {
 		if r.Kind != journal.Episode {
 			continue
 		}
-		var did struct{ Turns []struct{ Kind, Action string } }
+		var did struct {
+			Turns []struct{ Kind, Action string }
+		}
 		if err := json.Unmarshal(r.Result, &did); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -58,6 +60,7 @@ type options struct {
 	events   event.Sink
 	runDir   string
 	fork     string
+	replay   *cassette.Cassette
 	stop     <-chan struct{}
 	loaded   *config.Loaded
 	version  string
@@ -111,6 +114,11 @@ func WithRunDir(dir string) Option { return func(o *options) { o.runDir = dir } 
 // WithFork begins a new run in dir with a copy of what the run of WithRunDir
 // has paid for, up to the first call that differs.
 func WithFork(dir string) Option { return func(o *options) { o.fork = dir } }
+
+// WithReplay answers the run from what another one recorded, instead of calling
+// models and running environments and checks. A step that the cassette does not
+// have ends the run.
+func WithReplay(c *cassette.Cassette) Option { return func(o *options) { o.replay = c } }
 
 // WithStop stops the run softly when the channel is closed: calls in flight are
 // finished and recorded, no new ones are sent. Cancel the context to stop hard.

@@ -55,8 +55,12 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	if s.cfg.Cache.Dir != "" {
 		cache = caller.DirCache{Dir: s.cfg.Cache.Dir}
 	}
+	var replay caller.Replay
+	if s.options.replay != nil { // a nil pointer in an interface is not nil
+		replay = s.options.replay
+	}
 	c, err := caller.New(caller.Options{
-		Cache:   cache,
+		Cache: cache, Replay: replay,
 		Journal: r.Journal, RunName: r.Manifest.Name, Roles: roles,
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.cfg.Record.Reuse,
 		Limits: caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls},

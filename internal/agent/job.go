@@ -57,6 +57,7 @@ type Job struct {
 	MaxTurns  int           // answers of the model, for builtin; 0 = DefaultTurns
 	Env       []string      // further variables, "NAME=value"; they win
 	Confine   bool          // only workspace and home can be written, only the endpoint be reached
+	Network   bool          // with Confine: everything can be reached
 
 	Client model.Client // for builtin, which calls the model itself
 	Chat   *Chat        // not nil: no agent at work, but a model that answers

@@ -119,7 +119,7 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 // confine bounds an agent to its workspace, its home and its model. With a
 // login of its own it needs the network, and what it keeps of that login.
 func (a *Agent) confine(j Job, program, login string) *sandbox.Confine {
-	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: a.installation(program)}
+	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: a.installation(program), Network: j.Network}
 	if j.Endpoint != nil {
 		c.Ports = []int{j.Endpoint.port()}
 		return c

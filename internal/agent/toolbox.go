@@ -186,7 +186,7 @@ func (t *toolbox) bash(ctx context.Context, a toolArgs) (string, error) {
 		Stdout: out, MaxOutput: maxBashOut, Timeout: limit,
 	}
 	if t.job.Confine {
-		spec.Confine = &sandbox.Confine{Write: []string{t.job.Workspace, t.job.Home}, Read: t.opts.Read}
+		spec.Confine = &sandbox.Confine{Write: []string{t.job.Workspace, t.job.Home}, Read: t.opts.Read, Network: t.job.Network}
 	}
 	res, err := sandbox.Run(ctx, spec)
 	if err != nil {

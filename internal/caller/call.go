@@ -242,6 +242,9 @@ func decodeReply(rec journal.Record) (reply, error) {
 
 // ask sends a step and records its reply, or takes it from the cache.
 func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
+	if c.opts.Replay != nil {
+		return c.replayed(ctx, r, s)
+	}
 	rep, found, err := c.cached(r, s)
 	if err != nil {
 		return reply{}, err

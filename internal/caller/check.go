@@ -34,6 +34,11 @@ func (c *Caller) Check(ctx context.Context, call CheckCall, run func(context.Con
 	if err := errors.Join(c.given.check(call.Key), c.admit(ctx, false)); err != nil {
 		return nil, err
 	}
+	if c.opts.Replay != nil {
+		return c.replayedStep(ctx, journal.Record{
+			Key: call.Key, Kind: journal.Check, Input: in, Digest: digest, Spend: journal.Spend{Stage: model.StageCheck},
+		})
+	}
 	result, err := run(c.underway(ctx))
 	if err != nil {
 		return nil, err

@@ -65,6 +65,12 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		c.live.add(call.Stage, r.name, replayed)
 		return rec.Result, nil
 	}
+	if c.opts.Replay != nil {
+		return c.replayedStep(ctx, journal.Record{
+			Key: call.Key, Kind: journal.Episode, Input: in, Digest: digest,
+			Spend: journal.Spend{Stage: call.Stage, Role: r.name, Model: r.Model},
+		})
+	}
 	if err := errors.Join(c.admit(ctx, false), c.meter.check()); err != nil {
 		return nil, err
 	}

@@ -155,6 +155,7 @@ func endsRun(err error) bool {
 		budget   *BudgetError
 		diverged *DivergedError
 		waiting  *WaitingError
+		replay   *ReplayError
 	)
-	return errors.As(err, &waiting) || errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
+	return errors.As(err, &waiting) || errors.As(err, &replay) || errors.As(err, &stopped) || errors.As(err, &budget) || errors.As(err, &diverged) || errors.Is(err, ErrStopping)
 }

@@ -43,6 +43,10 @@ type Options struct {
 
 	Cache Cache // of answers across runs; nil = none
 
+	// Replay answers every step that the journal does not: nothing is sent, no
+	// episode and no check is run. Nil: steps are carried out.
+	Replay Replay
+
 	// JitterSeed seeds the spread of waiting times. No result depends on it.
 	JitterSeed uint64
 }
@@ -143,6 +147,9 @@ func New(opts Options) (*Caller, error) {
 	c.addRoles()
 	results := opts.Journal.Results()
 	c.reuse, c.given = newReuse(results), newGivenUp(results)
+	if opts.Replay != nil {
+		c.given.add(opts.Replay.GivenUp())
+	}
 	return c, nil
 }
 

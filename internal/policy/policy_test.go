@@ -34,6 +34,7 @@ var tiers = [][]string{
 	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run"},
 	{"internal/train"},
 	{"internal/config"},
+	{"internal/importer"},
 	{"internal/wire"},
 	{"."},
 	{"internal/cli"},

@@ -80,7 +80,7 @@ func Agent(ctx context.Context, c config.Agent, target config.Model, lookup func
 
 // NewAgent builds the agent of a config and starts nothing.
 func NewAgent(c config.Agent, lookup func(string) (string, bool)) (*agent.Agent, error) {
-	o := agent.Options{Program: c.Command}
+	o := agent.Options{Program: c.Command, Read: c.Read}
 	if strings.ContainsRune(o.Program, filepath.Separator) && !filepath.IsAbs(o.Program) {
 		abs, err := filepath.Abs(o.Program)
 		if err != nil {
@@ -129,7 +129,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	j := agent.Job{
 		Prompt: job.Prompt, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
 		Mode: agent.Mode(r.config.Mode), Model: r.model, Client: own, LoginHome: r.login, Env: r.env,
-		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto",
+		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
 	}
 	if r.gateway != nil {
 		h, err := r.gateway.Open(gateway.Session{Client: own, Model: r.model, Retried: true})

@@ -116,9 +116,10 @@ func (s server) openai(base string) (model.Client, error) {
 	o := openai.Options{
 		BaseURL: base, APIKey: s.key, Headers: m.Headers, API: m.API, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Body: s.Body, Proxy: proxy(s.lookup),
 		Quirks: openai.Quirks{
-			TokenField: s.TokenField, NoTemperature: s.Temperature == preset.TemperatureIgnored, EffortField: s.EffortField, Efforts: s.Efforts,
-			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey,
-			Schema: s.schema(),
+			TokenField: s.TokenField, NoTemperature: s.noTemperature(), EffortField: s.EffortField, Efforts: s.Efforts,
+			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey && s.Warning == "",
+			ReasoningField: s.ReasoningField,
+			Schema:         s.schema(),
 		},
 	}
 	if s.Protocol == preset.OpenAIChat && m.API != openai.APIResponses || s.elsewhere() {
@@ -128,6 +129,12 @@ func (s server) openai(base string) (model.Client, error) {
 		o.Azure = &openai.Azure{Auth: m.Azure.Auth, APIVersion: m.Azure.APIVersion, Scope: m.Azure.Scope, ClientID: m.Azure.ClientID}
 	}
 	return openai.New(o)
+}
+
+// noTemperature reports that a temperature would be refused or change nothing.
+// The user's own was checked before; agents send one unasked.
+func (s server) noTemperature() bool {
+	return s.Temperature == preset.TemperatureRefused || s.Temperature == preset.TemperatureIgnored
 }
 
 // elsewhere reports that provider openai is led to a server of its own kind,
@@ -166,7 +173,7 @@ func (s server) anthropic(base string) (model.Client, error) {
 	if s.Temperature == preset.TemperatureRefused {
 		o.Sampling = anthropic.SamplingNone
 	}
-	if s.EffortField == preset.NoField {
+	if s.Budget {
 		o.Thinking = anthropic.ThinkBudget
 	}
 	switch s.Cloud {
@@ -225,6 +232,9 @@ func (s server) gemini(base string) (model.Client, error) {
 	o := gemini.Options{
 		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
 		Structured: m.Structured != "off", AlwaysThinks: s.AlwaysThink,
+	}
+	if s.Budget {
+		o.Thinking = gemini.ThinkBudget
 	}
 	if s.Cloud == preset.Vertex {
 		token, err := s.googleToken()

@@ -151,6 +151,7 @@ type Quirks struct {
 	ReasoningField string
 	Thinking       Switch
 	AlwaysThink    bool // thinking cannot be disabled
+	Budget         bool // a reasoning effort becomes a number of tokens (protocols anthropic and gemini)
 }
 
 // NoField is in the place of the name of a field that a server does not have.

@@ -336,3 +336,30 @@ func TestGlob(t *testing.T) {
 		}
 	}
 }
+
+// Models from before the effort get a budget of tokens, on every platform.
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		preset, model string
+		want          bool
+	}{
+		{"anthropic", "claude-sonnet-4-5-20250929", true},
+		{"anthropic", "claude-3-7-sonnet-20250219", true},
+		{"anthropic", "claude-sonnet-4-6", false},
+		{"anthropic", "claude-opus-5", false},
+		{"bedrock", "us.anthropic.claude-opus-4-1-20250805-v1:0", true},
+		{"vertex", "claude-sonnet-4@20250514", true},
+		{"vertex", "gemini-2.5-flash", true},
+		{"gemini", "gemini-2.5-pro", true},
+		{"gemini", "gemini-3-flash", false},
+	} {
+		c := Choice{Model: tt.model}
+		if tt.preset == "bedrock" || tt.preset == "vertex" {
+			c.Region = "us-east5"
+		}
+		if r := resolve(t, tt.preset, c); r.Budget != tt.want {
+			t.Errorf("%s %s: budget %v", tt.preset, tt.model, r.Budget)
+		}
+	}
+}

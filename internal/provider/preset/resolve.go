@@ -122,6 +122,7 @@ func (q Quirks) with(by Quirks) Quirks {
 	set(&q.ReasoningField, by.ReasoningField)
 	set(&q.Thinking, by.Thinking)
 	set(&q.AlwaysThink, by.AlwaysThink)
+	set(&q.Budget, by.Budget)
 	if by.Efforts != nil {
 		q.Efforts = by.Efforts
 	}

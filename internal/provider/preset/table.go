@@ -1,10 +1,12 @@
 package preset
 
+import "slices"
+
 // table returns the presets. AsOf is the month in which a row was last compared
 // with the documentation that Doc names; what the documentation does not say is
 // left out here and behaves as the protocol does.
 func table() []Preset {
-	return append(append(vendors(), hosts()...), locals()...)
+	return slices.Concat(vendors(), otherVendors(), hosts(), locals())
 }
 
 // openAIRules are the models of OpenAI that differ, also where others host them.
@@ -33,6 +35,13 @@ func claudeRules() []Rule {
 			Set: Quirks{Temperature: TemperatureRefused, AlwaysThink: true, ToolChoice: []string{FormAuto, FormNone}},
 		},
 		{Models: []string{"*claude-opus-5*", "*claude-sonnet-5*"}, AsOf: "2026-10", Set: Quirks{Temperature: TemperatureRefused}},
+		{
+			Models: []string{
+				"*claude-3-7*", "*claude-opus-4-0*", "*claude-opus-4-1*", "*claude-opus-4-2*", "*claude-opus-4-5*", "*claude-opus-4@*",
+				"*claude-sonnet-4-0*", "*claude-sonnet-4-2*", "*claude-sonnet-4-5*", "*claude-sonnet-4@*", "*claude-haiku-4-5*",
+			},
+			AsOf: "2026-03", Set: Quirks{Budget: true},
+		},
 	}
 }
 
@@ -43,7 +52,7 @@ func vertexRules() []Rule {
 		rules[i].Protocol = Anthropic
 		rules[i].Set.SeedField, rules[i].Set.MaxTemp, rules[i].Set.ToolAny = NoField, 1, "any"
 	}
-	return rules
+	return append(rules, geminiRules()...)
 }
 
 // vendors are the makers of models.
@@ -88,10 +97,24 @@ func vendors() []Preset {
 			Name: "gemini", Title: "Google Gemini", Protocol: Gemini, BaseURL: "https://generativelanguage.googleapis.com",
 			Key: KeyRequired, KeyVar: "GEMINI_API_KEY", AsOf: "2026-03", Doc: "https://ai.google.dev/api/generate-content",
 			Quirks: typed(Quirks{SystemRole: "system", Vision: Yes, Thinking: SwitchAdapter}),
-			Rules: []Rule{{
-				Models: []string{"gemini-2.5-pro*", "gemini-3*pro*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true},
-			}},
+			Rules:  geminiRules(),
 		},
+	}
+}
+
+// geminiRules are the models of Google that differ.
+func geminiRules() []Rule {
+	return []Rule{
+		{Models: []string{"gemini-2.5-pro*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true, Budget: true}},
+		{Models: []string{"gemini-2.5*"}, AsOf: "2026-03", Set: Quirks{Budget: true}},
+		{Models: []string{"gemini-3*pro*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true}},
+	}
+}
+
+// otherVendors are makers whose servers speak Chat Completions.
+func otherVendors() []Preset {
+	typed := func(q Quirks) Quirks { q.Schema = SchemaNative; return q }
+	return []Preset{
 		{
 			Name: "qwen", Title: "Qwen on Alibaba Cloud (DashScope)", Protocol: OpenAIChat,
 			Regions: []Region{
