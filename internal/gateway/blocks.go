@@ -39,31 +39,43 @@ func kindOf(n node) string {
 	return kind
 }
 
-// picture reads an image that stands in the request as base64.
-func picture(mime, data string) (*model.Image, error) {
+// missing stands for content that the gateway cannot pass on, so that the model
+// knows of it. To refuse it would end the agent's work: it would come again with
+// every later request of the conversation.
+func missing(what string) model.Part {
+	return text("[" + what + " was left out: it cannot be shown to this model]")
+}
+
+// picture reads an image that stands in the request as base64. What is no image
+// is missing.
+func (r *remarks) picture(mime, data string) (model.Part, error) {
+	switch mime {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	case "image/jpg":
+		mime = "image/jpeg"
+	default:
+		r.add("content of another type than png, jpeg, gif and webp")
+		return missing("a file"), nil
+	}
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		if b, err = base64.URLEncoding.DecodeString(data); err != nil {
-			return nil, badRequest("an image is no base64: %v", err)
+			return model.Part{}, badRequest("an image is no base64: %v", err)
 		}
 	}
-	switch mime {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return &model.Image{MIME: mime, Data: b}, nil
-	case "image/jpg":
-		return &model.Image{MIME: "image/jpeg", Data: b}, nil
-	}
-	return nil, badRequest("images of type %q are not supported: allowed are png, jpeg, gif and webp", mime)
+	return model.Part{Image: &model.Image{MIME: mime, Data: b}}, nil
 }
 
-// dataURL reads data:image/png;base64,....
-func dataURL(url string) (*model.Image, error) {
+// dataURL reads data:image/png;base64,.... The gateway fetches nothing: any other
+// URL is missing.
+func (r *remarks) dataURL(url string) (model.Part, error) {
 	kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ",")
 	mime, isBase64 := strings.CutSuffix(kind, ";base64")
 	if !ok || !isBase64 || !strings.HasPrefix(url, "data:") {
-		return nil, badRequest("images must stand in the request as a base64 data URL: the gateway fetches nothing")
+		r.add("image by reference")
+		return missing("an image that is not in the request"), nil
 	}
-	return picture(mime, data)
+	return r.picture(mime, data)
 }
 
 // arguments checks those of a call, which are an object in a text. None are {}.

@@ -61,6 +61,9 @@ func faultOf(err error, retried bool) *fault {
 	if retried && !agents(f.code) {
 		f.code, f.after = "", 0
 	}
+	if f.code == model.RateLimit && f.after == 0 {
+		f.after = time.Second // Codex asks again only when it is told after how long
+	}
 	return f
 }
 

@@ -141,11 +141,11 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return text(t.text()), nil
 	}
 	if data := p.get("inlineData", "inline_data"); data.isObject() {
-		image, err := picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
-		return model.Part{Image: image}, err
+		return d.left.picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
 	}
 	if p.get("fileData", "file_data").present() {
-		return model.Part{}, badRequest("fileData: the gateway fetches nothing; send inlineData")
+		d.left.add("fileData")
+		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {
 		d.left.add("part " + string(k.key[1:min(len(k.key)-1, 65)]))

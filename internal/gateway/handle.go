@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -116,10 +117,10 @@ func (h *Handle) Usage() trajectory.Usage {
 	return h.usage
 }
 
-// Err is the first failure that kept an answer from the agent, as the client
-// returned it; nil if there was none. A prompt that is too long or that a filter
-// refused is the agent's own and none of these, nor is a request that the agent
-// or Close gave up, nor the session's own limit.
+// Err is the first failure that kept an answer from the agent: what the client
+// returned, or a *RefusedError; nil if there was none. A prompt that is too long
+// or that a filter refused is the agent's own and none of these, nor is a request
+// that the agent or Close gave up, nor the session's own limit.
 func (h *Handle) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,6 +153,26 @@ func (h *Handle) Close() {
 	h.mu.Unlock()
 	h.cancel()
 	h.inflight.Wait()
+}
+
+// RefusedError says that the gateway itself could not take a request: it is not
+// what the wire prescribes, or asks for what the gateway does not have.
+type RefusedError struct {
+	Wire   Wire
+	Reason string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the gateway refused a request of the wire %s: %s", e.Wire, e.Reason)
+}
+
+// refused keeps that a request was not taken.
+func (h *Handle) refused(w Wire, reason error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failure == nil {
+		h.failure = &RefusedError{Wire: w, Reason: reason.Error()}
+	}
 }
 
 // enter counts a request in, unless the session has ended.

@@ -56,6 +56,56 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	g := testGateway(t, Options{})
+	for path, body := range map[string]string{
+		"/v1/responses":                    `{"model":"m","input":[],"previous_response_id":"resp_1"}`,
+		"/v1/chat/completions":             `{"model":"m","messages":[],"n":2}`,
+		"/v1/messages":                     `{"model":"m","messages":[{"role":"narrator","content":"x"}]}`,
+		"/v1beta/models/m:generateContent": `{"contents":[],"cachedContent":"c"}`,
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, g, Session{Client: says("fine")})
+			if res := post(t, g.URL()+path, h.Key(), body); res.StatusCode != 400 {
+				t.Errorf("status %d: %s", res.StatusCode, res.body)
+			}
+			var refused *RefusedError
+			if !errors.As(h.Err(), &refused) || h.Calls() != 0 {
+				t.Errorf("Err() = %v after %d calls", h.Err(), h.Calls())
+			}
+		})
+	}
+}
+
+// TestWhatCannotBeShown: the model is told of it, and the agent goes on.
+func TestWhatCannotBeShown(t *testing.T) {
+	t.Parallel()
+	tests := map[Wire][]string{
+		Chat:      {`{"type":"file","file":{"file_id":"f"}}`, `{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}`},
+		Responses: {`{"type":"input_file","file_id":"f"}`, `{"type":"input_image","file_id":"f"}`},
+		Messages:  {`{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}`, `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`},
+		Gemini:    {`{"fileData":{"fileUri":"gs://x"}}`, `{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}`},
+	}
+	for wire, parts := range tests {
+		for _, part := range parts {
+			t.Run(string(wire)+part, func(t *testing.T) {
+				t.Parallel()
+				body := `{"messages":[{"role":"user","content":[` + part + `]}],"input":[{"role":"user","content":[` + part + `]}],"contents":[{"parts":[` + part + `]}]}`
+				c := map[Wire]codec{Chat: chatCodec(), Responses: responsesCodec(), Messages: messagesCodec(), Gemini: geminiCodec()}[wire]
+				q, err := c.decode(inbound{body: []byte(body)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s := q.req.Messages[0].Content; !strings.Contains(s, "was left out") || len(q.leftOut) != 1 {
+					t.Errorf("%q; %q", s, q.leftOut)
+				}
+			})
+		}
+	}
+}
+
 func TestConcurrencyIsBounded(t *testing.T) {
 	t.Parallel()
 	g := testGateway(t, Options{})

@@ -136,15 +136,14 @@ func (d *messagesDecoder) message(role string, content node) error {
 }
 
 func (d *messagesDecoder) block(b node) ([]model.Part, error) {
-	switch kind := b.get("type").text(); kind {
+	switch b.get("type").text() {
 	case "text":
 		return one(text(b.get("text").text())), nil
 	case "image":
-		image, err := messagesImage(b.get("source"))
-		return one(model.Part{Image: image}), err
-	case "document":
-		p, err := messagesDocument(b)
+		p, err := d.image(b.get("source"))
 		return one(p), err
+	case "document":
+		return one(d.document(b)), nil
 	case "tool_use":
 		input := json.RawMessage("{}")
 		if n := b.get("input"); n.isObject() {
@@ -168,32 +167,29 @@ func messagesReasoning(b node) []model.Part {
 	return one(model.Part{Reasoning: &model.Reasoning{Provider: anthropic, Text: b.get("thinking").text(), Opaque: b.bytes()}})
 }
 
-func messagesImage(source node) (*model.Image, error) {
-	switch kind := source.get("type").text(); kind {
-	case "base64":
-		return picture(source.get("media_type").text(), source.get("data").text())
-	case "url":
-		return dataURL(source.get("url").text())
-	default:
-		return nil, badRequest("images must be of source type base64, not %q", kind)
+func (d *messagesDecoder) image(source node) (model.Part, error) {
+	if source.get("type").text() == "base64" {
+		return d.left.picture(source.get("media_type").text(), source.get("data").text())
 	}
+	return d.left.dataURL(source.get("url").text())
 }
 
-// messagesDocument takes documents that are text.
-func messagesDocument(b node) (model.Part, error) {
+// document takes documents that are text.
+func (d *messagesDecoder) document(b node) model.Part {
 	source := b.get("source")
 	switch source.get("type").text() {
 	case "text":
-		return text(source.get("data").text()), nil
+		return text(source.get("data").text())
 	case "content":
 		content := source.get("content")
 		var s []string
 		for _, k := range content.each() {
 			s = append(s, k.get("text").text())
 		}
-		return text(content.text() + strings.Join(s, "\n\n")), nil
+		return text(content.text() + strings.Join(s, "\n\n"))
 	}
-	return model.Part{}, badRequest("documents other than text are not supported")
+	d.left.add("document that is no text")
+	return missing("a document")
 }
 
 func (d *messagesDecoder) result(b node) error {

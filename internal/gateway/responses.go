@@ -123,21 +123,20 @@ func (d *responsesDecoder) content(n node) ([]model.Part, error) {
 	}
 	var parts []model.Part
 	for _, b := range n.each() {
-		switch kind := b.get("type").text(); kind {
+		switch b.get("type").text() {
 		case "input_text", "output_text", "text":
 			parts = append(parts, text(b.get("text").text()))
 		case "refusal":
 			parts = append(parts, text(b.get("refusal").text()))
 		case "input_image":
-			image, err := dataURL(b.get("image_url").text())
+			image, err := d.left.dataURL(b.get("image_url").text())
 			if err != nil {
 				return nil, err
 			}
-			parts = append(parts, model.Part{Image: image})
-		case "input_file", "input_audio":
-			return nil, badRequest("content of type %q is not supported", kind)
+			parts = append(parts, image)
 		default:
 			d.left.add("content " + kindOf(b))
+			parts = append(parts, missing("content of type "+kindOf(b)))
 		}
 	}
 	return parts, nil

@@ -42,6 +42,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
 	q, err := g.read(w, r, to)
 	if err != nil {
+		if r.Context().Err() == nil {
+			h.refused(to.codec.wire, err)
+		}
 		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
 		return
 	}
