@@ -91,15 +91,15 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 // exploratory says what results on unreviewed tasks are. n is how many of them
 // there are, 0 if that does not matter.
 func exploratory(n int) string {
-	who := "tasks"
+	who := "tasks are drafts"
 	switch n {
 	case 0:
 	case 1:
-		who = "1 task"
+		who = "1 task is a draft"
 	default:
-		who = fmt.Sprintf("%d tasks", n)
+		who = fmt.Sprintf("%d tasks are drafts", n)
 	}
-	return fmt.Sprintf("exploratory: nobody has reviewed %s that a model drafted; `skillopt tasks review CONFIG` does", who)
+	return "exploratory: " + who + " that nobody has reviewed (skillopt tasks review)"
 }
 
 // printError prints err once, with every line of it indented under the first.

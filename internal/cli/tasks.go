@@ -12,8 +12,8 @@ import (
 )
 
 func (a *app) tasksCommand() *cobra.Command {
-	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks"})
-	c.AddCommand(a.tasksLint())
+	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks, or review drafted ones"})
+	c.AddCommand(a.tasksLint(), a.tasksReview())
 	return c
 }
 

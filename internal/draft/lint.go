@@ -28,7 +28,7 @@ const (
 
 // Doubts about a task that is kept.
 const (
-	doubtAnswer  = "the expected answer stands in the task; it may be a choice or a fact to be found, or it may give the answer away"
+	doubtAnswer  = "its answer stands in the task: to be found or chosen there, or given away?"
 	doubtSecond  = "its author answered otherwise at first: %q"
 	doubtNothing = "its author gave no usable answer to it"
 )

@@ -39,9 +39,6 @@ type Material struct {
 	Skipped []string // "path: why", of files that were left out
 }
 
-// Text returns the content of SKILL.md.
-func (m Material) Text() string { return strings.Join(m.Files[0].Lines, "\n") }
-
 // Read reads the skill at name: a folder with a SKILL.md, that SKILL.md, or any
 // other Markdown file, which has no references. Nothing outside of the folder is
 // read, whatever links it holds. References are Markdown and text files, and in

@@ -91,8 +91,10 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 	switch req.Tags.Stage {
 	case "doctor": // asks whether anybody answers at all
 		return "ready", nil
-	case model.StageRollout:
+	case model.StageRollout, model.StageDraftCheck:
 		return c.rollout(system, user, seedOf(req))
+	case model.StageDraft:
+		return c.world.draft(prompt{stage: req.Tags.Stage, system: system, user: user})
 	case model.StageJudge:
 		return "", fmt.Errorf("the simulated world %s cannot judge: use checks that need no model", c.world.name)
 	case "":

@@ -60,6 +60,7 @@ type (
 		Kinds  []kindFile                   `yaml:"kinds"`
 		Rules  []ruleFile                   `yaml:"rules"`
 		Notes  []string                     `yaml:"notes"`
+		Draft  []string                     `yaml:"draft"`
 	}
 	kindFile struct {
 		Type   string            `yaml:"type"`

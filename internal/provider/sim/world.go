@@ -23,6 +23,7 @@ type World struct {
 	rules  []*rule
 	tables map[string]map[string]string
 	notes  []string
+	drafts []string // templates of tasks
 }
 
 // Name returns the name that the world file gives, without "sim:".
@@ -78,7 +79,7 @@ func (c *compiler) fail(key, format string, args ...any) {
 func (c *compiler) world() *World {
 	f := c.file
 	w := &World{
-		name: f.Name, seed: f.Seed, unsure: f.Unsure, rates: f.Rates, tables: f.Tables, notes: f.Notes,
+		name: f.Name, seed: f.Seed, unsure: f.Unsure, rates: f.Rates, tables: f.Tables, notes: f.Notes, drafts: f.Draft,
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, " \t\r\n:") {
 		c.fail("name", "found %q, a word is needed", f.Name)
@@ -100,6 +101,7 @@ func (c *compiler) world() *World {
 	if len(c.problems) == 0 {
 		c.bind(w)
 		c.wordings(w)
+		c.drafts(w)
 	}
 	return w
 }
