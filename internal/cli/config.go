@@ -9,8 +9,8 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	c := group(&cobra.Command{Use: "config", Short: "Explain the configuration, or print its schema"})
-	c.AddCommand(a.configExplain(), a.configSchema())
+	c := group(&cobra.Command{Use: "config", Short: "Explain the configuration, print its schema, or import one of SkillOpt"})
+	c.AddCommand(a.configExplain(), a.configSchema(), a.configImport())
 	return c
 }
 

@@ -2,8 +2,8 @@ package importer
 
 import "strings"
 
-// The backends of SkillOpt, by their present names. Label is what a name for
-// both roles is called; roles never have it.
+// The backends of SkillOpt, by their present names. Two of them are labels: names
+// for both roles, which no role has.
 const (
 	AzureLabel       = "azure_openai" // a label: no choice was made
 	CodexLabel       = "codex"        // a label: CodexExec
@@ -74,5 +74,13 @@ func role(name string) string {
 		return CodexExec
 	default:
 		return b
+	}
+}
+
+// backends are those that a role can have.
+func backends() []string {
+	return []string{
+		OpenAIChat, OpenAICompatible, ClaudeChat, QwenChat, MiniMaxChat, CopilotChat,
+		CodexExec, ClaudeCodeExec, CursorExec, CopilotExec,
 	}
 }

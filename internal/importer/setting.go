@@ -1,6 +1,9 @@
 package importer
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // setting is one thing that can be configured, in both forms: as a key of a
 // section ("train.num_epochs") and as a flat key ("num_epochs").
@@ -27,9 +30,12 @@ func isSection(name string) bool {
 	return false
 }
 
-// settings lists all settings that have a section. A flat name is that of the
-// key unless "=" says otherwise.
-func settings() []setting {
+// settings are all settings that have a section. Nobody changes the list.
+var settings = sync.OnceValue(listSettings)
+
+// listSettings makes the list. A flat name is that of the key unless "=" says
+// otherwise.
+func listSettings() []setting {
 	var out []setting
 	add := func(section, names string) {
 		for _, name := range strings.Fields(names) {
@@ -51,13 +57,13 @@ func settings() []setting {
 		azure_endpoint azure_api_version azure_api_key
 		minimax_region minimax_base_url minimax_api_key minimax_model minimax_temperature minimax_max_tokens minimax_enable_thinking`)
 	for _, role := range []string{"", "optimizer_", "target_"} {
-		for family, names := range map[string]string{
-			"azure_openai_":      "endpoint api_version api_key auth_mode ad_scope managed_identity_client_id",
-			"qwen_chat_":         "base_url api_key temperature timeout_seconds max_tokens enable_thinking thinking_mode",
-			"openai_compatible_": "base_url api_key model temperature timeout_seconds max_tokens",
+		for _, family := range [][2]string{
+			{"azure_openai_", "endpoint api_version api_key auth_mode ad_scope managed_identity_client_id"},
+			{"qwen_chat_", "base_url api_key temperature timeout_seconds max_tokens enable_thinking thinking_mode"},
+			{"openai_compatible_", "base_url api_key model temperature timeout_seconds max_tokens"},
 		} {
-			for _, name := range strings.Fields(names) {
-				add("model", role+family+name)
+			for _, name := range strings.Fields(family[1]) {
+				add("model", role+family[0]+name)
 			}
 		}
 	}
@@ -143,4 +149,13 @@ func modernised(cfg map[string]any) map[string]any {
 		modernise(model)
 	}
 	return out
+}
+
+// Keys lists the settings that have a section, as section.key.
+func Keys() []string {
+	var out []string
+	for _, s := range settings() {
+		out = append(out, s.section+"."+s.key)
+	}
+	return sorted(out)
 }

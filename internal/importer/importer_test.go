@@ -1,0 +1,368 @@
+package importer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/importer"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// target is our configuration as it is now.
+func target(t testing.TB) importer.Target {
+	t.Helper()
+	schema, err := config.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := importer.NewTarget(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestImport converts the configurations in testdata: to a schema that is kept
+// with them, and to that of today, where what comes out must load.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	sources, err := filepath.Glob("testdata/*/main.yaml")
+	if err != nil || len(sources) < 5 {
+		t.Fatalf("sources: %v, %v", sources, err)
+	}
+	for _, source := range sources {
+		t.Run(filepath.Base(filepath.Dir(source)), func(t *testing.T) {
+			t.Parallel()
+			cfg, err := importer.Load(os.ReadFile, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := importer.Options{
+				Target: keptTarget(t), Source: "main.yaml",
+				Rebase: func(path string) string { return filepath.Join("..", path) },
+			}
+			text, report, err := importer.Import(cfg, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join(filepath.Dir(source), "config.golden"), text)
+			rows, err := json.MarshalIndent(report, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join(filepath.Dir(source), "report.golden"), append(rows, '\n'))
+			o.Target = target(t)
+			today, _, err := importer.Import(cfg, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loads(t, today)
+			for _, secret := range []string{"0123456789abcdef", "fedcba", "not-a-real-key", "hunter22", "abcdefgh", "pass1234"} {
+				if strings.Contains(string(text)+string(rows), secret) {
+					t.Errorf("the secret %s is copied", secret)
+				}
+			}
+		})
+	}
+}
+
+func keptTarget(t *testing.T) importer.Target {
+	t.Helper()
+	schema, err := os.ReadFile("testdata/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := importer.NewTarget(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = []byte(strings.ReplaceAll(string(want), "\r\n", "\n"))
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// loads reads what was written as a configuration of ours.
+func loads(t *testing.T, text []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lookup := func(name string) (string, bool) {
+		return "https://example.openai.azure.com", name == "AZURE_OPENAI_ENDPOINT"
+	}
+	_, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: lookup})
+	var wrong *config.Error
+	if errors.As(err, &wrong) { // a model whose name cannot be taken over is left to the user
+		wrong.Problems = slices.DeleteFunc(wrong.Problems, func(p config.Problem) bool {
+			return strings.HasSuffix(p.Key, ".model") && p.Found == "nothing"
+		})
+		if len(wrong.Problems) == 0 {
+			return
+		}
+	}
+	if err != nil {
+		t.Errorf("the result does not load: %v\n%s", err, text)
+	}
+}
+
+// TestEveryKeyIsNamed gives each setting odd values and looks for it in the
+// report.
+func TestEveryKeyIsNamed(t *testing.T) {
+	t.Parallel()
+	backends := []any{nil, "", "azure", "compat", "claude", "qwen", "minimax", "copilot", "codex", "claude_code_exec", "cursor", "copilot_exec", "bogus"}
+	values := []any{nil, "", "x", true, false, int64(0), int64(3), 2.5, -1.0, math.NaN(), []any{int64(1)}, map[string]any{"a": int64(1)}, new(big.Int).Lsh(big.NewInt(1), 70)}
+	to := target(t)
+	for i, value := range values {
+		for j, backend := range backends {
+			cfg := everySetting(value)
+			model, _ := cfg["model"].(map[string]any)
+			model["backend"], model["optimizer_backend"], model["target_backend"] = backend, backends[(i+j)%len(backends)], nil
+			text, report, err := importer.Import(cfg, importer.Options{Target: to})
+			if err != nil {
+				t.Fatalf("%v %v: %v", value, backend, err)
+			}
+			named := map[string]int{}
+			for _, row := range report.Rows {
+				named[row.Key]++
+				if (row.State == importer.Taken) != (len(row.To) > 0) {
+					t.Errorf("%v %v: %s is %s, to %q", value, backend, row.Key, row.State, row.To)
+				}
+			}
+			for section, keys := range cfg {
+				for key := range keys.(map[string]any) {
+					if named[section+"."+key] != 1 {
+						t.Errorf("%v %v: %s.%s is named %d times", value, backend, section, key, named[section+"."+key])
+					}
+				}
+			}
+			loads(t, text)
+		}
+	}
+}
+
+// everySetting gives every key that is known one value, and one that is not.
+func everySetting(value any) map[string]any {
+	cfg := map[string]any{}
+	for _, key := range importer.Keys() {
+		section, name, _ := strings.Cut(key, ".")
+		if cfg[section] == nil {
+			cfg[section] = map[string]any{"nobody_knows": value}
+		}
+		cfg[section].(map[string]any)[name] = value
+	}
+	return cfg
+}
+
+func TestSecretsAreNotCopied(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-v4lu3-0f-a-key"
+	for _, backend := range []string{"azure", "compat", "claude", "qwen", "minimax", "copilot", "codex", "claude_code_exec", "cursor", "copilot_exec"} {
+		for _, auth := range []string{"", "api_key", "compat", "aad"} {
+			cfg := map[string]any{"model": map[string]any{"backend": backend, "azure_openai_auth_mode": auth}, "train": map[string]any{"mem0_api_key": secret}}
+			model, _ := cfg["model"].(map[string]any)
+			for _, key := range importer.Keys() {
+				if name, ok := strings.CutPrefix(key, "model."); ok && strings.HasSuffix(name, "api_key") {
+					model[name] = secret
+				}
+			}
+			text, report, err := importer.Import(cfg, importer.Options{Target: target(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := json.Marshal(report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text)+string(rows), secret) {
+				t.Errorf("%s %s: the secret is copied:\n%s\n%s", backend, auth, text, rows)
+			}
+		}
+	}
+}
+
+// TestKeysThatAreNotThereYet converts to a configuration without some keys.
+func TestKeysThatAreNotThereYet(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","properties":{"models":{"type":"object","properties":{"target":{"type":"object","properties":{
+		"provider":{"type":"string","enum":["","openai"]},"model":{"type":"string"}}}}}}}`
+	to, err := importer.NewTarget([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, report, err := importer.Convert(map[string]any{"target_backend": "claude", "target_model": "m", "num_epochs": int64(3)}, importer.Options{Target: to, Source: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []importer.Row{
+		{Key: "num_epochs", State: importer.NoCounterpart, Note: "there is no train.epochs yet"},
+		{Key: "target_backend", State: importer.NoCounterpart, Note: `models.target.provider: found "claude-cli", allowed: openai`},
+		{Key: "target_model", State: importer.Taken, To: []string{"models.target.model"}},
+	}
+	if diff := cmp.Diff(want, report.Rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if !strings.HasSuffix(string(text), "models:\n  target:\n    model: m\n") {
+		t.Errorf("got:\n%s", text)
+	}
+}
+
+func TestCast(t *testing.T) {
+	t.Parallel()
+	huge, _ := new(big.Int).SetString("-123456789012345678901234567890", 10)
+	tests := []struct {
+		text string
+		want any
+	}{
+		{"TRUE", true},
+		{"no", false},
+		{" yes", " yes"},
+		{"+5", int64(5)},
+		{"\u00a0-7\x1c", int64(-7)},
+		{"٣٤", int64(34)},
+		{"1__0", "1__0"},
+		{"_1", "_1"},
+		{"-123456789012345678901234567890", huge},
+		{strings.Repeat("9", 4301), math.Inf(1)},
+		{"1_0.5_0e1_0", 10.5e10},
+		{"٣.٥", 3.5},
+		{"-inf", math.Inf(-1)},
+		{"+Infinity", math.Inf(1)},
+		{"infinit", "infinit"},
+		{".", "."},
+		{"e5", "e5"},
+		{"1e", "1e"},
+		{"0x1p3", "0x1p3"},
+		{"5.e3", 5000.0},
+		{"1e-400", 0.0},
+	}
+	for _, tt := range tests {
+		got := importer.Cast(tt.text)
+		if diff := cmp.Diff(fmt.Sprintf("%T %v", tt.want, tt.want), fmt.Sprintf("%T %v", got, got)); diff != "" {
+			t.Errorf("%.40q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+	for _, text := range []string{"nan", "-NaN", "+nan"} {
+		if f, ok := importer.Cast(text).(float64); !ok || !math.IsNaN(f) {
+			t.Errorf("%q: got %v, want a NaN", text, importer.Cast(text))
+		}
+	}
+}
+
+func TestOverrideErrors(t *testing.T) {
+	t.Parallel()
+	cfg := map[string]any{"train": nil, "model": map[string]any{"azure_openai_api_key": "x"}}
+	for _, text := range []string{"noequals", "seed=1", "train.seed=1"} {
+		if got, err := importer.Override(cfg, []string{text}); err == nil {
+			t.Errorf("%s: got %v, want an error", text, got)
+		}
+	}
+	if len(cfg) != 2 || cfg["train"] != nil {
+		t.Errorf("the configuration was changed: %v", cfg)
+	}
+}
+
+// files reads from a map, as a disk would.
+func files(content map[string]string) importer.ReadFile {
+	return func(path string) ([]byte, error) {
+		text, ok := content[filepath.ToSlash(path)]
+		if !ok {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		}
+		return []byte(text), nil
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  map[string]any
+	}{
+		{"no base", map[string]string{"a/main.yaml": "_base_: ''\nseed: 1"}, map[string]any{"seed": int64(1)}},
+		{
+			"a chain through folders",
+			map[string]string{"a/main.yaml": "_base_: ../b/x.yaml\nseed: 1", "b/x.yaml": "_base_: y.yaml\nseed: 2\nworkers: 2", "b/y.yaml": "workers: 3\nlimit: 4"},
+			map[string]any{"seed": int64(1), "workers": int64(2), "limit": int64(4)},
+		},
+		{
+			"a flat name and a section",
+			map[string]string{"a/main.yaml": "_base_: b.yaml\nenv: alfworld", "a/b.yaml": "env: {name: searchqa, workers: 3}"},
+			map[string]any{"env": map[string]any{"name": "alfworld", "workers": int64(3)}},
+		},
+		{
+			"a section and a flat name",
+			map[string]string{"a/main.yaml": "_base_: b.yaml\nenv: {workers: 3}", "a/b.yaml": "env: alfworld"},
+			map[string]any{"env": map[string]any{"name": "alfworld", "workers": int64(3)}},
+		},
+		{
+			"an older name over a present one",
+			map[string]string{"a/main.yaml": "_base_: b.yaml\nmodel: {codex_cli_bin: /c}", "a/b.yaml": "codex_exec_path: /b\nmodel: {sandbox: x}"},
+			map[string]any{"model": map[string]any{"codex_exec_path": "/c", "codex_exec_sandbox": "x"}},
+		},
+		{
+			"several older names",
+			map[string]string{"a/main.yaml": "model: {codex_bin: /3, codex_cli_bin: /2, codex_path: /1, codex_sandbox: b, sandbox: a}"},
+			map[string]any{"model": map[string]any{"codex_exec_path": "/1", "codex_exec_sandbox": "a"}},
+		},
+	}
+	for _, tt := range tests {
+		got, err := importer.Load(files(tt.files), filepath.FromSlash("a/main.yaml"))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	var cycle *importer.CycleError
+	_, err := importer.Load(files(map[string]string{"a.yaml": "_base_: b/b.yaml", "b/b.yaml": "_base_: ../a.yaml"}), "a.yaml")
+	if want := []string{"a.yaml", filepath.FromSlash("b/b.yaml"), "a.yaml"}; !errors.As(err, &cycle) || cmp.Diff(want, cycle.Chain) != "" {
+		t.Errorf("got %v, want a circle %v", err, want)
+	}
+	_, err = importer.Load(files(map[string]string{"a.yaml": "_base_: b.yaml"}), "a.yaml")
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "a.yaml, which builds on b.yaml") {
+		t.Errorf("got %v, want the missing file and who names it", err)
+	}
+	var parse *importer.ParseError
+	_, err = importer.Load(files(map[string]string{"a.yaml": "_base_: [b.yaml, c.yaml]"}), "a.yaml")
+	if !errors.As(err, &parse) || !strings.Contains(err.Error(), "_base_ is a list") {
+		t.Errorf("got %v, want an error about a list", err)
+	}
+}
