@@ -37,7 +37,7 @@ func (a *Agent) runBuiltin(ctx context.Context, j Job, prompt string, rep *Repor
 	failure := b.loop(limited, prompt)
 	err = errors.Join(err, tools.close())
 	rep.fill(b.r)
-	if err != nil || ctx.Err() != nil {
+	if err != nil || failure != nil && ctx.Err() != nil {
 		return err
 	}
 	a.conclude(rep, b.r, j, failure, errors.Is(context.Cause(limited), errDeadline))

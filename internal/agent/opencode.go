@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -43,11 +44,12 @@ func launchOpencode(l *launch) error {
 		}}
 		l.set(keyVar, l.job.Endpoint.Key)
 	}
-	path, err := l.settings("opencode.json", settings)
+	data, err := json.Marshal(settings)
 	if err != nil {
-		return err
+		return fmt.Errorf("write settings: %w", err)
 	}
-	l.set("OPENCODE_CONFIG", path)
+	// Not as a file: the settings that a workspace brings would win over it.
+	l.set("OPENCODE_CONFIG_CONTENT", string(data))
 	if name != "" {
 		l.arg("-m", name)
 	}

@@ -319,27 +319,36 @@ func TestRealConfined(t *testing.T) {
 	})
 }
 
-// TestRealWorkspaceSettings has a workspace bring settings for Claude Code that
-// run a command and lead to another server.
+// TestRealWorkspaceSettings has a workspace bring settings that run a command
+// and lead to another server.
 func TestRealWorkspaceSettings(t *testing.T) {
 	each(t, func(t *testing.T, a *Agent) {
-		if a.Name() != "claude" {
-			t.Skip("for claude only")
-		}
 		f, other := newFakeModel(t, plotText), newFakeModel(t, plotText)
 		j := realJob(t, f)
 		hook := obj{"hooks": []obj{{"type": "command", "command": "touch hooked.txt"}}}
-		settings, err := json.Marshal(obj{
-			"hooks": obj{"UserPromptSubmit": []obj{hook}, "SessionStart": []obj{hook}}, "env": obj{"ANTHROPIC_BASE_URL": other.URL},
-		})
-		if err == nil {
-			err = os.Mkdir(filepath.Join(j.Workspace, ".claude"), 0o700)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(j.Workspace, ".claude", "settings.json"), settings, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
+		env := fmt.Sprintf("GOOGLE_GEMINI_BASE_URL=%[1]s\nOPENAI_BASE_URL=%[1]s/v1\n", other.URL)
+		for name, settings := range map[string]any{
+			".claude/settings.json": obj{"hooks": obj{"UserPromptSubmit": []obj{hook}, "SessionStart": []obj{hook}}, "env": obj{"ANTHROPIC_BASE_URL": other.URL}},
+			"opencode.json":         obj{"provider": obj{opencodeProvider: obj{"options": obj{"baseURL": other.URL + "/v1"}}}},
+			".codex/config.toml":    fmt.Sprintf("[model_providers.skillopt]\nbase_url = %q\n", other.URL+"/v1"),
+			".env":                  env, ".qwen/.env": env, ".gemini/.env": env,
+			".pi/models.json": obj{"providers": obj{piProvider: obj{"baseUrl": other.URL + "/v1"}}},
+		} {
+			text, ok := settings.(string)
+			if !ok {
+				data, err := json.Marshal(settings)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(data)
+			}
+			path := filepath.Join(j.Workspace, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		rep := realRun(t, a, j)
 		if n, _, _, _ := other.count(); rep.Status != score.OK || n > 0 {

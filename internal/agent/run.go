@@ -49,7 +49,7 @@ func (a *Agent) run(ctx context.Context, j Job) (Report, error) {
 	} else {
 		err = a.runProgram(ctx, j, prompt, &rep)
 	}
-	if err == nil && ctx.Err() != nil {
+	if err == nil && rep.Status == "" { // it was stopped before it came to anything
 		err = context.Cause(ctx)
 	}
 	rep.scrub(secrets(j))
@@ -82,7 +82,9 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 	}
 	rep.Result, rep.Raw = res, raw.String()
 	rep.fill(r)
-	a.judge(rep, r, j)
+	if res.Reason != sandbox.Cancelled {
+		a.judge(rep, r, j)
+	}
 	return nil
 }
 
