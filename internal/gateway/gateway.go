@@ -27,6 +27,7 @@ const (
 const (
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = time.Minute
+	writeTimeout  = time.Minute // of one write, to an agent that does not read
 	idleTimeout   = 5 * time.Minute
 	maxHeader     = 256 << 10
 )
@@ -90,6 +91,7 @@ type Gateway struct {
 
 	mu       sync.Mutex
 	closed   bool
+	handlers sync.WaitGroup
 	sessions map[[sha256.Size]byte]*Handle // by the hash of the key
 }
 
@@ -189,6 +191,17 @@ func checkKey(key string) error {
 	return nil
 }
 
+// enter counts a request in, unless the gateway is closed.
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.handlers.Add(1)
+	return true
+}
+
 // id is a random name of n bytes in hexadecimal.
 func (g *Gateway) id(n int) (string, error) {
 	b := make([]byte, n)
@@ -234,6 +247,7 @@ func (g *Gateway) Close() error {
 	for _, h := range open {
 		h.Close()
 	}
+	g.handlers.Wait()
 	<-g.served
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("gateway: close: %w", err)

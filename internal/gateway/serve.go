@@ -11,6 +11,12 @@ import (
 
 // ServeHTTP answers one request of an agent.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.enter() {
+		http.Error(w, "the gateway is closed", http.StatusServiceUnavailable)
+		return
+	}
+	defer g.handlers.Done()
+	within(w) // the deadline of the answer before this one may have passed
 	if !g.opts.Remote && !local(r.Host) {
 		http.Error(w, "the gateway answers to names of the loopback interface only", http.StatusForbidden)
 		return
@@ -183,9 +189,15 @@ func (o *outlet) flush() {
 		o.w.Header().Set("X-Accel-Buffering", "no")
 		o.w.WriteHeader(http.StatusOK)
 	}
+	within(o.w)
 	_, _ = o.w.Write(o.buf.Bytes())
 	o.buf.Reset()
 	_ = http.NewResponseController(o.w).Flush()
+}
+
+// within bounds the next write. A writer without deadlines has none to set.
+func within(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 }
 
 // refuse writes a failure in the form of the wire.
@@ -203,6 +215,7 @@ func write(w http.ResponseWriter, status int, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	within(w)
 	w.WriteHeader(status)
 	_, _ = w.Write(b) // an agent that is gone needs no answer
 }
