@@ -15,7 +15,7 @@ const (
 	QuotedWords = 8
 	// quotedShare is how much of the line that it tests a prompt may repeat in a
 	// row, when that is minQuote words or more.
-	quotedShare, minQuote = 0.6, 4
+	quotedShare, minQuote = 0.5, 4
 	// answerWords and answerRunes are from when on an expected answer is too long
 	// to stand in a prompt by chance, or as a choice or a fact to be found there.
 	answerWords, answerRunes = 3, 16

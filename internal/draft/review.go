@@ -97,7 +97,7 @@ func (r *Review) Number(i int) int {
 }
 
 // Line returns a task as it stands in the file, without the line break.
-func (r *Review) Line(i int) []byte { return bytes.TrimRight(r.lines[i].text, "\r\n") }
+func (r *Review) Line(i int) []byte { return slices.Clip(bytes.TrimRight(r.lines[i].text, "\r\n")) }
 
 // Accept marks tasks as reviewed.
 func (r *Review) Accept(lines ...int) error {
