@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,13 +28,18 @@ func (w *world) assess(ctx context.Context, key string, t task.Task, ev rollout.
 	if s.scorer != nil || s.suite.Needs(t) == (check.Needs{}) {
 		return answer, s.scoreAnswer(answer, t), nil
 	}
+	if _, err := os.Lstat(ev.Dir); s.suite.Needs(t).Workspace && errors.Is(err, fs.ErrNotExist) {
+		// An agent that deletes its workspace has failed before this. It has gone
+		// since: a run directory was moved without it, or somebody tidied up.
+		return answer, score.Score{}, caller.Unmeasurable(fmt.Errorf("the workspace %s is gone, and with it what the agent did: it cannot be scored any more", ev.Dir))
+	}
 	before, err := manifest(ev)
 	if err != nil {
 		return answer, score.Score{}, caller.Unmeasurable(err)
 	}
 	got, err := s.suite.Assess(ctx, check.Evidence{Answer: answer, Turns: ev.Turns, Dir: ev.Dir, Before: before}, t, check.Means{
 		Command: func(ctx context.Context, id string, c check.Command) (check.CommandResult, error) {
-			return w.command(ctx, key+"/"+id, t, ev.Dir, c)
+			return w.command(ctx, key+"/"+id, t, ev, c)
 		},
 		Judge: func(ctx context.Context, id string, q check.Question) (string, error) {
 			return w.judge(ctx, key+"/"+id, q)
@@ -80,21 +86,21 @@ func (w *world) judge(ctx context.Context, key string, q check.Question) (string
 }
 
 // command runs the command of a check, as a step of its own.
-func (w *world) command(ctx context.Context, key string, t task.Task, dir string, c check.Command) (check.CommandResult, error) {
+func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout.Evidence, c check.Command) (check.CommandResult, error) {
 	var result check.CommandResult
 	own, err := json.Marshal(c)
 	if err != nil {
 		return result, fmt.Errorf("encode command: %w", err)
 	}
-	raw, err := w.caller.Check(ctx, caller.CheckCall{Key: key, Own: own}, func(ctx context.Context) ([]byte, error) {
+	raw, err := w.caller.Check(ctx, caller.CheckCall{Key: key, Shared: [][]byte{[]byte(ev.Digest)}, Own: own}, func(ctx context.Context) ([]byte, error) {
 		select {
 		case w.commands <- struct{}{}:
 			defer func() { <-w.commands }()
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		result, err := check.Carry(ctx, dir, c, func(ctx context.Context, c check.Command) (check.CommandResult, error) {
-			return w.setup.confined(ctx, t, dir, c)
+		result, err := check.Carry(ctx, ev.Dir, c, func(ctx context.Context, c check.Command) (check.CommandResult, error) {
+			return w.setup.confined(ctx, t, ev.Dir, c)
 		})
 		if err != nil {
 			return nil, err

@@ -2,7 +2,10 @@ package rollout
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -82,6 +85,8 @@ type left struct {
 	Failure  string            `json:"failure,omitempty"`
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
+
+	digest string // of all this, of the task and of what both depend on
 }
 
 // Run carries out one task. See Episode.
@@ -99,7 +104,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	} else if err := a.score(ctx, key, t, did, &out); err != nil {
 		return trajectory.Outcome{}, err
 	}
-	a.tidy(ctx, key, out)
+	a.tidy(key, out)
 	return out, nil
 }
 
@@ -128,6 +133,12 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	if err := json.Unmarshal(raw, &did); err != nil {
 		return did, fmt.Errorf("read the recorded episode of %s: %w", key, err)
 	}
+	h := sha256.New()
+	for _, part := range [][]byte{a.Context, own, raw} {
+		fmt.Fprintf(h, "%d\n", len(part))
+		h.Write(part)
+	}
+	did.digest = hex.EncodeToString(h.Sum(nil))
 	return did, nil
 }
 
@@ -153,6 +164,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		}
 	}
 	r, err := a.Agent.Work(ctx, AgentJob{Prompt: question, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client})
+	a.leave(key, ws, err != nil)
 	if err != nil {
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
@@ -173,12 +185,29 @@ func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
 	return text, nil
 }
 
+// leave is called when the agent has ended. Its own files hold the key of its
+// session, and nobody needs them. What a try left that measured nothing goes too,
+// unless somebody wants to look at it. Folders that the agent locked are opened:
+// that is no reason for a check to fail, or not to be carried out.
+func (a *Agent) leave(key string, ws workspace, failed bool) {
+	err := removeAll(ws.Home)
+	if failed && (a.Keep == KeepNone || a.Keep == "") {
+		err = errors.Join(err, a.Workspaces.remove(ws))
+	} else {
+		unlock(ws.Dir)
+	}
+	if err != nil {
+		a.Warn(fmt.Errorf("clean up after the agent of %s: %w", key, err))
+	}
+}
+
 // score fills in how what the agent left is scored. That is recorded, since the
-// workspace is deleted afterwards.
+// workspace is deleted afterwards. It is the score of this very episode: where a
+// fork has another one, it has another score too.
 func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, out *trajectory.Outcome) error {
-	call := caller.CheckCall{Key: key + "/score", Shared: [][]byte{a.Context}, Own: t.Checks}
+	call := caller.CheckCall{Key: key + "/score", Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
-		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Before: did.Before, Written: did.Written}
+		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Before: did.Before, Written: did.Written, Digest: did.digest}
 		var scored trajectory.Outcome
 		if err := settle(ctx, a.Assess, key, t, ev, &scored); err != nil {
 			return nil, err
@@ -198,11 +227,11 @@ func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, ou
 }
 
 // tidy deletes a workspace that is scored, unless it is to be kept.
-func (a *Agent) tidy(ctx context.Context, key string, out trajectory.Outcome) {
+func (a *Agent) tidy(key string, out trajectory.Outcome) {
 	if a.Keep == KeepAll || a.Keep == KeepFailed && out.Hard < 1 {
 		return
 	}
-	if err := a.Workspaces.remove(ctx, a.Workspaces.at(key)); err != nil {
+	if err := a.Workspaces.remove(a.Workspaces.at(key)); err != nil {
 		a.Warn(fmt.Errorf("delete the workspace of %s: %w", key, err))
 	}
 }

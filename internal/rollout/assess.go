@@ -18,6 +18,7 @@ type Evidence struct {
 	Dir     string          // the workspace as the agent left it, "" if there was none
 	Before  json.RawMessage // what Snapshot said of it before
 	Written []string        // what was put into it that is not the agent's work
+	Digest  string          // names the episode that left it, and its task; "" if it has no workspace
 }
 
 // Assess finds the answer in what a rollout left and scores it. key is that of

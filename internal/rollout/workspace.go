@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -66,7 +65,7 @@ func (w *Workspaces) prepare(key string, t task.Task) (workspace, error) {
 }
 
 func (w *Workspaces) fill(ws workspace, t task.Task) error {
-	if err := os.RemoveAll(ws.Root); err != nil {
+	if err := removeAll(ws.Root); err != nil {
 		return err
 	}
 	for _, dir := range []string{ws.Dir, ws.Home} {
@@ -189,20 +188,37 @@ func write(root *os.Root, name string, from io.Reader, mode fs.FileMode) (err er
 	return err
 }
 
-// remove deletes a workspace. Agents write-protect folders at times.
-func (w *Workspaces) remove(ctx context.Context, ws workspace) error {
-	err := os.RemoveAll(ws.Root)
-	if err == nil || ctx.Err() != nil {
-		return err
+// remove deletes a workspace.
+func (w *Workspaces) remove(ws workspace) error { return removeAll(ws.Root) }
+
+// removeAll deletes a folder that an agent has written to. Agents write-protect
+// folders at times.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
 	}
-	walk := filepath.WalkDir(ws.Root, func(name string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			return os.Chmod(name, 0o700)
+	unlock(dir)
+	if again := os.RemoveAll(dir); again != nil {
+		return errors.Join(err, again)
+	}
+	return nil
+}
+
+// unlock lets us into all folders below dir. What cannot be changed stays as it
+// is, for whoever stumbles over it to tell. Links are not followed.
+func unlock(dir string) {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return
+	}
+	// A folder is visited before it is read: none below it is missed.
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
+		if d == nil || !d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
+			_ = os.Chmod(name, info.Mode().Perm()|0o700)
 		}
 		return nil
 	})
-	if rerr := os.RemoveAll(ws.Root); rerr != nil {
-		return errors.Join(err, walk, rerr)
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,7 +121,7 @@ func TestWorkspacesAreRemovedThoughWriteProtected(t *testing.T) {
 	if err := os.Chmod(filepath.Join(ws.Dir, "d"), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.remove(context.Background(), ws); err != nil {
+	if err := w.remove(ws); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(ws.Root); !os.IsNotExist(err) {
