@@ -149,6 +149,9 @@ func (s *setup) draft(ctx context.Context, r *run.Run, m draft.Material, req Dra
 	if err := s.confirmDraft(r, m, req); err != nil {
 		return nil, err
 	}
+	if err := s.writeConfig(r); err != nil {
+		return nil, err
+	}
 	w, err := s.world(ctx, r)
 	if err != nil {
 		return nil, err
@@ -156,14 +159,7 @@ func (s *setup) draft(ctx context.Context, r *run.Run, m draft.Material, req Dra
 	defer w.close()
 	result, err := draft.Run(ctx, draft.Options{Material: m, Tasks: req.Tasks, Seed: req.Seed, Ask: w.askAuthor, Progress: w.drafting})
 	if err != nil {
-		err = w.cause(ctx, err)
-		if r.Journal.HighWater() == 0 {
-			return nil, errors.Join(err, r.Discard()) // nothing was paid for
-		}
-		return nil, s.endEvaluation(r, err)
-	}
-	if err := s.writeConfig(r); err != nil {
-		return nil, err
+		return nil, s.endEvaluation(r, w.cause(ctx, err))
 	}
 	d := &Drafted{RunDir: r.Dir, Simulated: s.simulated(), Asked: req.Tasks, Recorded: w.recorded, Skipped: m.Skipped}
 	d.describe(result, m)

@@ -74,7 +74,7 @@ func (a *app) generateTasks(ctx context.Context, dir string, f initFlags) error 
 	d, err := a.draft(ctx, full, f, l)
 	if err != nil {
 		if before != nil {
-			_ = os.Remove(full) // which is empty if nothing was paid for, and stays if not
+			_ = os.Remove(full) // which is empty if the draft was not begun, and stays if not
 		}
 		if !exists(filepath.Join(full, draft.RunDir)) {
 			return err
