@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
@@ -31,15 +32,10 @@ func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
 	s := w.setup
 	c := s.cfg.Agent
 	c.Read = s.readable()
-	runner, err := wire.Agent(ctx, c, s.cfg.Models.Target, s.loaded.Lookup)
-	var unfit *wire.AgentError
-	if errors.As(err, &unfit) {
-		return nil, &inputError{err}
-	}
+	runner, err := w.worker(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	w.closers = append(w.closers, runner.Close)
 	outcomeContext, err := s.outcomeContext()
 	if err != nil {
 		return nil, err
@@ -59,6 +55,23 @@ func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
 		a.Snapshot = snapshot
 	}
 	return a, nil
+}
+
+// worker builds the agent of the config. In a replay there is none.
+func (w *world) worker(ctx context.Context, c config.Agent) (rollout.CodingAgent, error) {
+	if w.setup.replay != nil {
+		return sealedAgent{}, nil
+	}
+	runner, err := wire.Agent(ctx, c, w.setup.cfg.Models.Target, w.setup.loaded.Lookup)
+	var unfit *wire.AgentError
+	if errors.As(err, &unfit) {
+		return nil, &inputError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, runner.Close)
+	return runner, nil
 }
 
 // readable returns the folders of agent.read as absolute paths.
@@ -110,7 +123,7 @@ func (s *setup) requireMeans() error {
 	if s.ownEnv() && (n.Judge || n.Command) {
 		return &inputError{errors.New("tasks.checks: an environment's answers are scored without a judge and without commands; score them in the environment")}
 	}
-	if support := sandbox.Supports(); n.Command && s.cfg.Agent.Sandbox == "auto" && support.Kind == "" {
+	if support := sandbox.Supports(); n.Command && s.replay == nil && s.cfg.Agent.Sandbox == "auto" && support.Kind == "" {
 		return &inputError{fmt.Errorf("the checks run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why)}
 	}
 	if n.Judge && s.models["judge"].Client == nil {

@@ -74,6 +74,7 @@ func kindOf(err error) ErrorKind {
 		write    *journal.WriteError
 		ended    *stopError
 		waiting  *caller.WaitingError
+		replay   *caller.ReplayError
 	)
 	switch {
 	case errors.As(err, &waiting):
@@ -87,7 +88,7 @@ func kindOf(err error) ErrorKind {
 	case isDisk(err):
 		return Environment
 	case errors.As(err, &tasks), errors.As(err, &identity), errors.As(err, &diverged), errors.As(err, &damaged),
-		errors.As(err, &missing), errors.As(err, &fork), errors.As(err, &key), config.IsInput(err):
+		errors.As(err, &missing), errors.As(err, &fork), errors.As(err, &replay), errors.As(err, &key), config.IsInput(err):
 		return BadInput
 	case errors.As(err, &stopped), errors.As(err, &nothing), errors.As(err, &lost), errors.As(err, &length), errors.As(err, &probe):
 		return Unmeasurable

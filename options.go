@@ -6,8 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
-
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -60,7 +58,7 @@ type options struct {
 	events   event.Sink
 	runDir   string
 	fork     string
-	replay   *cassette.Cassette
+	replay   *Cassette
 	stop     <-chan struct{}
 	loaded   *config.Loaded
 	version  string
@@ -116,9 +114,10 @@ func WithRunDir(dir string) Option { return func(o *options) { o.runDir = dir } 
 func WithFork(dir string) Option { return func(o *options) { o.fork = dir } }
 
 // WithReplay answers the run from what another one recorded, instead of calling
-// models and running environments and checks. A step that the cassette does not
-// have ends the run.
-func WithReplay(c *cassette.Cassette) Option { return func(o *options) { o.replay = c } }
+// models and running environments and checks. No key is needed. A step that the
+// cassette does not have ends the run. The run is one of its own: it does not go
+// on with models, nor does one that was begun with them go on with a cassette.
+func WithReplay(c *Cassette) Option { return func(o *options) { o.replay = c } }
 
 // WithStop stops the run softly when the channel is closed: calls in flight are
 // finished and recorded, no new ones are sent. Cancel the context to stop hard.

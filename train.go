@@ -56,6 +56,10 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.replay != nil {
+		id[replayKey] = s.replayed()
+		s.cfg.Run.Name = s.runName() + "-replay"
+	}
 	dir := s.runDir
 	if dir == "" {
 		base := s.cfg.Run.Dir

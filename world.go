@@ -56,8 +56,8 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		cache = caller.DirCache{Dir: s.cfg.Cache.Dir}
 	}
 	var replay caller.Replay
-	if s.options.replay != nil { // a nil pointer in an interface is not nil
-		replay = s.options.replay
+	if s.replay != nil { // a nil pointer in an interface is not nil
+		replay = s.replay
 	}
 	c, err := caller.New(caller.Options{
 		Cache: cache, Replay: replay,
@@ -158,7 +158,7 @@ func (w *world) process() (rollout.Episode, error) {
 	environ := env.Allowed(s.loaded.Lookup)
 	for _, name := range s.cfg.Env.PassEnv {
 		v, ok := s.loaded.Lookup(name)
-		if !ok {
+		if !ok && s.replay == nil {
 			return nil, &inputError{fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name)}
 		}
 		environ = append(environ, name+"="+v)

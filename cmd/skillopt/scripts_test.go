@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHas, "locked": locked, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
+			"serves": serves,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "mount" {

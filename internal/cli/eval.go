@@ -19,9 +19,9 @@ import (
 )
 
 type evalFlags struct {
-	skill, split, run string
-	sets              []string
-	yes               bool
+	skill, split, run, replay string
+	sets                      []string
+	yes                       bool
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -42,6 +42,7 @@ recorded: the same command again pays for nothing twice.
 	c.Flags().StringVar(&f.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
 	c.Flags().StringVar(&f.split, "split", "test", "train, selection, test or all")
 	c.Flags().StringVar(&f.run, "run", "", "keep the record in this directory")
+	addReplay(c, &f.replay)
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
 	addSet(c, &f.sets)
 	return c
@@ -56,14 +57,19 @@ func (a *app) eval(ctx context.Context, path string, f evalFlags) error {
 	if err != nil {
 		return err
 	}
+	asking, err := a.asking(f.replay, f.yes)
+	if err != nil {
+		return err
+	}
 	sink, closeEvents, err := a.eventSinks()
 	if err != nil {
 		return err
 	}
 	ctx, stop, release := a.signals(ctx)
 	defer release()
-	result, err := skillopt.Evaluate(ctx, l.Config, f.split, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop),
-		skillopt.WithVersion(a.version), skillopt.WithConfirm(a.confirm(f.yes)), skillopt.WithRunDir(a.absolute(f.run)))
+	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
+		skillopt.WithRunDir(a.absolute(f.run)))
+	result, err := skillopt.Evaluate(ctx, l.Config, f.split, opts...)
 	if err := errors.Join(err, closeEvents()); err != nil {
 		return goesOn(err)
 	}

@@ -21,7 +21,7 @@ type command struct {
 // setting of the limit that was reached ("": none).
 func (c command) text(reached string) string {
 	words := []string{"skillopt", "train", quote(c.path)}
-	for _, f := range []struct{ name, value string }{{"tasks", c.flags.tasks}, {"target", c.flags.target}, {"optimizer", c.flags.optimizer}} {
+	for _, f := range []struct{ name, value string }{{"tasks", c.flags.tasks}, {"target", c.flags.target}, {"optimizer", c.flags.optimizer}, {"replay", c.flags.replay}} {
 		if f.value != "" {
 			words = append(words, "--"+f.name, quote(f.value))
 		}

@@ -42,6 +42,9 @@ func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "
 // drafts reports whether a run is one of `skillopt init --generate`.
 func drafts(m run.Manifest) bool { return m.Identity["library.draft"] != "" }
 
+// replays reports whether the answers of a run came from a cassette.
+func replays(m run.Manifest) bool { return m.Identity["library.replay"] != "" }
+
 // exploratory reports whether tasks of the run were drafts that nobody had
 // reviewed. Before it has a result its settings tell.
 func (v runView) exploratory() bool {
@@ -131,6 +134,7 @@ type listRow struct {
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Evaluates bool      `json:"evaluates,omitempty"` // it is one of `skillopt eval`
+	Replays   bool      `json:"replays,omitempty"`   // its answers came from a cassette
 	Drafts    bool      `json:"drafts,omitempty"`    // it is the record of `skillopt init --generate`
 
 	// Exploratory: its tasks are drafts that nobody has reviewed.
@@ -144,7 +148,7 @@ type listRow struct {
 func (a *app) printRuns(dir string, entries []run.Entry) error {
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Drafts: drafts(e.Manifest)}
+		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest)}
 		v, err := a.readRun(e.Dir)
 		if err != nil {
 			r.Status, r.Error = "damaged", err.Error()
@@ -181,7 +185,7 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{r.Evaluates, "evaluation"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Exploratory, "exploratory"}} {
+	}{{r.Evaluates, "evaluation"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}
@@ -245,6 +249,9 @@ func (a *app) showRun(v runView) error {
 	fmt.Fprintf(a.Out, "  begun %s with version %s\n", m.CreatedAt.Format("2006-01-02 15:04 MST"), m.Version)
 	if m.Simulated {
 		fmt.Fprintln(a.Out, "  the models are simulated: the numbers show how training works, not what a model can do")
+	}
+	if replays(m) {
+		fmt.Fprintf(a.Out, "  answered from %s: nothing was asked or paid for\n", m.Identity["library.replay"])
 	}
 	if m.ForkedOf != "" {
 		fmt.Fprintf(a.Out, "  forked of %s\n", m.ForkedOf)
@@ -421,38 +428,4 @@ func (a *app) skillVersion(dir, version string) (string, error) {
 		return "", usagef("run %s has no version %s yet", dir, version)
 	}
 	return string(data), nil
-}
-
-func (a *app) runsExport() *cobra.Command {
-	var out string
-	c := &cobra.Command{
-		Use:   "export RUN --to FILE",
-		Short: "Write the best skill of a run to a file",
-		Example: `  skillopt runs export runs/quickstart-1 --to SKILL.md
-  skillopt runs export runs/quickstart-1 --to -`,
-		Args: exactly(1, "a run directory"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.export(args[0], out) },
-	}
-	c.Flags().StringVar(&out, "to", "-", "file to write; - is standard output")
-	return c
-}
-
-func (a *app) export(dir, to string) error {
-	text, err := a.skillVersion(dir, "best")
-	if err != nil {
-		return err
-	}
-	if to == "-" {
-		_, err := fmt.Fprint(data(a.Out), text)
-		return err
-	}
-	path := a.absolute(to)
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path = filepath.Join(path, skill.Main)
-	}
-	if err := run.WriteExport(path, []byte(text)); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(a.Err, "wrote %s\n", a.relative(path))
-	return err
 }

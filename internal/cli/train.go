@@ -19,7 +19,7 @@ import (
 const askAbove = 500
 
 type trainFlags struct {
-	run, fork                string
+	run, fork, replay        string
 	sets                     []string
 	tasks, target, optimizer string
 	yes                      bool
@@ -43,12 +43,14 @@ a second one at once.
   skillopt train my-skill --set train.epochs=2 --yes
   skillopt train my-skill --run runs/my-skill-1          resume this run
   skillopt train my-skill --run runs/a --fork runs/b     new run with what a has paid for
+  skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
 		Args: exactly(1, "a config, a directory or a SKILL.md"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.train(cmd.Context(), args[0], f) },
 	}
 	c.Flags().StringVar(&f.run, "run", "", "keep the run in this directory; resumes it if it is there")
 	c.Flags().StringVar(&f.fork, "fork", "", "begin a new run in this directory with what --run has paid for")
+	addReplay(c, &f.replay)
 	c.Flags().StringVar(&f.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
@@ -61,7 +63,14 @@ func (a *app) train(ctx context.Context, path string, f trainFlags) error {
 	if f.fork != "" && f.run == "" {
 		return usagef("--fork %s needs --run with the run to take over from; `skillopt runs list` shows runs", f.fork)
 	}
+	if f.fork != "" && f.replay != "" {
+		return usagef("--fork goes on with models and --replay without any: give one of them")
+	}
 	l, err := a.trainConfig(path, f)
+	if err != nil {
+		return err
+	}
+	asking, err := a.asking(f.replay, f.yes)
 	if err != nil {
 		return err
 	}
@@ -71,10 +80,8 @@ func (a *app) train(ctx context.Context, path string, f trainFlags) error {
 	}
 	ctx, stop, release := a.signals(ctx)
 	defer release()
-	opts := []skillopt.Option{
-		skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithVersion(a.version), skillopt.WithStop(stop),
-		skillopt.WithConfirm(a.confirm(f.yes)), skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithFork(a.absolute(f.fork)),
-	}
+	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithVersion(a.version), skillopt.WithStop(stop),
+		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithFork(a.absolute(f.fork)))
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
 	if cerr := closeEvents(); cerr != nil && err == nil {
 		err = fmt.Errorf("close --events file: %w", cerr)

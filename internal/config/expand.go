@@ -147,7 +147,10 @@ func secretsIn(value string) []string {
 // Redactor knows the secrets of a configuration: what came from variables, and
 // what stands under the name of a secret. The names of models, files and runs
 // are none.
-func (l *Loaded) Redactor() *redact.Redactor {
+func (l *Loaded) Redactor() *redact.Redactor { return redact.New(l.Secrets()...) }
+
+// Secrets are the values that Redactor looks for.
+func (l *Loaded) Secrets() []string {
 	secrets := append([]string(nil), l.secrets...)
 	for _, s := range namedSecrets(reflect.ValueOf(l.Config), "") {
 		secrets = append(secrets, s)
@@ -156,7 +159,7 @@ func (l *Loaded) Redactor() *redact.Redactor {
 			secrets = append(secrets, words[len(words)-1])
 		}
 	}
-	return redact.New(secrets...)
+	return secrets
 }
 
 // namedSecrets returns the texts under the names of secrets, at any depth.

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+func (a *app) runsExport() *cobra.Command {
+	var to, cassette, conf string
+	c := &cobra.Command{
+		Use:   "export RUN --to FILE | --cassette FILE",
+		Short: "Write the best skill of a run to a file, or all that it recorded",
+		Long: `Write the best skill of a run to a file, or with --cassette all answers that the
+run recorded. From a cassette anybody can repeat the run with the same config and
+tasks, without a network or a key: skillopt train CONFIG --replay FILE.
+
+A cassette holds what models, agents and checks answered, not what they were
+asked. Keys are taken out: what has the shape of one, and the values of the
+variables that the run's config names. With --config those of another config are
+too, with the .env file beside it.`,
+		Example: `  skillopt runs export runs/quickstart-1 --to SKILL.md
+  skillopt runs export runs/quickstart-1 --to -
+  skillopt runs export runs/quickstart-1 --cassette bug.cassette`,
+		Args: exactly(1, "a run directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case cassette != "" && cmd.Flags().Changed("to"):
+				return usagef("--to writes the skill and --cassette the record: give one of them")
+			case cassette != "":
+				return a.exportCassette(cmd.Context(), args[0], cassette, conf)
+			case conf != "":
+				return usagef("--config goes with --cassette")
+			}
+			return a.export(args[0], to)
+		},
+	}
+	c.Flags().StringVar(&to, "to", "-", "file to write the skill to; - is standard output")
+	c.Flags().StringVar(&cassette, "cassette", "", "file to write the record to")
+	c.Flags().StringVar(&conf, "config", "", "with --cassette: also take out the secrets of this config")
+	return c
+}
+
+func (a *app) export(dir, to string) error {
+	text, err := a.skillVersion(dir, "best")
+	if err != nil {
+		return err
+	}
+	if to == "-" {
+		_, err := fmt.Fprint(data(a.Out), text)
+		return err
+	}
+	path := a.absolute(to)
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		path = filepath.Join(path, skill.Main)
+	}
+	if err := run.WriteExport(path, []byte(text)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Err, "wrote %s\n", a.relative(path))
+	return err
+}
+
+// exported is what an export of a cassette came to.
+type exported struct {
+	skillopt.Exported
+	File   string `json:"file"`
+	Status string `json:"run_status"`
+}
+
+func (a *app) exportCassette(ctx context.Context, dir, to, conf string) error {
+	v, err := a.readRun(dir)
+	if err != nil {
+		return err
+	}
+	secrets, err := a.secretsOf(v.Dir, conf)
+	if err != nil {
+		return err
+	}
+	out := exported{File: a.absolute(to), Status: v.Manifest.Status}
+	if out.Exported, err = skillopt.ExportCassette(ctx, v.Dir, out.File, secrets...); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, out)
+	}
+	return a.writeExported(a.Out, out)
+}
+
+// secretsOf returns the values of the variables that a run's config, and another
+// one, name.
+func (a *app) secretsOf(dir, conf string) ([]string, error) {
+	var out []string
+	add := func(l *config.Loaded) {
+		for _, name := range wire.Secrets(l.Config) {
+			if v, ok := l.Lookup(name); ok {
+				out = append(out, v)
+			}
+		}
+		out = append(out, l.Secrets()...)
+	}
+	// The run's own copy may hold what this version does not know; its variables
+	// are then unknown, and shapes and --config are left.
+	l, err := a.loadConfig(filepath.Join(dir, run.ConfigFile), nil, nil)
+	if err == nil {
+		add(l)
+	} else {
+		fmt.Fprintf(a.Err, "warning: the config of the run cannot be read, so the variables that it names are not known: %v\n", err)
+	}
+	if conf == "" {
+		return out, nil
+	}
+	if l, err = a.loadConfig(conf, nil, nil); err != nil {
+		return nil, err
+	}
+	add(l)
+	return out, nil
+}
+
+// shownKeys is how many keys of steps a message names.
+const shownKeys = 5
+
+func (a *app) writeExported(w io.Writer, e exported) error {
+	fmt.Fprintf(w, "wrote %s: %d recorded %s\n", a.relative(e.File), e.Steps, plural(e.Steps, "step", "steps"))
+	if n := len(e.Redacted); n > 0 {
+		fmt.Fprintf(w, "secrets were taken out of %d of them; what was asked with such an answer is not found in a replay:\n", n)
+		for i, key := range e.Redacted {
+			if i == shownKeys {
+				fmt.Fprintf(w, "  and %d more\n", n-i)
+				break
+			}
+			fmt.Fprintf(w, "  %s\n", oneLine(key))
+		}
+	} else {
+		fmt.Fprintln(w, "no secrets were found in it")
+	}
+	if e.Status != "completed" {
+		fmt.Fprintf(w, "the run is %s: a replay ends where its record does\n", e.Status)
+	}
+	_, err := fmt.Fprintf(w, "replay it with the config, tasks and skill of the run: skillopt train CONFIG --replay %s\n", quote(a.relative(e.File)))
+	return err
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func addReplay(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
+}
+
+// asking returns what a command that spends asks first, and where its answers
+// come from. A replay spends nothing and asks nobody.
+func (a *app) asking(replay string, yes bool) ([]skillopt.Option, error) {
+	if replay == "" {
+		return []skillopt.Option{skillopt.WithConfirm(a.confirm(yes))}, nil
+	}
+	c, err := skillopt.LoadCassette(a.absolute(replay))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(a.Err, "replaying %d recorded %s of %s: no model is called\n", c.Len(), plural(c.Len(), "step", "steps"), replay)
+	return []skillopt.Option{skillopt.WithReplay(c)}, nil
+}

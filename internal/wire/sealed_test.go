@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+)
+
+// TestSealedIsWhatIsRecorded: what answers a replay stands under the same name in
+// every input as what was recorded.
+func TestSealedIsWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	const world = "../../examples/quickstart/world.yaml"
+	set := func(string) (string, bool) { return "a-key", true }
+	models := []config.Model{
+		{Provider: "sim", World: world},
+		{Provider: "handoff", Folder: t.TempDir()},
+		{Provider: "claude-cli", Model: "m"},
+	}
+	for _, name := range preset.Names() {
+		models = append(models, config.Model{Provider: name, Model: "m", BaseURL: "http://127.0.0.1:9/v1"})
+	}
+	checked := 0
+	for _, m := range models {
+		want, err := Client("target", m, set)
+		if err != nil {
+			continue // a cloud that needs more than a key
+		}
+		if want.Close != nil {
+			defer func() { _ = want.Close() }()
+		}
+		checked++
+		got, err := Sealed("target", m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Source != want.Source || got.Source == "" || got.Simulated != want.Simulated || got.Provider != want.Provider || got.Client != nil {
+			t.Errorf("%s: sealed %+v, client %+v", m.Provider, got, want)
+		}
+	}
+	if checked < 15 {
+		t.Errorf("only %d providers could be compared", checked)
+	}
+	if _, err := Sealed("target", config.Model{Provider: "nobody"}); err == nil {
+		t.Error("an unknown provider is sealed")
+	}
+}
+
+func TestSecretsNamesVariables(t *testing.T) {
+	t.Parallel()
+	own := "OWN_KEY"
+	c := config.Default()
+	c.Models.Target = config.Model{Provider: "openai"}
+	c.Models.Optimizer = config.Model{Provider: "compatible", APIKeyEnv: &own}
+	c.Agent.PassEnv = []string{"PASSED"}
+	if diff := cmp.Diff([]string{"OPENAI_API_KEY", "OWN_KEY", "PASSED"}, Secrets(c)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

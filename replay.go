@@ -1,0 +1,92 @@
+package skillopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+)
+
+// Cassette holds what a run recorded, to answer the same run again: see
+// WithReplay. It is safe for concurrent use.
+type Cassette = cassette.Cassette
+
+// LoadCassette reads a file that ExportCassette wrote. The error is an *Error.
+func LoadCassette(path string) (*Cassette, error) {
+	c, err := cassette.Load(path)
+	if err != nil {
+		return nil, classify(&inputError{err}, "")
+	}
+	return c, nil
+}
+
+// Exported says what ExportCassette wrote.
+type Exported struct {
+	Steps int `json:"steps"` // recorded steps in the file
+	// Redacted are the keys of steps whose result held a secret. What the run
+	// asked with such a result in its question is not found in a replay.
+	Redacted []string `json:"redacted"`
+}
+
+// ExportCassette writes what the run in dir has recorded to the file at path, as
+// a whole or not at all. What has the shape of a key is taken out of results, and
+// so are the given secrets wherever they occur. The run is not changed; another
+// process may have it open, and what it records from then on is left out. The
+// error is an *Error.
+func ExportCassette(ctx context.Context, dir, path string, secrets ...string) (Exported, error) {
+	sum, err := exportCassette(ctx, dir, path, redact.New(secrets...))
+	return sum, classify(err, dir)
+}
+
+func exportCassette(ctx context.Context, dir, path string, secrets *redact.Redactor) (out Exported, err error) {
+	switch _, found, err := run.ReadManifest(dir); {
+	case err != nil:
+		return out, &run.DamagedError{Dir: dir, Err: err}
+	case !found:
+		return out, &run.MissingError{Dir: dir}
+	}
+	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
+	if err != nil {
+		return out, &run.DamagedError{Dir: dir, Err: err}
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	sum, err := cassette.Export(j, path, secrets)
+	return Exported{Steps: sum.Steps, Redacted: append([]string{}, sum.Redacted...)}, err
+}
+
+// replayKey is the entry in the identity of a run that answers came from a
+// cassette: such a run does not go on with models, nor any other with it.
+const replayKey = "library.replay"
+
+// replayed says which cassette it is.
+func (s *setup) replayed() string { return fmt.Sprintf("a cassette of %d steps", s.replay.Len()) }
+
+// builder returns what builds the client of a role. In a replay nobody is called,
+// so that it needs no key.
+func (s *setup) builder() func(role string, m config.Model, lookup func(string) (string, bool)) (wire.Built, error) {
+	if s.replay == nil {
+		return wire.Client
+	}
+	return func(role string, m config.Model, _ func(string) (string, bool)) (wire.Built, error) {
+		b, err := wire.Sealed(role, m)
+		b.Client = s.replay.Client()
+		return b, err
+	}
+}
+
+// sealedAgent stands for the agent of a replay, which does not run it.
+type sealedAgent struct{}
+
+var errSealed = errors.New("a replay runs no agents")
+
+func (sealedAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
+	return rollout.AgentReport{}, errSealed
+}
