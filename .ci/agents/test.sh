@@ -14,7 +14,7 @@ if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent)
+(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/train.test" .)
 
 lone='ip link set lo up && exec "$@"'
 wrap=()
@@ -31,6 +31,7 @@ if [ ${#wrap[@]} -gt 0 ]; then
 else
   echo 'not in a network namespace: unshare or ip is missing or not permitted'
 fi
-cd "$root/internal/agent"
 # Those that only wait for a deadline run side by side.
-"${wrap[@]}" "$work/agent.test" -test.run '^TestReal' -test.v -test.parallel 16 -test.timeout 20m "$@"
+(cd "$root/internal/agent" && "${wrap[@]}" "$work/agent.test" -test.run '^TestReal' -test.v -test.parallel 16 -test.timeout 20m "$@")
+# Whole training runs with agents as targets.
+(cd "$root" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // AgentRunner has a coding agent carry out the jobs of rollouts.
@@ -131,32 +130,18 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 		Mode: agent.Mode(r.config.Mode), Model: r.model, Client: own, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
 	}
+	var session *gateway.Handle
 	if r.gateway != nil {
-		h, err := r.gateway.Open(gateway.Session{Client: own, Model: r.model, Retried: true})
-		if err != nil {
+		var err error
+		if session, err = r.gateway.Open(gateway.Session{Client: own, Model: r.model, Retried: true}); err != nil {
 			return rollout.AgentReport{}, fmt.Errorf("open the gateway: %w", err)
 		}
-		defer h.Close()
-		j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: h.Key()}
+		defer session.Close()
+		j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: session.Key()}
 	}
 	rep, err := r.agent.Run(ctx, j)
 	if err != nil {
 		return rollout.AgentReport{}, err
 	}
-	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written}
-	if !own.used() {
-		out.Usage = rep.Usage // else it was counted on the way
-	}
-	switch rep.Status {
-	case score.OK:
-	case score.AgentError:
-		out.Failure = rep.Reason
-	default:
-		if limit := own.limit(); limit != nil {
-			out.Failure = string(limit.Code) + ": " + limit.Error()
-			return out, nil
-		}
-		return out, rep.Failure
-	}
-	return out, nil
+	return own.judge(rep, session)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/ollama"
 	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -35,11 +36,12 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	if err != nil {
 		return Built{}, err
 	}
+	hide := redact.NewExact(credentials(m, lookup)...)
 	client, err := s.client(s.BaseURL)
 	if err != nil {
-		return Built{}, fmt.Errorf("models.%s: %w", role, err)
+		return Built{}, fmt.Errorf("models.%s: %w", role, withoutSecrets(err, hide))
 	}
-	b := Built{Client: client, Endpoint: s.BaseURL + keyMark(s.key), Source: p.Name, Provider: p.Name}
+	b := Built{Client: client, Endpoint: shown(s.BaseURL) + keyMark(s.key), Source: p.Name, Provider: p.Name}
 	if s.Warning != "" {
 		b.Warnings = append(b.Warnings, fmt.Sprintf("models.%s: %s", role, s.Warning))
 	}
@@ -49,7 +51,8 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	if len(m.Endpoints) > 0 {
 		b.Client, err = s.several(client)
 	}
-	return b, err
+	b.Client = guarded{Client: b.Client, hide: hide}
+	return b, withoutSecrets(err, hide)
 }
 
 func resolve(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (server, error) {
@@ -84,13 +87,13 @@ func (s server) apiKey() (string, error) {
 
 // several puts further endpoints behind the first.
 func (s server) several(first model.Client) (model.Client, error) {
-	all := []failover.Endpoint{{Name: s.BaseURL, Client: first}}
+	all := []failover.Endpoint{{Name: shown(s.BaseURL), Client: first}}
 	for _, base := range s.config.Endpoints {
 		c, err := s.client(base)
 		if err != nil {
 			return nil, fmt.Errorf("models.%s.endpoints: %w", s.role, err)
 		}
-		all = append(all, failover.Endpoint{Name: base, Client: c})
+		all = append(all, failover.Endpoint{Name: shown(base), Client: c})
 	}
 	c, err := failover.New(failover.Options{Endpoints: all, Timeout: s.config.Timeout.Std() / 2})
 	if err != nil {

@@ -3,10 +3,16 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // watched remembers of the calls of an episode what tells a failure of the agent
@@ -16,6 +22,7 @@ type watched struct {
 
 	mu    sync.Mutex
 	calls int
+	usage trajectory.Usage
 	over  *caller.TaskLimitError // the first limit of the task that was met
 }
 
@@ -25,6 +32,7 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls++
+	w.usage = w.usage.Add(resp.Usage)
 	var limit *caller.TaskLimitError
 	if errors.As(err, &limit) && w.over == nil {
 		w.over = limit
@@ -32,14 +40,29 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
-func (w *watched) used() bool {
+// judge turns what an agent reports into what a rollout is told. session is nil
+// without a gateway.
+func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.calls > 0
-}
-
-func (w *watched) limit() *caller.TaskLimitError {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.over
+	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage}
+	if w.calls == 0 {
+		out.Usage = rep.Usage
+	}
+	if w.over != nil && rep.Status != score.OK {
+		// However the agent puts it, it ran into a limit of the task.
+		out.Failure = string(w.over.Code) + ": " + w.over.Error()
+		return out, nil
+	}
+	if session != nil && session.Err() != nil {
+		return out, fmt.Errorf("the gateway kept an answer from the agent: %w", session.Err())
+	}
+	switch rep.Status {
+	case score.OK:
+		return out, nil
+	case score.AgentError:
+		out.Failure = rep.Reason
+		return out, nil
+	}
+	return out, rep.Failure
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/provider/seat"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -130,7 +131,8 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s: %w", role, err)
 	}
-	return Built{Client: c, Endpoint: m.Provider, Source: m.Provider}, nil
+	hide := redact.NewExact(credentials(m, lookup)...)
+	return Built{Client: guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider}, nil
 }
 
 // keyMark tells endpoints with different keys apart without showing them.

@@ -66,10 +66,14 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 	if !ok || len(req.Messages) == 0 {
 		return nil, "", false, nil
 	}
-	task, results := conversation(req.Messages)
+	said, results := conversation(req.Messages)
 	if len(results) == 0 {
 		parts, err = sh.call(0, readSkills)
 		return parts, "", true, err
+	}
+	task, err := c.task(said)
+	if err != nil {
+		return nil, "", true, err
 	}
 	text, err = c.rollout(results[0], task, seedOf(req))
 	if err != nil || len(results) > 1 {
@@ -82,14 +86,38 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 // quoted is text as one word of a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// conversation returns what the user said, and the results of calls since the
-// user spoke last.
-func conversation(messages []model.Message) (user string, results []string) {
+// task returns what the user said last that is a task of this world. Agents put
+// much around it that is not: where they are, what the rules of the house are. So
+// a piece counts as a whole, or one of its paragraphs does.
+func (c *Client) task(said []string) (string, error) {
+	for _, piece := range slices.Backward(said) {
+		paragraphs := strings.Split(piece, "\n\n")
+		for _, text := range slices.Backward(append(paragraphs, piece)) {
+			text = strings.TrimSpace(text)
+			p, err := c.problems.get(text, c.world.solve)
+			if p != nil || err != nil {
+				return text, err
+			}
+		}
+	}
+	return strings.Join(said, "\n\n"), nil
+}
+
+// conversation returns what the user said, piece by piece, and the results of
+// calls since the user spoke last.
+func conversation(messages []model.Message) (said, results []string) {
 	for _, m := range messages {
 		switch m.Role {
 		case model.User:
-			if text := m.Text(); strings.TrimSpace(text) != "" {
-				user, results = joined(user, text), nil
+			if text := m.Text(); strings.TrimSpace(text) == "" {
+				continue
+			}
+			results = nil
+			if len(m.Parts) == 0 {
+				said = append(said, m.Content)
+			}
+			for _, p := range m.Parts {
+				said = append(said, p.Text)
 			}
 		case model.ToolRole:
 			for _, p := range m.Parts {
@@ -99,5 +127,5 @@ func conversation(messages []model.Message) (user string, results []string) {
 			}
 		}
 	}
-	return user, results
+	return said, results
 }

@@ -62,7 +62,7 @@ func TestTargetInsideAnAgent(t *testing.T) {
 		}
 		req := model.Request{Tools: tools, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}, Messages: []model.Message{
 			{Role: model.System, Content: "You are an agent."},
-			{Role: model.User, Parts: []model.Part{{Text: "Work in this folder."}, {Text: task}}},
+			{Role: model.User, Parts: []model.Part{{Text: "Work in this folder."}, {Text: "<note>the house</note>\n\n" + task + "\n"}, {Text: "Be brief."}}},
 		}}
 		var resp model.Response
 		for turn := range 3 {

@@ -1,0 +1,210 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// guarded keeps the credentials of a model out of all that comes back from it: a
+// server, a proxy or a program that repeats them would have them recorded, shown
+// to other models and given away with the record.
+type guarded struct {
+	model.Client
+	hide *redact.Exact
+}
+
+// Generate implements model.Client.
+func (g guarded) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	resp, err := g.Client.Generate(ctx, req)
+	for _, text := range []*string{&resp.Text, &resp.Model, &resp.Fingerprint} {
+		*text = g.hide.Text(*text)
+	}
+	resp.Parts = g.parts(resp.Parts)
+	return resp, withoutSecrets(err, g.hide)
+}
+
+// parts returns parts without credentials. The client's own are not changed.
+func (g guarded) parts(parts []model.Part) []model.Part {
+	parts = slices.Clone(parts)
+	for i := range parts {
+		p := &parts[i]
+		p.Text = g.hide.Text(p.Text)
+		if p.Call != nil {
+			c := *p.Call
+			c.ID, c.Name, c.Arguments = g.hide.Text(c.ID), g.hide.Text(c.Name), g.hide.JSON(c.Arguments)
+			p.Call = &c
+		}
+		if p.Reasoning != nil {
+			r := *p.Reasoning
+			r.Text, r.Opaque = g.hide.Text(r.Text), g.hide.JSON(r.Opaque)
+			p.Reasoning = &r
+		}
+	}
+	return parts
+}
+
+// withoutSecrets returns err as it is unless its text holds a secret; then it has
+// the same class, and the text without it.
+func withoutSecrets(err error, hide *redact.Exact) error {
+	if err == nil || !hide.Has(err.Error()) {
+		return err
+	}
+	var known *model.Error
+	if !errors.As(err, &known) {
+		return errors.New(hide.Text(err.Error()))
+	}
+	e := *known
+	e.Endpoint = hide.Text(e.Endpoint)
+	if e.Err != nil {
+		e.Err = errors.New(hide.Text(e.Err.Error()))
+	}
+	return &e
+}
+
+// Hidden returns what takes the credentials of a config out of texts that count:
+// the keys of its models, and what its agents and environments are handed under
+// the name of a secret.
+func Hidden(c config.Config, lookup func(string) (string, bool)) *redact.Exact {
+	var all []string
+	for _, m := range []config.Model{c.Models.Target, c.Models.Optimizer, c.Models.Judge} {
+		all = append(all, credentials(m, lookup)...)
+	}
+	return redact.NewExact(append(all, handed(slices.Concat(c.Agent.PassEnv, c.Env.PassEnv), lookup)...)...)
+}
+
+// handed returns which of the variables that a program is handed are secrets: the
+// value of one that is named so, or looks so, and the password in an address.
+// Others, such as paths, may stand in a right answer.
+func handed(names []string, lookup func(string) (string, bool)) []string {
+	looks := redact.New()
+	var out []string
+	for _, name := range names {
+		v, _ := lookup(name)
+		if inAddress := ofAddress(v); len(inAddress) > 0 {
+			out = append(out, inAddress...)
+		} else if secretVariable(name) || looks.Text(v) != v {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func secretVariable(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE"}, func(part string) bool {
+		return strings.Contains(name, part)
+	})
+}
+
+// credentials returns what the requests of a model carry that nobody may read.
+func credentials(m config.Model, lookup func(string) (string, bool)) []string {
+	var out []string
+	for _, name := range keyVariables(m) {
+		v, _ := lookup(name)
+		out = append(out, v)
+	}
+	for name, value := range m.Headers {
+		if !publicHeader(name) {
+			out = append(out, strings.Fields(literal.Replace(value))...)
+			out = append(out, literal.Replace(value))
+		}
+	}
+	for _, raw := range append([]string{m.BaseURL}, m.Endpoints...) {
+		out = append(out, ofAddress(raw)...)
+	}
+	for _, name := range []string{"http_proxy", "https_proxy"} {
+		for _, name := range []string{name, strings.ToUpper(name)} {
+			v, _ := lookup(name)
+			out = append(out, ofAddress(v)...)
+		}
+	}
+	return append(out, ofGoogle(m.Google.Credentials)...)
+}
+
+// literal takes out of a header's value what is filled in for each request.
+var literal = strings.NewReplacer("{{stage}}", " ", "{{role}}", " ", "{{run}}", " ")
+
+// publicHeader knows headers that say who asks or what for, as vendors want them.
+func publicHeader(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "User-Agent", "Http-Referer", "Referer", "Origin", "X-Title", "Accept", "Accept-Language", "Anthropic-Version", "Anthropic-Beta", "Openai-Beta":
+		return true
+	}
+	return false
+}
+
+func keyVariables(m config.Model) []string {
+	var names []string
+	if p, ok := preset.Lookup(m.Provider); ok {
+		names = append(names, p.KeyVar)
+	}
+	if m.APIKeyEnv != nil {
+		names = append(names, *m.APIKeyEnv)
+	}
+	if m.Provider == "bedrock" {
+		names = append(names, m.AWS.AccessKeyEnv, m.AWS.SecretKeyEnv, m.AWS.SessionTokenEnv)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// ofAddress returns the password and the values of the query of a URL. Both
+// together are what a request carries in base64.
+func ofAddress(raw string) []string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	var out []string
+	if password, ok := u.User.Password(); ok {
+		out = append(out, password, u.User.Username()+":"+password, u.User.String())
+	}
+	for _, values := range u.Query() {
+		out = append(out, values...)
+	}
+	return out
+}
+
+// ofGoogle returns what a file of credentials keeps secret. One that cannot be
+// read is told of by whoever needs it.
+func ofGoogle(path string) []string {
+	if path == "" {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var f struct {
+		PrivateKey   string `json:"private_key"`
+		KeyID        string `json:"private_key_id"`
+		ClientSecret string `json:"client_secret"`
+		RefreshToken string `json:"refresh_token"`
+	}
+	if json.Unmarshal(data, &f) != nil {
+		return nil
+	}
+	return []string{f.PrivateKey, f.KeyID, f.ClientSecret, f.RefreshToken}
+}
+
+// shown is an address as messages tell it: without user, password and query. Two
+// that differ in those alone differ by a mark.
+func shown(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.User == nil && u.RawQuery == "" {
+		return raw
+	}
+	bare := *u
+	bare.User, bare.RawQuery = nil, ""
+	return bare.String() + keyMark(raw)
+}
