@@ -379,3 +379,41 @@ func TestErrorsEndTheDraft(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonsAreDocumented holds the page against the reasons for which drafts
+// fall, and its example against the loader.
+func TestReasonsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "drafting.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(page), "\r\n", "\n")
+	for _, r := range []draft.Reason{
+		draft.NotWritten, draft.NotWhole, draft.NoSource, draft.BadChecks, draft.GoldFails, draft.Echo,
+		draft.Answered, draft.Quotes, draft.Alike, draft.Disagreed, draft.Surplus,
+	} {
+		if !strings.Contains(text, "\n| "+string(r)+" |") {
+			t.Errorf("docs/drafting.md does not say that drafts fall that %s", r)
+		}
+	}
+	_, rest, _ := strings.Cut(text, "```jsonl\n")
+	line, _, found := strings.Cut(rest, "\n```")
+	if !found {
+		t.Fatal("docs/drafting.md shows no task")
+	}
+	var shown draft.Task
+	if err := json.Unmarshal([]byte(line), &shown); err != nil {
+		t.Fatal(err)
+	}
+	again, err := draft.Encode([]draft.Task{shown})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(line+"\n", string(again)); diff != "" {
+		t.Errorf("a task is not written as the page shows it:\n%s", diff)
+	}
+	if err := draft.Lint(t.TempDir(), []byte(line)); err != nil {
+		t.Error(err)
+	}
+}
