@@ -94,15 +94,17 @@ func write(t *testing.T, path, text string) {
 
 func TestTasksLoad(t *testing.T) {
 	t.Parallel()
-	found := blocks(read(t, "../README.md"), "json")
-	if len(found) == 0 {
-		t.Fatal("README.md shows no tasks")
-	}
-	for _, block := range found {
-		path := filepath.Join(t.TempDir(), "tasks.jsonl")
-		write(t, path, block)
-		if _, err := task.Load(path, task.Rules{}); err != nil {
-			t.Errorf("%v\n%s", err, block)
+	for _, page := range []string{"../README.md", "agents.md"} {
+		found := blocks(read(t, page), "json")
+		if len(found) == 0 {
+			t.Errorf("%s shows no tasks", page)
+		}
+		for _, block := range found {
+			path := filepath.Join(t.TempDir(), "tasks.jsonl")
+			write(t, path, block)
+			if _, err := task.Load(path, task.Rules{OwnScore: page == "agents.md"}); err != nil {
+				t.Errorf("%s: %v\n%s", page, err, block)
+			}
 		}
 	}
 }
