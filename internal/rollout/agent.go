@@ -108,9 +108,16 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	return out, nil
 }
 
-// episode has the agent work, or takes what it did from the record.
+// episode has the agent work, or takes what it did from the record. Its slot is
+// free when what it did is recorded: a kill costs at most one episode a slot.
 func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task, s skill.Skill) (left, error) {
 	var did left
+	select {
+	case a.Slots <- struct{}{}:
+		defer func() { <-a.Slots }()
+	case <-ctx.Done():
+		return did, context.Cause(ctx)
+	}
 	own, err := json.Marshal(t)
 	if err != nil {
 		return did, fmt.Errorf("encode task %s: %w", t.ID, err)
@@ -143,12 +150,6 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 }
 
 func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (left, error) {
-	select {
-	case a.Slots <- struct{}{}:
-		defer func() { <-a.Slots }()
-	case <-ctx.Done():
-		return left{}, context.Cause(ctx)
-	}
 	question, err := a.question(t, s)
 	if err != nil {
 		return left{}, err

@@ -1,0 +1,134 @@
+package skillopt_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// childKey is the variable with the key of the model server of a child that
+// trains an agent.
+const childKey = "SKILLOPT_TEST_CHILD_KEY"
+
+// slots is how many agents work at a time in it.
+const slots = 2
+
+func killableAgent(t *testing.T, url string) (skillopt.Config, []skillopt.Option) {
+	t.Helper()
+	cfg := agentConfig(t)
+	key := childKey
+	cfg.Models.Target.Provider, cfg.Models.Target.BaseURL, cfg.Models.Target.APIKeyEnv = "compatible", url+"/v1", &key
+	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
+	cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 4, 1, 1
+	cfg.Agent.Slots = slots
+	l, err := config.Load(config.Options{Dir: t.TempDir(), Lookup: os.LookupEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Config = cfg
+	return cfg, []skillopt.Option{
+		skillopt.WithLoaded(l), skillopt.WithTasks(fewTasks(t)), skillopt.WithClient(model.Optimizer, "world", sim.New(simulated(t))),
+	}
+}
+
+// TestKillAgentChild is not a test: it is the process that
+// TestKilledAgentsRepeatNoEpisode starts and kills.
+func TestKillAgentChild(t *testing.T) {
+	url, dir := os.Getenv(childURL), os.Getenv(childDir)
+	if url == "" || os.Getenv(childKey) == "" {
+		t.Skip("it is run by TestKilledAgentsRepeatNoEpisode")
+	}
+	cfg, opts := killableAgent(t, url)
+	trained(t, cfg, dir, opts...)
+}
+
+// hangman counts the episodes that begin at a model server, and kills a process
+// when a certain one does.
+type hangman struct {
+	mu     sync.Mutex
+	begun  int
+	at     int
+	victim *os.Process
+}
+
+func (h *hangman) observe(e gateway.Exchange) {
+	last := e.Request.Messages[len(e.Request.Messages)-1]
+	if last.Role == model.ToolRole {
+		return // an episode goes on
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begun++
+	if h.begun == h.at {
+		_ = h.victim.Kill() // it has ended by itself if this fails, and the test notices
+	}
+}
+
+// Episodes of agents that were finished when a run was killed are not repeated,
+// those under way are, and the result is that of a run that nobody killed.
+func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	h := &hangman{}
+	g, err := gateway.New(gateway.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	s, err := g.Open(gateway.Session{
+		Client: sim.New(simulated(t)), Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}, Observe: h.observe,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(dir string, at int) error {
+		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestKillAgentChild$", "-test.v=false")
+		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key())
+		h.mu.Lock()
+		h.at = at
+		if err := cmd.Start(); err != nil {
+			h.mu.Unlock()
+			return err
+		}
+		h.victim = cmd.Process
+		h.mu.Unlock()
+		return cmd.Wait()
+	}
+	clean := filepath.Join(t.TempDir(), "run")
+	if err := start(clean, 0); err != nil {
+		t.Fatal(err)
+	}
+	total := h.begun
+	dir := filepath.Join(t.TempDir(), "run")
+	rng := rand.New(rand.NewPCG(3, 5))
+	const kills = 4
+	for i := range kills {
+		if err := start(dir, h.begun+2+rng.IntN(total/(kills+1))); err == nil {
+			t.Fatalf("kill %d missed the run", i+1)
+		}
+	}
+	if err := start(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	sameResults(t, results(t, clean), dir)
+	if n := recordedKinds(t, dir)[journal.Episode]; n != total {
+		t.Errorf("%d episodes are recorded, want %d", n, total)
+	}
+	if repeated := h.begun - 2*total; repeated < 1 || repeated > kills*slots {
+		t.Errorf("%d episodes were repeated after %d kills of runs with %d agents at a time", repeated, kills, slots)
+	}
+}
