@@ -16,22 +16,24 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	var f initFlags
 	c := &cobra.Command{
-		Use:   "init [DIR] [--skill PATH --generate N --optimizer PROVIDER/MODEL]",
+		Use:   "init [DIR] | init [DIR] --skill PATH --generate N",
 		Short: "Write a working example to change, or draft tasks for a skill",
-		Long: `Write a skill, tasks and a config that train as they are, with a simulated model
-and without a key. Then change the tasks to yours and the provider to a real one.
+		Long: `Write a skill, tasks and a config that train as they are, with a simulated
+model and without a key. Then change the tasks to yours and the provider to a
+real one.
 
-With --skill and --generate the optimizer drafts that many tasks from the skill and
-its references instead: it writes them with expected answers and checks, answers
-them once more without seeing these, and what is broken, given away, repeated or
-answered otherwise is dropped. DIR gets tasks.jsonl, a config.yaml, and the record
-of the calls in draft/: the same command again pays for nothing twice. The tasks
-are drafts: runs on them are exploratory until "skillopt tasks review" accepts them.
+With --skill and --generate the optimizer drafts that many tasks from the skill
+and its references instead: it writes them with expected answers and checks,
+answers them once more without seeing these, and what is broken, given away,
+repeated or answered otherwise is dropped. DIR gets tasks.jsonl, config.yaml,
+and the record of the calls in draft/: the same command again pays for nothing
+twice. Runs on drafted tasks are exploratory until they are accepted with
+"skillopt tasks review".
 
 Files that exist are never overwritten.`,
 		Example: `  skillopt init my-skill && skillopt train my-skill
-  skillopt init work --skill skills/invoices --generate 30 --optimizer openai/gpt-5
-  skillopt init work --skill SKILL.md --generate 30 --config models.yaml`,
+  skillopt init work --skill SKILL.md --generate 30 --optimizer openai/gpt-5
+  skillopt init work --skill skills/pdf --generate 30 --config models.yaml`,
 		Args: atMost(1, "at most one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
@@ -48,11 +50,11 @@ Files that exist are never overwritten.`,
 			return a.init(dir)
 		},
 	}
-	c.Flags().StringVar(&f.skill, "skill", "", "the skill to draft tasks for: a folder with SKILL.md, or a Markdown file")
+	c.Flags().StringVar(&f.skill, "skill", "", "the skill to draft tasks for: a folder or a SKILL.md")
 	c.Flags().IntVar(&f.generate, "generate", 0, "how many tasks to draft, up to 500")
-	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that drafts, and proposes edits later")
-	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that the new config names to carry out the tasks; default: as --optimizer")
-	c.Flags().StringVar(&f.config, "config", "", "a config whose models are used; the new one extends it")
+	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that drafts the tasks")
+	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL of the config; default: --optimizer")
+	c.Flags().StringVar(&f.config, "config", "", "a config whose models are used and extended")
 	c.Flags().Int64Var(&f.seed, "seed", 42, "seed of the draft")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
 	return c

@@ -148,9 +148,8 @@ func (a *app) confirmDraft(f initFlags) func(skillopt.Plan) error {
 	ask := a.confirm(f.yes)
 	return func(p skillopt.Plan) error {
 		if p.Simulated {
-			p.Simulated = false // it has other words for training
-			a.writePlan(p)
-			fmt.Fprintln(a.Err, "the models are simulated: the tasks come from the world file and say nothing about what a model would write")
+			a.writePlan(p) // without the words about training
+			fmt.Fprintln(a.Err, "the models are simulated: the tasks come from templates in the world file")
 			return nil
 		}
 		if err := ask(p); err != nil {

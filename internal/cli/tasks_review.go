@@ -33,7 +33,7 @@ func (a *app) tasksReview() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "review CONFIG_OR_DIR | TASKS",
 		Short: "Go through tasks that a model drafted, and accept or reject them",
-		Long: `Go through tasks that a model drafted (reviewed: false), one after the other, and
+		Long: `Go through tasks that a model drafted (reviewed: false), one by one, and
 answer with a letter and Enter:
 
   a  accept: the task is as good as one of your own
@@ -51,7 +51,7 @@ exploratory.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.review(args[0], f) },
 	}
 	c.Flags().BoolVar(&f.acceptAll, "accept-all", false, "accept every task without showing it")
-	c.Flags().StringVar(&f.editor, "editor", "", "command that edits a file, for example nano, or \"code --wait\"")
+	c.Flags().StringVar(&f.editor, "editor", "", "editor to edit with, such as nano or \"code --wait\"")
 	return c
 }
 
