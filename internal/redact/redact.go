@@ -33,18 +33,33 @@ type shape struct {
 	with string
 }
 
-// New returns a Redactor for the given secret values, which may be none.
+// New returns a Redactor for the given secret values, which may be none. They are
+// found as they are and as they stand in JSON, in URLs and in base64.
 func New(secrets ...string) *Redactor {
-	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < minKnown })
-	// The longest first, so that a secret that begins with another one goes whole.
-	slices.SortFunc(secrets, func(a, b string) int {
+	var known []string
+	for _, s := range secrets {
+		if len(s) >= minKnown {
+			known = append(known, forms(s)...)
+		}
+	}
+	longestFirst(known)
+	return &Redactor{known: masking(known), shapes: shapes()}
+}
+
+// longestFirst sorts texts so that one that begins with another goes whole.
+func longestFirst(texts []string) {
+	slices.SortFunc(texts, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
+}
+
+// masking returns what puts the mask in the place of each text.
+func masking(texts []string) *strings.Replacer {
 	var pairs []string
-	for _, s := range slices.Compact(secrets) {
+	for _, s := range slices.Compact(texts) {
 		pairs = append(pairs, s, Mask)
 	}
-	return &Redactor{known: strings.NewReplacer(pairs...), shapes: shapes()}
+	return strings.NewReplacer(pairs...)
 }
 
 func shapes() []shape {

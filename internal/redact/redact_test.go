@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -68,4 +69,41 @@ func TestKnownSecretNeverSurvives(t *testing.T) {
 			t.Fatalf("%q still holds %q", got, secret)
 		}
 	})
+}
+
+func TestExact(t *testing.T) {
+	t.Parallel()
+	const secret = `q"Z7/key+value=?0`
+	e := NewExact(secret, "short", "")
+	for _, text := range append(forms(secret), "x"+secret+"y") {
+		if got := e.Text("a " + text + " b"); strings.Contains(got, text) || !strings.HasPrefix(got, "a ") {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	// What only looks like a secret is part of an answer.
+	for _, text := range []string{"", "short", "sk-abcDEF1234567890", "password: correct-horse"} {
+		if got := e.Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	quoted, err := json.Marshal(map[string]string{"say": secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.JSON(quoted); string(got) != `{"say":"[redacted]"}` {
+		t.Errorf("JSON became %s", got)
+	}
+	if (*Exact)(nil).Text("x") != "x" || (&Exact{}).Text("x") != "x" {
+		t.Error("an empty Exact changes text")
+	}
+}
+
+func TestKnownFormsAreFound(t *testing.T) {
+	t.Parallel()
+	const secret = "correct horse/battery"
+	for _, form := range forms(secret) {
+		if got := New(secret).Text("a " + form); got != "a [redacted]" {
+			t.Errorf("%q became %q", form, got)
+		}
+	}
 }

@@ -1,0 +1,71 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// minExact is the length in bytes from which Exact looks for a value. Shorter ones
+// are what people write in the place of a key that nobody asks for ("none",
+// "not-needed"), and would be found in ordinary text.
+const minExact = 12
+
+// Exact takes values out of text wherever they occur, and nothing else: what only
+// looks like a secret stays. It is for text that counts, such as the replies of
+// models, where a Redactor would change answers. It is immutable and safe for
+// concurrent use; nil and the zero value change nothing.
+type Exact struct {
+	forms   []string
+	replace *strings.Replacer
+}
+
+// NewExact returns an Exact for values as they are and as they stand in JSON, in
+// URLs and in base64. Those below 12 bytes are left out.
+func NewExact(secrets ...string) *Exact {
+	e := &Exact{}
+	for _, s := range secrets {
+		if len(s) >= minExact {
+			e.forms = append(e.forms, forms(s)...)
+		}
+	}
+	longestFirst(e.forms)
+	e.forms = slices.Compact(e.forms)
+	e.replace = masking(e.forms)
+	return e
+}
+
+// Has reports whether one of the values is in text.
+func (e *Exact) Has(text string) bool {
+	return e != nil && slices.ContainsFunc(e.forms, func(form string) bool { return strings.Contains(text, form) })
+}
+
+// Text returns text without the values.
+func (e *Exact) Text(text string) string {
+	if !e.Has(text) {
+		return text
+	}
+	return e.replace.Replace(text)
+}
+
+// JSON returns an encoded JSON value without the values.
+func (e *Exact) JSON(raw json.RawMessage) json.RawMessage {
+	if text := string(raw); e.Has(text) {
+		return json.RawMessage(e.replace.Replace(text)) // neither a form nor the mask ends a string
+	}
+	return raw
+}
+
+// forms returns how a secret may be written.
+func forms(s string) []string {
+	out := []string{s, url.QueryEscape(s), url.PathEscape(s)}
+	if quoted, err := json.Marshal(s); err == nil {
+		out = append(out, string(quoted[1:len(quoted)-1]))
+	}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		out = append(out, enc.EncodeToString([]byte(s)))
+	}
+	return out
+}
