@@ -180,7 +180,7 @@ func abilityTable(t *testing.T) string {
 	return modeltest.Table(all)
 }
 
-// priceTable says for how many models of whom there are prices, and of when.
+// priceTable says how many prices there are of whom, and of when.
 func priceTable(t *testing.T) string {
 	t.Helper()
 	prices, err := price.Default()
@@ -188,7 +188,7 @@ func priceTable(t *testing.T) string {
 		t.Fatal(err)
 	}
 	type of struct {
-		models      int
+		prices      int
 		first, last string
 		hosts       []string
 	}
@@ -201,7 +201,7 @@ func priceTable(t *testing.T) string {
 			all[e.Provider] = p
 			names = append(names, e.Provider)
 		}
-		p.models += len(strings.Fields(e.Model))
+		p.prices++
 		p.first, p.last = min(p.first, e.AsOf), max(p.last, e.AsOf)
 		u, err := url.Parse(e.Source)
 		if err != nil {
@@ -219,9 +219,9 @@ func priceTable(t *testing.T) string {
 		if p.last != p.first {
 			asOf += " to " + p.last
 		}
-		body = append(body, []string{code(name), fmt.Sprint(p.models), asOf, strings.Join(p.hosts, ", ")})
+		body = append(body, []string{code(name), fmt.Sprint(p.prices), asOf, strings.Join(p.hosts, ", ")})
 	}
-	return rows([]string{"`provider`", "models", "as of", "price list at"}, body)
+	return rows([]string{"`provider`", "prices", "as of", "price list at"}, body)
 }
 
 // agentTable lists the agents and what each can do.
