@@ -32,7 +32,8 @@ type Custom struct {
 	Format string `yaml:"format"` // FormatText or FormatJSONL; "" = FormatText
 	Events Events `yaml:"events"` // for FormatJSONL
 	// Errors are regular expressions. An answer that one of them matches is a
-	// failure of the model server which the agent printed in its place.
+	// failure of the model server which the agent printed in its place. Absent: an
+	// answer that begins like "API Error: 401"; the empty list: none.
 	Errors  []string `yaml:"errors"`
 	Success Success  `yaml:"success"`
 }
@@ -102,6 +103,9 @@ func (c *Custom) adapter() (adapter, error) {
 		faults = append(faults, fmt.Errorf("format %q: allowed are %s and %s", c.Format, FormatText, FormatJSONL))
 	}
 	var forms []*regexp.Regexp
+	if c.Errors == nil {
+		forms = append(forms, regexp.MustCompile(plainError))
+	}
 	for i, e := range c.Errors {
 		form, err := regexp.Compile(e)
 		if err != nil {
@@ -120,6 +124,10 @@ func (c *Custom) adapter() (adapter, error) {
 		reader:    func() reader { return &customReader{of: c, errors: forms} },
 	}, nil
 }
+
+// plainError is how programs print a failure of their model server in the place
+// of an answer: the word and the status at the very beginning.
+const plainError = `^(?i:(?:(?:llm )?api|http|model|request) error|error)(?: code)?[:\s(\[]+(?:status(?: code)?[:\s]+)?(?:40[0-9]|413|429|5[0-9][0-9])\b`
 
 // inArgv are the names that may stand in arguments.
 func inArgv() []string {

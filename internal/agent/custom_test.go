@@ -116,6 +116,33 @@ func TestCustomText(t *testing.T) {
 	}
 }
 
+func TestCustomErrorsByThemselves(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		errors []string
+		answer string
+		status score.Status
+	}{
+		{nil, "API Error: 401 invalid x-api-key", score.Unmeasured},
+		{nil, "error: 503 overloaded", score.Unmeasured},
+		{nil, "Request error (status code: 429): slow down", score.Unmeasured},
+		{nil, "The server says API Error: 401", score.OK},
+		{nil, "Errors: 12", score.OK},
+		{nil, "error: 4012 items", score.OK},
+		{[]string{}, "API Error: 401 invalid x-api-key", score.OK},
+		{[]string{"^Oh no"}, "Error: 401", score.OK},
+		{[]string{"^Oh no"}, "Oh no", score.Unmeasured},
+	} {
+		a, err := New(CustomName, Options{Custom: &Custom{Argv: []string{"x"}, Errors: tt.errors}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep := judged(a, []byte(tt.answer), exited(0), t.TempDir()); rep.Status != tt.status {
+			t.Errorf("%q with %q is %s, want %s", tt.answer, tt.errors, rep.Status, tt.status)
+		}
+	}
+}
+
 func TestCustomFaults(t *testing.T) {
 	t.Parallel()
 	bad := Custom{

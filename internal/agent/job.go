@@ -83,6 +83,10 @@ type Report struct {
 	Reason string       // "class: detail" of what is not OK
 	// Failure is why nothing was measured: set exactly if Status is Unmeasured.
 	Failure *model.Error
+	// Silent says that the deadline passed before the agent gave a sign that a model
+	// had answered it. One that prints nothing but its answer gives none: whoever
+	// knows that it was answered can tell that it failed by itself.
+	Silent bool
 
 	Answer string            // the last message of the agent
 	Turns  []trajectory.Turn // what it said and did, long texts shortened with a note; without the prompt

@@ -187,6 +187,7 @@ func (a *Agent) late(rep *Report, r *record, j Job) {
 	case f != nil:
 		a.faulty(rep, &fault{code: f.code, status: f.status, text: fmt.Sprintf("still trying after %v: %s", j.Timeout, f.text)}, j)
 	case !r.heard:
+		rep.Silent = true
 		code, text := model.Timeout, fmt.Sprintf("no model answered within %v", j.Timeout)
 		if said := rep.Result.Stderr; said != "" {
 			if c := classify(statusIn(said), said); c != model.Server {

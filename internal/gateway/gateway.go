@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -88,6 +89,8 @@ type Gateway struct {
 
 	bodies sync.Pool  // *bytes.Buffer: requests are large and many
 	random sync.Mutex // guards opts.Rand
+
+	strangers atomic.Int64 // requests without the key of a session
 
 	mu       sync.Mutex
 	closed   bool
@@ -212,6 +215,10 @@ func (g *Gateway) id(n int) (string, error) {
 	}
 	return hex.EncodeToString(b), nil
 }
+
+// Strangers is how many requests came so far with a key that is not that of an
+// open session. An agent that was not answered at all has sent them, perhaps.
+func (g *Gateway) Strangers() int64 { return g.strangers.Load() }
 
 // session finds the session of a key. Keys are compared by their hashes, so that
 // the time it takes tells nothing.

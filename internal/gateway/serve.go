@@ -28,6 +28,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	to, ok := g.find(r)
 	h := g.session(keyOf(r))
 	if h == nil || !h.enter() {
+		g.strangers.Add(1)
 		g.refuse(w, to.codec, &fault{code: model.Auth, message: "the key is not that of an open session", final: true})
 		return
 	}

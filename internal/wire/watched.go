@@ -19,11 +19,14 @@ import (
 // from one of infrastructure.
 type watched struct {
 	model.Client
+	gateway   *gateway.Gateway // nil without one
+	strangers int64            // that it had refused before
 
-	mu    sync.Mutex
-	calls int
-	usage trajectory.Usage
-	over  *caller.TaskLimitError // the first limit of the task that was met
+	mu       sync.Mutex
+	calls    int
+	answered int
+	usage    trajectory.Usage
+	over     *caller.TaskLimitError // the first limit of the task that was met
 }
 
 // Generate implements model.Client.
@@ -33,6 +36,9 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 	defer w.mu.Unlock()
 	w.calls++
 	w.usage = w.usage.Add(resp.Usage)
+	if err == nil {
+		w.answered++
+	}
 	var limit *caller.TaskLimitError
 	if errors.As(err, &limit) && w.over == nil {
 		w.over = limit
@@ -57,11 +63,17 @@ func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 	if session != nil && session.Err() != nil {
 		return out, fmt.Errorf("the gateway kept an answer from the agent: %w", session.Err())
 	}
-	switch rep.Status {
-	case score.OK:
+	if w.gateway != nil && w.calls == 0 && w.gateway.Strangers() > w.strangers {
+		return out, errors.New("the agent had no answer from its model, and the gateway refused a key that is not that of its session: have the agent send the one that it is given")
+	}
+	switch {
+	case rep.Status == score.OK:
 		return out, nil
-	case score.AgentError:
+	case rep.Status == score.AgentError:
 		out.Failure = rep.Reason
+		return out, nil
+	case rep.Silent && w.answered > 0:
+		out.Failure = "deadline: its model had answered, and it was not done in time"
 		return out, nil
 	}
 	return out, rep.Failure
