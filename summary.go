@@ -78,7 +78,8 @@ type StageSummary struct {
 	Calls   int64    `json:"calls"`
 	Input   int64    `json:"input_tokens"`
 	Output  int64    `json:"output_tokens"`
-	CostUSD *float64 `json:"cost_usd"`
+	Cached  int64    `json:"cached_tokens"` // of the input, read from the provider's cache
+	CostUSD *float64 `json:"cost_usd"`      // null: not known
 }
 
 func scoreOf(a *train.Arm) *Score {

@@ -86,7 +86,10 @@ func (s *setup) role(name string, b wire.Built) caller.Role {
 		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: m.Model, Timeout: m.Timeout.Std(),
 		Sampling: model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort},
 	}
+	r.Patient = b.Questions != nil
 	switch p, ok := s.cfg.Prices[m.Model]; {
+	case b.Simulated:
+		r.Price = &caller.Price{} // so that it stands in the way of no ceiling; see cost
 	case ok:
 		r.Price = price(p)
 	case b.Price != nil:
@@ -265,7 +268,7 @@ func (w *world) account(s *Summary) {
 	for _, st := range stats.Stages {
 		s.Calls.ByStage[st.Stage] += st.Calls
 		s.Stages = append(s.Stages, StageSummary{
-			Stage: st.Stage, Role: st.Role, Calls: st.Calls, Input: st.Usage.Input, Output: st.Usage.Output, CostUSD: w.cost(st),
+			Stage: st.Stage, Role: st.Role, Calls: st.Calls, Input: st.Usage.Input, Output: st.Usage.Output, Cached: st.Usage.Cached, CostUSD: w.cost(st),
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/seed-f4525e22/skillopt"
@@ -80,14 +81,11 @@ func hardOf(t skillopt.Types, arm string) string {
 }
 
 func writeUsage(out io.Writer, s *skillopt.Summary) {
-	cost := "cost unknown (no prices set)"
-	if s.CostUSD != nil {
-		cost = fmt.Sprintf("$%.4f", *s.CostUSD)
+	input := count(s.Tokens.Input) + " input"
+	if s.Tokens.Cached > 0 {
+		input += fmt.Sprintf(" (%.0f %% from the provider's cache)", 100*float64(s.Tokens.Cached)/float64(s.Tokens.Input))
 	}
-	if s.Simulated {
-		cost = "no cost"
-	}
-	fmt.Fprintf(out, "%d model calls, %s input and %s output tokens, %s, %.1f s\n", s.Calls.Total, count(s.Tokens.Input), count(s.Tokens.Output), cost, s.WallS)
+	fmt.Fprintf(out, "%d model calls, %s and %s output tokens, %s, %.1f s\n", s.Calls.Total, input, count(s.Tokens.Output), costText(s), s.WallS)
 	var faults int64
 	for _, n := range s.Calls.Faults {
 		faults += n
@@ -99,6 +97,30 @@ func writeUsage(out io.Writer, s *skillopt.Summary) {
 		}
 		fmt.Fprintln(out)
 	}
+}
+
+// costText says what a run cost. Of a model without a price nothing is known, and
+// nothing is never taken for free.
+func costText(s *skillopt.Summary) string {
+	switch {
+	case s.Simulated:
+		return "no cost"
+	case s.CostUSD != nil:
+		return fmt.Sprintf("$%.4f", *s.CostUSD)
+	}
+	known, unknown := 0.0, []string{}
+	for _, st := range s.Stages {
+		switch {
+		case st.CostUSD != nil:
+			known += *st.CostUSD
+		case st.Calls > 0 && !slices.Contains(unknown, st.Role):
+			unknown = append(unknown, st.Role)
+		}
+	}
+	if known == 0 || len(unknown) == 0 {
+		return "cost unknown (no prices known: set prices.MODEL)"
+	}
+	return fmt.Sprintf("$%.4f and what the %s cost (no price known: set prices.MODEL)", known, strings.Join(unknown, " and the "))
 }
 
 func exists(path string) bool {
