@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -138,6 +140,7 @@ func (w *world) close() {
 			w.events(event.Warning{Text: err.Error()})
 		}
 	}
+	_ = os.Remove(filepath.Join(w.run.Dir, workspaces)) // unless some are kept, or there are none
 }
 
 // episode chooses what carries out a task.

@@ -101,7 +101,7 @@ type Model struct {
 	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
 	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
-	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried; 0 = 1m" min:"0s" class:"operational"`
+	IdleTimeout     Duration          `key:"idle_timeout" doc:"with stream: how long an answer may be silent; expiry is retried; 0 = 2m, 5m for gemini" min:"0s" class:"operational"`
 	Command         string            `key:"command" doc:"seats: the program; absent: found on the PATH" class:"operational"`
 	Folder          string            `key:"folder" doc:"provider handoff: where questions are written and answers read" path:"file" class:"operational"`
 	Azure           Azure             `key:"azure" doc:"provider azure" class:"operational"`

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/template"
@@ -40,6 +41,7 @@ type AgentReport struct {
 	Turns   []trajectory.Turn
 	Usage   trajectory.Usage // of calls that went past the client
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
+	Notes   []string         // what a reader of the outcome should know
 }
 
 // Recorder makes durable steps; *caller.Caller is one.
@@ -63,7 +65,9 @@ type Agent struct {
 	Context    []byte // what an outcome depends on besides task and skill
 	Slots      chan struct{}
 	Keep       Keep
-	Warn       func(error) // a workspace that cannot be deleted costs room, not the run
+	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
+
+	noted sync.Map // the notes that were told
 }
 
 // Keep says which workspaces are kept when their rollouts are scored.
@@ -83,6 +87,7 @@ type left struct {
 	Turns    []trajectory.Turn `json:"turns,omitempty"`
 	Usage    trajectory.Usage  `json:"usage"`
 	Failure  string            `json:"failure,omitempty"`
+	Notes    []string          `json:"notes,omitempty"`
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
 
@@ -95,6 +100,11 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	did, err := a.episode(ctx, key, caller.Seed(a.RunSeed, t.ID, p.Sample), t, s)
 	if err != nil {
 		return trajectory.Outcome{}, err
+	}
+	for _, note := range did.Notes {
+		if _, told := a.noted.LoadOrStore(note, true); !told {
+			a.Warn(errors.New("agent: " + note))
+		}
 	}
 	out := trajectory.Outcome{
 		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage,
@@ -169,7 +179,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	if err != nil {
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	return left{Question: question, Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Before: before, Written: r.Written}, nil
+	return left{Question: question, Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
 }
 
 func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {

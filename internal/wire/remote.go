@@ -60,12 +60,26 @@ func resolve(role string, m config.Model, p preset.Preset, lookup func(string) (
 	if err == nil {
 		err = r.Check(m.Temperature, m.ReasoningEffort)
 	}
+	if err == nil {
+		err = thinking(r, m)
+	}
 	if err != nil {
 		return server{}, fmt.Errorf("models.%s.%w", role, err)
 	}
 	s := server{role: role, config: m, lookup: lookup, Resolved: r}
 	s.key, err = s.apiKey()
 	return s, err
+}
+
+// thinking refuses a switch that the protocol has not: there it goes by effort.
+func thinking(r preset.Resolved, m config.Model) error {
+	if r.Protocol != preset.Anthropic && r.Protocol != preset.Gemini || m.Thinking == "" || m.Thinking == preset.ThinkingDefault {
+		return nil
+	}
+	return &preset.ChoiceError{
+		Preset: r.Preset, Key: "thinking", Found: m.Thinking, Allowed: []string{preset.ThinkingDefault},
+		Why: "its models think by reasoning_effort, of which none is the least",
+	}
 }
 
 // apiKey reads the key. A variable that the user names must be set, and so must

@@ -51,9 +51,12 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage}
+	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage, Notes: rep.Notes}
 	if w.calls == 0 {
 		out.Usage = rep.Usage
+		if !rep.UsageKnown {
+			out.Notes = append(out.Notes, "the agent did not tell all tokens that it used: what is counted is a lower bound")
+		}
 	}
 	if w.over != nil && rep.Status != score.OK {
 		// However the agent puts it, it ran into a limit of the task.

@@ -38,6 +38,11 @@ type Built struct {
 	Price     *price.Price // list price, nil if it is not known
 	Warnings  []string
 	Close     func() error // nil = nothing to release
+
+	// Questions counts those that wait for somebody's answer, in Folder. Nil: the
+	// model answers by itself.
+	Questions func() int
+	Folder    string
 }
 
 // A MissingKeyError says that the variable which should hold a key is not set.
@@ -103,7 +108,7 @@ func handedOff(role string, m config.Model) (Built, error) {
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s.folder: %w", role, err)
 	}
-	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Close: c.Close}, nil
+	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Close: c.Close, Folder: m.Folder, Questions: func() int { return len(c.Open()) }}, nil
 }
 
 // seatSuffix tells the program of a coding agent as a plain model from the
