@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,10 +72,9 @@ func TestAnEndedContextStopsTheRun(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(ctx)
 			return ctx, func() { cancel(errors.New("enough")) }
 		},
-		"at its deadline": func(ctx context.Context) (context.Context, func()) {
-			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-			t.Cleanup(cancel)
-			return ctx, func() {}
+		"at its deadline": func(context.Context) (context.Context, func()) {
+			c := &late{passed: make(chan struct{})}
+			return c, sync.OnceFunc(func() { close(c.passed) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +87,22 @@ func TestAnEndedContextStopsTheRun(t *testing.T) {
 				t.Errorf("the run ended with %v (%s), %+v", err, kind(err), sum)
 			}
 		})
+	}
+}
+
+// late is a context whose deadline passes when the test says so.
+type late struct{ passed chan struct{} }
+
+func (l *late) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (l *late) Done() <-chan struct{}       { return l.passed }
+func (l *late) Value(any) any               { return nil }
+
+func (l *late) Err() error {
+	select {
+	case <-l.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
 	}
 }
 
