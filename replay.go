@@ -69,17 +69,22 @@ const replayKey = "library.replay"
 // replayed says which cassette it is.
 func (s *setup) replayed() string { return fmt.Sprintf("a cassette of %d steps", s.replay.Len()) }
 
-// builder returns what builds the client of a role. In a replay nobody is called,
-// so that it needs no key.
-func (s *setup) builder() func(role string, m config.Model, lookup func(string) (string, bool)) (wire.Built, error) {
-	if s.replay == nil {
-		return wire.Client
-	}
-	return func(role string, m config.Model, _ func(string) (string, bool)) (wire.Built, error) {
+// build builds the client of a role. In a replay nobody is called, so that it
+// needs no key.
+func (s *setup) build(role string, m config.Model) (wire.Built, error) {
+	if s.replay != nil {
 		b, err := wire.Sealed(role, m)
 		b.Client = s.replay.Client()
 		return b, err
 	}
+	for _, b := range s.models {
+		// Two clients in one folder would each write their own list of questions.
+		if b.Questions != nil && m.Provider == "handoff" && b.Folder == m.Folder {
+			b.Close = nil
+			return b, nil
+		}
+	}
+	return wire.Client(role, m, s.loaded.Lookup)
 }
 
 // sealedAgent stands for the agent of a replay, which does not run it.

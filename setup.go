@@ -256,7 +256,7 @@ func (s *setup) loadModel(role string) error {
 		s.models[role] = wire.Built{Client: noModel{}, Endpoint: "none"}
 		return nil
 	}
-	built, err := s.builder()(role, m, s.loaded.Lookup)
+	built, err := s.build(role, m)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.fileError("models."+role+".world", m.World, "the world file of provider sim", err)
 	}

@@ -220,12 +220,15 @@ func (w *world) cause(ctx context.Context, err error) error {
 	var (
 		budget  *caller.BudgetError
 		stopped *caller.StoppedError
+		waiting *caller.WaitingError
 	)
 	switch {
 	case errors.As(err, &budget):
 		return budget
 	case errors.As(err, &stopped):
 		return stopped
+	case errors.As(err, &waiting):
+		return w.waiting(waiting)
 	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return &stopError{err}
 	}

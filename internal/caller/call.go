@@ -89,6 +89,9 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 		return model.Response{}, err
 	}
 	call.Reask = call.Reask.orDefault()
+	if r.Patient {
+		call.Reask.Same = 0
+	}
 	messages := call.Messages
 	for n := 0; ; n++ {
 		rep, err := c.attempt(ctx, r, step{call: &call, attempt: n, messages: messages})

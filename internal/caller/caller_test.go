@@ -202,6 +202,42 @@ func TestAnUnusableReplyIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// Somebody who answers in their own time is not asked the same again: the answer
+// in the file would be the same.
+func TestAPatientRoleIsNotAskedTheSameAgain(t *testing.T) {
+	t.Parallel()
+	client := modeltest.New(func(_ context.Context, n int, _ model.Request) (model.Response, error) {
+		return model.Response{Text: []string{"bad", "good"}[min(n, 1)], Finish: model.FinishStop}, nil
+	})
+	b := setup(t, client, func(o *caller.Options) {
+		r := o.Roles[model.Optimizer]
+		r.Patient, r.Price = true, nil
+		usd := 1.0
+		o.Roles[model.Optimizer], o.Limits.USD = r, &usd
+		for name, r := range o.Roles {
+			if !r.Patient {
+				r.Price = &caller.Price{}
+				o.Roles[name] = r
+			}
+		}
+	})
+	call := optimizer("k", "q")
+	call.Accept = func(text string) error {
+		if text == "bad" {
+			return errors.New("it is bad")
+		}
+		return nil
+	}
+	text, err := b.do(call)
+	if err != nil || text != "good" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	requests := client.Calls()
+	if len(requests) != 2 || len(requests[1].Request.Messages) != len(requests[0].Request.Messages)+2 {
+		t.Errorf("%d requests, want a second one with what was wrong", len(requests))
+	}
+}
+
 func TestTheLastReaskShowsTheReplyAndTheError(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{"rubbish", ""} {

@@ -110,6 +110,9 @@ func (e *WaitingError) Error() string { return fmt.Sprintf("%s waits for an answ
 
 func (e *WaitingError) Unwrap() error { return e.Err }
 
+// ComesLater marks it as an error beside which other questions are put.
+func (e *WaitingError) ComesLater() {}
+
 // advice says what helps against a refusal that no retry mends.
 func advice(code model.Code) string {
 	switch code {

@@ -60,6 +60,11 @@ type Role struct {
 	Sampling model.Sampling // a call may override it
 	Timeout  time.Duration  // of one attempt; it passing is transient; 0 = none
 	Price    *Price         // nil = costs are not known
+
+	// Patient says that somebody answers in their own time, at no cost that is
+	// known: a question without a usable reply is not put again in the same words,
+	// which would only bring the same reply.
+	Patient bool
 }
 
 // Price is in US dollars per million tokens. Tokens read from the provider's
@@ -183,7 +188,7 @@ func (o Options) check() error {
 		if r.Client == nil {
 			errs = append(errs, fmt.Errorf("models.%s: no client", name))
 		}
-		if r.Price == nil && o.Limits.USD != nil {
+		if r.Price == nil && o.Limits.USD != nil && !r.Patient {
 			errs = append(errs, fmt.Errorf("limits.usd is set, but the price of models.%s is not known: set its prices, or limit tokens", name))
 		}
 	}

@@ -85,6 +85,9 @@ func goesOn(err error) error {
 	case exitUnmeasured, exitStopped, exitEnvironment:
 		return fmt.Errorf("%w\nnothing that was paid for is lost; the same command goes on", err)
 	}
+	if exitCode(err) == exitWaiting {
+		return fmt.Errorf("%w\nnothing is scored before they are answered; then the same command goes on", err)
+	}
 	return err
 }
 

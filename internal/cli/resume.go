@@ -63,5 +63,8 @@ func (a *app) withResume(err error, s *skillopt.Summary, c command) error {
 	if errors.As(err, &budget) {
 		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and go on with: %s --run %s", err, budget.Limit, budget.Limit, c.text(budget.Limit), dir)
 	}
+	if code == exitWaiting {
+		return fmt.Errorf("%w\nnothing is scored before they are answered; then go on with: %s --run %s", err, c.text(""), dir)
+	}
 	return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s", err, c.text(""), dir)
 }

@@ -161,7 +161,7 @@ func (d *decoder) priced(c *Config) {
 		model Model
 	}{{"target", c.Models.Target}, {"optimizer", c.Models.Optimizer}, {"judge", c.Models.Judge}} {
 		m := role.model
-		if _, ok := c.Prices[m.Model]; ok || m.Provider == "" || m.Provider == "sim" {
+		if _, ok := c.Prices[m.Model]; ok || m.Provider == "" || m.Provider == "sim" || m.Provider == "handoff" {
 			continue
 		}
 		if _, _, ok := table.Find(m.Provider, m.Model); ok && m.BaseURL == "" {

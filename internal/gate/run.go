@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -125,7 +124,7 @@ func read(ctx context.Context, r *round) (Verdict, bool, error) {
 // order; in the last pass a missing one is settled as such.
 func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, error) {
 	measured := make([]bool, len(pending))
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := together.WithContext(ctx)
 	for k, i := range pending {
 		group.Go(func() error {
 			d := r.draws[i]

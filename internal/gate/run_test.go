@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -329,6 +330,36 @@ func TestErrorEndsTheTrial(t *testing.T) {
 	})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), `item "i7"`) {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// later says that an outcome comes later.
+type later struct{}
+
+func (later) Error() string { return "no answer yet" }
+func (later) ComesLater()   {}
+
+func TestWhatComesLaterEndsTheTrialWhenAllIsAsked(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	var asked atomic.Int64
+	all := make(chan struct{})
+	_, err := Run(t.Context(), Trial{Items: ids(n), Projection: hard()}, Strict{}, func(ctx context.Context, item int, _ Arm, _ int) (trajectory.Outcome, error) {
+		if asked.Add(1) == 2*n { // both arms
+			close(all)
+		}
+		if item < 3 {
+			return trajectory.Outcome{}, later{}
+		}
+		select {
+		case <-all: // which they only are when nobody was ended
+		case <-ctx.Done():
+			return trajectory.Outcome{}, ctx.Err()
+		}
+		return outcomes("1")[0], nil
+	})
+	if !errors.As(err, new(later)) || asked.Load() != 2*n {
+		t.Errorf("error %v after %d draws, want all %d and one that comes later", err, asked.Load(), 2*n)
 	}
 }
 

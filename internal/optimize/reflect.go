@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -49,7 +48,7 @@ func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 	}
 	jobs, result := in.plan()
 	analyses := make([]*Analysis, len(jobs))
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := together.WithContext(ctx)
 	for i, j := range jobs {
 		g.Go(func() (err error) {
 			analyses[i], err = in.analyse(gctx, j)

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -168,7 +167,7 @@ func (e *epochEnd) arm2(ctx context.Context, arm comparedArm, tasks []task.Task)
 // ask runs slow update and meta skill side by side.
 func (e *epochEnd) ask(ctx context.Context) error {
 	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "slow update, meta skill"})
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := together.WithContext(ctx)
 	if e.SlowUpdate {
 		g.Go(func() (err error) {
 			e.slow, err = optimize.SlowUpdate(gctx, optimize.SlowInput{

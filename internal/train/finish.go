@@ -6,11 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -130,7 +129,7 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 	}
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "test", Total: len(t.Data.Test)})
 	outcomes := make([][]trajectory.Outcome, len(arms))
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := together.WithContext(ctx)
 	for i, a := range arms {
 		if sameAs(arms, i) < i {
 			continue

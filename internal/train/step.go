@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -111,7 +110,7 @@ func (s *step) analystBudget() int {
 func (s *step) rolloutAndReflect(ctx context.Context, budget int) error {
 	s.reflected = make([]optimize.ReflectResult, len(s.batches))
 	notes := optimize.StepBuffer(s.stepNotes)
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := together.WithContext(ctx)
 	for i, b := range s.batches {
 		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
 		tasks := pick(s.Data.Train, s.drawn(b).Items)
