@@ -192,7 +192,9 @@ func TestDraftRefusals(t *testing.T) {
 func TestDraftThatCannotBeMeasured(t *testing.T) {
 	t.Parallel()
 	d := newDrafting(t)
-	d.fail = func(int) error { return &model.Error{Code: model.Auth, Endpoint: "author", Err: errors.New("no entry")} }
+	d.fail = func(int) error {
+		return &model.Error{Code: model.Auth, Endpoint: "author", Err: errors.New("no entry")}
+	}
 	_, err := d.draft(t.Context(), 4)
 	var bad *skillopt.Error
 	if !errors.As(err, &bad) || bad.Kind != skillopt.Unmeasurable {

@@ -30,12 +30,11 @@ type job struct {
 
 // done is what can be seen of it.
 type done struct {
-	err      error
-	sum      *skillopt.Evaluation
-	prompts  []string
-	work     map[string]string // the workspaces' files that were kept, by their path without the workspace
-	peak     int
-	failures []string
+	err     error
+	sum     *skillopt.Evaluation
+	prompts []string
+	work    map[string]string // the workspaces' files that were kept, by their path without the workspace
+	peak    int
 }
 
 // hard is the hard score of the test split, or that there is none.
