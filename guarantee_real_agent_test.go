@@ -126,7 +126,7 @@ func trainRealAgent(t *testing.T, name, program string) {
 	}
 	calls, usage := server.seen()
 	inner, spent, turns := ledger(t, run)
-	if inner != calls || spent != (journal.Usage(usage)) {
+	if inner != calls || spent != journal.Usage(usage) {
 		t.Errorf("the ledger has %d calls and %+v, the server counted %d and %+v", inner, spent, calls, usage)
 	}
 	if turns == 0 {

@@ -43,7 +43,7 @@ var tiers = [][]string{
 
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
-	"model/modeltest":          {"model"},
+	"model/modeltest":             {"model"},
 	"internal/provider/openai":    {"internal/provider/header"},
 	"internal/provider/anthropic": {"internal/provider/header"},
 	"internal/provider/gemini":    {"internal/provider/header"},
