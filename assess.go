@@ -102,6 +102,9 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 		result, err := check.Carry(ctx, ev.Dir, c, func(ctx context.Context, c check.Command) (check.CommandResult, error) {
 			return w.setup.confined(ctx, t, ev.Dir, c)
 		})
+		if err == nil {
+			err = c.Measured(result)
+		}
 		if err != nil {
 			return nil, err
 		}

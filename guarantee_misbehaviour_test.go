@@ -178,3 +178,209 @@ func TestMisbehaviourIsNoScore(t *testing.T) {
 		})
 	}
 }
+
+// Nothing that an agent has started outlives it, whatever it did to hide.
+func TestNoProcessOutlivesItsAgent(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip("processes cannot be listed here")
+	}
+	for name, how := range map[string]string{
+		"in the background":         `sleep %s &`,
+		"deaf":                      `sh -c "trap '' TERM INT HUP; sleep %s; :" &`,
+		"in a session of its own":   `setsid sleep %s &`,
+		"without its variables":     `setsid env -i /bin/sh -c "trap '' TERM; sleep %s; :" &`,
+		"as a grandchild of nobody": `(setsid sh -c "(setsid env -i sleep %s &) &" &)`,
+		"holding on to the output":  `nohup sleep %s & disown`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mark := fmt.Sprintf("%d.%d", 100000+os.Getpid(), time.Now().UnixNano()%1e9+1e9)
+			got, _, err := rogue{script: fmt.Sprintf(how, mark) + "\nprintf done"}.run(t)
+			if err != nil || got["bad"].Hard != 1 {
+				t.Errorf("%+v, %v", got["bad"], err)
+			}
+			lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range lines {
+				if line, err := os.ReadFile(path); err == nil && strings.Contains(string(line), "sleep\x00"+mark) {
+					t.Errorf("%s is still running", path)
+				}
+			}
+		})
+	}
+}
+
+// What an agent does to the files around its task changes nothing for others: not
+// the skill, not the scripts of checks, not what we run ourselves.
+func TestAgentsChangeNothingForOthers(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "outside")
+	got, dir, err := rogue{
+		script: `for f in .agents/skills/*/SKILL.md; do printf 'say evil' >"$f"; done
+mkdir -p .git/hooks; printf '#!/bin/sh\ntouch ` + outside + `\n' >.git/hooks/post-checkout; cp .git/hooks/post-checkout .git/hooks/pre-commit; chmod +x .git/hooks/*
+printf '[core]\n\tfsmonitor = "touch ` + outside + `"\n' >.git/config
+printf 'exit 0\n' >verify.sh; cp verify.sh ../verify.sh; cp verify.sh "$OLDPWD/verify.sh"
+touch ` + outside + `
+printf done`,
+		files: map[string]string{"verify.sh": `test "$(cat "$WORKSPACE/proof.txt")" = right` + "\n"},
+		change: func(c *skillopt.Config) {
+			c.Agent.Keep = "all"
+			c.Tasks.Checks = []any{
+				map[string]any{"type": "command", "run": `sh "$CONFIG_DIR/verify.sh"`},
+				map[string]any{"type": "diff", "max_files": 9},
+			}
+		},
+	}.run(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := got["bad"]; o.Status != score.OK || o.Hard != 0 {
+		t.Errorf("it passed a check that it brought itself: %+v", o)
+	}
+	if _, err := os.Stat(outside); err == nil {
+		t.Error("something that it planted was run")
+	}
+	skills, err := filepath.Glob(filepath.Join(dir, "workspaces", "*good*", "work", ".agents", "skills", "*", "SKILL.md"))
+	if err != nil || len(skills) != 2 {
+		t.Fatalf("skills %v, %v", skills, err)
+	}
+	for _, path := range append(skills, filepath.Join(guaranteeDir, "SKILL.md")) {
+		if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), "evil") {
+			t.Errorf("%s: %q, %v", path, text, err)
+		}
+	}
+}
+
+// The built-in agent does not wait for a pipe that its model made.
+func TestBuiltinAgentDoesNotWaitForPipes(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	for _, tool := range []string{
+		`{"name":"read","args":{"path":"p"}}`, `{"name":"write","args":{"path":"p","content":"x"}}`, `{"name":"edit","args":{"path":"p","old":"a","new":"b"}}`,
+	} {
+		var call struct {
+			Name string
+			Args json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(tool), &call); err != nil {
+			t.Fatal(err)
+		}
+		client := modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
+			said := func(id, name string, args json.RawMessage) (model.Response, error) {
+				return model.Response{Finish: model.FinishTools, Parts: []model.Part{{Call: &model.ToolCall{ID: id, Name: name, Arguments: args}}}}, nil
+			}
+			switch len(req.Messages) {
+			case 2:
+				return said("c1", "bash", json.RawMessage(`{"command":"mkfifo p"}`))
+			case 4:
+				return said("c2", call.Name, call.Args)
+			}
+			return model.Response{Text: "done", Finish: model.FinishStop}, nil
+		})
+		got, _, err := rogue{client: client, change: func(c *skillopt.Config) { c.Agent.Name, c.Agent.Gateway, c.Agent.Custom = "builtin", true, nil }}.run(t)
+		if err != nil || got["bad"].Hard != 1 || !strings.Contains(got["bad"].Trajectory[1].Observation, "is no file") {
+			t.Errorf("%s: %+v, %v", tool, got["bad"], err)
+		}
+	}
+}
+
+// A fork takes over what agents did and how that was scored. Where the task is
+// another one neither is taken over: a score is that of the episode that it was
+// given for.
+func TestForksOfAgents(t *testing.T) {
+	t.Parallel()
+	for name, check := range map[string]map[string]any{
+		"answer":  {"type": "equals", "value": "$gold"},
+		"command": {"type": "command", "run": `test "$GOLD" = done && test "$(cat a.txt)" = x`},
+		"file":    {"type": "file-equals", "path": "b.txt", "value": "$gold"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			count := filepath.Join(t.TempDir(), "worked")
+			r := rogue{change: func(c *skillopt.Config) {
+				c.Tasks.Checks = []any{check}
+				c.Agent.Sandbox = "off" // to count
+				c.Agent.Custom["argv"] = []any{"bash", "-c", "echo >>" + count + "; echo x >a.txt; echo done >b.txt; printf done"}
+			}}
+			_, from, err := r.run(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tt := range []struct {
+				gold   string
+				hard   float64
+				worked int
+			}{{"done", 1, 3}, {"other", 0, 6}} {
+				var tasks []task.Task
+				for _, id := range []string{"good1", "bad", "good2"} {
+					tasks = append(tasks, task.Task{ID: id, Prompt: "Do " + id, Gold: []string{tt.gold}, Split: task.Test})
+				}
+				to := filepath.Join(t.TempDir(), "fork")
+				if _, _, err := r.run(t, skillopt.WithTasks(tasks), skillopt.WithRunDir(from), skillopt.WithFork(to)); err != nil {
+					t.Fatal(err)
+				}
+				got := outcomesIn(t, to)
+				for id, o := range got {
+					if o.Status != score.OK || o.Hard != tt.hard {
+						t.Errorf("gold %s: %s has %+v", tt.gold, id, o)
+					}
+				}
+				if worked, err := os.ReadFile(count); err != nil || len(got) != 3 || len(worked) != tt.worked {
+					t.Errorf("gold %s: agents worked %d times, want %d: %v", tt.gold, len(worked), tt.worked, err)
+				}
+			}
+		})
+	}
+}
+
+// Between an episode and its score a run may end. What was not scored is scored
+// later, without the agent; but when the workspace is lost nothing is known of
+// what the agent did, and that is no score of 0.
+func TestScoresComeLater(t *testing.T) {
+	t.Parallel()
+	count := filepath.Join(t.TempDir(), "worked")
+	unready := rogue{script: "echo x >a.txt; printf done", change: func(c *skillopt.Config) {
+		// It measures nothing until there is a file beside the config.
+		c.Tasks.Checks = []any{map[string]any{
+			"type": "command", "reward": "reward", "run": `if test -e "$CONFIG_DIR/ready"; then grep -q x a.txt && echo 1 >reward || echo 0 >reward; fi`,
+		}}
+		c.Agent.Sandbox = "off" // to count
+		c.Agent.Custom["argv"] = []any{"bash", "-c", "echo >>" + count + "; echo x >a.txt; printf done"}
+	}}
+	_, dir, err := unready.run(t)
+	if kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "no reward") {
+		t.Fatalf("error %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "workspaces", "*"))
+	if err != nil || len(left) != 3 {
+		t.Fatalf("workspaces that wait for their score: %v, %v", left, err)
+	}
+	for _, ws := range left {
+		if _, err := os.Stat(filepath.Join(ws, "home")); err == nil {
+			t.Errorf("%s keeps what belongs to the agent", ws)
+		}
+	}
+	ready := unready
+	ready.files = map[string]string{"ready": ""}
+
+	lost := copyRun(t, dir)
+	_, _, err = ready.run(t, skillopt.WithRunDir(lost))
+	if kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "is gone") {
+		t.Errorf("without the workspaces: %v", err)
+	}
+
+	if _, _, err := ready.run(t, skillopt.WithRunDir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for id, o := range outcomesIn(t, dir) {
+		if o.Hard != 1 {
+			t.Errorf("%s: %+v", id, o)
+		}
+	}
+	if worked, err := os.ReadFile(count); err != nil || len(worked) != 3 {
+		t.Errorf("agents worked %d times, want 3: %v", len(worked), err)
+	}
+}

@@ -27,6 +27,17 @@ type Command struct {
 	Timeout time.Duration `json:"timeout"`           // above 0
 	Network bool          `json:"network,omitempty"` // it may connect to other machines
 	Reward  string        `json:"reward,omitempty"`  // file in the workspace, see Carry; "" = the exit code decides
+
+	// LateFails says that the agent is to blame when the command takes too long or
+	// writes too much. Otherwise that measures nothing.
+	LateFails bool `json:"late_fails,omitempty"`
+}
+
+// Measured returns why a result measures nothing, nil if it gives a score. One
+// that measures nothing is not to be kept: another try may give a score.
+func (c Command) Measured(r CommandResult) error {
+	_, err := c.verdict(r, 1)
+	return err
 }
 
 // End says why a command ended.
@@ -123,7 +134,7 @@ func buildCommand(s *spec, n *node, own bool) {
 	} else {
 		s.get("reward")
 	}
-	late := s.choice("on_timeout", "unmeasured", "fail")
+	c.LateFails = s.choice("on_timeout", "unmeasured", "fail") == "fail"
 	n.holds = "succeeds"
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
 		if w.dry {
@@ -136,7 +147,7 @@ func buildCommand(s *spec, n *node, own bool) {
 		if err != nil {
 			return verdict{}, err
 		}
-		v, err := c.verdict(r, threshold, late == "fail")
+		v, err := c.verdict(r, threshold)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -147,14 +158,14 @@ func buildCommand(s *spec, n *node, own bool) {
 
 // verdict reads the result of a command. The command is the user's: when it was
 // not run to its end, or does not do what it is there for, nothing was measured.
-func (c *Command) verdict(r CommandResult, threshold float64, lateFails bool) (verdict, error) {
+func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 	switch {
 	case r.End == EndDeadline || r.End == EndFlood:
 		what := fmt.Sprintf("it was ended after %v", c.Timeout)
 		if r.End == EndFlood {
 			what = "it was ended for writing too much"
 		}
-		if lateFails {
+		if c.LateFails {
 			return verdict{broken: true, reason: what}, nil
 		}
 		return verdict{}, errors.New(what + ", which measures nothing; give it more time, or write on_timeout: fail if it is the agent's doing")

@@ -206,7 +206,7 @@ func FuzzReward(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Command{Reward: "r", Timeout: time.Second}
-		v, err := c.verdict(CommandResult{End: EndExit, Reward: text}, 1, false)
+		v, err := c.verdict(CommandResult{End: EndExit, Reward: text}, 1)
 		if err == nil && !(v.score >= 0 && v.score <= 1) {
 			t.Errorf("%q scores %v", text, v.score)
 		}

@@ -95,14 +95,17 @@ func (t *toolbox) load(name string) (clean, text string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	// Looked at before it is opened: opening a pipe waits for its other end.
+	if info, err := t.root.Stat(clean); err != nil {
+		return "", "", plainPath(err)
+	} else if !info.Mode().IsRegular() {
+		return "", "", fmt.Errorf("%s is no file", clean)
+	}
 	f, err := t.root.Open(clean)
 	if err != nil {
 		return "", "", plainPath(err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", "", fmt.Errorf("%s is no file", clean)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return "", "", plainPath(err)
@@ -145,6 +148,9 @@ func (t *toolbox) write(a toolArgs) (string, error) {
 }
 
 func (t *toolbox) save(name, text string) error {
+	if info, err := t.root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file", name)
+	}
 	if err := t.root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return plainPath(err)
 	}

@@ -150,7 +150,7 @@ func (j *Journal) copyInto(ctx context.Context, to *Journal, upTo int64) error {
 		if r.Seq > upTo {
 			return errEnough
 		}
-		if (r.Kind != Call && r.Kind != Episode) || j.replaced(r, upTo) {
+		if (r.Kind != Call && r.Kind != Episode && r.Kind != Check) || j.replaced(r, upTo) {
 			return nil
 		}
 		batch = append(batch, inherited(r))
