@@ -24,15 +24,32 @@ import (
 // is os.Args.
 func RunHelper(args []string) { sandbox.Main(args) }
 
+// requireAgent fails when the agent of the config cannot run here, before
+// anything is begun. A replayed run needs none.
+func (s *setup) requireAgent(ctx context.Context) error {
+	if s.cfg.Agent.Name == "" || s.replay != nil {
+		return nil
+	}
+	err := wire.CheckAgent(ctx, s.cfg.Agent, s.loaded.Lookup)
+	var unfit *wire.AgentError
+	if errors.As(err, &unfit) {
+		return &inputError{err}
+	}
+	return err
+}
+
+// episodes reports whether a rollout is more than one call of a model.
+func (s *setup) episodes() bool { return s.ownEnv() || s.cfg.Agent.Name != "" }
+
 // workspaces is the folder of a run in which agents work.
 const workspaces = "workspaces"
 
 // agent has a coding agent carry out the tasks.
-func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
+func (w *world) agent() (rollout.Episode, error) {
 	s := w.setup
 	c := s.cfg.Agent
 	c.Read = s.readable()
-	runner, err := w.worker(ctx, c)
+	runner, err := w.worker(c)
 	if err != nil {
 		return nil, err
 	}
@@ -58,15 +75,11 @@ func (w *world) agent(ctx context.Context) (rollout.Episode, error) {
 }
 
 // worker builds the agent of the config. In a replay there is none.
-func (w *world) worker(ctx context.Context, c config.Agent) (rollout.CodingAgent, error) {
+func (w *world) worker(c config.Agent) (rollout.CodingAgent, error) {
 	if w.setup.replay != nil {
 		return sealedAgent{}, nil
 	}
-	runner, err := wire.Agent(ctx, c, w.setup.cfg.Models.Target, w.setup.loaded.Lookup)
-	var unfit *wire.AgentError
-	if errors.As(err, &unfit) {
-		return nil, &inputError{err}
-	}
+	runner, err := wire.Agent(c, w.setup.cfg.Models.Target, w.setup.loaded.Lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -130,6 +130,9 @@ func (s *setup) askFirst(r *run.Run, splits []task.Split) error {
 		plan.Total += len(s.set.Split(split))
 	}
 	plan.Stages = []train.StageCalls{{Stage: model.StageRollout, Calls: plan.Total}}
+	if s.episodes() {
+		plan.Episodes = plan.Total
+	}
 	if err := s.confirm(plan); err != nil {
 		return errors.Join(&inputError{err}, r.Discard())
 	}

@@ -24,6 +24,10 @@ type Plan struct {
 	Stages    []train.StageCalls `json:"stages"`
 	Simulated bool               `json:"simulated"`
 
+	// Episodes is how many of Total are episodes of an agent or an environment.
+	// Each makes as many calls as it needs, which nobody knows beforehand.
+	Episodes int `json:"episodes,omitempty"`
+
 	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
@@ -52,6 +56,9 @@ func Train(ctx context.Context, cfg Config, opts ...Option) (*Summary, error) {
 
 // open finds and opens the run directory.
 func (s *setup) open(ctx context.Context) (*run.Run, error) {
+	if err := s.requireAgent(ctx); err != nil {
+		return nil, err
+	}
 	id, err := s.identity()
 	if err != nil {
 		return nil, err
@@ -111,6 +118,9 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	plan := Plan{Stages: o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}), Simulated: s.simulated(), Unreviewed: s.set.Unreviewed()}
 	for _, st := range plan.Stages {
 		plan.Total += st.Calls
+		if st.Stage == model.StageRollout && s.episodes() {
+			plan.Episodes += st.Calls
+		}
 	}
 	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
 	if s.confirm != nil && !r.Resumed {

@@ -72,7 +72,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		return nil, fmt.Errorf("set up calls: %w", err)
 	}
 	w.caller = c
-	episode, err := w.episode(ctx)
+	episode, err := w.episode()
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +144,11 @@ func (w *world) close() {
 }
 
 // episode chooses what carries out a task.
-func (w *world) episode(ctx context.Context) (rollout.Episode, error) {
+func (w *world) episode() (rollout.Episode, error) {
 	s := w.setup
 	switch {
 	case s.cfg.Agent.Name != "":
-		return w.agent(ctx)
+		return w.agent()
 	case s.env != nil:
 		return w.bind(&rollout.Env{Env: s.env, Timeout: s.cfg.Env.Timeout.Std()})
 	case len(s.cfg.Env.Command) > 0:

@@ -161,12 +161,24 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 	}
 }
 
+// amount is a number of things.
+func amount(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // planWidth is where the list of stages is broken, at the latest.
 const planWidth = 79
 
 // writePlan prints the upper bound of calls, in whole words.
 func (a *app) writePlan(p skillopt.Plan) {
-	fmt.Fprintf(a.Err, "at most %d model calls, not counting what is asked again:\n", p.Total)
+	if p.Episodes > 0 {
+		fmt.Fprintf(a.Err, "at most %s, each of as many model calls as it needs, and %s:\n", amount(p.Episodes, "episode"), amount(p.Total-p.Episodes, "other model call"))
+	} else {
+		fmt.Fprintf(a.Err, "at most %s, not counting what is asked again:\n", amount(p.Total, "model call"))
+	}
 	line, width := " ", planWidth
 	if a.Terminal && a.Width > 0 {
 		width = min(width, a.Width-1)

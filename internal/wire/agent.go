@@ -44,29 +44,40 @@ func (e *AgentError) Error() string {
 
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// Agent builds the agent of a config and looks whether it can run, and starts
+// CheckAgent reports why the agent of a config cannot run here: an *AgentError.
+func CheckAgent(ctx context.Context, c config.Agent, lookup func(string) (string, bool)) error {
+	a, err := NewAgent(c, lookup)
+	if err != nil {
+		return err
+	}
+	info, err := a.Detect(ctx)
+	if err != nil {
+		return fmt.Errorf("look for the agent %s: %w", c.Name, err)
+	}
+	if info.Problem != "" {
+		return &AgentError{Key: "agent.name", Err: errors.New(info.Problem), Help: info.Help}
+	}
+	if s := sandbox.Supports(); c.Sandbox == "auto" && s.Kind == "" {
+		return &AgentError{Key: "agent.sandbox", Err: fmt.Errorf("agents cannot be confined here: %s", s.Why), Help: "agent.sandbox=off runs them unconfined"}
+	}
+	for _, name := range c.PassEnv {
+		if _, ok := lookup(name); !ok {
+			return &AgentError{Key: "agent.pass_env", Err: fmt.Errorf("the variable %s is not set", name), Help: "export it or take it off the list"}
+		}
+	}
+	return nil
+}
+
+// Agent builds the agent of a config, which CheckAgent has found fit, and starts
 // its gateway. Close ends that. lookup reads the environment.
-func Agent(ctx context.Context, c config.Agent, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
+func Agent(c config.Agent, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
 	a, err := NewAgent(c, lookup)
 	if err != nil {
 		return nil, err
 	}
-	info, err := a.Detect(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("look for the agent %s: %w", c.Name, err)
-	}
-	if info.Problem != "" {
-		return nil, &AgentError{Key: "agent.name", Err: errors.New(info.Problem), Help: info.Help}
-	}
-	if s := sandbox.Supports(); c.Sandbox == "auto" && s.Kind == "" && c.Name != agent.BuiltinName {
-		return nil, &AgentError{Key: "agent.sandbox", Err: fmt.Errorf("agents cannot be confined here: %s", s.Why), Help: "agent.sandbox=off runs them unconfined"}
-	}
 	r := &AgentRunner{agent: a, config: c, model: target.Model}
 	for _, name := range c.PassEnv {
-		v, ok := lookup(name)
-		if !ok {
-			return nil, &AgentError{Key: "agent.pass_env", Err: fmt.Errorf("the variable %s is not set", name), Help: "export it or take it off the list"}
-		}
+		v, _ := lookup(name)
 		r.env = append(r.env, name+"="+v)
 	}
 	if r.login, _ = lookup("HOME"); c.Gateway && c.Name != agent.BuiltinName {
