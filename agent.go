@@ -66,7 +66,8 @@ func (w *world) agent() (rollout.Episode, error) {
 		Workspaces: &rollout.Workspaces{Dir: dir, Template: s.cfg.Agent.Workspace, TasksDir: s.tasksDir()},
 		Assess:     w.assess, Keep: rollout.Keep(s.cfg.Agent.Keep),
 		Slots: make(chan struct{}, cmp.Or(s.cfg.Agent.Slots, runtime.GOMAXPROCS(0))),
-		Warn:  func(err error) { w.events(event.Warning{Text: err.Error()}) },
+		Hide:  w.hide,
+		Warn:  func(err error) { w.events(event.Warning{Text: w.hide.Text(err.Error())}) },
 	}
 	if s.needs().Snapshot {
 		a.Snapshot = snapshot

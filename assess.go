@@ -13,8 +13,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -108,7 +110,8 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(result)
+		data, err := json.Marshal(result)
+		return w.hide.JSON(data), err
 	})
 	if err != nil {
 		return result, err
@@ -120,16 +123,16 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 }
 
 // confined runs the command of a check within the workspace and a folder for its
-// temporary files. It may read the folder of the config, where its scripts are.
+// temporary files. It may read what is beside the config, where its scripts are.
 func (s *setup) confined(ctx context.Context, t task.Task, dir string, c check.Command) (result check.CommandResult, err error) {
 	temp, err := os.MkdirTemp("", "skillopt-check-")
 	if err != nil {
 		return result, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	config, err := filepath.Abs(s.loaded.Dir)
+	config, scripts, err := s.besideConfig()
 	if err != nil {
-		return result, fmt.Errorf("find the config's folder: %w", err)
+		return result, err
 	}
 	about, err := json.Marshal(t)
 	if err != nil {
@@ -139,7 +142,7 @@ func (s *setup) confined(ctx context.Context, t task.Task, dir string, c check.C
 	var out tail
 	spec := sandbox.Spec{Argv: c.Argv, Dir: dir, Env: environ, Stdout: &out, Timeout: c.Timeout}
 	if s.cfg.Agent.Sandbox == "auto" {
-		spec.Confine = &sandbox.Confine{Write: []string{dir, temp}, Read: append([]string{config}, s.readable()...), Network: c.Network}
+		spec.Confine = &sandbox.Confine{Write: []string{dir, temp}, Read: append(scripts, s.readable()...), Network: c.Network}
 	}
 	r, err := sandbox.Run(ctx, spec)
 	if err != nil {
@@ -157,6 +160,34 @@ func (s *setup) confined(ctx context.Context, t task.Task, dir string, c check.C
 		return result, fmt.Errorf("run the command of a check: %w", context.Cause(ctx))
 	}
 	return result, nil
+}
+
+// besideConfig returns the folder of the config, and what commands may read of it:
+// they run what agents have written. Hidden files, such as .env with the keys, are
+// not for them.
+func (s *setup) besideConfig() (dir string, visible []string, err error) {
+	if dir, err = filepath.Abs(s.loaded.Dir); err != nil {
+		return "", nil, fmt.Errorf("find the config's folder: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the config's folder: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && e.Type()&fs.ModeSymlink == 0 {
+			visible = append(visible, filepath.Join(dir, e.Name()))
+		}
+	}
+	return dir, visible, nil
+}
+
+// hidden takes credentials out of what programs say. In a replay nothing is read
+// of them.
+func (s *setup) hidden() *redact.Exact {
+	if s.replay != nil {
+		return nil
+	}
+	return wire.Hidden(s.cfg, s.loaded.Lookup)
 }
 
 // plainEnviron is what every program may know of the environment, with a home of

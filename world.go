@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -36,6 +37,7 @@ type world struct {
 	timedOut atomic.Bool
 	began    time.Time
 	closers  []func() error
+	hide     *redact.Exact
 	commands chan struct{} // bounds the commands of checks that run at once
 	stopped  chan struct{}
 	watched  chan struct{}
@@ -44,6 +46,7 @@ type world struct {
 // world builds it over an open run. ctx is that of the whole run.
 func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	w := &world{setup: s, run: r, events: serial(s.options.events), stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now(), commands: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	w.hide = s.hidden()
 	w.recorded = len(r.Journal.Results())
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
@@ -177,7 +180,7 @@ func (w *world) process() (rollout.Episode, error) {
 		return nil, &inputError{fmt.Errorf("env.command: %w", err)}
 	}
 	w.closers = append(w.closers, p.Close)
-	return w.bind(&rollout.Env{Env: p})
+	return w.bind(&rollout.Env{Env: p, Hide: w.hide})
 }
 
 // bind ties an environment to the record.

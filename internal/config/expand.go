@@ -162,6 +162,20 @@ func (l *Loaded) Secrets() []string {
 	return secrets
 }
 
+// headerSecrets returns the parts of a header that are long enough to be a secret.
+func headerSecrets(name, value string) []string {
+	if !secretHeader(name, value) {
+		return nil
+	}
+	var out []string
+	for _, part := range strings.Fields(filledIn.ReplaceAllString(value, " ")) {
+		if len(part) >= minSecretPath {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
 // namedSecrets returns the texts under the names of secrets, at any depth.
 func namedSecrets(v reflect.Value, name string) []string {
 	var out []string
@@ -176,6 +190,9 @@ func namedSecrets(v reflect.Value, name string) []string {
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
+			if text, ok := it.Value().Interface().(string); ok && name == "headers" {
+				out = append(out, headerSecrets(it.Key().String(), text)...)
+			}
 			out = append(out, namedSecrets(it.Value(), it.Key().String())...)
 		}
 	case reflect.Slice:

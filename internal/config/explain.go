@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -88,9 +90,39 @@ func redactInto(r *redact.Redactor, v reflect.Value, key string) {
 			if f.Kind() == reflect.Map && f.IsNil() || f.Kind() == reflect.Slice && f.IsNil() {
 				continue
 			}
+			if headers, ok := value.(map[string]string); ok && tag.Get("key") == "headers" {
+				value = withoutHeaders(headers)
+			}
 			f.Set(reflect.ValueOf(r.Value(value)))
 		}
 	}
+}
+
+// withoutHeaders masks the values of headers: whatever its name, one may be what a
+// server knows its users by. Those stay that say nothing but who asks and what for.
+func withoutHeaders(headers map[string]string) map[string]string {
+	out := make(map[string]string, len(headers))
+	for name, value := range headers {
+		out[name] = value
+		if secretHeader(name, value) {
+			out[name] = redact.Mask
+		}
+	}
+	return out
+}
+
+// filledIn is what of a header is filled in for each request.
+var filledIn = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// minHeader is the length in bytes from which the value of a header is masked.
+const minHeader = 6
+
+func secretHeader(name, value string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "User-Agent", "Http-Referer", "Referer", "Origin", "X-Title", "Accept", "Accept-Language", "Anthropic-Version", "Anthropic-Beta", "Openai-Beta":
+		return false
+	}
+	return len(strings.TrimSpace(filledIn.ReplaceAllString(value, ""))) >= minHeader
 }
 
 // redactArgs masks the arguments of a command, and what follows a flag with the

@@ -37,6 +37,9 @@ func NewExact(secrets ...string) *Exact {
 	return e
 }
 
+// Empty reports whether there is nothing to look for.
+func (e *Exact) Empty() bool { return e == nil || len(e.forms) == 0 }
+
 // Has reports whether one of the values is in text.
 func (e *Exact) Has(text string) bool {
 	return e != nil && slices.ContainsFunc(e.forms, func(form string) bool { return strings.Contains(text, form) })

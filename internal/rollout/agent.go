@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -32,6 +33,9 @@ type AgentJob struct {
 	Home   string // a folder for its own files, outside of the workspace
 	Skill  skill.Skill
 	Client model.Client // what it spends is metered and recorded through it
+
+	// Given is told each key that the agent is given for this job alone.
+	Given func(key string)
 }
 
 // AgentReport is what an agent did.
@@ -68,6 +72,10 @@ type Agent struct {
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
 	noted sync.Map // the notes that were told
+
+	// Hide takes secrets that the agent was handed out of what it says, and out of
+	// workspaces that are kept; nil if it was handed none.
+	Hide *redact.Exact
 }
 
 // Keep says which workspaces are kept when their rollouts are scored.
@@ -142,7 +150,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 			return caller.EpisodeResult{}, err
 		}
 		data, err := json.Marshal(did)
-		return caller.EpisodeResult{Data: data, Usage: did.Usage}, err
+		return caller.EpisodeResult{Data: a.Hide.JSON(data), Usage: did.Usage}, err
 	})
 	if err != nil {
 		return did, err
@@ -174,9 +182,15 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 			return left{}, fmt.Errorf("look at the workspace of task %s (%s): %w", t.ID, t.Origin, err)
 		}
 	}
-	r, err := a.Agent.Work(ctx, AgentJob{Prompt: question, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client})
-	a.leave(key, ws, err != nil)
+	var keys []string
+	r, err := a.Agent.Work(ctx, AgentJob{
+		Prompt: question, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
+	})
+	a.leave(key, ws, redact.NewExact(keys...), err != nil)
 	if err != nil {
+		if text := err.Error(); a.Hide.Has(text) {
+			err = errors.New(a.Hide.Text(text))
+		}
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
 	return left{Question: question, Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
@@ -199,13 +213,18 @@ func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
 // leave is called when the agent has ended. Its own files hold the key of its
 // session, and nobody needs them. What a try left that measured nothing goes too,
 // unless somebody wants to look at it. Folders that the agent locked are opened:
-// that is no reason for a check to fail, or not to be carried out.
-func (a *Agent) leave(key string, ws workspace, failed bool) {
+// that is no reason for a check to fail, or not to be carried out. No check can
+// depend on a key that was made for this job.
+func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool) {
 	err := removeAll(ws.Home)
 	if failed && (a.Keep == KeepNone || a.Keep == "") {
 		err = errors.Join(err, a.Workspaces.remove(ws))
 	} else {
 		unlock(ws.Dir)
+		err = errors.Join(err, hideIn(ws.Dir, given))
+		if failed {
+			err = errors.Join(err, hideIn(ws.Dir, a.Hide))
+		}
 	}
 	if err != nil {
 		a.Warn(fmt.Errorf("clean up after the agent of %s: %w", key, err))
@@ -237,9 +256,13 @@ func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, ou
 	return nil
 }
 
-// tidy deletes a workspace that is scored, unless it is to be kept.
+// tidy deletes a workspace that is scored, unless it is to be kept; then what the
+// agent wrote down of the secrets that it was handed goes.
 func (a *Agent) tidy(key string, out trajectory.Outcome) {
 	if a.Keep == KeepAll || a.Keep == KeepFailed && out.Hard < 1 {
+		if err := hideIn(a.Workspaces.at(key).Dir, a.Hide); err != nil {
+			a.Warn(fmt.Errorf("take secrets out of the workspace of %s: %w", key, err))
+		}
 		return
 	}
 	if err := a.Workspaces.remove(a.Workspaces.at(key)); err != nil {

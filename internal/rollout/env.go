@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -28,6 +29,7 @@ type Env struct {
 	RunSeed int64
 	Timeout time.Duration // the task's own deadline; 0 = none
 	Context []byte        // what an outcome depends on besides task and skill
+	Hide    *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
 }
 
 // Run carries out one episode. See Episode.
@@ -46,7 +48,7 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 			return caller.EpisodeResult{}, err
 		}
 		data, err := json.Marshal(out)
-		return caller.EpisodeResult{Data: data, Usage: out.Usage}, err
+		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: out.Usage}, err
 	})
 	if err != nil {
 		return trajectory.Outcome{}, err

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -203,6 +204,39 @@ func removeAll(dir string) error {
 		return errors.Join(err, again)
 	}
 	return nil
+}
+
+// maxHidden is the size of the largest file, in bytes, that hideIn reads.
+const maxHidden = 8 << 20
+
+// hideIn takes secrets out of the files below dir. Links are not followed. A folder
+// that is gone holds none.
+func hideIn(dir string, hide *redact.Exact) error {
+	if hide.Empty() {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what was written to it is closed
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || info.Size() > maxHidden {
+			return err
+		}
+		text, err := root.ReadFile(name)
+		if err != nil || !hide.Has(string(text)) {
+			return err
+		}
+		return root.WriteFile(name, []byte(hide.Text(string(text))), info.Mode().Perm())
+	})
 }
 
 // unlock lets us into all folders below dir. What cannot be changed stays as it

@@ -148,6 +148,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 			return rollout.AgentReport{}, fmt.Errorf("open the gateway: %w", err)
 		}
 		defer session.Close()
+		job.Given(session.Key())
 		own.gateway, own.strangers = r.gateway, r.gateway.Strangers()
 		j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: session.Key()}
 	}
