@@ -176,6 +176,31 @@ func headerSecrets(name, value string) []string {
 	return out
 }
 
+// minQuery is the length from which a value in the query of an address is taken
+// for a secret; versions and names of regions are shorter.
+const minQuery = 12
+
+// addressSecrets returns what of an address must not be shown: its password, and
+// long values of its query.
+func addressSecrets(raw string) []string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	var out []string
+	if password, ok := u.User.Password(); ok {
+		out = append(out, password)
+	}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			if len(v) >= minQuery || redact.New().Entry(name, v) == redact.Mask {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
 // namedSecrets returns the texts under the names of secrets, at any depth.
 func namedSecrets(v reflect.Value, name string) []string {
 	var out []string
@@ -200,6 +225,9 @@ func namedSecrets(v reflect.Value, name string) []string {
 			out = append(out, namedSecrets(v.Index(i), name)...)
 		}
 	case reflect.String:
+		if name == "base_url" || name == "endpoints" {
+			return addressSecrets(v.String())
+		}
 		if s := v.String(); s != "" && redact.New().Entry(name, s) == redact.Mask {
 			return []string{s}
 		}

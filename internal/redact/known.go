@@ -23,7 +23,8 @@ type Exact struct {
 }
 
 // NewExact returns an Exact for values as they are and as they stand in JSON, in
-// URLs and in base64. Those below 12 bytes are left out.
+// URLs and in base64, alone or with what is around them. Those below 12 bytes are
+// left out.
 func NewExact(secrets ...string) *Exact {
 	e := &Exact{}
 	for _, s := range secrets {
@@ -68,7 +69,20 @@ func forms(s string) []string {
 		out = append(out, string(quoted[1:len(quoted)-1]))
 	}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		out = append(out, enc.EncodeToString([]byte(s)))
+		for shift := range 3 {
+			out = append(out, within(enc, s, shift))
+		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(form string) bool { return len(form) < minKnown })
+}
+
+// within returns what is sure of the base64 of a text that has s after shift bytes,
+// counted modulo 3, whatever stands around it.
+func within(enc *base64.Encoding, s string, shift int) string {
+	all := enc.EncodeToString(append(make([]byte, shift), s...))
+	begin, end := (shift*8+5)/6, len(all)
+	if (shift+len(s))%3 != 0 {
+		end--
+	}
+	return all[min(begin, end):end]
 }

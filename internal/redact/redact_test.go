@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -96,6 +97,20 @@ func TestExact(t *testing.T) {
 	if (*Exact)(nil).Text("x") != "x" || (&Exact{}).Text("x") != "x" {
 		t.Error("an empty Exact changes text")
 	}
+}
+
+func TestBase64IsFoundWithinMore(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.StringN(12, 60, -1).Draw(t, "secret")
+		before, after := rapid.StringN(0, 20, -1).Draw(t, "before"), rapid.StringN(0, 20, -1).Draw(t, "after")
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
+			text := enc.EncodeToString([]byte(before + secret + after))
+			if !NewExact(secret).Has(text) || !strings.Contains(New(secret).Text(text), Mask) {
+				t.Fatalf("%q is not found in %q", secret, text)
+			}
+		}
+	})
 }
 
 func TestKnownFormsAreFound(t *testing.T) {

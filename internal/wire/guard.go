@@ -198,13 +198,13 @@ func ofGoogle(path string) []string {
 }
 
 // shown is an address as messages tell it: without user, password and query. Two
-// that differ in those alone differ by a mark.
-func shown(raw string) string {
+// that differ in those or in their keys alone differ by a mark.
+func shown(raw, key string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.User == nil && u.RawQuery == "" {
-		return raw
+		return raw + keyMark(key)
 	}
 	bare := *u
 	bare.User, bare.RawQuery = nil, ""
-	return bare.String() + keyMark(raw)
+	return bare.String() + keyMark(raw+key)
 }

@@ -32,18 +32,18 @@ type server struct {
 
 // remote builds the client of a model that a preset describes.
 func remote(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (Built, error) {
+	hide := redact.NewExact(credentials(m, lookup)...)
 	s, err := resolve(role, m, p, lookup)
 	if err != nil {
-		return Built{}, err
+		return Built{}, withoutSecrets(err, hide)
 	}
-	hide := redact.NewExact(credentials(m, lookup)...)
 	client, err := s.client(s.BaseURL)
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s: %w", role, withoutSecrets(err, hide))
 	}
-	b := Built{Client: client, Endpoint: shown(s.BaseURL) + keyMark(s.key), Source: p.Name, Provider: p.Name}
+	b := Built{Client: client, Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name}
 	if s.Warning != "" {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("models.%s: %s", role, s.Warning))
+		b.Warnings = append(b.Warnings, hide.Text(fmt.Sprintf("models.%s: %s", role, s.Warning)))
 	}
 	if m.BaseURL == "" || s.Warning == "" {
 		b.Price = priceOf(p.Name, m.Model)
@@ -101,13 +101,13 @@ func (s server) apiKey() (string, error) {
 
 // several puts further endpoints behind the first.
 func (s server) several(first model.Client) (model.Client, error) {
-	all := []failover.Endpoint{{Name: shown(s.BaseURL), Client: first}}
+	all := []failover.Endpoint{{Name: shown(s.BaseURL, ""), Client: first}}
 	for _, base := range s.config.Endpoints {
 		c, err := s.client(base)
 		if err != nil {
 			return nil, fmt.Errorf("models.%s.endpoints: %w", s.role, err)
 		}
-		all = append(all, failover.Endpoint{Name: shown(base), Client: c})
+		all = append(all, failover.Endpoint{Name: shown(base, ""), Client: c})
 	}
 	c, err := failover.New(failover.Options{Endpoints: all, Timeout: s.config.Timeout.Std() / 2})
 	if err != nil {
