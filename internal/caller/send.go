@@ -18,6 +18,8 @@ type errand struct {
 	begun bool // it belongs to an episode under way, which Stop lets finish
 	try   int  // of that episode
 
+	direct bool // its failure concerns nobody else, see Direct
+
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
 	record func(answer) error
@@ -214,6 +216,9 @@ func (c *Caller) fault(ctx context.Context, e errand, spend journal.Spend, code 
 
 // refused ends the run for failures that no retry mends.
 func (c *Caller) refused(r *role, e errand, failure *model.Error) error {
+	if e.direct {
+		return nil
+	}
 	switch failure.Code {
 	case model.Auth, model.NotFound, model.BadRequest:
 	case model.Budget:

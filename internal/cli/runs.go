@@ -32,6 +32,9 @@ type runView struct {
 	History  train.History     `json:"history"`
 	Summary  *skillopt.Summary `json:"summary"` // null until the run has ended once
 
+	// Gateway is what a run of `skillopt gateway` came to.
+	Gateway *skillopt.GatewaySummary `json:"gateway,omitempty"`
+
 	// Evaluation is what `skillopt eval` came to, in place of a summary.
 	Evaluation *skillopt.Evaluation `json:"evaluation,omitempty"`
 }
@@ -41,6 +44,9 @@ func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "
 
 // drafts reports whether a run is one of `skillopt init --generate`.
 func drafts(m run.Manifest) bool { return m.Identity["library.draft"] != "" }
+
+// serves reports whether a run is the ledger of `skillopt gateway`.
+func serves(m run.Manifest) bool { return m.Identity["library.gateway"] != "" }
 
 // replays reports whether the answers of a run came from a cassette.
 func replays(m run.Manifest) bool { return m.Identity["library.replay"] != "" }
@@ -78,6 +84,13 @@ func (a *app) readRun(path string) (runView, error) {
 	case s.Status != "":
 		s.RunDir = dir
 		v.Summary = &s
+	}
+	if serves(m) {
+		v.Gateway = new(skillopt.GatewaySummary)
+		if err := readJSON(filepath.Join(dir, skillopt.GatewayFile), v.Gateway); err != nil {
+			return v, err
+		}
+		v.Gateway.RunDir = dir
 	}
 	if !evaluates(m) {
 		return v, nil
@@ -134,6 +147,7 @@ type listRow struct {
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Evaluates bool      `json:"evaluates,omitempty"` // it is one of `skillopt eval`
+	Serves    bool      `json:"serves,omitempty"`    // it is the ledger of `skillopt gateway`
 	Replays   bool      `json:"replays,omitempty"`   // its answers came from a cassette
 	Drafts    bool      `json:"drafts,omitempty"`    // it is the record of `skillopt init --generate`
 
@@ -148,7 +162,7 @@ type listRow struct {
 func (a *app) printRuns(dir string, entries []run.Entry) error {
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest)}
+		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Serves: serves(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest)}
 		v, err := a.readRun(e.Dir)
 		if err != nil {
 			r.Status, r.Error = "damaged", err.Error()
@@ -185,7 +199,7 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{r.Evaluates, "evaluation"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
+	}{{r.Evaluates, "evaluation"}, {r.Serves, "gateway"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}
@@ -255,6 +269,11 @@ func (a *app) showRun(v runView) error {
 	}
 	if m.ForkedOf != "" {
 		fmt.Fprintf(a.Out, "  forked of %s\n", m.ForkedOf)
+	}
+	if serves(m) {
+		_, err := fmt.Fprintf(a.Out, "  the ledger of `skillopt gateway` (models.%s): %d calls, %s\n",
+			m.Identity["library.gateway"], v.Gateway.TotalCalls, tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
+		return err
 	}
 	if drafts(m) {
 		_, err := fmt.Fprintln(a.Out, "  the record of `skillopt init --generate`, which drafted tasks; it has no steps")

@@ -1,0 +1,290 @@
+package skillopt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// GatewayOptions say how a gateway is reached.
+type GatewayOptions struct {
+	Role string // whose model is served: target, optimizer or judge; "" = target
+	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
+	Key  string // what agents must send; "" = a random one
+
+	// Observe is told of each exchange once it is over. It is not called
+	// concurrently. Nil is normal.
+	Observe func(Exchange)
+}
+
+// Exchange is one call of an agent.
+type Exchange struct {
+	At        time.Time `json:"time"` // when it began
+	Wire      string    `json:"wire"` // protocol of the agent: chat, responses, messages or gemini
+	Asked     string    `json:"asked,omitempty"`
+	Model     string    `json:"model"` // which one answered
+	Input     int64     `json:"input_tokens"`
+	Output    int64     `json:"output_tokens"`
+	Cached    int64     `json:"cached_tokens"` // of the input
+	CostUSD   *float64  `json:"cost_usd"`      // null: not known
+	TookS     float64   `json:"took_s"`
+	Error     string    `json:"error,omitempty"`
+	ErrorKind string    `json:"error_kind,omitempty"` // its class, such as rate_limit or budget
+	LeftOut   []string  `json:"left_out,omitempty"`   // of the agent's request, which the model has no place for
+}
+
+// GatewaySummary is what went through a gateway.
+type GatewaySummary struct {
+	RunDir    string       `json:"run_dir"`
+	Exchanges int          `json:"exchanges"` // of this session
+	Failed    int          `json:"failed"`    // of those, without an answer
+	Tokens    TokenSummary `json:"tokens"`    // of this session
+	CostUSD   *float64     `json:"cost_usd"`  // of this session; null: not known
+
+	// What the run directory counts altogether, earlier sessions included: the
+	// ceilings of limits hold for that.
+	TotalCalls  int64        `json:"total_calls"`
+	TotalTokens TokenSummary `json:"total_tokens"`
+	TotalUSD    *float64     `json:"total_usd"`
+}
+
+// Gateway serves the model of a configuration to any agent on this machine, in
+// the protocols of OpenAI, Anthropic and Gemini. It sends what it is asked once
+// and hands on what the server says: agents retry by themselves. Every call goes
+// into the ledger of a run directory, and limits.calls, limits.tokens and
+// limits.usd hold.
+type Gateway struct {
+	URL    string // root; agents of OpenAI's protocols get it with /v1 behind it
+	Key    string // what agents must send
+	RunDir string
+	Model  string // as the provider knows it, "" if it has one only
+	// Provider is who answers, as models.ROLE.provider names it.
+	Provider string
+
+	setup  *setup
+	built  wire.Built
+	price  *caller.Price
+	run    *run.Run
+	caller *caller.Caller
+	serves *gateway.Gateway
+	key    string // of the session in the ledger
+	try    int    // of the session: one before it may have been killed
+	role   string
+
+	mu     sync.Mutex
+	sum    GatewaySummary
+	usd    float64
+	priced bool
+	over   *caller.BudgetError
+}
+
+// GatewayFile is the file of a run directory with the GatewaySummary of the last
+// session.
+const GatewayFile = "gateway.json"
+
+// stageGateway is the stage of its calls in the ledger.
+const stageGateway = "gateway"
+
+// OpenGateway begins to serve. Of cfg it uses the model of the role, limits,
+// prices and run. Whoever opens a gateway closes it. The error is an *Error.
+func OpenGateway(ctx context.Context, cfg Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
+	g := &Gateway{role: o.Role, priced: true}
+	if g.role == "" {
+		g.role = model.Target
+	}
+	var err error
+	if g.setup, err = prepareGateway(cfg, g.role, opts); err != nil {
+		return nil, classify(err, "")
+	}
+	g.built = g.setup.models[g.role]
+	if err := g.open(ctx, o); err != nil {
+		return nil, classify(errors.Join(err, g.release()), "")
+	}
+	return g, nil
+}
+
+// prepareGateway loads the model alone: a gateway needs no tasks, and its ledger
+// goes on when the rest of the configuration has changed.
+func prepareGateway(cfg Config, role string, opts []Option) (*setup, error) {
+	only := config.Default()
+	only.Limits, only.Prices, only.Run = cfg.Limits, cfg.Prices, cfg.Run
+	var m config.Model
+	switch role {
+	case model.Target:
+		only.Models.Target, m = cfg.Models.Target, cfg.Models.Target
+	case model.Optimizer:
+		only.Models.Optimizer, m = cfg.Models.Optimizer, cfg.Models.Optimizer
+	case model.Judge:
+		only.Models.Judge, m = cfg.Models.Judge, cfg.Models.Judge
+	default:
+		return nil, &inputError{fmt.Errorf("the role %q is none; allowed: target, optimizer, judge", role)}
+	}
+	s := &setup{cfg: only, contents: map[string]string{}}
+	if err := s.begin(opts); err != nil {
+		return nil, err
+	}
+	if m.Provider == "" && s.clients[role] == nil {
+		return nil, &inputError{fmt.Errorf("models.%s is not set: there is no model to serve", role)}
+	}
+	if err := only.Validate(); err != nil {
+		return nil, err
+	}
+	s.identify("gateway", role)
+	s.cfg.Run.Name = s.runName() + "-gateway"
+	return s, s.loadModel(role)
+}
+
+func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
+	s := g.setup
+	// Whether it can be listened at is found out before a run is begun.
+	if g.serves, err = gateway.New(gateway.Options{Addr: o.Addr, Now: s.now}); err != nil {
+		return &inputError{fmt.Errorf("listen: %w", err)}
+	}
+	if g.run, err = s.open(ctx); err != nil {
+		return err
+	}
+	role := s.role(g.role, g.built)
+	l := s.cfg.Limits
+	g.caller, err = caller.New(caller.Options{
+		Journal: g.run.Journal, RunName: g.run.Manifest.Name, Roles: map[string]caller.Role{g.role: role},
+		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Limits: caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls},
+		JitterSeed: uint64(s.cfg.Train.Seed),
+	})
+	if err != nil {
+		return fmt.Errorf("set up calls: %w", err)
+	}
+	g.price, g.key = role.Price, fmt.Sprintf("gateway/%d", len(g.run.Journal.Results())+1)
+	g.try = g.run.Journal.Attempts(g.key)
+	client, err := g.caller.Direct(g.key, stageGateway, g.role)
+	if err != nil {
+		return err
+	}
+	m := s.model(g.role)
+	h, err := g.serves.Open(gateway.Session{
+		Client: client, Model: m.Model, Key: o.Key, Concurrency: l.Concurrency,
+		Observe: func(e gateway.Exchange) { g.observe(e, o.Observe) },
+	})
+	if err != nil {
+		return &inputError{err}
+	}
+	g.URL, g.Key, g.RunDir, g.Model, g.Provider = g.serves.URL(), h.Key(), g.run.Dir, m.Model, m.Provider
+	return s.writeConfig(g.run)
+}
+
+// observe adds an exchange up and tells of it.
+func (g *Gateway) observe(e gateway.Exchange, tell func(Exchange)) {
+	out := Exchange{
+		At: e.StartedAt.UTC(), Wire: string(e.Wire), Asked: e.Asked, Model: e.Request.Model, TookS: e.Took.Seconds(), LeftOut: e.LeftOut,
+		Input: e.Response.Usage.Input, Output: e.Response.Usage.Output, Cached: e.Response.Usage.Cached,
+	}
+	if e.Response.Model != "" {
+		out.Model = e.Response.Model
+	}
+	if usd, known := g.price.USD(e.Response.Usage); known && e.Err == nil && !g.built.Simulated {
+		out.CostUSD = &usd
+	}
+	if e.Err != nil {
+		out.Error, out.ErrorKind = g.setup.loaded.Redactor().Text(e.Err.Error()), string(model.CodeOf(e.Err))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.add(out, e.Err)
+	if tell != nil {
+		tell(out)
+	}
+}
+
+// add needs the lock.
+func (g *Gateway) add(e Exchange, err error) {
+	g.sum.Exchanges++
+	if err != nil {
+		g.sum.Failed++
+		var over *caller.BudgetError
+		if errors.As(err, &over) && g.over == nil {
+			g.over = over
+		}
+		return
+	}
+	g.sum.Tokens.Input += e.Input
+	g.sum.Tokens.Output += e.Output
+	g.sum.Tokens.Cached += e.Cached
+	if e.CostUSD == nil {
+		g.priced = false
+		return
+	}
+	g.usd += *e.CostUSD
+}
+
+// Close ends the gateway and all requests in flight, and says what went through
+// it. The error is an *Error; one of the kind OverBudget says that a ceiling has
+// kept answers from agents.
+func (g *Gateway) Close() (GatewaySummary, error) {
+	err := g.serves.Close()
+	g.mu.Lock()
+	sum, over := g.sum, g.over
+	if g.priced && !g.built.Simulated {
+		usd := g.usd
+		sum.CostUSD = &usd
+	}
+	g.mu.Unlock()
+	err = errors.Join(err, g.settle(&sum), g.release())
+	if err == nil && over != nil {
+		err = over
+	}
+	return sum, classify(err, g.RunDir)
+}
+
+// settle records that the session has ended, so that what it spent is no loss,
+// and adds up the ledger, in which all its calls stand from then on.
+func (g *Gateway) settle(sum *GatewaySummary) error {
+	sum.RunDir = "." // a run directory can be moved
+	data, err := json.Marshal(map[string]any{"exchanges": sum.Exchanges, "failed": sum.Failed, "tokens": sum.Tokens, "cost_usd": sum.CostUSD})
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
+	err = g.run.Journal.Append(context.Background(), journal.Record{
+		Key: g.key, Kind: journal.Episode, Attempt: g.try, Result: data,
+		Spend: journal.Spend{Stage: stageGateway, Role: g.role, Model: g.Model},
+	})
+	if err != nil {
+		return err
+	}
+	total := g.caller.Stats().Sum
+	sum.TotalCalls = total.Calls
+	sum.TotalTokens = TokenSummary{Input: total.Usage.Input, Output: total.Usage.Output, Cached: total.Usage.Cached}
+	if usd, all := total.USD(); all && !g.built.Simulated {
+		sum.TotalUSD = &usd
+	}
+	kept := *sum // it is written beside what follows
+	if err := g.run.WriteJSON(GatewayFile, kept); err != nil {
+		return err
+	}
+	sum.RunDir = g.RunDir
+	return g.run.SetStatus("completed")
+}
+
+// release closes what is open.
+func (g *Gateway) release() error {
+	var errs []error
+	if g.serves != nil {
+		errs = append(errs, g.serves.Close())
+	}
+	if g.run != nil {
+		errs = append(errs, g.run.Close())
+	}
+	if g.built.Close != nil {
+		errs = append(errs, g.built.Close())
+	}
+	return errors.Join(errs...)
+}

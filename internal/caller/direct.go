@@ -1,0 +1,82 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Direct returns a client for calls that are no steps of a run, such as those of
+// an agent that somebody uses by hand: whoever calls has retries of their own and
+// wants what the server says. A call is sent once, within the limits and the
+// ceilings, and goes into the ledger under key. It is never answered from the
+// record, and its failure, a *model.Error, concerns no other call. One beyond a
+// ceiling fails with model.Budget around a *BudgetError.
+func (c *Caller) Direct(key, stage, roleName string) (model.Client, error) {
+	r, err := c.role(roleName)
+	if err != nil {
+		return nil, err
+	}
+	return &direct{caller: c, role: r, key: key, stage: stage, session: c.journal.Attempts(key)}, nil
+}
+
+// direct is a client of Direct.
+type direct struct {
+	caller  *Caller
+	role    *role
+	key     string
+	stage   string
+	session int
+	calls   atomic.Int64
+}
+
+// Generate implements model.Client.
+func (d *direct) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	c := d.caller
+	if err := c.meter.begin(); err != nil {
+		return model.Response{}, d.fault(err)
+	}
+	e := errand{key: d.key, stage: d.stage, req: c.request(d.role, d.stage, req), begun: true, direct: true, try: d.session}
+	e.record = func(got answer) error {
+		return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+			Key: d.key, Kind: journal.Inner, Attempt: d.session, Ordinal: int(d.calls.Add(1)) - 1, Spend: got.spend,
+		})
+	}
+	got, failure, err := c.once(ctx, d.role, e, false)
+	c.meter.end(got.spend, got.received)
+	if failure != nil {
+		err = errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code)))
+	}
+	switch {
+	case err != nil:
+		return model.Response{}, d.fault(err)
+	case failure != nil:
+		return model.Response{}, failure
+	case got.reply.Limit != "":
+		return model.Response{}, &model.Error{Code: got.reply.Limit, Endpoint: d.role.Endpoint, Err: errors.New(got.reply.Message)}
+	}
+	return got.reply.Response, nil
+}
+
+// fault is a failure of our own. What the context says stays as it is.
+func (d *direct) fault(err error) error {
+	var over *BudgetError
+	if errors.As(err, &over) {
+		return &model.Error{Code: model.Budget, Endpoint: d.role.Endpoint, Err: over}
+	}
+	return fmt.Errorf("%s: %w", d.role.Endpoint, err)
+}
+
+// USD returns what usage costs; known is false without a price.
+func (p *Price) USD(usage trajectory.Usage) (cost float64, known bool) {
+	nano := p.nano(journal.Usage(usage))
+	if nano == nil {
+		return 0, false
+	}
+	return float64(*nano) / 1e9, true
+}
