@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -121,6 +122,16 @@ type episodeClient struct {
 	ordinal int
 	failure error // the first that kept an answer from the episode
 	ended   bool
+	waited  time.Duration
+}
+
+// Waited returns how long the requests of the episode waited for slots, limits
+// and further tries, those of its parallel requests added up: time that is not
+// the agent's.
+func (e *episodeClient) Waited() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.waited
 }
 
 var _ model.Client = (*episodeClient)(nil)
@@ -171,9 +182,14 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Spend: got.spend,
 		})
 	}
+	var served time.Duration
+	began := time.Now()
 	got, err := e.caller.send(ctx, e.role, errand{
-		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record,
+		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record, served: &served,
 	})
+	e.mu.Lock()
+	e.waited += time.Since(began) - served
+	e.mu.Unlock()
 	return got.reply, err
 }
 

@@ -331,3 +331,31 @@ func TestUnmeasurable(t *testing.T) {
 		}
 	}
 }
+
+// Time in queues and between tries is told apart from that of the model.
+func TestEpisodesKnowHowLongTheyWaited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		failed := false
+		b := setup(t, modeltest.Func(func(context.Context, model.Request) (model.Response, error) {
+			<-time.After(10 * time.Second)
+			if !failed {
+				failed = true
+				return model.Response{}, &model.Error{Code: model.RateLimit, RetryAfter: time.Minute, Err: errors.New("later")}
+			}
+			return model.Response{Text: "a", Finish: model.FinishStop}, nil
+		}), func(o *caller.Options) { o.Patience = time.Hour })
+		var waited time.Duration
+		_, err := b.Episode(t.Context(), caller.EpisodeCall{Key: "k", Role: model.Target, Own: []byte("{}")}, func(ctx context.Context, c model.Client) (caller.EpisodeResult, error) {
+			_, err := c.Generate(ctx, model.Request{Messages: []model.Message{{Role: model.User, Content: "q"}}})
+			waited = c.(interface{ Waited() time.Duration }).Waited()
+			return caller.EpisodeResult{Data: []byte("{}")}, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited < 70*time.Second || waited > 3*time.Minute {
+			t.Errorf("waited %s: one failed try of 10s and a minute after it", waited)
+		}
+	})
+}

@@ -23,6 +23,11 @@ type errand struct {
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
 	record func(answer) error
+
+	// served, if set, adds up how long the model was at work for the caller: all
+	// else of the time that a request takes is a wait for a slot, the server's
+	// bucket or the next try.
+	served *time.Duration
 }
 
 // answer is a reply and what it cost.
@@ -79,6 +84,9 @@ func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answe
 	started := time.Now()
 	resp, failure := generate(ctx, r, e.req)
 	now := time.Now()
+	if e.served != nil && (failure == nil || ctx.Err() != nil) {
+		*e.served += now.Sub(started)
+	}
 	r.end.pause(now, resp.Pause) // before anybody gets the slot
 	r.end.slots.release()
 	defer c.slots.release()

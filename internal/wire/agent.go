@@ -135,7 +135,7 @@ func (r *AgentRunner) Close() error {
 
 // Work implements rollout.CodingAgent.
 func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.AgentReport, error) {
-	own := &watched{Client: job.Client}
+	own := &watched{Client: job.Client, timeout: r.config.Timeout.Std()}
 	j := agent.Job{
 		Prompt: job.Prompt, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
 		Mode: agent.Mode(r.config.Mode), Model: r.model, Client: own, LoginHome: r.login, Env: r.env,

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -21,6 +23,8 @@ type watched struct {
 	model.Client
 	gateway   *gateway.Gateway // nil without one
 	strangers int64            // that it had refused before
+
+	timeout time.Duration // of the task
 
 	mu       sync.Mutex
 	calls    int
@@ -46,6 +50,13 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
+// queued reports whether the agent's requests waited for more than half of its
+// time: its deadline then says more about the server than about the agent.
+func (w *watched) queued() bool {
+	c, ok := w.Client.(interface{ Waited() time.Duration })
+	return ok && w.timeout > 0 && c.Waited() > w.timeout/2
+}
+
 // judge turns what an agent reports into what a rollout is told. session is nil
 // without a gateway.
 func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
@@ -68,6 +79,9 @@ func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 	}
 	if w.gateway != nil && w.calls == 0 && w.gateway.Strangers() > w.strangers {
 		return out, errors.New("the agent had no answer from its model, and the gateway refused a key that is not that of its session: have the agent send the one that it is given")
+	}
+	if late := rep.Silent || strings.HasPrefix(rep.Reason, "deadline"); late && rep.Status != score.OK && w.queued() {
+		return out, errors.New("the agent was not done in time, more than half of which its requests waited for limits and further tries")
 	}
 	switch {
 	case rep.Status == score.OK:
