@@ -137,6 +137,15 @@ func (s *setup) requireMeans() error {
 	if s.ownEnv() && (n.Judge || n.Command) {
 		return &inputError{errors.New("tasks.checks: an environment's answers are scored without a judge and without commands; score them in the environment")}
 	}
+	if len(s.cfg.Env.Command) > 0 && s.env == nil && s.replay == nil {
+		p, _, err := s.environment() // before a run is begun for it
+		if err != nil {
+			return err
+		}
+		if err := p.Close(); err != nil {
+			return fmt.Errorf("env.command: %w", err)
+		}
+	}
 	if support := sandbox.Supports(); n.Command && s.replay == nil && s.cfg.Agent.Sandbox == "auto" && support.Kind == "" {
 		return &inputError{fmt.Errorf("the checks run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why)}
 	}

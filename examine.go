@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -50,10 +53,12 @@ type Examination struct {
 
 // Finding is one thing that was examined.
 type Finding struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	Mend   string `json:"mend,omitempty"` // what helps, if it is not OK
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Skipped bool   `json:"skipped,omitempty"` // it is not there, and need not be
+	Warning bool   `json:"warning,omitempty"` // it runs, but there is something to know
+	Detail  string `json:"detail"`
+	Mend    string `json:"mend,omitempty"` // what helps, if it is not OK
 
 	err error
 }
@@ -61,14 +66,16 @@ type Finding struct {
 // Err returns the first failure, an *Error, or nil.
 func (e Examination) Err() error {
 	for _, r := range e.Rows {
-		if !r.OK {
+		if !r.OK && !r.Skipped {
 			return classify(r.err, "")
 		}
 	}
 	return nil
 }
 
-// Examine checks whether a configuration can run, with one real call per role.
+// Examine checks whether a configuration can run: what it names, what runs its
+// tasks, and the models, with one real call per role. Nobody who answers by hand
+// is asked.
 func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	var e Examination
 	s, err := prepare(cfg, opts)
@@ -79,15 +86,30 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	e.add("skill", fmt.Sprintf("%d bytes, hash %s", len(s.skill.Text()), s.skill.Hash()), nil, "")
 	e.add("tasks", fmt.Sprintf("%d train, %d selection, %d test", len(s.data.Train), len(s.data.Selection), len(s.data.Test)), s.requireSplits(), "add tasks, or set split.ratio")
 	e.add("run folder", s.cfg.Run.Dir, writable(s.cfg.Run.Dir), "choose another with --set run.dir=...")
-	roles := []string{model.Target, model.Optimizer}
-	if s.cfg.Models.Judge.Provider != "" {
-		roles = append(roles, model.Judge)
-	}
-	for _, role := range roles {
+	e.worker(ctx, s)
+	for _, role := range s.examined() {
 		detail, err := s.probe(ctx, role)
-		e.add("model "+role, detail, err, advise(role, err))
+		e.add("model "+role, detail, err, advise(s.model(role), role, err))
+		if b := s.models[role]; b.Close != nil {
+			if err := b.Close(); err != nil {
+				e.add("model "+role, "", err, "")
+			}
+		}
+	}
+	for _, text := range s.warnings {
+		e.Rows = append(e.Rows, Finding{Name: "warning", OK: true, Warning: true, Detail: text})
 	}
 	return e
+}
+
+// examined lists the roles that are asked: a judge only if there is something to
+// judge, or it is set.
+func (s *setup) examined() []string {
+	roles := []string{model.Target, model.Optimizer}
+	if s.cfg.Models.Judge.Provider != "" || s.needs().Judge {
+		roles = append(roles, model.Judge)
+	}
+	return roles
 }
 
 func (e *Examination) add(name, detail string, err error, mend string) {
@@ -112,12 +134,44 @@ func writable(dir string) error {
 
 // probe asks the model of a role for one short answer.
 func (s *setup) probe(ctx context.Context, role string) (string, error) {
-	if role == model.Target && s.ownEnv() && s.model(role).Provider == "" {
-		return "none: the environment calls models by itself", nil
+	m := s.model(role)
+	if role == model.Target && m.Provider == "" && s.clients[role] == nil {
+		switch {
+		case s.ownEnv():
+			return "none: the environment calls models by itself", nil
+		case s.cfg.Agent.Name != "" && !s.cfg.Agent.Gateway:
+			return "none: the agent calls models by itself", nil
+		}
 	}
 	if err := s.loadModel(role); err != nil {
 		return "", err
 	}
+	b := s.models[role]
+	switch {
+	case s.replay != nil:
+		return "answered from " + s.replayed(), nil
+	case b.Questions != nil:
+		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", nil
+	}
+	answered, err := s.ask(ctx, role)
+	if err != nil {
+		return "", &probeError{endpoint: b.Endpoint, err: err}
+	}
+	details := []string{answered, s.priced(role)}
+	if w, ok := b.Client.(interface {
+		Window(ctx context.Context, model string) (int, error)
+	}); ok {
+		n, err := w.Window(ctx, m.Model)
+		if err != nil {
+			return "", &probeError{endpoint: b.Endpoint, err: err}
+		}
+		details = append(details, fmt.Sprintf("context of %d tokens (models.%s.context)", n, role))
+	}
+	return strings.Join(slices.DeleteFunc(details, func(d string) bool { return d == "" }), "; "), nil
+}
+
+// ask puts the question of the probe.
+func (s *setup) ask(ctx context.Context, role string) (string, error) {
 	m := s.model(role)
 	if timeout := m.Timeout.Std(); timeout > 0 {
 		var cancel context.CancelFunc
@@ -134,13 +188,30 @@ func (s *setup) probe(ctx context.Context, role string) (string, error) {
 		Tags:     model.Tags{Stage: "doctor", Role: role, Run: "doctor"},
 	})
 	if err != nil {
-		return "", &probeError{endpoint: s.models[role].Endpoint, err: err}
+		return "", err
 	}
 	kind := ""
 	if s.models[role].Simulated {
 		kind = "simulated, "
 	}
 	return fmt.Sprintf("%s%s answered in %d ms, %d tokens", kind, resp.Model, time.Since(began).Milliseconds(), resp.Usage.Input+resp.Usage.Output), nil
+}
+
+// priced says what a model costs, as far as it is known.
+func (s *setup) priced(role string) string {
+	b := s.models[role]
+	if b.Simulated {
+		return ""
+	}
+	_, own := s.cfg.Prices[s.model(role).Model]
+	p := s.role(role, b).Price
+	switch {
+	case p == nil:
+		return fmt.Sprintf("price unknown (set prices.%s to know the cost)", s.model(role).Model)
+	case own:
+		return fmt.Sprintf("$%g in, $%g out per million tokens", p.Input, p.Output)
+	}
+	return fmt.Sprintf("$%g in, $%g out per million tokens (list price)", p.Input, p.Output)
 }
 
 // probeError is a call of doctor that got no answer.
@@ -154,22 +225,31 @@ func (e *probeError) Error() string { return fmt.Sprintf("%s: %v", e.endpoint, e
 func (e *probeError) Unwrap() error { return e.err }
 
 // advise says how to mend a failed probe.
-func advise(role string, err error) string {
+func advise(m config.Model, role string, err error) string {
 	var key *wire.MissingKeyError
 	if errors.As(err, &key) {
 		return "export " + key.Var + "=..., or write it into .env beside the config"
 	}
-	switch model.CodeOf(err) {
-	case model.Auth:
+	seat, isSeat := strings.CutSuffix(m.Provider, "-cli")
+	switch code := model.CodeOf(err); {
+	case code == model.Auth && isSeat:
+		return fmt.Sprintf("log in: run %s once by hand, or name a key with models.%s.api_key_env", seat, role)
+	case code == model.Auth:
 		return fmt.Sprintf("the key is wrong or has no rights: check the variable of models.%s.api_key_env", role)
-	case model.NotFound:
+	case code == model.NotFound && m.Provider == "ollama":
+		return fmt.Sprintf("ollama pull %s, or check models.%s.model", m.Model, role)
+	case code == model.NotFound:
 		return fmt.Sprintf("check models.%s.model and that models.%s.base_url ends in /v1", role, role)
-	case model.Network, model.Timeout:
+	case (code == model.Network || code == model.Timeout) && m.Provider == "ollama":
+		return fmt.Sprintf("start it with `ollama serve`, or check models.%s.base_url", role)
+	case code == model.Network, code == model.Timeout:
 		return fmt.Sprintf("is the server running? check models.%s.base_url", role)
-	case model.RateLimit, model.Overloaded:
+	case code == model.RateLimit, code == model.Overloaded:
 		return "wait, or ask the provider for a higher limit"
-	case model.BadRequest:
+	case code == model.BadRequest:
 		return fmt.Sprintf("the server refuses the settings: check models.%s (temperature, top_p, max_tokens, reasoning_effort, structured_output)", role)
+	case role == model.Judge && m.Provider == "":
+		return "the checks of the tasks need a judge: set models.judge"
 	}
 	return fmt.Sprintf("check models.%s", role)
 }

@@ -13,6 +13,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Cassette holds what a run recorded, to answer the same run again: see
@@ -90,7 +94,15 @@ func (s *setup) build(role string, m config.Model) (wire.Built, error) {
 // sealedAgent stands for the agent of a replay, which does not run it.
 type sealedAgent struct{}
 
-var errSealed = errors.New("a replay runs no agents")
+// sealedEnv stands for the environment of a replay.
+type sealedEnv struct{}
+
+var errSealed = errors.New("a replay runs no agents and environments")
+
+// Rollout implements task.Env.
+func (sealedEnv) Rollout(context.Context, task.Task, skill.Skill, model.Client) (trajectory.Outcome, error) {
+	return trajectory.Outcome{}, errSealed
+}
 
 func (sealedAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
 	return rollout.AgentReport{}, errSealed

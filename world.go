@@ -163,12 +163,25 @@ func (w *world) episode() (rollout.Episode, error) {
 }
 
 func (w *world) process() (rollout.Episode, error) {
-	s := w.setup
+	if w.setup.replay != nil {
+		return w.bind(&rollout.Env{Env: sealedEnv{}, Hide: w.hide})
+	}
+	p, _, err := w.setup.environment()
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, p.Close)
+	return w.bind(&rollout.Env{Env: p, Hide: w.hide})
+}
+
+// environment makes the environment of env.command, which starts nothing, and
+// returns the variables that its processes get.
+func (s *setup) environment() (*env.Env, []string, error) {
 	environ := env.Allowed(s.loaded.Lookup)
 	for _, name := range s.cfg.Env.PassEnv {
 		v, ok := s.loaded.Lookup(name)
-		if !ok && s.replay == nil {
-			return nil, &inputError{fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name)}
+		if !ok {
+			return nil, nil, &inputError{fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name)}
 		}
 		environ = append(environ, name+"="+v)
 	}
@@ -177,10 +190,9 @@ func (w *world) process() (rollout.Episode, error) {
 		Timeout: s.cfg.Env.Timeout.Std(), Score: s.scoreAnswer, Extras: s.cfg.Extras,
 	})
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("env.command: %w", err)}
+		return nil, nil, &inputError{fmt.Errorf("env.command: %w", err)}
 	}
-	w.closers = append(w.closers, p.Close)
-	return w.bind(&rollout.Env{Env: p, Hide: w.hide})
+	return p, environ, nil
 }
 
 // bind ties an environment to the record.

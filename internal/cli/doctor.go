@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -12,19 +12,40 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var sets []string
+	var (
+		sets   []string
+		agents bool
+	)
 	c := &cobra.Command{
-		Use:   "doctor CONFIG_OR_DIR",
+		Use:   "doctor CONFIG_OR_DIR | --agents",
 		Short: "Check that a config can run, with one real call per role",
-		Long: `Check the config, the skill, the tasks and the run folder, and make one small call
-per role. Each row that fails says how to mend it.
+		Long: `Check all that a run needs: the config, the skill, the tasks and the run folder;
+the program of an environment, which is started; the agent, its version and whether
+programs can be confined here; and the models, with one small call per role and
+what they cost. Somebody who answers by hand is not asked. Each row that fails says
+how to mend it, and the first of them decides the exit code.
+
+With --agents, and no config: which coding agents are installed. One that is not
+(marked with --) is no failure.
 
 ` + exitHelp,
 		Example: `  skillopt doctor my-skill
-  skillopt doctor my-skill --set models.target.base_url=http://localhost:11434/v1`,
-		Args: exactly(1, "a config or a directory"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], sets) },
+  skillopt doctor my-skill --set models.target.base_url=http://localhost:11434/v1
+  skillopt doctor --agents`,
+		Args: between(0, 1, "a config or a directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case agents && len(args) == 0 && len(sets) == 0:
+				return a.doctorAgents(cmd.Context())
+			case agents:
+				return usagef("--agents looks at this machine and takes no config; leave one of them out")
+			case len(args) == 0:
+				return usagef("skillopt doctor takes a config or a directory, or --agents; `skillopt doctor --help` shows examples")
+			}
+			return a.doctor(cmd.Context(), args[0], sets)
+		},
 	}
+	c.Flags().BoolVar(&agents, "agents", false, "look for installed coding agents instead of checking a config")
 	addSet(c, &sets)
 	return c
 }
@@ -34,13 +55,25 @@ func (a *app) doctor(ctx context.Context, path string, sets []string) error {
 	if err != nil {
 		return err
 	}
-	report := skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l))
+	return a.examined(skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l)))
+}
+
+func (a *app) doctorAgents(ctx context.Context) error {
+	l, err := a.loadConfig("", nil, nil)
+	if err != nil {
+		return err
+	}
+	return a.examined(skillopt.ExamineAgents(ctx, skillopt.WithLoaded(l)))
+}
+
+// examined prints what was found; its first failure is the command's.
+func (a *app) examined(report skillopt.Examination) error {
 	if a.json {
 		if err := printJSON(a.Out, report); err != nil {
 			return err
 		}
-	} else if err := a.writeExamination(report); err != nil {
-		return err
+	} else {
+		a.writeExamination(report)
 	}
 	if err := report.Err(); err != nil {
 		return &shownError{err}
@@ -48,20 +81,43 @@ func (a *app) doctor(ctx context.Context, path string, sets []string) error {
 	return nil
 }
 
-func (a *app) writeExamination(r skillopt.Examination) error {
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+// writeExamination prints a row for each finding, folded on a narrow terminal.
+func (a *app) writeExamination(r skillopt.Examination) {
+	const state = 6
+	name := 0
 	for _, row := range r.Rows {
-		state := "ok"
-		if !row.OK {
-			state = "FAIL"
+		name = max(name, utf8.RuneCountInString(row.Name))
+	}
+	indent := strings.Repeat(" ", state+name+2)
+	for _, row := range r.Rows {
+		mark := "ok"
+		switch {
+		case row.Skipped:
+			mark = "--"
+		case row.Warning:
+			mark = "note"
+		case !row.OK:
+			mark = "FAIL"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", state, row.Name, strings.ReplaceAll(row.Detail, "\n", "\n\t\t"))
+		text := row.Detail
 		if row.Mend != "" {
-			fmt.Fprintf(w, "\t\tto mend: %s\n", row.Mend)
+			text += "\nto mend: " + row.Mend
 		}
+		fmt.Fprintf(a.Out, "%-*s%-*s  %s\n", state, mark, name, row.Name, a.column(text, indent))
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print examination: %w", err)
+}
+
+// leastColumn is how narrow a column may be that texts are folded into.
+const leastColumn = 24
+
+// column lays a text out behind an indent.
+func (a *app) column(text, indent string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if width := a.Width - 1 - len(indent); a.Terminal && width >= leastColumn {
+			line = fold(line, width)
+		}
+		lines = append(lines, strings.Split(line, "\n")...)
 	}
-	return nil
+	return strings.Join(lines, "\n"+indent)
 }

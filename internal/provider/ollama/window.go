@@ -229,3 +229,9 @@ func eachText(req model.Request, yield func(string)) {
 		yield(string(t.Parameters))
 	}
 }
+
+// Window returns how many tokens of context requests to a model get. It asks the
+// server about the model, once. The error is a *model.Error.
+func (c *Client) Window(ctx context.Context, name string) (int, error) {
+	return c.window(ctx, model.Request{Model: name})
+}

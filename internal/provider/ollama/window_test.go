@@ -115,6 +115,9 @@ func TestWindowIsSet(t *testing.T) {
 			if err != nil || s.seen[0].Options.NumCtx != tt.want {
 				t.Errorf("num_ctx %+v, %v, want %d", s.seen, err, tt.want)
 			}
+			if n, err := newClient(t, Options{BaseURL: s.URL, Context: tt.asked}).Window(t.Context(), "m"); n != tt.want || err != nil {
+				t.Errorf("Window: %d, %v, want %d", n, err, tt.want)
+			}
 		})
 	}
 }

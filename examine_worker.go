@@ -1,0 +1,197 @@
+package skillopt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+)
+
+// ExamineAgents says which coding agents are installed here, and whether programs
+// can be confined. One that is not there is no failure.
+func ExamineAgents(ctx context.Context, opts ...Option) Examination {
+	var e Examination
+	s := &setup{cfg: config.Default(), contents: map[string]string{}}
+	if err := s.begin(opts); err != nil {
+		e.add("agents", "", err, "")
+		return e
+	}
+	for _, name := range agent.Names() {
+		if name == agent.CustomName {
+			continue // it is described in a config
+		}
+		c := s.cfg.Agent
+		c.Name = name
+		info, err := s.detect(ctx, c)
+		var missing *missingError
+		if errors.As(err, &missing) && info.Path == "" {
+			e.Rows = append(e.Rows, Finding{Name: "agent " + name, Skipped: true, Detail: joined("not installed", info.Help)})
+			continue
+		}
+		e.add("agent "+name, installed(info), err, info.Help)
+	}
+	support := sandbox.Supports()
+	f := Finding{Name: "sandbox", OK: support.Kind != "", Skipped: support.Kind == "", Detail: confinement(support)}
+	if f.Skipped {
+		f.Mend = "agent.sandbox=off runs agents unconfined"
+	}
+	e.Rows = append(e.Rows, f)
+	return e
+}
+
+// worker examines what carries out tasks and checks other than a model.
+func (e *Examination) worker(ctx context.Context, s *setup) {
+	if len(s.cfg.Env.Command) > 0 && s.env == nil {
+		detail, err := s.starts(ctx)
+		e.add("environment", detail, err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
+	}
+	if s.cfg.Agent.Name != "" {
+		info, err := s.detect(ctx, s.cfg.Agent)
+		e.add("agent "+s.cfg.Agent.Name, joined(installed(info), s.reached()), err, cmp.Or(info.Help, "check agent in the config"))
+	}
+	commands := s.needs().Command
+	if s.cfg.Agent.Name == "" && !commands {
+		return
+	}
+	if s.cfg.Agent.Sandbox == "off" {
+		e.add("sandbox", "off: agents and commands of checks can reach everything that you can (agent.sandbox)", nil, "")
+		return
+	}
+	support := sandbox.Supports()
+	var err error
+	if support.Kind == "" && (commands || s.cfg.Agent.Name != agent.BuiltinName) {
+		err = &inputError{fmt.Errorf("programs cannot be confined here: %s", support.Why)}
+	}
+	e.add("sandbox", confinement(support), err, "agent.sandbox=off runs agents and commands of checks unconfined")
+}
+
+// reached says how the agent gets at its model.
+func (s *setup) reached() string {
+	switch {
+	case s.cfg.Agent.Name == agent.BuiltinName:
+		return "calls models.target itself"
+	case s.cfg.Agent.Gateway:
+		return "calls models.target through the gateway"
+	}
+	return "calls its own model, with your login or key"
+}
+
+func confinement(s sandbox.Support) string {
+	if s.Kind == "" {
+		return "programs cannot be confined here: " + s.Why
+	}
+	network := "connections to single ports"
+	if !s.Network {
+		network = "no network"
+	}
+	return fmt.Sprintf("%s: folders, %s", s.Kind, network)
+}
+
+// missingError is an agent that cannot be used.
+type missingError struct{ problem string }
+
+func (e *missingError) Error() string { return e.problem }
+
+// detect looks for the agent of a config.
+func (s *setup) detect(ctx context.Context, c config.Agent) (agent.Info, error) {
+	a, err := wire.NewAgent(c, s.loaded.Lookup)
+	if err != nil {
+		return agent.Info{}, &inputError{err}
+	}
+	info, err := a.Detect(ctx)
+	if err != nil {
+		return info, fmt.Errorf("look for the agent %s: %w", c.Name, err)
+	}
+	if info.Problem != "" {
+		return info, &inputError{&missingError{info.Problem}}
+	}
+	return info, nil
+}
+
+// installed describes an agent that is there.
+func installed(info agent.Info) string {
+	version := info.Version
+	switch {
+	case info.Name == agent.BuiltinName:
+		version = "part of this program"
+	case version == "":
+		version = "version unknown"
+	case info.Tested != "" && info.Version != info.Tested:
+		version += " (tested with " + info.Tested + ")"
+	}
+	can := []string{}
+	for _, a := range []struct {
+		is   bool
+		text string
+	}{
+		{info.Abilities.Skills, "finds skills"},
+		{info.Abilities.Images, "sees images"},
+		{info.Abilities.Usage, "counts tokens"},
+		{info.Abilities.Chat, "can be a plain model"},
+	} {
+		if a.is {
+			can = append(can, a.text)
+		}
+	}
+	speaks := ""
+	if info.Abilities.Wire != "" {
+		speaks = "speaks " + info.Abilities.Wire
+	}
+	return joined(version, info.Path, speaks, strings.Join(can, ", "))
+}
+
+// joined puts what is there behind each other.
+func joined(parts ...string) string {
+	var there []string
+	for _, p := range parts {
+		if p != "" {
+			there = append(there, p)
+		}
+	}
+	return strings.Join(there, "; ")
+}
+
+// startTime is how long the program of an environment may take to end when there
+// is no task for it.
+const startTime = 20 * time.Second
+
+// starts runs the program of the environment without a task: it is to end with
+// its input.
+func (s *setup) starts(ctx context.Context) (string, error) {
+	p, environ, err := s.environment()
+	if err != nil {
+		return "", err
+	}
+	if err := p.Close(); err != nil {
+		return "", fmt.Errorf("env.command: %w", err)
+	}
+	name := strings.Join(s.cfg.Env.Command, " ")
+	r, err := sandbox.Run(ctx, sandbox.Spec{Argv: s.cfg.Env.Command, Dir: s.loaded.Dir, Env: environ, Timeout: startTime})
+	switch {
+	case err != nil:
+		return "", &inputError{fmt.Errorf("env.command: %w", err)}
+	case r.Reason == sandbox.Deadline:
+		return fmt.Sprintf("%s starts; it does not end with its input", name), nil
+	case r.Reason == sandbox.Cancelled:
+		return "", context.Cause(ctx)
+	case r.Code != 0:
+		why := fmt.Sprintf("exit code %d", r.Code)
+		if r.Signal != "" {
+			why = r.Signal
+		}
+		return "", &inputError{fmt.Errorf("%s ended with %s before it had a task: %s", name, why, lastLine(r.Stderr))}
+	}
+	return name + " starts", nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return cmp.Or(strings.TrimSpace(lines[len(lines)-1]), "it said nothing")
+}
