@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -151,7 +152,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	if g.serves, err = gateway.New(gateway.Options{Addr: o.Addr, Now: s.now}); err != nil {
 		return &inputError{fmt.Errorf("listen: %w", err)}
 	}
-	if g.run, err = s.open(ctx); err != nil {
+	if g.run, err = s.openLedger(ctx); err != nil {
 		return err
 	}
 	role := s.role(g.role, g.built)
@@ -166,7 +167,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	}
 	g.price, g.key = role.Price, fmt.Sprintf("gateway/%d", len(g.run.Journal.Results())+1)
 	g.try = g.run.Journal.Attempts(g.key)
-	client, err := g.caller.Direct(g.key, stageGateway, g.role)
+	client, err := g.caller.Direct(g.key, g.stage(), g.role)
 	if err != nil {
 		return err
 	}
@@ -180,6 +181,38 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	}
 	g.URL, g.Key, g.RunDir, g.Model, g.Provider = g.serves.URL(), h.Key(), g.run.Dir, m.Model, m.Provider
 	return s.writeConfig(g.run)
+}
+
+// stage is that of the calls. A simulated world answers by the stage alone and
+// knows none of agents.
+func (g *Gateway) stage() string {
+	if g.built.Simulated {
+		return model.StageRollout
+	}
+	return stageGateway
+}
+
+// openLedger opens the run directory. Without a given one it is new: several
+// gateways may serve side by side, and none goes on with the ledger of another.
+func (s *setup) openLedger(ctx context.Context) (*run.Run, error) {
+	if s.runDir != "" {
+		return s.open(ctx)
+	}
+	base, err := filepath.Abs(s.cfg.Run.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find run.dir: %w", err)
+	}
+	for {
+		s.runDir, _, err = run.Choose(base, s.cfg.Run.Name, func(map[string]string) bool { return false })
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.open(ctx)
+		var taken *run.LockedError // by one that began at the same time
+		if !errors.As(err, &taken) {
+			return r, err
+		}
+	}
 }
 
 // observe adds an exchange up and tells of it.
@@ -255,7 +288,7 @@ func (g *Gateway) settle(sum *GatewaySummary) error {
 	}
 	err = g.run.Journal.Append(context.Background(), journal.Record{
 		Key: g.key, Kind: journal.Episode, Attempt: g.try, Result: data,
-		Spend: journal.Spend{Stage: stageGateway, Role: g.role, Model: g.Model},
+		Spend: journal.Spend{Stage: g.stage(), Role: g.role, Model: g.Model},
 	})
 	if err != nil {
 		return err

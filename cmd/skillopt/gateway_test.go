@@ -106,8 +106,8 @@ func TestGatewayServesUntilItIsInterrupted(t *testing.T) {
 	out, errs := c.ends(0)
 	out = shown + out
 	for _, want := range []string{
-		"serving models.target (compatible m-1)\n", "codex   GATEWAY_KEY=" + key, "ANTHROPIC_BASE_URL=" + url, "pi      GATEWAY_KEY=",
-		"4 exchanges, 1 without an answer: 300 input tokens (120 of them cached) and 21 output tokens, $0.0040\n", "ledger: g\n",
+		"serving models.target (compatible m-1)\n", "  codex -m m-1 ", `base_url="` + url + `/v1"`, "  ANTHROPIC_BASE_URL=" + url + " ", "  pi --provider skillopt --model m-1\n",
+		"4 exchanges, 1 without an answer\ntokens: 300 in (120 cached), 21 out; $0.0040\n", "ledger: g\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
@@ -192,13 +192,13 @@ func TestGatewayLedgerOutlivesAKill(t *testing.T) {
 			continue
 		}
 		c.interrupt()
-		if out, _ := c.ends(0); !strings.Contains(out, "2 exchanges: ") {
+		if out, _ := c.ends(0); !strings.Contains(out, "2 exchanges\n") {
 			t.Errorf("output %q", out)
 		}
 	}
 	c := start(t, dir, "runs", "show", "g")
 	out, _ := c.ends(0)
-	if !strings.Contains(out, "the ledger of `skillopt gateway` (models.target): ") || !strings.Contains(out, "cached) and ") {
+	if !strings.Contains(out, "the ledger of `skillopt gateway` (models.target): ") || !strings.Contains(out, "cached), ") {
 		t.Errorf("runs show: %q", out)
 	}
 	c = start(t, dir, "runs", "list", ".")

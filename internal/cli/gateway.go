@@ -78,6 +78,9 @@ func (a *app) gateway(ctx context.Context, path string, f gatewayFlags) error {
 	case <-a.Signals:
 	case <-ctx.Done():
 	}
+	if a.Terminal {
+		fmt.Fprintln(a.Err) // behind the ^C that it shows
+	}
 	sum, err := g.Close()
 	if perr := a.printGatewayEnd(sum); perr != nil && err == nil {
 		err = perr
@@ -121,10 +124,14 @@ type listening struct {
 	RunDir   string `json:"run_dir"`
 }
 
-// printListening says where the gateway is. A key of the user's own is not shown.
+// printListening says where the gateway is, and how agents get there. A key of
+// the user's own is not shown.
 func (a *app) printListening(g *skillopt.Gateway, f gatewayFlags, made bool) error {
 	first := listening{Event: "listening", URL: g.URL, Role: f.role, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
-	key := "$KEY"
+	key := "the content of " + f.keyFile
+	if f.keyEnv != "" {
+		key = "the value of " + f.keyEnv
+	}
 	if made {
 		first.Key, key = g.Key, g.Key
 	}
@@ -132,45 +139,42 @@ func (a *app) printListening(g *skillopt.Gateway, f gatewayFlags, made bool) err
 		return printLine(a.Out, first)
 	}
 	w := a.Out
-	name := strings.TrimSpace(g.Provider + " " + g.Model)
-	fmt.Fprintf(w, "serving models.%s (%s)\n  url     %s\n", f.role, oneLine(name), g.URL)
-	switch {
-	case made:
-		fmt.Fprintf(w, "  key     %s\n", key)
-	case f.keyEnv != "":
-		fmt.Fprintf(w, "  key     $KEY, the value of %s\n", f.keyEnv)
-	default:
-		fmt.Fprintf(w, "  key     $KEY, the content of %s\n", f.keyFile)
+	fmt.Fprintf(w, "serving models.%s (%s)\n", f.role, oneLine(strings.TrimSpace(g.Provider+" "+g.Model)))
+	fmt.Fprintf(w, "  url     %s\n  key     %s\n  ledger  %s\n", g.URL, key, a.relative(g.RunDir))
+	fmt.Fprintf(w, "\nwith the key in GATEWAY_KEY agents use it like this:\n\n")
+	for _, block := range agentBlocks(g.URL, g.Model) {
+		fmt.Fprintf(w, "  %s\n\n", strings.Join(block, "\n    "))
 	}
-	fmt.Fprintf(w, "  ledger  %s\n", a.relative(g.RunDir))
-	for _, line := range agentLines(g.URL, key, g.Model) {
-		fmt.Fprintf(w, "\n%s\n", line)
-	}
-	_, err := fmt.Fprintln(w, "\nCtrl-C ends it and tells what was used")
+	_, err := fmt.Fprintln(w, "Ctrl-C ends it and tells what was used")
 	return err
 }
 
-// agentLines say how agents are pointed at a gateway, as a shell takes it.
-func agentLines(url, key, model string) []string {
+// agentBlocks say how agents are pointed at a gateway, as a shell takes it.
+func agentBlocks(url, model string) [][]string {
 	if model == "" {
-		model = "model"
+		model = "any"
 	}
-	if key != "$KEY" {
-		key = quote(key)
-	}
-	provider := fmt.Sprintf(`{name="skillopt", base_url="%s/v1", env_key="GATEWAY_KEY", wire_api="responses"}`, url)
-	pi := map[string]any{"providers": map[string]any{"skillopt": map[string]any{
-		"baseUrl": url + "/v1", "api": "openai-completions", "apiKey": "GATEWAY_KEY",
-		"models": []any{map[string]any{"id": model, "name": model}},
-	}}}
-	settings, err := json.Marshal(pi)
-	if err != nil {
-		settings = []byte("{}") // texts alone can be encoded
-	}
-	return []string{
-		fmt.Sprintf("codex   GATEWAY_KEY=%s codex -m %s -c model_provider=skillopt \\\n          -c %s", key, quote(model), quote("model_providers.skillopt="+provider)),
-		fmt.Sprintf("claude  ANTHROPIC_BASE_URL=%s ANTHROPIC_API_KEY=%s \\\n          claude --model %s", url, key, quote(model)),
-		fmt.Sprintf("pi      GATEWAY_KEY=%s pi --provider skillopt --model %s\n          with ~/.pi/agent/models.json: %s", key, quote(model), settings),
+	name := quote(model)
+	const codex = "model_providers.skillopt."
+	return [][]string{
+		{
+			fmt.Sprintf(`codex -m %s -c model_provider=skillopt \`, name),
+			fmt.Sprintf(`-c '%sname="skillopt"' \`, codex),
+			fmt.Sprintf(`-c '%sbase_url="%s/v1"' \`, codex, url),
+			fmt.Sprintf(`-c '%senv_key="GATEWAY_KEY"' \`, codex),
+			fmt.Sprintf(`-c '%swire_api="responses"'`, codex),
+		},
+		{
+			fmt.Sprintf(`ANTHROPIC_BASE_URL=%s \`, url),
+			fmt.Sprintf(`ANTHROPIC_API_KEY=$GATEWAY_KEY claude --model %s`, name),
+		},
+		{
+			fmt.Sprintf(`pi --provider skillopt --model %s`, name),
+			`with ~/.pi/agent/models.json:`,
+			fmt.Sprintf(`{"providers": {"skillopt": {"baseUrl": "%s/v1",`, url),
+			`  "api": "openai-completions", "apiKey": "GATEWAY_KEY",`,
+			fmt.Sprintf(`  "models": [{"id": %q, "name": %q}]}}}`, model, model),
+		},
 	}
 }
 
@@ -238,20 +242,20 @@ func (a *app) printGatewayEnd(s skillopt.GatewaySummary) error {
 	if s.Failed > 0 {
 		fmt.Fprintf(w, ", %d without an answer", s.Failed)
 	}
-	fmt.Fprintf(w, ": %s\n", tokensText(s.Tokens, s.CostUSD))
+	fmt.Fprintf(w, "\n%s\n", tokensText(s.Tokens, s.CostUSD))
 	if s.TotalCalls > int64(s.Exchanges-s.Failed) {
-		fmt.Fprintf(w, "all sessions: %d calls, %s\n", s.TotalCalls, tokensText(s.TotalTokens, s.TotalUSD))
+		fmt.Fprintf(w, "all sessions: %d calls\n%s\n", s.TotalCalls, tokensText(s.TotalTokens, s.TotalUSD))
 	}
 	_, err := fmt.Fprintf(w, "ledger: %s\n", a.relative(s.RunDir))
 	return err
 }
 
 func tokensText(t skillopt.TokenSummary, usd *float64) string {
-	text := fmt.Sprintf("%d input tokens (%d of them cached) and %d output tokens", t.Input, t.Cached, t.Output)
+	text := fmt.Sprintf("tokens: %d in (%d cached), %d out", t.Input, t.Cached, t.Output)
 	if usd == nil {
-		return text + ", cost unknown"
+		return text + "; cost unknown"
 	}
-	return fmt.Sprintf("%s, $%.4f", text, *usd)
+	return fmt.Sprintf("%s; $%.4f", text, *usd)
 }
 
 // printLine prints a document on one line.

@@ -271,7 +271,7 @@ func (a *app) showRun(v runView) error {
 		fmt.Fprintf(a.Out, "  forked of %s\n", m.ForkedOf)
 	}
 	if serves(m) {
-		_, err := fmt.Fprintf(a.Out, "  the ledger of `skillopt gateway` (models.%s): %d calls, %s\n",
+		_, err := fmt.Fprintf(a.Out, "  the ledger of `skillopt gateway` (models.%s): %d calls\n  %s\n",
 			m.Identity["library.gateway"], v.Gateway.TotalCalls, tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
 		return err
 	}
