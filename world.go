@@ -69,7 +69,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		Journal: r.Journal, RunName: r.Manifest.Name, Roles: roles,
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.cfg.Record.Reuse,
 		Limits: caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls},
-		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed),
+		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed), Waiting: w.outage,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up calls: %w", err)
@@ -82,6 +82,13 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	w.runner = &rollout.Runner{Episode: episode, Extra: 2}
 	go w.watch()
 	return w, nil
+}
+
+// outage tells that the run waits for an endpoint.
+func (w *world) outage(o caller.Outage) {
+	w.events(event.Waiting{
+		Endpoint: o.Endpoint, Model: o.Model, Reason: w.hide.Text(o.Err.Error()), FailingS: o.Failing.Seconds(), PatienceS: o.Patience.Seconds(),
+	})
 }
 
 // role maps a model's configuration to how its calls are made.

@@ -88,6 +88,16 @@ type Warning struct {
 	Text string `json:"text"`
 }
 
+// Waiting says that a model's endpoint has given nothing but failures for a few
+// seconds. The run goes on when it answers, and stops when its patience is over.
+type Waiting struct {
+	Endpoint  string  `json:"endpoint"`
+	Model     string  `json:"model"`
+	Reason    string  `json:"reason"` // the last failure
+	FailingS  float64 `json:"failing_s"`
+	PatienceS float64 `json:"patience_s"`
+}
+
 // RunDone is the last event.
 type RunDone struct {
 	Status string  `json:"status"` // completed, stopped, budget, failed
@@ -102,6 +112,7 @@ func (StepDone) Kind() string     { return "step_done" }
 func (EpochDone) Kind() string    { return "epoch_done" }
 func (TestDone) Kind() string     { return "test_done" }
 func (Warning) Kind() string      { return "warning" }
+func (Waiting) Kind() string      { return "waiting" }
 func (RunDone) Kind() string      { return "run_done" }
 
 // Marshal returns the wire form of e: its own fields with "event" and "time"

@@ -29,6 +29,7 @@ type endpoint struct {
 	failing   time.Time // when the first failure after the last answer came; zero = answers
 	failer    *attempts // the only call that failed since then; nil = several
 	waits     bool      // nothing failed since then: calls wait as the server told them
+	told      bool      // that it is failing
 }
 
 // attempts is what one call has been through at its endpoint.
@@ -57,7 +58,7 @@ func (e *endpoint) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.active--; e.active == 0 {
-		e.failing, e.failer = time.Time{}, nil
+		e.failing, e.failer, e.told = time.Time{}, nil, false
 	}
 }
 
@@ -92,7 +93,7 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers++
-	e.failing, e.failer = time.Time{}, nil
+	e.failing, e.failer, e.told = time.Time{}, nil, false
 	if len(e.latencies) < latencyWindow {
 		e.latencies = append(e.latencies, took)
 	} else {
@@ -134,6 +135,21 @@ func (e *endpoint) failed(at time.Time, a *attempts) judgement {
 	j := e.judge(at, a)
 	j.median = median
 	return j
+}
+
+// quietFor is how long an endpoint may fail before somebody is told.
+const quietFor = 5 * time.Second
+
+// tells reports whether it is time to say that the endpoint is failing: before a
+// wait in which it will have failed for a while, and once until it answers.
+func (e *endpoint) tells(failing, delay time.Duration) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.told || e.failing.IsZero() || failing+delay < quietFor {
+		return false
+	}
+	e.told = true
+	return true
 }
 
 // unanswered notes that a call is without an answer, because it failed or because

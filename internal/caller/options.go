@@ -47,8 +47,23 @@ type Options struct {
 	// episode and no check is run. Nil: steps are carried out.
 	Replay Replay
 
+	// Waiting is told once when an endpoint has given nothing but failures for a
+	// few seconds, and again when that happens after an answer. Calls may be told
+	// concurrently. Nil: nobody wants to know.
+	Waiting func(Outage)
+
 	// JitterSeed seeds the spread of waiting times. No result depends on it.
 	JitterSeed uint64
+}
+
+// Outage is an endpoint that gives nothing but failures, before that ends the
+// run.
+type Outage struct {
+	Endpoint string
+	Model    string
+	Failing  time.Duration // so far
+	Patience time.Duration // after which the run stops
+	Err      error         // the last failure
 }
 
 // Role is a model in one of its roles.

@@ -267,6 +267,7 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 		// that it wants fewer requests.
 		return nil
 	}
+	c.tell(f, j, delay)
 	hinted := f.failure.RetryAfter > 0
 	for delay > 0 {
 		pause := min(delay, j.left)
@@ -284,6 +285,14 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 		}
 	}
 	return nil
+}
+
+// tell says that the run waits for an endpoint.
+func (c *Caller) tell(f retrying, j judgement, delay time.Duration) {
+	end := f.role.end
+	if c.opts.Waiting != nil && end.tells(j.failing, delay) {
+		c.opts.Waiting(Outage{Endpoint: end.name, Model: end.model, Failing: j.failing, Patience: c.opts.Patience, Err: f.failure})
+	}
 }
 
 // verdict turns a judgement into the error that it demands.

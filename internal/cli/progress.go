@@ -64,6 +64,9 @@ func (p *progress) handle(e event.Event) {
 	case event.Warning:
 		// Indented, a text of several lines cannot pass for lines of its own.
 		p.line("warning: %s", strings.ReplaceAll(e.Text, "\n", "\n  "))
+	case event.Waiting:
+		patience := time.Duration(e.PatienceS * float64(time.Second))
+		p.line("waiting for %s: %s; the run stops if that lasts for %s", e.Endpoint, oneLine(e.Reason), patience)
 	case event.RunDone:
 		p.clear()
 	}
