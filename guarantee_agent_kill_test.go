@@ -74,6 +74,12 @@ func (h *hangman) observe(e gateway.Exchange) {
 	}
 }
 
+func (h *hangman) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begun
+}
+
 // Episodes of agents that were finished when a run was killed are not repeated,
 // those under way are, and the result is that of a run that nobody killed.
 func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
@@ -112,12 +118,12 @@ func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 	if err := start(clean, 0); err != nil {
 		t.Fatal(err)
 	}
-	total := h.begun
+	total := h.count()
 	dir := filepath.Join(t.TempDir(), "run")
 	rng := rand.New(rand.NewPCG(3, 5))
 	const kills = 4
 	for i := range kills {
-		if err := start(dir, h.begun+2+rng.IntN(total/(kills+1))); err == nil {
+		if err := start(dir, h.count()+2+rng.IntN(total/(kills+1))); err == nil {
 			t.Fatalf("kill %d missed the run", i+1)
 		}
 	}
@@ -128,7 +134,7 @@ func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 	if n := recordedKinds(t, dir)[journal.Episode]; n != total {
 		t.Errorf("%d episodes are recorded, want %d", n, total)
 	}
-	if repeated := h.begun - 2*total; repeated < 1 || repeated > kills*slots {
+	if repeated := h.count() - 2*total; repeated < 1 || repeated > kills*slots {
 		t.Errorf("%d episodes were repeated after %d kills of runs with %d agents at a time", repeated, kills, slots)
 	}
 }
