@@ -102,12 +102,7 @@ func (a *app) exportCassette(ctx context.Context, dir, to, conf string) error {
 func (a *app) secretsOf(dir, conf string) ([]string, error) {
 	var out []string
 	add := func(l *config.Loaded) {
-		for _, name := range wire.Secrets(l.Config) {
-			if v, ok := l.Lookup(name); ok {
-				out = append(out, v)
-			}
-		}
-		out = append(out, l.Secrets()...)
+		out = append(append(out, wire.Secrets(l.Config, l.Lookup)...), l.Secrets()...)
 	}
 	// The run's own copy may hold what this version does not know; its variables
 	// are then unknown, and shapes and --config are left.

@@ -76,11 +76,16 @@ func withoutSecrets(err error, hide *redact.Exact) error {
 // the keys of its models, and what its agents and environments are handed under
 // the name of a secret.
 func Hidden(c config.Config, lookup func(string) (string, bool)) *redact.Exact {
+	return redact.NewExact(Secrets(c, lookup)...)
+}
+
+// Secrets returns the values that Hidden looks for; some may be empty.
+func Secrets(c config.Config, lookup func(string) (string, bool)) []string {
 	var all []string
 	for _, m := range []config.Model{c.Models.Target, c.Models.Optimizer, c.Models.Judge} {
 		all = append(all, credentials(m, lookup)...)
 	}
-	return redact.NewExact(append(all, handed(slices.Concat(c.Agent.PassEnv, c.Env.PassEnv), lookup)...)...)
+	return append(all, handed(slices.Concat(c.Agent.PassEnv, c.Env.PassEnv), lookup)...)
 }
 
 // handed returns which of the variables that a program is handed are secrets: the

@@ -37,22 +37,3 @@ func isSeat(provider string) bool {
 	name, ok := strings.CutSuffix(provider, seatSuffix)
 	return ok && slices.Contains(seatNames(), name)
 }
-
-// Secrets names the variables that hold what a config keeps secret: keys of
-// models, and what agents and environments are handed.
-func Secrets(c config.Config) []string {
-	names := slices.Concat(c.Env.PassEnv, c.Agent.PassEnv)
-	for _, m := range []config.Model{c.Models.Target, c.Models.Optimizer, c.Models.Judge} {
-		if p, ok := preset.Lookup(m.Provider); ok {
-			names = append(names, p.KeyVar)
-		}
-		if m.APIKeyEnv != nil {
-			names = append(names, *m.APIKeyEnv)
-		}
-		if m.Provider == "bedrock" {
-			names = append(names, m.AWS.AccessKeyEnv, m.AWS.SecretKeyEnv, m.AWS.SessionTokenEnv)
-		}
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
-}
