@@ -65,12 +65,15 @@ func (a *app) gateway(ctx context.Context, path string, f gatewayFlags) error {
 		return err
 	}
 	lines := &exchangeLines{app: a}
+	lines.mu.Lock() // an agent that knows key and port may be faster than the first line
 	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Role: f.role, Addr: f.addr, Key: key, Observe: lines.print},
 		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithRunDir(a.absolute(f.run)))
 	if err != nil {
 		return err
 	}
-	if err := a.printListening(g, f, key == ""); err != nil {
+	err = a.printListening(g, f, key == "")
+	lines.mu.Unlock()
+	if err != nil {
 		_, cerr := g.Close()
 		return errors.Join(err, cerr)
 	}
@@ -79,7 +82,9 @@ func (a *app) gateway(ctx context.Context, path string, f gatewayFlags) error {
 	case <-ctx.Done():
 	}
 	if a.Terminal {
+		lines.mu.Lock()
 		fmt.Fprintln(a.Err) // behind the ^C that it shows
+		lines.mu.Unlock()
 	}
 	sum, err := g.Close()
 	if perr := a.printGatewayEnd(sum); perr != nil && err == nil {
