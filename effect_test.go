@@ -257,7 +257,7 @@ func extendsHasAnEffect(t *testing.T) {
 func needsShell(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("needs sh")
+		t.Skip("the environments of this test are shell scripts, and there is no sh")
 	}
 }
 

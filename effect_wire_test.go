@@ -181,7 +181,7 @@ func vertexDiffers(t *testing.T, role string, change func(*config.Model, string)
 func seatStarts(t *testing.T, role string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the program is a shell script")
+		t.Skip("the program of this test is a shell script, which Windows cannot run")
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "claude")

@@ -183,7 +183,7 @@ func TestMisbehaviourIsNoScore(t *testing.T) {
 func TestNoProcessOutlivesItsAgent(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
-		t.Skip("processes cannot be listed here")
+		t.Skip("there is no /proc here to find what is left running")
 	}
 	for name, how := range map[string]string{
 		"in the background":         `sleep %s &`,

@@ -53,7 +53,7 @@ func sandboxed(dir, temp string) check.Means {
 func TestInSandbox(t *testing.T) {
 	t.Parallel()
 	if can := sandbox.Supports(); can.Kind == "" || runtime.GOOS == "windows" {
-		t.Skip(can.Why)
+		t.Skip("programs cannot be confined here: " + can.Why)
 	}
 	outside := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte("hidden gold"), 0o600); err != nil {
@@ -111,7 +111,7 @@ func TestInSandbox(t *testing.T) {
 func TestCancelledIsNotMeasured(t *testing.T) {
 	t.Parallel()
 	if can := sandbox.Supports(); can.Kind == "" {
-		t.Skip(can.Why)
+		t.Skip("programs cannot be confined here: " + can.Why)
 	}
 	s, err := check.Compile(map[string]any{"type": "command", "run": "sleep 600"}, check.Options{})
 	if err != nil {

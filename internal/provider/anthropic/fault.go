@@ -150,15 +150,7 @@ func stated(kind string) model.Code {
 
 // worded knows reasons by their wording.
 func worded(message string) model.Code {
-	m := strings.ToLower(message)
-	has := func(phrases ...string) bool {
-		for _, p := range phrases {
-			if strings.Contains(m, p) {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(phrases ...string) bool { return header.Mentions(message, phrases...) }
 	switch {
 	case has("prompt is too long", "exceed context limit", "input is too long", "context window", "maximum context length", "too many input tokens"):
 		return model.ContextLength

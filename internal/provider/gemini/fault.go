@@ -162,15 +162,7 @@ func named(status string) model.Code {
 
 // worded knows reasons by their wording.
 func worded(message string) model.Code {
-	m := strings.ToLower(message)
-	has := func(phrases ...string) bool {
-		for _, p := range phrases {
-			if strings.Contains(m, p) {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(phrases ...string) bool { return header.Mentions(message, phrases...) }
 	switch {
 	case has("exceeds the maximum number of tokens", "request payload size exceeds", "input context is too long", "maximum context length"):
 		return model.ContextLength

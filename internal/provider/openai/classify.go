@@ -118,15 +118,7 @@ func stated(name string) model.Code {
 // worded knows reasons by their wording, where no code is given (vLLM, xAI,
 // Google, llama.cpp).
 func worded(message string) model.Code {
-	m := strings.ToLower(message)
-	has := func(phrases ...string) bool {
-		for _, p := range phrases {
-			if strings.Contains(m, p) {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(phrases ...string) bool { return header.Mentions(message, phrases...) }
 	switch {
 	case has("maximum context length", "context window", "available context size", "context length", "prompt is too long", "too many input tokens"):
 		return model.ContextLength
