@@ -12,9 +12,16 @@ Printed per run: calls a second over the whole run, from the first request to th
 last reply; active time over bound, where the bound is the sum over sequential
 phases of latency x ceil(calls / 64); processor time and peak memory of the
 program; and the time to resume the finished run.
+
+With faults a phase lasts at least as long as the longest chain of attempts at
+one of its calls, because an attempt follows the failure of the one before. The
+floor is the bound with that in it: sum of latency x max(ceil(calls / 64), chain),
+over attempts that the server was slow to answer. No program gets below it that
+does not send the same call twice at once.
 """
 
 import argparse
+import collections
 import json
 import math
 import os
@@ -72,9 +79,15 @@ def phases(calls, where):
         if key == "rollout":
             key = "rollout " + where.get(c.get("Item"), "?")
         if not out or out[-1][0] != key:
-            out.append([key, 0])
-        out[-1][1] += 1
+            out.append([key, []])
+        out[-1][1].append(c)
     return out
+
+
+def chain(calls, latency):
+    """The most attempts at one call of a phase that took their time."""
+    slow = collections.Counter((c["Hash"], c.get("Item")) for c in calls if c["T1"] - c["T0"] >= latency / 2)
+    return max(slow.values(), default=1)
 
 
 def train(argv, work):
@@ -108,11 +121,13 @@ def measure(args, binary, where):
     with open(log) as f:
         calls = [json.loads(line) for line in f if line.strip()]
     active = max(c["T1"] for c in calls) - min(c["T0"] for c in calls)
-    bound = sum(args.latency / 1000 * math.ceil(n / 64) for _, n in phases(calls, where))
+    latency = args.latency / 1000
+    waves = [(math.ceil(len(part) / 64), chain(part, latency)) for _, part in phases(calls, where)]
+    bound, floor = (latency * sum(n) for n in ((w for w, _ in waves), (max(pair) for pair in waves)))
     shutil.rmtree(work)
     return {
         "calls": len(calls), "paid": summary["calls"]["total"], "active": active, "rate": len(calls) / active,
-        "ratio": active / bound if bound else float("nan"), "best": summary["test"]["best"]["hard"],
+        "ratio": active / bound if bound else float("nan"), "floor": floor, "best": summary["test"]["best"]["hard"],
         "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss / 1024, "resume": resumed,
     }
 
@@ -132,7 +147,7 @@ def main():
     for i in range(args.runs):
         r = measure(args, binary, where)
         rows.append(r)
-        print(f"run {i + 1}: {r['calls']} calls in {r['active']:.2f} s, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, "
+        print(f"run {i + 1}: {r['calls']} calls in {r['active']:.2f} s, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, floor {r['floor']:.2f} s, "
               f"cpu {r['cpu']:.2f} s, peak {r['rss']:.0f} MB, resume {r['resume']:.2f} s, best {r['best']:.3f}", flush=True)
     for key in ("rate", "ratio", "resume", "rss"):
         values = [r[key] for r in rows]
