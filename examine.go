@@ -211,7 +211,11 @@ func (s *setup) priced(role string) string {
 	case own:
 		return fmt.Sprintf("$%g in, $%g out per million tokens", p.Input, p.Output)
 	}
-	return fmt.Sprintf("$%g in, $%g out per million tokens (list price)", p.Input, p.Output)
+	text := fmt.Sprintf("$%g in, $%g out per million tokens (list price)", p.Input, p.Output)
+	if p.UpTo > 0 {
+		text += fmt.Sprintf("; with prompts of more than %d tokens $%g and $%g", p.UpTo, p.Long.Input, p.Long.Output)
+	}
+	return text
 }
 
 // probeError is a call of doctor that got no answer.

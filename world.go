@@ -105,7 +105,7 @@ func (s *setup) role(name string, b wire.Built) caller.Role {
 	case ok:
 		r.Price = price(p)
 	case b.Price != nil:
-		r.Price = &caller.Price{Input: b.Price.Input, Output: b.Price.Output, Cached: b.Price.Cached, CacheWrite: b.Price.CacheWrite}
+		r.Price = &caller.Price{Rates: caller.Rates(b.Price.Price), UpTo: b.Price.UpTo, Long: caller.Rates(b.Price.Long)}
 	}
 	return r
 }
@@ -117,7 +117,7 @@ func price(p config.Price) *caller.Price {
 		}
 		return *v
 	}
-	return &caller.Price{Input: p.Input, Output: p.Output, Cached: or(p.Cached), CacheWrite: or(p.CacheWrite)}
+	return &caller.Price{Rates: caller.Rates{Input: p.Input, Output: p.Output, Cached: or(p.Cached), CacheWrite: or(p.CacheWrite)}}
 }
 
 // elapsed is the time since the run was opened in this process.

@@ -40,7 +40,7 @@ func benchmarkDo(b *testing.B, goroutines int, reuse string) {
 		Journal: j, Concurrency: 64, Reuse: reuse,
 		Roles: map[string]caller.Role{model.Target: {
 			Client: client, Endpoint: "local", Model: "m", Sampling: model.Sampling{Temperature: &zero},
-			Timeout: 1 << 36, Price: &caller.Price{Input: 1, Output: 2},
+			Timeout: 1 << 36, Price: &caller.Price{Rates: caller.Rates{Input: 1, Output: 2}},
 		}},
 	})
 	if err != nil {

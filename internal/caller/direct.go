@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Direct returns a client for calls that are no steps of a run, such as those of
@@ -70,13 +69,4 @@ func (d *direct) fault(err error) error {
 		return &model.Error{Code: model.Budget, Endpoint: d.role.Endpoint, Err: over}
 	}
 	return fmt.Errorf("%s: %w", d.role.Endpoint, err)
-}
-
-// USD returns what usage costs; known is false without a price.
-func (p *Price) USD(usage trajectory.Usage) (cost float64, known bool) {
-	nano := p.nano(journal.Usage(usage))
-	if nano == nil {
-		return 0, false
-	}
-	return float64(*nano) / 1e9, true
 }

@@ -58,7 +58,7 @@ func TestDirectCallsAreMetered(t *testing.T) {
 		return model.Response{Text: "yes", Finish: model.FinishStop, Usage: trajectory.Usage{Input: 1e6, Output: 1}}, nil
 	})
 	usd := 2.0
-	price := &caller.Price{Input: 1}
+	price := &caller.Price{Rates: caller.Rates{Input: 1}}
 	b := setup(t, client, func(o *caller.Options) {
 		for name, r := range o.Roles {
 			r.Price = price

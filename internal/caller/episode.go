@@ -42,7 +42,8 @@ type EpisodeResult struct {
 // recorded. When it fails, or when infrastructure kept an answer from it and it
 // went on regardless, nothing is recorded: what it spent stays in the ledger as
 // lost, and the next try starts afresh. Tokens that the result reports count as
-// those of calls do, at the price of the role.
+// those of calls do, at the price of the role; where that rises with the length
+// of a prompt and their sum is beyond that length, their cost is unknown.
 //
 // Errors are those of Do, and what run returns.
 func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx context.Context, client model.Client) (EpisodeResult, error)) ([]byte, error) {
@@ -80,7 +81,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	if err := client.verdict(err); err != nil {
 		return nil, err
 	}
-	spend := client.reported(result.Usage)
+	spend, most := client.reported(result.Usage)
 	err = c.journal.Append(context.WithoutCancel(ctx), journal.Record{
 		Key: call.Key, Kind: journal.Episode, Attempt: client.try, Input: in, Digest: digest, Result: result.Data,
 		Replace: c.opts.Forked, Spend: spend,
@@ -88,7 +89,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	if err != nil {
 		return nil, err
 	}
-	c.meter.add(spend)
+	c.meter.add(spend, most)
 	return result.Data, nil
 }
 
@@ -228,17 +229,18 @@ func (e *episodeClient) verdict(err error) error {
 	return err
 }
 
-// reported returns what an episode spent beside its client.
-func (e *episodeClient) reported(usage trajectory.Usage) journal.Spend {
-	spend := journal.Spend{Stage: e.call.Stage, Role: e.role.name, Model: e.role.Model}
+// reported returns what an episode spent beside its client, and the most that it
+// cost when that is not known.
+func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, most int64) {
+	spend = journal.Spend{Stage: e.call.Stage, Role: e.role.name, Model: e.role.Model}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ordinal > 0 || usage == (trajectory.Usage{}) {
-		return spend
+		return spend, 0
 	}
 	spend.Usage = journal.Usage(usage)
-	spend.Cost = e.role.Price.nano(spend.Usage)
-	return spend
+	spend.Cost, most = e.role.Price.sum(spend.Usage)
+	return spend, most
 }
 
 // givenUp knows the items that decisions went on without.

@@ -213,7 +213,7 @@ func TestReportedTokensOfAnEpisodeCount(t *testing.T) {
 	b := setup(t, modeltest.New(echo), nil)
 	b.resume(func(o *caller.Options) {
 		o.Limits.Tokens = &ceiling
-		b.role(model.Target, func(r *caller.Role) { r.Price = &caller.Price{Input: 2, Output: 10, Cached: 1} })(o)
+		b.role(model.Target, func(r *caller.Role) { r.Price = &caller.Price{Rates: caller.Rates{Input: 2, Output: 10, Cached: 1}} })(o)
 	})
 	if _, err := b.Episode(t.Context(), episode("through the client"), reports(1)); err != nil {
 		t.Fatal(err)

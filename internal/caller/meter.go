@@ -17,10 +17,12 @@ type meter struct {
 	nano     int64 // billionths of a dollar
 }
 
-func newMeter(limits Limits, before journal.Total) *meter {
+// newMeter continues from what the record holds; unpriced is what that may have
+// cost beyond its known cost.
+func newMeter(limits Limits, before journal.Total, unpriced int64) *meter {
 	return &meter{
 		limits: limits, calls: before.Calls,
-		tokens: before.Usage.Input + before.Usage.Output, nano: before.CostNano,
+		tokens: before.Usage.Input + before.Usage.Output, nano: before.CostNano + unpriced,
 	}
 }
 
@@ -68,10 +70,12 @@ func (m *meter) end(s journal.Spend, answered bool) {
 	m.count(s)
 }
 
-// add counts what was spent without a call of the caller.
-func (m *meter) add(s journal.Spend) {
+// add counts what was spent without a call of the caller, and most of a cost that
+// is not known.
+func (m *meter) add(s journal.Spend, most int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.nano += most
 	m.count(s)
 }
 

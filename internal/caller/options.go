@@ -82,25 +82,6 @@ type Role struct {
 	Patient bool
 }
 
-// Price is in US dollars per million tokens. Tokens read from the provider's
-// cache cost Cached, those written to it CacheWrite, the other input tokens Input.
-type Price struct {
-	Input      float64
-	Output     float64
-	Cached     float64
-	CacheWrite float64
-}
-
-// nano returns what usage costs in billionths of a dollar.
-func (p *Price) nano(u journal.Usage) *int64 {
-	if p == nil {
-		return nil
-	}
-	plain := float64(u.Input - u.Cached - u.CacheWrite)
-	cost := int64(1000 * (p.Input*plain + p.Cached*float64(u.Cached) + p.CacheWrite*float64(u.CacheWrite) + p.Output*float64(u.Output)))
-	return &cost
-}
-
 // Limits are hard ceilings over the whole life of a run, earlier sessions
 // included; nil = none. Calls in flight when one is reached may finish.
 type Limits struct {
@@ -156,7 +137,6 @@ func New(opts Options) (*Caller, error) {
 	c := &Caller{
 		opts: opts, journal: opts.Journal, roles: make(map[string]*role),
 		slots:    newSlots(opts.Concurrency),
-		meter:    newMeter(opts.Limits, journal.Sum(opts.Journal.Totals())),
 		jitter:   newJitter(opts.JitterSeed),
 		parts:    newParts(),
 		live:     newLiveStats(),
@@ -166,6 +146,7 @@ func New(opts Options) (*Caller, error) {
 	}
 	c.addRoles()
 	results := opts.Journal.Results()
+	c.meter = newMeter(opts.Limits, journal.Sum(opts.Journal.Totals()), c.unpriced(results))
 	c.reuse, c.given = newReuse(results), newGivenUp(results)
 	if opts.Replay != nil {
 		c.given.add(opts.Replay.GivenUp())

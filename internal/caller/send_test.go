@@ -437,7 +437,7 @@ func TestACancelledCallIsChargedAndEndsWithItsCause(t *testing.T) {
 func TestCeilings(t *testing.T) {
 	t.Parallel()
 	calls, tokens, usd := int64(5), int64(500), 0.0005
-	price := &caller.Price{Input: 1, Output: 4, Cached: 0.25} // a call of echo costs 60 + 10 + 40 millionths
+	price := &caller.Price{Rates: caller.Rates{Input: 1, Output: 4, Cached: 0.25}} // a call of echo costs 60 + 10 + 40 millionths
 	tests := []struct {
 		limit  string
 		limits caller.Limits

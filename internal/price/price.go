@@ -52,9 +52,19 @@ type Entry struct {
 	Model    string // the name that matched
 	Price    Price
 	Batch    float64 // factor of the batch interface; 0 = there is none, or it is not known
-	UpTo     int64   // tokens of a prompt up to which the price holds, longer ones cost more; 0 = any
+	UpTo     int64   // tokens of a prompt up to which the price holds; 0 = any
+	Long     Price   // of all tokens of a call whose prompt is longer
 	AsOf     string  // year-month or day; "" of a price that the user set
 	Source   string  // address of the price list; "config" of a price that the user set
+}
+
+// Of returns the price of the tokens of a call whose prompt has so many of them,
+// those from the cache included.
+func (e Entry) Of(prompt int64) Price {
+	if e.UpTo > 0 && prompt > e.UpTo {
+		return e.Long
+	}
+	return e.Price
 }
 
 // FromConfig is the source of prices that the user set.
@@ -162,7 +172,7 @@ func dated(s string) bool {
 }
 
 // columns are those of a table, in order.
-const columns = "provider,models,input,cached,cache_write,output,batch,up_to,as_of,source"
+const columns = "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,as_of,source"
 
 // Parse reads a table: CSV with the columns of prices.csv. Its errors name the
 // line.
@@ -195,25 +205,46 @@ func Parse(r io.Reader) (Table, error) {
 }
 
 func parseRow(f []string) (row, error) {
-	r := row{names: strings.Fields(strings.ToLower(f[1])), entry: Entry{Provider: f[0], AsOf: f[8], Source: f[9]}}
+	r := row{names: strings.Fields(strings.ToLower(f[1])), entry: Entry{Provider: f[0], AsOf: f[12], Source: f[13]}}
 	if r.entry.Provider == "" || len(r.names) == 0 || r.entry.Source == "" {
 		return r, errors.New("a provider, a model or a source is missing")
 	}
 	r.entry.Model = r.names[0]
-	p := &r.entry.Price
-	upTo := 0.0
-	err := errors.Join(
-		number(f[2], &p.Input), number(f[5], &p.Output),
-		numberOr(f[3], p.Input, &p.Cached), numberOr(f[4], p.Input, &p.CacheWrite),
-		numberOr(f[6], 0, &r.entry.Batch), numberOr(f[7], 0, &upTo),
-	)
-	r.entry.UpTo = int64(upTo)
-	if _, day := time.Parse(time.DateOnly, f[8]); day != nil {
-		if _, month := time.Parse("2006-01", f[8]); month != nil {
-			err = errors.Join(err, fmt.Errorf("as of %q: want a month or a day such as 2025-12", f[8]))
+	err := errors.Join(r.entry.Price.parse(f[2:6]), numberOr(f[6], 0, &r.entry.Batch), r.entry.tier(f[7], f[8:12]))
+	if _, day := time.Parse(time.DateOnly, r.entry.AsOf); day != nil {
+		if _, month := time.Parse("2006-01", r.entry.AsOf); month != nil {
+			err = errors.Join(err, fmt.Errorf("as of %q: want a month or a day such as 2025-12", r.entry.AsOf))
 		}
 	}
 	return r, err
+}
+
+// parse reads input, cached, cache_write and output.
+func (p *Price) parse(f []string) error {
+	return errors.Join(
+		number(f[0], &p.Input), number(f[3], &p.Output),
+		numberOr(f[1], p.Input, &p.Cached), numberOr(f[2], p.Input, &p.CacheWrite),
+	)
+}
+
+// tier reads the length of a prompt from which another price holds, and that
+// price. One without the other would be a call counted at a wrong price.
+func (e *Entry) tier(upTo string, long []string) error {
+	if upTo == "" {
+		if text := strings.Join(long, ""); text != "" {
+			return fmt.Errorf("a price of long prompts (%s) without up_to", text)
+		}
+		return nil
+	}
+	n, err := strconv.ParseInt(upTo, 10, 64)
+	if err != nil || n <= 0 {
+		return fmt.Errorf("up_to %q: want a number of tokens", upTo)
+	}
+	e.UpTo = n
+	if err := e.Long.parse(long); err != nil {
+		return fmt.Errorf("up_to %d, and of longer prompts: %w", n, err)
+	}
+	return nil
 }
 
 func numberOr(text string, absent float64, to *float64) error {

@@ -82,13 +82,19 @@ func TestPrices(t *testing.T) {
 	t.Parallel()
 	want := price.Entry{
 		Provider: "anthropic", Model: "claude-sonnet-4-5", Price: price.Price{Input: 3, Output: 15, Cached: 0.3, CacheWrite: 3.75},
-		Batch: 0.5, UpTo: 200_000, AsOf: "2025-12", Source: "https://docs.claude.com/en/docs/about-claude/pricing",
+		Batch: 0.5, UpTo: 200_000, Long: price.Price{Input: 6, Output: 22.5, Cached: 0.6, CacheWrite: 7.5}, AsOf: "2025-12", Source: "https://docs.claude.com/en/docs/about-claude/pricing",
 	}
 	_, got, _ := table(t).Find("anthropic", "claude-sonnet-4-5-20250929")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entry (-want +got):\n%s", diff)
 	}
-	p, _, _ := table(t).Find("openai", "gpt-4-turbo")
+	if at, above := got.Of(200_000), got.Of(200_001); at != got.Price || above != got.Long {
+		t.Errorf("a prompt at the limit costs %+v, one beyond it %+v", at, above)
+	}
+	p, e, _ := table(t).Find("openai", "gpt-4-turbo")
+	if e.Of(1e9) != p {
+		t.Errorf("a price for prompts of any length is %+v for a long one", e.Of(1e9))
+	}
 	if p.Cached != p.Input || p.CacheWrite != p.Input {
 		t.Errorf("what has no price of its own does not cost as input does: %+v", p)
 	}
@@ -109,6 +115,9 @@ func TestTable(t *testing.T) {
 		}
 		if e.Price.Input <= 0 || e.Price.Output < e.Price.Input || e.Price.Cached > e.Price.Input || e.Batch < 0 || e.Batch >= 1 {
 			t.Errorf("%s %s: odd prices %+v", e.Provider, e.Model, e)
+		}
+		if e.UpTo > 0 && (e.Long.Input <= e.Price.Input || e.Long.Output < e.Price.Output || e.Long.Cached < e.Price.Cached) || e.UpTo == 0 && e.Long != (price.Price{}) {
+			t.Errorf("%s %s: odd prices of long prompts %+v", e.Provider, e.Model, e)
 		}
 		if !strings.HasPrefix(e.Source, "https://") || e.AsOf < "2025" {
 			t.Errorf("%s %s: from %q as of %q", e.Provider, e.Model, e.Source, e.AsOf)
@@ -190,7 +199,7 @@ func recorded(t *testing.T, j *journal.Journal, n int, p price.Price, usages []t
 	t.Helper()
 	c, err := caller.New(caller.Options{Journal: j, Roles: map[string]caller.Role{model.Target: {
 		Client: modeltest.Always("x"), Endpoint: "e", Model: "m",
-		Price: &caller.Price{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite},
+		Price: &caller.Price{Rates: caller.Rates{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite}},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -224,16 +233,19 @@ func TestNanoIsExactForWholeDollars(t *testing.T) {
 
 func TestParseFaults(t *testing.T) {
 	t.Parallel()
-	const head = "provider,models,input,cached,cache_write,output,batch,up_to,as_of,source\n"
+	const head = "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,as_of,source\n"
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "EOF"},
-		{"other columns", "a,b,c,d,e,f,g,h,i,j\n", "columns"},
+		{"other columns", "a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", "columns"},
 		{"too few", head + "openai,m,1\n", "line 2"},
-		{"no price", head + "openai,m,,,,1,,,2025-12,s\n", `line 2: "" is no price`},
-		{"negative", head + "# comment\nopenai,m,1,,,-1,,,2025-12,s\n", "line 3"},
-		{"not a number", head + "openai,m,NaN,,,1,,,2025-12,s\n", "NaN"},
-		{"no date", head + "openai,m,1,,,1,,,today,s\n", "today"},
-		{"no model", head + "openai, ,1,,,1,,,2025-12,s\n", "missing"},
+		{"no price", head + "openai,m,,,,1,,,,,,,2025-12,s\n", `line 2: "" is no price`},
+		{"negative", head + "# comment\nopenai,m,1,,,-1,,,,,,,2025-12,s\n", "line 3"},
+		{"not a number", head + "openai,m,NaN,,,1,,,,,,,2025-12,s\n", "NaN"},
+		{"no date", head + "openai,m,1,,,1,,,,,,,today,s\n", "today"},
+		{"no price of long prompts", head + "openai,m,1,,,1,,1000,,,,,2025-12,s\n", `of longer prompts: "" is no price`},
+		{"no length of long prompts", head + "openai,m,1,,,1,,,2,,,2,2025-12,s\n", "without up_to"},
+		{"no length", head + "openai,m,1,,,1,,1e3,2,,,2,2025-12,s\n", "1e3"},
+		{"no model", head + "openai, ,1,,,1,,,,,,,2025-12,s\n", "missing"},
 	}
 	for _, tt := range tests {
 		_, err := price.Parse(strings.NewReader(tt.text))

@@ -282,16 +282,16 @@ func (s server) ollama(base string) (model.Client, error) {
 }
 
 // priceOf returns the list price of a model, nil if it is not known.
-func priceOf(provider, name string) *price.Price {
+func priceOf(provider, name string) *price.Entry {
 	table, err := price.Default()
 	if err != nil {
 		return nil // a test of the package reads the table
 	}
-	p, _, ok := table.Find(provider, name)
+	_, entry, ok := table.Find(provider, name)
 	if !ok {
 		return nil
 	}
-	return &p
+	return &entry
 }
 
 // providers lists what a config can name.

@@ -35,7 +35,7 @@ type Built struct {
 	Source    string // what answers, beyond the model's name: part of every recorded input
 	Provider  string
 	Simulated bool
-	Price     *price.Price // list price, nil if it is not known
+	Price     *price.Entry // list price, nil if it is not known
 	Warnings  []string
 	Close     func() error // nil = nothing to release
 

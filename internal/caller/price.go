@@ -1,0 +1,84 @@
+package caller
+
+import (
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Rates are in US dollars per million tokens. Tokens read from the provider's
+// cache cost Cached, those written to it CacheWrite, the other input tokens Input.
+type Rates struct {
+	Input      float64
+	Output     float64
+	Cached     float64
+	CacheWrite float64
+}
+
+// Price is what a call costs: the rates, and where prompts beyond a length cost
+// more, those of all the tokens of such a call.
+type Price struct {
+	Rates
+
+	UpTo int64 // input tokens, cached ones included, up to which Rates hold; 0 = any
+	Long Rates // of calls with more
+}
+
+// nano returns in billionths of a dollar, fractions dropped.
+func (r Rates) nano(u journal.Usage) int64 {
+	plain := float64(u.Input - u.Cached - u.CacheWrite)
+	return int64(1000 * (r.Input*plain + r.Cached*float64(u.Cached) + r.CacheWrite*float64(u.CacheWrite) + r.Output*float64(u.Output)))
+}
+
+// long reports whether so many input tokens are more than the first rates hold
+// for.
+func (p *Price) long(input int64) bool { return p.UpTo > 0 && input > p.UpTo }
+
+// nano returns what one call costs in billionths of a dollar.
+func (p *Price) nano(u journal.Usage) *int64 {
+	if p == nil {
+		return nil
+	}
+	rates := p.Rates
+	if p.long(u.Input) {
+		rates = p.Long
+	}
+	cost := rates.nano(u)
+	return &cost
+}
+
+// sum returns what several calls cost that are known by their sum only. Where
+// that is longer than the first rates hold for, nobody knows which of the calls
+// were: the cost is unknown, and no more than most, which a ceiling goes by.
+func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
+	if p == nil {
+		return nil, 0
+	}
+	if p.long(u.Input) {
+		return nil, max(p.Rates.nano(u), p.Long.nano(u))
+	}
+	return p.nano(u), 0
+}
+
+// unpriced returns what the episodes on record may have cost of which only a
+// ceiling needs to know.
+func (c *Caller) unpriced(results []journal.Record) int64 {
+	total := int64(0)
+	for _, rec := range results {
+		r := c.roles[rec.Role]
+		if rec.Kind != journal.Episode || rec.Cost != nil || rec.Code == journal.CodeInherited || r == nil {
+			continue
+		}
+		_, most := r.Price.sum(rec.Usage)
+		total += most
+	}
+	return total
+}
+
+// USD returns what a call with this usage costs; known is false without a price.
+func (p *Price) USD(usage trajectory.Usage) (cost float64, known bool) {
+	nano := p.nano(journal.Usage(usage))
+	if nano == nil {
+		return 0, false
+	}
+	return float64(*nano) / 1e9, true
+}
