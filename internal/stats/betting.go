@@ -1,0 +1,248 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// Betting measures evidence on the mean of bounded observations by the wealth of
+// somebody who bets against a value m of that mean (I. Waudby-Smith and A.
+// Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86,
+// 2024). The wealth begins at 1 and is multiplied, at each observation x, by
+//
+//	1 + lambda * (x - m) / (m - Low)
+//
+// with a stake lambda between 0 and 1/2 that depends on earlier observations
+// alone. For differences between -1 and 1 and m = 0 that is 1 + lambda*d. If the
+// true mean is at most m nobody can expect to gain, and the probability that the
+// wealth ever reaches 1/alpha is at most alpha (Ville). So it may be looked at
+// after every observation, stopped at will, carried on another night, and
+// multiplied with that of other observations.
+//
+// The stake: the money is spread evenly over 32 players who each always bet the
+// same, from 1/64 to 1/2 (a discrete universal portfolio: T. Cover, Math. Finance
+// 1, 1991; F. Orabona and K.-S. Jun, IEEE Trans. Inf. Theory 70, 2024). What they
+// own together is the wealth of one player whose stake is their mean weighted by
+// what each has, which is predictable and within [0, 1/2]. There is nothing to
+// tune, and with replacement the wealth does not depend on the order.
+//
+// The zero value is for differences between -1 and 1, with replacement.
+type Betting struct {
+	// Low and High bound one observation. Both 0 stand for -1 and 1.
+	Low, High float64
+	// Total is the number of observations there are, when they are read without
+	// replacement in an order drawn at random, and the mean meant is that of these
+	// Total numbers: m is then what is left of it for the ones that were not read
+	// yet. It applies to values that would come out the same when read again. When
+	// each evaluation is subject to chance leave it 0. 0: with replacement.
+	Total int
+}
+
+const players = 32
+
+// stake is that of one player.
+func stake(i int) float64 { return float64(i+1) / (2 * players) }
+
+// bounds are Low and High with their default.
+func (b Betting) bounds() (low, high float64) {
+	if b.Low == 0 && b.High == 0 {
+		return -1, 1
+	}
+	return b.Low, b.High
+}
+
+func (b Betting) check(name string, xs []float64) error {
+	low, high := b.bounds()
+	if err := finite(name, []float64{low, high}); err != nil {
+		return err
+	}
+	if low >= high {
+		return fmt.Errorf("%s: bounds %v and %v, want the lower one first", name, low, high)
+	}
+	for i, x := range xs {
+		if !(x >= low && x <= high) {
+			return fmt.Errorf("%s: observation %d is %v, want %v to %v", name, i, x, low, high)
+		}
+	}
+	if b.Total < 0 || b.Total > 0 && len(xs) > b.Total {
+		return fmt.Errorf("%s: %d observations of %d, want at most as many as there are", name, len(xs), b.Total)
+	}
+	return nil
+}
+
+// LogWealth is the natural logarithm of the wealth against "the mean is at most
+// m" after all observations: an e-value. [Evidence] turns it into a number. No
+// observations give 0, a wealth of 1. It is +Inf when the observations alone rule
+// m out: without replacement, when even the lowest values of the rest would leave
+// a larger mean.
+func (b Betting) LogWealth(xs []float64, m float64) (float64, error) {
+	if err := b.checkMean("betting", xs, m); err != nil {
+		return 0, err
+	}
+	return b.wealth(xs, m), nil
+}
+
+func (b Betting) checkMean(name string, xs []float64, m float64) error {
+	low, high := b.bounds()
+	if err := b.check(name, xs); err != nil {
+		return err
+	}
+	if !(m >= low && m <= high) {
+		return fmt.Errorf("%s: the mean to bet against is %v, want %v to %v", name, m, low, high)
+	}
+	return nil
+}
+
+// Path is [Betting.LogWealth] after each observation, for somebody who looks
+// every time. It has as many values as there are observations.
+func (b Betting) Path(xs []float64, m float64) ([]float64, error) {
+	if err := b.checkMean("betting", xs, m); err != nil {
+		return nil, err
+	}
+	t := b.table(m)
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		t.read(x, 1)
+		out[i] = t.log()
+	}
+	return out, nil
+}
+
+// wealth is LogWealth for valid input.
+func (b Betting) wealth(xs []float64, m float64) float64 {
+	t := b.table(m)
+	if b.Total > 0 {
+		for _, x := range xs {
+			t.read(x, 1)
+		}
+		return t.log()
+	}
+	// In ascending order, equal values at once: the same bits for any order.
+	sorted := slices.Sorted(slices.Values(xs))
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && sorted[n] == sorted[0] {
+			n++
+		}
+		t.read(sorted[0], n)
+		sorted = sorted[n:]
+	}
+	return t.log()
+}
+
+// table is where the players sit.
+type table struct {
+	low, high float64
+	m         float64 // mean to bet against
+	total     int     // 0: with replacement
+	seen      int
+	sum       float64
+	logs      [players]float64
+}
+
+func (b Betting) table(m float64) *table {
+	low, high := b.bounds()
+	return &table{low: low, high: high, m: m, total: b.Total}
+}
+
+// rest is the mean that the observations to come must have for all to have the
+// mean m. There must be some.
+func (t *table) rest() float64 {
+	if t.total == 0 {
+		return t.m
+	}
+	return (float64(t.total)*t.m - t.sum) / float64(t.total-t.seen)
+}
+
+// read lets everybody bet on n observations of the same value; without
+// replacement n is 1.
+func (t *table) read(x float64, n int) {
+	// A rest above High cannot be; High is then the fairest bet that a mean of at
+	// most m leaves. A rest below Low is noticed in log.
+	m := min(t.rest(), t.high)
+	t.seen += n
+	t.sum += float64(n) * x
+	gain := (x - m) / (m - t.low)
+	switch {
+	case m > t.low:
+	case x > t.low:
+		gain = math.Inf(1)
+	default:
+		gain = 0
+	}
+	for i := range t.logs {
+		t.logs[i] += float64(n) * math.Log1p(stake(i)*gain)
+	}
+}
+
+// log is the logarithm of what all own together, beginning with 1.
+func (t *table) log() float64 {
+	if t.impossible() {
+		return math.Inf(1)
+	}
+	return logSum(t.logs[:]) - math.Log(players)
+}
+
+// impossible says that a mean of at most m is ruled out, whatever comes. The
+// slack is for rounding: a mean of exactly m stays possible.
+func (t *table) impossible() bool {
+	if t.total == 0 {
+		return false
+	}
+	least := t.sum + float64(t.total-t.seen)*t.low
+	return least > float64(t.total)*t.m+1e-9*float64(t.total)*(t.high-t.low)
+}
+
+// Interval is the confidence sequence at a two-sided level such as 0.95, as it
+// stands after all observations: the means against which neither those who bet
+// on more nor those who bet on less have reached 2/(1-level). With probability
+// level the true mean is in the interval at every n at once, so it may be looked
+// at as often as one likes. Without observations it is [Low, High]; without
+// replacement, when all are read, it is their mean.
+func (b Betting) Interval(xs []float64, level float64) (score.Interval, error) {
+	const name = "confidence sequence"
+	if err := probability(name, "level", level); err != nil {
+		return score.Interval{}, err
+	}
+	if err := b.check(name, xs); err != nil {
+		return score.Interval{}, err
+	}
+	if b.Total > 0 && len(xs) == b.Total {
+		mean := stat.Mean(xs, nil)
+		return score.Interval{Low: mean, High: mean}, nil
+	}
+	limit := math.Log(2 / (1 - level))
+	// Those who bet on less are those who bet on more, seen in the mirror.
+	low, high := b.bounds()
+	mirror := make([]float64, len(xs))
+	for i, x := range xs {
+		mirror[i] = -x
+	}
+	other := Betting{Low: -high, High: -low, Total: b.Total}
+	one, two := b.lower(xs, limit), -other.lower(mirror, limit)
+	// Without replacement a freak order can make both sides win past each other.
+	return score.Interval{Low: min(one, two), High: max(one, two)}, nil
+}
+
+// lower is the smallest mean against which the wealth stays below the limit. The
+// wealth falls as the mean to bet against grows, so halving finds it.
+func (b Betting) lower(xs []float64, limit float64) float64 {
+	low, high := b.bounds()
+	if b.wealth(xs, low) < limit {
+		return low
+	}
+	for range 40 {
+		mid := low + (high-low)/2
+		if b.wealth(xs, mid) < limit {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return low // on the safe side of the last step
+}

@@ -1,0 +1,95 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// Wilson returns the score interval of a proportion at a two-sided level such as
+// 0.95. The formula is [score.Wilson]; this takes counts and a level instead of
+// a proportion and a quantile. n = 0 gives [0, 1].
+func Wilson(successes, n int, level float64) (score.Interval, error) {
+	if err := probability("Wilson interval", "level", level); err != nil {
+		return score.Interval{}, err
+	}
+	if n < 0 || successes < 0 || successes > n {
+		return score.Interval{}, fmt.Errorf("Wilson interval: %d successes of %d, want 0 <= successes <= trials", successes, n)
+	}
+	p := 0.5
+	if n > 0 {
+		p = float64(successes) / float64(n)
+	}
+	return score.Wilson(p, n, quantile((1+level)/2)), nil
+}
+
+// PValues are those of a test of "no difference". Small values of Greater speak
+// for the candidate, of Less for the reference, of TwoSided for a difference in
+// whichever direction.
+type PValues struct {
+	TwoSided float64 `json:"two_sided"`
+	Greater  float64 `json:"greater"`
+	Less     float64 `json:"less"`
+}
+
+// McNemarExact compares two arms by their results on the same items, right or
+// wrong: wins are the items that only the candidate has right, losses those that
+// only the reference has right; items on which they agree carry no information.
+// Under the null hypothesis wins are binomial with probability 1/2 (Q. McNemar,
+// Psychometrika 12, 1947, in the exact form). Each p-value is exact, the
+// two-sided one twice the smaller tail and at most 1. Without a discordant pair
+// all are 1. A negative count gives NaN, which is below no level.
+//
+// The p-values hold for a sample whose size was fixed beforehand. Whoever looks
+// and then decides whether to go on wants [DiscordantE].
+func McNemarExact(wins, losses int) PValues {
+	if wins < 0 || losses < 0 {
+		return PValues{math.NaN(), math.NaN(), math.NaN()}
+	}
+	p := PValues{Greater: halfTail(losses, wins), Less: halfTail(wins, losses)}
+	p.TwoSided = min(1, 2*min(p.Greater, p.Less))
+	return p
+}
+
+// halfTail is P(Bin(a+b, 1/2) <= a).
+func halfTail(a, b int) float64 {
+	if b == 0 {
+		return 1
+	}
+	return mathext.RegIncBeta(float64(b), float64(a+1), 0.5)
+}
+
+// Sign is the outcome of a sign test.
+type Sign struct {
+	Wins   int     `json:"wins"`   // differences above 0
+	Losses int     `json:"losses"` // differences below 0
+	Ties   int     `json:"ties"`   // differences of 0: they are left out
+	P      PValues `json:"p"`
+}
+
+// SignTest asks whether differences are as often above 0 as below. It is exact
+// for any distribution of independent differences and deaf to their size
+// (W. J. Dixon and A. M. Mood, JASA 41, 1946; ties are left out). Without a
+// difference, or with ties only, all p-values are 1. NaN and infinities are
+// refused.
+func SignTest(diffs []float64) (Sign, error) {
+	if err := finite("sign test", diffs); err != nil {
+		return Sign{}, err
+	}
+	var s Sign
+	for _, d := range diffs {
+		switch {
+		case d > 0:
+			s.Wins++
+		case d < 0:
+			s.Losses++
+		default:
+			s.Ties++
+		}
+	}
+	s.P = McNemarExact(s.Wins, s.Losses)
+	return s, nil
+}
