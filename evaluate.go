@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -162,7 +163,7 @@ func (w *world) scoreSplit(ctx context.Context, split task.Split) ([]trajectory.
 		return out, nil
 	}
 	if !gate.Enough(len(out), len(keys)) {
-		return nil, &train.NothingMeasuredError{Place: place.Prefix, Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(keys), len(out), reason)}
+		return nil, &train.NothingMeasuredError{Place: place.Prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(keys), plural.Of(len(out), "item is", "items are"), reason)}
 	}
 	decision, err := json.Marshal(map[string]any{"without": keys})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -83,7 +84,7 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 		e.add("config, skill, tasks", "", err, "correct what is named; `skillopt tasks lint` checks tasks alone")
 		return e
 	}
-	e.add("skill", fmt.Sprintf("%d bytes, hash %s", len(s.skill.Text()), s.skill.Hash()), nil, "")
+	e.add("skill", fmt.Sprintf("%s, hash %s", plural.Of(len(s.skill.Text()), "byte", "bytes"), s.skill.Hash()), nil, "")
 	e.add("tasks", fmt.Sprintf("%d train, %d selection, %d test", len(s.data.Train), len(s.data.Selection), len(s.data.Test)), s.requireSplits(), "add tasks, or set split.ratio")
 	e.add("run folder", s.cfg.Run.Dir, writable(s.cfg.Run.Dir), "choose another with --set run.dir=...")
 	e.worker(ctx, s)
@@ -194,7 +195,7 @@ func (s *setup) ask(ctx context.Context, role string) (string, error) {
 	if s.models[role].Simulated {
 		kind = "simulated, "
 	}
-	return fmt.Sprintf("%s%s answered in %d ms, %d tokens", kind, resp.Model, time.Since(began).Milliseconds(), resp.Usage.Input+resp.Usage.Output), nil
+	return fmt.Sprintf("%s%s answered in %d ms, %s", kind, resp.Model, time.Since(began).Milliseconds(), plural.Of(resp.Usage.Input+resp.Usage.Output, "token", "tokens")), nil
 }
 
 // priced says what a model costs, as far as it is known.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 )
@@ -49,8 +50,7 @@ func ExamineAgents(ctx context.Context, opts ...Option) Examination {
 // worker examines what carries out tasks and checks other than a model.
 func (e *Examination) worker(ctx context.Context, s *setup) {
 	if len(s.cfg.Env.Command) > 0 && s.env == nil {
-		detail, err := s.starts(ctx)
-		e.add("environment", detail, err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
+		e.Rows = append(e.Rows, s.starts(ctx))
 	}
 	if s.cfg.Agent.Name != "" {
 		info, err := s.detect(ctx, s.cfg.Agent)
@@ -158,37 +158,44 @@ func joined(parts ...string) string {
 	return strings.Join(there, "; ")
 }
 
-// startTime is how long the program of an environment may take to end when there
-// is no task for it.
-const startTime = 20 * time.Second
+// startTime is how long the program of an environment has to show that it does
+// not end before there is a task for it.
+const startTime = 2 * time.Second
 
-// starts runs the program of the environment without a task: it is to end with
-// its input.
-func (s *setup) starts(ctx context.Context) (string, error) {
-	p, environ, err := s.environment()
+// starts runs the program of the environment as the first task of a run would,
+// without a task. One that ends or writes before there is one fails a run too;
+// what it does at the end of its input, which no run begins with, is no more than
+// to be known.
+func (s *setup) starts(ctx context.Context) Finding {
+	f := Finding{Name: "environment"}
+	name := strings.Join(s.cfg.Env.Command, " ")
+	parting, err := s.probeEnvironment(ctx)
+	var fault *env.Error
+	switch {
+	case errors.As(err, &fault) && fault.Kind == env.Died:
+		err = fmt.Errorf("%s ended before it had a task (%w): %s", name, cmp.Or(fault.Err, error(fault)), lastLine(fault.Stderr))
+	case errors.As(err, &fault) && fault.Kind == env.Rubbish:
+		err = fmt.Errorf("%s: %s", name, fault.Detail)
+	case err == nil:
+		f.OK, f.Detail = true, name+" starts"
+		if parting != "" {
+			f.Warning = true
+			f.Detail += "; without a task it ends with " + parting
+		}
+		return f
+	}
+	f.err = &inputError{err}
+	f.Detail, f.Mend = err.Error(), "check env.command; it is started in the folder of the config, and reads one JSON line a task"
+	return f
+}
+
+func (s *setup) probeEnvironment(ctx context.Context) (parting string, err error) {
+	p, _, err := s.environment()
 	if err != nil {
 		return "", err
 	}
-	if err := p.Close(); err != nil {
-		return "", fmt.Errorf("env.command: %w", err)
-	}
-	name := strings.Join(s.cfg.Env.Command, " ")
-	r, err := sandbox.Run(ctx, sandbox.Spec{Argv: s.cfg.Env.Command, Dir: s.loaded.Dir, Env: environ, Timeout: startTime})
-	switch {
-	case err != nil:
-		return "", &inputError{fmt.Errorf("env.command: %w", err)}
-	case r.Reason == sandbox.Deadline:
-		return fmt.Sprintf("%s starts; it does not end with its input", name), nil
-	case r.Reason == sandbox.Cancelled:
-		return "", context.Cause(ctx)
-	case r.Code != 0:
-		why := fmt.Sprintf("exit code %d", r.Code)
-		if r.Signal != "" {
-			why = r.Signal
-		}
-		return "", &inputError{fmt.Errorf("%s ended with %s before it had a task: %s", name, why, lastLine(r.Stderr))}
-	}
-	return name + " starts", nil
+	parting, err = p.Probe(ctx, startTime)
+	return parting, errors.Join(err, p.Close())
 }
 
 func lastLine(text string) string {

@@ -3,11 +3,11 @@ package skillopt
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -71,7 +71,9 @@ func exportCassette(ctx context.Context, dir, path string, secrets *redact.Redac
 const replayKey = "library.replay"
 
 // replayed says which cassette it is.
-func (s *setup) replayed() string { return fmt.Sprintf("a cassette of %d steps", s.replay.Len()) }
+func (s *setup) replayed() string {
+	return "a cassette of " + plural.Of(s.replay.Len(), "step", "steps")
+}
 
 // build builds the client of a role. In a replay nobody is called, so that it
 // needs no key.

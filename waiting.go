@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provider/handoff"
 )
 
@@ -25,10 +26,7 @@ type folder struct {
 func (e *waitingError) Error() string {
 	var lines []string
 	for _, f := range e.folders {
-		what := "1 question waits for its answer"
-		if f.questions > 1 {
-			what = fmt.Sprintf("%d questions wait for answers", f.questions)
-		}
+		what := plural.Of(f.questions, "question waits for its answer", "questions wait for answers")
 		lines = append(lines, fmt.Sprintf("%s in %s, as %s there says", what, f.path, handoff.Readme))
 	}
 	return strings.Join(lines, "\n")

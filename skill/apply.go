@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // previewLength is how many code points of target and content a Report shows.
@@ -94,7 +96,7 @@ func (a *applier) refuse(text string) (status ApplyStatus, detail string) {
 	case !a.opts.Unprotected && !RegionsEqual(a.text, text):
 		return SkippedProtectedRegion, "it would change the front matter or a protected region"
 	case a.opts.Budget > 0 && a.applied >= a.opts.Budget:
-		return SkippedOverBudget, fmt.Sprintf("the budget of %d edits is spent", a.opts.Budget)
+		return SkippedOverBudget, fmt.Sprintf("the budget of %s is spent", plural.Of(a.opts.Budget, "edit", "edits"))
 	case len(text) > a.opts.MaxBytes && len(text) > len(a.text):
 		return SkippedTooLarge, fmt.Sprintf("the document would have %d bytes, at most %d are allowed", len(text), a.opts.MaxBytes)
 	}

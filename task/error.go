@@ -3,6 +3,8 @@ package task
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // Problem is one thing that is wrong with a set of tasks.
@@ -47,7 +49,7 @@ func (e *Error) Error() string {
 	left := len(e.Problems)
 	for _, p := range e.Problems {
 		if len(lines) == maxPrinted {
-			lines = append(lines, fmt.Sprintf("and %d more problems", left))
+			lines = append(lines, fmt.Sprintf("and %s", plural.Of(left, "more problem", "more problems")))
 			break
 		}
 		more := alike[p.Msg] - maxAlike

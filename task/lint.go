@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 )
 
@@ -62,7 +63,7 @@ func newSet(tasks []Task, rules Rules, ps *problems) (Set, error) {
 		return Set{}, err
 	}
 	if len(tasks) < MinTasks {
-		s.warnings = append(s.warnings, fmt.Sprintf("only %d tasks: with fewer than %d, differences between skills are mostly chance", len(tasks), MinTasks))
+		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(tasks), "task", "tasks"), MinTasks))
 	}
 	return s, nil
 }
@@ -220,7 +221,7 @@ func (l *linter) overlap(s *Set, ps *problems) {
 		}
 	}
 	if same > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("%d tasks ask the same as another task of their split", same))
+		s.warnings = append(s.warnings, fmt.Sprintf("%s the same as another task of %s split", plural.Of(same, "task asks", "tasks ask"), plural.Word(same, "its", "their")))
 	}
 }
 

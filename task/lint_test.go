@@ -143,7 +143,7 @@ func TestWarnings(t *testing.T) {
 	}
 	twins[1].Prompt, twins[2].Split = twins[0].Prompt, task.Test
 	s, err := task.NewSet(twins, task.Rules{})
-	if err != nil || len(s.Warnings()) != 1 || !strings.Contains(s.Warnings()[0], "1 tasks ask the same") {
+	if err != nil || len(s.Warnings()) != 1 || !strings.Contains(s.Warnings()[0], "1 task asks the same as another task of its split") {
 		t.Errorf("got %v, %v", s.Warnings(), err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // ParseSplit reads the name of a split: train, selection or test, or one of the
@@ -75,7 +77,7 @@ func (s Set) Assign(parts map[Split][]int) (Set, error) {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		for _, i := range parts[name] {
 			if i < 0 || i >= len(tasks) {
-				return Set{}, fmt.Errorf("assign splits: %s names task %d, there are %d tasks", name, i, len(tasks))
+				return Set{}, fmt.Errorf("assign splits: %s names task %d of %d", name, i, len(tasks))
 			}
 			if seen[i] {
 				return Set{}, fmt.Errorf("assign splits: task %q is named twice", tasks[i].ID)
@@ -96,8 +98,8 @@ func (s Set) Require(names ...Split) error {
 	var ps problems
 	for _, name := range names {
 		if len(s.splits[name]) == 0 {
-			ps.add("", "", "the %s split is empty: %d tasks are in train, %d in selection, %d in test; each split in use needs at least one",
-				name, len(s.splits[Train]), len(s.splits[Selection]), len(s.splits[Test]))
+			ps.add("", "", "the %s split is empty: %s in train, %d in selection, %d in test; each split in use needs at least one",
+				name, plural.Of(len(s.splits[Train]), "task is", "tasks are"), len(s.splits[Selection]), len(s.splits[Test]))
 		}
 	}
 	return ps.err()

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -144,7 +145,7 @@ func (call *Call) refuses(resp model.Response) error {
 
 func (call *Call) exhausted(replies int, reason error) error {
 	if call.Role == model.Target {
-		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%d replies in a row could not be used, last: %w", replies, reason)}
+		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%s in a row could not be used, last: %w", plural.Of(replies, "reply", "replies"), reason)}
 	}
 	return &LostError{Key: call.Key, Replies: replies, Err: reason}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -126,7 +127,7 @@ func (a *app) secretsOf(dir, conf string) ([]string, error) {
 const shownKeys = 5
 
 func (a *app) writeExported(w io.Writer, e exported) error {
-	fmt.Fprintf(w, "wrote %s: %d recorded %s\n", a.relative(e.File), e.Steps, plural(e.Steps, "step", "steps"))
+	fmt.Fprintf(w, "wrote %s: %s\n", a.relative(e.File), plural.Of(e.Steps, "recorded step", "recorded steps"))
 	if n := len(e.Redacted); n > 0 {
 		fmt.Fprintf(w, "secrets were taken out of %d of them; what was asked with such an answer is not found in a replay:\n", n)
 		for i, key := range e.Redacted {
@@ -146,13 +147,6 @@ func (a *app) writeExported(w io.Writer, e exported) error {
 	return err
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 func addReplay(c *cobra.Command, path *string) {
 	c.Flags().StringVar(path, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
 }
@@ -167,6 +161,6 @@ func (a *app) asking(replay string, yes bool) ([]skillopt.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(a.Err, "replaying %d recorded %s of %s: no model is called\n", c.Len(), plural(c.Len(), "step", "steps"), replay)
+	fmt.Fprintf(a.Err, "replaying %s of %s: no model is called\n", plural.Of(c.Len(), "recorded step", "recorded steps"), replay)
 	return []skillopt.Option{skillopt.WithReplay(c)}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 type gatewayFlags struct {
@@ -243,13 +244,13 @@ func (a *app) printGatewayEnd(s skillopt.GatewaySummary) error {
 		return printLine(a.Out, gatewayEnd{Event: "end", GatewaySummary: s})
 	}
 	w := a.Out
-	fmt.Fprintf(w, "%d %s", s.Exchanges, plural(s.Exchanges, "exchange", "exchanges"))
+	fmt.Fprintf(w, "%s", plural.Of(s.Exchanges, "exchange", "exchanges"))
 	if s.Failed > 0 {
 		fmt.Fprintf(w, ", %d without an answer", s.Failed)
 	}
 	fmt.Fprintf(w, "\n%s\n", tokensText(s.Tokens, s.CostUSD))
 	if s.TotalCalls > int64(s.Exchanges-s.Failed) {
-		fmt.Fprintf(w, "all sessions: %d calls\n%s\n", s.TotalCalls, tokensText(s.TotalTokens, s.TotalUSD))
+		fmt.Fprintf(w, "all sessions: %s\n%s\n", plural.Of(s.TotalCalls, "call", "calls"), tokensText(s.TotalTokens, s.TotalUSD))
 	}
 	_, err := fmt.Fprintf(w, "ledger: %s\n", a.relative(s.RunDir))
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/draft"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -216,7 +217,7 @@ func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error
 	for _, name := range []string{workTasks, workConfig} {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))
 	}
-	fmt.Fprintf(out, "asked for %d tasks, kept %d", d.Asked, d.Kept)
+	fmt.Fprintf(out, "asked for %s, kept %d", plural.Of(d.Asked, "task", "tasks"), d.Kept)
 	if d.Doubtful > 0 {
 		fmt.Fprintf(out, ", %d of them with a doubt", d.Doubtful)
 	}
@@ -226,7 +227,7 @@ func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error
 	}
 	writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, WallS: d.WallS, Simulated: d.Simulated})
 	if d.Recorded > 0 {
-		fmt.Fprintf(out, "%d calls were recorded by an earlier session and not made again\n", d.Recorded)
+		fmt.Fprintf(out, "%s by an earlier session and not made again\n", plural.Of(d.Recorded, "call was recorded", "calls were recorded"))
 	}
 	if d.Simulated {
 		fmt.Fprintln(out, "simulated models: the tasks come from the world file")

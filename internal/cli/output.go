@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -92,12 +93,8 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 // there are, 0 if that does not matter.
 func exploratory(n int) string {
 	who := "tasks are drafts"
-	switch n {
-	case 0:
-	case 1:
-		who = "1 task is a draft"
-	default:
-		who = fmt.Sprintf("%d tasks are drafts", n)
+	if n > 0 {
+		who = plural.Of(n, "task is a draft", "tasks are drafts")
 	}
 	return "exploratory: " + who + " that nobody has reviewed (skillopt tasks review)"
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // progress shows a run: one line that is drawn over on a terminal, plain lines
@@ -76,9 +77,9 @@ func (p *progress) started(e event.RunStarted) {
 	p.steps, p.start = e.Steps, p.now()
 	verb := "run"
 	if e.Resumed {
-		verb = fmt.Sprintf("resuming (%d calls recorded)", e.Recorded)
+		verb = fmt.Sprintf("resuming (%s recorded)", plural.Of(e.Recorded, "call", "calls"))
 	}
-	p.line("%s %s: %d train, %d selection, %d test tasks, %d steps", verb, p.path(e.RunDir), e.Train, e.Selection, e.Test, e.Steps)
+	p.line("%s %s: %d train, %d selection, %d test %s, %s", verb, p.path(e.RunDir), e.Train, e.Selection, e.Test, plural.Word(e.Test, "task", "tasks"), plural.Of(e.Steps, "step", "steps"))
 }
 
 func (p *progress) stepDone(e event.StepDone) {
@@ -223,7 +224,7 @@ func (p *progress) parts() []string {
 	if p.best != nil {
 		parts = append(parts, "best "+scoreText(p.best))
 	}
-	parts = append(parts, fmt.Sprintf("%d calls", p.last.Calls), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
+	parts = append(parts, plural.Of(p.last.Calls, "call", "calls"), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
 	if p.last.Cost != nil {
 		parts = append(parts, fmt.Sprintf("$%.2f", *p.last.Cost))
 	}

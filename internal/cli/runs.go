@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -271,8 +272,8 @@ func (a *app) showRun(v runView) error {
 		fmt.Fprintf(a.Out, "  forked of %s\n", m.ForkedOf)
 	}
 	if serves(m) {
-		_, err := fmt.Fprintf(a.Out, "  the ledger of `skillopt gateway` (models.%s): %d calls\n  %s\n",
-			m.Identity["library.gateway"], v.Gateway.TotalCalls, tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
+		_, err := fmt.Fprintf(a.Out, "  the ledger of `skillopt gateway` (models.%s): %s\n  %s\n",
+			m.Identity["library.gateway"], plural.Of(v.Gateway.TotalCalls, "call", "calls"), tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
 		return err
 	}
 	if drafts(m) {

@@ -11,14 +11,15 @@ import (
 	"text/tabwriter"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
 // writeSummary prints what a run came to.
 func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
-	fmt.Fprintf(out, "%s: %d steps, %d accepted, %d rejected, %d skipped", s.Status, s.Steps, s.Accepted, s.Rejected, s.Skipped)
+	fmt.Fprintf(out, "%s: %s, %d accepted, %d rejected, %d skipped", s.Status, plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {
-		fmt.Fprintf(out, ", %d replies lost", s.Lost)
+		fmt.Fprintf(out, ", %s lost", plural.Of(s.Lost, "reply", "replies"))
 	}
 	fmt.Fprintln(out)
 	if s.Best.Selection != nil {
@@ -85,13 +86,13 @@ func writeUsage(out io.Writer, s *skillopt.Summary) {
 	if s.Tokens.Cached > 0 {
 		input += fmt.Sprintf(" (%.0f %% from the provider's cache)", 100*float64(s.Tokens.Cached)/float64(s.Tokens.Input))
 	}
-	fmt.Fprintf(out, "%d model calls, %s and %s output tokens, %s, %.1f s\n", s.Calls.Total, input, count(s.Tokens.Output), costText(s), s.WallS)
+	fmt.Fprintf(out, "%s, %s and %s output tokens, %s, %.1f s\n", plural.Of(s.Calls.Total, "model call", "model calls"), input, count(s.Tokens.Output), costText(s), s.WallS)
 	var faults int64
 	for _, n := range s.Calls.Faults {
 		faults += n
 	}
 	if faults > 0 {
-		fmt.Fprintf(out, "%d attempts failed:", faults)
+		fmt.Fprintf(out, "%s failed:", plural.Of(faults, "attempt", "attempts"))
 		for _, code := range slices.Sorted(maps.Keys(s.Calls.Faults)) {
 			fmt.Fprintf(out, " %s %d", code, s.Calls.Faults[code])
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 func (a *app) tasksCommand() *cobra.Command {
@@ -46,7 +47,7 @@ func (a *app) lint(path string, sets []string) error {
 	if a.json {
 		return printJSON(a.Out, report)
 	}
-	fmt.Fprintf(a.Out, "%d tasks: %d train, %d selection, %d test\n", report.Tasks, report.Train, report.Selection, report.Test)
+	fmt.Fprintf(a.Out, "%s: %d train, %d selection, %d test\n", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test)
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
 		fmt.Fprintf(a.Out, "  %s: %d\n", name, report.ByType[name])
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -88,7 +89,7 @@ func (a *app) review(path string, f reviewFlags) error {
 		w.reviews = append(w.reviews, r)
 	}
 	if w.total > 0 && !f.acceptAll && !a.canAsk() {
-		return usagef("%d tasks are to be reviewed, but there is no terminal to ask on; run this in a terminal, or accept them unseen with --accept-all", w.total)
+		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or accept them unseen with --accept-all", plural.Of(w.total, "task is", "tasks are"))
 	}
 	switch err := w.all(); {
 	case errors.Is(err, errInterrupted):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // askAbove is the number of calls above which `train` asks before it spends.
@@ -162,22 +163,15 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 }
 
 // amount is a number of things.
-func amount(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // planWidth is where the list of stages is broken, at the latest.
 const planWidth = 79
 
 // writePlan prints the upper bound of calls, in whole words.
 func (a *app) writePlan(p skillopt.Plan) {
 	if p.Episodes > 0 {
-		fmt.Fprintf(a.Err, "at most %s, each of as many model calls as it needs, and %s:\n", amount(p.Episodes, "episode"), amount(p.Total-p.Episodes, "other model call"))
+		fmt.Fprintf(a.Err, "at most %s, each of as many model calls as it needs, and %s:\n", plural.Of(p.Episodes, "episode", "episodes"), plural.Of(p.Total-p.Episodes, "other model call", "other model calls"))
 	} else {
-		fmt.Fprintf(a.Err, "at most %s, not counting what is asked again:\n", amount(p.Total, "model call"))
+		fmt.Fprintf(a.Err, "at most %s, not counting what is asked again:\n", plural.Of(p.Total, "model call", "model calls"))
 	}
 	line, width := " ", planWidth
 	if a.Terminal && a.Width > 0 {

@@ -252,7 +252,7 @@ func (e *Env) Close() error {
 	e.mu.Unlock()
 	e.end(errClosed)
 	for _, p := range idle {
-		e.running.Go(p.dismiss)
+		e.running.Go(func() { p.dismiss() })
 	}
 	e.running.Wait()
 	return nil

@@ -1,6 +1,10 @@
 package gate
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+)
 
 // Strict is the published rule: every item once for the candidate, and the
 // candidate's mean against the incumbent's over the items that both have.
@@ -40,7 +44,7 @@ func (s Strict) Judge(e *Evidence) (Verdict, bool) {
 	case tie:
 		relation = "no worse than"
 	}
-	v.Reason = fmt.Sprintf("%.4f is %s the current %.4f on %d items", *v.Candidate, relation, *v.Current, v.N) + leftOut(v)
+	v.Reason = fmt.Sprintf("%.4f is %s the current %.4f on %s", *v.Candidate, relation, *v.Current, plural.Of(v.N, "item", "items")) + leftOut(v)
 	return v, true
 }
 
@@ -69,7 +73,7 @@ func (Observe) Judge(e *Evidence) (Verdict, bool) {
 	if c.beatsBest {
 		v.Action = AcceptNewBest
 	}
-	v.Reason = fmt.Sprintf("scored %.4f on %d items; every candidate is accepted", *v.Candidate, v.N) + leftOut(v)
+	v.Reason = fmt.Sprintf("scored %.4f on %s; every candidate is accepted", *v.Candidate, plural.Of(v.N, "item", "items")) + leftOut(v)
 	return v, true
 }
 

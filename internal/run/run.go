@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // Names of the files of a run directory.
@@ -198,7 +199,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 		return &IdentityError{Dir: o.Dir, Changes: changes}
 	}
 	if _, err := os.Stat(filepath.Join(o.Dir, DBFile)); err != nil {
-		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %d entries were recorded", DBFile, ManifestFile, m.HighWater)}
+		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %s recorded", DBFile, ManifestFile, plural.Of(m.HighWater, "entry was", "entries were"))}
 	}
 	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -52,14 +53,14 @@ func (t *trainer) measure(ctx context.Context, prefix string, in *incumbent, wit
 	}
 	if missing := missingOf(out); len(missing) > 0 {
 		if !gate.Enough(len(out), len(missing)) {
-			return &NothingMeasuredError{Place: prefix, Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(missing), len(out), out[missing[0]].FailReason)}
+			return &NothingMeasuredError{Place: prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(missing), plural.Of(len(out), "item is", "items are"), out[missing[0]].FailReason)}
 		}
 		gone := pick(t.Data.Selection, missing)
 		if err := t.giveUp(ctx, prefix+"/without", place, gone); err != nil {
 			return err
 		}
 		*without = idsOf(gone)
-		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %d items that could not be measured: %v", prefix, len(*without), *without)})
+		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %s that could not be measured: %v", prefix, plural.Of(len(*without), "item", "items"), *without)})
 	}
 	in.outcomes = out
 	in.score = t.score(in.skill, out)
@@ -188,7 +189,7 @@ func (t *trainer) coverTest(ctx context.Context, arms []testArm, outcomes [][]tr
 	}
 	out := slices.Sorted(maps.Keys(missing))
 	if !gate.Enough(len(t.Data.Test), len(missing)) {
-		return &NothingMeasuredError{Place: "final/test", Reason: fmt.Sprintf("%d of %d items are without a score: %s", len(missing), len(t.Data.Test), missing[out[0]])}
+		return &NothingMeasuredError{Place: "final/test", Reason: fmt.Sprintf("%d of %s without a score: %s", len(missing), plural.Of(len(t.Data.Test), "item is", "items are"), missing[out[0]])}
 	}
 	for i, a := range arms {
 		if outcomes[i] == nil {
@@ -205,7 +206,7 @@ func (t *trainer) coverTest(ctx context.Context, arms []testArm, outcomes [][]tr
 			*o = trajectory.Outcome{ID: t.Data.Test[j].ID, Type: t.Data.Test[j].Type, Status: score.Unmeasured, FailReason: missing[j]}
 		}
 	}
-	t.Events(event.Warning{Text: fmt.Sprintf("the test goes without %d items that could not be measured: %v", len(out), idsOf(pick(t.Data.Test, out)))})
+	t.Events(event.Warning{Text: fmt.Sprintf("the test goes without %s that could not be measured: %v", plural.Of(len(out), "item", "items"), idsOf(pick(t.Data.Test, out)))})
 	return nil
 }
 
