@@ -71,6 +71,8 @@ func perform(act string, args []string) int {
 		forever()
 	case "brood":
 		return brood(args)
+	case "apart":
+		return apart()
 	case "write":
 		return tell(os.WriteFile(args[0], []byte("here"), 0o600))
 	case "read":
@@ -165,6 +167,22 @@ func brood(args []string) int {
 	if args[0] == "hang" {
 		forever()
 	}
+	return 0
+}
+
+// apart leaves a child in a process group of its own that does not have our mark.
+func apart() int {
+	self, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	child := exec.Command(self)
+	child.Env = []string{actVar + "=hang"}
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := child.Start(); err != nil {
+		return 1
+	}
+	fmt.Println(child.Process.Pid)
 	return 0
 }
 

@@ -206,7 +206,7 @@ func (p *process) run(ctx context.Context) (Result, error) {
 		p.end(reason)
 	}
 	kill(p.cmd) // what is left of the group; its number is not given away while anything is
-	killStrays(p.marker)
+	killStrays(p.cmd.Process.Pid, p.marker)
 	p.drain()
 	if p.output.flooded() {
 		reason = Flooded // perhaps with its last words

@@ -274,6 +274,24 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestSessionIsEnded has a program leave a child in a process group of its own,
+// without our mark in its environment.
+func TestSessionIsEnded(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows the session of a process")
+	}
+	_, out := run(t, act(t, "apart"))
+	pid, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		t.Fatalf("it printed %q", out)
+	}
+	if alive(pid) {
+		t.Errorf("process %d is still there", pid)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
 // alive reports whether a process runs. A zombie that nobody has collected yet
 // does not.
 func alive(pid int) bool {
