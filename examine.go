@@ -185,7 +185,7 @@ func (s *setup) ask(ctx context.Context, role string) (string, error) {
 		// With structured_output on, whether the server takes a schema is part of
 		// the question.
 		Schema:   &model.Schema{Name: "ready", JSON: []byte(`{"type":"object","properties":{"ready":{"type":"boolean"}},"required":["ready"]}`)},
-		Sampling: model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort},
+		Sampling: wire.Sampling(m),
 		Tags:     model.Tags{Stage: "doctor", Role: role, Run: "doctor"},
 	})
 	if err != nil {

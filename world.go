@@ -96,7 +96,7 @@ func (s *setup) role(name string, b wire.Built) caller.Role {
 	m := s.model(name)
 	r := caller.Role{
 		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: m.Model, Timeout: m.Timeout.Std(),
-		Sampling: model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort},
+		Sampling: wire.Sampling(m),
 	}
 	r.Patient = b.Questions != nil
 	switch p, ok := s.cfg.Prices[m.Model]; {

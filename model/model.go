@@ -67,6 +67,26 @@ type Sampling struct {
 // answers: the temperature is set, and zero.
 func (s Sampling) Deterministic() bool { return s.Temperature != nil && *s.Temperature == 0 }
 
+// Over returns base with the fields that s sets in place of its own.
+func (s Sampling) Over(base Sampling) Sampling {
+	if s.Temperature != nil {
+		base.Temperature = s.Temperature
+	}
+	if s.TopP != nil {
+		base.TopP = s.TopP
+	}
+	if s.MaxTokens != 0 {
+		base.MaxTokens = s.MaxTokens
+	}
+	if s.ReasoningEffort != "" {
+		base.ReasoningEffort = s.ReasoningEffort
+	}
+	if s.Seed != nil {
+		base.Seed = s.Seed
+	}
+	return base
+}
+
 // Schema asks for an answer that is one JSON value of the given JSON Schema.
 type Schema struct {
 	Name string          `json:"name"`

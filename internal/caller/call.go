@@ -298,7 +298,7 @@ type bound struct {
 func (b *bound) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	call := b.base
 	call.Turn += int(b.turns.Add(1)) - 1
-	call.Messages, call.Sampling = req.Messages, override(call.Sampling, req.Sampling)
+	call.Messages, call.Sampling = req.Messages, req.Sampling.Over(call.Sampling)
 	if req.Schema != nil {
 		call.Schema = req.Schema
 	}

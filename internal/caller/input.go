@@ -274,29 +274,9 @@ func (c *Caller) request(r *role, stage string, req model.Request) model.Request
 	if req.Model == "" {
 		req.Model = r.Model
 	}
-	req.Sampling = override(r.Sampling, req.Sampling)
+	req.Sampling = req.Sampling.Over(r.Sampling)
 	req.Tags = model.Tags{Stage: stage, Role: r.name, Run: c.opts.RunName}
 	return req
-}
-
-// override returns base with the fields that by sets.
-func override(base, by model.Sampling) model.Sampling {
-	if by.Temperature != nil {
-		base.Temperature = by.Temperature
-	}
-	if by.TopP != nil {
-		base.TopP = by.TopP
-	}
-	if by.MaxTokens != 0 {
-		base.MaxTokens = by.MaxTokens
-	}
-	if by.ReasoningEffort != "" {
-		base.ReasoningEffort = by.ReasoningEffort
-	}
-	if by.Seed != nil {
-		base.Seed = by.Seed
-	}
-	return base
 }
 
 // withError returns messages with a reply that could not be used and the reason.

@@ -26,6 +26,8 @@ type Session struct {
 	Client model.Client
 	// Model overrides the model that an agent asks for; "" leaves it.
 	Model string
+	// Sampling wins, where it is set, over what an agent asks for.
+	Sampling model.Sampling
 	// Tags are put into every request.
 	Tags model.Tags
 	// Key is what agents must send; "" makes a random one, which nobody can
@@ -217,6 +219,7 @@ func (h *Handle) prepare(req *model.Request) {
 	if h.session.Model != "" {
 		req.Model = h.session.Model
 	}
+	req.Sampling = h.session.Sampling.Over(req.Sampling)
 	req.Tags = h.session.Tags
 	h.mu.Lock()
 	defer h.mu.Unlock()

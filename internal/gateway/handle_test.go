@@ -56,6 +56,31 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// What a session sets wins over what an agent asks for; the rest of that stays.
+func TestSampling(t *testing.T) {
+	t.Parallel()
+	g := testGateway(t, Options{})
+	zero, one := 0.0, 1.0
+	body := strings.Replace(chatBody, "{", `{"temperature": 1, "top_p": 1, "max_tokens": 20, `, 1)
+	for _, tt := range []struct {
+		name string
+		set  model.Sampling
+		want model.Sampling
+	}{
+		{"nothing set", model.Sampling{}, model.Sampling{Temperature: &one, TopP: &one, MaxTokens: 20}},
+		{"some set", model.Sampling{Temperature: &zero, MaxTokens: 4000, ReasoningEffort: "high"}, model.Sampling{Temperature: &zero, TopP: &one, MaxTokens: 4000, ReasoningEffort: "high"}},
+	} {
+		client := &always{resp: modeltest.Text("fine").Response}
+		h := open(t, g, Session{Client: client, Sampling: tt.set})
+		if res := post(t, g.URL()+"/v1/chat/completions", h.Key(), body); res.StatusCode != 200 {
+			t.Fatalf("%s: status %d: %s", tt.name, res.StatusCode, res.body)
+		}
+		if diff := cmp.Diff(tt.want, client.asked().Sampling); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	g := testGateway(t, Options{})

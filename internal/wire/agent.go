@@ -21,7 +21,7 @@ type AgentRunner struct {
 	agent   *agent.Agent
 	gateway *gateway.Gateway // nil: the agent has a model of its own
 	config  config.Agent
-	model   string
+	target  config.Model
 	env     []string
 	login   string // home folder of the user whose login the agent uses, without a gateway
 }
@@ -75,7 +75,7 @@ func Agent(c config.Agent, target config.Model, lookup func(string) (string, boo
 	if err != nil {
 		return nil, err
 	}
-	r := &AgentRunner{agent: a, config: c, model: target.Model}
+	r := &AgentRunner{agent: a, config: c, target: target}
 	for _, name := range c.PassEnv {
 		v, _ := lookup(name)
 		r.env = append(r.env, name+"="+v)
@@ -138,13 +138,13 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	own := &watched{Client: job.Client, timeout: r.config.Timeout.Std()}
 	j := agent.Job{
 		Prompt: job.Prompt, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
-		Mode: agent.Mode(r.config.Mode), Model: r.model, Client: own, LoginHome: r.login, Env: r.env,
+		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Client: own, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
 	}
 	var session *gateway.Handle
 	if r.gateway != nil {
 		var err error
-		if session, err = r.gateway.Open(gateway.Session{Client: own, Model: r.model, Retried: true}); err != nil {
+		if session, err = r.gateway.Open(gateway.Session{Client: own, Model: r.target.Model, Sampling: Sampling(r.target), Retried: true}); err != nil {
 			return rollout.AgentReport{}, fmt.Errorf("open the gateway: %w", err)
 		}
 		defer session.Close()

@@ -172,3 +172,8 @@ func proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, er
 	}).ProxyFunc()
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 }
+
+// Sampling is how the answers of a configured model are drawn.
+func Sampling(m config.Model) model.Sampling {
+	return model.Sampling{Temperature: m.Temperature, TopP: m.TopP, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort}
+}
