@@ -53,7 +53,11 @@ func (w *world) agent() (rollout.Episode, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcomeContext, err := s.outcomeContext()
+	var scorers []string
+	if s.needs().Judge { // what another judge said of an episode is no score of this run
+		scorers = []string{"models.judge"}
+	}
+	outcomeContext, err := s.outcomeContext(scorers...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +138,11 @@ func (s *setup) needs() check.Needs {
 // requireMeans fails when checks need what this machine or config has not.
 func (s *setup) requireMeans() error {
 	n := s.needs()
-	if s.ownEnv() && (n.Judge || n.Command) {
-		return &inputError{errors.New("tasks.checks: an environment's answers are scored without a judge and without commands; score them in the environment")}
+	switch {
+	case s.env != nil && (n.Judge || n.Command):
+		return &inputError{errors.New("tasks.checks: an environment in Go scores by itself, without judges and commands; score there what these checks look at")}
+	case s.ownEnv() && n.Workspace:
+		return &inputError{errors.New("tasks.checks: they look at the files of a workspace, and env.command has none that is known here; score them in the environment")}
 	}
 	if len(s.cfg.Env.Command) > 0 && s.env == nil && s.replay == nil {
 		p, _, err := s.environment() // before a run is begun for it

@@ -22,22 +22,34 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// assess finds the answer in what a rollout left and scores it. What a judge or
-// a command says is recorded by itself.
+// assess finds the answer in what a rollout left and scores it.
 func (w *world) assess(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+	answer := w.setup.extract.Answer(ev.Reply)
+	got, err := w.score(ctx, key, t, answer, ev)
+	return answer, got, err
+}
+
+// assessAnswer scores what is an answer already.
+func (w *world) assessAnswer(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+	got, err := w.score(ctx, key, t, ev.Reply, ev)
+	return ev.Reply, got, err
+}
+
+// score scores an answer, and what was left with it. What a judge or a command
+// says is recorded by itself.
+func (w *world) score(ctx context.Context, key string, t task.Task, answer string, ev rollout.Evidence) (score.Score, error) {
 	s := w.setup
-	answer := s.extract.Answer(ev.Reply)
 	if s.scorer != nil || s.suite.Needs(t) == (check.Needs{}) {
-		return answer, s.scoreAnswer(answer, t), nil
+		return s.scoreAnswer(answer, t), nil
 	}
 	if _, err := os.Lstat(ev.Dir); s.suite.Needs(t).Workspace && errors.Is(err, fs.ErrNotExist) {
 		// An agent that deletes its workspace has failed before this. It has gone
 		// since: a run directory was moved without it, or somebody tidied up.
-		return answer, score.Score{}, caller.Unmeasurable(fmt.Errorf("the workspace %s is gone, and with it what the agent did: it cannot be scored any more", ev.Dir))
+		return score.Score{}, caller.Unmeasurable(fmt.Errorf("the workspace %s is gone, and with it what the agent did: it cannot be scored any more", ev.Dir))
 	}
 	before, err := manifest(ev)
 	if err != nil {
-		return answer, score.Score{}, caller.Unmeasurable(err)
+		return score.Score{}, caller.Unmeasurable(err)
 	}
 	got, err := s.suite.Assess(ctx, check.Evidence{Answer: answer, Turns: ev.Turns, Dir: ev.Dir, Before: before}, t, check.Means{
 		Command: func(ctx context.Context, id string, c check.Command) (check.CommandResult, error) {
@@ -47,7 +59,7 @@ func (w *world) assess(ctx context.Context, key string, t task.Task, ev rollout.
 			return w.judge(ctx, key+"/"+id, q)
 		},
 	})
-	return answer, got, caller.Unmeasurable(err)
+	return got, caller.Unmeasurable(err)
 }
 
 // manifest returns what was in a workspace before the agent began to work: what

@@ -2,6 +2,7 @@ package skillopt_test
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -55,5 +56,32 @@ func TestSamplingOfAgents(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What one judge said of an episode is no score where another judge is named.
+func TestForksWithAnotherJudge(t *testing.T) {
+	t.Parallel()
+	says := func(equivalent string) skillopt.Option {
+		return skillopt.WithClient(model.Judge, "scripted", modeltest.Always(`{"reason":"seen","equivalent":`+equivalent+`}`))
+	}
+	r := func(judge string) rogue {
+		return rogue{script: "printf done", change: func(c *skillopt.Config) {
+			c.Tasks.Checks = []any{map[string]any{"type": "llm-equivalent"}}
+			c.Models.Judge.Provider, c.Models.Judge.Model = "openai", judge
+		}}
+	}
+	got, from, err := r("strict").run(t, says("false"))
+	if err != nil || got["bad"].Hard != 0 {
+		t.Fatalf("%+v, %v", got["bad"], err)
+	}
+	to := filepath.Join(t.TempDir(), "fork")
+	if _, _, err := r("mild").run(t, says("true"), skillopt.WithRunDir(from), skillopt.WithFork(to)); err != nil {
+		t.Fatal(err)
+	}
+	for id, o := range outcomesIn(t, to) {
+		if o.Hard != 1 {
+			t.Errorf("%s: %+v", id, o)
+		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
-	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -101,9 +100,9 @@ type sealedEnv struct{}
 
 var errSealed = errors.New("a replay runs no agents and environments")
 
-// Rollout implements task.Env.
-func (sealedEnv) Rollout(context.Context, task.Task, skill.Skill, model.Client) (trajectory.Outcome, error) {
-	return trajectory.Outcome{}, errSealed
+// Answer implements rollout.Program.
+func (sealedEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
+	return trajectory.Outcome{}, false, errSealed
 }
 
 func (sealedAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {

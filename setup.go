@@ -322,15 +322,16 @@ func (s *setup) identity() (map[string]string, error) {
 
 // outcomeContext sums up what an outcome of an environment depends on besides
 // the task, the skill and the model: a record made under another one is no
-// answer, also where a fork or a cache might offer it.
-func (s *setup) outcomeContext() ([]byte, error) {
+// answer, also where a fork or a cache might offer it. more are further keys.
+func (s *setup) outcomeContext(more ...string) ([]byte, error) {
 	id, err := s.identity()
 	if err != nil {
 		return nil, err
 	}
 	h := sha256.New()
+	parts := append([]string{"agent.", "env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"}, more...)
 	for _, key := range slices.Sorted(maps.Keys(id)) {
-		for _, part := range []string{"agent.", "env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"} {
+		for _, part := range parts {
 			if strings.HasPrefix(key, part) {
 				fmt.Fprintf(h, "%q=%q\n", key, id[key])
 			}

@@ -171,14 +171,14 @@ func (w *world) episode() (rollout.Episode, error) {
 
 func (w *world) process() (rollout.Episode, error) {
 	if w.setup.replay != nil {
-		return w.bind(&rollout.Env{Env: sealedEnv{}, Hide: w.hide})
+		return w.bind(&rollout.Env{Program: sealedEnv{}, Assess: w.assessAnswer, Hide: w.hide})
 	}
 	p, _, err := w.setup.environment()
 	if err != nil {
 		return nil, err
 	}
 	w.closers = append(w.closers, p.Close)
-	return w.bind(&rollout.Env{Env: p, Hide: w.hide})
+	return w.bind(&rollout.Env{Program: p, Assess: w.assessAnswer, Hide: w.hide})
 }
 
 // environment makes the environment of env.command, which starts nothing, and
@@ -194,7 +194,7 @@ func (s *setup) environment() (*env.Env, []string, error) {
 	}
 	p, err := env.New(env.Options{
 		Command: s.cfg.Env.Command, Dir: s.loaded.Dir, Environ: environ, Slots: s.cfg.Limits.Concurrency,
-		Timeout: s.cfg.Env.Timeout.Std(), Score: s.scoreAnswer, Extras: s.cfg.Extras,
+		Timeout: s.cfg.Env.Timeout.Std(), Extras: s.cfg.Extras,
 	})
 	if err != nil {
 		return nil, nil, &inputError{fmt.Errorf("env.command: %w", err)}

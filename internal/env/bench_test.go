@@ -4,20 +4,18 @@ import (
 	"os"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// BenchmarkRollout measures one line out and one in, with a process per slot.
-func BenchmarkRollout(b *testing.B) {
+// BenchmarkAnswer measures one line out and one in, with a process per slot.
+func BenchmarkAnswer(b *testing.B) {
 	program, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
 	e, err := New(Options{
 		Command: []string{program}, Environ: []string{"SKILLOPT_TEST_PROGRAM=serve"}, Slots: 4,
-		Score: func(string, task.Task) score.Score { return score.Score{} },
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -25,7 +23,7 @@ func BenchmarkRollout(b *testing.B) {
 	defer e.Close()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := e.Rollout(b.Context(), task.Task{ID: "t", Prompt: `say {"hard":1}`}, skill.Skill{}, nil); err != nil {
+			if _, _, err := e.Answer(b.Context(), task.Task{ID: "t", Prompt: `say {"hard":1}`}, skill.Skill{}); err != nil {
 				b.Error(err)
 			}
 		}

@@ -1,9 +1,9 @@
 // Package env runs a user's own environment as processes: a program in any
 // language that reads one JSON object a line and answers each with one.
 //
-// It knows nothing about models, training or how answers are scored: a score
-// function is handed in. It does not read its own environment variables; the
-// caller says which of them the processes get.
+// It knows nothing about models, training or how answers are scored: what a
+// program does not score itself is the caller's to score. It does not read its
+// own environment variables; the caller says which of them the processes get.
 package env
 
 import (
@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/model"
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -40,15 +38,12 @@ type Options struct {
 	Timeout time.Duration
 	// Slots is the largest number of processes at a time, at least 1.
 	Slots int
-	// Score scores the answers of programs that do not score themselves. It
-	// must be safe for concurrent use.
-	Score func(answer string, t task.Task) score.Score
 	// Extras are handed to the program with every task. Nil hands over none.
 	Extras map[string]any
 }
 
-// Env is a task.Env whose rollouts are carried out by processes. Each process
-// does one task at a time and is kept for the next one. Close ends them.
+// Env has processes carry out tasks. Each process does one task at a time and is
+// kept for the next one. Close ends them. It is safe for concurrent use.
 type Env struct {
 	options Options
 	slots   chan struct{} // holds one token per rollout under way
@@ -60,8 +55,6 @@ type Env struct {
 	idle   []*process
 	closed bool
 }
-
-var _ task.Env = (*Env)(nil)
 
 // errClosed is why rollouts end when the environment is closed under them.
 var errClosed = errors.New("the environment is closed")
@@ -101,30 +94,30 @@ func programExists(o Options) error {
 	return executable(cmd)
 }
 
-// Rollout hands t and the text of s to a process and reads its answer. Every
-// fault of the process (it does not start, dies, hangs, answers rubbish) is an
-// *Error, and the process is ended; nothing was measured then. The model client
-// is not used: a program calls the models that it needs itself.
-func (e *Env) Rollout(ctx context.Context, t task.Task, s skill.Skill, _ model.Client) (trajectory.Outcome, error) {
+// Answer hands t and the text of s to a process and reads its answer. scored says
+// that the program scored it itself, or has failed at the task; else there is an
+// answer and no score yet. Every fault of the process (it does not start, dies,
+// hangs, answers rubbish) is an *Error, and the process is ended; nothing was
+// measured then.
+func (e *Env) Answer(ctx context.Context, t task.Task, s skill.Skill) (o trajectory.Outcome, scored bool, err error) {
 	release, err := e.acquire(ctx)
 	if err != nil {
-		return trajectory.Outcome{}, err
+		return trajectory.Outcome{}, false, err
 	}
 	defer release()
 	line, err := encodeRequest(ctx, t, s, e.options.Extras)
 	if err != nil {
-		return trajectory.Outcome{}, fmt.Errorf("environment: task %q: %w", t.ID, err)
+		return trajectory.Outcome{}, false, fmt.Errorf("environment: task %q: %w", t.ID, err)
 	}
-	var o trajectory.Outcome
 	err = e.ask(ctx, line, func(reply []byte) error {
 		var err error
-		o, err = decodeReply(reply, t, e.options.Score)
+		o, scored, err = decodeReply(reply, t)
 		return err
 	})
 	if err != nil {
-		return trajectory.Outcome{}, e.blame(ctx, t, err)
+		return trajectory.Outcome{}, false, e.blame(ctx, t, err)
 	}
-	return o, nil
+	return o, scored, nil
 }
 
 // acquire waits for a slot.

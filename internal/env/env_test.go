@@ -112,12 +112,6 @@ func testOptions(t *testing.T, change func(*Options)) Options {
 	}
 	o := Options{
 		Command: []string{program}, Environ: []string{"SKILLOPT_TEST_PROGRAM=serve"}, Timeout: time.Minute,
-		Score: func(answer string, t task.Task) score.Score {
-			if answer == "right" {
-				return score.Score{Hard: 1, Soft: 1}
-			}
-			return score.Score{Soft: 0.5, Reason: "equals: no", Feedback: "expected right"}
-		},
 	}
 	if change != nil {
 		change(&o)
@@ -141,7 +135,8 @@ func newTestEnv(t *testing.T, change func(*Options)) *Env {
 
 func roll(t *testing.T, e *Env, prompt string) (trajectory.Outcome, error) {
 	t.Helper()
-	return e.Rollout(t.Context(), task.Task{ID: "t1", Type: "kind", Prompt: prompt}, skill.New("be kind"), nil)
+	out, _, err := e.Answer(t.Context(), task.Task{ID: "t1", Type: "kind", Prompt: prompt}, skill.New("be kind"))
+	return out, err
 }
 
 func TestReplies(t *testing.T) {
@@ -155,10 +150,9 @@ func TestReplies(t *testing.T) {
 		reply string
 		want  trajectory.Outcome
 	}{
-		{`{"answer":"right"}`, base(trajectory.Outcome{Answer: "right", Hard: 1, Soft: 1})},
-		{`{"answer":"wrong"}`, base(trajectory.Outcome{Answer: "wrong", Soft: 0.5, FailReason: "equals: no", Feedback: "expected right"})},
-		{`{"answer":"wrong","fail_reason":"late","feedback":"hurry"}`, base(trajectory.Outcome{Answer: "wrong", Soft: 0.5, FailReason: "late", Feedback: "hurry"})},
-		{`{"answer":12.50}`, base(trajectory.Outcome{Answer: "12.50", Soft: 0.5, FailReason: "equals: no", Feedback: "expected right"})},
+		{`{"answer":"right"}`, base(trajectory.Outcome{Answer: "right"})},
+		{`{"answer":"wrong","fail_reason":"late","feedback":"hurry"}`, base(trajectory.Outcome{Answer: "wrong", FailReason: "late", Feedback: "hurry"})},
+		{`{"answer":12.50}`, base(trajectory.Outcome{Answer: "12.50"})},
 		{`{"hard":1}`, base(trajectory.Outcome{Hard: 1, Soft: 1})},
 		{`{"hard":true,"soft":0.25,"answer":"x"}`, base(trajectory.Outcome{Hard: 1, Soft: 0.25, Answer: "x"})},
 		{`{"hard":false}`, base(trajectory.Outcome{})},
@@ -234,11 +228,17 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestNoScorer(t *testing.T) {
+// What a program does not score itself is left to be scored.
+func TestScored(t *testing.T) {
 	t.Parallel()
-	e := newTestEnv(t, func(o *Options) { o.Score = nil })
-	if _, err := roll(t, e, `say {"answer":"x"}`); err == nil || !strings.Contains(err.Error(), "no checks") {
-		t.Errorf("got %v", err)
+	e := newTestEnv(t, nil)
+	for reply, want := range map[string]bool{
+		`{"answer":"x"}`: false, `{"answer":"x","hard":0}`: true, `{"hard":1}`: true, `{"answer":"x","status":"agent_error"}`: true,
+	} {
+		_, scored, err := e.Answer(t.Context(), task.Task{ID: "t1", Prompt: "say " + reply}, skill.Skill{})
+		if err != nil || scored != want {
+			t.Errorf("%s: %v, %v", reply, scored, err)
+		}
 	}
 }
 
@@ -258,7 +258,7 @@ func TestDeadlineWhileWriting(t *testing.T) {
 	e := newTestEnv(t, func(o *Options) {
 		o.Command, o.Environ, o.Timeout = []string{"sleep", "300"}, nil, 200*time.Millisecond
 	})
-	_, err := e.Rollout(t.Context(), task.Task{ID: "big", Prompt: strings.Repeat("x", 1<<20)}, skill.Skill{}, nil)
+	_, _, err := e.Answer(t.Context(), task.Task{ID: "big", Prompt: strings.Repeat("x", 1<<20)}, skill.Skill{})
 	var fault *Error
 	if !errors.As(err, &fault) || fault.Kind != Deadline {
 		t.Fatalf("got %v", err)
@@ -312,11 +312,11 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	timer := time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
 	defer timer.Stop()
-	_, err := e.Rollout(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}, nil)
+	_, _, err := e.Answer(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{})
 	if !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := e.Rollout(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}, nil); !errors.Is(err, why) {
+	if _, _, err := e.Answer(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}); !errors.Is(err, why) {
 		t.Errorf("with a dead context: %v", err)
 	}
 }
@@ -374,7 +374,7 @@ func TestRequest(t *testing.T) {
 		ID: "a<1>", Type: "k", Prompt: "echo", Gold: []string{"g"}, Hidden: "h\nh",
 		Data: map[string]any{"n": json.Number("1.50"), "list": []any{"x"}},
 	}
-	out, err := e.Rollout(task.WithSeed(t.Context(), 77), in, skill.New("S & T"), nil)
+	out, _, err := e.Answer(task.WithSeed(t.Context(), 77), in, skill.New("S & T"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func TestRequest(t *testing.T) {
 	if seedOf(t.Context(), "x") == seedOf(t.Context(), "y") {
 		t.Error("tasks share a seed")
 	}
-	if _, err := e.Rollout(t.Context(), task.Task{ID: "x", Data: map[string]any{"f": func() {}}}, skill.Skill{}, nil); err == nil {
+	if _, _, err := e.Answer(t.Context(), task.Task{ID: "x", Data: map[string]any{"f": func() {}}}, skill.Skill{}); err == nil {
 		t.Error("no error for data that is not JSON")
 	}
 }
@@ -481,7 +481,7 @@ func TestClose(t *testing.T) {
 	}
 	hung := make(chan error)
 	go func() {
-		_, err := e.Rollout(context.Background(), task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}, nil)
+		_, _, err := e.Answer(context.Background(), task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{})
 		hung <- err
 	}()
 	wait(t, 200*time.Millisecond)
@@ -532,7 +532,7 @@ func FuzzParseReply(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		o, err := decodeReply(line, task.Task{ID: "t"}, func(string, task.Task) score.Score { return score.Score{} })
+		o, _, err := decodeReply(line, task.Task{ID: "t"})
 		if err != nil {
 			var fault *Error
 			if !errors.As(err, &fault) {

@@ -37,7 +37,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := New(Options{Command: ex.command, Dir: dir, Environ: Allowed(os.LookupEnv), Slots: 2, Score: suite.Score})
+			e, err := New(Options{Command: ex.command, Dir: dir, Environ: Allowed(os.LookupEnv), Slots: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,9 +45,12 @@ func TestExamples(t *testing.T) {
 			solved := map[string]int{}
 			for _, tk := range set.Tasks() {
 				for _, text := range []string{"", ex.knows} {
-					out, err := e.Rollout(t.Context(), tk, skill.New(text), nil)
+					out, scored, err := e.Answer(t.Context(), tk, skill.New(text))
 					if err != nil || out.Status != score.OK {
 						t.Fatalf("%s: %+v, %v", tk.ID, out, err)
+					}
+					if !scored {
+						out.Hard = suite.Score(out.Answer, tk).Hard
 					}
 					solved[text] += int(out.Hard)
 				}

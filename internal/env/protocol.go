@@ -119,16 +119,16 @@ func rubbish(format string, args ...any) error {
 	return &Error{Kind: Rubbish, Detail: fmt.Sprintf(format, args...)}
 }
 
-// decodeReply reads a process's answer to t and scores it if it has not scored
-// itself.
-func decodeReply(line []byte, t task.Task, scorer func(string, task.Task) score.Score) (trajectory.Outcome, error) {
+// decodeReply reads a process's answer to t. scored says that it is not for us to
+// score.
+func decodeReply(line []byte, t task.Task) (o trajectory.Outcome, scored bool, err error) {
 	r, err := parseReply(line, t.ID)
 	if err != nil {
-		return trajectory.Outcome{}, err
+		return trajectory.Outcome{}, false, err
 	}
-	o := trajectory.Outcome{
+	o = trajectory.Outcome{
 		ID: t.ID, Type: t.Type, Status: score.OK,
-		FailReason: r.FailReason, Feedback: r.Feedback,
+		FailReason: r.FailReason, Feedback: cutBytes(r.Feedback, score.MaxFeedback),
 		Question: t.Prompt, Usage: r.Usage,
 	}
 	if len(r.Trajectory) > 0 {
@@ -143,29 +143,15 @@ func decodeReply(line []byte, t task.Task, scorer func(string, task.Task) score.
 		if o.FailReason == "" {
 			o.FailReason = string(score.AgentError) + ": the environment gave no reason"
 		}
+		return o, true, nil
 	case r.Hard != nil:
 		o.Hard, o.Soft = float64(*r.Hard), float64(*r.Hard)
 		if r.Soft != nil {
 			o.Soft = float64(*r.Soft)
 		}
-	case scorer == nil:
-		return trajectory.Outcome{}, rubbish("it answered without a score, and there are no checks to score with")
-	default:
-		scored(&o, scorer(o.Answer, t))
+		return o, true, nil
 	}
-	o.Feedback = cutBytes(o.Feedback, score.MaxFeedback)
-	return o, nil
-}
-
-// scored fills in our score; what the program says of it itself comes first.
-func scored(o *trajectory.Outcome, s score.Score) {
-	o.Hard, o.Soft = s.Hard, s.Soft
-	if o.FailReason == "" {
-		o.FailReason = s.Reason
-	}
-	if o.Feedback == "" {
-		o.Feedback = s.Feedback
-	}
+	return o, false, nil
 }
 
 // parseReply reads and validates a line. Unknown keys are refused: a misspelt

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,10 +22,23 @@ type EpisodeRecorder interface {
 	Episode(ctx context.Context, c caller.EpisodeCall, run func(context.Context, model.Client) (caller.EpisodeResult, error)) ([]byte, error)
 }
 
-// Env carries out tasks in a user's own environment. The episode as a whole is
-// the durable step: what happens inside may have effects that no record undoes.
+// Program is an environment that may leave the score to the checks; *env.Env is
+// one. It may be called concurrently.
+type Program interface {
+	// Answer returns what became of a task. scored says that it is scored, or
+	// failed within the task's limits; else its answer is to be scored. Errors are
+	// those of task.Env.
+	Answer(ctx context.Context, t task.Task, s skill.Skill) (out trajectory.Outcome, scored bool, err error)
+}
+
+// Env carries out tasks in a user's own environment: Env or Program. The episode
+// as a whole is the durable step: what happens inside may have effects that no
+// record undoes. What is left to be scored is scored after it, so that a score
+// which could not be had is asked for again without the environment.
 type Env struct {
 	Env     task.Env
+	Program Program
+	Assess  Assess // for Program
 	Record  EpisodeRecorder
 	RunSeed int64
 	Timeout time.Duration // the task's own deadline; 0 = none
@@ -43,38 +57,58 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 		Shared: [][]byte{[]byte(s.Text()), e.Context}, Own: own, Seed: caller.Seed(e.RunSeed, t.ID, p.Sample),
 	}
 	raw, err := e.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
-		out, err := e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
+		did, err := e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
-		data, err := json.Marshal(out)
-		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: out.Usage}, err
+		data, err := json.Marshal(did)
+		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: did.Usage}, err
 	})
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
-	var out trajectory.Outcome
-	if err := json.Unmarshal(raw, &out); err != nil {
+	var did answered
+	if err := json.Unmarshal(raw, &did); err != nil {
 		return trajectory.Outcome{}, fmt.Errorf("read the recorded outcome of %s: %w", p.Key(t), err)
 	}
-	return out, nil
+	if did.Unscored {
+		return did.Outcome, e.score(ctx, p.Key(t), t, &did.Outcome)
+	}
+	return did.Outcome, nil
+}
+
+// answered is what is recorded of an episode.
+type answered struct {
+	trajectory.Outcome
+	Unscored bool `json:"unscored,omitempty"`
+}
+
+// score has the checks score an answer. What the program says of it itself comes
+// first.
+func (e *Env) score(ctx context.Context, key string, t task.Task, out *trajectory.Outcome) error {
+	reason, said := out.FailReason, out.Feedback
+	if err := settle(ctx, e.Assess, key, t, Evidence{Reply: out.Answer, Turns: out.Trajectory}, out); err != nil {
+		return err
+	}
+	out.FailReason, out.Feedback = cmp.Or(reason, out.FailReason), cmp.Or(said, out.Feedback)
+	return nil
 }
 
 // roll runs the environment under the task's deadline and checks what it says.
 // Only an environment that names a status of its own may report a failure of
 // the agent; one that hangs or breaks measured nothing.
-func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model.Client) (trajectory.Outcome, error) {
+func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model.Client) (answered, error) {
 	if e.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, e.Timeout, errDeadline)
 		defer cancel()
 	}
-	out, err := e.Env.Rollout(ctx, t, s, client)
-	if err != nil {
-		return out, caller.Unmeasurable(fmt.Errorf("environment, task %s: %w", t.ID, err))
+	out, scored, err := e.answer(ctx, t, s, client)
+	if err == nil {
+		err = checkOutcome(out)
 	}
-	if err := checkOutcome(out); err != nil {
-		return out, caller.Unmeasurable(fmt.Errorf("environment, task %s: %w", t.ID, err))
+	if err != nil {
+		return answered{}, caller.Unmeasurable(fmt.Errorf("environment, task %s: %w", t.ID, err))
 	}
 	if out.Status == score.AgentError {
 		out.Hard, out.Soft = 0, 0
@@ -86,7 +120,15 @@ func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model
 	if out.Reference == "" {
 		out.Reference = Reference(t)
 	}
-	return out, nil
+	return answered{Outcome: out, Unscored: !scored}, nil
+}
+
+func (e *Env) answer(ctx context.Context, t task.Task, s skill.Skill, client model.Client) (out trajectory.Outcome, scored bool, err error) {
+	if e.Program != nil {
+		return e.Program.Answer(ctx, t, s)
+	}
+	out, err = e.Env.Rollout(ctx, t, s, client)
+	return out, true, err
 }
 
 var errDeadline = errors.New("the task's deadline (env.timeout) passed")
