@@ -14,6 +14,7 @@ type Arm string
 const (
 	Candidate Arm = "cand" // the skill that wants in
 	Incumbent Arm = "inc"  // the current skill
+	BestSkill Arm = "best" // the best skill so far: only in Trial.Past, never drawn
 )
 
 // Trial is one question to a gate: a candidate, the skill it would replace, and
@@ -29,6 +30,25 @@ type Trial struct {
 
 	Projection score.Projection
 	Density    Density
+
+	// What follows is read by Race alone.
+
+	Types    []string // task type by item: the order is stratified by it; nil: none
+	Clusters []string // items with the same name, other than "", are averaged and count as one; nil: none
+	Seed     int64    // of the order in which items are read
+
+	// Past holds all earlier evaluations of an arm by item. What is known of an
+	// arm that is absent is what its earlier outcomes say. Of BestSkill it is
+	// read only if the trial has Best outcomes.
+	Past map[Arm][]Pooled
+	// Next holds, by item, the number of an arm's next fresh sample: how many
+	// were drawn so far. For an arm that is absent it is the number of known
+	// evaluations.
+	Next map[Arm][]int
+
+	// Alike says that both arms are known to answer alike every time:
+	// deterministic sampling, and no answer that changed when all was asked twice.
+	Alike bool
 }
 
 // Density holds the directive density of the skills' texts, which a Projection
@@ -60,14 +80,19 @@ type Evidence struct {
 	Trial    Trial
 	Readings []Reading // in the order in which they were asked for
 
-	arms map[Arm]*armEvidence
+	arms   map[Arm]*armEvidence
+	course *course // the way of a race, once asked for
 }
 
-// armEvidence holds the first sample of each item of an arm.
+// armEvidence holds the first sample of each item of an arm, and the sums of
+// all of them.
 type armEvidence struct {
 	outcomes []trajectory.Outcome
 	settled  []bool // measured, or drawn to the end
 	open     int    // items that are not settled
+	pooled   []Pooled
+	pairs    []pairs
+	next     []int // number of the next fresh sample
 }
 
 func newEvidence(t Trial) (*Evidence, error) {
@@ -75,12 +100,13 @@ func newEvidence(t Trial) (*Evidence, error) {
 		checkKnown("candidate", t.Items, t.Candidate),
 		checkKnown("current skill", t.Items, t.Incumbent),
 		checkKnown("best skill", t.Items, t.Best),
+		checkPast(t),
 	); err != nil {
 		return nil, err
 	}
 	return &Evidence{Trial: t, arms: map[Arm]*armEvidence{
-		Candidate: newArmEvidence(t.Items, t.Candidate),
-		Incumbent: newArmEvidence(t.Items, t.Incumbent),
+		Candidate: newArmEvidence(t, Candidate, t.Candidate),
+		Incumbent: newArmEvidence(t, Incumbent, t.Incumbent),
 	}}, nil
 }
 
@@ -101,19 +127,41 @@ func checkKnown(whose string, items []string, known []trajectory.Outcome) error 
 	return nil
 }
 
-func newArmEvidence(items []string, known []trajectory.Outcome) *armEvidence {
+func newArmEvidence(t Trial, arm Arm, known []trajectory.Outcome) *armEvidence {
+	n := len(t.Items)
 	a := &armEvidence{
-		outcomes: make([]trajectory.Outcome, len(items)),
-		settled:  make([]bool, len(items)),
-		open:     len(items),
+		outcomes: make([]trajectory.Outcome, n),
+		settled:  make([]bool, n),
+		open:     n,
+		pooled:   make([]Pooled, n),
+		pairs:    make([]pairs, n),
+		next:     make([]int, n),
 	}
-	for i, id := range items {
+	for i, id := range t.Items {
 		a.outcomes[i] = trajectory.Outcome{ID: id, Status: score.Unmeasured}
 		if known != nil && known[i].Status.Measured() {
 			a.settle(i, known[i])
+			a.pool(t.Projection, i, known[i])
 		}
 	}
+	if past, ok := t.Past[arm]; ok {
+		copy(a.pooled, past)
+	}
+	for i, p := range a.pooled {
+		a.next[i] = p.N
+	}
+	if next, ok := t.Next[arm]; ok {
+		copy(a.next, next)
+	}
 	return a
+}
+
+// pool adds a measured outcome to the sums of its item.
+func (a *armEvidence) pool(p score.Projection, item int, o trajectory.Outcome) {
+	pair := score.Pair{Hard: o.Hard, Soft: o.Soft}
+	a.pooled[item].Sum += p.Of(pair, 0)
+	a.pooled[item].N++
+	a.pairs[item].add(pair)
 }
 
 func (a *armEvidence) settle(item int, o trajectory.Outcome) {
@@ -129,10 +177,19 @@ func (a *armEvidence) settle(item int, o trajectory.Outcome) {
 // add takes in the next reading.
 func (e *Evidence) add(r Reading) {
 	e.Readings = append(e.Readings, r)
-	if r.Sample == 0 {
-		e.arms[r.Arm].settle(r.Item, r.Outcome)
+	a := e.arms[r.Arm]
+	if r.Sample == 0 || !a.outcomes[r.Item].Status.Measured() {
+		a.settle(r.Item, r.Outcome)
+	}
+	a.next[r.Item] = max(a.next[r.Item], r.Sample+1)
+	if r.Outcome.Status.Measured() {
+		a.pool(e.Trial.Projection, r.Item, r.Outcome)
 	}
 }
+
+// Pooled returns what all evaluations of an arm say, in the order of the items:
+// the earlier ones and those read.
+func (e *Evidence) Pooled(arm Arm) []Pooled { return e.arms[arm].pooled }
 
 // Outcomes returns the first sample of each item of an arm, in the order of the
 // items; a missing one is unmeasured.

@@ -5,7 +5,7 @@
 // makes them concurrently through a Measure function and hands over the longest
 // prefix that is complete, one reading at a time, until the policy knows. What
 // arrives out of order waits, so that a verdict depends on outcomes and never on
-// who was faster. Strict, Observe and Off are such policies.
+// who was faster. Strict, Race, Observe and Off are such policies.
 //
 // An outcome that was not measured is missing: it is drawn again, and if it
 // stays away both arms are compared on what both have. It is never a score.
@@ -25,14 +25,21 @@ import (
 type Action string
 
 const (
-	AcceptNewBest Action = "accept_new_best" // the candidate becomes current and best
-	Accept        Action = "accept"          // the candidate becomes current
-	Reject        Action = "reject"          // the incumbent stays
-	Indecisive    Action = "indecisive"      // too little was measured; nothing is learnt, try again
+	AcceptNewBest   Action = "accept_new_best"  // the candidate becomes current and best
+	Accept          Action = "accept"           // the candidate becomes current
+	AcceptCertified Action = "accept_certified" // better than the reference at the level of the certificate; said of what is shipped, by no Policy
+	Reject          Action = "reject"           // the incumbent stays
+	RejectEarly     Action = "reject_early"     // the incumbent stays; what was read of the items was enough to see it
+	Indecisive      Action = "indecisive"       // too little was measured; nothing is learnt, try again
 )
 
 // Accepted reports whether the candidate becomes the current skill.
-func (a Action) Accepted() bool { return a == AcceptNewBest || a == Accept }
+func (a Action) Accepted() bool {
+	return a == AcceptNewBest || a == Accept || a == AcceptCertified
+}
+
+// Rejected reports whether the candidate was measured and found wanting.
+func (a Action) Rejected() bool { return a == Reject || a == RejectEarly }
 
 // Decide is the strict rule: a candidate that scores higher than the current
 // skill replaces it, and is the best if it scores higher than the best as well.
@@ -64,8 +71,17 @@ type Verdict struct {
 
 	Mean       *score.Pair `json:"mean"`                 // hard and soft mean of the candidate over the N items
 	N          int         `json:"n"`                    // items that decided
-	Unmeasured []string    `json:"unmeasured,omitempty"` // ids of the items left out, in order
+	Unmeasured []string    `json:"unmeasured,omitempty"` // ids of the items left out, or without a fresh sample, in order
 	Reason     string      `json:"reason"`               // one line for people
+
+	// Of a Race only. Difference is how much better the candidate is, in
+	// gate-score points, and SE its standard error, nil where it has none: of
+	// the items in N and all evaluations of them, or with discordant
+	// confirmation of the fresh ones alone. Draws counts what was read.
+	Difference *float64    `json:"difference,omitempty"`
+	SE         *float64    `json:"se,omitempty"`
+	Phase      Phase       `json:"phase,omitempty"`
+	Draws      map[Arm]int `json:"draws,omitempty"`
 }
 
 // Enough reports whether a comparison that lacks missing of n items may still

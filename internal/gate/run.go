@@ -40,6 +40,11 @@ type Result struct {
 	Candidate []trajectory.Outcome
 	Incumbent []trajectory.Outcome
 	Readings  []Reading // what was drawn for the verdict
+
+	// By arm and item: all evaluations, the earlier ones and what was read; and
+	// the number of the next fresh sample.
+	Pooled map[Arm][]Pooled
+	Next   map[Arm][]int
 }
 
 // Run decides a trial. Draws that are still in flight when the policy has
@@ -66,6 +71,8 @@ func Run(ctx context.Context, t Trial, p Policy, measure Measure) (Result, error
 		Candidate: e.Outcomes(Candidate),
 		Incumbent: e.Outcomes(Incumbent),
 		Readings:  e.Readings,
+		Pooled:    map[Arm][]Pooled{Candidate: e.arms[Candidate].pooled, Incumbent: e.arms[Incumbent].pooled},
+		Next:      map[Arm][]int{Candidate: e.arms[Candidate].next, Incumbent: e.arms[Incumbent].next},
 	}, nil
 }
 

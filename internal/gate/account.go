@@ -1,0 +1,150 @@
+package gate
+
+import (
+	"math"
+
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// negligible is what a difference of gate scores must exceed to be one: sums of
+// equal scores may differ by rounding.
+const negligible = 1e-9
+
+// account is the comparison of two arms over some units, each of which counts
+// once.
+type account struct {
+	units     int // compared: measured in both arms
+	items     int // in them
+	candidate float64
+	incumbent float64 // sums of the units' means
+	diff      float64
+	squares   float64 // sum of the squared differences
+	missing   []int   // items that an arm lacks
+	offset    float64 // what the density of the texts adds to the difference
+	plus      float64 // and to the candidate's score
+}
+
+// take compares the arms over some units by all evaluations.
+func take(e *Evidence, over []unit) account {
+	t := e.Trial
+	a := account{plus: t.Projection.Of(score.Pair{}, t.Density.Candidate)}
+	a.offset = a.plus - t.Projection.Of(score.Pair{}, t.Density.Incumbent)
+	candidate, incumbent := e.arms[Candidate], e.arms[Incumbent]
+	for _, u := range over {
+		var c, p float64
+		var n int
+		for _, i := range u {
+			if candidate.pooled[i].N == 0 || incumbent.pooled[i].N == 0 {
+				a.missing = append(a.missing, i)
+				continue
+			}
+			c += candidate.pooled[i].Mean()
+			p += incumbent.pooled[i].Mean()
+			n++
+		}
+		a.add(c, p, n)
+	}
+	return a
+}
+
+// fresh compares the arms over some units by the readings after the first ones
+// alone, whose missing items are left out with their partners.
+func fresh(e *Evidence, over []unit, from int) account {
+	type sums struct{ candidate, incumbent Pooled }
+	by := map[int]*sums{}
+	for _, r := range e.Readings[from:] {
+		s := by[r.Item]
+		if s == nil {
+			s = &sums{}
+			by[r.Item] = s
+		}
+		arm := &s.candidate
+		if r.Arm == Incumbent {
+			arm = &s.incumbent
+		}
+		if r.Outcome.Status.Measured() {
+			arm.Sum += e.Trial.Projection.Of(score.Pair{Hard: r.Outcome.Hard, Soft: r.Outcome.Soft}, 0)
+			arm.N++
+		}
+	}
+	var a account
+	for _, u := range over {
+		var c, p float64
+		var n int
+		for _, i := range u {
+			s := by[i]
+			if s == nil || s.candidate.N == 0 || s.incumbent.N == 0 {
+				a.missing = append(a.missing, i)
+				continue
+			}
+			c += s.candidate.Mean()
+			p += s.incumbent.Mean()
+			n++
+		}
+		a.add(c, p, n)
+	}
+	return a
+}
+
+// meanOver returns the candidate's hard and soft mean over the items of some
+// units that both arms have, nil if no outcome of them is known.
+func meanOver(e *Evidence, over []unit) *score.Pair {
+	candidate, incumbent := e.arms[Candidate], e.arms[Incumbent]
+	var means []score.Pair
+	for _, u := range over {
+		for _, i := range u {
+			if candidate.pairs[i].n > 0 && incumbent.pooled[i].N > 0 {
+				means = append(means, candidate.pairs[i].mean())
+			}
+		}
+	}
+	if means == nil {
+		return nil
+	}
+	mean := score.Mean(means)
+	return &mean
+}
+
+// add counts a unit whose n measured items sum up to these scores.
+func (a *account) add(candidate, incumbent float64, n int) {
+	if n == 0 {
+		return
+	}
+	c, p := candidate/float64(n), incumbent/float64(n)
+	a.units++
+	a.items += n
+	a.candidate += c
+	a.incumbent += p
+	a.diff += c - p
+	a.squares += (c - p) * (c - p)
+}
+
+// mean is the difference between the arms, nil without any unit.
+func (a account) mean() *float64 {
+	if a.units == 0 {
+		return nil
+	}
+	d := a.diff/float64(a.units) + a.offset
+	return &d
+}
+
+// se is the standard error of the difference if the units are a sample of those
+// that matter, nil for fewer than two.
+func (a account) se() *float64 {
+	if a.units < 2 {
+		return nil
+	}
+	n := float64(a.units)
+	s := math.Sqrt(max(0, a.squares-a.diff*a.diff/n) / (n - 1) / n)
+	return &s
+}
+
+// nullSE is the standard error of the difference if there were none, as in a
+// sign test: a single pair that differs is worth one of them.
+func (a account) nullSE() *float64 {
+	if a.units == 0 {
+		return nil
+	}
+	s := math.Sqrt(a.squares) / float64(a.units)
+	return &s
+}
