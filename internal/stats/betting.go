@@ -24,12 +24,15 @@ import (
 // after every observation, stopped at will, carried on another night, and
 // multiplied with that of other observations.
 //
-// The stake: the money is spread evenly over 32 players who each always bet the
-// same, from 1/64 to 1/2 (a discrete universal portfolio: T. Cover, Math. Finance
-// 1, 1991; F. Orabona and K.-S. Jun, IEEE Trans. Inf. Theory 70, 2024). What they
-// own together is the wealth of one player whose stake is their mean weighted by
-// what each has, which is predictable and within [0, 1/2]. There is nothing to
-// tune, and with replacement the wealth does not depend on the order.
+// The stake: half of the money plays 1/2 throughout, the other half is spread
+// evenly over 32 players who each always bet the same, from 1/64 to 1/2 (a
+// discrete universal portfolio: T. Cover, Math. Finance 1, 1991; F. Orabona and
+// K.-S. Jun, IEEE Trans. Inf. Theory 70, 2024). What they own together is the
+// wealth of one player whose stake is their mean weighted by what each has, which
+// is predictable and within [0, 1/2]. There is nothing to tune, and with
+// replacement the wealth does not depend on the order. The half that plays high
+// is for the small samples that are usual here: it finds large effects in 40
+// items and costs at most a factor of 2 elsewhere.
 //
 // The zero value is for differences between -1 and 1, with replacement.
 type Betting struct {
@@ -47,6 +50,14 @@ const players = 32
 
 // stake is that of one player.
 func stake(i int) float64 { return float64(i+1) / (2 * players) }
+
+// share is the part of the money with which a player begins.
+func share(i int) float64 {
+	if i == players-1 {
+		return 0.5 + 0.5/players
+	}
+	return 0.5 / players
+}
 
 // bounds are Low and High with their default.
 func (b Betting) bounds() (low, high float64) {
@@ -185,7 +196,14 @@ func (t *table) log() float64 {
 	if t.impossible() {
 		return math.Inf(1)
 	}
-	return logSum(t.logs[:]) - math.Log(players)
+	top, sum := slices.Max(t.logs[:]), 0.0
+	if math.IsInf(top, 1) {
+		return top
+	}
+	for i, l := range t.logs {
+		sum += share(i) * math.Exp(l-top)
+	}
+	return top + math.Log(sum)
 }
 
 // impossible says that a mean of at most m is ruled out, whatever comes. The

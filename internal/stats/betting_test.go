@@ -26,7 +26,10 @@ func naiveWealth(low float64, total int, xs []float64, m float64) float64 {
 			wealth *= 1 + float64(k)/64*(x-rest)/(rest-low)
 			sum += x
 		}
-		mean += wealth / 32
+		mean += wealth / 64
+		if k == 32 {
+			mean += wealth / 2
+		}
 	}
 	return mean
 }

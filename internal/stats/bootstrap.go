@@ -85,9 +85,13 @@ func resampledMeans(xs []float64, resamples int, seed int64) []float64 {
 // one of n moves the mean by its distance divided by n-1.
 func acceleration(xs []float64) float64 {
 	mean := stat.Mean(xs, nil)
+	widest := 0.0
+	for _, x := range xs {
+		widest = max(widest, math.Abs(x-mean))
+	}
 	two, three := 0.0, 0.0
 	for _, x := range xs {
-		d := x - mean
+		d := (x - mean) / max(widest, math.SmallestNonzeroFloat64) // tiny differences must not vanish when cubed
 		two, three = two+d*d, three+d*d*d
 	}
 	if two == 0 {

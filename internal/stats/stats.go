@@ -67,22 +67,6 @@ func quantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
 // phi is the distribution function of the standard normal distribution.
 func phi(z float64) float64 { return distuv.UnitNormal.CDF(z) }
 
-// logSum is log(sum of exp(x)), without overflow. Nothing summed is -Inf.
-func logSum(xs []float64) float64 {
-	top := math.Inf(-1)
-	for _, x := range xs {
-		top = max(top, x)
-	}
-	if math.IsInf(top, 0) {
-		return top
-	}
-	sum := 0.0
-	for _, x := range xs {
-		sum += math.Exp(x - top)
-	}
-	return top + math.Log(sum)
-}
-
 // Evidence turns the logarithm of an e-value or of a wealth into the number
 // itself. What is larger than a float64 can hold becomes the largest float64,
 // because a record in JSON knows no infinity.
