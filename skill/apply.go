@@ -31,20 +31,40 @@ type ApplyOptions struct {
 // The same input gives the same result. The rules are those of SkillOpt, which
 // however looks only at where a target starts.
 func Apply(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report) {
+	out, reports, _ := Trace(s, edits, opts)
+	return out, reports
+}
+
+// Change says where an edit changed a document: its bytes From up to To became
+// Text. The offsets are those of the document as the edits before left it.
+type Change struct {
+	From, To int
+	Text     string
+}
+
+// in returns the document that the change makes of text.
+func (c Change) in(text string) string { return text[:c.From] + c.Text + text[c.To:] }
+
+// Trace is Apply that also tells where: it returns one Change for each edit, nil
+// for those that were not applied.
+func Trace(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report, []*Change) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = MaxBytes
 	}
 	a := &applier{opts: opts, text: s.main, end: LineEnd(s.main), done: map[Edit]bool{}}
-	reports := make([]Report, 0, len(edits))
+	reports, changes := make([]Report, 0, len(edits)), make([]*Change, len(edits))
 	for i, e := range edits {
 		e = a.clean(e)
-		status, detail := a.apply(e)
+		change, status, detail := a.apply(e)
+		if status.Applied() {
+			changes[i] = &change
+		}
 		reports = append(reports, Report{
 			Index: i + 1, Op: e.Op, Status: status, Detail: detail,
 			Target: cut(e.Target, previewLength), Content: cut(e.Content, previewLength),
 		})
 	}
-	return s.WithText(a.text), reports
+	return s.WithText(a.text), reports, changes
 }
 
 // applier holds a document while edits are applied to it.
@@ -66,28 +86,29 @@ func (a *applier) clean(e Edit) Edit {
 }
 
 // apply changes the text by e, or says why not.
-func (a *applier) apply(e Edit) (status ApplyStatus, detail string) {
+func (a *applier) apply(e Edit) (change Change, status ApplyStatus, detail string) {
 	if e.File != "" && e.File != Main {
-		return SkippedUnsupportedFile, fmt.Sprintf("%q: only %s may be edited", e.File, Main)
+		return change, SkippedUnsupportedFile, fmt.Sprintf("%q: only %s may be edited", e.File, Main)
 	}
 	if invalidUTF8(string(e.Op)+e.Target+e.Content) >= 0 {
-		return Failed, "the edit is not UTF-8 text"
+		return change, Failed, "the edit is not UTF-8 text"
 	}
 	same := Edit{Op: e.Op, Target: e.Target, Content: e.Content}
 	if a.done[same] {
-		return SkippedDuplicate, "the same edit was applied before"
+		return change, SkippedDuplicate, "the same edit was applied before"
 	}
-	text, status := a.edited(e)
+	change, status = a.edited(e)
 	if !status.Applied() {
-		return status, ""
+		return change, status, ""
 	}
+	text := change.in(a.text)
 	if status, detail := a.refuse(text); status != "" {
-		return status, detail
+		return change, status, detail
 	}
 	a.text = text
 	a.applied++
 	a.done[same] = true
-	return status, ""
+	return change, status, ""
 }
 
 // refuse says why text may not become the document, "" if it may.
@@ -103,12 +124,12 @@ func (a *applier) refuse(text string) (status ApplyStatus, detail string) {
 	return "", ""
 }
 
-// edited returns the text as e would leave it, and the state that e ends in
-// when nothing else speaks against it.
-func (a *applier) edited(e Edit) (string, ApplyStatus) {
+// edited returns what e would change, and the state that e ends in when nothing
+// else speaks against it.
+func (a *applier) edited(e Edit) (Change, ApplyStatus) {
 	at, found := a.locate(e.Target)
 	if found && a.guarded(e.Op, at) {
-		return a.text, SkippedProtectedRegion
+		return Change{}, SkippedProtectedRegion
 	}
 	switch e.Op {
 	case Append:
@@ -120,16 +141,16 @@ func (a *applier) edited(e Edit) (string, ApplyStatus) {
 		return a.inserted(e.Content, at.to), AppliedInsertAfter
 	case Replace:
 		if !found {
-			return a.text, missing(e.Target, SkippedReplaceMissingTarget, SkippedReplaceTargetNotFound)
+			return Change{}, missing(e.Target, SkippedReplaceMissingTarget, SkippedReplaceTargetNotFound)
 		}
-		return a.text[:at.from] + WithLineEnd(e.Content, a.end) + a.text[at.to:], AppliedReplace
+		return Change{at.from, at.to, WithLineEnd(e.Content, a.end)}, AppliedReplace
 	case Delete:
 		if !found {
-			return a.text, missing(e.Target, SkippedDeleteMissingTarget, SkippedDeleteTargetNotFound)
+			return Change{}, missing(e.Target, SkippedDeleteMissingTarget, SkippedDeleteTargetNotFound)
 		}
-		return a.text[:at.from] + a.text[at.to:], AppliedDelete
+		return Change{at.from, at.to, ""}, AppliedDelete
 	}
-	return a.text, SkippedUnknownOp
+	return Change{}, SkippedUnknownOp
 }
 
 func missing(target string, none, notFound ApplyStatus) ApplyStatus {
@@ -186,21 +207,28 @@ func (a *applier) afterLine(at int) int {
 	return next
 }
 
-func (a *applier) inserted(content string, at int) string {
+func (a *applier) inserted(content string, at int) Change {
 	at = a.afterLine(at)
-	return a.text[:at] + a.end + WithLineEnd(content, a.end) + a.end + a.text[at:]
+	return Change{at, at, a.end + WithLineEnd(content, a.end) + a.end}
 }
 
 // appended adds content as a paragraph at the end of the document, or before
 // its first region.
-func (a *applier) appended(content string, atEnd, beforeRegion ApplyStatus) (string, ApplyStatus) {
+func (a *applier) appended(content string, atEnd, beforeRegion ApplyStatus) (Change, ApplyStatus) {
 	content = WithLineEnd(content, a.end)
 	if a.opts.Unprotected {
-		return trimEnd(a.text) + strings.Repeat(a.end, 2) + content + a.end, atEnd
+		kept := len(trimEnd(a.text))
+		return Change{kept, len(a.text), strings.Repeat(a.end, 2) + content + a.end}, atEnd
 	}
 	at := firstMarker(a.text)
 	if at < 0 {
-		return paragraphs(a.text, len(a.text), a.end) + content + a.end, atEnd
+		return a.paragraph(len(a.text), content+a.end), atEnd
 	}
-	return paragraphs(a.text, at, a.end) + content + strings.Repeat(a.end, 2) + a.text[at:], beforeRegion
+	return a.paragraph(at, content+strings.Repeat(a.end, 2)), beforeRegion
+}
+
+// paragraph puts text before the byte at, after one blank line.
+func (a *applier) paragraph(at int, text string) Change {
+	kept, gap := paragraphGap(a.text, at, a.end)
+	return Change{kept, at, gap + text}
 }

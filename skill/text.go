@@ -58,12 +58,19 @@ func joinLines(a, b string) string {
 // paragraphs returns text[:upTo] without white space at its end and with one
 // blank line after it. The front matter is never trimmed.
 func paragraphs(text string, upTo int, end string) string {
+	kept, gap := paragraphGap(text, upTo, end)
+	return text[:kept] + gap
+}
+
+// paragraphGap returns how much of text[:upTo] stays when white space at its end
+// is dropped, and the line breaks after which a new paragraph begins.
+func paragraphGap(text string, upTo int, end string) (kept int, gap string) {
 	front := frontMatterEnd(text)
-	kept := text[:front] + trimEnd(text[front:upTo])
-	if front > 0 && len(kept) == front && strings.HasSuffix(kept, lf) {
-		return kept + end
+	kept = front + len(trimEnd(text[front:upTo]))
+	if front > 0 && kept == front && strings.HasSuffix(text[:kept], lf) {
+		return kept, end
 	}
-	return kept + end + end
+	return kept, end + end
 }
 
 // cut returns the first n code points of s.
