@@ -226,6 +226,9 @@ func (e *epochEnd) judge(ctx context.Context, cand incumbent) error {
 		return err
 	}
 	e.record.SlowUpdate = string(v.Action)
+	if cand.outcomes != nil {
+		e.files["selection.json"] = cand.outcomes
+	}
 	if v.Action != gate.Indecisive {
 		e.record.Score = v.Candidate
 	}

@@ -40,6 +40,11 @@ func (t *trainer) baseline(ctx context.Context) error {
 	}
 	t.history.Steps = append(t.history.Steps, r)
 	t.Events(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
+	if seed.outcomes != nil {
+		if err := t.Files.WriteJSON("steps/step_0000/selection.json", seed.outcomes); err != nil {
+			return err
+		}
+	}
 	return t.writeSkill(0)
 }
 
