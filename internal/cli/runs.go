@@ -22,7 +22,7 @@ import (
 
 func (a *app) runsCommand() *cobra.Command {
 	c := group(&cobra.Command{Use: "runs", Short: "List, show, compare and export runs"})
-	c.AddCommand(a.runsList(), a.runsShow(), a.runsDiff(), a.runsExport())
+	c.AddCommand(a.runsList(), a.runsShow(), a.runsDiff(), a.runsBlame(), a.runsExport())
 	return c
 }
 

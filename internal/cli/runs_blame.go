@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+)
+
+func (a *app) runsBlame() *cobra.Command {
+	var at string
+	c := &cobra.Command{
+		Use:   "blame [RUN]",
+		Short: "Explain each line of a trained skill: its step, edit, reasons and effect",
+		Long: `Explain each line of the best skill of a run: which step and which edit wrote it,
+which trajectories asked for it, and what the gate measured. Without RUN it is the
+newest one in the folder runs.
+
+The gate measures a step as a whole: the difference is that of all its edits.`,
+		Example: `  skillopt runs blame runs/quickstart-1
+  skillopt runs blame runs/quickstart-1 --at 3        the skill after step 3
+  skillopt runs blame runs/quickstart-1 --json`,
+		Args: atMost(1, "at most one run directory"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := a.runOrNewest(args)
+			if err != nil {
+				return err
+			}
+			b, err := a.blame(dir, at)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return printJSON(a.Out, b)
+			}
+			return a.printBlame(b)
+		},
+	}
+	c.Flags().StringVar(&at, "at", "best", "a step, or best")
+	return c
+}
+
+// readReport reads the files of a run that trains.
+func (a *app) readReport(dir string) (*report.Run, error) {
+	r, err := report.Read(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
+	var none *report.NoRunError
+	if errors.As(err, &none) {
+		return nil, usagef("%v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m := r.Manifest; evaluates(m) || serves(m) || drafts(m) {
+		return nil, usagef("run %s trains no skill; `skillopt runs show %s` explains it", dir, dir)
+	}
+	return r, nil
+}
+
+func (a *app) blame(dir, at string) (report.Blame, error) {
+	r, err := a.readReport(dir)
+	if err != nil {
+		return report.Blame{}, err
+	}
+	text, err := a.skillVersion(dir, at)
+	if err != nil {
+		return report.Blame{}, err
+	}
+	return r.Blame(at, text), nil
+}
+
+func (a *app) printBlame(b report.Blame) error {
+	name := run.BestFile
+	if b.Version != "best" {
+		name = "the skill after step " + b.Version
+	}
+	fmt.Fprintf(a.Out, "%s of run %s\n", name, b.Run)
+	if b.Simulated {
+		fmt.Fprintln(a.Out, "simulated models: the scores are those of a simulation")
+	}
+	fmt.Fprintln(a.Out)
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	for _, l := range b.Lines {
+		if text := oneLine(l.Text); strings.TrimSpace(text) != "" {
+			fmt.Fprintf(w, "%s\t%4d  %s\n", short(l.Origin), l.Number, text)
+		} else {
+			fmt.Fprintf(w, "\t%4d\n", l.Number)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print lines: %w", err)
+	}
+	printSources(a.Out, b.Sources)
+	for _, p := range b.Problems {
+		fmt.Fprintf(a.Out, "\nincomplete: %s\n", oneLine(p))
+	}
+	return nil
+}
+
+// short names an origin in few columns.
+func short(o provenance.Origin) string {
+	switch o.Kind {
+	case provenance.Edit:
+		return fmt.Sprintf("step %d.%d", o.Step, o.Edit)
+	case provenance.SlowUpdate:
+		return fmt.Sprintf("epoch %d", o.Epoch)
+	case provenance.Seed, provenance.Outside:
+		return report.Describe(o)
+	}
+	return fmt.Sprintf("step %d", o.Step)
+}
+
+// printSources prints a paragraph for each step and slow update that wrote a line.
+func printSources(out io.Writer, sources []report.Source) {
+	for i, s := range sources {
+		o := s.Origin
+		if o.Kind == provenance.Seed || o.Kind == provenance.Outside {
+			continue
+		}
+		if prev := max(0, i-1); i == 0 || sources[prev].Origin.Step != o.Step || sources[prev].Origin.Epoch != o.Epoch {
+			head := fmt.Sprintf("step %d", o.Step)
+			if o.Kind == provenance.SlowUpdate {
+				head = report.Describe(o)
+			}
+			fmt.Fprintf(out, "\n%s: %s\n", head, s.Gate)
+		}
+		printSource(out, s)
+	}
+}
+
+func printSource(out io.Writer, s report.Source) {
+	if s.Edit != nil {
+		fmt.Fprintf(out, "  edit %d, %s: %s\n", s.Origin.Edit, s.Edit.Op, firstLine(s.Edit.Content, s.Edit.Target))
+	} else {
+		fmt.Fprintf(out, "  %s: %s\n", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(len(s.Lines), "line", "lines"))
+	}
+	for _, line := range s.Summary {
+		fmt.Fprintf(out, "    %s\n", firstLine(line))
+	}
+	if s.Reason == nil {
+		return
+	}
+	fmt.Fprintf(out, "    %s\n", s.Reason)
+	if len(s.Reason.Tasks) > 0 {
+		fmt.Fprintf(out, "    they read %s\n", oneLine(few(s.Reason.Tasks, 8)))
+	}
+	for _, p := range s.Reason.Patterns[:min(3, len(s.Reason.Patterns))] {
+		fmt.Fprintf(out, "    saw %s\n", firstLine(p.String()))
+	}
+}
+
+// few lists the first n names and how many more there are.
+func few(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}

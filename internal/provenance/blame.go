@@ -1,0 +1,251 @@
+// Package provenance says where the lines of a trained skill come from: which
+// step, slow update or note wrote each, by which edit, and which trajectories
+// asked for it.
+//
+// It is pure: it gets the versions of a document and what analysts proposed, and
+// returns values. It knows nothing about files, models, or how a run is stored.
+package provenance
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Kind says what wrote a line.
+type Kind string
+
+// What writes lines.
+const (
+	Seed       Kind = "seed"        // it stood in the skill before training
+	Edit       Kind = "edit"        // an edit of a step
+	Rewrite    Kind = "rewrite"     // a step that wrote the document anew
+	Note       Kind = "note"        // a note on a lapse, in the appendix
+	SlowUpdate Kind = "slow_update" // guidance from the end of an epoch
+	Outside    Kind = "outside"     // no version of the run has it: somebody changed the file
+)
+
+// Origin is what wrote a line. It is comparable.
+type Origin struct {
+	Kind  Kind `json:"kind"`
+	Step  int  `json:"step"`            // for a slow update the last step of its epoch; 0 for the seed
+	Epoch int  `json:"epoch,omitempty"` // of a slow update
+	Edit  int  `json:"edit,omitempty"`  // 1-based, as in the report of the step
+}
+
+// Applied is an edit that became part of a document, with its number in the
+// report of its step.
+type Applied struct {
+	Number int
+	Edit   skill.Edit
+}
+
+// Change leads from one incumbent to the next.
+type Change struct {
+	Origin Origin    // of what Edits do not explain: Rewrite, Note or SlowUpdate
+	Edits  []Applied // in the order in which they were applied; may be empty
+	Text   string    // the document afterwards
+}
+
+// Line is a line of a document.
+type Line struct {
+	Number int    `json:"line"` // from 1
+	Text   string `json:"text"` // without its line ending
+	Origin Origin `json:"origin"`
+}
+
+// Blame says for every line of doc what wrote it: the last change after which its
+// text was no longer what it had been. seed is the document before the changes.
+// doc is one of the versions (of equal ones the latest counts); what no version
+// has is Outside.
+//
+// Where edits are given, a line is followed through the very bytes that they
+// changed, so that equal lines are told apart. What edits do not explain, such as
+// a document written anew, is compared line by line.
+func Blame(seed string, changes []Change, doc string) []Line {
+	t := newTracked(seed)
+	found := t.lines
+	if seed != doc {
+		found = nil
+	}
+	for _, c := range changes {
+		t.follow(c)
+		if c.Text == doc {
+			found = t.lines
+		}
+	}
+	if found == nil {
+		t.become(doc, Origin{Kind: Outside})
+		found = t.lines
+	}
+	out := make([]Line, len(found))
+	for i, l := range found {
+		out[i] = Line{Number: i + 1, Text: l.content(), Origin: l.origin}
+	}
+	return out
+}
+
+// tracked is a document whose lines know their origin.
+type tracked struct {
+	text  string
+	lines []line
+}
+
+type line struct {
+	text   string // with its line ending
+	origin Origin
+}
+
+func (l line) content() string {
+	return strings.TrimSuffix(strings.TrimSuffix(l.text, "\n"), "\r")
+}
+
+func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
+
+func newTracked(text string) *tracked {
+	t := &tracked{}
+	t.become(text, Origin{Kind: Seed})
+	return t
+}
+
+// follow takes a change over. Its edits count only when each of them can be
+// applied: an incomplete record must not name an edit that did something else.
+func (t *tracked) follow(c Change) {
+	before := *t
+	for _, e := range c.Edits {
+		_, _, changes := skill.Trace(skill.New(t.text), []skill.Edit{e.Edit}, skill.ApplyOptions{})
+		if changes[0] == nil {
+			*t = before
+			break
+		}
+		t.splice(*changes[0], Origin{Kind: Edit, Step: c.Origin.Step, Edit: e.Number})
+	}
+	t.become(c.Text, c.Origin)
+}
+
+// become makes text the document; what differs is from origin.
+func (t *tracked) become(text string, origin Origin) {
+	if text != t.text {
+		t.splice(skill.Change{From: 0, To: len(t.text), Text: text}, origin)
+	}
+}
+
+// splice carries a change out. Lines outside of it stay what they are; within it
+// the lines whose content is the same as before keep their origin.
+func (t *tracked) splice(c skill.Change, origin Origin) {
+	text := t.text[:c.From] + c.Text + t.text[c.To:]
+	head, tail := t.untouched(c, text)
+	middle := t.lines[len(head) : len(t.lines)-len(tail)]
+	end := len(text)
+	for _, l := range tail {
+		end -= len(l.text)
+	}
+	begin := 0
+	for _, l := range head {
+		begin += len(l.text)
+	}
+	written := match(middle, splitLines(text[begin:end]), origin)
+	t.text = text
+	t.lines = append(append(append([]line(nil), head...), written...), tail...)
+}
+
+// untouched returns the lines that end before the change and those that begin
+// after it. A line that runs into the change is neither.
+func (t *tracked) untouched(c skill.Change, after string) (head, tail []line) {
+	at := 0
+	n := 0
+	for n < len(t.lines) && at+len(t.lines[n].text) <= c.From && strings.HasSuffix(t.lines[n].text, "\n") {
+		at += len(t.lines[n].text)
+		n++
+	}
+	m, start := len(t.lines), len(t.text)
+	for m > n && start-len(t.lines[m-1].text) >= c.To {
+		start -= len(t.lines[m-1].text)
+		m--
+	}
+	// The first line after the change may have become the end of another one.
+	begins := c.From + len(c.Text) + start - c.To
+	if m < len(t.lines) && begins > 0 && after[begins-1] != '\n' {
+		m++
+	}
+	return t.lines[:n], t.lines[m:]
+}
+
+// match gives new lines the origin of the old ones that they equal, in order, and
+// origin to the others. Blank lines follow the line that they stand behind: they
+// are too much alike to be looked for.
+func match(old []line, texts []string, origin Origin) []line {
+	out := make([]line, len(texts))
+	for i, text := range texts {
+		out[i] = line{text, origin}
+	}
+	take := func(i, j int) {
+		if i >= 0 {
+			out[j].origin = old[i].origin
+		}
+		for i, j = i+1, j+1; i < len(old) && j < len(out) && old[i].blank() && out[j].blank(); i, j = i+1, j+1 {
+			out[j].origin = old[i].origin
+		}
+	}
+	take(-1, -1)
+	a, b := written(old), written(out)
+	for _, p := range pairs(contents(old, a), contents(out, b)) {
+		take(a[p[0]], b[p[1]])
+	}
+	return out
+}
+
+// written returns the indices of the lines that are not blank.
+func written(lines []line) []int {
+	var at []int
+	for i, l := range lines {
+		if !l.blank() {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// contents returns what lines say. White space at the end is nobody's work: to
+// append drops it.
+func contents(lines []line, at []int) []string {
+	out := make([]string, len(at))
+	for i, j := range at {
+		out[i] = strings.TrimRightFunc(lines[j].text, unicode.IsSpace)
+	}
+	return out
+}
+
+// pairs returns the indices of equal texts of a and b, in order: what both begin
+// with, what both end with, and the long equal parts between.
+func pairs(a, b []string) (out [][2]int) {
+	from := 0
+	for from < len(a) && from < len(b) && a[from] == b[from] {
+		out = append(out, [2]int{from, from})
+		from++
+	}
+	to := 0
+	for to < len(a)-from && to < len(b)-from && a[len(a)-1-to] == b[len(b)-1-to] {
+		to++
+		out = append(out, [2]int{len(a) - to, len(b) - to})
+	}
+	m := difflib.NewMatcherWithJunk(a[from:len(a)-to], b[from:len(b)-to], false, nil)
+	for _, block := range m.GetMatchingBlocks() {
+		for k := range block.Size {
+			out = append(out, [2]int{from + block.A + k, from + block.B + k})
+		}
+	}
+	return out
+}
+
+// splitLines returns the lines of text with their endings.
+func splitLines(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	return lines
+}

@@ -1,0 +1,229 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Blame says where each line of a version of the skill comes from. It is the
+// document that `runs blame --json` prints.
+type Blame struct {
+	Run       string            `json:"run"`
+	Version   string            `json:"version"` // "best", or a step
+	Simulated bool              `json:"simulated"`
+	Lines     []provenance.Line `json:"lines"`
+	Sources   []Source          `json:"sources"`  // what wrote them, in the order of the run
+	Problems  []string          `json:"problems"` // files that were missing or damaged: where they were needed an answer is less exact
+}
+
+// Source is one writer of lines: an edit, a rewrite, a note or a slow update.
+type Source struct {
+	Origin  provenance.Origin  `json:"origin"`
+	Lines   []int              `json:"lines"`              // numbers of the lines that it wrote, without blank ones
+	Edit    *skill.Edit        `json:"edit,omitempty"`     // nil: not written by an edit
+	Summary []string           `json:"summary,omitempty"`  // of a rewrite: what was changed, by the optimizer's word
+	Reason  *provenance.Reason `json:"asked_by,omitempty"` // nil: not asked for by trajectories of a step
+	Gate    *Judged            `json:"gate,omitempty"`     // nil: no gate judged it
+}
+
+// Judged is what the gate measured of the step or slow update that a line came
+// with: of all its edits together. A score is null if it was not measured.
+type Judged struct {
+	Action     string   `json:"action"`
+	Reason     string   `json:"reason,omitempty"`
+	Before     *float64 `json:"before"`
+	After      *float64 `json:"after"`
+	Difference *float64 `json:"difference"`
+	N          int      `json:"n,omitempty"`
+	Unmeasured []string `json:"unmeasured,omitempty"`
+}
+
+// Blame says what wrote the lines of doc.
+func (r *Run) Blame(version, doc string) Blame {
+	b := Blame{Run: r.Name, Version: version, Simulated: r.Manifest.Simulated, Problems: append([]string{}, r.Problems...)}
+	changes, problems := r.changes()
+	b.Problems = append(b.Problems, problems...)
+	b.Lines = provenance.Blame(r.Seed, changes, doc)
+	judged := r.judged()
+	at := map[provenance.Origin]int{}
+	for _, l := range b.Lines {
+		if strings.TrimSpace(l.Text) == "" {
+			continue // an edit of which nothing but a blank line is left wrote nothing
+		}
+		i, known := at[l.Origin]
+		if !known {
+			i = len(b.Sources)
+			at[l.Origin] = i
+			b.Sources = append(b.Sources, r.source(l.Origin, judged))
+		}
+		b.Sources[i].Lines = append(b.Sources[i].Lines, l.Number)
+	}
+	sortSources(b.Sources)
+	return b
+}
+
+// sortSources puts sources in the order of the run: the seed first, what changed
+// the file by hand last.
+func sortSources(sources []Source) {
+	rank := map[provenance.Kind]int{provenance.Seed: -1, provenance.SlowUpdate: 2, provenance.Rewrite: 1, provenance.Note: 1, provenance.Outside: 3}
+	slices.SortStableFunc(sources, func(a, b Source) int {
+		x, y := a.Origin, b.Origin
+		return cmp.Or(
+			cmp.Compare(rank[x.Kind]/3, rank[y.Kind]/3), cmp.Compare(x.Step, y.Step), cmp.Compare(rank[x.Kind], rank[y.Kind]),
+			cmp.Compare(x.Epoch, y.Epoch), cmp.Compare(x.Edit, y.Edit),
+		)
+	})
+}
+
+func (r *Run) source(o provenance.Origin, judged map[provenance.Origin]*Judged) Source {
+	s := Source{Origin: o, Gate: judged[whole(o)]}
+	if o.Kind != provenance.Edit && o.Kind != provenance.Rewrite || o.Step >= len(r.Steps) {
+		return s
+	}
+	step := r.Steps[o.Step]
+	if o.Kind == provenance.Rewrite {
+		s.Summary = step.Summary
+		return s
+	}
+	for _, e := range step.Edits {
+		if e.Number == o.Edit {
+			reason := provenance.Asked(e.Edit, step.Analyses)
+			s.Edit, s.Reason = &e.Edit, &reason
+		}
+	}
+	return s
+}
+
+// whole is the step, or the slow update, that an origin belongs to.
+func whole(o provenance.Origin) provenance.Origin {
+	if o.Kind == provenance.SlowUpdate {
+		return provenance.Origin{Kind: provenance.SlowUpdate, Epoch: o.Epoch}
+	}
+	return provenance.Origin{Kind: provenance.Rewrite, Step: o.Step}
+}
+
+// judged returns what the gate said of every step and slow update.
+func (r *Run) judged() map[provenance.Origin]*Judged {
+	out := map[provenance.Origin]*Judged{}
+	var current *float64
+	r.walk(func(s train.StepRecord, _ Step) {
+		if s.Step > 0 {
+			out[whole(provenance.Origin{Step: s.Step})] = &Judged{
+				Action: s.Action, Reason: s.Reason, Before: current, After: s.Candidate, Difference: minus(s.Candidate, current),
+				N: s.SelectionN, Unmeasured: s.Unmeasured,
+			}
+		}
+		current = s.Current
+	}, func(e train.EpochRecord, _ int) {
+		out[whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch})] = &Judged{
+			Action: e.SlowUpdate, Before: current, After: e.Score, Difference: minus(e.Score, current), Unmeasured: e.Unmeasured,
+		}
+		if slowAccepted(e) {
+			current = e.Score
+		}
+	})
+	return out
+}
+
+func minus(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	d := *a - *b
+	return &d
+}
+
+func slowAccepted(e train.EpochRecord) bool {
+	return e.Guidance != "" && (e.SlowUpdate == "forced" || gate.Action(e.SlowUpdate).Accepted())
+}
+
+// walk goes through a run: its steps, and after the last step of an epoch its end.
+func (r *Run) walk(step func(train.StepRecord, Step), epoch func(e train.EpochRecord, lastStep int)) {
+	steps := r.History.Steps
+	for i, s := range steps {
+		step(s, r.Steps[i])
+		if i+1 < len(steps) && steps[i+1].Epoch == s.Epoch {
+			continue
+		}
+		for _, e := range r.History.Epochs {
+			if e.Epoch == s.Epoch && s.Step > 0 {
+				epoch(e, s.Step)
+			}
+		}
+	}
+}
+
+// changes returns how the skill changed over the run, and what is missing to tell.
+func (r *Run) changes() (out []provenance.Change, problems []string) {
+	text := r.Seed
+	add := func(c provenance.Change, hash, where string) {
+		if skill.Hash(c.Text) != hash {
+			problems = append(problems, where+" does not hold the skill that history.json names: lines may be blamed on a later change")
+		}
+		text = c.Text
+		out = append(out, c)
+	}
+	r.walk(func(s train.StepRecord, f Step) {
+		if !gate.Action(s.Action).Accepted() {
+			return
+		}
+		if f.Candidate == "" {
+			problems = append(problems, fmt.Sprintf("the candidate of step %d is missing: its lines are blamed on a later change", s.Step))
+			return
+		}
+		o := provenance.Origin{Kind: provenance.Rewrite, Step: s.Step}
+		if len(s.Notes) > 0 {
+			o.Kind = provenance.Note
+		}
+		add(provenance.Change{Origin: o, Edits: f.Edits, Text: f.Candidate}, s.SkillHash, fmt.Sprintf("steps/step_%04d/candidate_skill.md", s.Step))
+	}, func(e train.EpochRecord, last int) {
+		if slowAccepted(e) {
+			o := provenance.Origin{Kind: provenance.SlowUpdate, Step: last, Epoch: e.Epoch}
+			add(provenance.Change{Origin: o, Text: skill.New(text).WithSlow(e.Guidance).Text()}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))
+		}
+	})
+	return out, problems
+}
+
+// Describe names an origin in words: "step 3, edit 2".
+func Describe(o provenance.Origin) string {
+	switch o.Kind {
+	case provenance.Seed:
+		return "seed"
+	case provenance.Outside:
+		return "by hand"
+	case provenance.SlowUpdate:
+		return fmt.Sprintf("slow update, epoch %d", o.Epoch)
+	case provenance.Edit:
+		return fmt.Sprintf("step %d, edit %d", o.Step, o.Edit)
+	}
+	return fmt.Sprintf("step %d, %s", o.Step, strings.ReplaceAll(string(o.Kind), "_", " "))
+}
+
+// String says in words what a gate measured.
+func (j *Judged) String() string {
+	if j == nil {
+		return "not judged"
+	}
+	s := j.Action
+	switch {
+	case j.Difference != nil:
+		s += fmt.Sprintf(", %.3f -> %.3f (%+.3f)", *j.Before, *j.After, *j.Difference)
+	case j.After != nil:
+		s += fmt.Sprintf(", at %.3f", *j.After)
+	default:
+		s += ", not measured"
+	}
+	if j.N > 0 {
+		s += " on " + plural.Of(j.N, "item", "items")
+	}
+	return s
+}

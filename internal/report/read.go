@@ -1,0 +1,218 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// maxFile is the largest file that is read. What is larger than this is no
+// projection of a run that anybody could look at.
+const maxFile = 256 << 20
+
+// Step is what the files of a step say, beside its line of history.json.
+type Step struct {
+	Candidate string // "" if the step made none
+	Selection []Item // outcomes of the candidate
+	Edits     []provenance.Applied
+	Tried     []skill.Edit // of Reports, those that could be read as edits
+	Summary   []string     // of a rewrite: what was changed
+	Analyses  []provenance.Analysis
+}
+
+// Item is the outcome of one task. The scores mean nothing unless it was measured.
+type Item struct {
+	ID         string       `json:"id"`
+	Type       string       `json:"type"`
+	Status     score.Status `json:"status"`
+	Hard       float64      `json:"hard"`
+	Soft       float64      `json:"soft"`
+	FailReason string       `json:"fail_reason"`
+}
+
+// Read reads a run directory; name is what the report calls it. Nothing outside of
+// the directory is read, whatever links it holds. Without a manifest, or when
+// manifest or history are damaged, the error is a *NoRunError. Other files that
+// are damaged are named in Problems.
+func Read(dir, name string) (*Run, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoRunError{name, "there is no such folder"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open run %s: %w", name, err)
+	}
+	defer root.Close()
+	r := &reader{root: root, run: &Run{Name: name}}
+	if err := r.required(); err != nil {
+		return nil, err
+	}
+	r.rest()
+	return r.run, nil
+}
+
+type reader struct {
+	root *os.Root
+	run  *Run
+}
+
+// required reads what no report goes without.
+func (r *reader) required() error {
+	if found, err := r.decode(run.ManifestFile, &r.run.Manifest); err != nil {
+		return &NoRunError{r.run.Name, err.Error()}
+	} else if !found {
+		return &NoRunError{r.run.Name, "is no run directory: it has no " + run.ManifestFile}
+	}
+	if _, err := r.decode(run.HistoryFile, &r.run.History); err != nil {
+		return &NoRunError{r.run.Name, err.Error()}
+	}
+	return nil
+}
+
+func (r *reader) rest() {
+	var s Summary
+	if r.optional(run.SummaryFile, &s) {
+		r.run.Summary = &s
+	}
+	r.run.Seed, _ = r.text("skills/skill_v0000.md")
+	r.run.Best, r.run.HasBest = r.text(run.BestFile)
+	r.optional("test_outcomes.json", &r.run.Test)
+	for _, s := range r.run.History.Steps {
+		r.run.Steps = append(r.run.Steps, r.step(s.Step))
+	}
+}
+
+func (r *reader) step(number int) Step {
+	dir := fmt.Sprintf("steps/step_%04d/", number)
+	var s Step
+	s.Candidate, _ = r.text(dir + "candidate_skill.md")
+	r.optional(dir+"selection.json", &s.Selection)
+	var update struct {
+		Edits   []skill.Edit   `json:"edits"`
+		Reports []skill.Report `json:"reports"`
+		Summary []string       `json:"summary"`
+	}
+	if r.optional(dir+"edit_apply_report.json", &update) {
+		s.Tried, s.Summary = update.Edits, update.Summary
+		s.Edits = applied(update.Edits, update.Reports)
+	}
+	var batches []struct {
+		Analyses []analysis `json:"analyses"`
+	}
+	r.optional(dir+"patches.json", &batches)
+	for _, b := range batches {
+		for _, a := range b.Analyses {
+			s.Analyses = append(s.Analyses, a.plain())
+		}
+	}
+	return s
+}
+
+// applied pairs edits with their reports. Proposals that were no edits at all
+// have a report and no edit.
+func applied(edits []skill.Edit, reports []skill.Report) []provenance.Applied {
+	var out []provenance.Applied
+	at := 0
+	for i, rep := range reports {
+		if unread := rep.Status == skill.Failed && len(reports)-i > len(edits)-at; unread || at >= len(edits) {
+			continue
+		}
+		if rep.Status.Applied() {
+			out = append(out, provenance.Applied{Number: rep.Index, Edit: edits[at]})
+		}
+		at++
+	}
+	return out
+}
+
+// analysis is an analyst's reply as a step recorded it.
+type analysis struct {
+	Source   skill.Source `json:"source_type"`
+	TaskIDs  []string     `json:"task_ids"`
+	Failures []struct {
+		Type        string `json:"failure_type"`
+		Count       int    `json:"count"`
+		Description string `json:"description"`
+	} `json:"failure_summary"`
+	Successes []string                   `json:"success_patterns"`
+	Patch     map[string]json.RawMessage `json:"patch"`
+}
+
+func (a analysis) plain() provenance.Analysis {
+	out := provenance.Analysis{Source: a.Source, Tasks: a.TaskIDs}
+	for _, f := range a.Failures {
+		out.Patterns = append(out.Patterns, provenance.Pattern{Name: f.Type, Count: f.Count, Description: f.Description})
+	}
+	for _, s := range a.Successes {
+		out.Patterns = append(out.Patterns, provenance.Pattern{Description: s})
+	}
+	var items []any
+	if json.Unmarshal(a.Patch["edits"], &items) != nil {
+		return out // another update mode: it proposed no edits
+	}
+	for _, item := range items {
+		if e, err := skill.DecodeEdit(item); err == nil {
+			out.Edits = append(out.Edits, e)
+		}
+	}
+	return out
+}
+
+// optional reads a file that may be missing; one that is damaged is a problem.
+func (r *reader) optional(name string, into any) bool {
+	found, err := r.decode(name, into)
+	r.problem(err)
+	return found && err == nil
+}
+
+// text reads a document. What is not there, or cannot be read, is "".
+func (r *reader) text(name string) (string, bool) {
+	data, found, err := r.bytes(name)
+	r.problem(err)
+	return string(data), found && err == nil
+}
+
+func (r *reader) problem(err error) {
+	if err != nil {
+		r.run.Problems = append(r.run.Problems, err.Error())
+	}
+}
+
+func (r *reader) decode(name string, into any) (found bool, err error) {
+	data, found, err := r.bytes(name)
+	if !found || err != nil {
+		return found, err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return true, fmt.Errorf("%s is damaged: %w; train the run again to write it anew", name, err)
+	}
+	return true, nil
+}
+
+func (r *reader) bytes(name string) (data []byte, found bool, err error) {
+	f, err := r.root.Open(filepath.FromSlash(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read %s: %w", name, err)
+	}
+	defer f.Close()
+	data, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("larger than %d MiB", maxFile>>20)
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, true, nil
+}

@@ -1,0 +1,43 @@
+// Package report says what a run came to, for people: a page that stands alone
+// (report.html), a text for a pull request (report.md), and the origin of each
+// line of its skill.
+//
+// It reads the files of a run directory, those of older versions too, and writes
+// nothing. Whatever in them came from models, tasks or users is text to it, never
+// markup. It knows nothing about how training decides, models are asked or results
+// are recorded.
+package report
+
+import (
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+// Run is what the files of a run directory say. What a run has not got to, or an
+// older version did not write, is absent.
+type Run struct {
+	Name     string // how the run is called: its path as the reader gave it
+	Manifest run.Manifest
+	History  train.History
+	Summary  *Summary // nil until the run has ended once
+	Steps    []Step   // as in History, with what their files say
+	Seed     string   // the skill before training
+	Best     string
+	HasBest  bool
+	Test     map[string][]Item // outcomes on the test split by arm
+
+	// Problems are files that could not be used, one line each.
+	Problems []string
+}
+
+// A NoRunError says that a directory holds no run that can be reported.
+type NoRunError struct {
+	Dir    string
+	Reason string
+}
+
+func (e *NoRunError) Error() string {
+	return fmt.Sprintf("%s: %s; `skillopt runs list` shows runs", e.Dir, e.Reason)
+}
