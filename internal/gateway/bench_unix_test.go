@@ -3,19 +3,31 @@
 package gateway
 
 import (
+	"bufio"
+	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// BenchmarkCPU sends 200 requests a second for three seconds, to the gateway and
-// to a server that does nothing, and tells what each took of one core. Both
-// figures hold the client's share; their difference is what the gateway adds.
+// BenchmarkCPU has 200 requests a second sent for three seconds and tells what
+// the gateway took of one core. The client is a process of its own, so that the
+// figures are the processor time of this process alone, user and system: what
+// serves HTTP, reads and translates the request, keeps the accounts and writes
+// the answer. The model is a function that answers at once.
+//
+// "%core" is all of it; "added-%core" is what is left when that of a server is
+// taken off which reads the same bodies over HTTP and does nothing with them.
 func BenchmarkCPU(b *testing.B) {
 	for _, size := range []int{1 << 10, 8 << 10, 100 << 10} {
-		for _, wire := range []Wire{Chat, Messages} {
+		for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
 			b.Run(fmt.Sprintf("%s/%dKB", wire, size>>10), func(b *testing.B) { benchCPU(b, wire, size) })
 		}
 	}
@@ -25,31 +37,104 @@ func benchCPU(b *testing.B, wire Wire, size int) {
 	g := testGateway(b, Options{})
 	h := open(b, g, Session{Client: benchClient()})
 	path, _ := question4(wire)
-	body, plain, c := benchBody(b, wire, size), direct(b), agent(b)
+	body := benchBody(b, wire, size)
 	var with, without float64
+	plain := load{URL: direct(b), Key: h.Key(), Body: body}
+	served := load{URL: g.URL() + path, Key: h.Key(), Body: body}
 	for b.Loop() {
-		without += share(b, func() { send(b, c, plain, h.Key(), body) })
-		with += share(b, func() { send(b, c, g.URL()+path, h.Key(), body) })
+		without += share(b, plain)
+		with += share(b, served)
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(with/float64(b.N), "%core")
 	b.ReportMetric((with-without)/float64(b.N), "added-%core")
 }
 
-// share calls do at a steady pace and returns the processor time of it as a part
-// of the time that passed, in percent of one core.
-func share(b *testing.B, do func()) float64 {
+// load is what the client's process is told.
+type load struct {
+	URL, Key string
+	Body     []byte
+}
+
+// share has the load sent and returns the processor time of this process as a
+// part of the time that passed, in percent of one core.
+func share(b *testing.B, l load) float64 {
+	exe, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.CommandContext(b.Context(), exe, "-test.run=^TestLoad$", "load")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	if err := json.NewEncoder(in).Encode(l); err != nil {
+		b.Fatal(err)
+	}
+	out := bufio.NewReader(pipe)
+	told := func(want string) {
+		if line, err := out.ReadString('\n'); err != nil || line != want+"\n" {
+			b.Fatalf("the client says %q (%v), want %q", line, err, want)
+		}
+	}
+	told("ready") // its start is no part of what is measured
+	started, before := time.Now(), processor(b)
+	fmt.Fprintln(in, "go")
+	told("done")
+	share := 100 * (processor(b) - before).Seconds() / time.Since(started).Seconds()
+	in.Close()
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	return share
+}
+
+// TestLoad is the client of BenchmarkCPU when it runs in a process of its own.
+func TestLoad(t *testing.T) {
+	if flag.Arg(0) != "load" {
+		t.Skip("it is the client of BenchmarkCPU, which starts it")
+	}
+	in := bufio.NewReader(os.Stdin)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l load
+	if err := json.Unmarshal(line, &l); err != nil {
+		t.Fatal(err)
+	}
+	c := agent(t)
+	send(t, c, l.URL, l.Key, l.Body) // opens a connection
+	fmt.Println("ready")
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	pace(t, c, l)
+	fmt.Println("done")
+}
+
+// pace sends 200 requests a second for three seconds.
+func pace(t *testing.T, c *http.Client, l load) {
 	const rate, lasts = 200, 3 * time.Second
 	tick := time.NewTicker(time.Second / rate)
 	defer tick.Stop()
 	var wg sync.WaitGroup
-	started, before := time.Now(), processor(b)
 	for range int(lasts.Seconds() * rate) {
 		<-tick.C
-		wg.Go(do)
+		wg.Go(func() { send(t, c, l.URL, l.Key, l.Body) })
 	}
 	wg.Wait()
-	return 100 * (processor(b) - before).Seconds() / time.Since(started).Seconds()
 }
 
 func processor(b *testing.B) time.Duration {

@@ -121,8 +121,8 @@ func count(n node) int {
 }
 
 // parsed reads the body of a request.
-func parsed(b []byte) (node, error) {
-	n, err := parseJSON(b)
+func parsed(in inbound) (node, error) {
+	n, err := parseWithin(in.body, in.room)
 	if err != nil {
 		return n, badRequest("%v", err)
 	}

@@ -14,7 +14,7 @@ func chatCodec() codec {
 
 // decodeChat reads the body of POST /v1/chat/completions.
 func decodeChat(in inbound) (question, error) {
-	body, err := parsed(in.body)
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}

@@ -87,7 +87,7 @@ type Gateway struct {
 	server *http.Server
 	served chan struct{} // closed when the server has stopped
 
-	bodies sync.Pool  // *bytes.Buffer: requests are large and many
+	desks  sync.Pool  // *desk: requests are large and many
 	random sync.Mutex // guards opts.Rand
 
 	strangers atomic.Int64 // requests without the key of a session

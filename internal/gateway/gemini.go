@@ -22,7 +22,7 @@ func geminiCodec() codec {
 // decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
 // of :countTokens, which may hold such a request in generateContentRequest.
 func decodeGemini(in inbound) (question, error) {
-	body, err := parsed(in.body)
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
@@ -148,7 +148,7 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {
-		d.left.add("part " + string(k.key[1:min(len(k.key)-1, 65)]))
+		d.left.add("part " + string(k.key[:min(len(k.key), 64)]))
 	}
 	return model.Part{}, nil
 }

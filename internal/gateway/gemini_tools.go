@@ -12,7 +12,7 @@ import (
 func (d *geminiDecoder) tools() error {
 	for _, t := range d.body.get("tools").each() {
 		for _, k := range t.kids {
-			if name := unquote(k.key[1 : len(k.key)-1]); name != "functionDeclarations" && name != "function_declarations" {
+			if name := string(k.key); name != "functionDeclarations" && name != "function_declarations" {
 				d.left.add("tool " + name[:min(len(name), 64)])
 			}
 		}

@@ -19,7 +19,7 @@ func messagesCodec() codec {
 
 // decodeMessages reads the body of POST /v1/messages.
 func decodeMessages(in inbound) (question, error) {
-	body, err := parsed(in.body)
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -15,10 +13,14 @@ import (
 // inside values whose type differs from case to case (a text or a list of
 // blocks), which encoding/json reads several times over: a body of 115 KB took
 // it 0.8 ms, and takes a tenth of that as a tree over the bytes.
+//
+// A tree points into the text and into the parser's room. It holds for as long as
+// both are left alone; what text, bytes and the numbers return is a copy.
 type node struct {
 	kind byte   // '{', '[', '"', '0' for a number, 't', 'f', 'n', or 0 if absent
-	key  []byte // of a member of an object, with its quotes
-	raw  []byte
+	key  []byte // of a member of an object, its escapes resolved
+	raw  []byte // as it was written
+	val  []byte // of a string, its escapes resolved
 	kids []node
 }
 
@@ -28,8 +30,15 @@ const maxDepth = 200
 var errJSON = errors.New("the body is no JSON")
 
 // parseJSON reads one JSON value with nothing behind it.
-func parseJSON(b []byte) (node, error) {
-	p := parser{b: b}
+func parseJSON(b []byte) (node, error) { return parseWithin(b, nil) }
+
+// parseWithin is parseJSON with room for strings whose escapes are resolved. It
+// needs as much as the text has; if room is smaller, it takes its own.
+func parseWithin(b, room []byte) (node, error) {
+	if !utf8.Valid(b) {
+		b = validUTF8(b)
+	}
+	p := parser{b: b, room: room}
 	n, ok := p.value(0)
 	p.space()
 	if !ok || p.i != len(b) {
@@ -39,8 +48,10 @@ func parseJSON(b []byte) (node, error) {
 }
 
 type parser struct {
-	b []byte
-	i int
+	b    []byte
+	i    int
+	room []byte
+	used int // of room
 }
 
 func (p *parser) space() {
@@ -84,7 +95,8 @@ func (p *parser) bare(depth int) (node, bool) {
 		kids, ok := p.list(']', func() (node, bool) { return p.value(depth + 1) })
 		return node{kind: c, kids: kids}, ok
 	case '"':
-		return node{kind: c}, p.str()
+		val, ok := p.str()
+		return node{kind: c, val: val}, ok
 	case 't':
 		return node{kind: c}, p.word("true")
 	case 'f':
@@ -119,12 +131,11 @@ func (p *parser) list(end byte, one func() (node, bool)) ([]node, bool) {
 
 func (p *parser) member(depth int) (node, bool) {
 	p.space()
-	start := p.i
-	if p.i >= len(p.b) || p.b[p.i] != '"' || !p.str() {
+	if p.i >= len(p.b) || p.b[p.i] != '"' {
 		return node{}, false
 	}
-	key := p.b[start:p.i]
-	if !p.next(':') {
+	key, ok := p.str()
+	if !ok || !p.next(':') {
 		return node{}, false
 	}
 	n, ok := p.value(depth)
@@ -138,40 +149,6 @@ func (p *parser) word(w string) bool {
 	}
 	p.i += len(w)
 	return true
-}
-
-// str skips a string and checks it.
-func (p *parser) str() bool {
-	for p.i++; p.i < len(p.b); p.i++ {
-		switch c := p.b[p.i]; {
-		case c > '\\': // most letters
-		case c == '"':
-			p.i++
-			return true
-		case c < ' ':
-			return false
-		case c == '\\':
-			p.i++
-			if p.i >= len(p.b) || !p.escape() {
-				return false
-			}
-		}
-	}
-	return false
-}
-
-// escape checks what follows a backslash and stops at its last byte.
-func (p *parser) escape() bool {
-	switch p.b[p.i] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return true
-	case 'u':
-		if _, ok := hex4(p.b[p.i+1:]); ok {
-			p.i += 4
-			return true
-		}
-	}
-	return false
 }
 
 func (p *parser) digits() bool {
@@ -215,7 +192,7 @@ func (n node) get(names ...string) node {
 	}
 	for _, name := range names {
 		for i := len(n.kids) - 1; i >= 0; i-- {
-			if k := n.kids[i]; k.kind != 'n' && string(k.key[1:len(k.key)-1]) == name {
+			if k := n.kids[i]; k.kind != 'n' && string(k.key) == name {
 				return k
 			}
 		}
@@ -238,12 +215,7 @@ func (n node) isObject() bool { return n.kind == '{' }
 func (n node) isTrue() bool   { return n.kind == 't' }
 
 // text is the value of a string, "" of anything else.
-func (n node) text() string {
-	if n.kind != '"' {
-		return ""
-	}
-	return unquote(n.raw[1 : len(n.raw)-1])
-}
+func (n node) text() string { return string(n.val) }
 
 // float is the value of a number; nil of anything else, and of one that is out
 // of range.
@@ -274,98 +246,3 @@ func (n node) integer() *int64 {
 // bytes returns a copy of the value as it was written: the body that it points
 // into may be large, and what is kept of it small.
 func (n node) bytes() []byte { return bytes.Clone(n.raw) }
-
-// unquote resolves the escapes of a string that the parser has checked. What is
-// no UTF-8 becomes U+FFFD, as encoding/json does it.
-func unquote(b []byte) string {
-	clean := utf8.Valid(b)
-	if clean && bytes.IndexByte(b, '\\') < 0 {
-		return string(b)
-	}
-	var out strings.Builder
-	out.Grow(len(b))
-	for len(b) > 0 {
-		at := bytes.IndexByte(b, '\\')
-		if at < 0 {
-			at = len(b)
-		}
-		if clean {
-			out.Write(b[:at])
-		} else {
-			writeValid(&out, b[:at])
-		}
-		b = b[at:]
-		if len(b) > 0 {
-			b = unescape(&out, b)
-		}
-	}
-	return out.String()
-}
-
-// writeValid writes b and replaces every byte that is no UTF-8.
-func writeValid(out *strings.Builder, b []byte) {
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		out.WriteRune(r)
-		b = b[size:]
-	}
-}
-
-// unescape resolves the escape that b begins with, and returns what follows it.
-func unescape(out *strings.Builder, b []byte) []byte {
-	c := b[1]
-	switch c {
-	case 'b':
-		c = '\b'
-	case 'f':
-		c = '\f'
-	case 'n':
-		c = '\n'
-	case 'r':
-		c = '\r'
-	case 't':
-		c = '\t'
-	case 'u':
-		return unescapeRune(out, b)
-	}
-	out.WriteByte(c) // also a quote, a backslash, a slash
-	return b[2:]
-}
-
-// unescapeRune resolves \uXXXX, and two of them that are one rune.
-func unescapeRune(out *strings.Builder, b []byte) []byte {
-	r, _ := hex4(b[2:])
-	b = b[6:]
-	if utf16.IsSurrogate(r) {
-		high := r
-		r = utf8.RuneError
-		if len(b) >= 6 && b[0] == '\\' && b[1] == 'u' {
-			low, _ := hex4(b[2:])
-			if pair := utf16.DecodeRune(high, low); pair != utf8.RuneError {
-				r, b = pair, b[6:]
-			}
-		}
-	}
-	out.WriteRune(r)
-	return b
-}
-
-func hex4(b []byte) (rune, bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case c >= 'a' && c <= 'f':
-			r = r<<4 | rune(c-'a'+10)
-		case c >= 'A' && c <= 'F':
-			r = r<<4 | rune(c-'A'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, true
-}

@@ -14,7 +14,7 @@ func plain(n node) any {
 	case '{':
 		m := map[string]any{}
 		for _, k := range n.kids {
-			m[unquote(k.key[1:len(k.key)-1])] = plain(k)
+			m[string(k.key)] = plain(k)
 		}
 		return m
 	case '[':

@@ -14,7 +14,7 @@ func responsesCodec() codec {
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
 // whole conversation must stand in input.
 func decodeResponses(in inbound) (question, error) {
-	body, err := parsed(in.body)
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}

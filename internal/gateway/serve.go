@@ -96,26 +96,39 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (quest
 	// Deadlines are of the connection: one that is left would end the wait for
 	// the model. A writer without them has none to set.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, _ := g.bodies.Get().(*bytes.Buffer)
-	if body == nil {
-		body = new(bytes.Buffer)
+	d, _ := g.desks.Get().(*desk)
+	if d == nil {
+		d = new(desk)
 	}
-	defer g.release(body) // what is decoded is a copy
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
+	defer g.clear(d) // what is decoded is a copy
+	if n := r.ContentLength; n > 0 && n <= maxKept {
+		d.body.Grow(int(n) + bytes.MinRead) // so that it is read at once
+	}
+	_, err := d.body.ReadFrom(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
 		return question{}, badRequest("the body cannot be read: %v", err)
 	}
-	return to.codec.decode(inbound{body: body.Bytes(), model: to.model, stream: to.stream, query: r.URL.Query()})
+	if n := d.body.Len() + word; len(d.room) < n {
+		d.room = make([]byte, n)
+	}
+	return to.codec.decode(inbound{body: d.body.Bytes(), room: d.room, model: to.model, stream: to.stream, query: r.URL.Query()})
 }
 
-// maxKept is the largest buffer that is kept for the next body.
+// desk is where a request is read: its body, and the strings in it whose escapes
+// are resolved. Both are large, so that they are used again.
+type desk struct {
+	body bytes.Buffer
+	room []byte
+}
+
+// maxKept is the largest body whose desk is kept for the next one.
 const maxKept = 1 << 20
 
-func (g *Gateway) release(body *bytes.Buffer) {
-	if body.Cap() <= maxKept {
-		body.Reset()
-		g.bodies.Put(body)
+func (g *Gateway) clear(d *desk) {
+	if d.body.Cap() <= 2*maxKept {
+		d.body.Reset()
+		g.desks.Put(d)
 	}
 }
 

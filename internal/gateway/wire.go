@@ -38,6 +38,7 @@ type stream interface {
 // inbound is a request before it is read.
 type inbound struct {
 	body   []byte
+	room   []byte // for parseWithin
 	model  string // from the path, where the wire has it there
 	stream bool   // likewise
 	query  url.Values
