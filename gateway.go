@@ -63,8 +63,8 @@ type GatewaySummary struct {
 // Gateway serves the model of a configuration to any agent on this machine, in
 // the protocols of OpenAI, Anthropic and Gemini. It sends what it is asked once
 // and hands on what the server says: agents retry by themselves. Every call goes
-// into the ledger of a run directory, and limits.calls, limits.tokens and
-// limits.usd hold.
+// into the ledger of a run directory, and limits.calls, limits.tokens, limits.usd
+// and limits.time hold.
 type Gateway struct {
 	URL    string // root; agents of OpenAI's protocols get it with /v1 behind it
 	Key    string // what agents must send
@@ -79,6 +79,11 @@ type Gateway struct {
 	run    *run.Run
 	caller *caller.Caller
 	serves *gateway.Gateway
+	began  time.Time
+	life   context.Context // of watch
+	stop   context.CancelFunc
+	ended  chan struct{} // closed by watch when limits.time is reached
+	wg     sync.WaitGroup
 	key    string // of the session in the ledger
 	try    int    // of the session: one before it may have been killed
 	role   string
@@ -88,6 +93,7 @@ type Gateway struct {
 	usd    float64
 	priced bool
 	over   *caller.BudgetError
+	late   *timeError
 }
 
 // GatewayFile is the file of a run directory with the GatewaySummary of the last
@@ -100,7 +106,9 @@ const stageGateway = "gateway"
 // OpenGateway begins to serve. Of cfg it uses the model of the role, limits,
 // prices and run. Whoever opens a gateway closes it. The error is an *Error.
 func OpenGateway(ctx context.Context, cfg Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
-	g := &Gateway{role: o.Role, priced: true}
+	g := &Gateway{role: o.Role, priced: true, ended: make(chan struct{})}
+	// What ends a session are Close and the clock, not the context of its beginning.
+	g.life, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if g.role == "" {
 		g.role = model.Target
 	}
@@ -180,8 +188,38 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 		return &inputError{err}
 	}
 	g.URL, g.Key, g.RunDir, g.Model, g.Provider = g.serves.URL(), h.Key(), g.run.Dir, m.Model, m.Provider
-	return s.writeConfig(g.run)
+	if err := s.writeConfig(g.run); err != nil {
+		return err
+	}
+	if l.Time != nil {
+		g.began = s.now()
+		g.wg.Go(func() { g.watch(l.Time.Std()) })
+	}
+	return nil
 }
+
+// watch ends the session softly after limit: what is in flight is answered, since
+// it is paid for.
+func (g *Gateway) watch(limit time.Duration) {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-g.life.Done():
+		return
+	case <-t.C:
+	}
+	late := &timeError{used: g.setup.now().Sub(g.began), limit: limit}
+	g.mu.Lock()
+	g.late = late
+	g.mu.Unlock()
+	// It fails only when Close does not wait for it.
+	_ = g.serves.Drain(g.life, late)
+	close(g.ended)
+}
+
+// Ended is closed when limits.time is reached and all that was in flight then is
+// answered. Nothing is answered any more; it remains to Close.
+func (g *Gateway) Ended() <-chan struct{} { return g.ended }
 
 // stage is that of the calls. A simulated world answers by the stage alone and
 // knows none of agents.
@@ -261,19 +299,25 @@ func (g *Gateway) add(e Exchange, err error) {
 
 // Close ends the gateway and all requests in flight, and says what went through
 // it. The error is an *Error; one of the kind OverBudget says that a ceiling has
-// kept answers from agents.
+// kept answers from agents, or that limits.time was reached.
 func (g *Gateway) Close() (GatewaySummary, error) {
 	err := g.serves.Close()
+	g.stop()
+	g.wg.Wait()
 	g.mu.Lock()
-	sum, over := g.sum, g.over
+	sum, over, late := g.sum, g.over, g.late
 	if g.priced && !g.built.Simulated {
 		usd := g.usd
 		sum.CostUSD = &usd
 	}
 	g.mu.Unlock()
 	err = errors.Join(err, g.settle(&sum), g.release())
-	if err == nil && over != nil {
+	switch {
+	case err != nil:
+	case over != nil:
 		err = over
+	case late != nil:
+		err = late
 	}
 	return sum, classify(err, g.RunDir)
 }
@@ -309,6 +353,8 @@ func (g *Gateway) settle(sum *GatewaySummary) error {
 
 // release closes what is open.
 func (g *Gateway) release() error {
+	g.stop()
+	g.wg.Wait()
 	var errs []error
 	if g.serves != nil {
 		errs = append(errs, g.serves.Close())

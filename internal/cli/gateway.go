@@ -36,13 +36,15 @@ directory. limits.calls, limits.tokens and limits.usd hold: beyond them agents a
 refused with status 402. Over several sessions they hold with the same --run.
 Nothing is sent twice: agents retry by themselves.
 
-It ends at an interrupt (Ctrl-C), and prints what was used. With --json standard
+It ends at an interrupt (Ctrl-C), or once limits.time has passed and what was asked
+by then is answered, and prints what was used. With --json standard
 output is one JSON line for the start ("event": "listening"), one an exchange and
 one at the end ("event": "end").
 
 ` + exitHelp,
 		Example: `  skillopt gateway my-skill
   skillopt gateway my-skill --set limits.usd=2 --run runs/gateway
+  skillopt gateway my-skill --set limits.time=8h
   skillopt gateway my-skill --addr 127.0.0.1:4141 --key-env GATEWAY_KEY --json`,
 		Args: exactly(1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.gateway(cmd.Context(), args[0], f) },
@@ -78,11 +80,14 @@ func (a *app) gateway(ctx context.Context, path string, f gatewayFlags) error {
 		_, cerr := g.Close()
 		return errors.Join(err, cerr)
 	}
+	stopped := true
 	select {
 	case <-a.Signals:
 	case <-ctx.Done():
+	case <-g.Ended():
+		stopped = false
 	}
-	if a.Terminal {
+	if a.Terminal && stopped {
 		lines.mu.Lock()
 		fmt.Fprintln(a.Err) // behind the ^C that it shows
 		lines.mu.Unlock()

@@ -46,7 +46,8 @@ func faultOf(err error, retried bool) *fault {
 		return f
 	}
 	var limit *LimitError
-	if errors.As(err, &limit) || errors.Is(err, errClosed) {
+	var over *overError
+	if errors.As(err, &limit) || errors.As(err, &over) || errors.Is(err, errClosed) {
 		return &fault{code: model.Budget, message: err.Error(), final: true}
 	}
 	f = &fault{message: err.Error(), final: true}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -235,6 +236,21 @@ func (g *Gateway) forget(sum [sha256.Size]byte, h *Handle) {
 	if g.sessions[sum] == h {
 		delete(g.sessions, sum)
 	}
+}
+
+// Drain refuses all that comes from now on with why, in the form of a budget that
+// is spent, and returns when what is in flight is answered and handed over, or
+// when ctx is done. Only Close is of use after it.
+func (g *Gateway) Drain(ctx context.Context, why error) error {
+	g.mu.Lock()
+	for _, h := range g.sessions {
+		h.drain(why)
+	}
+	g.mu.Unlock()
+	if err := g.server.Shutdown(ctx); err != nil {
+		return fmt.Errorf("gateway: drain: %w", err)
+	}
+	return nil
 }
 
 // Close ends all sessions and the server, and returns when no goroutine of

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -379,4 +380,74 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is in flight when a gateway is drained is answered; nothing else is.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
+			t.Parallel()
+			begun, release := make(chan struct{}), make(chan struct{})
+			g := testGateway(t, Options{})
+			h := open(t, g, Session{Concurrency: 1, Client: modeltest.Func(func(context.Context, model.Request) (model.Response, error) {
+				close(begun) // a second call would panic
+				<-release
+				return model.Response{Text: "paid for", Finish: model.FinishStop}, nil
+			})})
+			url, c := g.URL()+"/v1/chat/completions", agent(t)
+			body := fmt.Sprintf(`{"model":"m","stream":%v,"messages":[{"role":"user","content":"q"}]}`, stream)
+			type got struct {
+				status int
+				text   string
+			}
+			answers := make(chan got, 1)
+			go func() {
+				status, text := ask(t, c, url, h.Key(), body)
+				answers <- got{status, text}
+			}()
+			<-begun
+			drained := make(chan error, 1)
+			h.drain(errors.New("the day is over")) // as Drain does it first
+			rec := httptest.NewRecorder()
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+			req.Header.Set("X-Api-Key", h.Key())
+			g.ServeHTTP(rec, req)
+			if rec.Code != http.StatusPaymentRequired || !strings.Contains(rec.Body.String(), "the day is over") {
+				t.Errorf("a new request: status %d, %s", rec.Code, rec.Body)
+			}
+			go func() { drained <- g.Drain(t.Context(), errors.New("the day is over")) }()
+			close(release)
+			if a := <-answers; a.status != http.StatusOK || !strings.Contains(a.text, "paid for") {
+				t.Errorf("in flight: %+v", a)
+			}
+			if err := <-drained; err != nil {
+				t.Error(err)
+			}
+			if h.Calls() != 1 || h.Err() != nil {
+				t.Errorf("%d calls, %v", h.Calls(), h.Err())
+			}
+		})
+	}
+}
+
+// ask sends a body and returns all of the answer.
+func ask(t *testing.T, c *http.Client, url, key, body string) (int, string) {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	req.Header.Set("X-Api-Key", key)
+	res, err := c.Do(req)
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return res.StatusCode, string(text)
 }

@@ -81,6 +81,7 @@ type Handle struct {
 
 	mu       sync.Mutex
 	closed   bool
+	over     error // why nothing new is answered, nil while it is
 	inflight sync.WaitGroup
 	calls    int
 	usage    trajectory.Usage
@@ -177,16 +178,35 @@ func (h *Handle) refused(w Wire, reason error) {
 	}
 }
 
-// enter counts a request in, unless the session has ended.
-func (h *Handle) enter() bool {
+// enter counts a request in, unless the session has ended or takes no more.
+func (h *Handle) enter() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
-		return false
+	switch {
+	case h.closed:
+		return errClosed
+	case h.over != nil:
+		return h.over
 	}
 	h.inflight.Add(1)
-	return true
+	return nil
 }
+
+// drain refuses what comes from now on, and what waits for a place, with why.
+func (h *Handle) drain(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over == nil {
+		h.over = &overError{why}
+	}
+}
+
+// overError says why a session takes no more requests.
+type overError struct{ why error }
+
+func (e *overError) Error() string { return e.why.Error() }
+
+func (e *overError) Unwrap() error { return e.why }
 
 func (h *Handle) leave() { h.inflight.Done() }
 
@@ -244,6 +264,9 @@ func (h *Handle) call(ctx context.Context, req model.Request) (model.Response, e
 func (h *Handle) begin() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.over != nil {
+		return h.over
+	}
 	s := h.session
 	var limit *LimitError
 	switch {
@@ -279,7 +302,8 @@ func (h *Handle) settle(ctx context.Context, resp model.Response, err error) {
 // counts reports whether an error is a failure of infrastructure.
 func counts(ctx context.Context, err error) bool {
 	var limit *LimitError
-	if errors.As(err, &limit) || errors.Is(ctx.Err(), context.Canceled) {
+	var over *overError
+	if errors.As(err, &limit) || errors.As(err, &over) || errors.Is(ctx.Err(), context.Canceled) {
 		return false
 	}
 	code := model.CodeOf(err)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -27,9 +28,17 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	to, ok := g.find(r)
 	h := g.session(keyOf(r))
-	if h == nil || !h.enter() {
+	refused := errClosed
+	if h != nil {
+		refused = h.enter()
+	}
+	if errors.Is(refused, errClosed) {
 		g.strangers.Add(1)
 		g.refuse(w, to.codec, &fault{code: model.Auth, message: "the key is not that of an open session", final: true})
+		return
+	}
+	if refused != nil {
+		g.refuse(w, to.codec, faultOf(refused, true))
 		return
 	}
 	defer h.leave()
