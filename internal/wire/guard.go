@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
@@ -27,6 +28,11 @@ type guarded struct {
 // Generate implements model.Client.
 func (g guarded) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	resp, err := g.Client.Generate(ctx, req)
+	return g.clean(resp, err)
+}
+
+// clean returns an answer or a failure without credentials.
+func (g guarded) clean(resp model.Response, err error) (model.Response, error) {
 	for _, text := range []*string{&resp.Text, &resp.Model, &resp.Fingerprint} {
 		*text = g.hide.Text(*text)
 	}
@@ -52,6 +58,41 @@ func (g guarded) parts(parts []model.Part) []model.Part {
 		}
 	}
 	return parts
+}
+
+// renewer is a client whose credentials change while it works: tokens that last
+// an hour or so.
+type renewer interface {
+	// Tokens returns those it has used last. It may be called concurrently.
+	Tokens() []string
+}
+
+// renewed keeps such tokens out of what comes back, as guarded does it with keys
+// that stay. It must stand directly around the client.
+type renewed struct {
+	model.Client
+	tokens func() []string
+
+	mu   sync.Mutex
+	seen []string
+	hide *redact.Exact // of those seen
+}
+
+// Generate implements model.Client.
+func (r *renewed) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	resp, err := r.Client.Generate(ctx, req)
+	return guarded{hide: r.known()}.clean(resp, err)
+}
+
+// known is kept, since tokens change once an hour and calls come by the second.
+func (r *renewed) known() *redact.Exact {
+	tokens := r.tokens()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hide == nil || !slices.Equal(tokens, r.seen) {
+		r.seen, r.hide = tokens, redact.NewExact(tokens...)
+	}
+	return r.hide
 }
 
 // withoutSecrets returns err as it is unless its text holds a secret; then it has

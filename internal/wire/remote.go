@@ -117,6 +117,17 @@ func (s server) several(first model.Client) (model.Client, error) {
 }
 
 func (s server) client(base string) (model.Client, error) {
+	c, err := s.adapter(base)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := c.(renewer); ok {
+		return &renewed{Client: c, tokens: r.Tokens}, nil
+	}
+	return c, nil
+}
+
+func (s server) adapter(base string) (model.Client, error) {
 	switch s.Protocol {
 	case preset.Anthropic:
 		return s.anthropic(base)

@@ -110,6 +110,10 @@ type Client struct {
 
 var _ model.Client = (*Client)(nil)
 
+// Tokens returns the tokens that the client has proved itself with last, where it
+// does so with tokens that change. Answers must not hold them.
+func (c *Client) Tokens() []string { return c.server.Learned() }
+
 // New checks o and returns a client. It opens no connection. The error joins
 // all faults of o.
 func New(o Options) (*Client, error) {

@@ -52,6 +52,13 @@ func (e *Endpoint) Learn(secret string) {
 	e.scrub.Store(replacer(slices.Concat(e.fixed, e.recent)))
 }
 
+// Learned returns the credentials that Learn has added and that are still blanked.
+func (e *Endpoint) Learned() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.recent)
+}
+
 func replacer(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {

@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// echoing repeats the token that it has proved itself with, in every place.
+type echoing struct {
+	model.Client
+	token string
+	err   error
+}
+
+func (e *echoing) Tokens() []string { return []string{e.token} }
+
+func (e *echoing) Generate(context.Context, model.Request) (model.Response, error) {
+	if e.err != nil {
+		return model.Response{}, e.err
+	}
+	return model.Response{
+		Text: "you are " + e.token, Model: e.token, Fingerprint: e.token,
+		Parts: []model.Part{
+			{Text: "you are " + e.token},
+			{Call: &model.ToolCall{ID: "1", Name: "n", Arguments: json.RawMessage(`{"a":"` + e.token + `"}`)}},
+			{Reasoning: &model.Reasoning{Text: e.token, Opaque: json.RawMessage(`["` + e.token + `"]`)}},
+		},
+	}, nil
+}
+
+// A token that lasts an hour is as secret as a key: a server that repeats it has
+// it neither recorded nor handed to an agent, also after it has changed.
+func TestRenewedTokensAreKeptOutOfAnswers(t *testing.T) {
+	t.Parallel()
+	e := &echoing{}
+	r := &renewed{Client: e, tokens: e.Tokens}
+	for _, token := range []string{"ya29.the-first-access-token", "ya29.the-second-access-token"} {
+		e.token, e.err = token, nil
+		resp, err := r.Generate(t.Context(), model.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(resp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), token) || !strings.Contains(resp.Text, "you are ") {
+			t.Errorf("the answer holds the token, or lost its text: %s", b)
+		}
+		e.err = &model.Error{Code: model.Server, Err: errors.New("bad token " + token)}
+		if _, err := r.Generate(t.Context(), model.Request{}); err == nil || strings.Contains(err.Error(), token) || model.CodeOf(err) != model.Server {
+			t.Errorf("the failure is %v", err)
+		}
+	}
+}
