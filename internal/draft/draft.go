@@ -17,9 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -242,9 +241,10 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 }
 
 // each calls work for 0 to n-1 at once and waits for all. How many calls are in
-// flight is for Ask to bound.
+// flight is for Ask to bound. An answer that comes later does not end the others:
+// whoever gives it is to find all questions of the round.
 func (d *drafter) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := together.WithContext(ctx)
 	finished := make(chan struct{}, n)
 	for i := range n {
 		group.Go(func() error {

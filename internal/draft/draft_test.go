@@ -380,6 +380,41 @@ func TestErrorsEndTheDraft(t *testing.T) {
 	}
 }
 
+// later is the error of a question whose answer somebody writes when they like.
+type later struct{}
+
+func (later) Error() string { return "waits for an answer" }
+func (later) ComesLater()   {}
+
+// Whoever answers by hand finds all questions of a round at once.
+func TestAllQuestionsOfARoundArePut(t *testing.T) {
+	t.Parallel()
+	for name, waits := range map[string]string{"while writing": model.StageDraft, "while answering": model.StageDraftCheck} {
+		a := &author{}
+		put, cancelled := map[string]int{}, 0
+		ask := func(ctx context.Context, q draft.Question) (string, error) {
+			text, err := a.Ask(ctx, q)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			put[q.Stage]++
+			if ctx.Err() != nil {
+				cancelled++
+			}
+			if q.Stage == waits {
+				return "", later{}
+			}
+			return text, err
+		}
+		_, err := draft.Run(t.Context(), draft.Options{Material: desk(t), Tasks: 12, Seed: 1, Ask: ask})
+		if !errors.Is(err, later{}) || cancelled > 0 {
+			t.Errorf("%s: error %v, %d questions were cancelled", name, err, cancelled)
+		}
+		if want := map[string]int{model.StageDraft: 3, model.StageDraftCheck: 12}[waits]; put[waits] != want {
+			t.Errorf("%s: put %v, want %d of %s", name, put, want, waits)
+		}
+	}
+}
+
 // TestReasonsAreDocumented holds the page against the reasons for which drafts
 // fall, and its example against the loader.
 func TestReasonsAreDocumented(t *testing.T) {
