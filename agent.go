@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -30,9 +32,26 @@ func (s *setup) requireAgent(ctx context.Context) error {
 	if s.cfg.Agent.Name == "" || s.replay != nil {
 		return nil
 	}
-	err := wire.CheckAgent(ctx, s.cfg.Agent, s.loaded.Lookup)
-	var unfit *wire.AgentError
-	if errors.As(err, &unfit) {
+	return unfit(wire.CheckAgent(ctx, s.cfg.Agent, s.loaded.Lookup))
+}
+
+// requireModels fails when a model that is a program cannot run here, before
+// another one is paid for.
+func (s *setup) requireModels(ctx context.Context) error {
+	for _, role := range slices.Sorted(maps.Keys(s.models)) {
+		if ready := s.models[role].Ready; ready != nil {
+			if err := ready(ctx); err != nil {
+				return unfit(err)
+			}
+		}
+	}
+	return nil
+}
+
+// unfit makes what the user has to mend bad input.
+func unfit(err error) error {
+	var agent *wire.AgentError
+	if errors.As(err, &agent) {
 		return &inputError{err}
 	}
 	return err

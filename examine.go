@@ -116,7 +116,7 @@ func (s *setup) examined() []string {
 func (e *Examination) add(name, detail string, err error, mend string) {
 	f := Finding{Name: name, OK: err == nil, Detail: detail}
 	if err != nil {
-		f.Detail, f.Mend, f.err = err.Error(), mend, err
+		f.Detail, f.Mend, f.err = strings.TrimSuffix(err.Error(), "; "+mend), mend, err
 	}
 	e.Rows = append(e.Rows, f)
 }
@@ -153,6 +153,11 @@ func (s *setup) probe(ctx context.Context, role string) (string, error) {
 		return "answered from " + s.replayed(), nil
 	case b.Questions != nil:
 		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", nil
+	}
+	if b.Ready != nil {
+		if err := b.Ready(ctx); err != nil {
+			return "", unfit(err)
+		}
 	}
 	answered, err := s.ask(ctx, role)
 	if err != nil {
@@ -234,6 +239,10 @@ func advise(m config.Model, role string, err error) string {
 	var key *wire.MissingKeyError
 	if errors.As(err, &key) {
 		return "export " + key.Var + "=..., or write it into .env beside the config"
+	}
+	var missing *wire.AgentError
+	if errors.As(err, &missing) {
+		return missing.Help
 	}
 	seat, isSeat := strings.CutSuffix(m.Provider, "-cli")
 	switch code := model.CodeOf(err); {

@@ -59,6 +59,9 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 	if err := s.requireAgent(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.requireModels(ctx); err != nil {
+		return nil, err
+	}
 	id, err := s.identity()
 	if err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ type AgentRunner struct {
 
 var _ rollout.CodingAgent = (*AgentRunner)(nil)
 
-// An AgentError says that the agent of a config cannot be used.
+// An AgentError says that the agent of a config, or the program of one that is a
+// model, cannot be used.
 type AgentError struct {
 	Key  string
 	Err  error

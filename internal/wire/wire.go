@@ -5,8 +5,10 @@
 package wire
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -38,6 +40,10 @@ type Built struct {
 	Price     *price.Entry // list price, nil if it is not known
 	Warnings  []string
 	Close     func() error // nil = nothing to release
+
+	// Ready reports, before anything is asked, that the model cannot answer here: an
+	// *AgentError. Nil: only a call can tell.
+	Ready func(ctx context.Context) error
 
 	// Questions counts those that wait for somebody's answer, in Folder. Nil: the
 	// model answers by itself.
@@ -137,7 +143,22 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 		return Built{}, fmt.Errorf("models.%s: %w", role, err)
 	}
 	hide := redact.NewExact(credentials(m, lookup)...)
-	return Built{Client: guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider}, nil
+	return Built{
+		Client: guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider,
+		Ready: func(ctx context.Context) error { return seatReady(ctx, c, role) },
+	}, nil
+}
+
+// seatReady looks for the program of a seat.
+func seatReady(ctx context.Context, c *seat.Client, role string) error {
+	info, err := c.Detect(ctx)
+	if err != nil {
+		return fmt.Errorf("models.%s: look for the program: %w", role, err)
+	}
+	if info.Problem != "" {
+		return &AgentError{Key: "models." + role, Err: errors.New(info.Problem), Help: info.Help}
+	}
+	return nil
 }
 
 // keyMark tells endpoints with different keys apart without showing them.

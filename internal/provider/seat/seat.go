@@ -76,6 +76,9 @@ func New(o Options) (*Client, error) {
 	return &Client{agent: a, opts: o}, nil
 }
 
+// Detect looks for the program and asks for its version, as agent.Agent does.
+func (c *Client) Detect(ctx context.Context) (agent.Info, error) { return c.agent.Detect(ctx) }
+
 // Generate implements model.Client. A program that is missing or cannot be
 // started is NotFound.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
