@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // RunHelper is to be called first in the main function of a program that trains
@@ -94,6 +95,9 @@ func (w *world) agent() (rollout.Episode, error) {
 	}
 	if s.needs().Snapshot {
 		a.Snapshot = snapshot
+	}
+	if s.scorer == nil {
+		a.Looks = func(t task.Task) bool { return s.suite.Needs(t).Workspace }
 	}
 	return a, nil
 }

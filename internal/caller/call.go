@@ -236,6 +236,12 @@ func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest
 	return rec, false, c.diverged(ctx, key, in)
 }
 
+// Recorded reports whether the step under key has a result.
+func (c *Caller) Recorded(key string) bool {
+	_, ok := c.journal.Lookup(key)
+	return ok
+}
+
 func decodeReply(rec journal.Record) (reply, error) {
 	var rep reply
 	if err := json.Unmarshal(rec.Result, &rep); err != nil {

@@ -25,6 +25,11 @@ type EpisodeCall struct {
 	// the skill, and the episode's own.
 	Shared [][]byte
 	Own    []byte
+
+	// Usable reports whether a result that a fork took over can be used here: what
+	// belongs to it outside of the record may have stayed behind. If not, the episode
+	// runs again. Nil = it can.
+	Usable func(result []byte) bool
 }
 
 // EpisodeResult is what an episode returns.
@@ -63,7 +68,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	if err != nil {
 		return nil, err
 	}
-	if recorded {
+	if recorded && (!c.opts.Forked || rec.Code != journal.CodeInherited || call.Usable == nil || call.Usable(rec.Result)) {
 		c.live.add(call.Stage, r.name, replayed)
 		return rec.Result, nil
 	}

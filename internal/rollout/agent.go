@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -52,6 +53,7 @@ type AgentReport struct {
 type Recorder interface {
 	EpisodeRecorder
 	Check(ctx context.Context, c caller.CheckCall, run func(context.Context) ([]byte, error)) ([]byte, error)
+	Recorded(key string) bool // whether a step has a result
 }
 
 // Agent has a coding agent carry out tasks. What it did is one durable step, how
@@ -65,6 +67,7 @@ type Agent struct {
 	Extras     map[string]any
 	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = nobody needs it
 	Assess     Assess
+	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64
 	Context    []byte // what an outcome depends on besides task and skill
 	Slots      chan struct{}
@@ -143,6 +146,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	call := caller.EpisodeCall{
 		Key: key, Stage: model.StageRollout, Role: model.Target, Seed: seed,
 		Shared: [][]byte{[]byte(s.Text()), a.Context}, Own: own,
+		Usable: func(raw []byte) bool { return a.scorable(key, t, raw) },
 	}
 	raw, err := a.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
 		did, err := a.work(ctx, key, t, s, client)
@@ -166,6 +170,24 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	did.digest = hex.EncodeToString(h.Sum(nil))
 	return did, nil
 }
+
+// scorable reports whether an episode that a fork took over has a score, or can
+// get one. Workspaces stay with the run that was forked: where one is yet to be
+// looked at, only another episode can measure the task.
+func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
+	var did left
+	if json.Unmarshal(raw, &did) != nil || did.Failure != "" || a.Looks == nil || !a.Looks(t) {
+		return true
+	}
+	if a.Record.Recorded(scoreKey(key)) {
+		return true
+	}
+	_, err := os.Lstat(a.Workspaces.at(key).Dir)
+	return err == nil
+}
+
+// scoreKey is where the score of an episode is recorded.
+func scoreKey(key string) string { return key + "/score" }
 
 func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (left, error) {
 	question, err := a.question(t, s)
@@ -235,7 +257,7 @@ func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool
 // workspace is deleted afterwards. It is the score of this very episode: where a
 // fork has another one, it has another score too.
 func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, out *trajectory.Outcome) error {
-	call := caller.CheckCall{Key: key + "/score", Own: []byte(did.digest)}
+	call := caller.CheckCall{Key: scoreKey(key), Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
 		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Before: did.Before, Written: did.Written, Digest: did.digest}
 		var scored trajectory.Outcome
