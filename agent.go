@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -33,7 +34,9 @@ func (s *setup) requireAgent(ctx context.Context) error {
 	if s.cfg.Agent.Name == "" || s.replay != nil {
 		return nil
 	}
-	return unfit(wire.CheckAgent(ctx, s.cfg.Agent, s.loaded.Lookup))
+	version, err := wire.CheckAgent(ctx, s.cfg.Agent, s.loaded.Lookup)
+	s.runs("agent", version)
+	return unfit(err)
 }
 
 // requireModels fails when a model that is a program cannot run here, before
@@ -41,12 +44,26 @@ func (s *setup) requireAgent(ctx context.Context) error {
 func (s *setup) requireModels(ctx context.Context) error {
 	for _, role := range slices.Sorted(maps.Keys(s.models)) {
 		if ready := s.models[role].Ready; ready != nil {
-			if err := ready(ctx); err != nil {
+			version, err := ready(ctx)
+			if err != nil {
 				return unfit(err)
 			}
+			s.runs("models."+role, version)
 		}
 	}
 	return nil
+}
+
+// runs notes the version of a program that the run uses, for the manifest: two
+// sessions of a run may have different ones.
+func (s *setup) runs(what, version string) {
+	if version == "" {
+		return
+	}
+	if s.versions == nil {
+		s.versions = map[string]string{}
+	}
+	s.versions[what+".version"] = strconv.Quote(version)
 }
 
 // unfit makes what the user has to mend bad input.

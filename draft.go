@@ -232,6 +232,7 @@ const unreviewedKey = "tasks.unreviewed"
 // keys, and how many tasks are unreviewed drafts.
 func (s *setup) settings() map[string]string {
 	out := maps.Clone(s.cfg.Settings(s.loaded.Redactor()))
+	maps.Copy(out, s.versions)
 	if n := s.set.Unreviewed(); n > 0 {
 		out[unreviewedKey] = strconv.Itoa(n)
 	}

@@ -155,7 +155,7 @@ func (s *setup) probe(ctx context.Context, role string) (string, error) {
 		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", nil
 	}
 	if b.Ready != nil {
-		if err := b.Ready(ctx); err != nil {
+		if _, err := b.Ready(ctx); err != nil {
 			return "", unfit(err)
 		}
 	}

@@ -44,6 +44,7 @@ type setup struct {
 	user     *template.Template
 	models   map[string]wire.Built
 	contents map[string]string // key -> digest of the file it names
+	versions map[string]string // of programs that the run uses, as settings of its manifest
 }
 
 // prepare loads and checks what cfg names. needs lists the roles that must have

@@ -30,6 +30,7 @@ func (a *app) runsCommand() *cobra.Command {
 type runView struct {
 	Dir      string            `json:"run_dir"`
 	Manifest run.Manifest      `json:"manifest"`
+	Parts    []part            `json:"models"` // and the agent
 	History  train.History     `json:"history"`
 	Summary  *skillopt.Summary `json:"summary"` // null until the run has ended once
 
@@ -74,7 +75,7 @@ func (a *app) readRun(path string) (runView, error) {
 	if !found {
 		return v, usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
 	}
-	v.Manifest = m
+	v.Manifest, v.Parts = m, parts(m)
 	if err := readJSON(filepath.Join(dir, run.HistoryFile), &v.History); err != nil {
 		return v, err
 	}
@@ -262,6 +263,9 @@ func (a *app) showRun(v runView) error {
 	m := v.Manifest
 	fmt.Fprintf(a.Out, "run %s  %s\n", a.relative(v.Dir), m.Status)
 	fmt.Fprintf(a.Out, "  begun %s with version %s\n", m.CreatedAt.Format("2006-01-02 15:04 MST"), m.Version)
+	if err := a.showParts(v.Parts); err != nil {
+		return err
+	}
 	if m.Simulated {
 		fmt.Fprintln(a.Out, "  the models are simulated: the numbers show how training works, not what a model can do")
 	}

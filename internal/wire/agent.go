@@ -45,19 +45,25 @@ func (e *AgentError) Error() string {
 
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// CheckAgent reports why the agent of a config cannot run here: an *AgentError.
-func CheckAgent(ctx context.Context, c config.Agent, lookup func(string) (string, bool)) error {
+// CheckAgent returns the version of the agent of a config, "" where it tells none,
+// or reports why it cannot run here: an *AgentError.
+func CheckAgent(ctx context.Context, c config.Agent, lookup func(string) (string, bool)) (version string, err error) {
 	a, err := NewAgent(c, lookup)
 	if err != nil {
-		return err
+		return "", err
 	}
 	info, err := a.Detect(ctx)
 	if err != nil {
-		return fmt.Errorf("look for the agent %s: %w", c.Name, err)
+		return "", fmt.Errorf("look for the agent %s: %w", c.Name, err)
 	}
 	if info.Problem != "" {
-		return &AgentError{Key: "agent.name", Err: errors.New(info.Problem), Help: info.Help}
+		return "", &AgentError{Key: "agent.name", Err: errors.New(info.Problem), Help: info.Help}
 	}
+	return info.Version, surroundings(c, lookup)
+}
+
+// surroundings reports what an agent needs besides its program.
+func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 	if s := sandbox.Supports(); c.Sandbox == "auto" && s.Kind == "" {
 		return &AgentError{Key: "agent.sandbox", Err: fmt.Errorf("agents cannot be confined here: %s", s.Why), Help: "agent.sandbox=off runs them unconfined"}
 	}

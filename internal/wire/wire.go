@@ -41,9 +41,10 @@ type Built struct {
 	Warnings  []string
 	Close     func() error // nil = nothing to release
 
-	// Ready reports, before anything is asked, that the model cannot answer here: an
+	// Ready returns the version of the program that is the model, "" where it tells
+	// none, or reports, before anything is asked, that it cannot answer here: an
 	// *AgentError. Nil: only a call can tell.
-	Ready func(ctx context.Context) error
+	Ready func(ctx context.Context) (version string, err error)
 
 	// Questions counts those that wait for somebody's answer, in Folder. Nil: the
 	// model answers by itself.
@@ -145,20 +146,20 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 	hide := redact.NewExact(credentials(m, lookup)...)
 	return Built{
 		Client: guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider,
-		Ready: func(ctx context.Context) error { return seatReady(ctx, c, role) },
+		Ready: func(ctx context.Context) (string, error) { return seatReady(ctx, c, role) },
 	}, nil
 }
 
 // seatReady looks for the program of a seat.
-func seatReady(ctx context.Context, c *seat.Client, role string) error {
+func seatReady(ctx context.Context, c *seat.Client, role string) (version string, err error) {
 	info, err := c.Detect(ctx)
 	if err != nil {
-		return fmt.Errorf("models.%s: look for the program: %w", role, err)
+		return "", fmt.Errorf("models.%s: look for the program: %w", role, err)
 	}
 	if info.Problem != "" {
-		return &AgentError{Key: "models." + role, Err: errors.New(info.Problem), Help: info.Help}
+		return "", &AgentError{Key: "models." + role, Err: errors.New(info.Problem), Help: info.Help}
 	}
-	return nil
+	return info.Version, nil
 }
 
 // keyMark tells endpoints with different keys apart without showing them.

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// part is somebody who took part in a run: the model of a role, or the agent.
+type part struct {
+	Role     string `json:"role"`               // target, optimizer, judge or agent
+	Provider string `json:"provider,omitempty"` // of a model; "" if a program made it
+	Model    string `json:"model,omitempty"`
+	BaseURL  string `json:"base_url,omitempty"` // if it is not the provider's own
+	Name     string `json:"name,omitempty"`     // of an agent, or of a client that a program brought
+	Version  string `json:"version,omitempty"`  // of the program that is the agent or the model, where it was told
+}
+
+func (p part) String() string {
+	var words []string
+	for _, word := range []string{p.Name, strings.Trim(p.Provider+"/"+p.Model, "/"), p.Version} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if p.BaseURL != "" {
+		words = append(words, "at "+p.BaseURL)
+	}
+	return strings.Join(words, " ")
+}
+
+// parts says who took part in a run, as far as its manifest tells. Which models a
+// run needs goes by its kind: the rest of a config is of no account.
+func parts(m run.Manifest) []part {
+	roles := []string{model.Target, model.Optimizer, model.Judge}
+	switch {
+	case serves(m):
+		roles = []string{m.Identity["library.gateway"]}
+	case evaluates(m):
+		roles = []string{model.Target, model.Judge}
+	case drafts(m):
+		roles = []string{model.Optimizer}
+	}
+	var all []part
+	for _, role := range roles {
+		p := part{
+			Role: role, Provider: noted(m, "models."+role+".provider"), Model: noted(m, "models."+role+".model"),
+			BaseURL: noted(m, "models."+role+".base_url"), Name: m.Identity["library.client."+role], Version: noted(m, "models."+role+".version"),
+		}
+		if p.Provider != "" || p.Name != "" {
+			all = append(all, p)
+		}
+	}
+	if name := noted(m, "agent.name"); name != "" && !serves(m) && !drafts(m) {
+		all = append(all, part{Role: "agent", Name: name, Version: noted(m, "agent.version")})
+	}
+	return all
+}
+
+// noted returns a text of the settings in a manifest, "" if there is none. What was
+// masked there stays masked.
+func noted(m run.Manifest, key string) string {
+	value, ok := m.Identity[key]
+	if !ok {
+		value = m.Operational[key]
+	}
+	var text string
+	if json.Unmarshal([]byte(value), &text) != nil {
+		return value
+	}
+	return text
+}
+
+func (a *app) showParts(list []part) error {
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	for _, p := range list {
+		fmt.Fprintf(w, "  %s\t%s\n", p.Role, oneLine(p.String()))
+	}
+	return w.Flush()
+}
