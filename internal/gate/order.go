@@ -34,7 +34,7 @@ func units(t Trial) []unit {
 // whole does. A cluster has the type of its first item.
 func stratified(t Trial) []unit {
 	all := units(t)
-	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x67617465)) //nolint:gosec // not for secrets
+	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x67617465))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	if t.Types == nil {
 		return all
