@@ -37,7 +37,7 @@ type direct struct {
 // Generate implements model.Client.
 func (d *direct) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	c := d.caller
-	if err := c.meter.begin(); err != nil {
+	if err := c.meter.begin(d.role.name); err != nil {
 		return model.Response{}, d.fault(err)
 	}
 	e := errand{key: d.key, stage: d.stage, req: c.request(d.role, d.stage, req), begun: true, direct: true, try: d.session}
@@ -47,6 +47,7 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 		})
 	}
 	got, failure, err := c.once(ctx, d.role, e, false)
+	got.spend.Role = d.role.name // also of one that was never sent
 	c.meter.end(got.spend, got.received)
 	if failure != nil {
 		err = errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code)))

@@ -78,7 +78,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 			Spend: journal.Spend{Stage: call.Stage, Role: r.name, Model: r.Model},
 		})
 	}
-	if err := errors.Join(c.admit(ctx, false), c.meter.check()); err != nil {
+	if err := errors.Join(c.admit(ctx, false), c.meter.check(r.name)); err != nil {
 		return nil, err
 	}
 	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key)}

@@ -3,6 +3,7 @@ package caller
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -125,15 +126,40 @@ func advice(code model.Code) string {
 	}
 }
 
-// BudgetError says that a hard ceiling of the user is reached.
+// BudgetError says that a hard ceiling of the user is reached, or that what comes
+// next would pass it. Amounts are dollars, tokens, calls or seconds.
 type BudgetError struct {
-	Limit string // the config key: "limits.calls", "limits.tokens" or "limits.usd"
+	Limit string // the config key: "limits.calls", "limits.roles.target.usd", ...
 	Used  float64
 	Of    float64
+	Kept  float64 // for the final evaluation; 0 = nothing
+	Need  float64 // what the next part of the run is expected to take; 0 = the ceiling itself is reached
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("%s is reached: %.6g of %.6g used; raise it and run the same command again to go on", e.Limit, e.Used, e.Of)
+	says := "is reached"
+	if e.Need > 0 {
+		says = "has no room for the next step"
+	}
+	text := fmt.Sprintf("%s %s: %s of %s used", e.Limit, says, e.amount(e.Used), e.amount(e.Of))
+	if e.Kept > 0 {
+		text += fmt.Sprintf(", %s kept for the final evaluation", e.amount(e.Kept))
+	}
+	if e.Need > 0 {
+		text += fmt.Sprintf(", about %s needed", e.amount(e.Need))
+	}
+	return text + "; raise it and run the same command again to go on"
+}
+
+// amount writes an amount in the unit of the ceiling.
+func (e *BudgetError) amount(v float64) string {
+	switch {
+	case strings.HasSuffix(e.Limit, ".usd"):
+		return fmt.Sprintf("$%.4f", v)
+	case strings.HasSuffix(e.Limit, ".time"):
+		return time.Duration(v * float64(time.Second)).Round(time.Millisecond).String()
+	}
+	return fmt.Sprintf("%.0f", v)
 }
 
 // DivergedError says that a step is recorded with another input than it has

@@ -1,60 +1,121 @@
 package caller
 
 import (
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
 
+// Ceilings are what may be spent, over the whole life of a run; nil = no ceiling.
+type Ceilings struct {
+	Calls  *int64
+	Tokens *int64 // input and output
+	USD    *float64
+	Time   *time.Duration // of the requests, added up; only for roles
+}
+
+// Amount is what was or will be spent.
+type Amount struct {
+	Calls  int64
+	Tokens int64         // input and output
+	Nano   int64         // billionths of a US dollar
+	Took   time.Duration // of the requests, added up
+}
+
+// Plus returns the sum of both.
+func (a Amount) Plus(b Amount) Amount {
+	return Amount{Calls: a.Calls + b.Calls, Tokens: a.Tokens + b.Tokens, Nano: a.Nano + b.Nano, Took: a.Took + b.Took}
+}
+
+// amountOf is what a ledger entry counts for, without the call itself.
+func amountOf(s journal.Spend) Amount {
+	a := Amount{Tokens: s.Usage.Input + s.Usage.Output, Took: s.Took}
+	if s.Cost != nil {
+		a.Nano = *s.Cost
+	}
+	return a
+}
+
+func amountOfTotal(t journal.Total) Amount {
+	return Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano, Took: t.Took}
+}
+
+// account is what one set of ceilings is held against.
+type account struct {
+	name  string // config key: "limits" or "limits.roles.target"
+	limit Ceilings
+	used  Amount
+	kept  Amount // for what comes at the end
+
+	inFlight int64 // calls that will be counted if they are answered
+}
+
 // meter holds a run to the ceilings of its user.
 type meter struct {
-	limits Limits
-
-	mu       sync.Mutex
-	calls    int64
-	inFlight int64 // calls that will be counted if they are answered
-	tokens   int64
-	nano     int64 // billionths of a dollar
+	mu    sync.Mutex
+	run   *account
+	roles map[string]*account
 }
 
 // newMeter continues from what the record holds; unpriced is what that may have
-// cost beyond its known cost.
-func newMeter(limits Limits, before journal.Total, unpriced int64) *meter {
-	return &meter{
-		limits: limits, calls: before.Calls,
-		tokens: before.Usage.Input + before.Usage.Output, nano: before.CostNano + unpriced,
+// cost beyond its known cost, by role.
+func newMeter(limits Limits, before []journal.Total, unpriced map[string]int64) *meter {
+	m := &meter{
+		run:   &account{name: "limits", limit: Ceilings{Calls: limits.Calls, Tokens: limits.Tokens, USD: limits.USD}},
+		roles: map[string]*account{},
 	}
+	for role, c := range limits.Roles {
+		m.roles[role] = &account{name: "limits.roles." + role, limit: c}
+	}
+	for _, t := range before {
+		for _, a := range m.of(t.Role) {
+			a.used = a.used.Plus(amountOfTotal(t))
+		}
+	}
+	for role, nano := range unpriced {
+		for _, a := range m.of(role) {
+			a.used.Nano += nano
+		}
+	}
+	return m
+}
+
+// of returns the accounts that a call of a role counts for.
+func (m *meter) of(role string) []*account {
+	if a := m.roles[role]; a != nil {
+		return []*account{m.run, a}
+	}
+	return []*account{m.run}
 }
 
 // begin reserves a call. The reservation lasts until end, however often the
 // request is tried.
-func (m *meter) begin() error {
+func (m *meter) begin(role string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.spent(); err != nil {
-		return err
+	accounts := m.of(role)
+	for _, a := range accounts {
+		if err := a.next(); err != nil {
+			return err
+		}
 	}
-	if of := m.limits.Calls; of != nil && m.calls+m.inFlight >= *of {
-		return &BudgetError{Limit: "limits.calls", Used: float64(m.calls + m.inFlight), Of: float64(*of)}
+	for _, a := range accounts {
+		a.inFlight++
 	}
-	m.inFlight++
 	return nil
 }
 
 // check looks at the ceilings that other calls may have reached meanwhile.
-func (m *meter) check() error {
+func (m *meter) check(role string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.spent()
-}
-
-// spent needs the lock.
-func (m *meter) spent() error {
-	if of := m.limits.Tokens; of != nil && m.tokens >= *of {
-		return &BudgetError{Limit: "limits.tokens", Used: float64(m.tokens), Of: float64(*of)}
-	}
-	if of := m.limits.USD; of != nil && float64(m.nano) >= *of*1e9 {
-		return &BudgetError{Limit: "limits.usd", Used: float64(m.nano) / 1e9, Of: *of}
+	for _, a := range m.of(role) {
+		if err := a.room(Amount{}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -62,12 +123,13 @@ func (m *meter) spent() error {
 func (m *meter) end(s journal.Spend, answered bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.inFlight--
-	if !answered {
-		return
+	for _, a := range m.of(s.Role) {
+		a.inFlight--
+		if answered {
+			a.used.Calls++
+			a.used = a.used.Plus(amountOf(s))
+		}
 	}
-	m.calls++
-	m.count(s)
 }
 
 // add counts what was spent without a call of the caller, and most of a cost that
@@ -75,14 +137,115 @@ func (m *meter) end(s journal.Spend, answered bool) {
 func (m *meter) add(s journal.Spend, most int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.nano += most
-	m.count(s)
+	for _, a := range m.of(s.Role) {
+		a.used = a.used.Plus(amountOf(s))
+		a.used.Nano += most
+	}
 }
 
-// count needs the lock.
-func (m *meter) count(s journal.Spend) {
-	m.tokens += s.Usage.Input + s.Usage.Output
-	if s.Cost != nil {
-		m.nano += *s.Cost
+// next reports why no further call may be sent. It needs the lock.
+func (a *account) next() error {
+	if err := a.room(Amount{}); err != nil {
+		return err
 	}
+	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-a.keptOf(float64(a.kept.Calls), float64(*of)) {
+		return a.reached("calls", float64(a.used.Calls+a.inFlight), float64(*of), float64(a.kept.Calls))
+	}
+	return nil
+}
+
+// room reports why something of this size may not begin; zero stands for
+// anything at all, of calls only those that are counted. It needs the lock.
+func (a *account) room(need Amount) error {
+	if of := a.limit.Calls; of != nil && need.Calls > 0 {
+		if err := a.fits("calls", float64(a.used.Calls), float64(*of), float64(a.kept.Calls), float64(need.Calls)); err != nil {
+			return err
+		}
+	}
+	if of := a.limit.Tokens; of != nil {
+		if err := a.fits("tokens", float64(a.used.Tokens), float64(*of), float64(a.kept.Tokens), float64(need.Tokens)); err != nil {
+			return err
+		}
+	}
+	if of := a.limit.USD; of != nil {
+		if err := a.fits("usd", float64(a.used.Nano)/1e9, *of, float64(a.kept.Nano)/1e9, float64(need.Nano)/1e9); err != nil {
+			return err
+		}
+	}
+	if of := a.limit.Time; of != nil {
+		if err := a.fits("time", a.used.Took.Seconds(), of.Seconds(), a.kept.Took.Seconds(), need.Took.Seconds()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxKept is the largest share of a ceiling that is kept for the end: a run whose
+// ceiling hardly pays for its test would learn nothing otherwise.
+const maxKept = 0.5
+
+func (a *account) fits(what string, used, of, kept, need float64) error {
+	kept = min(kept, of*maxKept)
+	if left := of - kept - used; left <= 0 || need > left {
+		e := &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: kept}
+		if left > 0 {
+			e.Need = need
+		}
+		return e
+	}
+	return nil
+}
+
+func (a *account) keptOf(kept, of float64) int64 { return int64(min(kept, of*maxKept)) }
+
+func (a *account) reached(what string, used, of, kept float64) error {
+	return &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: float64(a.keptOf(kept, of))}
+}
+
+// Reserve keeps an amount of each role back from now on, at most half of each
+// ceiling: calls are refused as if the ceilings were lower by it. Nil gives all
+// of it free.
+func (c *Caller) Reserve(byRole map[string]Amount) {
+	m := c.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.run.kept = Amount{}
+	for _, a := range m.roles {
+		a.kept = Amount{}
+	}
+	for role, kept := range byRole {
+		for _, a := range m.of(role) {
+			a.kept = a.kept.Plus(kept)
+		}
+	}
+}
+
+// Affords reports, as a *BudgetError, which ceiling has no room for what is
+// expected to be spent by each role, beside what is kept back.
+func (c *Caller) Affords(byRole map[string]Amount) error {
+	m := c.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var whole Amount
+	for _, a := range byRole {
+		whole = whole.Plus(a)
+	}
+	if err := m.run.room(whole); err != nil {
+		return err
+	}
+	for _, role := range slices.Sorted(maps.Keys(m.roles)) {
+		if err := m.roles[role].room(byRole[role]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Spent returns what each role has spent so far, earlier sessions included.
+func (c *Caller) Spent() map[string]Amount {
+	out := map[string]Amount{}
+	for _, t := range c.journal.Totals() {
+		out[t.Role] = out[t.Role].Plus(amountOfTotal(t))
+	}
+	return out
 }

@@ -88,6 +88,7 @@ type Limits struct {
 	Calls  *int64
 	Tokens *int64 // input and output
 	USD    *float64
+	Roles  map[string]Ceilings // by role, besides those of the run
 }
 
 // Defaults of Options.
@@ -146,7 +147,7 @@ func New(opts Options) (*Caller, error) {
 	}
 	c.addRoles()
 	results := opts.Journal.Results()
-	c.meter = newMeter(opts.Limits, journal.Sum(opts.Journal.Totals()), c.unpriced(results))
+	c.meter = newMeter(opts.Limits, opts.Journal.Totals(), c.unpriced(results))
 	c.reuse, c.given = newReuse(results), newGivenUp(results)
 	if opts.Replay != nil {
 		c.given.add(opts.Replay.GivenUp())
@@ -186,6 +187,9 @@ func (o Options) check() error {
 		}
 		if r.Price == nil && o.Limits.USD != nil && !r.Patient {
 			errs = append(errs, fmt.Errorf("limits.usd is set, but the price of models.%s is not known: set its prices, or limit tokens", name))
+		}
+		if r.Price == nil && o.Limits.Roles[name].USD != nil && !r.Patient {
+			errs = append(errs, fmt.Errorf("limits.roles.%s.usd is set, but the price of models.%s is not known: set its prices, or limit tokens", name, name))
 		}
 	}
 	return errors.Join(errs...)

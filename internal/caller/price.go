@@ -59,17 +59,17 @@ func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
 	return p.nano(u), 0
 }
 
-// unpriced returns what the episodes on record may have cost of which only a
-// ceiling needs to know.
-func (c *Caller) unpriced(results []journal.Record) int64 {
-	total := int64(0)
+// unpriced returns, by role, what the episodes on record may have cost of which
+// only a ceiling needs to know.
+func (c *Caller) unpriced(results []journal.Record) map[string]int64 {
+	total := map[string]int64{}
 	for _, rec := range results {
 		r := c.roles[rec.Role]
 		if rec.Kind != journal.Episode || rec.Cost != nil || rec.Code == journal.CodeInherited || r == nil {
 			continue
 		}
 		_, most := r.Price.sum(rec.Usage)
-		total += most
+		total[rec.Role] += most
 	}
 	return total
 }

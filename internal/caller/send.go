@@ -43,10 +43,11 @@ const codeCancelled = "cancelled"
 // send sends a request until it is answered, gives its slot back whenever it has
 // to wait, and puts every failure into the ledger.
 func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
-	if err := c.meter.begin(); err != nil {
+	if err := c.meter.begin(r.name); err != nil {
 		return answer{}, err
 	}
 	got, err := c.retry(ctx, r, e)
+	got.spend.Role = r.name // also of one that was never sent
 	c.meter.end(got.spend, got.received)
 	return got, err
 }
@@ -163,7 +164,7 @@ func (c *Caller) seat(ctx context.Context, r *role, begun, again bool) error {
 	// Much may have happened while it waited.
 	err := c.admit(ctx, begun)
 	if err == nil {
-		err = c.meter.check()
+		err = c.meter.check(r.name)
 	}
 	if err != nil {
 		c.slots.release()

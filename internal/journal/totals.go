@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Total is what the entries of one stage and role add up to.
@@ -17,6 +18,7 @@ type Total struct {
 	Faults    map[string]int64 // attempts without a result, by class
 	Usage     Usage            // of everything that answered, lost calls included
 	CostNano  int64            // known cost in billionths of a US dollar
+	Took      time.Duration    // of what answered, added up
 	Unpriced  int64            // calls whose cost is not known, and episodes that report tokens without a cost
 
 	// Lost is the part of the above that belongs to tries of episodes that have
@@ -56,6 +58,7 @@ func Sum(all []Total) Total {
 		sum.Inherited += t.Inherited
 		sum.Usage.add(t.Usage, 1)
 		sum.CostNano += t.CostNano
+		sum.Took += t.Took
 		sum.Unpriced += t.Unpriced
 		sum.Lost.add(t.Lost, 1)
 		for code, n := range t.Faults {
@@ -103,9 +106,11 @@ func (t *totals) add(r *Record) {
 	switch r.Kind {
 	case Call:
 		sum.Calls++
+		sum.Took += r.Took
 		t.price(sum, r)
 	case Inner:
 		sum.Calls++
+		sum.Took += r.Took
 		t.price(sum, r)
 		t.lose(sum, r)
 	case Fault:
