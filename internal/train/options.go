@@ -44,6 +44,10 @@ type Options struct {
 
 	Test    bool // score seed, best and final on the test split
 	NoSkill bool // and no skill at all
+
+	// EndAfter ends the loop after so many of its parts (steps and ends of epochs)
+	// and goes on with the final evaluation. Nil: the loop runs to its end.
+	EndAfter *int
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over
@@ -96,4 +100,7 @@ type Deps struct {
 	Health func() error
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
+	// Pace is told of each part of the run before it begins; an error ends the run
+	// there. It must not change what the run decides. Nil: nobody wants to know.
+	Pace func(Part) error
 }

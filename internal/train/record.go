@@ -78,7 +78,8 @@ type History struct {
 
 // FinalRecord is what was decided and measured after the last step.
 type FinalRecord struct {
-	Promoted   bool            `json:"promoted"` // the final skill became best
+	Promoted   bool            `json:"promoted"`              // the final skill became best
+	EndedEarly bool            `json:"ended_early,omitempty"` // the loop was ended before its last step
 	FinalScore *float64        `json:"final_selection_score"`
 	BestScore  *float64        `json:"best_score"`
 	BestStep   int             `json:"best_step"`
@@ -110,4 +111,5 @@ type Result struct {
 	Selection *Arm // of best, nil if unmeasured
 	Baseline  *Arm // of the seed skill
 	Lost      int  // replies without a usable answer
+	Parts     int  // of the loop that are done: steps and ends of epochs
 }

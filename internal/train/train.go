@@ -9,6 +9,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/event"
@@ -44,6 +45,7 @@ type trainer struct {
 	metaSkill  string
 	epochStart skill.Skill // the skill with which the last epoch ended
 	curriculum *schedule.Curriculum
+	parts      int // of the loop that are done
 	counts     struct{ accepted, rejected, skipped, lost int }
 }
 
@@ -92,6 +94,21 @@ func (t *trainer) run(ctx context.Context) error {
 	if err := t.baseline(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
+	if err := t.loop(ctx); err != nil && !errors.Is(err, errEnded) {
+		return err
+	}
+	err := t.pace(Part{Name: PartFinal})
+	if err == nil {
+		err = t.finish(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("final evaluation: %w", err)
+	}
+	return nil
+}
+
+// loop runs the epochs.
+func (t *trainer) loop(ctx context.Context) error {
 	perEpoch := t.StepsPerEpoch(len(t.Data.Train))
 	for epoch := 1; epoch <= t.Epochs; epoch++ {
 		batches, err := t.batches(epoch, perEpoch)
@@ -102,16 +119,23 @@ func (t *trainer) run(ctx context.Context) error {
 		for i := range perEpoch {
 			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
 			s.batches = batches[i*t.Accumulation : (i+1)*t.Accumulation]
-			if err := s.run(ctx); err != nil {
+			err := t.next(Part{Name: PartStep, Step: s.number})
+			if err == nil {
+				err = s.run(ctx)
+			}
+			if err != nil {
 				return fmt.Errorf("epoch %d, step %d: %w", epoch, s.number, err)
 			}
+			t.parts++
 		}
-		if err := t.endEpoch(ctx, epoch); err != nil {
+		err = t.next(Part{Name: PartEpochEnd})
+		if err == nil {
+			err = t.endEpoch(ctx, epoch)
+		}
+		if err != nil {
 			return fmt.Errorf("end of epoch %d: %w", epoch, err)
 		}
-	}
-	if err := t.finish(ctx); err != nil {
-		return fmt.Errorf("final evaluation: %w", err)
+		t.parts++
 	}
 	return nil
 }
@@ -123,7 +147,7 @@ func (t *trainer) result() *Result {
 	r := &Result{
 		History: t.history, Seed: t.Skill, Best: t.best.skill, Final: t.current.skill, BestStep: t.best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
-		Baseline: t.seedArm,
+		Baseline: t.seedArm, Parts: t.parts,
 	}
 	if t.best.outcomes != nil {
 		arm := t.arm(t.best.outcomes)
