@@ -27,7 +27,7 @@ func Default() Config {
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},
 		Record:     Record{Reuse: "auto"},
-		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute)},
+		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute), Reserve: "auto"},
 		Run:        Run{Dir: "runs"},
 	}
 }

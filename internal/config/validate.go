@@ -138,6 +138,7 @@ func (d *decoder) rules(c *Config) {
 		d.fail("edits.schedule", "model with edits.mode full_rewrite_minibatch", "any schedule that the mode ignores: a full rewrite has no edits to count", "")
 	}
 	d.priced(c)
+	d.reserve(c.Limits.Reserve)
 	d.agent(c)
 	d.runName(c.Run.Name)
 	d.ratio(c.Split.Ratio)
@@ -149,7 +150,8 @@ func (d *decoder) rules(c *Config) {
 // priced checks that a ceiling of cost sees all calls: of a model without a price
 // nothing would be counted.
 func (d *decoder) priced(c *Config) {
-	if c.Limits.USD == nil {
+	roles := c.Limits.Roles
+	if c.Limits.USD == nil && roles.Target.USD == nil && roles.Optimizer.USD == nil && roles.Judge.USD == nil {
 		return
 	}
 	table, err := price.Default()
@@ -159,7 +161,8 @@ func (d *decoder) priced(c *Config) {
 	for _, role := range []struct {
 		name  string
 		model Model
-	}{{"target", c.Models.Target}, {"optimizer", c.Models.Optimizer}, {"judge", c.Models.Judge}} {
+		own   *float64
+	}{{"target", c.Models.Target, roles.Target.USD}, {"optimizer", c.Models.Optimizer, roles.Optimizer.USD}, {"judge", c.Models.Judge, roles.Judge.USD}} {
 		m := role.model
 		if _, ok := c.Prices[m.Model]; ok || m.Provider == "" || m.Provider == "sim" || m.Provider == "handoff" {
 			continue
@@ -167,8 +170,39 @@ func (d *decoder) priced(c *Config) {
 		if _, _, ok := table.Find(m.Provider, m.Model); ok && m.BaseURL == "" {
 			continue // the list price of the provider itself
 		}
-		d.fail("limits.usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.Limits.USD, role.name, m.Model),
+		d.unpriced("limits.usd", c.Limits.USD, role.name, m)
+		d.unpriced("limits.roles."+role.name+".usd", role.own, role.name, m)
+	}
+}
+
+func (d *decoder) unpriced(key string, limit *float64, role string, m Model) {
+	if limit != nil {
+		d.fail(key, fmt.Sprintf("%v, and no price for models.%s (%s)", *limit, role, m.Model),
 			"a ceiling only with prices for all models", "set prices."+m.Model+".input and .output")
+	}
+}
+
+// MaxReserve is the largest share of the ceilings that can be kept for the final
+// evaluation.
+const MaxReserve = 0.5
+
+// ReserveShare returns the share of the ceilings that limits.reserve keeps, and
+// whether it names one: auto does not.
+func (l Limits) ReserveShare() (share float64, fixed bool) {
+	switch l.Reserve {
+	case "auto", "":
+		return 0, false
+	case "none":
+		return 0, true
+	}
+	share, err := strconv.ParseFloat(l.Reserve, 64)
+	return share, err == nil
+}
+
+func (d *decoder) reserve(text string) {
+	share, fixed := Limits{Reserve: text}.ReserveShare()
+	if text != "" && text != "auto" && (!fixed || !(share >= 0 && share <= MaxReserve)) {
+		d.fail("limits.reserve", strconv.Quote(text), "auto, none, or a share from 0 to 0.5", "")
 	}
 }
 
