@@ -53,7 +53,7 @@ func TestEveryKeyHasAnEffect(t *testing.T) {
 				needsShell(t)
 			}
 			before, after := seen.look(t, plain), look(t, changed)
-			if before.err != nil && !e.scene.broken {
+			if before.err != nil && !e.scene.broken && !e.scene.stops {
 				t.Fatalf("without the key: %v", before.err)
 			}
 			if diff := cmp.Diff(e.see(before), e.see(after)); diff == "" {
@@ -222,7 +222,8 @@ func stageEffects() map[string]effect {
 
 func limitEffects() map[string]effect {
 	priced := []string{"prices={m: {input: 1, output: 1}}"}
-	return map[string]effect{
+	all := map[string]effect{
+		"limits.reserve":     {base: []string{"limits.calls=70"}, scene: scene{stops: true}, to: "none", see: func(s sight) any { return s.sum.Calls.Total }},
 		"limits.concurrency": {scene: scene{latency: time.Millisecond}, to: "1", see: func(s sight) any { return s.peak > 1 }},
 		"limits.patience":    {scene: scene{broken: true}, base: []string{"limits.patience=100ms"}, to: "20ms", see: func(s sight) any { return strings.Contains(s.err.Error(), "limits.patience is 100ms") }},
 		"limits.usd":         {base: priced, to: "0.0001", see: status},
@@ -232,6 +233,19 @@ func limitEffects() map[string]effect {
 		"prices":             {to: strings.TrimPrefix(priced[0], "prices="), see: func(s sight) any { return s.sum.CostUSD != nil }},
 		"cache.dir":          {base: []string{"models.target.temperature=0", "models.optimizer.temperature=0"}, scene: scene{twice: true}, to: "${DIR}/cache", see: func(s sight) any { return len(s.requests) }},
 	}
+	// A ceiling of a role stops the run, and says whose it is.
+	for _, role := range []string{model.Target, model.Optimizer} {
+		reached := func(s sight) any {
+			return s.sum.Status == "budget" && strings.Contains(s.err.Error(), "limits.roles."+role)
+		}
+		for key, to := range map[string]string{"usd": "0.0001", "tokens": "100", "calls": "2", "time": "1ms"} {
+			all["limits.roles."+role+"."+key] = effect{base: priced, scene: scene{latency: time.Millisecond}, to: to, see: reached}
+		}
+	}
+	for key, to := range map[string]string{"usd": "0.0001", "tokens": "100", "calls": "2", "time": "1ms"} {
+		all["limits.roles.judge."+key] = effect{test: func(t *testing.T) { judgeIsLimited(t, key, to) }}
+	}
+	return all
 }
 
 func runEffects() map[string]effect {

@@ -151,6 +151,7 @@ type scene struct {
 	set     []string // settings over those of every scene
 	latency time.Duration
 	broken  bool
+	stops   bool // the run meets a ceiling with and without the key
 	twice   bool // train a second time, in a second directory
 }
 

@@ -167,7 +167,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	l := s.cfg.Limits
 	g.caller, err = caller.New(caller.Options{
 		Journal: g.run.Journal, RunName: g.run.Manifest.Name, Roles: map[string]caller.Role{g.role: role},
-		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Limits: caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls},
+		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Limits: ceilings(l),
 		JitterSeed: uint64(s.cfg.Train.Seed),
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ func begun(t *testing.T, url string) string {
 	t.Helper()
 	cfg := worldConfig(url)
 	calls := int64(33)
-	cfg.Limits.Calls = &calls
+	cfg.Limits.Calls, cfg.Limits.Reserve = &calls, "none"
 	dir := filepath.Join(t.TempDir(), "run")
 	sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithRunDir(dir))
 	if kind(err) != skillopt.OverBudget || sum.Status != "budget" {

@@ -58,6 +58,7 @@ type options struct {
 	events   event.Sink
 	runDir   string
 	fork     string
+	finish   bool
 	replay   *Cassette
 	stop     <-chan struct{}
 	loaded   *config.Loaded
@@ -112,6 +113,11 @@ func WithRunDir(dir string) Option { return func(o *options) { o.runDir = dir } 
 // WithFork begins a new run in dir with a copy of what the run of WithRunDir
 // has paid for, up to the first call that differs.
 func WithFork(dir string) Option { return func(o *options) { o.fork = dir } }
+
+// WithFinish ends the loop of a run that was begun where its record ends, and
+// evaluates what there is, on the test split too. That is recorded: the run stays
+// ended.
+func WithFinish() Option { return func(o *options) { o.finish = true } }
 
 // WithReplay answers the run from what another one recorded, instead of calling
 // models and running environments and checks. No key is needed. A step that the

@@ -14,20 +14,23 @@ type Summary struct {
 	// Exploratory says that tasks of the run are drafts that nobody has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
 
-	Steps    int              `json:"steps"`
-	Accepted int              `json:"accepted"`
-	Rejected int              `json:"rejected"`
-	Skipped  int              `json:"skipped"`
-	Best     BestSummary      `json:"best"`
-	Test     TestSummary      `json:"test"`
-	Calls    CallSummary      `json:"calls"`
-	Tokens   TokenSummary     `json:"tokens"`
-	CostUSD  *float64         `json:"cost_usd"` // null: a model has no price
-	WallS    float64          `json:"wall_s"`
-	Lost     int              `json:"lost_replies"` // optimizer calls without a usable reply
-	Warnings []string         `json:"warnings,omitempty"`
-	Stages   []StageSummary   `json:"stages"`
-	ByType   map[string]Types `json:"test_by_type,omitempty"`
+	Steps int `json:"steps"`
+	// EndedAfter is the step after which the loop was ended early, to evaluate what
+	// there was; null if it ran to its end.
+	EndedAfter *int             `json:"ended_after_step,omitempty"`
+	Accepted   int              `json:"accepted"`
+	Rejected   int              `json:"rejected"`
+	Skipped    int              `json:"skipped"`
+	Best       BestSummary      `json:"best"`
+	Test       TestSummary      `json:"test"`
+	Calls      CallSummary      `json:"calls"`
+	Tokens     TokenSummary     `json:"tokens"`
+	CostUSD    *float64         `json:"cost_usd"` // null: a model has no price
+	WallS      float64          `json:"wall_s"`
+	Lost       int              `json:"lost_replies"` // optimizer calls without a usable reply
+	Warnings   []string         `json:"warnings,omitempty"`
+	Stages     []StageSummary   `json:"stages"`
+	ByType     map[string]Types `json:"test_by_type,omitempty"`
 }
 
 // Types are the test scores of one task type by arm.
@@ -99,6 +102,9 @@ func (s *Summary) describe(r *train.Result) {
 	s.Best = BestSummary{Step: r.BestStep, Selection: scoreOf(r.Selection)}
 	if r.History.Final == nil {
 		return
+	}
+	if r.History.Final.EndedEarly {
+		s.EndedAfter = &s.Steps
 	}
 	test := r.History.Final.Test
 	s.Test = TestSummary{Seed: scoreOf(test["seed"]), Best: scoreOf(test["best"]), Final: scoreOf(test["final"]), NoSkill: scoreOf(test["no_skill"])}

@@ -126,6 +126,9 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 		}
 	}
 	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
+	if s.finish && !r.Resumed {
+		return nil, errors.Join(&inputError{errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")}, r.Discard())
+	}
 	if s.confirm != nil && !r.Resumed {
 		if err := s.confirm(plan); err != nil {
 			return nil, errors.Join(&inputError{err}, r.Discard())
@@ -133,6 +136,10 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	}
 	if err := s.writeConfig(r); err != nil {
 		return summary, err
+	}
+	var err error
+	if o.EndAfter, err = s.endAfter(ctx, r, o); err != nil {
+		return nil, err
 	}
 	w, err := s.world(ctx, r)
 	if err != nil {

@@ -68,7 +68,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		Cache: cache, Replay: replay,
 		Journal: r.Journal, RunName: r.Manifest.Name, Roles: roles,
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.cfg.Record.Reuse,
-		Limits: caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls},
+		Limits: ceilings(l),
 		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed), Waiting: w.outage,
 	})
 	if err != nil {
@@ -223,7 +223,7 @@ func (w *world) deps() train.Deps {
 	s := w.setup
 	return train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
-		Events: w.events, Usage: w.usage, Health: w.health,
+		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace,
 	}
 }
 

@@ -39,7 +39,40 @@ func amountOf(s journal.Spend) Amount {
 	return a
 }
 
-func amountOfTotal(t journal.Total) Amount {
+// Times returns a multiple.
+func (a Amount) Times(f float64) Amount {
+	return Amount{
+		Calls: int64(f * float64(a.Calls)), Tokens: int64(f * float64(a.Tokens)), Nano: int64(f * float64(a.Nano)),
+		Took: time.Duration(f * float64(a.Took)),
+	}
+}
+
+// Scaled returns a, each part of it as much more as whole has more than part. What
+// part has nothing of is taken from nowhere.
+func (a Amount) Scaled(whole, part Amount) Amount {
+	by := func(v, w, p int64) int64 {
+		if p <= 0 {
+			return v
+		}
+		return int64(float64(v) * float64(w) / float64(p))
+	}
+	return Amount{
+		Calls: by(a.Calls, whole.Calls, part.Calls), Tokens: by(a.Tokens, whole.Tokens, part.Tokens), Nano: by(a.Nano, whole.Nano, part.Nano),
+		Took: time.Duration(by(int64(a.Took), int64(whole.Took), int64(part.Took))),
+	}
+}
+
+// AmountOfRecord is what a result counts for: one call, if it is one.
+func AmountOfRecord(r journal.Record) Amount {
+	a := amountOf(r.Spend)
+	if r.Kind == journal.Call {
+		a.Calls = 1
+	}
+	return a
+}
+
+// AmountOf is what the entries of a stage and role come to.
+func AmountOf(t journal.Total) Amount {
 	return Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano, Took: t.Took}
 }
 
@@ -48,7 +81,8 @@ type account struct {
 	name  string // config key: "limits" or "limits.roles.target"
 	limit Ceilings
 	used  Amount
-	kept  Amount // for what comes at the end
+	kept  Amount  // for what comes at the end
+	share float64 // of each ceiling, instead of kept
 
 	inFlight int64 // calls that will be counted if they are answered
 }
@@ -72,7 +106,7 @@ func newMeter(limits Limits, before []journal.Total, unpriced map[string]int64) 
 	}
 	for _, t := range before {
 		for _, a := range m.of(t.Role) {
-			a.used = a.used.Plus(amountOfTotal(t))
+			a.used = a.used.Plus(AmountOf(t))
 		}
 	}
 	for role, nano := range unpriced {
@@ -148,7 +182,7 @@ func (a *account) next() error {
 	if err := a.room(Amount{}); err != nil {
 		return err
 	}
-	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-a.keptOf(float64(a.kept.Calls), float64(*of)) {
+	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-int64(a.keptOf(float64(a.kept.Calls), float64(*of))) {
 		return a.reached("calls", float64(a.used.Calls+a.inFlight), float64(*of), float64(a.kept.Calls))
 	}
 	return nil
@@ -185,7 +219,7 @@ func (a *account) room(need Amount) error {
 const maxKept = 0.5
 
 func (a *account) fits(what string, used, of, kept, need float64) error {
-	kept = min(kept, of*maxKept)
+	kept = a.keptOf(kept, of)
 	if left := of - kept - used; left <= 0 || need > left {
 		e := &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: kept}
 		if left > 0 {
@@ -196,10 +230,16 @@ func (a *account) fits(what string, used, of, kept, need float64) error {
 	return nil
 }
 
-func (a *account) keptOf(kept, of float64) int64 { return int64(min(kept, of*maxKept)) }
+// keptOf is how much of a ceiling is kept back.
+func (a *account) keptOf(kept, of float64) float64 {
+	if a.share > 0 {
+		return a.share * of
+	}
+	return min(kept, of*maxKept)
+}
 
 func (a *account) reached(what string, used, of, kept float64) error {
-	return &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: float64(a.keptOf(kept, of))}
+	return &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: a.keptOf(kept, of)}
 }
 
 // Reserve keeps an amount of each role back from now on, at most half of each
@@ -209,14 +249,25 @@ func (c *Caller) Reserve(byRole map[string]Amount) {
 	m := c.meter
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.run.kept = Amount{}
+	m.run.kept, m.run.share = Amount{}, 0
 	for _, a := range m.roles {
-		a.kept = Amount{}
+		a.kept, a.share = Amount{}, 0
 	}
 	for role, kept := range byRole {
 		for _, a := range m.of(role) {
 			a.kept = a.kept.Plus(kept)
 		}
+	}
+}
+
+// ReserveShare keeps a share of each ceiling back, instead of amounts.
+func (c *Caller) ReserveShare(share float64) {
+	c.Reserve(nil)
+	c.meter.mu.Lock()
+	defer c.meter.mu.Unlock()
+	c.meter.run.share = share
+	for _, a := range c.meter.roles {
+		a.share = share
 	}
 }
 
@@ -245,7 +296,7 @@ func (c *Caller) Affords(byRole map[string]Amount) error {
 func (c *Caller) Spent() map[string]Amount {
 	out := map[string]Amount{}
 	for _, t := range c.journal.Totals() {
-		out[t.Role] = out[t.Role].Plus(amountOfTotal(t))
+		out[t.Role] = out[t.Role].Plus(AmountOf(t))
 	}
 	return out
 }

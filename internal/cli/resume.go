@@ -37,6 +37,14 @@ func (c command) text(reached string) string {
 	return strings.Join(words, " ")
 }
 
+// finishes tells how a run ends that a ceiling has stopped.
+func (c command) finishes() string {
+	if c.flags.finish {
+		return ""
+	}
+	return "\nor add --finish to that: what there is is evaluated, on the test split too, and the run ends"
+}
+
 const plainInShell = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=,@%+"
 
 // quote writes a word for a POSIX shell.
@@ -61,7 +69,11 @@ func (a *app) withResume(err error, s *skillopt.Summary, c command) error {
 	}
 	var budget *caller.BudgetError
 	if errors.As(err, &budget) {
-		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and go on with: %s --run %s", err, budget.Limit, budget.Limit, c.text(budget.Limit), dir)
+		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and go on with: %s --run %s%s",
+			err, budget.Limit, budget.Limit, c.text(budget.Limit), dir, c.finishes())
+	}
+	if code == exitBudget {
+		return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s%s", err, c.text(""), dir, c.finishes())
 	}
 	if code == exitWaiting {
 		return fmt.Errorf("%w\nnothing is scored before they are answered; then go on with: %s --run %s", err, c.text(""), dir)

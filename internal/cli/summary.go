@@ -22,6 +22,9 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 		fmt.Fprintf(out, ", %s lost", plural.Of(s.Lost, "reply", "replies"))
 	}
 	fmt.Fprintln(out)
+	if s.EndedAfter != nil {
+		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
+	}
 	if s.Best.Selection != nil {
 		fmt.Fprintf(out, "best: step %d, selection %s\n", s.Best.Step, interval(s.Best.Selection))
 	}

@@ -23,7 +23,7 @@ type trainFlags struct {
 	run, fork, replay        string
 	sets                     []string
 	tasks, target, optimizer string
-	yes                      bool
+	yes, finish              bool
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -43,6 +43,7 @@ a second one at once.
 		Example: `  skillopt train examples/quickstart
   skillopt train my-skill --set train.epochs=2 --yes
   skillopt train my-skill --run runs/my-skill-1          resume this run
+  skillopt train my-skill --run runs/my-skill-1 --finish evaluate what there is, open the test
   skillopt train my-skill --run runs/a --fork runs/b     new run with what a has paid for
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
@@ -55,6 +56,7 @@ a second one at once.
 	c.Flags().StringVar(&f.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
+	c.Flags().BoolVar(&f.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
 	addSet(c, &f.sets)
 	return c
@@ -83,6 +85,9 @@ func (a *app) train(ctx context.Context, path string, f trainFlags) error {
 	defer release()
 	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithVersion(a.version), skillopt.WithStop(stop),
 		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithFork(a.absolute(f.fork)))
+	if f.finish {
+		opts = append(opts, skillopt.WithFinish())
+	}
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
 	if cerr := closeEvents(); cerr != nil && err == nil {
 		err = fmt.Errorf("close --events file: %w", cerr)

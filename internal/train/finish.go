@@ -75,7 +75,7 @@ func (t *trainer) measure(ctx context.Context, prefix string, in *incumbent, wit
 // finish promotes the final skill if it is better than best, then opens the
 // test split.
 func (t *trainer) finish(ctx context.Context) error {
-	final := &FinalRecord{EndedEarly: t.parts < t.allParts()}
+	final := &FinalRecord{EndedEarly: t.parts < t.Parts(len(t.Data.Train))}
 	if err := t.promote(ctx, final); err != nil {
 		return err
 	}

@@ -46,7 +46,5 @@ func (t *trainer) arms() int {
 	return len(texts)
 }
 
-// allParts is how many parts the whole loop has.
-func (t *trainer) allParts() int {
-	return t.Epochs * (t.StepsPerEpoch(len(t.Data.Train)) + 1)
-}
+// Parts is how many parts the whole loop over a train split of n tasks has.
+func (o Options) Parts(n int) int { return o.Epochs * (o.StepsPerEpoch(n) + 1) }

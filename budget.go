@@ -1,0 +1,230 @@
+package skillopt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// ceilings maps the configuration to what the caller holds a run to.
+func ceilings(l config.Limits) caller.Limits {
+	out := caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls, Roles: map[string]caller.Ceilings{}}
+	for role, c := range map[string]config.Ceilings{model.Target: l.Roles.Target, model.Optimizer: l.Roles.Optimizer, model.Judge: l.Roles.Judge} {
+		if c == (config.Ceilings{}) {
+			continue
+		}
+		own := caller.Ceilings{USD: c.USD, Tokens: c.Tokens, Calls: c.Calls}
+		if c.Time != nil {
+			limit := time.Duration(*c.Time)
+			own.Time = &limit
+		}
+		out.Roles[role] = own
+	}
+	return out
+}
+
+// limited reports whether anything but the clock can end a run.
+func limited(l config.Limits) bool {
+	return l.USD != nil || l.Tokens != nil || l.Calls != nil || l.Roles != (config.RoleLimits{})
+}
+
+// pace keeps training within its ceilings: what the final evaluation will need is
+// left to it, and a step that there is no room for is not begun. What has begun
+// goes on until a ceiling itself is reached.
+func (w *world) pace(p train.Part) error {
+	l := w.setup.cfg.Limits
+	switch {
+	case !limited(l):
+		return nil
+	case p.Name == train.PartFinal:
+		w.caller.Reserve(nil)
+		return nil
+	}
+	if share, fixed := l.ReserveShare(); fixed {
+		w.caller.ReserveShare(share)
+	} else {
+		w.caller.Reserve(w.finalEvaluation(p.Arms))
+	}
+	if p.Name != train.PartStep {
+		return nil
+	}
+	if next, begun := w.nextStep(p.Step); !begun {
+		return w.caller.Affords(next)
+	}
+	return nil
+}
+
+// reserveMargin is what is kept beyond the mean of what was measured: skills grow
+// and tasks differ.
+const reserveMargin = 1.1
+
+// finalEvaluation is what scoring the arms on the test split will take by what
+// rollouts took so far. The step to come may add another arm.
+func (w *world) finalEvaluation(arms int) map[string]caller.Amount {
+	s := w.setup
+	rolled := rollouts(w.run.Journal.Results())
+	if !s.cfg.Eval.Test || rolled == 0 {
+		return nil
+	}
+	most := 3
+	if s.cfg.Eval.NoSkill {
+		most++
+	}
+	n := min(arms+1, most) * len(s.data.Test)
+	out := map[string]caller.Amount{}
+	for _, t := range w.run.Journal.Totals() {
+		if t.Stage == model.StageRollout || t.Stage == model.StageJudge {
+			out[t.Role] = out[t.Role].Plus(caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled)))
+		}
+	}
+	return out
+}
+
+// rollouts counts the rollouts that this run has paid for.
+func rollouts(results []journal.Record) int {
+	n := 0
+	for _, r := range results {
+		isChat := r.Kind == journal.Call && r.Stage == model.StageRollout && strings.HasSuffix(r.Key, "/attempt0/turn1")
+		if (isChat || r.Kind == journal.Episode) && r.Code != journal.CodeInherited {
+			n++
+		}
+	}
+	return n
+}
+
+// firstStep is what a step takes at least, as far as that is known.
+func (s *setup) firstStep() map[string]caller.Amount {
+	if s.episodes() {
+		return nil
+	}
+	o := s.trainOptions()
+	calls := min(o.BatchSize, len(s.data.Train)) * o.Accumulation
+	return map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
+}
+
+// nextStep is what a step took so far, on average, by role. One that has begun
+// already is not begun again.
+func (w *world) nextStep(number int) (need map[string]caller.Amount, begun bool) {
+	done := map[int]bool{}
+	sum, all := map[string]caller.Amount{}, map[string]caller.Amount{}
+	for _, r := range w.run.Journal.Results() {
+		if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
+			continue
+		}
+		spent := caller.AmountOfRecord(r)
+		all[r.Role] = all[r.Role].Plus(spent)
+		step, ok := stepOf(r.Key)
+		switch {
+		case !ok:
+		case step == number:
+			return nil, true
+		case step < number:
+			done[step] = true
+			sum[r.Role] = sum[r.Role].Plus(spent)
+		}
+	}
+	if len(done) == 0 {
+		return w.setup.firstStep(), false
+	}
+	// Calls inside episodes stand in the ledger alone, under no step.
+	for role, spent := range w.caller.Spent() {
+		sum[role] = sum[role].Times(1/float64(len(done))).Scaled(spent, all[role])
+	}
+	return sum, false
+}
+
+// stepOf reads the number of a step from the key of its record.
+func stepOf(key string) (number int, ok bool) {
+	var epoch int
+	_, err := fmt.Sscanf(key, "e%d/s%d/", &epoch, &number)
+	return number, err == nil
+}
+
+// endKey is the key of the decision to end a loop before its last step.
+const endKey = "loop/end"
+
+// loopEnd is that decision: after how many of its parts, and of its steps.
+type loopEnd struct {
+	Parts int `json:"parts"`
+	Steps int `json:"steps"`
+}
+
+// endAfter returns after how many parts the loop is to end, nil if at its own
+// end: what was decided in an earlier session, or now if the user says so.
+func (s *setup) endAfter(ctx context.Context, r *run.Run, o train.Options) (*int, error) {
+	rec, ok := r.Journal.Lookup(endKey)
+	if !ok && s.replay != nil {
+		found, err := s.replay.Find(endKey, journal.Digest{}, "", false)
+		rec, ok = found, err == nil
+	}
+	switch {
+	case ok:
+		var end loopEnd
+		if err := json.Unmarshal(rec.Result, &end); err != nil {
+			return nil, fmt.Errorf("read the recorded decision %s: %w", endKey, err)
+		}
+		return &end.Parts, nil
+	case !s.finish:
+		return nil, nil
+	case s.replay != nil:
+		return nil, &inputError{errors.New("--finish ends a run that models have answered; a replay ends where its record does")}
+	}
+	return s.endNow(ctx, r, o)
+}
+
+// asRecorded is a setup to look at what is recorded: without ceilings, since
+// nothing is spent, and without an end for the models, which go on.
+func (s *setup) asRecorded() *setup {
+	out := *s
+	l := &out.cfg.Limits
+	l.USD, l.Tokens, l.Calls, l.Time, l.Roles = nil, nil, nil, nil, config.RoleLimits{}
+	out.models = maps.Clone(s.models)
+	for role, b := range out.models {
+		b.Close = nil
+		out.models[role] = b
+	}
+	return &out
+}
+
+// endNow decides that the loop ends where its record does, and records it. The
+// step that has begun is left out.
+func (s *setup) endNow(ctx context.Context, r *run.Run, o train.Options) (*int, error) {
+	w, err := s.asRecorded().world(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	w.events = func(event.Event) {}
+	w.caller.Stop()
+	deps := w.deps()
+	deps.Pace = nil
+	result, err := train.Run(ctx, o, deps)
+	switch {
+	case err == nil:
+		return nil, nil
+	case !errors.Is(err, caller.ErrStopping):
+		return nil, w.cause(ctx, err)
+	case len(result.History.Steps) == 0:
+		return nil, &inputError{fmt.Errorf("--finish: %s holds nothing to evaluate yet: the seed skill is not scored; raise the ceiling and train on", r.Dir)}
+	case result.History.Final != nil || result.Parts == o.Parts(len(s.data.Train)):
+		return nil, nil // only the final evaluation is left
+	}
+	decision, err := json.Marshal(loopEnd{Parts: result.Parts, Steps: len(result.History.Steps) - 1})
+	if err != nil {
+		return nil, fmt.Errorf("encode the decision %s: %w", endKey, err)
+	}
+	_, err = w.caller.Decision(ctx, endKey, func() ([]byte, error) { return decision, nil })
+	return &result.Parts, err
+}
