@@ -83,6 +83,10 @@ func TestWhereTheKeyStands(t *testing.T) {
 	for name, set := range map[string]func(*http.Request){
 		"bearer": func(r *http.Request) { r.Header.Set("Authorization", "bearer "+h.Key()) },
 		"x":      func(r *http.Request) { r.Header.Set("X-Api-Key", h.Key()) },
+		"both": func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer ")
+			r.Header.Set("X-Api-Key", h.Key())
+		},
 		"azure":  func(r *http.Request) { r.Header.Set("Api-Key", h.Key()) },
 		"google": func(r *http.Request) { r.Header.Set("X-Goog-Api-Key", h.Key()) },
 		"query":  func(r *http.Request) { r.URL.RawQuery = "key=" + h.Key() },

@@ -250,6 +250,10 @@ func TestStopSequences(t *testing.T) {
 			model.Response{Text: "a ENDb", Finish: model.FinishTools, Parts: []model.Part{{Text: "a "}, {Text: "ENDb"}, {Call: c}}},
 			model.Response{Text: "a ", Finish: model.FinishStop, Parts: []model.Part{{Text: "a "}, {}}},
 		},
+		"a call before the cut": {
+			model.Response{Text: "aEND", Finish: model.FinishTools, Parts: []model.Part{{Call: c}, {Text: "aEND"}}},
+			model.Response{Text: "a", Finish: model.FinishTools, Parts: []model.Part{{Call: c}, {Text: "a"}}},
+		},
 		"calls stay": {
 			model.Response{Text: "a", Finish: model.FinishTools, Parts: []model.Part{{Text: "a"}, {Call: c}}},
 			model.Response{Text: "a", Finish: model.FinishTools, Parts: []model.Part{{Text: "a"}, {Call: c}}},

@@ -103,7 +103,9 @@ func (g *Gateway) speaker(r *http.Request, path string, gemini bool) codec {
 // keyOf is the credential of a request, wherever the wires have it.
 func keyOf(r *http.Request) string {
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return strings.TrimSpace(token)
+		if token = strings.TrimSpace(token); token != "" { // some clients always send the header
+			return token
+		}
 	}
 	for _, name := range []string{"X-Api-Key", "Api-Key", "X-Goog-Api-Key"} {
 		if v := r.Header.Get(name); v != "" {

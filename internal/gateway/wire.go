@@ -94,6 +94,9 @@ func (q question) cut(resp model.Response) model.Response {
 		}
 		resp.Parts = append(append([]model.Part(nil), resp.Parts[:i]...), model.Part{Text: text})
 		resp.Text, resp.Finish = resp.Message().Text(), model.FinishStop
+		if len(resp.Calls()) > 0 {
+			resp.Finish = model.FinishTools // those before the cut want their results
+		}
 		break
 	}
 	return resp
