@@ -243,7 +243,7 @@ func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, m
 	if e.ordinal > 0 || usage == (trajectory.Usage{}) {
 		return spend, 0
 	}
-	spend.Usage = journal.Usage(usage)
+	spend.Usage = counted(usage)
 	spend.Cost, most = e.role.Price.sum(spend.Usage)
 	return spend, most
 }

@@ -25,7 +25,9 @@ type Price struct {
 
 // nano returns in billionths of a dollar, fractions dropped.
 func (r Rates) nano(u journal.Usage) int64 {
-	plain := float64(u.Input - u.Cached - u.CacheWrite)
+	// Servers exist that count cached tokens beside the input and not within it: no
+	// call may earn money.
+	plain := float64(max(0, u.Input-u.Cached-u.CacheWrite))
 	return int64(1000 * (r.Input*plain + r.Cached*float64(u.Cached) + r.CacheWrite*float64(u.CacheWrite) + r.Output*float64(u.Output)))
 }
 
@@ -59,6 +61,14 @@ func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
 	return p.nano(u), 0
 }
 
+// counted returns usage as the ledger takes it: a negative count is a server's or
+// a program's mistake, and must not raise a ceiling.
+func counted(u trajectory.Usage) journal.Usage {
+	return journal.Usage{
+		Input: max(0, u.Input), Output: max(0, u.Output), Cached: max(0, u.Cached), CacheWrite: max(0, u.CacheWrite), Reasoning: max(0, u.Reasoning),
+	}
+}
+
 // unpriced returns, by role, what the episodes on record may have cost of which
 // only a ceiling needs to know.
 func (c *Caller) unpriced(results []journal.Record) map[string]int64 {
@@ -76,7 +86,7 @@ func (c *Caller) unpriced(results []journal.Record) map[string]int64 {
 
 // USD returns what a call with this usage costs; known is false without a price.
 func (p *Price) USD(usage trajectory.Usage) (cost float64, known bool) {
-	nano := p.nano(journal.Usage(usage))
+	nano := p.nano(counted(usage))
 	if nano == nil {
 		return 0, false
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -125,5 +127,32 @@ func TestASumBeyondThePriceIsUnknownAndHeldToTheCeiling(t *testing.T) {
 			t.Errorf("beyond the ceiling: %v", err)
 		}
 		b.resume(nil)
+	}
+}
+
+// What a server or a program counts wrongly lowers no sum, and so raises no ceiling.
+func TestOddCountsEarnNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		odd := rapid.Int64Range(-1e6, 1e6)
+		u := trajectory.Usage{
+			Input: odd.Draw(rt, "input"), Output: odd.Draw(rt, "output"), Cached: odd.Draw(rt, "cached"), CacheWrite: odd.Draw(rt, "written"),
+		}
+		if cost, known := rising().USD(u); !known || cost < 0 {
+			rt.Errorf("%+v costs %v", u, cost)
+		}
+	})
+	tokens := int64(100)
+	client := modeltest.New(func(context.Context, int, model.Request) (model.Response, error) {
+		return model.Response{Text: "yes", Finish: model.FinishStop, Usage: trajectory.Usage{Input: 60, Output: -1000, Cached: 90}}, nil
+	})
+	b := setup(t, client, func(o *caller.Options) { o.Limits.Tokens = &tokens })
+	var err error
+	for n := 0; err == nil && n < 10; n++ {
+		_, err = b.do(ask(fmt.Sprint("k", n), fmt.Sprint("q", n)))
+	}
+	var over *caller.BudgetError
+	if !errors.As(err, &over) || client.Count() != 2 {
+		t.Errorf("%d calls, then %v", client.Count(), err)
 	}
 }

@@ -101,7 +101,7 @@ func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answe
 		return got, failure, c.refused(r, e, failure)
 	}
 	r.end.answered(now, got.spend.Took)
-	got.spend.Usage = journal.Usage(got.reply.Usage)
+	got.spend.Usage = counted(got.reply.Usage)
 	got.spend.Cost = r.Price.nano(got.spend.Usage)
 	return got, nil, e.record(got)
 }

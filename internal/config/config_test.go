@@ -99,6 +99,7 @@ func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 		{"list for map", "train: [1]", "train: found a list, allowed: a mapping"},
 		{"not yaml", "a: [", "config.yaml:1: found YAML that cannot be read"},
 		{"usd without prices", "limits: {usd: 1}\nmodels: {target: {provider: openai, model: nobody-sells-it}}", "limits.usd"},
+		{"usd with a list price at another server", "limits: {usd: 1}\nmodels: {target: {provider: openai, model: gpt-5, endpoints: ['http://gpu2:8000/v1']}}", "limits.usd"},
 		{"usd with half the prices", "limits: {usd: 1}\nprices: {m: {input: 1, output: 1}}\nmodels: {target: {provider: openai, model: m}, optimizer: {provider: openai, model: n}}", "limits.usd: found 1, and no price for models.optimizer (n)"},
 		{"negative duration", "limits: {patience: -5s}", "config.yaml:1: limits.patience: found -5s, allowed: 1ms or more"},
 		{"element of a list", "env:\n  timeout: 1s\n  command: [a, {b: c}]", "config.yaml:3: env.command[1]: found a mapping"},

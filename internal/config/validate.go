@@ -167,7 +167,7 @@ func (d *decoder) priced(c *Config) {
 		if _, ok := c.Prices[m.Model]; ok || m.Provider == "" || m.Provider == "sim" || m.Provider == "handoff" {
 			continue
 		}
-		if _, _, ok := table.Find(m.Provider, m.Model); ok && m.BaseURL == "" {
+		if _, _, ok := table.Find(m.Provider, m.Model); ok && m.BaseURL == "" && len(m.Endpoints) == 0 {
 			continue // the list price of the provider itself
 		}
 		d.unpriced("limits.usd", c.Limits.USD, role.name, m)

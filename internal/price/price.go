@@ -37,7 +37,7 @@ type Price struct {
 
 // Nano returns what usage costs in billionths of a dollar, fractions dropped.
 func (p Price) Nano(u trajectory.Usage) int64 {
-	plain := float64(u.Input - u.Cached - u.CacheWrite)
+	plain := float64(max(0, u.Input-u.Cached-u.CacheWrite))
 	return int64(1000 * (p.Input*plain + p.Cached*float64(u.Cached) + p.CacheWrite*float64(u.CacheWrite) + p.Output*float64(u.Output)))
 }
 

@@ -45,7 +45,7 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	if s.Warning != "" {
 		b.Warnings = append(b.Warnings, hide.Text(fmt.Sprintf("models.%s: %s", role, s.Warning)))
 	}
-	if m.BaseURL == "" || s.Warning == "" {
+	if (m.BaseURL == "" || s.Warning == "") && len(m.Endpoints) == 0 {
 		b.Price = priceOf(p.Name, m.Model)
 	}
 	if len(m.Endpoints) > 0 {
