@@ -134,6 +134,7 @@ type sight struct {
 type history struct {
 	Steps []struct {
 		Action     string             `json:"action"`
+		Phase      string             `json:"gate_phase"`
 		Budget     *int               `json:"edit_budget"`
 		Current    *float64           `json:"current_score"`
 		Candidate  *float64           `json:"candidate_gate_score"`
@@ -144,6 +145,15 @@ type history struct {
 		Pairs map[string]int `json:"pairs"`
 	} `json:"epochs"`
 	ids [][]string // of the tasks that each step rolled out, sorted
+}
+
+// phases lists where the gate of each step decided.
+func (h history) phases() []string {
+	var out []string
+	for _, s := range h.Steps {
+		out = append(out, s.Phase)
+	}
+	return out
 }
 
 // scene is how a run is set up.

@@ -27,6 +27,7 @@ func Example_fromSkillrl() {
 	cfg.Train.Epochs = 2
 	cfg.Train.BatchSize = 4
 	cfg.Edits.Budget = 4
+	cfg.Gate.Mode = "strict" // the rule there: any higher mean on the selection split
 	cfg.Run.Dir = outRoot
 
 	// SimpleQAEnv(train_items, val_items, test_items): questions with accepted

@@ -58,6 +58,7 @@ func worldConfig(url string) skillopt.Config {
 	cfg.Aggregate.FanIn = 2
 	cfg.Edits.Budget, cfg.Edits.MinBudget = 3, 2
 	cfg.SlowUpdate.Samples = 8
+	cfg.Gate.Mode = "strict" // a race stops early: how many calls are in flight then is chance
 	cfg.Record.Reuse = "never"
 	cfg.Limits.Concurrency = 8
 	return cfg

@@ -59,6 +59,7 @@ type options struct {
 	runDir   string
 	fork     string
 	finish   bool
+	reopen   bool
 	replay   *Cassette
 	stop     <-chan struct{}
 	loaded   *config.Loaded
@@ -118,6 +119,11 @@ func WithFork(dir string) Option { return func(o *options) { o.fork = dir } }
 // evaluates what there is, on the test split too. That is recorded: the run stays
 // ended.
 func WithFinish() Option { return func(o *options) { o.finish = true } }
+
+// WithReopenTest opens the test split though the record says that it was opened
+// before, for other skills. What it shows then certifies nothing, and history,
+// summary and report say so.
+func WithReopenTest(reopen bool) Option { return func(o *options) { o.reopen = reopen } }
 
 // WithReplay answers the run from what another one recorded, instead of calling
 // models and running environments and checks. No key is needed. A step that the

@@ -31,6 +31,14 @@ type Summary struct {
 	Warnings   []string         `json:"warnings,omitempty"`
 	Stages     []StageSummary   `json:"stages"`
 	ByType     map[string]Types `json:"test_by_type,omitempty"`
+
+	// Certificate compares best and seed on the test split; null without a test.
+	Certificate *train.Certificate `json:"certificate"`
+	// Noise is what asking tasks twice said about the selection split; null if
+	// none were.
+	Noise *train.Noise `json:"noise"`
+	// Drift says where another model than before began to answer.
+	Drift []train.Drift `json:"drift,omitempty"`
 }
 
 // Types are the test scores of one task type by arm.
@@ -40,6 +48,9 @@ type Types map[string]Score
 type BestSummary struct {
 	Step      int    `json:"step"`
 	Selection *Score `json:"selection"`
+	// Reported is the gate score of the best skill, told in three ways; null if
+	// too little of it was measured.
+	Reported *train.Reported `json:"reported"`
 }
 
 // TestSummary are the scores on the test split.
@@ -48,6 +59,10 @@ type TestSummary struct {
 	Best    *Score `json:"best"`
 	Final   *Score `json:"final"`
 	NoSkill *Score `json:"no_skill,omitempty"`
+
+	// The test split is opened once a run: 0 (not, or once) is how it should be.
+	Openings int  `json:"openings,omitempty"`
+	Refused  bool `json:"refused,omitempty"` // opened before, for other skills: it stayed closed
 }
 
 // Score is a measured mean.
@@ -99,15 +114,17 @@ func (s *Summary) describe(r *train.Result) {
 	}
 	s.Steps = max(len(r.History.Steps)-1, 0)
 	s.Accepted, s.Rejected, s.Skipped, s.Lost = r.Accepted, r.Rejected, r.Skipped, r.Lost
-	s.Best = BestSummary{Step: r.BestStep, Selection: scoreOf(r.Selection)}
+	s.Best = BestSummary{Step: r.BestStep, Selection: scoreOf(r.Selection), Reported: r.Reported}
+	s.Certificate, s.Noise, s.Drift = r.Certificate, r.History.Noise, r.History.Drift
 	if r.History.Final == nil {
 		return
 	}
-	if r.History.Final.EndedEarly {
+	final := r.History.Final
+	if final.EndedEarly {
 		s.EndedAfter = &s.Steps
 	}
-	test := r.History.Final.Test
-	s.Test = TestSummary{Seed: scoreOf(test["seed"]), Best: scoreOf(test["best"]), Final: scoreOf(test["final"]), NoSkill: scoreOf(test["no_skill"])}
+	test := final.Test
+	s.Test = TestSummary{Seed: scoreOf(test["seed"]), Best: scoreOf(test["best"]), Final: scoreOf(test["final"]), NoSkill: scoreOf(test["no_skill"]), Openings: final.TestOpenings, Refused: final.TestRefused}
 	for arm, a := range test {
 		for name, t := range a.ByType {
 			if s.ByType == nil {

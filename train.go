@@ -219,11 +219,19 @@ func (s *setup) trainOptions() train.Options {
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha},
 		Shallow:    c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget, MinBudget: c.Edits.MinBudget, Schedule: mode,
-		Gate:       c.Gate.Mode,
+		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Alpha: c.Gate.Alpha, Cluster: c.Gate.Cluster,
+		Steady: s.steady(), Reopen: s.reopen,
 		Projection: score.Projection{Metric: score.Metric(c.Gate.Metric), MixedWeight: c.Gate.MixedWeight, DensityWeight: c.Gate.DensityWeight},
 		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,
 		MetaSkill: c.MetaSkill.Enabled, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
 	}
+}
+
+// steady reports whether the target may be expected to answer alike every time:
+// one call at temperature 0, or a simulation.
+func (s *setup) steady() bool {
+	zero := s.cfg.Models.Target.Temperature != nil && *s.cfg.Models.Target.Temperature == 0
+	return !s.episodes() && (zero || s.models[model.Target].Simulated)
 }
 
 // cause prefers the reason for which the run was stopped to what followed from

@@ -66,6 +66,10 @@ type StepDone struct {
 	BestStep  int      `json:"best_step"`
 	Edits     int      `json:"edits"`
 	Budget    int      `json:"edit_budget"`
+
+	// Of a race only: how much better the candidate was and its standard error.
+	Difference *float64 `json:"difference,omitempty"`
+	SE         *float64 `json:"difference_se,omitempty"`
 }
 
 // EpochDone reports what the end of an epoch decided.
@@ -81,6 +85,28 @@ type TestDone struct {
 	Hard float64 `json:"hard"`
 	Soft float64 `json:"soft"`
 	N    int     `json:"n"`
+}
+
+// NoiseFloor says what asking the seed skill's tasks twice tells of the selection
+// split. Within and Detectable are in gate-score points, 0..1.
+type NoiseFloor struct {
+	Items      int     `json:"items"`
+	Twice      int     `json:"twice"` // asked twice
+	Flips      int     `json:"flips"` // of those, answered otherwise the second time
+	Within     float64 `json:"within"`
+	Detectable float64 `json:"minimum_detectable_effect"`
+	Alike      bool    `json:"alike"` // one evaluation is taken for the truth
+}
+
+// Certificate says whether the best skill is better than the seed skill on the
+// test split, and how sure that is.
+type Certificate struct {
+	Certified  bool     `json:"certified"`
+	Difference *float64 `json:"difference"` // best minus seed, in gate-score points; null if nothing was measured
+	Low        *float64 `json:"low"`        // 95 % interval
+	High       *float64 `json:"high"`       //
+	AtLeast    *float64 `json:"at_least"`   // null unless certified
+	Words      string   `json:"words"`
 }
 
 // Warning is something that the user should know and that did not stop the run.
@@ -111,6 +137,8 @@ func (Progress) Kind() string     { return "progress" }
 func (StepDone) Kind() string     { return "step_done" }
 func (EpochDone) Kind() string    { return "epoch_done" }
 func (TestDone) Kind() string     { return "test_done" }
+func (NoiseFloor) Kind() string   { return "noise_floor" }
+func (Certificate) Kind() string  { return "certificate" }
 func (Warning) Kind() string      { return "warning" }
 func (Waiting) Kind() string      { return "waiting" }
 func (RunDone) Kind() string      { return "run_done" }

@@ -62,6 +62,10 @@ func (p *progress) handle(e event.Event) {
 		p.epochDone(e)
 	case event.TestDone:
 		p.line("test  %-8s hard %.3f  soft %.3f  n %d", e.Arm, e.Hard, e.Soft, e.N)
+	case event.NoiseFloor:
+		p.noise(e)
+	case event.Certificate:
+		p.line("test  %s", e.Words)
 	case event.Warning:
 		// Indented, a text of several lines cannot pass for lines of its own.
 		p.line("warning: %s", strings.ReplaceAll(e.Text, "\n", "\n  "))
@@ -98,6 +102,18 @@ func (p *progress) stepDone(e event.StepDone) {
 	digits := len(fmt.Sprint(p.steps))
 	p.line("step %*d/%d  epoch %d  train %-5s  edits %-4s  candidate %-5s  best %-5s  %s",
 		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, scoreText(e.Candidate), scoreText(e.Best), e.Action)
+}
+
+// noise says what asking twice has shown.
+func (p *progress) noise(e event.NoiseFloor) {
+	if e.Twice == 0 {
+		return
+	}
+	changed := "no answer changed"
+	if e.Flips > 0 {
+		changed = plural.Of(e.Flips, "answer", "answers") + " changed"
+	}
+	p.line("noise %s asked twice, %s; a difference of %.1f points can be seen", plural.Of(e.Twice, "task", "tasks"), changed, 100*e.Detectable)
 }
 
 // clock notes what the time left is reckoned by: the pace of steps that called

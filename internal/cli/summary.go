@@ -41,6 +41,7 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 		return fmt.Errorf("print summary: %w", err)
 	}
 	writeTypes(out, s)
+	a.writeCertainty(out, s)
 	writeUsage(out, s)
 	// A run that ended before the seed skill was scored has none.
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
@@ -53,6 +54,35 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 		fmt.Fprintln(out, exploratory(0))
 	}
 	return nil
+}
+
+// writeCertainty says how sure the figures are.
+func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
+	if r := s.Best.Reported; r != nil && r.Evaluations > r.Items {
+		a.fold(out, fmt.Sprintf("best: %s %.3f [%.3f, %.3f] over %d evaluations; the first of each task said %.3f, shrunken %.3f",
+			r.Metric, r.Pooled, r.Low, r.High, r.Evaluations, r.Naive, r.Shrunken))
+	}
+	if n := s.Noise; n != nil && n.Advice != "" {
+		a.fold(out, "noise: "+n.Advice)
+	}
+	for _, d := range s.Drift {
+		a.fold(out, fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
+	}
+	if s.Test.Refused {
+		a.fold(out, "test: not opened, since it was opened before for other skills; --reopen-test opens it again")
+	}
+	if c := s.Certificate; c != nil {
+		a.fold(out, c.Words)
+	}
+}
+
+// fold prints a sentence in lines that the terminal has room for.
+func (a *app) fold(out io.Writer, text string) {
+	width := planWidth
+	if a.Terminal && a.Width > 0 {
+		width = min(width, a.Width-1)
+	}
+	fmt.Fprintln(out, fold(oneLine(text), width))
 }
 
 func interval(s *skillopt.Score) string {

@@ -23,7 +23,7 @@ type trainFlags struct {
 	run, fork, replay        string
 	sets                     []string
 	tasks, target, optimizer string
-	yes, finish              bool
+	yes, finish, reopen      bool
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -57,6 +57,7 @@ a second one at once.
 	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
 	c.Flags().BoolVar(&f.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
+	c.Flags().BoolVar(&f.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
 	addSet(c, &f.sets)
 	return c
@@ -84,7 +85,7 @@ func (a *app) train(ctx context.Context, path string, f trainFlags) error {
 	ctx, stop, release := a.signals(ctx)
 	defer release()
 	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithVersion(a.version), skillopt.WithStop(stop),
-		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithFork(a.absolute(f.fork)))
+		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithFork(a.absolute(f.fork)), skillopt.WithReopenTest(f.reopen))
 	if f.finish {
 		opts = append(opts, skillopt.WithFinish())
 	}

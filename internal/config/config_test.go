@@ -86,7 +86,7 @@ func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 		{"wrong type", "train:\n  epochs: four", `config.yaml:2: train.epochs: found "four", allowed: a whole number`},
 		{"fraction", "train: {epochs: 1.5}", "train.epochs: found 1.5, allowed: a whole number"},
 		{"range", "aggregate: {fan_in: 1}", "aggregate.fan_in: found 1, allowed: 2 or more"},
-		{"enum", "gate: {mode: stric}", `gate.mode: found "stric", allowed: strict, observe, off (did you mean strict?)`},
+		{"enum", "gate: {mode: stric}", `gate.mode: found "stric", allowed: race, strict, observe, off (did you mean strict?)`},
 		{"budget order", "edits: {budget: 2, min_budget: 3}", "edits.min_budget: found 3, allowed: 1 to edits.budget (2)"},
 		{"weight", "gate: {mixed_weight: 1.5}", "gate.mixed_weight: found 1.5, allowed: 0 to 1"},
 		{"duration", "limits: {patience: soon}", `limits.patience: found "soon", allowed: a duration`},

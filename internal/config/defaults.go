@@ -3,7 +3,8 @@ package config
 import "time"
 
 // Default returns the configuration of the published protocol: 4 epochs, batch
-// 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, a strict gate.
+// 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine. Only its gate is another: one that knows
+// how sure it is.
 func Default() Config {
 	model := Model{
 		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute), IdleTimeout: Duration(time.Minute),
@@ -22,7 +23,7 @@ func Default() Config {
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: 8},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "cosine"},
-		Gate:       Gate{Mode: "strict", Metric: "hard", MixedWeight: 0.5},
+		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "auto", Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},

@@ -132,6 +132,10 @@ func (c *converter) slowUpdate() {
 
 // gate converts how candidates are judged.
 func (c *converter) gate() {
+	const published = "the published rule; race, the default here, counts chance in"
+	if !c.set("use_gate") {
+		c.add("gate.mode", "strict", published)
+	}
 	if c.set("use_gate") {
 		f := field{kinds: []string{"boolean"}}
 		if on, ok := f.kind(c.in["use_gate"]); ok {
@@ -139,6 +143,7 @@ func (c *converter) gate() {
 			c.take("use_gate", "gate.mode", mode, "")
 		} else {
 			c.note("use_gate", Unusable, "gate.mode: found "+c.show(c.in["use_gate"])+", allowed: true or false")
+			c.add("gate.mode", "strict", published)
 		}
 	}
 	c.direct("gate_metric", "gate.metric", "")

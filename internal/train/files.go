@@ -53,5 +53,8 @@ func (t *trainer) writeFinal() error {
 	if err := t.Files.WriteFile("best_skill.md", []byte(t.best.skill.Text())); err != nil {
 		return err
 	}
+	if err := t.Files.WriteJSON("candidates.json", t.store.projectionOf(t.best.skill.Hash())); err != nil {
+		return err
+	}
 	return t.Files.WriteJSON("history.json", t.history)
 }

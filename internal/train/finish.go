@@ -28,6 +28,13 @@ func (t *trainer) baseline(ctx context.Context) error {
 		}
 		arm := t.arm(seed.outcomes)
 		t.seedArm = &arm
+		t.store.addAll(t.entry(&seed), 0, seed.outcomes)
+	}
+	t.entry(&seed).Accepted = true
+	if t.Gate == ModeRace {
+		if err := t.again(ctx, &seed); err != nil {
+			return err
+		}
 	}
 	t.current, t.best = seed, seed
 	t.epochStart = seed.skill
@@ -80,6 +87,9 @@ func (t *trainer) finish(ctx context.Context) error {
 		return err
 	}
 	final.FinalScore, final.BestScore, final.BestStep = t.current.score, t.best.score, t.best.step
+	if t.Gate == ModeRace {
+		final.Reported = t.reported(&t.best)
+	}
 	t.history.Final = final
 	if t.Test && len(t.Data.Test) > 0 {
 		if err := t.test(ctx, final); err != nil {
@@ -96,6 +106,9 @@ func (t *trainer) promote(ctx context.Context, final *FinalRecord) error {
 	}
 	if t.current.skill.Text() == t.best.skill.Text() {
 		return nil
+	}
+	if t.Gate == ModeRace {
+		return t.promoteRaced(ctx, final)
 	}
 	if !t.known(t.current) {
 		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
@@ -134,6 +147,13 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 		arms = append(arms, testArm{name: "no_skill", skill: skill.New(""), text: noSkill})
 	}
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "test", Total: len(t.Data.Test)})
+	opened, err := t.open(ctx, arms)
+	if err != nil {
+		return err
+	}
+	if opened.tell(t, final); opened.refused {
+		return nil
+	}
 	outcomes := make([][]trajectory.Outcome, len(arms))
 	g, gctx := together.WithContext(ctx)
 	for i, a := range arms {
@@ -141,7 +161,7 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 			continue
 		}
 		g.Go(func() (err error) {
-			outcomes[i], err = t.Roller.All(gctx, testPlace(a.name), t.Data.Test, a.skill, t.counter("test "+a.name, len(t.Data.Test)))
+			outcomes[i], err = t.Roller.All(gctx, opened.place(a), t.Data.Test, a.skill, t.counter("test "+a.name, len(t.Data.Test)))
 			return err
 		})
 	}
@@ -151,7 +171,7 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 	if err := t.healthy(); err != nil {
 		return err
 	}
-	if err := t.coverTest(ctx, arms, outcomes); err != nil {
+	if err := t.coverTest(ctx, opened, arms, outcomes); err != nil {
 		return err
 	}
 	final.Test = map[string]*Arm{}
@@ -160,6 +180,7 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 		final.Test[a.name] = &arm
 		t.Events(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N})
 	}
+	t.certified(final, opened, outcomes[0], outcomes[sameAs(arms, 1)])
 	return t.Files.WriteJSON("test_outcomes.json", namedOutcomes(arms, outcomes))
 }
 
@@ -177,12 +198,19 @@ func sameAs(arms []testArm, i int) int {
 	return slices.IndexFunc(arms, func(a testArm) bool { return a.text == arms[i].text })
 }
 
-func testPlace(arm string) rollout.Place { return rollout.Place{Prefix: "final/test/" + arm} }
+// testPlace is where the rollouts of an arm stand when the test split is opened
+// for the nth time.
+func testPlace(n int, arm string) rollout.Place {
+	if n > 1 {
+		return rollout.Place{Prefix: fmt.Sprintf("final/test/open%d/%s", n, arm)}
+	}
+	return rollout.Place{Prefix: "final/test/" + arm}
+}
 
 // coverTest sees to it that all arms are compared on the same items: one that is
 // missing in any arm is left out of all, recorded and named. With too many
 // missing there is no comparison, and nothing is reported.
-func (t *trainer) coverTest(ctx context.Context, arms []testArm, outcomes [][]trajectory.Outcome) error {
+func (t *trainer) coverTest(ctx context.Context, opened *seal, arms []testArm, outcomes [][]trajectory.Outcome) error {
 	missing := map[int]string{}
 	for i := range arms {
 		for _, j := range missingOf(outcomes[i]) {
@@ -201,7 +229,7 @@ func (t *trainer) coverTest(ctx context.Context, arms []testArm, outcomes [][]tr
 			continue
 		}
 		if own := missingOf(outcomes[i]); len(own) > 0 {
-			place := testPlace(a.name)
+			place := opened.place(a)
 			if err := t.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Test, own)); err != nil {
 				return err
 			}

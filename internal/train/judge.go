@@ -30,6 +30,9 @@ func (t *trainer) policy(r rule) (gate.Policy, error) {
 // compare lets the gate decide on a candidate. Afterwards the candidate and the
 // incumbent hold what was measured of them.
 func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
+	if t.Gate == ModeRace {
+		return t.race(ctx, prefix, cand, r)
+	}
 	policy, err := t.policy(r)
 	if err != nil {
 		return gate.Verdict{}, err
@@ -61,6 +64,7 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 	if err := t.recordWithout(ctx, prefix, res); err != nil {
 		return gate.Verdict{}, err
 	}
+	t.remember(prefix, cand, res)
 	return res.Verdict, t.healthy()
 }
 

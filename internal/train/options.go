@@ -33,7 +33,12 @@ type Options struct {
 	MinBudget int
 	Schedule  string // constant, linear, cosine, unlimited or model
 
-	Gate       string // strict, observe or off
+	Gate       string // race, strict, observe or off
+	Risk       float64
+	Confirm    string
+	Alpha      float64 // level of the certificate
+	Cluster    string  // task field; items with the same value count as one
+	Steady     bool    // as far as the settings say, the target answers alike every time
 	Projection score.Projection
 
 	SlowUpdate  bool
@@ -48,6 +53,7 @@ type Options struct {
 	// EndAfter ends the loop after so many of its parts (steps and ends of epochs)
 	// and goes on with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
+	Reopen   bool // open the test split though it was opened before, for other skills
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over
@@ -74,9 +80,11 @@ type Roller interface {
 type Asker func(prefix string) optimize.Ask
 
 // Recorder records a decision that goes on without some items, and gives those
-// items up, in one transaction.
+// items up, in one transaction. Decision returns the decision recorded under a
+// key, or computes and records it; an error of compute is returned as it is.
 type Recorder interface {
 	Unmeasured(ctx context.Context, decisionKey string, decision []byte, keys []string) error
+	Decision(ctx context.Context, key string, compute func() ([]byte, error)) ([]byte, error)
 }
 
 // Files takes the projections of a run.

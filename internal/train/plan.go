@@ -1,6 +1,9 @@
 package train
 
 import (
+	"math"
+
+	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -23,6 +26,9 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	if o.Gate != "off" {
 		gates = (steps + 1) * n.Selection // each step's candidate, and the seed skill
 	}
+	if o.Gate == ModeRace {
+		gates += o.raceRollouts(steps, n.Selection)
+	}
 	rollouts := steps*batch + gates
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {
@@ -39,6 +45,25 @@ func (o Options) Plan(n Sizes) []StageCalls {
 		}
 	}
 	return append([]StageCalls{{model.StageRollout, rollouts}}, o.optimizerPlan(steps, slow)...)
+}
+
+// raceRollouts bounds what a race measures beyond one pass over the candidates:
+// the seed skill again, fresh samples of both arms for every survivor, and a few
+// items again of what is accepted without them.
+func (o Options) raceRollouts(steps, selection int) int {
+	twice := min(selection, max(twiceMost, int(math.Ceil(twiceShare*float64(selection)))))
+	slow := 0
+	if o.SlowUpdate {
+		slow = max(o.Epochs-1, 0)
+	}
+	more := (steps + slow) * maxRechecked
+	if o.Confirm != string(gate.ConfirmNone) {
+		more += steps * 2 * selection
+		if slow > 0 && !o.SlowGated {
+			more += 2 * selection // the last guidance is raced against the best
+		}
+	}
+	return twice + more
 }
 
 // optimizerPlan bounds the optimizer's calls. A batch cuts into at most one

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -54,6 +55,14 @@ type StepRecord struct {
 	Notes         []string       `json:"appendix_notes,omitempty"`
 
 	Curriculum map[string]float64 `json:"curriculum,omitempty"`
+
+	// Of a race only: how much better the candidate was, in gate-score points,
+	// with its standard error; the part of the race that decided; and what was
+	// read of each arm.
+	Difference *float64         `json:"difference,omitempty"`
+	SE         *float64         `json:"difference_se,omitempty"`
+	Phase      string           `json:"gate_phase,omitempty"`
+	Draws      map[gate.Arm]int `json:"gate_draws,omitempty"`
 }
 
 // EpochRecord is what the end of an epoch decided.
@@ -74,6 +83,8 @@ type History struct {
 	Steps  []StepRecord  `json:"steps"`
 	Epochs []EpochRecord `json:"epochs"`
 	Final  *FinalRecord  `json:"final,omitempty"`
+	Noise  *Noise        `json:"noise,omitempty"` // of a race: what asking twice said
+	Drift  []Drift       `json:"drift,omitempty"` // of a race: where another model began to answer
 }
 
 // FinalRecord is what was decided and measured after the last step.
@@ -85,6 +96,14 @@ type FinalRecord struct {
 	BestStep   int             `json:"best_step"`
 	Unmeasured []string        `json:"unmeasured,omitempty"` // items that the final selection score goes without
 	Test       map[string]*Arm `json:"test,omitempty"`       // seed, best, final, no_skill
+
+	// Of a race only.
+	Reported    *Reported    `json:"best_reported,omitempty"` // the best skill's selection score
+	Certificate *Certificate `json:"certificate,omitempty"`   // best against seed on the test split
+
+	// The test split is opened once a run.
+	TestOpenings int  `json:"test_openings,omitempty"` // 0: not at all, or once
+	TestRefused  bool `json:"test_refused,omitempty"`  // it was opened before, for other skills, and stays closed
 }
 
 // Arm is a score of one skill on a split.
@@ -112,4 +131,7 @@ type Result struct {
 	Baseline  *Arm // of the seed skill
 	Lost      int  // replies without a usable answer
 	Parts     int  // of the loop that are done: steps and ends of epochs
+
+	Reported    *Reported    // nil if too little of the best skill was measured
+	Certificate *Certificate // nil without a test
 }

@@ -348,6 +348,8 @@ func (s *step) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.entry(&cand).Edits = s.record.Edits
+	s.record.Difference, s.record.SE, s.record.Phase, s.record.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
 	s.record.Action, s.record.Reason = string(v.Action), v.Reason
 	s.record.Candidate, s.before = v.Candidate, v.Current
 	s.record.Unmeasured = append(s.record.Unmeasured, v.Unmeasured...)
@@ -356,7 +358,7 @@ func (s *step) judge(ctx context.Context) error {
 	}
 	s.files["candidate_skill.md"] = cand.skill.Text()
 	s.files["selection.json"] = cand.outcomes
-	if v.Action == gate.Indecisive {
+	if v.Action == gate.Indecisive && len(v.Unmeasured) > 0 { // else another try would find the same
 		return fmt.Errorf("%w: %s", errIndecisive, v.Reason)
 	}
 	if v.Action.Accepted() {
@@ -367,9 +369,13 @@ func (s *step) judge(ctx context.Context) error {
 
 // adopt makes an accepted candidate the incumbent.
 func (t *trainer) adopt(cand incumbent, v gate.Verdict) {
+	t.entry(&cand).Accepted = true
 	t.current = cand
 	if v.Action == gate.AcceptNewBest || t.Gate == "off" {
 		t.best = cand
+	}
+	if t.Gate == ModeRace {
+		t.choose()
 	}
 }
 
@@ -393,6 +399,7 @@ func (s *step) close() error {
 	s.Events(event.StepDone{
 		Epoch: s.epoch, Step: s.number, Action: r.Action, Rollout: r.RolloutHard, Candidate: r.Candidate,
 		Current: r.Current, Best: r.Best, BestStep: r.BestStep, Edits: r.Ranked, Budget: budget,
+		Difference: r.Difference, SE: r.SE,
 	})
 	return nil
 }
@@ -401,7 +408,7 @@ func (s *step) count() {
 	switch action := gate.Action(s.record.Action); {
 	case action.Accepted():
 		s.counts.accepted++
-	case action == gate.Reject:
+	case action.Rejected():
 		s.counts.rejected++
 	default:
 		s.counts.skipped++
@@ -423,7 +430,7 @@ func (s *step) digest() optimize.StepNote {
 	for _, r := range s.reflected {
 		n.Diagnoses = append(n.Diagnoses, r.Diagnoses()...)
 	}
-	if s.record.Action == string(gate.Reject) {
+	if gate.Action(s.record.Action).Rejected() {
 		n.Rejected, n.Tried = s.updated.Applied, s.updated.Summary
 		n.Before, n.After = s.before, s.record.Candidate
 	}

@@ -40,6 +40,9 @@ type trainer struct {
 	current incumbent
 	best    incumbent
 	history History
+	store   *store
+	alike   bool         // one evaluation is taken for the truth
+	cert    *Certificate // of best against seed
 
 	stepNotes  []optimize.StepNote // of this epoch
 	metaSkill  string
@@ -63,7 +66,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	t := &trainer{Options: o, Deps: d, mode: mode}
+	t := &trainer{Options: o, Deps: d, mode: mode, store: newStore(idsOf(d.Data.Selection), o.Projection)}
 	if t.Events == nil {
 		t.Events = func(event.Event) {}
 	}
@@ -147,11 +150,11 @@ func (t *trainer) result() *Result {
 	r := &Result{
 		History: t.history, Seed: t.Skill, Best: t.best.skill, Final: t.current.skill, BestStep: t.best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
-		Baseline: t.seedArm, Parts: t.parts,
+		Baseline: t.seedArm, Parts: t.parts, Certificate: t.cert,
 	}
 	if t.best.outcomes != nil {
-		arm := t.arm(t.best.outcomes)
-		r.Selection = &arm
+		arm := t.bestArm()
+		r.Selection, r.Reported = &arm, t.reported(&t.best)
 	}
 	return r
 }

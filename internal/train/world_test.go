@@ -30,6 +30,8 @@ type world struct {
 	seed  string
 	fails func(key string) bool // rollouts that infrastructure keeps from being measured
 
+	forgets   func(key string) bool    // rollouts that go as if the skill were empty
+	served    func(key string) string  // the model that answers
 	propose   map[int][]string         // step -> lines that failure analysts want to append
 	praise    map[int][]string         // step -> lines that success analysts want to append
 	notes     map[int][]string         // step -> appendix notes
@@ -48,6 +50,7 @@ type world struct {
 	skills    map[string]string   // key -> skill it was made with
 	questions []asked             // in order of arrival
 	decisions map[string][]string // key -> items it went on without
+	recorded  map[string][]byte   // decisions by key
 	files     map[string]string
 	events    []event.Event
 }
@@ -59,7 +62,7 @@ type asked struct {
 
 func newWorld(train, selection, test int) *world {
 	w := &world{
-		seed: "# Skill\n", skills: map[string]string{}, decisions: map[string][]string{}, files: map[string]string{},
+		seed: "# Skill\n", skills: map[string]string{}, decisions: map[string][]string{}, recorded: map[string][]byte{}, files: map[string]string{},
 		propose: map[int][]string{}, praise: map[int][]string{}, notes: map[int][]string{}, reply: map[string]string{},
 		guidance: map[int]string{}, memory: map[int]string{},
 	}
@@ -118,6 +121,12 @@ func (w *world) Run(_ context.Context, p rollout.Place, tk task.Task, s skill.Sk
 		return trajectory.Outcome{}, caller.Unmeasurable(errors.New("the line is dead"))
 	}
 	out := trajectory.Outcome{ID: tk.ID, Type: tk.Type, Status: score.OK, Question: tk.Prompt, Answer: "?", FailReason: "wrong: no rule"}
+	if w.served != nil {
+		out.Served = w.served(key)
+	}
+	if w.forgets != nil && w.forgets(key) {
+		return out, nil
+	}
 	if strings.Contains(s.Text(), "half "+tk.Type) {
 		out.Soft = 0.5
 	}
@@ -201,6 +210,20 @@ func (w *world) Unmeasured(_ context.Context, key string, _ []byte, keys []strin
 	}
 	w.decisions[key] = keys
 	return w.decideErr
+}
+
+// Decision implements Recorder.
+func (w *world) Decision(_ context.Context, key string, compute func() ([]byte, error)) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if data, ok := w.recorded[key]; ok {
+		return data, nil
+	}
+	data, err := compute()
+	if err == nil {
+		w.recorded[key] = data
+	}
+	return data, err
 }
 
 // WriteFile implements Files.

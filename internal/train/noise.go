@@ -1,0 +1,189 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// Noise is what asking the seed skill's items twice says about the selection
+// split. Deviations and effects are in gate-score points, 0..1.
+type Noise struct {
+	Items  int      `json:"items"`  // of the selection split
+	Twice  int      `json:"twice"`  // asked twice
+	Flips  []string `json:"flips"`  // ids whose answer or score changed
+	Within float64  `json:"within"` // deviation of one evaluation around its item's mean
+
+	// Detectable is the smallest true difference between two skills, each
+	// evaluated once, that the noise leaves to be seen: 2.8 standard errors of the
+	// difference (power 80 % at the two-sided 5 % level), at least one item.
+	Detectable float64 `json:"minimum_detectable_effect"`
+
+	// Alike: sampling is deterministic as far as the settings say and no answer
+	// changed, so that one evaluation is taken for the truth.
+	Alike  bool   `json:"alike"`
+	Advice string `json:"advice,omitempty"`
+}
+
+const (
+	twiceLeast    = 8    // items asked twice, at least
+	twiceShare    = 0.2  // and this share of them where nothing is expected to change
+	twiceMost     = 40   // where something is
+	twicePassing  = 0.75 // of those, items that the skill solves: only they can flip by chance
+	standardError = 2.8  // of a difference that 80 % of comparisons show
+	goodEnough    = 0.1  // detectable effect above which advice is given
+)
+
+// again evaluates the seed skill once more on some items: is one evaluation the
+// truth, and if not, how far from it?
+func (t *trainer) again(ctx context.Context, seed *incumbent) error {
+	e := t.entry(seed)
+	strata := t.askedTwice(e)
+	var which []int
+	for _, s := range strata {
+		which = append(which, s.twice...)
+	}
+	t.Events(event.StageStarted{Stage: "baseline again", Total: len(which)})
+	flips, err := t.askAgain(ctx, rollout.Place{Prefix: "seed/selection/again", Sample: 1}, e, which)
+	if err != nil {
+		return err
+	}
+	n := &Noise{Items: len(t.Data.Selection), Flips: append([]string{}, flips...)}
+	within := 0.0
+	for _, s := range strata {
+		v, twice := e.repeated(s.twice)
+		within += v * float64(s.size) / float64(max(1, len(e.measured())))
+		n.Twice += twice
+	}
+	n.Within = math.Sqrt(within)
+	n.Alike = t.Steady && n.Twice > 0 && len(flips) == 0
+	n.assess()
+	if few := math.Max(1, t.Risk*t.Risk); float64(n.Items) <= few {
+		n.Advice = fmt.Sprintf("%d selection task cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict", n.Items)
+	}
+	t.alike, t.history.Noise = n.Alike, n
+	t.Events(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
+	if n.Advice != "" {
+		t.Events(event.Warning{Text: n.Advice})
+	}
+	t.refresh(seed)
+	return nil
+}
+
+// stratum is a part of the items, and those of them that are asked twice.
+type stratum struct {
+	size  int
+	twice []int
+}
+
+// askedTwice draws the items to ask again: few where nothing is expected to
+// change, most of them such as the skill solves, since what it cannot solve
+// cannot flip.
+func (t *trainer) askedTwice(e *entry) []stratum {
+	all := e.measured()
+	most := twiceMost
+	if t.Steady {
+		most = max(twiceLeast, int(math.Ceil(twiceShare*float64(len(all)))))
+	}
+	most = min(most, len(all))
+	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x616761696e)) //nolint:gosec // not for secrets
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	var passing, failing []int
+	for _, i := range all {
+		if e.Pooled[i].Sum > 0 {
+			passing = append(passing, i)
+		} else {
+			failing = append(failing, i)
+		}
+	}
+	p := min(len(passing), int(math.Ceil(twicePassing*float64(most))))
+	f := min(len(failing), most-p)
+	p = min(len(passing), most-f)
+	return []stratum{{len(passing), passing[:p]}, {len(failing), failing[:f]}}
+}
+
+// measured lists the items with an evaluation.
+func (e *entry) measured() []int {
+	var out []int
+	for i, p := range e.Pooled {
+		if p.N > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// repeated is the variance within the given items, and how many of them were
+// evaluated more than once.
+func (e *entry) repeated(items []int) (variance float64, n int) {
+	sum, free := 0.0, 0
+	for _, i := range items {
+		if p := e.Pooled[i]; p.N > 1 {
+			sum += max(0, e.squares[i]-p.Sum*p.Sum/float64(p.N))
+			free += p.N - 1
+			n++
+		}
+	}
+	if free == 0 {
+		return 0, 0
+	}
+	return sum / float64(free), n
+}
+
+// assess derives what can be seen, and what would help.
+func (n *Noise) assess() {
+	items := float64(n.Items)
+	n.Detectable = max(1/items, standardError*n.Within*math.Sqrt(2/items))
+	if n.Detectable <= goodEnough || n.Within == 0 && n.Items >= twiceLeast {
+		return
+	}
+	n.Advice = fmt.Sprintf("with %d selection tasks a difference below %.0f points drowns in chance", n.Items, 100*n.Detectable)
+	if n.Within > 0 {
+		need := standardError * n.Within * math.Sqrt2 / goodEnough
+		n.Advice += fmt.Sprintf("; for 10 points it takes %.0f tasks, or each task asked %.0f times", math.Ceil(need*need), math.Ceil(need*need/items))
+		n.Advice += "; temperature 0 or a softer score (gate.metric: soft) lowers the noise"
+		return
+	}
+	n.Advice += ": more tasks would help"
+}
+
+// Reported is the best skill's score on the selection split, told in three ways.
+type Reported struct {
+	Metric      string  `json:"metric"`
+	Pooled      float64 `json:"pooled"`   // mean of all evaluations, each item counting once
+	Low         float64 `json:"low"`      // its 95 % interval, for tasks like these
+	High        float64 `json:"high"`     //
+	Naive       float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
+	Shrunken    float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
+	Items       int     `json:"items"`
+	Evaluations int     `json:"evaluations"`
+}
+
+// reported tells the score of a skill; nil if too little of it is measured.
+func (t *trainer) reported(in *incumbent) *Reported {
+	e := t.entry(in)
+	mean := e.mean()
+	if mean == nil {
+		return nil
+	}
+	n := len(e.measured())
+	r := &Reported{Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: n, Evaluations: e.evaluations()}
+	if v := t.score(in.skill, e.outcomes); v != nil {
+		r.Naive = *v
+	}
+	known, means := t.store.shrunken()
+	if at := slices.Index(known, e); at >= 0 {
+		r.Shrunken = means[at]
+	}
+	// Of scores in 0..1 none spreads more than those that are 0 or 1 with the same
+	// mean, so the interval for those covers all.
+	ci := score.Wilson(min(1, max(0, *mean-e.bonus)), n, score.Z95)
+	r.Low, r.High = ci.Low+e.bonus, ci.High+e.bonus
+	return r
+}

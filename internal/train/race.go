@@ -1,0 +1,375 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// ModeRace is the gate that races candidates, confirms survivors on fresh
+// samples and pools all that was ever measured of a skill.
+const ModeRace = "race"
+
+// race lets the racing gate decide on a candidate. What it read is kept in the
+// store, whatever the verdict. If another model answered than the one that the
+// incumbent was measured with, the incumbent is measured again and the race is
+// run once more.
+func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
+	before := names(t.entry(&t.current).served)
+	res, err := t.raceOnce(ctx, prefix, cand, r)
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	drifted, err := t.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings})
+	if err == nil && drifted {
+		res, err = t.raceOnce(ctx, prefix+"/drift/gate", cand, r)
+	}
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	v := res.Verdict
+	c := t.entry(cand)
+	if v.Action.Accepted() {
+		c.Accepted = true
+		v.Action = gate.Accept
+		if t.store.best() == c {
+			v.Action = gate.AcceptNewBest
+		}
+	}
+	t.judged(c, prefix, v)
+	if v.Action.Accepted() && t.alike {
+		if err := t.recheck(ctx, prefix, cand); err != nil {
+			return gate.Verdict{}, err
+		}
+	}
+	t.refresh(cand)
+	t.refresh(&t.current)
+	t.refresh(&t.best)
+	return v, t.healthy()
+}
+
+func (t *trainer) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
+	policy := gate.Race{Risk: t.Risk, Confirm: gate.Confirm(t.Confirm), NonInferior: r == notWorse}
+	res, err := gate.Run(ctx, t.raceTrial(prefix, cand), policy, t.draw(prefix, cand))
+	if err != nil {
+		return res, err
+	}
+	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(cand), gate.Incumbent: t.entry(&t.current)}
+	for _, d := range res.Readings {
+		t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
+	}
+	res.Verdict.Unmeasured = t.unmeasuredOf(res)
+	return res, t.recordReadings(ctx, prefix, res)
+}
+
+// draw returns the function that makes one draw of a trial.
+func (t *trainer) draw(prefix string, cand *incumbent) gate.Measure {
+	done := t.counter("gate", len(t.Data.Selection))
+	return func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
+		s := cand.skill
+		if arm == gate.Incumbent {
+			s = t.current.skill
+		}
+		out, err = t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
+		if err == nil && out.Status.Measured() {
+			done()
+		}
+		return out, err
+	}
+}
+
+// raceTrial is what is known before the race.
+func (t *trainer) raceTrial(prefix string, cand *incumbent) gate.Trial {
+	c, inc := t.entry(cand), t.entry(&t.current)
+	trial := t.trial(cand)
+	trial.Candidate, trial.Incumbent, trial.Best = c.outcomes, inc.outcomes, nil
+	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
+	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
+	if t.best.skill.Text() != t.current.skill.Text() {
+		b := t.entry(&t.best)
+		trial.Best, trial.Past[gate.BestSkill] = b.outcomes, slices.Clone(b.Pooled)
+	}
+	trial.Alike, trial.Seed = t.alike, seedOf(t.Seed, prefix)
+	trial.Types, trial.Clusters = t.strata()
+	return trial
+}
+
+// strata returns the type and cluster of each selection item, nil where there are
+// none.
+func (t *trainer) strata() (types, clusters []string) {
+	return strata(t.Data.Selection, t.Cluster)
+}
+
+func strata(tasks []task.Task, cluster string) (types, clusters []string) {
+	types, clusters = make([]string, len(tasks)), make([]string, len(tasks))
+	typed, clustered := false, false
+	for i, tk := range tasks {
+		types[i] = tk.Type
+		typed = typed || tk.Type != ""
+		if v, ok := tk.Fields()[cluster]; ok && cluster != "" {
+			clusters[i], clustered = fmt.Sprint(v), true
+		}
+	}
+	if !typed {
+		types = nil
+	}
+	if !clustered {
+		clusters = nil
+	}
+	return types, clusters
+}
+
+// seedOf gives each place of a run an order of its own.
+func seedOf(seed int64, place string) int64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%s", seed, place)
+	return int64(h.Sum64())
+}
+
+// entry is what the store knows of a skill.
+func (t *trainer) entry(in *incumbent) *entry { return t.store.of(in, t.bonus(in)) }
+
+// bonus is what a skill's density adds to its gate score.
+func (t *trainer) bonus(in *incumbent) float64 {
+	return t.Projection.DensityWeight * t.density(in.skill)
+}
+
+// refresh brings a skill up to what the store knows of it.
+func (t *trainer) refresh(in *incumbent) {
+	e := t.entry(in)
+	if e.evaluations() == 0 {
+		return
+	}
+	in.outcomes, in.score = e.outcomes, e.mean()
+}
+
+// choose makes the best of the accepted candidates the best skill.
+func (t *trainer) choose() {
+	if e := t.store.best(); e != nil && e.Hash != t.best.skill.Hash() {
+		t.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
+	}
+	t.refresh(&t.best)
+}
+
+// promoteRaced puts a final skill that no gate has seen to it, against the best.
+func (t *trainer) promoteRaced(ctx context.Context, final *FinalRecord) error {
+	if t.known(t.current) {
+		return nil
+	}
+	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
+	last := t.current
+	t.current = t.best
+	v, err := t.race(ctx, "final/gate", &last, better)
+	t.current = last
+	if err != nil {
+		return err
+	}
+	final.Unmeasured = v.Unmeasured
+	if v.Action.Accepted() {
+		t.choose()
+		final.Promoted = t.best.skill.Text() == last.skill.Text()
+	}
+	return nil
+}
+
+// remember keeps what a gate without a race has read.
+func (t *trainer) remember(prefix string, cand *incumbent, res gate.Result) {
+	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(cand), gate.Incumbent: t.entry(&t.current)}
+	for _, d := range res.Readings {
+		t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
+	}
+	t.judged(arms[gate.Candidate], prefix, res.Verdict)
+}
+
+// bestArm sums up the selection scores of the best skill.
+func (t *trainer) bestArm() Arm {
+	arm := t.arm(t.best.outcomes)
+	if t.Gate != ModeRace {
+		return arm
+	}
+	e := t.entry(&t.best)
+	p := score.Mean(e.pairs())
+	ci := score.Wilson(p.Hard, arm.N, score.Z95)
+	arm.Hard, arm.Soft, arm.Low, arm.High = p.Hard, p.Soft, ci.Low, ci.High
+	return arm
+}
+
+// judged notes a decision with its candidate.
+func (t *trainer) judged(c *entry, prefix string, v gate.Verdict) {
+	against := t.current.skill.Hash()
+	if c.Parent == "" {
+		c.Parent = against
+	}
+	c.Judged = append(c.Judged, Judgement{
+		At: prefix, Against: against, Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
+	})
+}
+
+// unmeasuredOf names every item that the decision lacks: those that the verdict
+// leaves out and those of which a fresh sample failed to the end.
+func (t *trainer) unmeasuredOf(res gate.Result) []string {
+	gone := map[string]bool{}
+	for _, id := range res.Verdict.Unmeasured {
+		gone[id] = true
+	}
+	for _, d := range res.Readings {
+		if !d.Outcome.Status.Measured() {
+			gone[t.store.items[d.Item]] = true
+		}
+	}
+	var out []string
+	for _, id := range t.store.items {
+		if gone[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// recordReadings records the verdict of a race that goes on without some
+// readings: a resumed run that could make them must not decide otherwise.
+func (t *trainer) recordReadings(ctx context.Context, prefix string, res gate.Result) error {
+	if len(res.Verdict.Unmeasured) == 0 {
+		return nil
+	}
+	t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without what could not be measured: %s", prefix, strings.Join(res.Verdict.Unmeasured, ", "))})
+	return t.recordWithout(ctx, prefix, res)
+}
+
+// driftCheck is what tells whether the model changed under a trial.
+type driftCheck struct {
+	cand     *incumbent
+	before   []string // models that the incumbent was measured with before
+	readings []gate.Reading
+}
+
+// drifted looks whether the candidate was answered by models none of which
+// answered when the incumbent was measured. Then what is known of any skill is
+// forgotten, but for this trial, and the incumbent and the best are measured
+// again.
+func (t *trainer) drifted(ctx context.Context, prefix string, c driftCheck) (bool, error) {
+	now := map[string]bool{}
+	for _, d := range c.readings {
+		if d.Arm == gate.Candidate && d.Outcome.Served != "" {
+			now[d.Outcome.Served] = true
+		}
+	}
+	if len(now) == 0 || len(c.before) == 0 || slices.ContainsFunc(c.before, func(m string) bool { return now[m] }) {
+		return false, nil
+	}
+	t.Events(event.Warning{Text: fmt.Sprintf(
+		"%s: the target's answers now come from %s, what is known of the skills from %s: all is forgotten that was measured before, and the current and the best skill are measured again",
+		prefix, strings.Join(names(now), ", "), strings.Join(c.before, ", "))})
+	t.history.Drift = append(t.history.Drift, Drift{At: prefix, From: c.before, To: names(now)})
+	for _, e := range t.store.order {
+		e.forget(t.store.items)
+	}
+	t.alike = false
+	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(c.cand), gate.Incumbent: t.entry(&t.current)}
+	for _, d := range c.readings {
+		if now[d.Outcome.Served] {
+			t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
+		}
+	}
+	return true, t.measureAgain(ctx, prefix)
+}
+
+func (t *trainer) measureAgain(ctx context.Context, prefix string) error {
+	again := map[string]*incumbent{"current": &t.current}
+	if t.best.skill.Text() != t.current.skill.Text() {
+		again["best"] = &t.best
+	}
+	for _, name := range []string{"current", "best"} {
+		in, ok := again[name]
+		if !ok {
+			continue
+		}
+		var without []string
+		if err := t.measure(ctx, prefix+"/drift/"+name, in, &without); err != nil {
+			return err
+		}
+		t.store.addAll(t.entry(in), slices.Max(t.entry(in).Next), in.outcomes)
+		t.refresh(in)
+	}
+	return nil
+}
+
+// maxRechecked is how many items of an accepted skill are asked again while both
+// arms are taken to answer alike.
+const maxRechecked = 4
+
+// recheck asks a few items of an accepted skill again, as long as one answer of
+// each is taken for the truth: the items that it solves, since only those can be
+// solved by luck. An answer that changes ends that.
+func (t *trainer) recheck(ctx context.Context, prefix string, cand *incumbent) error {
+	e, inc := t.entry(cand), t.entry(&t.current)
+	var gained, kept []int
+	for i, p := range e.Pooled {
+		switch {
+		case p.N == 0 || p.Sum == 0:
+		case inc.Pooled[i].N > 0 && p.Mean() > inc.Pooled[i].Mean():
+			gained = append(gained, i)
+		default:
+			kept = append(kept, i)
+		}
+	}
+	which := append(gained, kept...)
+	which = which[:min(len(which), maxRechecked)]
+	flips, err := t.askAgain(ctx, rollout.Place{Prefix: prefix + "/again", Sample: 1}, e, which)
+	if err != nil || len(flips) == 0 {
+		return err
+	}
+	t.alike = false
+	t.Events(event.Warning{Text: fmt.Sprintf(
+		"asked again, %s answered otherwise though sampling is deterministic: from here on survivors of the gate are confirmed on fresh samples", strings.Join(flips, ", "))})
+	return nil
+}
+
+// askAgain evaluates some items of a skill once more and returns the ids of those
+// whose answer or score changed.
+func (t *trainer) askAgain(ctx context.Context, place rollout.Place, e *entry, which []int) ([]string, error) {
+	if len(which) == 0 {
+		return nil, nil
+	}
+	slices.Sort(which)
+	tasks := pick(t.Data.Selection, which)
+	for _, i := range which {
+		place.Sample = max(place.Sample, e.Next[i])
+	}
+	out, err := t.roll(ctx, "asked again", place, tasks, e.skill)
+	if err != nil {
+		return nil, err
+	}
+	if missing := missingOf(out); len(missing) > 0 {
+		gone := pick(tasks, missing)
+		if err := t.giveUp(ctx, place.Prefix+"/without", place, gone); err != nil {
+			return nil, err
+		}
+		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})
+	}
+	var flips []string
+	for k, o := range out {
+		first := e.outcomes[which[k]]
+		if o.Status.Measured() && first.Status.Measured() && (o.Answer != first.Answer || o.Hard != first.Hard || o.Soft != first.Soft) {
+			flips = append(flips, o.ID)
+		}
+		t.store.add(e, which[k], place.Sample, o)
+	}
+	return flips, nil
+}
+
+// Drift says that another model answered from some place on.
+type Drift struct {
+	At   string   `json:"at"`
+	From []string `json:"from"`
+	To   []string `json:"to"`
+}

@@ -1,0 +1,149 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+)
+
+// Opening is one opening of the sealed test split: whoever looks twice can choose
+// by it, and then it tests nothing.
+type Opening struct {
+	Number int               `json:"number"` // 1 is the one that counts
+	Skills map[string]string `json:"skills"` // hash of each arm's skill
+}
+
+// openings is the key of the recorded decisions.
+const openings = "final/test/opened"
+
+var errSealed = errors.New("the test split was opened before")
+
+// maxOpenings bounds the search for the last opening.
+const maxOpenings = 1000
+
+// open records that the test split is opened for these arms. The first time it
+// is, and again for the same skills: then the answers are in the record. For
+// other skills it is refused unless Reopen allows it.
+func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
+	skills := map[string]string{}
+	for _, a := range arms {
+		skills[a.name] = a.hash()
+	}
+	s := &seal{places: map[string]rollout.Place{}}
+	for n := 1; n <= maxOpenings; n++ {
+		found, fresh, err := t.opening(ctx, Opening{Number: n, Skills: skills}, n == 1 || t.Reopen)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			s.refused = true
+			return s, nil
+		}
+		s.openings = append(s.openings, *found)
+		for _, a := range arms {
+			if hash := found.Skills[a.name]; hash == skills[a.name] {
+				if _, ok := s.places[hash]; !ok {
+					s.places[hash] = testPlace(n, a.name)
+				}
+			}
+		}
+		if fresh || sameSkills(found.Skills, skills) {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("the test split was opened %d times", maxOpenings)
+}
+
+// seal says how the test split was opened.
+type seal struct {
+	openings []Opening
+	refused  bool
+	places   map[string]rollout.Place // of each skill's rollouts, by hash
+}
+
+// opening returns the recorded opening with a number. If there is none it is
+// recorded, or nil is returned if that is not allowed.
+func (t *trainer) opening(ctx context.Context, want Opening, allowed bool) (found *Opening, fresh bool, err error) {
+	key := openings
+	if want.Number > 1 {
+		key = fmt.Sprintf("%s/%d", openings, want.Number)
+	}
+	data, err := t.Record.Decision(ctx, key, func() ([]byte, error) {
+		if !allowed {
+			return nil, errSealed
+		}
+		fresh = true
+		return json.Marshal(want)
+	})
+	if errors.Is(err, errSealed) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	found = &Opening{}
+	if err := json.Unmarshal(data, found); err != nil {
+		return nil, false, fmt.Errorf("read the record of %s: %w", key, err)
+	}
+	return found, fresh, nil
+}
+
+func sameSkills(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, hash := range a {
+		if b[name] != hash {
+			return false
+		}
+	}
+	return true
+}
+
+// place is where the rollouts of an arm stand: there where its skill was first
+// tested.
+func (s *seal) place(a testArm) rollout.Place { return s.places[a.hash()] }
+
+// tell warns of a test that is no longer sealed, and notes it.
+func (s *seal) tell(t *trainer, final *FinalRecord) {
+	switch n := len(s.openings); {
+	case s.refused:
+		final.TestOpenings, final.TestRefused = n, true
+		t.Events(event.Warning{Text: fmt.Sprintf(
+			"the test split stays closed: it was opened before in this record (%s), for other skills, and a score that was looked at tests nothing; --reopen-test opens it again, and the report says so", times(n))})
+	case n > 1:
+		final.TestOpenings = n
+		t.Events(event.Warning{Text: fmt.Sprintf("the test split is opened for the %s time: it certifies nothing any more, since its scores could have been chosen by", ordinal(n))})
+	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// hash names what an arm is tested with.
+func (a testArm) hash() string {
+	if a.text == noSkill {
+		return "none"
+	}
+	return a.skill.Hash()
+}
+
+func ordinal(n int) string {
+	switch {
+	case n%10 == 2 && n%100 != 12:
+		return fmt.Sprintf("%dnd", n)
+	case n%10 == 3 && n%100 != 13:
+		return fmt.Sprintf("%drd", n)
+	case n%10 == 1 && n%100 != 11:
+		return fmt.Sprintf("%dst", n)
+	}
+	return fmt.Sprintf("%dth", n)
+}

@@ -1,0 +1,269 @@
+package train
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Candidates is candidates.json: every skill that a run has put to its gate, in
+// the order in which they came up, with all that was measured of them on the
+// selection split.
+type Candidates struct {
+	Items      []string    `json:"items"` // ids of the selection items
+	Candidates []Candidate `json:"candidates"`
+}
+
+// Candidate is one text and what is known of it.
+type Candidate struct {
+	Hash     string         `json:"hash"`
+	Origin   string         `json:"origin"`           // "seed", "step 3", "slow update, epoch 2"
+	Step     int            `json:"step"`             // after which it stood, 0 for the seed skill
+	Parent   string         `json:"parent,omitempty"` // hash of the incumbent that it was made from
+	Text     string         `json:"text"`
+	Edits    []skill.Report `json:"edits,omitempty"`
+	Judged   []Judgement    `json:"judged,omitempty"`
+	Accepted bool           `json:"accepted"`       // it was the current skill once
+	Best     bool           `json:"best,omitempty"` // it is what the run ships
+
+	// By item: the sum and number of all evaluations, as gate scores, and the
+	// number of the next fresh sample.
+	Pooled []gate.Pooled `json:"pooled,omitempty"`
+	Next   []int         `json:"next,omitempty"`
+
+	Mean     *float64 `json:"mean"`     // of the items' pooled means; null: too few items are measured
+	Shrunken *float64 `json:"shrunken"` // the same, pulled toward the mean of all that were accepted
+}
+
+// Judgement is one decision of the gate on a candidate.
+type Judgement struct {
+	At         string           `json:"at"`                // key of the decision
+	Against    string           `json:"against,omitempty"` // hash of the incumbent
+	Action     string           `json:"action"`
+	Reason     string           `json:"reason,omitempty"`
+	Difference *float64         `json:"difference,omitempty"`
+	SE         *float64         `json:"se,omitempty"`
+	Phase      string           `json:"phase,omitempty"`
+	Draws      map[gate.Arm]int `json:"draws,omitempty"`
+}
+
+// store keeps every candidate of a run by its text.
+type store struct {
+	items      []string
+	projection score.Projection
+	byHash     map[string]*entry
+	order      []*entry
+}
+
+// entry is a candidate with what its projection leaves out.
+type entry struct {
+	Candidate
+	skill    skill.Skill
+	bonus    float64              // for its density
+	outcomes []trajectory.Outcome // the first measured outcome of each item
+	sums     []score.Pair
+	squares  []float64       // of gate scores
+	served   map[string]bool // models that answered, as they named themselves
+}
+
+func newStore(items []string, p score.Projection) *store {
+	return &store{items: items, projection: p, byHash: map[string]*entry{}}
+}
+
+// of returns the entry of a skill, which is begun if there is none.
+func (s *store) of(in *incumbent, bonus float64) *entry {
+	hash := in.skill.Hash()
+	if e, ok := s.byHash[hash]; ok {
+		return e
+	}
+	e := &entry{skill: in.skill, bonus: bonus}
+	e.Hash, e.Origin, e.Step, e.Text = hash, in.origin, in.step, in.skill.Text()
+	e.Next = make([]int, len(s.items))
+	e.forget(s.items)
+	s.byHash[hash], s.order = e, append(s.order, e)
+	return e
+}
+
+// forget drops what was measured. Sample numbers go on, so that what is measured
+// next is fresh.
+func (e *entry) forget(items []string) {
+	n := len(items)
+	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), map[string]bool{}
+	e.outcomes = make([]trajectory.Outcome, n)
+	for i, id := range items {
+		e.outcomes[i] = trajectory.Outcome{ID: id, Status: score.Unmeasured}
+	}
+}
+
+// add takes in one evaluation of an item: the given sample of it.
+func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
+	e.Next[item] = max(e.Next[item], sample+1)
+	if !o.Status.Measured() {
+		if !e.outcomes[item].Status.Measured() {
+			e.outcomes[item] = o
+		}
+		return
+	}
+	if !e.outcomes[item].Status.Measured() {
+		e.outcomes[item] = o
+	}
+	pair := score.Pair{Hard: o.Hard, Soft: o.Soft}
+	v := s.projection.Of(pair, 0)
+	p := &e.Pooled[item]
+	p.Sum, p.N = p.Sum+v, p.N+1
+	e.squares[item] += v * v
+	e.sums[item].Hard += o.Hard
+	e.sums[item].Soft += o.Soft
+	if o.Served != "" {
+		e.served[o.Served] = true
+	}
+}
+
+// addAll takes in one evaluation of every item.
+func (s *store) addAll(e *entry, sample int, out []trajectory.Outcome) {
+	for i, o := range out {
+		s.add(e, i, sample, o)
+	}
+}
+
+// mean is the gate score of all evaluations, each item counting once. It is nil
+// when too few items are measured to claim anything.
+func (e *entry) mean() *float64 {
+	sum, n := 0.0, 0
+	for _, p := range e.Pooled {
+		if p.N > 0 {
+			sum += p.Mean()
+			n++
+		}
+	}
+	if n == 0 || !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
+		return nil
+	}
+	v := sum/float64(n) + e.bonus
+	return &v
+}
+
+// evaluations is how many were made.
+func (e *entry) evaluations() int {
+	n := 0
+	for _, p := range e.Pooled {
+		n += p.N
+	}
+	return n
+}
+
+// pairs returns each measured item's mean scores.
+func (e *entry) pairs() []score.Pair {
+	var out []score.Pair
+	for i, p := range e.Pooled {
+		if n := float64(p.N); p.N > 0 {
+			out = append(out, score.Pair{Hard: e.sums[i].Hard / n, Soft: e.sums[i].Soft / n})
+		}
+	}
+	return out
+}
+
+// within is the variance of one evaluation around its item's mean, from all
+// items that were evaluated more than once; 0 if there is none.
+func (s *store) within() float64 {
+	sum, free := 0.0, 0
+	for _, e := range s.order {
+		for i, p := range e.Pooled {
+			if p.N > 1 {
+				sum += max(0, e.squares[i]-p.Sum*p.Sum/float64(p.N))
+				free += p.N - 1
+			}
+		}
+	}
+	if free == 0 {
+		return 0
+	}
+	return sum / float64(free)
+}
+
+// shrunken returns the accepted candidates of which enough is known, in order,
+// and their means pulled toward the mean of all, each as far as it is uncertain:
+// the best of several is best partly by luck.
+func (s *store) shrunken() ([]*entry, []float64) {
+	var known []*entry
+	var means []float64
+	for _, e := range s.order {
+		if m := e.mean(); e.Accepted && m != nil {
+			known, means = append(known, e), append(means, *m)
+		}
+	}
+	within, centre, spread, noise := s.within(), 0.0, 0.0, 0.0
+	k := float64(len(known))
+	if len(known) < 4 || within == 0 {
+		return known, means // too few to tell luck from difference, or no luck
+	}
+	errs := make([]float64, len(known))
+	for i, e := range known {
+		// Var = within * sum(1/N_i) / n^2
+		n := 0.0
+		for _, p := range e.Pooled {
+			if p.N > 0 {
+				errs[i] += within / float64(p.N)
+				n++
+			}
+		}
+		errs[i] /= n * n
+		centre, noise = centre+means[i]/k, noise+errs[i]/k
+	}
+	for _, m := range means {
+		spread += (m - centre) * (m - centre) / (k - 1)
+	}
+	for i := range means {
+		if v, err := stats.ShrinkToward(means[i], centre, max(0, spread-noise), errs[i]); err == nil {
+			means[i] = v
+		}
+	}
+	return known, means
+}
+
+// best is the accepted candidate with the highest shrunken pooled mean, the
+// first of equal ones; nil if of none enough is known.
+func (s *store) best() *entry {
+	known, means := s.shrunken()
+	if len(known) == 0 {
+		return nil
+	}
+	at := 0
+	for i, m := range means {
+		if m > means[at] {
+			at = i
+		}
+	}
+	return known[at]
+}
+
+// projectionOf lays the store out for a file. Nothing of it changes any more.
+func (s *store) projectionOf(best string) Candidates {
+	out := Candidates{Items: s.items, Candidates: make([]Candidate, len(s.order))}
+	shrunken := map[string]float64{}
+	known, means := s.shrunken()
+	for i, e := range known {
+		shrunken[e.Hash] = means[i]
+	}
+	for i, e := range s.order {
+		c := e.Candidate
+		c.Pooled, c.Next, c.Judged = slices.Clone(c.Pooled), slices.Clone(c.Next), slices.Clone(c.Judged)
+		c.Best, c.Mean = c.Hash == best, e.mean()
+		if v, ok := shrunken[c.Hash]; ok {
+			c.Shrunken = &v
+		}
+		if e.evaluations() == 0 {
+			c.Pooled, c.Next = nil, nil
+		}
+		out.Candidates[i] = c
+	}
+	return out
+}
+
+// names lists the models of a set, in order.
+func names(served map[string]bool) []string { return slices.Sorted(maps.Keys(served)) }
