@@ -199,6 +199,9 @@ func (s *setup) writeEnd(_ context.Context, r *run.Run, summary *Summary) error 
 	if err := r.WriteJSON(run.SummaryFile, kept); err != nil {
 		return err
 	}
+	if err := writeReport(r); err != nil {
+		return err
+	}
 	return r.SetStatus(summary.Status)
 }
 

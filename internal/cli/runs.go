@@ -21,8 +21,8 @@ import (
 )
 
 func (a *app) runsCommand() *cobra.Command {
-	c := group(&cobra.Command{Use: "runs", Short: "List, show, compare and export runs"})
-	c.AddCommand(a.runsList(), a.runsShow(), a.runsDiff(), a.runsBlame(), a.runsExport())
+	c := group(&cobra.Command{Use: "runs", Short: "List, show, compare, explain and export runs"})
+	c.AddCommand(a.runsList(), a.runsShow(), a.runsDiff(), a.runsBlame(), a.runsReport(), a.runsExport())
 	return c
 }
 

@@ -47,6 +47,9 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
 		fmt.Fprintf(out, "best skill: %s\n", a.relative(best))
 	}
+	if page := filepath.Join(s.RunDir, run.ReportFile); exists(page) {
+		fmt.Fprintf(out, "report: %s\n", a.relative(page))
+	}
 	if s.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}

@@ -42,6 +42,7 @@ type Judged struct {
 	Before     *float64 `json:"before"`
 	After      *float64 `json:"after"`
 	Difference *float64 `json:"difference"`
+	SE         *float64 `json:"se,omitempty"` // standard error of the difference, if the gate estimated it
 	N          int      `json:"n,omitempty"`
 	Unmeasured []string `json:"unmeasured,omitempty"`
 }
@@ -120,6 +121,7 @@ func (r *Run) judged() map[provenance.Origin]*Judged {
 				Action: s.Action, Reason: s.Reason, Before: current, After: s.Candidate, Difference: minus(s.Candidate, current),
 				N: s.SelectionN, Unmeasured: s.Unmeasured,
 			}
+			r.raced(s.Step, out[whole(provenance.Origin{Step: s.Step})])
 		}
 		current = s.Current
 	}, func(e train.EpochRecord, _ int) {
@@ -131,6 +133,14 @@ func (r *Run) judged() map[provenance.Origin]*Judged {
 		}
 	})
 	return out
+}
+
+// raced takes over the difference that a race decided by: it pools more than one
+// pass.
+func (r *Run) raced(step int, j *Judged) {
+	if step < len(r.Races) && r.Races[step].Difference != nil {
+		j.Difference, j.SE = r.Races[step].Difference, r.Races[step].SE
+	}
 }
 
 func minus(a, b *float64) *float64 {
@@ -215,7 +225,9 @@ func (j *Judged) String() string {
 	}
 	s := j.Action
 	switch {
-	case j.Difference != nil:
+	case j.Difference != nil && j.SE != nil:
+		s += fmt.Sprintf(", %+.3f ± %.3f", *j.Difference, *j.SE)
+	case j.Difference != nil && j.Before != nil && j.After != nil:
 		s += fmt.Sprintf(", %.3f -> %.3f (%+.3f)", *j.Before, *j.After, *j.Difference)
 	case j.After != nil:
 		s += fmt.Sprintf(", at %.3f", *j.After)
@@ -225,5 +237,11 @@ func (j *Judged) String() string {
 	if j.N > 0 {
 		s += " on " + plural.Of(j.N, "item", "items")
 	}
+	return s
+}
+
+// measured says what was measured, without the verdict.
+func (j *Judged) measured() string {
+	_, s, _ := strings.Cut(j.String(), ", ")
 	return s
 }

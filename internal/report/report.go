@@ -10,6 +10,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -21,15 +22,31 @@ type Run struct {
 	Name     string // how the run is called: its path as the reader gave it
 	Manifest run.Manifest
 	History  train.History
-	Summary  *Summary // nil until the run has ended once
-	Steps    []Step   // as in History, with what their files say
-	Seed     string   // the skill before training
+	Summary  *Summary       // nil until the run has ended once
+	Steps    []Step         // as in History, with what their files say
+	Races    []Race         // as in History
+	Guided   map[int][]Item // outcomes of the guidance that a slow update wrote, by epoch
+	Seed     string         // the skill before training
 	Best     string
 	HasBest  bool
 	Test     map[string][]Item // outcomes on the test split by arm
 
 	// Problems are files that could not be used, one line each.
 	Problems []string
+}
+
+// Race is what a race adds to the record of a step; nil outside of races.
+type Race struct {
+	Difference *float64 `json:"difference"` // of candidate and incumbent, in gate-score points
+	SE         *float64 `json:"difference_se"`
+}
+
+// NameOf is how a report calls the run in a directory: by its folder and the one
+// around it, as in runs/quickstart-1. The rest of the path is no business of who
+// reads a report.
+func NameOf(dir string) string {
+	dir = filepath.Clean(dir)
+	return filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)))
 }
 
 // A NoRunError says that a directory holds no run that can be reported.

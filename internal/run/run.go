@@ -32,6 +32,8 @@ const (
 	HistoryFile  = "history.json"
 	SummaryFile  = "summary.json"
 	BestFile     = "best_skill.md"
+	ReportFile   = "report.html"
+	PullFile     = "report.md"
 	lockFile     = ".lock"
 )
 
@@ -210,9 +212,11 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 		return &DamagedError{Dir: o.Dir, Err: err}
 	}
 	r.settings(o)
-	// It tells of an end that is no longer the end.
-	if err := os.Remove(filepath.Join(o.Dir, SummaryFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s of the last session: %w", SummaryFile, err)
+	// They tell of an end that is no longer the end.
+	for _, name := range []string{SummaryFile, ReportFile, PullFile} {
+		if err := os.Remove(filepath.Join(o.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s of the last session: %w", name, err)
+		}
 	}
 	return r.SetStatus("running")
 }
@@ -288,6 +292,10 @@ func (r *Run) flush(names ...string) error {
 	}
 	return nil
 }
+
+// Settle returns once every file that was handed in is written, so that they can be
+// read. The error is the first failure of any.
+func (r *Run) Settle() error { return r.writer.settle() }
 
 // Close releases the record and the lock.
 func (r *Run) Close() error {

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+)
+
+func (a *app) runsReport() *cobra.Command {
+	var to string
+	c := &cobra.Command{
+		Use:   "report [RUN]",
+		Short: "Write the report of a run: a page, and a text for a pull request",
+		Long: `Write report.html and report.md of a run from its files: headline, score by step,
+items by step, the skill and who wrote its lines, baselines, cost, what was lost and
+how to do it again. Without RUN it is the newest one in the folder runs.
+
+A run writes both at its end. This command writes them for a run that has not ended,
+or that an older version trained. The page loads nothing and runs nothing.`,
+		Example: `  skillopt runs report runs/quickstart-1
+  skillopt runs report runs/quickstart-1 --to out     in another folder`,
+		Args: atMost(1, "at most one run directory"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := a.runOrNewest(args)
+			if err != nil {
+				return err
+			}
+			if to == "" {
+				to = dir
+			}
+			return a.report(dir, to)
+		},
+	}
+	c.Flags().StringVar(&to, "to", "", "folder to write to; without it that of the run")
+	return c
+}
+
+func (a *app) report(dir, to string) error {
+	r, err := a.readReport(dir)
+	if err != nil {
+		return err
+	}
+	r.Name = report.NameOf(a.absolute(dir))
+	page, err := report.HTML(r)
+	if err != nil {
+		return err
+	}
+	files := map[string]string{"html": filepath.Join(a.absolute(to), run.ReportFile), "markdown": filepath.Join(a.absolute(to), run.PullFile)}
+	if err := run.WriteExport(files["html"], page); err != nil {
+		return err
+	}
+	if err := run.WriteExport(files["markdown"], report.Markdown(r)); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, map[string]any{"run": r.Name, "html": files["html"], "markdown": files["markdown"], "problems": append([]string{}, r.Problems...)})
+	}
+	_, err = fmt.Fprintf(a.Out, "wrote %s and %s\n", a.relative(files["html"]), a.relative(files["markdown"]))
+	return err
+}

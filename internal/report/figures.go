@@ -1,0 +1,324 @@
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+)
+
+// tiles are the figures at the head.
+func (r *Run) tiles() []tile {
+	var out []tile
+	s := r.Summary
+	switch {
+	case s != nil && s.Test.Best != nil:
+		out = append(out, armTile("Best skill on the test split", s.Test.Best))
+		if s.Test.Seed != nil {
+			out = append(out, armTile("Seed skill on the test split", s.Test.Seed))
+		}
+		out = append(out, r.differenceTile())
+	case s != nil && s.Best.Selection != nil:
+		out = append(out, armTile("Best skill on the selection split", s.Best.Selection))
+	default:
+		note := "nothing was scored"
+		best := r.bestScore()
+		if best != nil {
+			note = "gate score; it was chosen by this"
+		}
+		out = append(out, tile{"Best skill on the selection split", number(best), note})
+	}
+	if s == nil {
+		return out
+	}
+	return append(out, certificateTile(s), costTile(s))
+}
+
+func (r *Run) bestScore() *float64 {
+	if f := r.History.Final; f != nil {
+		return f.BestScore
+	}
+	if n := len(r.History.Steps); n > 0 {
+		return r.History.Steps[n-1].Best
+	}
+	return nil
+}
+
+func armTile(label string, a *Arm) tile {
+	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("95 %% interval %s, n %d", between(a.Low, a.High), a.N)}
+}
+
+func (r *Run) differenceTile() tile {
+	t := tile{Label: "Best minus seed", Value: absent, Note: "one of them was not measured"}
+	s := r.Summary
+	if c := s.Certificate; c != nil && c.Difference != nil {
+		t.Value, t.Note = signed(c.Difference), fmt.Sprintf("%s, %d worse, %d alike", plural.Of(c.Wins, "item", "items")+" better", c.Losses, c.Ties)
+		if c.Low != nil && c.High != nil {
+			t.Note = fmt.Sprintf("95 %% interval %s to %s; ", signed(c.Low), signed(c.High)) + t.Note
+		}
+		return t
+	}
+	if s.Test.Seed != nil && s.Test.Best != nil {
+		d := s.Test.Best.Hard - s.Test.Seed.Hard
+		t.Value, t.Note = signed(&d), r.paired()
+	}
+	return t
+}
+
+// paired counts the test items on which best and seed differ.
+func (r *Run) paired() string {
+	seed := map[string]float64{}
+	for _, item := range r.Test["seed"] {
+		if item.Status.Measured() {
+			seed[item.ID] = item.Hard
+		}
+	}
+	wins, losses, ties := 0, 0, 0
+	for _, item := range r.Test["best"] {
+		was, ok := seed[item.ID]
+		switch {
+		case !ok || !item.Status.Measured():
+		case item.Hard > was:
+			wins++
+		case item.Hard < was:
+			losses++
+		default:
+			ties++
+		}
+	}
+	if wins+losses+ties == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s better, %d worse, %d alike", plural.Of(wins, "item", "items"), losses, ties)
+}
+
+func certificateTile(s *Summary) tile {
+	t := tile{"Certificate", "none", "this run compared nothing on a sealed test"}
+	c := s.Certificate
+	switch {
+	case c == nil && s.Test.Best != nil:
+		return tile{t.Label, "none", "this run did not compute one"}
+	case c == nil:
+		return t
+	case c.Certified:
+		t.Value = "certified better"
+		if c.AtLeast != nil {
+			t.Value = "better by at least " + number(c.AtLeast)
+		}
+	default:
+		t.Value = "not certified"
+	}
+	t.Note = cmp.Or(line(c.Words, reasonLength), fmt.Sprintf("evidence %.3g, needed %.3g", max(c.Wealth, c.SignE), 1/c.Alpha))
+	return t
+}
+
+func costTile(s *Summary) tile {
+	t := tile{"Cost", dollars(s.CostUSD), fmt.Sprintf("%s, %s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), duration(s.WallS))}
+	if s.Simulated {
+		t.Value = "none: simulated"
+	}
+	return t
+}
+
+// arm is one row of the baselines, with its interval as a bar. Places are in
+// percent of the width.
+type arm struct {
+	Name  string
+	Score string
+	Range string
+	Soft  string
+	N     string
+	At    float64
+	From  float64
+	Wide  float64
+	Known bool
+}
+
+// arms are the skills that were compared on the test split, else on selection.
+func (r *Run) arms() []arm {
+	s := r.Summary
+	if s == nil {
+		return nil
+	}
+	var out []arm
+	add := func(name string, a *Arm) {
+		if a == nil {
+			return
+		}
+		out = append(out, arm{
+			Name: name, Score: fmt.Sprintf("%.3f", a.Hard), Range: between(a.Low, a.High), Soft: fmt.Sprintf("%.3f", a.Soft), N: fmt.Sprint(a.N),
+			At: percent(a.Hard), From: percent(a.Low), Wide: round(percent(a.High) - percent(a.Low)), Known: true,
+		})
+	}
+	add("no skill", s.Test.NoSkill)
+	add("seed skill", s.Test.Seed)
+	add("best skill", s.Test.Best)
+	add("final skill", s.Test.Final)
+	return out
+}
+
+func percent(v float64) float64 { return round(100 * min(max(v, 0), 1)) }
+
+// compared says of what the baselines are scores.
+func (r *Run) compared() string {
+	if r.Summary == nil {
+		return "The run has not ended yet: the test split is opened after its last decision."
+	}
+	if t := r.Summary.Test; t.Seed == nil && t.Best == nil {
+		return "The test split was not opened, so that nothing can be said of tasks that training did not choose by."
+	}
+	return "Mean hard score on the test split, which nothing was decided by, with the 95 % Wilson interval. Each arm answered the same items."
+}
+
+// cost is a row of the table of costs. Subtotals stand behind the stages of a role.
+type cost struct {
+	Role, Stage            string
+	Calls, In, Cached, Out string
+	USD                    string
+	Share                  float64 // of all tokens, in percent
+	Bar                    float64 // the length of its bar, in percent
+	Total                  bool
+}
+
+func costs(s *Summary) []cost {
+	var all int64
+	for _, st := range s.Stages {
+		all += st.Input + st.Output
+	}
+	stages := slices.Clone(s.Stages)
+	slices.SortStableFunc(stages, func(a, b Stage) int { return cmp.Compare(b.Role, a.Role) })
+	var out []cost
+	var sum Stage
+	known := true
+	flush := func() {
+		if sum.Role != "" {
+			if !known {
+				sum.CostUSD = nil
+			}
+			out = append(out, costRow(sum, all, s.Simulated, true))
+		}
+		sum, known = Stage{}, true
+	}
+	for _, st := range stages {
+		if st.Role != sum.Role {
+			flush()
+			zero := 0.0
+			sum = Stage{Role: st.Role, Stage: "all", CostUSD: &zero}
+		}
+		sum.Calls, sum.Input, sum.Output, sum.Cached = sum.Calls+st.Calls, sum.Input+st.Input, sum.Output+st.Output, sum.Cached+st.Cached
+		if st.CostUSD != nil {
+			*sum.CostUSD += *st.CostUSD
+		} else if st.Calls > 0 {
+			known = false
+		}
+		out = append(out, costRow(st, all, s.Simulated, false))
+	}
+	flush()
+	return out
+}
+
+func costRow(st Stage, all int64, simulated, total bool) cost {
+	c := cost{
+		Role: line(st.Role, idLength), Stage: line(strings.ReplaceAll(st.Stage, "_", " "), idLength), Calls: count(st.Calls),
+		In: count(st.Input), Cached: count(st.Cached), Out: count(st.Output), USD: dollars(st.CostUSD), Total: total,
+	}
+	if simulated {
+		c.USD = absent
+	}
+	if all > 0 {
+		c.Share = percent(float64(st.Input+st.Output) / float64(all))
+		c.Bar = round(c.Share * 0.65) // of its cell: the number stands behind
+	}
+	return c
+}
+
+func spent(r *Run) []fact {
+	s := r.Summary
+	out := []fact{
+		{"model calls", count(s.Calls.Total)},
+		{"tokens", count(s.Tokens.Input) + " in, " + count(s.Tokens.Output) + " out"},
+	}
+	if s.Tokens.Cached > 0 {
+		out = append(out, fact{"from the provider's cache", count(s.Tokens.Cached)})
+	}
+	if s.Calls.Reused > 0 {
+		out = append(out, fact{"answered from the record", count(s.Calls.Reused)})
+	}
+	return append(out, fact{"cost", costTile(s).Value}, fact{"time of the last session", duration(s.WallS)})
+}
+
+// facts are what a reader needs to know to do it again.
+func (r *Run) facts() []fact {
+	m := r.Manifest
+	value := func(key string) string {
+		v := m.Identity[key]
+		if u, err := strconv.Unquote(v); err == nil {
+			v = u
+		}
+		return line(v, reasonLength)
+	}
+	out := []fact{
+		{"run", line(m.RunID, idLength)},
+		{"begun", m.CreatedAt.UTC().Format("2006-01-02 15:04 MST")},
+		{"version", line(m.Version, idLength)},
+		{"configuration digest", digest(m.Identity)},
+	}
+	for _, f := range []fact{{"seed", "train.seed"}, {"split seed", "split.seed"}, {"gate", "gate.mode"}, {"metric", "gate.metric"}, {"skill digest", "skill"}, {"tasks digest", "tasks.path"}} {
+		if v := value(f.Value); v != "" {
+			out = append(out, fact{f.Name, v})
+		}
+	}
+	for _, role := range []string{"target", "optimizer", "judge"} {
+		model := strings.Trim(value("models."+role+".provider")+"/"+value("models."+role+".model"), "/")
+		if model != "" {
+			out = append(out, fact{role, model})
+		}
+	}
+	if v := value("agent.name"); v != "" {
+		out = append(out, fact{"agent", v})
+	}
+	if m.ForkedOf != "" {
+		out = append(out, fact{"forked of", line(m.ForkedOf, idLength)})
+	}
+	return out
+}
+
+// digest names a configuration by the settings that make a run what it is.
+func digest(identity map[string]string) string {
+	h := sha256.New()
+	for _, k := range slices.Sorted(maps.Keys(identity)) {
+		fmt.Fprintf(h, "%q %q\n", k, identity[k])
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// commands repeat the run, and show more of it.
+func (r *Run) commands() []command {
+	dir := quoted(line(r.Name, reasonLength))
+	out := []command{
+		{"skillopt train " + dir + "/config.yaml --run " + dir + "-again", "the same run anew, with the same seeds; it asks and pays again"},
+		{"skillopt runs export " + dir + " --cassette run.cassette", "its answers as a file"},
+		{"skillopt train " + dir + "/config.yaml --replay run.cassette", "the same run from that file, without a model"},
+		{"skillopt runs blame " + dir, "each line of the skill, in a terminal"},
+	}
+	if r.Summary == nil || r.Summary.Status != "completed" {
+		out = append([]command{{"skillopt train " + dir + "/config.yaml --run " + dir, "go on with this run"}}, out...)
+	}
+	return out
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.IndexFunc(path, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
+	}) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Markdown returns report.md: what a pull request should say of a new skill. What
+// came from models, tasks or users is escaped, or stands in a code block that it
+// cannot end.
+func Markdown(r *Run) []byte {
+	p := newPage(r)
+	m := &markdown{}
+	m.say("# %s", m.text(p.Title))
+	m.say("%s", m.text(p.Lead))
+	for _, n := range p.Notices {
+		m.say("> **%s.** %s", m.text(n.Head), m.text(n.Text))
+	}
+	m.tiles(p.Tiles)
+	m.baselines(p)
+	m.steps(p.Steps)
+	m.skill(r)
+	m.origins(p.Origins)
+	m.lost(p)
+	m.again(p)
+	return []byte(strings.TrimRight(m.b.String(), "\n") + "\n")
+}
+
+type markdown struct{ b strings.Builder }
+
+// say writes a paragraph. Its arguments are escaped.
+func (m *markdown) say(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n\n", args...) }
+
+// text escapes what could be taken for markup, or ends a cell of a table.
+func (*markdown) text(s string) string {
+	var b strings.Builder
+	for _, r := range line(s, 1<<16) {
+		switch r {
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '&':
+			b.WriteString("&amp;")
+		case '@': // would call somebody
+			b.WriteString("&#64;")
+		case '\\', '`', '*', '_', '[', ']', '|', '#', '~', '!', '$':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// block writes text as it is. The fence is longer than any in the text.
+func (m *markdown) block(language, text string) {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(&m.b, "%s%s\n%s\n%s\n\n", fence, language, strings.TrimRight(text, "\n"), fence)
+}
+
+func (m *markdown) table(head string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	columns := strings.Split(head, "|")
+	fmt.Fprintf(&m.b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = m.text(row[i])
+		}
+		fmt.Fprintf(&m.b, "| %s |\n", strings.Join(row, " | "))
+	}
+	m.b.WriteByte('\n')
+}
+
+func (m *markdown) tiles(tiles []tile) {
+	var rows [][]string
+	for _, t := range tiles {
+		rows = append(rows, []string{t.Label, t.Value, t.Note})
+	}
+	m.table("figure|value|remark", rows)
+}
+
+func (m *markdown) baselines(p page) {
+	m.say("## Baselines")
+	m.say("%s", m.text(p.Compared))
+	var rows [][]string
+	for _, a := range p.Arms {
+		rows = append(rows, []string{a.Name, a.Score, a.Range, a.Soft, a.N})
+	}
+	m.table("arm|hard|95 % interval|soft|n", rows)
+}
+
+func (m *markdown) steps(steps []stepRow) {
+	m.say("## Steps")
+	var rows [][]string
+	for _, s := range steps {
+		rows = append(rows, []string{s.Label, number(s.Score), s.Change, number(s.Current), s.Verdict.Words, s.Reason})
+	}
+	m.table("step|candidate|difference|current|verdict|why", rows)
+}
+
+func (m *markdown) skill(r *Run) {
+	m.say("## Skill")
+	switch diff := skill.Diff(skill.New(clean(r.Seed, skill.MaxBytes)), skill.New(clean(r.Best, skill.MaxBytes)), "seed", "best"); {
+	case !r.HasBest:
+		m.say("There is no best skill yet.")
+	case diff == "":
+		m.say("The best skill is the one that training began with.")
+	default:
+		m.block("diff", diff)
+	}
+}
+
+func (m *markdown) origins(groups []group) {
+	if len(groups) == 0 {
+		return
+	}
+	m.say("## Where the lines come from")
+	for _, g := range groups {
+		m.say("**%s**, %s: %s", m.text(g.Head), m.text(g.Verdict.Words), m.text(g.Gate))
+		for _, e := range g.Edits {
+			fmt.Fprintf(&m.b, "- %s: %s\n", m.text(e.Head), m.text(e.Content))
+			if e.Asked != "" {
+				fmt.Fprintf(&m.b, "  - %s; tasks: %s\n", m.text(e.Asked), m.text(e.Tasks))
+			}
+			for _, p := range e.Patterns {
+				fmt.Fprintf(&m.b, "  - seen: %s\n", m.text(p))
+			}
+		}
+		m.b.WriteByte('\n')
+	}
+}
+
+func (m *markdown) lost(p page) {
+	m.say("## What was lost, and why")
+	var rows [][]string
+	for _, l := range p.Lost {
+		rows = append(rows, []string{l.Where, l.What, l.Why})
+	}
+	if len(rows) == 0 {
+		m.say("Nothing: every item was measured and every reply was used.")
+	}
+	m.table("where|what|why, and what followed", rows)
+	for _, text := range p.Problems {
+		m.say("> **Incomplete.** %s", m.text(text))
+	}
+}
+
+func (m *markdown) again(p page) {
+	m.say("## Do it again")
+	var b strings.Builder
+	for _, c := range p.Commands {
+		fmt.Fprintf(&b, "# %s\n%s\n", c.What, c.Text)
+	}
+	m.block("sh", b.String())
+	var rows [][]string
+	for _, f := range append(p.Spent, p.Facts...) {
+		rows = append(rows, []string{f.Name, f.Value})
+	}
+	m.table("fact|value", rows)
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+// page is all that a report shows, in words and numbers. Its texts are clean; the
+// templates decide how they look and escape them.
+type page struct {
+	Name     string
+	Title    string
+	Lead     string // one sentence
+	Notices  []notice
+	Tiles    []tile
+	Chart    chart
+	Steps    []stepRow
+	Heat     heat
+	Skill    []part
+	Changed  bool // the best skill differs from the seed skill
+	HasSkill bool
+	Origins  []group
+	Arms     []arm
+	Compared string // of the arms, in words
+	Costs    []cost
+	Spent    []fact
+	Lost     []loss
+	Facts    []fact
+	Commands []command
+	Problems []string
+}
+
+type notice struct {
+	Class string // warn, note
+	Head  string
+	Text  string
+}
+
+type tile struct{ Label, Value, Note string }
+
+type fact struct{ Name, Value string }
+
+type command struct{ Text, What string }
+
+type stepRow struct {
+	column
+	Epoch  int
+	Train  string
+	Edits  string
+	Range  string
+	Change string
+	Reason string
+}
+
+func newPage(r *Run) page {
+	columns := r.columns()
+	blame := r.Blame("best", r.Best)
+	r.anchor(columns, blame)
+	p := page{
+		Name: line(r.Name, reasonLength), HasSkill: r.HasBest, Changed: r.HasBest && r.Best != r.Seed,
+		Notices: r.notices(), Tiles: r.tiles(), Lead: r.lead(),
+		Chart: newChart(columns), Steps: r.stepRows(columns), Heat: newHeat(columns),
+		Origins: groups(blame), Arms: r.arms(), Compared: r.compared(),
+		Lost: r.losses(), Facts: r.facts(), Commands: r.commands(), Problems: lines(blame.Problems, reasonLength),
+	}
+	if r.HasBest {
+		p.Skill = annotated(r.Seed, blame.Lines)
+	}
+	if r.Summary != nil {
+		p.Costs, p.Spent = costs(r.Summary), spent(r)
+	}
+	p.Title = "Training run " + p.Name
+	return p
+}
+
+// anchor links columns to the explanation of what they wrote, if anything of it
+// is left.
+func (r *Run) anchor(columns []column, b Blame) {
+	for _, s := range b.Sources {
+		for i := range columns {
+			if o := s.Origin; columns[i].Label == label(o) && o.Kind != provenance.Seed && o.Kind != provenance.Outside {
+				columns[i].Anchor = anchor(o)
+			}
+		}
+	}
+}
+
+// label is the label of an origin's column.
+func label(o provenance.Origin) string {
+	if o.Kind == provenance.SlowUpdate {
+		return fmt.Sprintf("e%d", o.Epoch)
+	}
+	return fmt.Sprint(o.Step)
+}
+
+func anchor(o provenance.Origin) string {
+	if o.Kind == provenance.SlowUpdate {
+		return fmt.Sprintf("epoch-%d", o.Epoch)
+	}
+	return fmt.Sprintf("step-%d", o.Step)
+}
+
+func (r *Run) notices() []notice {
+	var out []notice
+	add := func(when bool, class, head, text string) {
+		if when {
+			out = append(out, notice{class, head, text})
+		}
+	}
+	s := r.Summary
+	add(r.Manifest.Simulated, "warn", "Simulated", "The models of this run are a simulation. The scores show how training works, not what a model can do.")
+	unreviewed := r.Manifest.Operational["tasks.unreviewed"] != ""
+	add(s != nil && s.Exploratory || s == nil && unreviewed, "warn", "Exploratory", "Tasks of this run are drafts that nobody has reviewed. The scores are as good as the drafts.")
+	add(r.Manifest.Identity["library.replay"] != "", "note", "Replay", "The answers come from a cassette: nothing was asked or paid for.")
+	if s == nil {
+		add(true, "warn", "Not finished", "This run has not ended yet. What follows is what was decided so far.")
+		return out
+	}
+	add(s.Status != "completed", "warn", "Not finished: "+line(s.Status, idLength), line(s.Reason, reasonLength))
+	add(s.Test.Openings > 1, "warn", fmt.Sprintf("The sealed test was opened %d times", s.Test.Openings), "A test split that is looked at more than once can be chosen by. Its scores are no longer a clean measurement.")
+	add(s.Test.Refused, "warn", "The sealed test stayed closed", "It had been opened before, for other skills. `--reopen-test` opens it again and says so here.")
+	for _, d := range s.Drift {
+		add(true, "warn", "Another model began to answer", fmt.Sprintf("At %s: %s in place of %s. What was measured before was measured again.", line(d.At, idLength), few(d.To, 3), few(d.From, 3)))
+	}
+	if n := s.Noise; n != nil && n.Advice != "" {
+		add(true, "note", "Noise", line(n.Advice, reasonLength))
+	}
+	for _, w := range s.Warnings {
+		add(true, "note", "Warning", line(w, reasonLength))
+	}
+	return out
+}
+
+func (r *Run) lead() string {
+	steps := max(len(r.History.Steps)-1, 0)
+	if steps == 0 {
+		return "No step is done yet."
+	}
+	accepted, rejected := 0, 0
+	for _, s := range r.History.Steps[1:] {
+		switch verdictOf(s.Action).Class {
+		case "accepted":
+			accepted++
+		case "rejected":
+			rejected++
+		}
+	}
+	text := fmt.Sprintf("%s: %d accepted, %d rejected, %d without a decision.", plural.Of(steps, "step", "steps"), accepted, rejected, steps-accepted-rejected)
+	switch step := r.bestStep(); {
+	case step == 0:
+		return text + " The best skill is the one that training began with."
+	default:
+		return text + fmt.Sprintf(" The best skill is that of step %d.", step)
+	}
+}
+
+func (r *Run) bestStep() int {
+	if f := r.History.Final; f != nil {
+		return f.BestStep
+	}
+	if n := len(r.History.Steps); n > 0 {
+		return r.History.Steps[n-1].BestStep
+	}
+	return 0
+}
+
+func (r *Run) stepRows(columns []column) []stepRow {
+	records := map[string]train.StepRecord{}
+	for _, s := range r.History.Steps[min(1, len(r.History.Steps)):] {
+		records[fmt.Sprint(s.Step)] = s
+	}
+	judged := r.judged()
+	var out []stepRow
+	for _, c := range columns {
+		row := stepRow{column: c, Train: absent, Edits: absent, Change: absent}
+		if j := judged[c.origin]; j != nil {
+			row.Change = signed(j.Difference)
+			if j.SE != nil {
+				row.Change += " ± " + number(j.SE)
+			}
+		}
+		if c.Low != nil {
+			row.Range = between(*c.Low, *c.High)
+		}
+		if s, ok := records[c.Label]; ok {
+			row.Epoch, row.Train, row.Reason = s.Epoch, number(s.RolloutHard), line(s.Reason, reasonLength)
+			row.Edits = fmt.Sprint(s.Ranked)
+			if s.Budget != nil {
+				row.Edits += fmt.Sprintf(" of %d", *s.Budget)
+			}
+			if s.Refused != "" {
+				row.Reason = strings.TrimSpace(row.Reason + " " + line(s.Refused, reasonLength))
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// loss is something that was not measured, or not used.
+type loss struct{ Where, What, Why string }
+
+// losses lists what was lost and why, in the order of the run.
+func (r *Run) losses() []loss {
+	var out []loss
+	r.walk(func(s train.StepRecord, f Step) {
+		where := fmt.Sprintf("step %d", s.Step)
+		if s.Step == 0 {
+			where = "seed skill"
+		}
+		if len(s.Unmeasured) > 0 {
+			out = append(out, loss{where, "not measured: " + few(s.Unmeasured, 12), cmp.Or(whyMissing(f.Selection, s.Unmeasured), "the decision went on without")})
+		}
+		if s.LostReplies > 0 {
+			out = append(out, loss{where, plural.Of(s.LostReplies, "reply", "replies") + " of the optimizer", "no usable answer after all tries"})
+		}
+		if s.Retried {
+			out = append(out, loss{where, "its first try", "too little could be measured to decide"})
+		}
+	}, func(e train.EpochRecord, _ int) {
+		where := fmt.Sprintf("end of epoch %d", e.Epoch)
+		if len(e.Unmeasured) > 0 {
+			out = append(out, loss{where, "not measured: " + few(e.Unmeasured, 12), "the decision went on without"})
+		}
+		if len(e.Lost) > 0 {
+			out = append(out, loss{where, plural.Of(len(e.Lost), "reply", "replies") + " of the optimizer", "no usable answer after all tries"})
+		}
+	})
+	if f := r.History.Final; f != nil {
+		if len(f.Unmeasured) > 0 {
+			out = append(out, loss{"final skill", "not measured: " + few(f.Unmeasured, 12), "the decision went on without"})
+		}
+		if best := f.Test["best"]; best != nil && len(best.Unmeasured) > 0 {
+			out = append(out, loss{"test split", "not measured: " + few(best.Unmeasured, 12), "left out of every arm"})
+		}
+	}
+	if r.Summary != nil {
+		faults := r.Summary.Calls.Faults
+		for _, class := range slices.Sorted(maps.Keys(faults)) {
+			out = append(out, loss{"model calls", fmt.Sprintf("%s failed: %s", plural.Of(faults[class], "attempt", "attempts"), line(class, idLength)), "sent again; a failed attempt is never a score"})
+		}
+	}
+	return out
+}
+
+// whyMissing is the reason that the first of the items without a score has.
+func whyMissing(items []Item, ids []string) string {
+	for _, item := range items {
+		if !item.Status.Measured() && item.FailReason != "" && slices.Contains(ids, item.ID) {
+			return line(item.FailReason, reasonLength)
+		}
+	}
+	return ""
+}
