@@ -117,11 +117,14 @@ func (r *Run) judged() map[provenance.Origin]*Judged {
 	var current *float64
 	r.walk(func(s train.StepRecord, _ Step) {
 		if s.Step > 0 {
-			out[whole(provenance.Origin{Step: s.Step})] = &Judged{
+			j := &Judged{
 				Action: s.Action, Reason: s.Reason, Before: current, After: s.Candidate, Difference: minus(s.Candidate, current),
 				N: s.SelectionN, Unmeasured: s.Unmeasured,
 			}
-			r.raced(s.Step, out[whole(provenance.Origin{Step: s.Step})])
+			if s.Difference != nil { // of a race, which counts every pass
+				j.Difference, j.SE = s.Difference, s.SE
+			}
+			out[whole(provenance.Origin{Step: s.Step})] = j
 		}
 		current = s.Current
 	}, func(e train.EpochRecord, _ int) {
@@ -133,14 +136,6 @@ func (r *Run) judged() map[provenance.Origin]*Judged {
 		}
 	})
 	return out
-}
-
-// raced takes over the difference that a race decided by: it pools more than one
-// pass.
-func (r *Run) raced(step int, j *Judged) {
-	if step < len(r.Races) && r.Races[step].Difference != nil {
-		j.Difference, j.SE = r.Races[step].Difference, r.Races[step].SE
-	}
 }
 
 func minus(a, b *float64) *float64 {

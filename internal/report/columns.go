@@ -43,22 +43,22 @@ func verdictOf(action string) verdict {
 		return verdict{"accepted", "accepted"}
 	case action == "forced":
 		return verdict{"accepted", "accepted without a gate"}
-	case action == "reject_early":
+	case a == gate.RejectEarly:
 		return verdict{"rejected", "rejected early"}
 	case action == string(gate.Reject):
 		return verdict{"rejected", "rejected"}
 	case a == gate.Indecisive:
-		return verdict{"open", "nothing decided: too little measured"}
+		return verdict{"open", "undecided"}
 	case action == "error":
-		return verdict{"open", "nothing decided: an error"}
+		return verdict{"open", "undecided: an error"}
 	case action == train.ActionNoPatches:
-		return verdict{"none", "no candidate: nothing was proposed"}
+		return verdict{"none", "nothing proposed"}
 	case action == train.ActionNoChange:
-		return verdict{"none", "no candidate: nothing changed"}
+		return verdict{"none", "nothing changed"}
 	case action == train.ActionRefused:
-		return verdict{"none", "no candidate: refused"}
+		return verdict{"none", "refused"}
 	case action == "lost":
-		return verdict{"none", "no candidate: no usable reply"}
+		return verdict{"none", "no usable reply"}
 	}
 	return verdict{"none", line(action, idLength)}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/train"
 )
 
 // tiles are the figures at the head.
@@ -19,25 +20,29 @@ func (r *Run) tiles() []tile {
 	s := r.Summary
 	switch {
 	case s != nil && s.Test.Best != nil:
-		out = append(out, armTile("Best skill on the test split", s.Test.Best))
+		out = append(out, armTile("Best skill, test split", s.Test.Best))
 		if s.Test.Seed != nil {
-			out = append(out, armTile("Seed skill on the test split", s.Test.Seed))
+			out = append(out, armTile("Seed skill, test split", s.Test.Seed))
 		}
 		out = append(out, r.differenceTile())
 	case s != nil && s.Best.Selection != nil:
-		out = append(out, armTile("Best skill on the selection split", s.Best.Selection))
+		out = append(out, armTile("Best skill, selection split", s.Best.Selection))
 	default:
 		note := "nothing was scored"
 		best := r.bestScore()
 		if best != nil {
 			note = "gate score; it was chosen by this"
 		}
-		out = append(out, tile{"Best skill on the selection split", number(best), note})
+		out = append(out, tile{"Best skill, selection split", number(best), note})
 	}
 	if s == nil {
 		return out
 	}
-	return append(out, certificateTile(s), costTile(s))
+	out = append(out, certificateTile(s))
+	if s.Best.Reported != nil && s.Test.Best != nil {
+		out = append(out, reportedTile(s.Best.Reported))
+	}
+	return append(out, costTile(s))
 }
 
 func (r *Run) bestScore() *float64 {
@@ -111,11 +116,27 @@ func certificateTile(s *Summary) tile {
 		if c.AtLeast != nil {
 			t.Value = "better by at least " + number(c.AtLeast)
 		}
-	default:
-		t.Value = "not certified"
+		t.Note = fmt.Sprintf("certified at the %g %% level on %s; %s", 100*c.Alpha, plural.Of(c.N, "test item", "test items"), evidence(c))
+		return t
 	}
-	t.Note = cmp.Or(line(c.Words, reasonLength), fmt.Sprintf("evidence %.3g, needed %.3g", max(c.Wealth, c.SignE), 1/c.Alpha))
+	t.Value, t.Note = "not certified", cmp.Or(line(c.Words, reasonLength), evidence(c))
 	return t
+}
+
+// evidence is the larger of the two e-values, beside what a certificate needs.
+func evidence(c *train.Certificate) string {
+	e := max(c.Wealth, c.SignE)
+	text := fmt.Sprintf("%.3g", e)
+	if e >= 1000 && e < 1e9 {
+		text = count(int64(e))
+	}
+	return fmt.Sprintf("evidence %s, needed %.3g", text, 1/c.Alpha)
+}
+
+// reportedTile is the score that training chose by, told in three ways.
+func reportedTile(r *train.Reported) tile {
+	note := fmt.Sprintf("95 %% interval %s over %s; first answers %.3f, shrunken %.3f. Training chose by this", between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"), r.Naive, r.Shrunken)
+	return tile{"Best skill, selection split", fmt.Sprintf("%.3f", r.Pooled), note}
 }
 
 func costTile(s *Summary) tile {

@@ -242,21 +242,30 @@ func TestOddRuns(t *testing.T) {
 			[]string{"No candidate was scored", "1 step: 1 accepted", "not measured", "The test split was not opened", "nothing was scored"},
 			[]string{"0.000", "Not finished"},
 		},
-		{"refused", &Run{History: train.History{Steps: []train.StepRecord{scored, refused}}, Steps: make([]Step, 2)}, []string{"no candidate: refused", "too large"}, nil},
+		{"refused", &Run{History: train.History{Steps: []train.StepRecord{scored, refused}}, Steps: make([]Step, 2)}, []string{"refused", "too large"}, nil},
 		{
-			"certified", &Run{Summary: &Summary{Status: "completed", Test: Test{Seed: &Arm{Hard: 0.25, N: 40}, Best: &Arm{Hard: 0.75, N: 40}}, Certificate: &Certificate{
-				N: 40, Difference: number(0.5), Low: number(0.3), High: number(0.7), Wins: 22, Losses: 2, Ties: 16, Alpha: 0.05, Certified: true, AtLeast: number(0.2), Words: "certified better than the seed skill",
+			"certified", &Run{Summary: &Summary{Status: "completed", Test: Test{Seed: &Arm{Hard: 0.25, N: 40}, Best: &Arm{Hard: 0.75, N: 40}}, Certificate: &train.Certificate{
+				N: 40, Difference: number(0.5), Low: number(0.3), High: number(0.7), Wins: 22, Losses: 2, Ties: 16, Alpha: 0.05, SignE: 355, Certified: true, AtLeast: number(0.2), Words: "certified better than the seed skill",
 			}}},
-			[]string{"better by at least 0.200", "certified better than the seed skill", "&#43;0.500", "&#43;0.300 to &#43;0.700", "22 items better, 2 worse, 16 alike"},
+			[]string{"better by at least 0.200", "certified at the 5 % level on 40 test items; evidence 355, needed 20", "&#43;0.500", "&#43;0.300 to &#43;0.700", "22 items better, 2 worse, 16 alike"},
 			[]string{"not certified"},
 		},
 		{
 			"not certified, opened twice, drifted, noisy", &Run{Summary: &Summary{
 				Status: "budget", Reason: "limits.usd is reached", Exploratory: true, Warnings: []string{"a warning"},
-				Test: Test{Openings: 2}, Certificate: &Certificate{Alpha: 0.05, Words: "not certified: opened for the second time"},
-				Drift: []Drift{{At: "step 3", From: []string{"m-1"}, To: []string{"m-2"}}}, Noise: &Noise{Advice: "add items"},
+				Test: Test{Openings: 2}, Certificate: &train.Certificate{Alpha: 0.05, Words: "not certified: opened for the second time"},
+				Drift: []train.Drift{{At: "step 3", From: []string{"m-1"}, To: []string{"m-2"}}}, Noise: &train.Noise{Advice: "add items"},
 			}},
 			[]string{"not certified", "opened 2 times", "m-2 in place of m-1", "add items", "Exploratory", "a warning", "Not finished: budget", "limits.usd is reached"},
+			nil,
+		},
+		{
+			"a race", &Run{
+				History: train.History{Steps: []train.StepRecord{scored, {Step: 1, Epoch: 1, Action: "reject_early", Reason: "too far behind", Candidate: number(0.1), Current: number(0.5), Difference: number(-0.25), SE: number(0.125)}}},
+				Steps:   make([]Step, 2),
+				Summary: &Summary{Status: "completed", Test: Test{Best: &Arm{Hard: 0.5, N: 4}}, Best: Best{Reported: &train.Reported{Pooled: 0.625, Low: 0.5, High: 0.75, Naive: 0.75, Shrunken: 0.5625, Evaluations: 12}}},
+			},
+			[]string{"rejected early", "too far behind", "−0.250 ± 0.125", "one standard error", "0.625", "over 12 evaluations; first answers 0.750, shrunken 0.562"},
 			nil,
 		},
 		{"the test stayed closed", &Run{Summary: &Summary{Status: "completed", Test: Test{Refused: true}}}, []string{"stayed closed"}, nil},

@@ -22,6 +22,7 @@ type page struct {
 	Tiles    []tile
 	Chart    chart
 	Steps    []stepRow
+	Raced    bool // differences have a standard error
 	Heat     heat
 	Skill    []part
 	Changed  bool // the best skill differs from the seed skill
@@ -76,6 +77,7 @@ func newPage(r *Run) page {
 	if r.Summary != nil {
 		p.Costs, p.Spent = costs(r.Summary), spent(r)
 	}
+	p.Raced = slices.ContainsFunc(r.History.Steps, func(s train.StepRecord) bool { return s.SE != nil })
 	p.Title = "Training run " + p.Name
 	return p
 }

@@ -86,11 +86,6 @@ func (r *reader) rest() {
 	r.run.Seed, _ = r.text("skills/skill_v0000.md")
 	r.run.Best, r.run.HasBest = r.text(run.BestFile)
 	r.optional("test_outcomes.json", &r.run.Test)
-	var races struct {
-		Steps []Race `json:"steps"`
-	}
-	r.optional(run.HistoryFile, &races)
-	r.run.Races = races.Steps
 	for _, s := range r.run.History.Steps {
 		r.run.Steps = append(r.run.Steps, r.step(s.Step))
 	}

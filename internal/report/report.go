@@ -24,7 +24,6 @@ type Run struct {
 	History  train.History
 	Summary  *Summary       // nil until the run has ended once
 	Steps    []Step         // as in History, with what their files say
-	Races    []Race         // as in History
 	Guided   map[int][]Item // outcomes of the guidance that a slow update wrote, by epoch
 	Seed     string         // the skill before training
 	Best     string
@@ -33,12 +32,6 @@ type Run struct {
 
 	// Problems are files that could not be used, one line each.
 	Problems []string
-}
-
-// Race is what a race adds to the record of a step; nil outside of races.
-type Race struct {
-	Difference *float64 `json:"difference"` // of candidate and incumbent, in gate-score points
-	SE         *float64 `json:"difference_se"`
 }
 
 // NameOf is how a report calls the run in a directory: by its folder and the one
