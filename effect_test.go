@@ -208,6 +208,7 @@ func stageEffects() map[string]effect {
 		"gate.risk":              {base: []string{"models.target.temperature=0"}, to: "3", see: func(s sight) any { return s.sum.Accepted }},
 		"gate.confirm":           {base: []string{"models.target.temperature=0"}, to: "full", see: func(s sight) any { return s.history.phases() }},
 		"gate.alpha":             {to: "0.4", see: func(s sight) any { return s.sum.Certificate.Words }},
+		"gate.reselect":          {to: "4", see: func(s sight) any { return s.sum.Best.Reported.Evaluations }},
 		"gate.cluster":           {to: "type", see: func(s sight) any { return s.sum.Certificate.N }},
 		"gate.metric":            {base: []string{"tasks.checks=[]"}, to: "soft", see: scores},
 		"gate.mixed_weight":      {base: []string{"tasks.checks=[]", "gate.metric=mixed"}, to: "0.9", see: scores},

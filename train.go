@@ -225,7 +225,7 @@ func (s *setup) trainOptions() train.Options {
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha},
 		Shallow:    c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget, MinBudget: c.Edits.MinBudget, Schedule: mode,
-		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Alpha: c.Gate.Alpha, Cluster: c.Gate.Cluster,
+		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster,
 		Steady: s.steady(), Reopen: s.reopen,
 		Projection: score.Projection{Metric: score.Metric(c.Gate.Metric), MixedWeight: c.Gate.MixedWeight, DensityWeight: c.Gate.DensityWeight},
 		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,

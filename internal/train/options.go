@@ -37,6 +37,7 @@ type Options struct {
 	Risk       float64
 	Confirm    string
 	Alpha      float64 // level of the certificate
+	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster    string  // task field; items with the same value count as one
 	Steady     bool    // as far as the settings say, the target answers alike every time
 	Projection score.Projection

@@ -36,7 +36,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 		Shallow: yes("shallow"), Minibatch: count("minibatch", 1, 6), FailureOnly: yes("failure only"), FanIn: count("fan in", 2, 8),
 		Mode: of("mode", "patch", "rewrite_from_suggestions", "full_rewrite_minibatch"), Budget: count("budget", 1, 6), MinBudget: 1,
 		Schedule: of("schedule", "constant", "linear", "cosine", "unlimited", "model"), Gate: of("gate", "race", "strict", "observe", "off"),
-		Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Steady: yes("steady"),
+		Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Reselect: count("reselect", 0, 5), Steady: yes("steady"),
 		Projection: score.Projection{Metric: "hard"}, SlowUpdate: yes("slow update"), SlowSamples: count("samples", 1, 12), SlowGated: yes("gated"),
 		SlowPairs: of("pairs", "mixed", "changed", "unchanged"), MetaSkill: yes("meta skill"), Test: yes("test"), NoSkill: yes("no skill"),
 	}

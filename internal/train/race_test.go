@@ -275,3 +275,72 @@ func (w *world) warned(text string) bool {
 		return ok && strings.Contains(v.Text, text)
 	})
 }
+
+// An optimizer whose edits do nothing, with a target that errs by chance: of 100
+// runs at most 5 are certified to have improved anything.
+func TestNothingIsSeldomCertified(t *testing.T) {
+	t.Parallel()
+	certified, changed := 0, 0
+	for seed := range 100 {
+		w := newWorld(16, 20, 40)
+		w.seed = "# Skill\nrule a\nrule b\n"
+		w.propose = map[int][]string{1: {fmt.Sprintf("nothing %d", seed)}, 2: {"nothing more"}}
+		w.forgets = func(key string) bool { return noisy(0.3)(fmt.Sprintf("%d %s", seed, key)) }
+		o := raced()
+		o.Test, o.Seed, o.Steady = true, int64(seed), false
+		r := w.must(t, o)
+		if r.Best.Text() != w.seed {
+			changed++
+		}
+		if r.Certificate.Certified {
+			certified++
+		}
+	}
+	if changed == 0 {
+		t.Error("no edit was ever accepted: there was nothing to certify")
+	}
+	if certified > 5 {
+		t.Errorf("%d of 100 runs are certified, %d shipped a skill that is no better", certified, changed)
+	}
+	t.Logf("%d certified, %d shipped a changed skill", certified, changed)
+}
+
+// Before one is shipped the best are compared on fresh passes: luck that lasted
+// through training does not last through those.
+func TestTheBestIsSelectedAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(24, 40, 0)
+	w.seed = "# Skill\nrule a\n"
+	w.propose = map[int][]string{1: {"rule b"}, 2: {"rule c"}, 3: {"be nice"}}
+	w.forgets = func(key string) bool {
+		if strings.HasPrefix(key, "e1/s3/gate/cand/") {
+			return false // the last candidate is lucky and never errs
+		}
+		return noisy(0.3)(key)
+	}
+	o := raced()
+	o.Reselect, o.Risk, o.Steady = 3, 0, false
+	r := w.must(t, o)
+	f := r.History.Final
+	if len(f.Reselect) != 2 || len(f.Reselect[0].Skills) != 3 || len(f.Reselect[1].Skills) != 2 || f.Reselect[0].Items != 40 {
+		t.Fatalf("rounds: %+v", f.Reselect)
+	}
+	if got := r.Best.Hash(); got != f.Reselect[1].Skills[0] {
+		t.Errorf("shipped is %s, the last round was won by %s", got, f.Reselect[1].Skills[0])
+	}
+	if f.Reselect[1].Fresh[0] < f.Reselect[1].Fresh[1] || f.BestStep != r.BestStep {
+		t.Errorf("rounds: %+v, best of step %d and %d", f.Reselect, f.BestStep, r.BestStep)
+	}
+	if n := w.rolled("final/reselect/"); n != 3*40+2*40 {
+		t.Errorf("%d rollouts, want 200", n)
+	}
+	if !w.candidates(t)[fmt.Sprintf("step %d", r.BestStep)].Best {
+		t.Error("candidates.json names another best")
+	}
+	steady := newWorld(8, 20, 0)
+	steady.propose[1] = []string{"rule a"}
+	o.Steady = true
+	if steady.must(t, o); steady.rolled("final/reselect/") != 0 {
+		t.Error("a steady target was asked again though its answers are known")
+	}
+}

@@ -98,6 +98,7 @@ type FinalRecord struct {
 	Test       map[string]*Arm `json:"test,omitempty"`       // seed, best, final, no_skill
 
 	// Of a race only.
+	Reselect    []Heat       `json:"reselect,omitempty"`      // rounds in which the best was chosen anew
 	Reported    *Reported    `json:"best_reported,omitempty"` // the best skill's selection score
 	Certificate *Certificate `json:"certificate,omitempty"`   // best against seed on the test split
 

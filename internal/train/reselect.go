@@ -1,0 +1,148 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Heat is one round of the re-selection before a skill is shipped.
+type Heat struct {
+	Items  int       `json:"items"`  // that all of the field were measured on
+	Skills []string  `json:"skills"` // hashes, best first
+	Fresh  []float64 `json:"fresh"`  // their gate scores in fresh passes alone
+}
+
+// reselect puts the best accepted candidates against one another on fresh passes
+// and halves the field until one is left (successive halving: Z. Karnin, T. Koren
+// and O. Somekh, ICML 2013). The candidate that looked best during training was
+// chosen by the evidence that it is judged by; fresh passes chose nobody. Where
+// one evaluation is the truth there is nothing to select anew.
+func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
+	if t.Gate != ModeRace || t.Reselect < 2 || t.alike {
+		return nil
+	}
+	field := t.contenders()
+	r := &reselection{trainer: t, fresh: map[*entry][]gate.Pooled{}}
+	for round := 1; len(field) > 1; round++ {
+		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "reselect", Total: len(field) * len(t.Data.Selection)})
+		if err := r.measure(ctx, round, field); err != nil {
+			return err
+		}
+		heat, ok := r.rank(field)
+		if !ok {
+			t.Events(event.Warning{Text: "too few items could be measured to select the best skill anew: it stays as it was"})
+			return nil
+		}
+		final.Reselect = append(final.Reselect, heat)
+		field = field[:(len(field)+1)/2]
+	}
+	if len(final.Reselect) > 0 {
+		e := field[0]
+		t.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
+		t.refresh(&t.best)
+	}
+	return nil
+}
+
+// contenders are the accepted candidates with the highest shrunken means, best
+// first.
+func (t *trainer) contenders() []*entry {
+	known, means := t.store.shrunken()
+	order := make([]int, len(known))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case means[a] > means[b]:
+			return -1
+		case means[a] < means[b]:
+			return 1
+		}
+		return 0
+	})
+	return pick(known, order[:min(len(order), t.Reselect)])
+}
+
+// reselection holds what fresh passes have shown.
+type reselection struct {
+	*trainer
+	fresh map[*entry][]gate.Pooled
+}
+
+// measure evaluates the whole field once more.
+func (r *reselection) measure(ctx context.Context, round int, field []*entry) error {
+	places, outcomes := make([]rollout.Place, len(field)), make([][]trajectory.Outcome, len(field))
+	done := r.counter("reselect", len(field)*len(r.Data.Selection))
+	g, gctx := together.WithContext(ctx)
+	for i, e := range field {
+		places[i] = rollout.Place{Prefix: fmt.Sprintf("final/reselect/%d/%s", round, e.Hash), Sample: slices.Max(e.Next)}
+		g.Go(func() (err error) {
+			outcomes[i], err = r.Roller.All(gctx, places[i], r.Data.Selection, e.skill, done)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i, e := range field {
+		if missing := missingOf(outcomes[i]); len(missing) > 0 {
+			if err := r.giveUp(ctx, places[i].Prefix+"/without", places[i], pick(r.Data.Selection, missing)); err != nil {
+				return err
+			}
+		}
+		if r.fresh[e] == nil {
+			r.fresh[e] = make([]gate.Pooled, len(r.Data.Selection))
+		}
+		r.store.addAll(e, places[i].Sample, outcomes[i])
+		for k, o := range outcomes[i] {
+			if o.Status.Measured() {
+				r.fresh[e][k].Sum += r.scoreOf(o)
+				r.fresh[e][k].N++
+			}
+		}
+	}
+	return r.healthy()
+}
+
+// rank sorts the field by its fresh passes over the items that all of it has; a
+// tie leaves the order as it was. ok is false if those are too few.
+func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
+	var common []int
+	for k := range r.Data.Selection {
+		if !slices.ContainsFunc(field, func(e *entry) bool { return r.fresh[e][k].N == 0 }) {
+			common = append(common, k)
+		}
+	}
+	h.Items = len(common)
+	if !gate.Enough(len(r.Data.Selection), len(r.Data.Selection)-len(common)) {
+		return h, false
+	}
+	means := map[*entry]float64{}
+	for _, e := range field {
+		for _, k := range common {
+			means[e] += r.fresh[e][k].Mean() / float64(len(common))
+		}
+		means[e] += e.bonus
+	}
+	slices.SortStableFunc(field, func(a, b *entry) int {
+		switch {
+		case means[a] > means[b]:
+			return -1
+		case means[a] < means[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, e := range field {
+		h.Skills, h.Fresh = append(h.Skills, e.Hash), append(h.Fresh, means[e])
+	}
+	return h, true
+}
