@@ -32,7 +32,7 @@ var tiers = [][]string{
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
 	{"internal/draft"},
-	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run"},
+	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes"},
 	{"internal/train"},
 	{"internal/report"},
 	{"internal/config"},
