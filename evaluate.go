@@ -36,11 +36,16 @@ type Evaluation struct {
 type SplitScore struct {
 	Score
 	ByType     map[string]Score `json:"by_type,omitempty"`
-	Unmeasured []string         `json:"unmeasured,omitempty"`
+	Unmeasured []string         `json:"unmeasured,omitempty"` // in one of the passes
+
+	// Repeats is there after several passes (WithPasses): the score is then the
+	// mean over all of them.
+	Repeats *Repeats `json:"repeats,omitempty"`
 }
 
 // Evaluate scores the skill of a configuration on a split: train, selection,
-// test or all. It is recorded as training is. The error is an *Error.
+// test or all, once or with fresh samples several times (WithPasses). It is
+// recorded as training is. The error is an *Error.
 func Evaluate(ctx context.Context, cfg Config, split string, opts ...Option) (*Evaluation, error) {
 	s, err := prepare(cfg, opts, model.Target)
 	if err != nil {
@@ -79,7 +84,8 @@ func splitsOf(name string) ([]task.Split, error) {
 
 func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (*Evaluation, error) {
 	began := s.now()
-	if err := s.askFirst(r, splits); err != nil {
+	repeats := max(1, s.passes)
+	if err := s.askFor(r, repeats*s.count(splits), splits); err != nil {
 		return nil, err
 	}
 	if err := s.writeConfig(r); err != nil {
@@ -93,12 +99,18 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 	e := &Evaluation{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: s.unreviewed(splits) > 0, Skill: s.skill.Hash(), Splits: map[string]SplitScore{}}
 	outcomes := map[string][]trajectory.Outcome{}
 	for _, split := range splits {
-		out, err := w.scoreSplit(ctx, split)
-		if err != nil {
-			return nil, s.endEvaluation(r, w.cause(ctx, err))
+		var all [][]trajectory.Outcome // by pass
+		for pass := range repeats {
+			out, err := w.scoreSplit(ctx, split, pass)
+			if err != nil {
+				return nil, s.endEvaluation(r, w.cause(ctx, err))
+			}
+			all = append(all, out)
+			outcomes[string(split)] = append(outcomes[string(split)], out...)
 		}
-		outcomes[string(split)] = out
-		e.Splits[string(split)] = splitScore(train.Summarise(out))
+		if e.Splits[string(split)], err = repeatedScore(all); err != nil {
+			return nil, err
+		}
 	}
 	var sum Summary
 	w.account(&sum)
@@ -122,14 +134,12 @@ func (s *setup) endEvaluation(r *run.Run, err error) error {
 	return err
 }
 
-func (s *setup) askFirst(r *run.Run, splits []task.Split) error {
+// askFor asks before a number of rollouts over splits is paid for.
+func (s *setup) askFor(r *run.Run, rollouts int, splits []task.Split) error {
 	if s.confirm == nil || r.Resumed {
 		return nil
 	}
-	plan := Plan{Simulated: s.simulated(), Unreviewed: s.unreviewed(splits)}
-	for _, split := range splits {
-		plan.Total += len(s.set.Split(split))
-	}
+	plan := Plan{Simulated: s.simulated(), Unreviewed: s.unreviewed(splits), Total: rollouts}
 	plan.Stages = []train.StageCalls{{Stage: model.StageRollout, Calls: plan.Total}}
 	if s.episodes() {
 		plan.Episodes = plan.Total
@@ -140,11 +150,25 @@ func (s *setup) askFirst(r *run.Run, splits []task.Split) error {
 	return nil
 }
 
-func (w *world) scoreSplit(ctx context.Context, split task.Split) ([]trajectory.Outcome, error) {
+// count is the number of tasks in splits.
+func (s *setup) count(splits []task.Split) int {
+	n := 0
+	for _, split := range splits {
+		n += len(s.set.Split(split))
+	}
+	return n
+}
+
+func (w *world) scoreSplit(ctx context.Context, split task.Split, pass int) ([]trajectory.Outcome, error) {
 	tasks := w.setup.set.Split(split)
-	w.events(event.StageStarted{Stage: "eval " + string(split), Total: len(tasks)})
-	place := rollout.Place{Prefix: "eval/" + string(split)}
-	out, err := w.runner.All(ctx, place, tasks, w.setup.skill, w.progress("eval "+string(split), len(tasks)))
+	stage, place := "eval "+string(split), rollout.Place{Prefix: "eval/" + string(split), Sample: pass}
+	decisionKey := place.Prefix + "/without"
+	if pass > 0 {
+		stage += fmt.Sprintf(" pass %d", pass+1)
+		decisionKey = fmt.Sprintf("%s/pass%d/without", place.Prefix, pass+1)
+	}
+	w.events(event.StageStarted{Stage: stage, Total: len(tasks)})
+	out, err := w.runner.All(ctx, place, tasks, w.setup.skill, w.progress(stage, len(tasks)))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +193,7 @@ func (w *world) scoreSplit(ctx context.Context, split task.Split) ([]trajectory.
 	if err != nil {
 		return nil, fmt.Errorf("encode decision: %w", err)
 	}
-	return out, w.caller.Unmeasured(ctx, place.Prefix+"/without", decision, keys)
+	return out, w.caller.Unmeasured(ctx, decisionKey, decision, keys)
 }
 
 func splitScore(a train.Arm) SplitScore {

@@ -68,6 +68,29 @@ func ExampleEvaluate() {
 	// dates: 1
 }
 
+// Compare asks until it knows which of two skills is better.
+func ExampleCompare() {
+	cfg, err := skillopt.LoadConfig("examples/quickstart")
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "skillopt-*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	old := skill.New("# Answering from documents\n")
+	better := skill.New("# Answering from documents\n\n- Put EUR and a space before amounts of money.\n- Give every date in ISO form, with the year first.\n")
+	result, err := skillopt.Compare(context.Background(), cfg, old, better, skillopt.WithPasses(20), skillopt.WithRunDir(filepath.Join(dir, "run")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the new one is", result.Verdict)
+	// Output:
+	// the new one is better
+}
+
 // Edits are applied one after the other, and each gets a report. Front matter
 // and protected regions never change.
 func Example_applyEdits() {

@@ -67,6 +67,9 @@ type options struct {
 	now      func() time.Time
 	confirm  func(Plan) error
 	extraIDs map[string]string
+	split    string
+	passes   int
+	margin   float64
 }
 
 // WithTasks trains on tasks of your own instead of those of tasks.path. Tasks
@@ -137,6 +140,17 @@ func WithStop(stop <-chan struct{}) Option { return func(o *options) { o.stop = 
 
 // WithConfirm is asked once before anything is spent; an error ends the run.
 func WithConfirm(confirm func(Plan) error) Option { return func(o *options) { o.confirm = confirm } }
+
+// WithSplit compares on another split than test: train, selection or all.
+func WithSplit(split string) Option { return func(o *options) { o.split = split } }
+
+// WithPasses is how often Evaluate goes over the tasks (default 1), and how often
+// Compare does at most (default 10). More passes go on with the same run.
+func WithPasses(n int) Option { return func(o *options) { o.passes = n } }
+
+// WithMargin is the largest difference that does not matter to a comparison, in
+// points of the score from 0 to 1. Default 0.05.
+func WithMargin(margin float64) Option { return func(o *options) { o.margin = margin } }
 
 // WithLoaded hands on what LoadConfig forgets: variables of the .env file and
 // where the configuration came from. It is for the command line.

@@ -109,6 +109,17 @@ type Certificate struct {
 	Words      string   `json:"words"`
 }
 
+// Compared says what a comparison of two skills knows after a look. Differences
+// are B - A, null without pairs.
+type Compared struct {
+	Pass       int      `json:"pass"`
+	Pairs      int      `json:"pairs"`
+	Difference *float64 `json:"difference"`
+	Low        *float64 `json:"low"`
+	High       *float64 `json:"high"`
+	Verdict    string   `json:"verdict"` // better, worse, no_difference, not_enough_data
+}
+
 // Warning is something that the user should know and that did not stop the run.
 type Warning struct {
 	Text string `json:"text"`
@@ -139,6 +150,7 @@ func (EpochDone) Kind() string    { return "epoch_done" }
 func (TestDone) Kind() string     { return "test_done" }
 func (NoiseFloor) Kind() string   { return "noise_floor" }
 func (Certificate) Kind() string  { return "certificate" }
+func (Compared) Kind() string     { return "compared" }
 func (Warning) Kind() string      { return "warning" }
 func (Waiting) Kind() string      { return "waiting" }
 func (RunDone) Kind() string      { return "run_done" }

@@ -48,7 +48,7 @@ type Manifest struct {
 	Name      string            `json:"name"`
 	CreatedAt time.Time         `json:"created_at"`
 	Version   string            `json:"version"` // of the program that began it
-	Status    string            `json:"status"`  // running, completed, stopped, budget, failed
+	Status    string            `json:"status"`  // running, completed, stopped, budget, waiting, failed; undecided: a comparison that more passes go on with
 	HighWater int64             `json:"high_water"`
 	Identity  map[string]string `json:"identity"`
 	Simulated bool              `json:"simulated"` // a model of the run is a simulation
@@ -128,10 +128,7 @@ type OpenOptions struct {
 	Identity  map[string]string
 	Simulated bool
 	ForkedOf  string // a new run may take over the entries that it finds
-	// Keep says which decisions a fork takes over, by key: those that are about the
-	// tasks and not about the run. Nil: none.
-	Keep func(key string) bool
-	Now  func() time.Time
+	Now       func() time.Time
 	// Operational are settings that a run may change when it goes on, by key. They
 	// stand in the manifest: whoever passes them has taken the secrets out. Nil
 	// leaves those of the last session.
