@@ -18,7 +18,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
-	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -36,7 +35,6 @@ type setup struct {
 	loaded   *config.Loaded
 	skill    skill.Skill
 	set      task.Set
-	images   *rollout.Images
 	data     train.Data
 	warnings []string
 	suite    *check.Suite
@@ -69,7 +67,7 @@ func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.workspaceDigests} {
+	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.divide, s.workspaceDigests} {
 		if err := part(); err != nil {
 			return nil, err
 		}
@@ -316,16 +314,9 @@ func (s *setup) identity() (map[string]string, error) {
 	if len(s.cfg.Env.Command) > 0 {
 		sum, err := digestFiles(s.loaded.Dir, s.cfg.Env.Command)
 		if err != nil {
-			return nil, fmt.Errorf("read env.command: %w", err)
+			return nil, err
 		}
 		id["env.command files"] = sum
-	}
-	if files := s.scripts(); len(files) > 0 {
-		sum, err := digestFiles(s.loaded.Dir, files)
-		if err != nil {
-			return nil, fmt.Errorf("read what tasks.checks run: %w", err)
-		}
-		id["tasks.checks files"] = sum
 	}
 	return id, nil
 }
@@ -351,7 +342,7 @@ func (s *setup) outcomeContext(more ...string) ([]byte, error) {
 }
 
 // digestFiles sums up the files that a command names, so that a changed script
-// is another environment, or another check.
+// is another environment.
 func digestFiles(dir string, argv []string) (string, error) {
 	h := sha256.New()
 	for _, arg := range argv {
@@ -365,7 +356,7 @@ func digestFiles(dir string, argv []string) (string, error) {
 			fmt.Fprintf(h, "%q %d\n", arg, len(data))
 			h.Write(data)
 		case !isAbsent(err):
-			return "", err
+			return "", fmt.Errorf("read env.command %s: %w", arg, err)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16], nil

@@ -255,13 +255,9 @@ func agentTable(t *testing.T) string {
 		if wire == "" {
 			wire = "its own"
 		}
-		pictures := "as files"
-		if can.Images {
-			pictures = "yes"
-		}
-		body = append(body, []string{code(name), wire, yes(can.Skills), yes(can.Usage), pictures, tested, install})
+		body = append(body, []string{code(name), wire, yes(can.Skills), yes(can.Usage), tested, install})
 	}
-	return rows([]string{"`agent.name`", "wire", "finds skills", "tells tokens", "pictures", "tested", "to install"}, body)
+	return rows([]string{"`agent.name`", "wire", "finds skills", "tells tokens", "tested", "to install"}, body)
 }
 
 // TestModelsAndAgentsBuild builds what the YAML of all pages describes, and calls

@@ -21,6 +21,7 @@ import (
 type evalFlags struct {
 	skill, split, run, replay string
 	sets                      []string
+	repeat                    int
 	yes                       bool
 }
 
@@ -32,15 +33,21 @@ func (a *app) evalCommand() *cobra.Command {
 		Long: `Score the skill of a config, or another one, on a split. Like training it is
 recorded: the same command again pays for nothing twice.
 
+With --repeat the tasks are asked several times with fresh samples: the score is then
+the mean of all passes, with how much of it is chance, which tasks flip, and the
+smallest difference between two skills that as many passes of each would show.
+
 ` + exitHelp,
 		Example: `  skillopt eval my-skill
   skillopt eval my-skill --skill runs/my-skill-1/best_skill.md --split test
+  skillopt eval my-skill --repeat 5
   skillopt eval my-skill --split all --json`,
 		Args: exactly(1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd.Context(), args[0], f) },
 	}
 	c.Flags().StringVar(&f.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
 	c.Flags().StringVar(&f.split, "split", "test", "train, selection, test or all")
+	c.Flags().IntVar(&f.repeat, "repeat", 1, "go over the tasks so often, with fresh samples")
 	c.Flags().StringVar(&f.run, "run", "", "keep the record in this directory")
 	addReplay(c, &f.replay)
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
@@ -49,6 +56,9 @@ recorded: the same command again pays for nothing twice.
 }
 
 func (a *app) eval(ctx context.Context, path string, f evalFlags) error {
+	if f.repeat < 1 {
+		return usagef("--repeat %d: allowed: 1 or more", f.repeat)
+	}
 	var flags []config.Setting
 	if f.skill != "" {
 		flags = append(flags, config.Setting{Key: "skill", Value: f.skill, Origin: "--skill"})
@@ -68,7 +78,7 @@ func (a *app) eval(ctx context.Context, path string, f evalFlags) error {
 	ctx, stop, release := a.signals(ctx)
 	defer release()
 	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
-		skillopt.WithRunDir(a.absolute(f.run)))
+		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithPasses(f.repeat))
 	result, err := skillopt.Evaluate(ctx, l.Config, f.split, opts...)
 	if err := errors.Join(err, closeEvents()); err != nil {
 		return goesOn(err)
@@ -99,6 +109,9 @@ func (a *app) writeEvaluation(out io.Writer, e *skillopt.Evaluation) error {
 		for _, name := range slices.Sorted(maps.Keys(s.ByType)) {
 			t := s.ByType[name]
 			fmt.Fprintf(w, "  %s\t%s\n", name, interval(&t))
+		}
+		for _, line := range repeatsText(s.Repeats) {
+			a.say(w, "  "+line)
 		}
 		if len(s.Unmeasured) > 0 {
 			fmt.Fprintf(w, "  without %s: could not be measured\t\n", strings.Join(s.Unmeasured, ", "))

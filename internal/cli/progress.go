@@ -66,6 +66,8 @@ func (p *progress) handle(e event.Event) {
 		p.noise(e)
 	case event.Certificate:
 		p.line("test  %s", e.Words)
+	case event.Compared:
+		p.line("pass %d  %s  %s  %s", e.Pass, plural.Of(e.Pairs, "pair", "pairs"), differenceText(e.Difference, e.Low, e.High), strings.ReplaceAll(e.Verdict, "_", " "))
 	case event.Warning:
 		// Indented, a text of several lines cannot pass for lines of its own.
 		p.line("warning: %s", strings.ReplaceAll(e.Text, "\n", "\n  "))

@@ -39,10 +39,16 @@ type runView struct {
 
 	// Evaluation is what `skillopt eval` came to, in place of a summary.
 	Evaluation *skillopt.Evaluation `json:"evaluation,omitempty"`
+
+	// Comparison is what `skillopt compare` came to.
+	Comparison *skillopt.Comparison `json:"comparison,omitempty"`
 }
 
 // evaluates reports whether a run is one of `skillopt eval`.
 func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "" }
+
+// compares reports whether a run is one of `skillopt compare`.
+func compares(m run.Manifest) bool { return m.Identity["library.compare"] != "" }
 
 // drafts reports whether a run is one of `skillopt init --generate`.
 func drafts(m run.Manifest) bool { return m.Identity["library.draft"] != "" }
@@ -61,6 +67,8 @@ func (v runView) exploratory() bool {
 		return v.Summary.Exploratory
 	case v.Evaluation != nil:
 		return v.Evaluation.Exploratory
+	case v.Comparison != nil:
+		return v.Comparison.Exploratory
 	}
 	return v.Manifest.Operational["tasks.unreviewed"] != ""
 }
@@ -93,6 +101,16 @@ func (a *app) readRun(path string) (runView, error) {
 			return v, err
 		}
 		v.Gateway.RunDir = dir
+	}
+	if compares(m) {
+		var c skillopt.Comparison
+		if err := readJSON(filepath.Join(dir, "comparison.json"), &c); err != nil {
+			return v, err
+		}
+		if c.Verdict != "" {
+			c.RunDir = dir
+			v.Comparison = &c
+		}
 	}
 	if !evaluates(m) {
 		return v, nil
@@ -149,6 +167,7 @@ type listRow struct {
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Evaluates bool      `json:"evaluates,omitempty"` // it is one of `skillopt eval`
+	Compares  bool      `json:"compares,omitempty"`  // it is one of `skillopt compare`
 	Serves    bool      `json:"serves,omitempty"`    // it is the ledger of `skillopt gateway`
 	Replays   bool      `json:"replays,omitempty"`   // its answers came from a cassette
 	Drafts    bool      `json:"drafts,omitempty"`    // it is the record of `skillopt init --generate`
@@ -164,7 +183,7 @@ type listRow struct {
 func (a *app) printRuns(dir string, entries []run.Entry) error {
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Serves: serves(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest)}
+		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Compares: compares(e.Manifest), Serves: serves(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest)}
 		v, err := a.readRun(e.Dir)
 		if err != nil {
 			r.Status, r.Error = "damaged", err.Error()
@@ -201,7 +220,7 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{r.Evaluates, "evaluation"}, {r.Serves, "gateway"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
+	}{{r.Evaluates, "evaluation"}, {r.Compares, "comparison"}, {r.Serves, "gateway"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}
@@ -284,11 +303,14 @@ func (a *app) showRun(v runView) error {
 		_, err := fmt.Fprintln(a.Out, "  the record of `skillopt init --generate`, which drafted tasks; it has no steps")
 		return err
 	}
-	if v.Summary == nil && v.Evaluation == nil && v.exploratory() {
+	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.exploratory() {
 		fmt.Fprintln(a.Out, "  "+exploratory(0))
 	}
 	if evaluates(m) {
 		return a.showEvaluation(v)
+	}
+	if compares(m) {
+		return a.showComparison(v)
 	}
 	a.showSteps(v.History)
 	a.showEpochs(v.History)

@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+type compareFlags struct {
+	config, tasks, target, split, run, replay string
+	sets                                      []string
+	passes                                    int
+	margin                                    float64
+	yes                                       bool
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var f compareFlags
+	c := &cobra.Command{
+		Use:   "compare A.md B.md --config CONFIG | --tasks FILE --target PROVIDER/MODEL",
+		Short: "Tell whether skill B is better than skill A",
+		Long: `Tell whether skill B is better than skill A. Both carry out the same tasks with the
+same seeds, in turns, until the answer is certain: B is better, B is worse, or there
+is no difference larger than --margin. It stops as soon as it knows; the numbers stay
+right however often it looks. If the passes or the limits are used up before, it says
+how much more would probably be needed, and the same command with more --passes goes
+on: nothing is paid for twice.
+
+` + exitHelp + `
+Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
+		Example: `  skillopt compare old/SKILL.md new/SKILL.md --config my-skill
+  skillopt compare seed.md runs/my-skill-1/best_skill.md --config my-skill --passes 20
+  skillopt compare a.md b.md --tasks tasks.csv --target openai/gpt-5-mini
+  skillopt compare a.md b.md --config my-skill --split selection --margin 0.02 --json`,
+		Args: exactly(2, "two skills, A and B"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args[0], args[1], f) },
+	}
+	c.Flags().StringVar(&f.config, "config", "", "a config or a directory with config.yaml: tasks, models and checks")
+	c.Flags().StringVar(&f.tasks, "tasks", "", "task file or directory instead of the config's, or without one")
+	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
+	c.Flags().StringVar(&f.split, "split", "", "train, selection, test or all; default: test, with --tasks all")
+	c.Flags().IntVar(&f.passes, "passes", 10, "go over the tasks at most so often")
+	c.Flags().Float64Var(&f.margin, "margin", 0.05, "the largest difference of scores that does not matter")
+	c.Flags().StringVar(&f.run, "run", "", "keep the record in this directory")
+	addReplay(c, &f.replay)
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
+	addSet(c, &f.sets)
+	return c
+}
+
+func (a *app) compare(ctx context.Context, pathA, pathB string, f compareFlags) error {
+	if f.passes < 1 {
+		return usagef("--passes %d: allowed: 1 or more", f.passes)
+	}
+	if !(f.margin > 0 && f.margin < 1) {
+		return usagef("--margin %v: allowed: more than 0 and less than 1, such as 0.05", f.margin)
+	}
+	skills, err := a.readSkills(pathA, pathB)
+	if err != nil {
+		return err
+	}
+	l, err := a.compareConfig(pathA, pathB, f)
+	if err != nil {
+		return err
+	}
+	if f.split == "" && f.tasks != "" {
+		f.split = "all"
+	}
+	asking, err := a.asking(f.replay, f.yes)
+	if err != nil {
+		return err
+	}
+	sink, closeEvents, err := a.eventSinks()
+	if err != nil {
+		return err
+	}
+	ctx, stop, release := a.signals(ctx)
+	defer release()
+	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
+		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithSplit(f.split), skillopt.WithPasses(f.passes), skillopt.WithMargin(f.margin))
+	result, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], opts...)
+	err = errors.Join(err, closeEvents())
+	if result != nil {
+		err = errors.Join(err, a.printComparison(result, pathA, pathB))
+	}
+	return goesOn(err)
+}
+
+// readSkills reads the two documents.
+func (a *app) readSkills(paths ...string) ([]skill.Skill, error) {
+	var out []skill.Skill
+	for _, path := range paths {
+		dir, name := filepath.Split(filepath.Clean(a.absolute(path)))
+		s, err := skill.Read(os.DirFS(filepath.Clean(dir)), name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, usagef("%s: found no skill there; give a Markdown file or a directory with SKILL.md", path)
+		}
+		if err != nil {
+			return nil, usagef("%s: %v; give a Markdown file or a directory with SKILL.md", path, err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// compareConfig reads the config, or makes one of the flags.
+func (a *app) compareConfig(pathA, pathB string, f compareFlags) (*config.Loaded, error) {
+	flags := []config.Setting{{Key: "skill", Value: pathA, Origin: "argument"}}
+	if f.tasks != "" {
+		flags = append(flags, config.Setting{Key: "tasks.path", Value: f.tasks, Origin: "--tasks"})
+	}
+	if f.config == "" {
+		if f.tasks == "" || f.target == "" {
+			return nil, usagef("comparing needs tasks and a model: --config CONFIG, or --tasks FILE and --target PROVIDER/MODEL")
+		}
+		flags = append(flags, config.Setting{Key: "run.name", Value: skillName(a.absolute(pathB)), Origin: "argument"})
+	}
+	if f.target != "" {
+		if f.config != "" {
+			return nil, usagef("--target goes without a config; with one use --set models.target.model=...")
+		}
+		model, err := modelSettings("target", f.target)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, model...)
+	}
+	return a.loadConfig(f.config, f.sets, flags)
+}
+
+// printComparison prints the result; the paths name the skills.
+func (a *app) printComparison(c *skillopt.Comparison, pathA, pathB string) error {
+	if a.json {
+		return printJSON(a.Out, c)
+	}
+	return a.writeComparison(a.results(), c, pathA, pathB)
+}
+
+func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, pathB string) error {
+	a.say(out, verdictText(c))
+	if c.Difference != nil {
+		a.say(out, fmt.Sprintf("difference %s, %.0f %% at every look", differenceText(c.Difference, c.Low, c.High), 100*c.Level))
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, arm := range []struct {
+		name, path string
+		s          *skillopt.Score
+	}{{"A", pathA, c.A.Score}, {"B", pathB, c.B.Score}} {
+		if arm.s != nil {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", arm.name, interval(arm.s), arm.path)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	a.say(out, fmt.Sprintf("%s in %s: B won %d, lost %d, tied %d", plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"), c.Wins, c.Losses, c.Ties))
+	for _, line := range slices.Concat(tasksText(c), needsText(c)) {
+		a.say(out, line)
+	}
+	fmt.Fprintf(out, "outcomes: %s\n", a.relative(filepath.Join(c.RunDir, "outcomes.json")))
+	writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, WallS: c.WallS, Simulated: c.Simulated})
+	if c.Simulated {
+		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
+	}
+	if c.Exploratory {
+		fmt.Fprintln(out, exploratory(0))
+	}
+	return nil
+}
+
+// say prints a line, broken at words where a terminal is narrower.
+func (a *app) say(out io.Writer, line string) {
+	if a.Terminal && a.Width > 0 {
+		line = fold(line, a.Width-1)
+	}
+	fmt.Fprintln(out, line)
+}
+
+// verdictText is the verdict in a sentence.
+func verdictText(c *skillopt.Comparison) string {
+	about := "on tasks like these"
+	if c.About == skillopt.OverTheseTasks {
+		about = "on " + taskWords(c.Tasks-len(c.Unmeasured))
+	}
+	switch c.Verdict {
+	case skillopt.VerdictBetter:
+		return "B is better than A " + about
+	case skillopt.VerdictWorse:
+		return "B is worse than A " + about
+	case skillopt.VerdictNoDifference:
+		return fmt.Sprintf("no difference larger than %.3g %s", c.Margin, about)
+	}
+	return "not enough data to tell A from B"
+}
+
+func taskWords(n int) string {
+	if n == 1 {
+		return "this task"
+	}
+	return fmt.Sprintf("these %d tasks", n)
+}
+
+// differenceText renders B - A with its bounds.
+func differenceText(mean, low, high *float64) string {
+	if mean == nil || low == nil || high == nil {
+		return scoreText(nil)
+	}
+	return fmt.Sprintf("%+.3f [%+.3f, %+.3f]", *mean, *low, *high)
+}
+
+// shownTasks is how many tasks are named on either side.
+const shownTasks = 3
+
+// tasksText says on which tasks the skills differ most, and which could not be
+// measured.
+func tasksText(c *skillopt.Comparison) []string {
+	tasks := slices.Clone(c.ByTask)
+	slices.SortStableFunc(tasks, func(x, y skillopt.TaskDifference) int { return cmp.Compare(y.B-y.A, x.B-x.A) })
+	var won, lost []string
+	for i, t := range tasks {
+		if t.B > t.A && len(won) < shownTasks {
+			won = append(won, moved(t))
+		}
+		if t = tasks[len(tasks)-1-i]; t.B < t.A && len(lost) < shownTasks {
+			lost = append(lost, moved(t))
+		}
+	}
+	var out []string
+	if len(won) > 0 {
+		out = append(out, "  gained most: "+strings.Join(won, ", "))
+	}
+	if len(lost) > 0 {
+		out = append(out, "  lost most: "+strings.Join(lost, ", "))
+	}
+	if a, b := c.A.Score, c.B.Score; a != nil && b != nil && a.Soft == 0 && b.Soft == 0 {
+		out = append(out, "neither got anything right: do the checks fit the answers?")
+	}
+	if len(c.Unmeasured) > 0 {
+		out = append(out, fmt.Sprintf("without %s: could not be measured", strings.Join(c.Unmeasured, ", ")))
+	}
+	return out
+}
+
+func moved(t skillopt.TaskDifference) string { return fmt.Sprintf("%s %.2f>%.2f", t.ID, t.A, t.B) }
+
+// needsText says what would decide.
+func needsText(c *skillopt.Comparison) []string {
+	if c.Verdict != skillopt.VerdictNotEnoughData {
+		return nil
+	}
+	var out []string
+	if n := c.Needs; n != nil {
+		out = append(out, fmt.Sprintf("at this rate about %d pairs would decide (now %d)", n.Pairs, c.Pairs))
+		if n.Passes > c.MaxPasses {
+			out = append(out, fmt.Sprintf("the same command with --passes %d goes on", n.Passes))
+		}
+	}
+	if c.Fixed {
+		out = append(out, "the model answers alike every time: only more tasks show more")
+	} else if c.Needs == nil && c.Pairs > 0 {
+		out = append(out, "no foreseeable number of passes would decide: use more tasks or a larger --margin")
+	}
+	return out
+}
+
+// showComparison shows the run of a comparison.
+func (a *app) showComparison(v runView) error {
+	if v.Comparison == nil {
+		_, err := fmt.Fprintln(a.Out, "\nno result yet; the same `skillopt compare` command goes on")
+		return err
+	}
+	fmt.Fprintln(a.Out)
+	return a.writeComparison(a.Out, v.Comparison, a.relative(filepath.Join(v.Dir, "skill_a.md")), a.relative(filepath.Join(v.Dir, "skill_b.md")))
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+)
+
+// shownFlips is how many tasks that flip are named.
+const shownFlips = 6
+
+// repeatsText says what several passes tell about chance.
+func repeatsText(r *skillopt.Repeats) []string {
+	if r == nil {
+		return nil
+	}
+	out := []string{fmt.Sprintf("%s, %d evaluations", plural.Of(r.Passes, "pass", "passes"), r.Evaluations)}
+	if r.Within != nil && r.Between != nil {
+		out = append(out, fmt.Sprintf("deviation %.3f within tasks, %.3f between", *r.Within, *r.Between))
+	}
+	if r.Detectable != nil {
+		out = append(out, fmt.Sprintf("smallest difference that %s each show: %.3f", plural.Of(r.Passes, "pass", "passes"), *r.Detectable))
+	}
+	n := len(r.Flips)
+	if n == 0 {
+		return append(out, "no task flips: only the choice of tasks is left to chance")
+	}
+	shown := strings.Join(r.Flips[:min(n, shownFlips)], ", ")
+	if n > shownFlips {
+		shown += fmt.Sprintf(" and %d more", n-shownFlips)
+	}
+	return append(out, plural.Of(n, "task flips", "tasks flip")+": "+shown)
+}
