@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ const ModeRace = "race"
 // incumbent was measured with, the incumbent is measured again and the race is
 // run once more.
 func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
-	before := names(t.entry(&t.current).served)
+	before := maps.Clone(t.entry(&t.current).served)
 	res, err := t.raceOnce(ctx, prefix, cand, r)
 	if err != nil {
 		return gate.Verdict{}, err
@@ -46,7 +47,7 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 		}
 	}
 	t.judged(c, prefix, v)
-	if v.Action.Accepted() && t.alike {
+	if v.Action.Accepted() && t.alike && t.Confirm == string(gate.ConfirmAuto) {
 		if err := t.recheck(ctx, prefix, cand); err != nil {
 			return gate.Verdict{}, err
 		}
@@ -245,64 +246,6 @@ func (t *trainer) recordReadings(ctx context.Context, prefix string, res gate.Re
 	return t.recordWithout(ctx, prefix, res)
 }
 
-// driftCheck is what tells whether the model changed under a trial.
-type driftCheck struct {
-	cand     *incumbent
-	before   []string // models that the incumbent was measured with before
-	readings []gate.Reading
-}
-
-// drifted looks whether the candidate was answered by models none of which
-// answered when the incumbent was measured. Then what is known of any skill is
-// forgotten, but for this trial, and the incumbent and the best are measured
-// again.
-func (t *trainer) drifted(ctx context.Context, prefix string, c driftCheck) (bool, error) {
-	now := map[string]bool{}
-	for _, d := range c.readings {
-		if d.Arm == gate.Candidate && d.Outcome.Served != "" {
-			now[d.Outcome.Served] = true
-		}
-	}
-	if len(now) == 0 || len(c.before) == 0 || slices.ContainsFunc(c.before, func(m string) bool { return now[m] }) {
-		return false, nil
-	}
-	t.Events(event.Warning{Text: fmt.Sprintf(
-		"%s: the target's answers now come from %s, what is known of the skills from %s: all is forgotten that was measured before, and the current and the best skill are measured again",
-		prefix, strings.Join(names(now), ", "), strings.Join(c.before, ", "))})
-	t.history.Drift = append(t.history.Drift, Drift{At: prefix, From: c.before, To: names(now)})
-	for _, e := range t.store.order {
-		e.forget(t.store.items)
-	}
-	t.alike = false
-	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(c.cand), gate.Incumbent: t.entry(&t.current)}
-	for _, d := range c.readings {
-		if now[d.Outcome.Served] {
-			t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
-		}
-	}
-	return true, t.measureAgain(ctx, prefix)
-}
-
-func (t *trainer) measureAgain(ctx context.Context, prefix string) error {
-	again := map[string]*incumbent{"current": &t.current}
-	if t.best.skill.Text() != t.current.skill.Text() {
-		again["best"] = &t.best
-	}
-	for _, name := range []string{"current", "best"} {
-		in, ok := again[name]
-		if !ok {
-			continue
-		}
-		var without []string
-		if err := t.measure(ctx, prefix+"/drift/"+name, in, &without); err != nil {
-			return err
-		}
-		t.store.addAll(t.entry(in), slices.Max(t.entry(in).Next), in.outcomes)
-		t.refresh(in)
-	}
-	return nil
-}
-
 // maxRechecked is how many items of an accepted skill are asked again while both
 // arms are taken to answer alike.
 const maxRechecked = 4
@@ -365,11 +308,4 @@ func (t *trainer) askAgain(ctx context.Context, place rollout.Place, e *entry, w
 		t.store.add(e, which[k], place.Sample, o)
 	}
 	return flips, nil
-}
-
-// Drift says that another model answered from some place on.
-type Drift struct {
-	At   string   `json:"at"`
-	From []string `json:"from"`
-	To   []string `json:"to"`
 }

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -229,6 +230,41 @@ func TestDriftIsMeasuredAgain(t *testing.T) {
 	}
 	if !w.warned("model-2 fp") || !slices.Equal(actions(r), []string{"baseline", "accept_new_best", "accept_new_best", "accept_new_best"}) {
 		t.Errorf("%v; %v", actions(r), w.events)
+	}
+}
+
+// Fingerprints that differ from answer to answer say nothing, and a server that
+// goes to and fro is not measured for ever.
+func TestDriftIsNotSeenEverywhere(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	w := newWorld(24, 20, 0)
+	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"rule c"}}
+	var mu sync.Mutex
+	w.served = func(string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		calls++
+		return fmt.Sprintf("model-1 fp-%d", calls)
+	}
+	if r := w.must(t, raced()); len(r.History.Drift) != 0 {
+		t.Errorf("drift: %+v", r.History.Drift)
+	}
+	w = newWorld(8*6, 20, 0)
+	for step := range 6 {
+		w.propose[step+1] = []string{fmt.Sprintf("nothing %d", step)}
+	}
+	w.served = func(key string) string {
+		var step int
+		_, _ = fmt.Sscanf(key, "e1/s%d", &step) // 0 for the seed skill
+		return fmt.Sprintf("model-%d", step)
+	}
+	r := w.must(t, raced())
+	if n := w.rolled("e1/s4/gate/drift/"); len(r.History.Drift) != 6 || n != 0 || w.rolled("e1/s3/gate/drift/") == 0 {
+		t.Errorf("%d drifts, %d rollouts to measure again after the fourth", len(r.History.Drift), n)
+	}
+	if !w.warned("keeps changing") {
+		t.Error("nobody was told")
 	}
 }
 

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/gate"
@@ -67,8 +66,8 @@ type entry struct {
 	bonus    float64              // for its density
 	outcomes []trajectory.Outcome // the first measured outcome of each item
 	sums     []score.Pair
-	squares  []float64       // of gate scores
-	served   map[string]bool // models that answered, as they named themselves
+	squares  []float64 // of gate scores
+	served   served
 }
 
 func newStore(items []string, p score.Projection) *store {
@@ -93,7 +92,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 // next is fresh.
 func (e *entry) forget(items []string) {
 	n := len(items)
-	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), map[string]bool{}
+	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
 	e.outcomes = make([]trajectory.Outcome, n)
 	for i, id := range items {
 		e.outcomes[i] = trajectory.Outcome{ID: id, Status: score.Unmeasured}
@@ -120,7 +119,7 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	e.sums[item].Hard += o.Hard
 	e.sums[item].Soft += o.Soft
 	if o.Served != "" {
-		e.served[o.Served] = true
+		e.served[o.Served]++
 	}
 }
 
@@ -264,6 +263,3 @@ func (s *store) projectionOf(best string) Candidates {
 	}
 	return out
 }
-
-// names lists the models of a set, in order.
-func names(served map[string]bool) []string { return slices.Sorted(maps.Keys(served)) }
