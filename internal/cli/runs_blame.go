@@ -3,10 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -87,18 +85,19 @@ func (a *app) printBlame(b report.Blame) error {
 		fmt.Fprintln(a.Out, "simulated models: the scores are those of a simulation")
 	}
 	fmt.Fprintln(a.Out)
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	gutter := 0
 	for _, l := range b.Lines {
-		if text := oneLine(l.Text); strings.TrimSpace(text) != "" {
-			fmt.Fprintf(w, "%s\t%4d  %s\n", short(l.Origin), l.Number, text)
-		} else {
-			fmt.Fprintf(w, "\t%4d\n", l.Number)
+		gutter = max(gutter, len(short(l.Origin)))
+	}
+	for _, l := range b.Lines {
+		text := oneLine(l.Text)
+		if strings.TrimSpace(text) == "" {
+			fmt.Fprintf(a.Out, "%*s  %4d\n", gutter, "", l.Number)
+			continue
 		}
+		a.hang(fmt.Sprintf("%-*s  %4d  ", gutter, short(l.Origin), l.Number), text)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print lines: %w", err)
-	}
-	printSources(a.Out, b.Sources)
+	a.printSources(b.Sources)
 	for _, p := range b.Problems {
 		fmt.Fprintf(a.Out, "\nincomplete: %s\n", oneLine(p))
 	}
@@ -118,8 +117,23 @@ func short(o provenance.Origin) string {
 	return fmt.Sprintf("step %d", o.Step)
 }
 
+// hang prints text behind a head. On a terminal what has no room in a line stands
+// below its beginning.
+func (a *app) hang(head, text string) {
+	width := len(text)
+	if a.Terminal && a.Width > 0 {
+		width = max(a.Width-1-len(head), 20)
+	}
+	for i, line := range strings.Split(fold(text, width), "\n") {
+		if i > 0 {
+			head = strings.Repeat(" ", len(head))
+		}
+		fmt.Fprintf(a.Out, "%s%s\n", head, line)
+	}
+}
+
 // printSources prints a paragraph for each step and slow update that wrote a line.
-func printSources(out io.Writer, sources []report.Source) {
+func (a *app) printSources(sources []report.Source) {
 	for i, s := range sources {
 		o := s.Origin
 		if o.Kind == provenance.Seed || o.Kind == provenance.Outside {
@@ -130,30 +144,31 @@ func printSources(out io.Writer, sources []report.Source) {
 			if o.Kind == provenance.SlowUpdate {
 				head = report.Describe(o)
 			}
-			fmt.Fprintf(out, "\n%s: %s\n", head, s.Gate)
+			fmt.Fprintln(a.Out)
+			a.hang("", fmt.Sprintf("%s: %s", head, s.Gate))
 		}
-		printSource(out, s)
+		a.printSource(s)
 	}
 }
 
-func printSource(out io.Writer, s report.Source) {
+func (a *app) printSource(s report.Source) {
 	if s.Edit != nil {
-		fmt.Fprintf(out, "  edit %d, %s: %s\n", s.Origin.Edit, s.Edit.Op, firstLine(s.Edit.Content, s.Edit.Target))
+		a.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, oneLine(string(s.Edit.Op)), firstLine(s.Edit.Content, s.Edit.Target)))
 	} else {
-		fmt.Fprintf(out, "  %s: %s\n", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(len(s.Lines), "line", "lines"))
+		a.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(len(s.Lines), "line", "lines")))
 	}
 	for _, line := range s.Summary {
-		fmt.Fprintf(out, "    %s\n", firstLine(line))
+		a.hang("    ", firstLine(line))
 	}
 	if s.Reason == nil {
 		return
 	}
-	fmt.Fprintf(out, "    %s\n", s.Reason)
+	a.hang("    ", s.Reason.String())
 	if len(s.Reason.Tasks) > 0 {
-		fmt.Fprintf(out, "    they read %s\n", oneLine(few(s.Reason.Tasks, 8)))
+		a.hang("    ", "they read "+oneLine(few(s.Reason.Tasks, 8)))
 	}
 	for _, p := range s.Reason.Patterns[:min(3, len(s.Reason.Patterns))] {
-		fmt.Fprintf(out, "    saw %s\n", firstLine(p.String()))
+		a.hang("    ", "saw "+firstLine(p.String()))
 	}
 }
 

@@ -145,8 +145,12 @@ func (m *markdown) lost(p page) {
 	for _, l := range p.Lost {
 		rows = append(rows, []string{l.Where, l.What, l.Why})
 	}
-	if len(rows) == 0 {
+	switch {
+	case len(rows) > 0:
+	case p.Ended:
 		m.say("Nothing: every item was measured and every reply was used.")
+	default:
+		m.say("Nothing so far.")
 	}
 	m.table("where|what|why, and what followed", rows)
 	for _, text := range p.Problems {

@@ -33,6 +33,7 @@ type page struct {
 	Costs    []cost
 	Spent    []fact
 	Lost     []loss
+	Ended    bool
 	Facts    []fact
 	Commands []command
 	Problems []string
@@ -77,6 +78,7 @@ func newPage(r *Run) page {
 	if r.Summary != nil {
 		p.Costs, p.Spent = costs(r.Summary), spent(r)
 	}
+	p.Ended = r.Summary != nil && r.Summary.Status == "completed"
 	p.Raced = slices.ContainsFunc(r.History.Steps, func(s train.StepRecord) bool { return s.SE != nil })
 	p.Title = "Training run " + p.Name
 	return p
