@@ -31,7 +31,7 @@ var tiers = [][]string{
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
-	{"internal/draft"},
+	{"internal/draft", "internal/lab/worlds"},
 	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes"},
 	{"internal/train"},
 	{"internal/report"},
