@@ -223,20 +223,37 @@ func hideIn(dir string, hide *redact.Exact) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what was written to it is closed
-	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
+	var faults []error                  // one file that resists must not spare those behind it
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			err = hideInFile(root, name, hide)
 		}
-		info, err := d.Info()
-		if err != nil || info.Size() > maxHidden {
-			return err
-		}
-		text, err := root.ReadFile(name)
-		if err != nil || !hide.Has(string(text)) {
-			return err
-		}
-		return root.WriteFile(name, []byte(hide.Text(string(text))), info.Mode().Perm())
+		faults = append(faults, err)
+		return nil
 	})
+	return errors.Join(faults...)
+}
+
+// hideInFile also opens what the agent has locked.
+func hideInFile(root *os.Root, name string, hide *redact.Exact) error {
+	info, err := root.Lstat(name)
+	if err != nil || info.Size() > maxHidden {
+		return err
+	}
+	mode := info.Mode().Perm()
+	if mode&0o600 != 0o600 {
+		if err := root.Chmod(name, mode|0o600); err != nil {
+			return err
+		}
+	}
+	text, err := root.ReadFile(name)
+	if err == nil && hide.Has(string(text)) {
+		err = root.WriteFile(name, []byte(hide.Text(string(text))), mode)
+	}
+	if mode&0o600 != 0o600 {
+		err = errors.Join(err, root.Chmod(name, mode))
+	}
+	return err
 }
 
 // unlock lets us into all folders below dir. What cannot be changed stays as it

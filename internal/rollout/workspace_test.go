@@ -1,13 +1,16 @@
 package rollout
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -126,5 +129,37 @@ func TestWorkspacesAreRemovedThoughWriteProtected(t *testing.T) {
 	}
 	if _, err := os.Stat(ws.Root); !os.IsNotExist(err) {
 		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// A file that the agent has locked keeps no secret, nor do those behind it.
+func TestSecretsInLockedFiles(t *testing.T) {
+	t.Parallel()
+	const secret = "sk-0123456789abcdef"
+	dir := t.TempDir()
+	for name, mode := range map[string]fs.FileMode{"a": 0, "b": 0o400, "c": 0o600} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("key "+secret), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := hideIn(dir, redact.NewExact(secret)); err != nil {
+		t.Error(err)
+	}
+	for name, mode := range map[string]fs.FileMode{"a": 0, "b": 0o400, "c": 0o600} {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), secret) {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
 	}
 }
