@@ -345,7 +345,7 @@ func TestScoresComeLater(t *testing.T) {
 	unready := rogue{script: "echo x >a.txt; printf done", change: func(c *skillopt.Config) {
 		// It measures nothing until there is a file beside the config.
 		c.Tasks.Checks = []any{map[string]any{
-			"type": "command", "reward": "reward", "run": `if test -e "$CONFIG_DIR/ready"; then grep -q x a.txt && echo 1 >reward || echo 0 >reward; fi`,
+			"type": "command", "reward": "reward", "run": `beside="$CONFIG_DIR"; if test -e "$beside/ready"; then grep -q x a.txt && echo 1 >reward || echo 0 >reward; fi`,
 		}}
 		c.Agent.Sandbox = "off" // to count
 		c.Agent.Custom["argv"] = []any{"bash", "-c", "echo >>" + count + "; echo x >a.txt; printf done"}

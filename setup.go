@@ -314,9 +314,16 @@ func (s *setup) identity() (map[string]string, error) {
 	if len(s.cfg.Env.Command) > 0 {
 		sum, err := digestFiles(s.loaded.Dir, s.cfg.Env.Command)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read env.command: %w", err)
 		}
 		id["env.command files"] = sum
+	}
+	if files := s.scripts(); len(files) > 0 {
+		sum, err := digestFiles(s.loaded.Dir, files)
+		if err != nil {
+			return nil, fmt.Errorf("read what tasks.checks run: %w", err)
+		}
+		id["tasks.checks files"] = sum
 	}
 	return id, nil
 }
@@ -342,7 +349,7 @@ func (s *setup) outcomeContext(more ...string) ([]byte, error) {
 }
 
 // digestFiles sums up the files that a command names, so that a changed script
-// is another environment.
+// is another environment, or another check.
 func digestFiles(dir string, argv []string) (string, error) {
 	h := sha256.New()
 	for _, arg := range argv {
@@ -356,7 +363,7 @@ func digestFiles(dir string, argv []string) (string, error) {
 			fmt.Fprintf(h, "%q %d\n", arg, len(data))
 			h.Write(data)
 		case !isAbsent(err):
-			return "", fmt.Errorf("read env.command %s: %w", arg, err)
+			return "", err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16], nil

@@ -135,6 +135,7 @@ func buildCommand(s *spec, n *node, own bool) {
 		s.get("reward")
 	}
 	c.LateFails = s.choice("on_timeout", "unmeasured", "fail") == "fail"
+	n.commands = [][]string{c.Argv}
 	n.holds = "succeeds"
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
 		if w.dry {

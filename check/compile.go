@@ -199,7 +199,7 @@ func (c *compiler) group(s *spec, n *node) {
 	inner := &program{nodes: nodes}
 	n.gold = inner.needsGold()
 	n.fit = inner.fit
-	n.needs = inner.needs()
+	n.needs, n.commands = inner.needs(), inner.commands()
 	if s.kind == "any" {
 		n.holds = "meets one of " + inner.names()
 		n.look = inner.any(threshold)

@@ -37,6 +37,7 @@ type node struct {
 	gold     bool   // it compares with the task's gold
 	fit      func(gold string) error
 	needs    Needs
+	commands [][]string // what it runs
 	judge    judge
 	look     look   // in place of judge
 	subject  string // what holds of it; "" = the answer
@@ -108,6 +109,14 @@ func (p *program) needs() Needs {
 	var all Needs
 	for _, n := range p.nodes {
 		all = all.or(n.needs)
+	}
+	return all
+}
+
+func (p *program) commands() [][]string {
+	var all [][]string
+	for _, n := range p.nodes {
+		all = append(all, n.commands...)
 	}
 	return all
 }
