@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -103,7 +105,7 @@ func (w *world) agent() (rollout.Episode, error) {
 		return nil, fmt.Errorf("find the run directory: %w", err)
 	}
 	a := &rollout.Agent{
-		Agent: runner, Record: w.caller, Prompt: s.user, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Context: outcomeContext,
+		Agent: runner, Record: w.caller, Prompt: s.user, Images: s.images, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Context: outcomeContext,
 		Workspaces: &rollout.Workspaces{Dir: dir, Template: s.cfg.Agent.Workspace, TasksDir: s.tasksDir()},
 		Assess:     w.assess, Keep: rollout.Keep(s.cfg.Agent.Keep),
 		Slots: make(chan struct{}, cmp.Or(s.cfg.Agent.Slots, runtime.GOMAXPROCS(0))),
@@ -158,7 +160,31 @@ func (s *setup) tasksDir() string {
 	if path == "" {
 		return s.loaded.Dir
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path
+	}
 	return filepath.Dir(path)
+}
+
+// loadImages looks at the pictures of the tasks. What an environment makes of that
+// field is its own affair.
+func (s *setup) loadImages() (err error) {
+	if s.ownEnv() {
+		return nil
+	}
+	if s.images, err = rollout.NewImages(s.tasksDir(), s.set.Tasks()); err != nil {
+		return &inputError{err}
+	}
+	var sums []string
+	for _, t := range s.set.Tasks() {
+		if sum := s.images.Digest(t); sum != "" {
+			sums = append(sums, sum)
+		}
+	}
+	if len(sums) > 0 {
+		s.contents["tasks.path"] = digest([]byte(s.contents["tasks.path"] + strings.Join(sums, "")))
+	}
+	return nil
 }
 
 // needs says what the checks of the tasks need, all together.

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -35,6 +36,7 @@ type setup struct {
 	loaded   *config.Loaded
 	skill    skill.Skill
 	set      task.Set
+	images   *rollout.Images
 	data     train.Data
 	warnings []string
 	suite    *check.Suite
@@ -67,7 +69,7 @@ func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.divide, s.workspaceDigests} {
+	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.workspaceDigests} {
 		if err := part(); err != nil {
 			return nil, err
 		}

@@ -165,7 +165,7 @@ func (w *world) episode() (rollout.Episode, error) {
 		return w.process()
 	}
 	return &rollout.Chat{
-		Model: w.caller, System: s.system, User: s.user, Assess: w.assess, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Bare: s.cfg.Tasks.System == "",
+		Model: w.caller, System: s.system, User: s.user, Assess: w.assess, Images: s.images, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Bare: s.cfg.Tasks.System == "",
 	}, nil
 }
 

@@ -255,9 +255,13 @@ func agentTable(t *testing.T) string {
 		if wire == "" {
 			wire = "its own"
 		}
-		body = append(body, []string{code(name), wire, yes(can.Skills), yes(can.Usage), tested, install})
+		pictures := "as files"
+		if can.Images {
+			pictures = "yes"
+		}
+		body = append(body, []string{code(name), wire, yes(can.Skills), yes(can.Usage), pictures, tested, install})
 	}
-	return rows([]string{"`agent.name`", "wire", "finds skills", "tells tokens", "tested", "to install"}, body)
+	return rows([]string{"`agent.name`", "wire", "finds skills", "tells tokens", "pictures", "tested", "to install"}, body)
 }
 
 // TestModelsAndAgentsBuild builds what the YAML of all pages describes, and calls

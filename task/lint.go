@@ -180,6 +180,9 @@ func (l *linter) lintPrompt(t Task, ps *problems) {
 		l.shown = append(l.shown, nothing)
 		return
 	}
+	if images := t.Data[imagesField]; images != nil { // the same question about another picture
+		shown += fmt.Sprintf("\x00%q", images)
+	}
 	l.shown = append(l.shown, sha256.Sum256([]byte(shown+"\x00"+system)))
 }
 

@@ -121,6 +121,7 @@ func (w *workspace) fill(a adapter, j Job) (prompt string, err error) {
 			return "", err
 		}
 		prompt += "\n\n" + note
+		w.notes = append(w.notes, a.name+" cannot be handed pictures: they lie in the workspace, and it has to open them by itself")
 	}
 	return prompt, nil
 }

@@ -3,6 +3,7 @@ package caller
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -90,11 +91,27 @@ func contentOf(m model.Message) (string, error) {
 	if len(m.Parts) == 0 {
 		return m.Content, nil
 	}
-	b, err := json.Marshal(m.Parts)
+	b, err := json.Marshal(withoutPixels(m.Parts))
 	if err != nil {
 		return "", fmt.Errorf("encode the parts of a message: %w", err)
 	}
 	return string(b), nil
+}
+
+// withoutPixels has the hashes of images in their place: the record tells whether
+// one is another, and does not hold it again with every answer.
+func withoutPixels(parts []model.Part) []model.Part {
+	if !slices.ContainsFunc(parts, func(p model.Part) bool { return p.Image != nil }) {
+		return parts
+	}
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		if p.Image != nil {
+			sum := sha256.Sum256(p.Image.Data)
+			parts[i].Image = &model.Image{MIME: p.Image.MIME, Data: sum[:]}
+		}
+	}
+	return parts
 }
 
 func encode(stored storedInput) ([]byte, error) {

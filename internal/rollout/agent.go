@@ -30,8 +30,9 @@ type CodingAgent interface {
 // AgentJob is what an agent is given.
 type AgentJob struct {
 	Prompt string
-	Dir    string // its workspace, absolute
-	Home   string // a folder for its own files, outside of the workspace
+	Images []model.Image // that belong to the prompt
+	Dir    string        // its workspace, absolute
+	Home   string        // a folder for its own files, outside of the workspace
 	Skill  skill.Skill
 	Client model.Client // what it spends is metered and recorded through it
 
@@ -64,6 +65,7 @@ type Agent struct {
 	Record     Recorder
 	Workspaces *Workspaces
 	Prompt     *template.Template // over the fields of the task
+	Images     *Images
 	Extras     map[string]any
 	Snapshot   func(dir string) (json.RawMessage, error) // remembers a workspace as it is; nil = nobody needs it
 	Assess     Assess
@@ -148,6 +150,9 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 		Shared: [][]byte{[]byte(s.Text()), a.Context}, Own: own,
 		Usable: func(raw []byte) bool { return a.scorable(key, t, raw) },
 	}
+	if sum := a.Images.Digest(t); sum != "" {
+		call.Shared = append(call.Shared, []byte(sum))
+	}
 	raw, err := a.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
 		did, err := a.work(ctx, key, t, s, client)
 		if err != nil {
@@ -194,6 +199,10 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	if err != nil {
 		return left{}, err
 	}
+	images, err := a.Images.of(t)
+	if err != nil {
+		return left{}, err
+	}
 	ws, err := a.Workspaces.prepare(key, t)
 	if err != nil {
 		return left{}, err
@@ -206,7 +215,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	}
 	var keys []string
 	r, err := a.Agent.Work(ctx, AgentJob{
-		Prompt: question, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
+		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
 	a.leave(key, ws, redact.NewExact(keys...), err != nil)
 	if err != nil {
@@ -215,7 +224,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		}
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	return left{Question: question, Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
+	return left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
 }
 
 func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {

@@ -27,6 +27,7 @@ type Chat struct {
 	System  *template.Template // over the fields of the task and {{skill}}
 	User    *template.Template // over the fields of the task
 	Assess  Assess
+	Images  *Images
 	Extras  map[string]any
 	RunSeed int64
 	// Bare leaves the system message out for an empty skill.
@@ -47,7 +48,7 @@ func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tr
 		Key: p.Key(t), Turn: 1, Role: model.Target, Stage: model.StageRollout,
 		Messages: messages, Seed: &seed, Reask: caller.Reask{Same: 8},
 	})
-	question := messages[len(messages)-1].Content
+	question := seen(messages[len(messages)-1].Text(), t)
 	var limit *caller.TaskLimitError
 	if errors.As(err, &limit) {
 		return failed(t, question, model.Response{}, string(limit.Code)+": "+limit.Error()), nil
@@ -127,10 +128,24 @@ func (c *Chat) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render tasks.system for task %s (%s): %w", t.ID, t.Origin, err)
 	}
-	if system == "" {
-		return []model.Message{{Role: model.User, Content: user}}, nil
+	asked, err := c.asked(t, user)
+	if err != nil || system == "" {
+		return []model.Message{asked}, err
 	}
-	return []model.Message{{Role: model.System, Content: system}, {Role: model.User, Content: user}}, nil
+	return []model.Message{{Role: model.System, Content: system}, asked}, nil
+}
+
+// asked is the user's message: the text, and the pictures of the task.
+func (c *Chat) asked(t task.Task, text string) (model.Message, error) {
+	images, err := c.Images.of(t)
+	if err != nil || len(images) == 0 {
+		return model.Message{Role: model.User, Content: text}, err
+	}
+	m := model.Message{Role: model.User, Parts: []model.Part{{Text: text}}}
+	for i := range images {
+		m.Parts = append(m.Parts, model.Part{Image: &images[i]})
+	}
+	return m, nil
 }
 
 // systemText renders the system message. One that depends on the skill alone is

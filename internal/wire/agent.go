@@ -144,7 +144,7 @@ func (r *AgentRunner) Close() error {
 func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.AgentReport, error) {
 	own := &watched{Client: job.Client, timeout: r.config.Timeout.Std()}
 	j := agent.Job{
-		Prompt: job.Prompt, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
+		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
 		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Client: own, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
 	}

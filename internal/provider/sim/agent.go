@@ -114,7 +114,7 @@ func conversation(messages []model.Message) (said, results []string) {
 			}
 			results = nil
 			if len(m.Parts) == 0 {
-				said = append(said, m.Content)
+				said = append(said, m.Text())
 			}
 			for _, p := range m.Parts {
 				said = append(said, p.Text)

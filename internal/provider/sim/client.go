@@ -149,7 +149,7 @@ func joined(a, b string) string {
 func tokens(messages []model.Message) int64 {
 	n := 0
 	for _, m := range messages {
-		n += len(m.Content) + callBytes(m.Parts)
+		n += len(m.Text()) + callBytes(m.Parts)
 		for _, p := range m.Parts {
 			n += len(p.Text)
 			if p.Result != nil {

@@ -28,7 +28,7 @@ func (c *Client) disturb(ctx context.Context, req model.Request) (fault, error) 
 	w := c.world
 	id := []uint64{seedOf(req)}
 	for _, m := range req.Messages {
-		id = append(id, digest(m.Content))
+		id = append(id, digest(m.Text()))
 	}
 	name := mix(id...)
 	attempt := c.attempt(name)
