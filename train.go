@@ -85,7 +85,7 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 	}
 	opts := run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Version: s.programVersion(), Identity: id, Simulated: s.simulated(), Now: s.now, Compare: describeChanges,
-		Operational: s.settings(),
+		Operational: s.settings(), Keep: train.IsOpening,
 	}
 	var r *run.Run
 	if s.fork != "" {

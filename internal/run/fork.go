@@ -46,7 +46,7 @@ func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
 	case found && there.ForkedOf != m.RunID:
 		return nil, &ForkError{Dir: to, From: from, Self: there.RunID == m.RunID}
 	case !found:
-		if err := copyRecord(ctx, from, to, m); err != nil {
+		if err := copyRecord(ctx, o, from, m); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +55,8 @@ func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
 
 // copyRecord copies the record of a run that nobody has open into a directory
 // without a manifest, which a killed fork may have left.
-func copyRecord(ctx context.Context, from, to string, m Manifest) (err error) {
+func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (err error) {
+	to := o.Dir
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return fmt.Errorf("make run directory: %w", err)
 	}
@@ -80,7 +81,30 @@ func copyRecord(ctx context.Context, from, to string, m Manifest) (err error) {
 	if err := j.CopyTo(ctx, filepath.Join(to, DBFile), j.HighWater()); err != nil {
 		return fmt.Errorf("fork the record: %w", err)
 	}
+	if err := keepDecisions(ctx, j, to, o.Keep); err != nil {
+		return fmt.Errorf("fork the decisions: %w", err)
+	}
 	return nil
+}
+
+// keepDecisions copies the decisions that a fork takes over into its record.
+func keepDecisions(ctx context.Context, from *journal.Journal, dir string, keep func(key string) bool) (err error) {
+	var kept []journal.Record
+	for _, r := range from.Results() {
+		if keep != nil && r.Kind == journal.Decision && keep(r.Key) {
+			full, _ := from.Lookup(r.Key)
+			kept = append(kept, journal.Record{Key: r.Key, Kind: r.Kind, Code: journal.CodeInherited, Result: full.Result})
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	j, err := journal.Open(ctx, filepath.Join(dir, DBFile), journal.Options{Existing: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	return j.Append(ctx, kept...)
 }
 
 // clearRecord removes the record in a directory without a manifest, unless

@@ -128,7 +128,10 @@ type OpenOptions struct {
 	Identity  map[string]string
 	Simulated bool
 	ForkedOf  string // a new run may take over the entries that it finds
-	Now       func() time.Time
+	// Keep says which decisions a fork takes over, by key: those that are about the
+	// tasks and not about the run. Nil: none.
+	Keep func(key string) bool
+	Now  func() time.Time
 	// Operational are settings that a run may change when it goes on, by key. They
 	// stand in the manifest: whoever passes them has taken the secrets out. Nil
 	// leaves those of the last session.

@@ -455,7 +455,7 @@ func TestForkAfterAForkThatWasKilled(t *testing.T) {
 			}
 		},
 		"after it had copied": func(t *testing.T, to string) {
-			if err := copyRecord(t.Context(), from, to, m); err != nil {
+			if err := copyRecord(t.Context(), OpenOptions{Dir: to}, from, m); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -500,7 +500,7 @@ func TestOpenAfterAForkThatWasKilled(t *testing.T) {
 	pay(t, r, "a")
 	m := r.Manifest
 	closed(t, r)
-	if err := copyRecord(t.Context(), from, to, m); err != nil {
+	if err := copyRecord(t.Context(), OpenOptions{Dir: to}, from, m); err != nil {
 		t.Fatal(err)
 	}
 	r = opened(t, options(to))

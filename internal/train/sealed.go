@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -19,6 +20,10 @@ type Opening struct {
 
 // openings is the key of the recorded decisions.
 const openings = "final/test/opened"
+
+// IsOpening reports whether a key is that of the decision to open the test split:
+// a fork takes it over, because it knows the scores.
+func IsOpening(key string) bool { return key == openings || strings.HasPrefix(key, openings+"/") }
 
 var errSealed = errors.New("the test split was opened before")
 
