@@ -28,6 +28,9 @@ type Plan struct {
 	// Each makes as many calls as it needs, which nobody knows beforehand.
 	Episodes int `json:"episodes,omitempty"`
 
+	// Forecast is what the run is expected to take.
+	Forecast *Forecast `json:"forecast,omitempty"`
+
 	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
@@ -118,12 +121,13 @@ func (s *setup) programVersion() string {
 func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	began := s.now()
 	o := s.trainOptions()
-	plan := Plan{Stages: o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}), Simulated: s.simulated(), Unreviewed: s.set.Unreviewed()}
-	for _, st := range plan.Stages {
-		plan.Total += st.Calls
-		if st.Stage == model.StageRollout && s.episodes() {
-			plan.Episodes += st.Calls
-		}
+	plan := s.plan(o)
+	known, err := s.known(ctx, r)
+	if err == nil {
+		plan.Forecast, err = s.forecast(ctx, o, known)
+	}
+	if err != nil {
+		return nil, err
 	}
 	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
 	if s.finish && !r.Resumed {
@@ -137,7 +141,6 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	if err := s.writeConfig(r); err != nil {
 		return summary, err
 	}
-	var err error
 	if o.EndAfter, err = s.endAfter(ctx, r, o); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,7 @@ type trainFlags struct {
 	sets                     []string
 	tasks, target, optimizer string
 	yes, finish, reopen      bool
+	plan                     bool
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -41,6 +43,7 @@ a second one at once.
 
 ` + exitHelp,
 		Example: `  skillopt train examples/quickstart
+  skillopt train my-skill --plan                         calls, tokens, money and time, unspent
   skillopt train my-skill --set train.epochs=2 --yes
   skillopt train my-skill --run runs/my-skill-1          resume this run
   skillopt train my-skill --run runs/my-skill-1 --finish evaluate what there is, open the test
@@ -48,7 +51,12 @@ a second one at once.
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
 		Args: exactly(1, "a config, a directory or a SKILL.md"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.train(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.plan {
+				return a.plan(cmd.Context(), args[0], f)
+			}
+			return a.train(cmd.Context(), args[0], f)
+		},
 	}
 	c.Flags().StringVar(&f.run, "run", "", "keep the run in this directory; resumes it if it is there")
 	c.Flags().StringVar(&f.fork, "fork", "", "begin a new run in this directory with what --run has paid for")
@@ -56,6 +64,7 @@ a second one at once.
 	c.Flags().StringVar(&f.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
+	c.Flags().BoolVar(&f.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&f.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&f.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
@@ -147,6 +156,9 @@ func (a *app) signals(ctx context.Context) (context.Context, <-chan struct{}, fu
 func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 	return func(p skillopt.Plan) error {
 		a.writePlan(p)
+		if p.Forecast != nil {
+			a.writeForecast(a.Err, p)
+		}
 		if p.Simulated {
 			fmt.Fprintln(a.Err, "the models are simulated: this run shows how training works, not what a model can do")
 		}
@@ -173,11 +185,13 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 const planWidth = 79
 
 // writePlan prints the upper bound of calls, in whole words.
-func (a *app) writePlan(p skillopt.Plan) {
+func (a *app) writePlan(p skillopt.Plan) { a.writeBound(a.Err, p) }
+
+func (a *app) writeBound(out io.Writer, p skillopt.Plan) {
 	if p.Episodes > 0 {
-		fmt.Fprintf(a.Err, "at most %s, each of as many model calls as it needs, and %s:\n", plural.Of(p.Episodes, "episode", "episodes"), plural.Of(p.Total-p.Episodes, "other model call", "other model calls"))
+		fmt.Fprintf(out, "at most %s, each of as many model calls as it needs, and %s:\n", plural.Of(p.Episodes, "episode", "episodes"), plural.Of(p.Total-p.Episodes, "other model call", "other model calls"))
 	} else {
-		fmt.Fprintf(a.Err, "at most %s, not counting what is asked again:\n", plural.Of(p.Total, "model call", "model calls"))
+		fmt.Fprintf(out, "at most %s, not counting what is asked again:\n", plural.Of(p.Total, "model call", "model calls"))
 	}
 	line, width := " ", planWidth
 	if a.Terminal && a.Width > 0 {
@@ -189,12 +203,12 @@ func (a *app) writePlan(p skillopt.Plan) {
 		}
 		word := fmt.Sprintf(" %s %d", s.Stage, s.Calls)
 		if len(line)+len(word) > width && line != " " {
-			fmt.Fprintln(a.Err, line)
+			fmt.Fprintln(out, line)
 			line = " "
 		}
 		line += word
 	}
-	fmt.Fprintln(a.Err, line)
+	fmt.Fprintln(out, line)
 }
 
 // trainConfig reads the config, or makes one of the flags.

@@ -1,0 +1,410 @@
+package skillopt
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Interval is an expected number and what it will probably lie between.
+type Interval struct {
+	Expected float64 `json:"expected"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+}
+
+// Forecast is what a whole run is expected to take, what is spent already included.
+type Forecast struct {
+	Calls  Interval        `json:"calls"`
+	Input  Interval        `json:"input_tokens"`
+	Output Interval        `json:"output_tokens"`
+	USD    *Interval       `json:"cost_usd"` // null: unknown
+	TimeS  Interval        `json:"time_s"`   // at the configured limits
+	Stages []StageForecast `json:"stages"`   // sorted by role and stage
+
+	// Unknown are the roles whose tokens (of episodes) or prices nobody knows.
+	Unknown []string `json:"unknown,omitempty"`
+	// Basis says what the figures rest on: "estimated" (prompts as they will be,
+	// replies of a usual length) or "measured" (the record of this run or an
+	// earlier one of the same configuration).
+	Basis string `json:"basis"`
+}
+
+// StageForecast is the part of one stage and role.
+type StageForecast struct {
+	Stage    string    `json:"stage"`
+	Role     string    `json:"role"`
+	Calls    Interval  `json:"calls"`
+	Episodes bool      `json:"episodes,omitempty"` // calls are episodes, whose model calls nobody knows
+	Input    Interval  `json:"input_tokens"`
+	Output   Interval  `json:"output_tokens"`
+	USD      *Interval `json:"cost_usd"` // null: unknown
+}
+
+// Bases of a forecast.
+const (
+	Estimated = "estimated"
+	Measured  = "measured"
+)
+
+// How far what is not measured may be off: models that think before they answer
+// write much more than their answer.
+const (
+	leastReply   = 0.5
+	mostReply    = 4
+	promptSpread = 0.15
+	replySpread  = 0.1 // of what was measured
+)
+
+// The time of a call of which nothing was measured: until the first token, and a
+// token after it.
+const (
+	priorStart = time.Second
+	priorToken = 20 * time.Millisecond
+	timeSpread = 2.5
+)
+
+// PlanTraining forecasts a training run. Nothing is sent, and no run is begun. The
+// error is an *Error.
+func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error) {
+	s, err := prepare(cfg, opts, model.Target, model.Optimizer)
+	if err == nil {
+		err = s.requireSplits()
+	}
+	if err != nil {
+		return Plan{}, classify(err, "")
+	}
+	defer s.closeModels()
+	o := s.trainOptions()
+	p := s.plan(o)
+	known, err := s.earlier(ctx)
+	if err == nil {
+		p.Forecast, err = s.forecast(ctx, o, known)
+	}
+	return p, classify(err, "")
+}
+
+func (s *setup) closeModels() {
+	for _, b := range s.models {
+		if b.Close != nil {
+			_ = b.Close() // nothing was asked of it
+		}
+	}
+}
+
+// plan is the upper bound of a run.
+func (s *setup) plan(o train.Options) Plan {
+	p := Plan{
+		Stages:    o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}),
+		Simulated: s.simulated(), Unreviewed: s.set.Unreviewed(),
+	}
+	for _, st := range p.Stages {
+		p.Total += st.Calls
+		if st.Stage == model.StageRollout && s.episodes() {
+			p.Episodes += st.Calls
+		}
+	}
+	return p
+}
+
+// forecast rehearses the run three times: as it may be expected to go, with an
+// optimizer that helps nothing, and with one whose edits are long and all good.
+func (s *setup) forecast(ctx context.Context, o train.Options, known measured) (*Forecast, error) {
+	solved, edit := priorSolved, priorEdit
+	if known.solved != nil {
+		solved = *known.solved
+	}
+	var runs []*rehearsal
+	for _, st := range []story{{solved, priorHelps, edit}, {solved, 0, edit}, {solved, 1, 2 * edit}} {
+		r, err := s.rehearse(ctx, o, st)
+		if err != nil {
+			return nil, fmt.Errorf("rehearse the run: %w", err)
+		}
+		runs = append(runs, r)
+	}
+	f := &Forecast{Basis: Estimated}
+	if len(known.stages) > 0 {
+		f.Basis = Measured
+	}
+	keys := map[stageRole]bool{}
+	for _, r := range runs {
+		for k := range r.tally {
+			keys[k] = true
+		}
+	}
+	total := Interval{}
+	for _, k := range slices.SortedFunc(maps.Keys(keys), func(a, b stageRole) int {
+		return cmp.Or(-strings.Compare(a.role, b.role), strings.Compare(a.stage, b.stage))
+	}) {
+		st := s.forecastStage(k, runs, known)
+		f.Stages = append(f.Stages, st)
+		f.Calls, f.Input, f.Output = f.Calls.plus(st.Calls), f.Input.plus(st.Input), f.Output.plus(st.Output)
+		if st.USD == nil && !s.simulated() && !slices.Contains(f.Unknown, k.role) {
+			f.Unknown = append(f.Unknown, k.role)
+		} else if st.USD != nil {
+			total = total.plus(*st.USD)
+		}
+	}
+	if len(f.Unknown) == 0 && !s.simulated() {
+		f.USD = &total
+	}
+	f.TimeS = s.forecastTime(runs[0], known)
+	return f, nil
+}
+
+func (i Interval) plus(j Interval) Interval {
+	return Interval{i.Expected + j.Expected, i.Low + j.Low, i.High + j.High}
+}
+
+// of spans what three rehearsals came to.
+func of(runs []*rehearsal, figure func(*rehearsal) float64) Interval {
+	out := Interval{Expected: figure(runs[0])}
+	out.Low, out.High = out.Expected, out.Expected
+	for _, r := range runs {
+		out.Low, out.High = min(out.Low, figure(r)), max(out.High, figure(r))
+	}
+	return out
+}
+
+// widened spreads an interval by shares below and above.
+func (i Interval) widened(below, above float64) Interval {
+	return Interval{i.Expected, i.Low * below, i.High * above}
+}
+
+// forecastStage puts one stage of the rehearsals into tokens and money.
+func (s *setup) forecastStage(k stageRole, runs []*rehearsal, known measured) StageForecast {
+	calls := of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) })
+	if t := runs[0].tally[k]; t.episodes > 0 {
+		return s.forecastEpisodes(k, runs, known)
+	}
+	st := StageForecast{Stage: k.stage, Role: k.role, Calls: calls}
+	m, isKnown := known.stages[k]
+	in := func(t tally) float64 { return float64(t.asked) / bytesPerTok }
+	out := 1.0 / bytesPerTok
+	input := of(runs, func(r *rehearsal) float64 { return in(r.tally[k]) })
+	st.Input = input.widened(1-promptSpread, 1+promptSpread)
+	st.Output = of(runs, func(r *rehearsal) float64 { return out * float64(r.tally[k].said) }).widened(leastReply, mostReply)
+	if isKnown {
+		if known.whole { // it is the best rehearsal
+			return s.repeated(st, m)
+		}
+		st.Input = of(runs, func(r *rehearsal) float64 { return in(r.tally[k]) * m.ratio(runs[0].tally[k]) }).widened(1-replySpread, 1+replySpread)
+		st.Output = of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) * m.output }).widened(1-replySpread, 1+replySpread)
+	}
+	st.USD = s.priceOf(k.role, st)
+	return st
+}
+
+// repeated expects of a stage what it was in a run of the same configuration.
+func (s *setup) repeated(st StageForecast, m stageMeasure) StageForecast {
+	of := func(v float64) Interval { return Interval{v, min(v, st.Calls.Low/max(1, st.Calls.Expected)*v), max(v, st.Calls.High/max(1, st.Calls.Expected)*v)} }
+	st.Input, st.Output = of(m.calls*m.input).widened(1-replySpread, 1+replySpread), of(m.calls*m.output).widened(1-replySpread, 1+replySpread)
+	st.Calls = of(m.calls)
+	st.USD = s.priceOf(st.Role, st)
+	return st
+}
+
+// forecastEpisodes goes by what episodes took before: nothing else tells how many
+// calls they make.
+func (s *setup) forecastEpisodes(k stageRole, runs []*rehearsal, known measured) StageForecast {
+	n := of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].episodes) })
+	st := StageForecast{Stage: k.stage, Role: k.role, Calls: n, Episodes: true}
+	m, ok := known.stages[k]
+	if !ok || m.episodes == 0 {
+		return st
+	}
+	times := func(each float64) Interval {
+		return Interval{n.Expected * each, n.Low * each, n.High * each}.widened(1-promptSpread, 1+promptSpread)
+	}
+	st.Episodes, st.Calls = m.calls == 0, times(m.calls/m.episodes)
+	if st.Episodes {
+		st.Calls = n
+	}
+	st.Input, st.Output = times(m.input*m.calls/m.episodes), times(m.output*m.calls/m.episodes)
+	st.USD = s.priceOf(k.role, st)
+	return st
+}
+
+// priceOf is what a stage costs; nil: nobody knows. A simulation costs nothing
+// that could be known.
+func (s *setup) priceOf(role string, st StageForecast) *Interval {
+	b, ok := s.models[role]
+	if !ok && role == model.Judge && s.loadModel(role) == nil {
+		b, ok = s.models[role]
+	}
+	if !ok || b.Simulated {
+		return nil
+	}
+	p := s.role(role, b).Price
+	if p == nil || st.Calls.Expected == 0 && st.Calls.High > 0 {
+		return nil
+	}
+	usd := func(calls, input, output float64) float64 {
+		if calls == 0 {
+			return 0
+		}
+		// Prices rise with the length of a prompt: that of the mean call counts.
+		each, _ := p.USD(trajectory.Usage{Input: int64(math.Round(1000 * input / calls)), Output: int64(math.Round(1000 * output / calls))})
+		if p.UpTo > 0 {
+			each, _ = p.USD(trajectory.Usage{Input: int64(input / calls), Output: int64(output / calls)})
+			return each * calls
+		}
+		return each * calls / 1000
+	}
+	return &Interval{
+		usd(st.Calls.Expected, st.Input.Expected, st.Output.Expected),
+		usd(st.Calls.Low, st.Input.Low, st.Output.Low), usd(st.Calls.High, st.Input.High, st.Output.High),
+	}
+}
+
+// forecastTime adds up the phases of a rehearsal: each takes as long as its calls
+// do beside each other, and one call at least.
+func (s *setup) forecastTime(r *rehearsal, known measured) Interval {
+	total := time.Duration(0)
+	slots := float64(s.cfg.Limits.Concurrency)
+	spread := timeSpread
+	for _, phase := range r.phases {
+		work, longest := time.Duration(0), time.Duration(0)
+		for k, t := range phase {
+			n := max(t.calls, t.episodes)
+			each := priorStart + time.Duration(float64(t.said)/bytesPerTok/float64(max(1, n))*float64(priorToken))
+			if m, ok := known.stages[k]; ok {
+				each, spread = m.took, 1+2*promptSpread
+			}
+			work += time.Duration(n) * each
+			longest = max(longest, each)
+		}
+		total += max(longest, time.Duration(float64(work)/slots))
+	}
+	sec := total.Seconds()
+	return Interval{sec, sec / spread, sec * spread}
+}
+
+// measured is what a record tells of calls to come.
+type measured struct {
+	stages map[stageRole]stageMeasure
+	solved *float64 // share of the selection tasks that the seed skill solves
+	whole  bool     // a run that came to its end
+}
+
+// stageMeasure are means by call, and the calls and episodes that they are of.
+type stageMeasure struct {
+	calls, episodes float64
+	input, output   float64 // tokens a call
+	seedInput       float64 // of prompts with the seed skill, 0 if there were none
+	took            time.Duration
+}
+
+// ratio compares the prompts that were measured with those of a rehearsal. Where
+// only those with the seed skill can be compared, they are.
+func (m stageMeasure) ratio(t tally) float64 {
+	switch {
+	case m.seedInput > 0 && t.seed > 0:
+		return m.seedInput / (float64(t.seedText) / float64(t.seed) / bytesPerTok)
+	case m.input > 0 && t.calls > 0:
+		return m.input / (float64(t.asked) / float64(t.calls) / bytesPerTok)
+	}
+	return 1
+}
+
+// measure reads what a record tells. The scores of the seed skill stand in the
+// history of its run.
+func measure(j *journal.Journal, h *train.History) measured {
+	m := measured{stages: map[stageRole]stageMeasure{}}
+	for _, t := range j.Totals() {
+		if t.Calls+t.Episodes == 0 {
+			continue
+		}
+		n := float64(max(1, t.Calls))
+		m.stages[stageRole{t.Stage, t.Role}] = stageMeasure{
+			calls: float64(t.Calls), episodes: float64(t.Episodes), input: float64(t.Usage.Input) / n, output: float64(t.Usage.Output) / n,
+			took: t.Took / time.Duration(max(1, t.Calls)),
+		}
+	}
+	m.seedPrompts(j)
+	if h != nil && len(h.Steps) > 0 {
+		m.solved = h.Steps[0].SelectionHard
+		m.whole = h.Final != nil && !h.Final.EndedEarly
+	}
+	return m
+}
+
+func (m measured) seedPrompts(j *journal.Journal) {
+	n, sum := 0.0, 0.0
+	for _, r := range j.Results() {
+		if r.Kind == journal.Call && strings.HasPrefix(r.Key, seedPlace+"/") && r.Stage == model.StageRollout {
+			n, sum = n+1, sum+float64(r.Usage.Input)
+		}
+	}
+	k := stageRole{model.StageRollout, model.Target}
+	if st, ok := m.stages[k]; ok && n > 0 {
+		st.seedInput = sum / n
+		m.stages[k] = st
+	}
+}
+
+// earlier is what the newest run of this configuration measured, if there is one.
+func (s *setup) earlier(ctx context.Context) (measured, error) {
+	id, err := s.identity()
+	if err != nil {
+		return measured{}, err
+	}
+	dir := s.cfg.Run.Dir
+	if s.runDir != "" {
+		dir = filepath.Dir(s.runDir)
+	}
+	entries, err := run.List(dir)
+	if err != nil {
+		return measured{}, err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Err == nil && len(config.Changes(e.Manifest.Identity, id)) == 0 {
+			return measuredIn(ctx, e.Dir)
+		}
+	}
+	return measured{}, nil
+}
+
+// measuredIn reads the record of a run beside whoever has it open. One that cannot
+// be read tells nothing.
+func measuredIn(ctx context.Context, dir string) (m measured, err error) {
+	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
+	if err != nil {
+		return measured{}, nil
+	}
+	m = measure(j, historyIn(dir))
+	return m, j.Close()
+}
+
+// historyIn is what the run in dir has decided so far, nil if nothing is known.
+func historyIn(dir string) *train.History {
+	data, err := os.ReadFile(filepath.Join(dir, run.HistoryFile))
+	var h train.History
+	if err != nil || json.Unmarshal(data, &h) != nil {
+		return nil
+	}
+	return &h
+}
+
+// known is what was measured for a run that begins or goes on.
+func (s *setup) known(ctx context.Context, r *run.Run) (measured, error) {
+	if r.Resumed && len(r.Journal.Results()) > 0 {
+		return measure(r.Journal, historyIn(r.Dir)), nil
+	}
+	return s.earlier(ctx)
+}

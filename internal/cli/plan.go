@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt"
+)
+
+// plan prints what a run is expected to take. Nothing is sent.
+func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
+	l, err := a.trainConfig(path, f)
+	if err != nil {
+		return err
+	}
+	p, err := skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(f.run)))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, p)
+	}
+	a.writeBound(a.Out, p)
+	if p.Forecast == nil {
+		return nil
+	}
+	if err := writeStages(a.Out, p); err != nil {
+		return err
+	}
+	a.writeForecast(a.Out, p)
+	return nil
+}
+
+// writeStages prints the forecast by role and stage.
+func writeStages(out io.Writer, p skillopt.Plan) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "role\tstage\tcalls\tinput\toutput\tcost\t")
+	for _, st := range p.Forecast.Stages {
+		input, output := count(int64(st.Input.Expected)), count(int64(st.Output.Expected))
+		if st.Episodes {
+			input, output = "unknown", "unknown"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%s\t%s\t%s\t\n", st.Role, st.Stage, st.Calls.Expected, input, output, dollars(st.USD, p.Simulated))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print the plan: %w", err)
+	}
+	return nil
+}
+
+func dollars(v *skillopt.Interval, simulated bool) string {
+	switch {
+	case simulated:
+		return "none"
+	case v == nil:
+		return "unknown"
+	}
+	return money(v.Expected)
+}
+
+// money has cents, and more digits where cents would say nothing.
+func money(v float64) string {
+	if v < 1 {
+		return fmt.Sprintf("$%.4f", v)
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
+
+// writeForecast prints the sums of a forecast with their intervals.
+func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
+	f := p.Forecast
+	between := func(i skillopt.Interval) string {
+		return fmt.Sprintf("%s (%s to %s)", count(int64(i.Expected)), count(int64(i.Low)), count(int64(i.High)))
+	}
+	what := "calls"
+	if p.Episodes > 0 {
+		what = "calls and episodes"
+	}
+	lines := []string{fmt.Sprintf("expected: %s %s", between(f.Calls), what)}
+	lines = append(lines, fmt.Sprintf("tokens: %s input, %s output", between(f.Input), between(f.Output)))
+	cost := "cost: "
+	switch {
+	case p.Simulated:
+		cost += "none, the models are simulated"
+	case f.USD != nil:
+		cost += fmt.Sprintf("%s (%s to %s)", money(f.USD.Expected), money(f.USD.Low), money(f.USD.High))
+	default:
+		cost += "unknown: that of " + strings.Join(f.Unknown, " and ") + " is not known"
+	}
+	lines = append(lines, cost, fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High)))
+	basis := "estimated: prompts as they will be, replies of a usual length; a record makes it exact"
+	if f.Basis == skillopt.Measured {
+		basis = "by what the record of this configuration has measured"
+	}
+	lines = append(lines, "("+basis+")")
+	for _, line := range lines {
+		if a.Terminal && a.Width > 0 {
+			line = fold(line, a.Width-1)
+		}
+		fmt.Fprintln(out, line)
+	}
+}
+
+// length is a time of so many seconds, in words of a useful precision.
+func length(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", seconds)
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}
