@@ -212,7 +212,9 @@ func (s *setup) forecastStage(k stageRole, runs []*rehearsal, known measured) St
 
 // repeated expects of a stage what it was in a run of the same configuration.
 func (s *setup) repeated(st StageForecast, m stageMeasure) StageForecast {
-	of := func(v float64) Interval { return Interval{v, min(v, st.Calls.Low/max(1, st.Calls.Expected)*v), max(v, st.Calls.High/max(1, st.Calls.Expected)*v)} }
+	of := func(v float64) Interval {
+		return Interval{v, min(v, st.Calls.Low/max(1, st.Calls.Expected)*v), max(v, st.Calls.High/max(1, st.Calls.Expected)*v)}
+	}
 	st.Input, st.Output = of(m.calls*m.input).widened(1-replySpread, 1+replySpread), of(m.calls*m.output).widened(1-replySpread, 1+replySpread)
 	st.Calls = of(m.calls)
 	st.USD = s.priceOf(st.Role, st)
