@@ -33,7 +33,7 @@ var tiers = [][]string{
 	},
 	{"internal/draft", "internal/lab/worlds"},
 	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes"},
-	{"internal/train"},
+	{"internal/train", "internal/lab"},
 	{"internal/report"},
 	{"internal/config"},
 	{"internal/importer"},
