@@ -34,7 +34,7 @@ var tiers = [][]string{
 	{"internal/draft", "internal/lab/worlds"},
 	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes"},
 	{"internal/train", "internal/lab"},
-	{"internal/report"},
+	{"internal/report", "internal/lab/bench"},
 	{"internal/config"},
 	{"internal/importer"},
 	{"internal/wire"},

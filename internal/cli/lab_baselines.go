@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+)
+
+// addFigureFlags adds the flags for files that figures are written to.
+func addFigureFlags(c *cobra.Command, f *labFiles) {
+	c.Flags().StringVar(&f.csv, "csv", "", "write the figures to this file as CSV")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the figures into this file as SVG")
+}
+
+func (a *app) labBaselinesCommand() *cobra.Command {
+	var files labFiles
+	s := bench.Default()
+	c := &cobra.Command{
+		Use:   "baselines",
+		Short: "Compare training with what costs as much or less",
+		Long: `Let five ways to get a skill compete in simulated worlds, each with the same budget
+of model calls: no skill; the starting skill; one that the optimizer writes in one
+reply from all train tasks; the best on selection of as many such one-shots as the
+budget allows, each from half of the train tasks; and the skill that training makes.
+All are scored on the same test tasks, outside of the budget. A budget is a ceiling:
+the column "calls" says what was used.
+
+The optimizer of the simulation reads a rule off a single failure, and one-shots
+may make as many changes as they like: they are at their best here.
+
+No model is called: the figures are about methods in these worlds.
+
+` + exitHelp,
+		Example: `  skillopt lab baselines
+  skillopt lab baselines --worlds 20 --calls 600 --svg baselines.svg
+  skillopt lab baselines --rules 40 --depth 3 --harm 0.5 --json`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.labBaselines(cmd.Context(), s, files)
+		},
+	}
+	addSetupFlags(c, &s)
+	addFigureFlags(c, &files)
+	return c
+}
+
+// addSetupFlags adds the flags that say what contestants share.
+func addSetupFlags(c *cobra.Command, s *bench.Setup) {
+	f := c.Flags()
+	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds to compete in; they differ by their seed alone")
+	addWorldFlags(c, &s.World)
+	f.IntVar(&s.Train, "train", s.Train, "tasks to learn from")
+	f.IntVar(&s.Selection, "selection", s.Selection, "tasks to select by")
+	f.IntVar(&s.Test, "test", s.Test, "tasks to score on")
+	f.IntVar(&s.Calls, "calls", s.Calls, "budget of model calls of each contestant in one world")
+	f.IntVar(&s.Epochs, "epochs", s.Epochs, "epochs of training, as far as the budget reaches")
+	f.IntVar(&s.Batch, "batch", s.Batch, "tasks of a train batch")
+}
+
+func (a *app) labBaselines(ctx context.Context, s bench.Setup, files labFiles) error {
+	r, err := a.compete(ctx, s, bench.Baselines())
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := r.CSV(&table); err != nil {
+		return err
+	}
+	if err := a.writeFigures(files, table.Bytes(), r.Scores("Test score under one budget, by how the skill was made")); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, r)
+	}
+	return printStandings(a.Out, r)
+}
+
+// compete runs contestants and tells how far they are.
+func (a *app) compete(ctx context.Context, s bench.Setup, contestants []bench.Contestant) (bench.Result, error) {
+	s.Seed = s.World.Seed
+	if err := s.Validate(); err != nil {
+		return bench.Result{}, usagef("--%v; --help lists the flags", err)
+	}
+	return bench.Run(ctx, s, contestants)
+}
+
+func (a *app) writeFigures(f labFiles, table []byte, chart bench.Chart) error {
+	if f.csv != "" {
+		if err := run.WriteExport(a.absolute(f.csv), table); err != nil {
+			return err
+		}
+	}
+	if f.svg != "" {
+		return run.WriteExport(a.absolute(f.svg), []byte(chart.SVG()))
+	}
+	return nil
+}
+
+// printStandings prints what each contestant came to.
+func printStandings(out io.Writer, r bench.Result) error {
+	s := r.Setup
+	fmt.Fprintf(out, "simulated: %d worlds, seed %d; at most %d model calls each\n", s.Worlds, s.Seed, s.Calls)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "  \ttest\t95 %%\tcalls\tvs %s\n", r.Rows[0].Name)
+	for _, row := range r.Rows {
+		versus := ""
+		if row.Difference != nil {
+			versus = pointsText(*row.Difference)
+		}
+		fmt.Fprintf(w, "  %s\t%.3f\t%s\t%.0f\t%s\n", row.Name, row.Score.Mean, intervalText(row.Score), row.Calls, versus)
+	}
+	return w.Flush()
+}
+
+func intervalText(e bench.Estimate) string {
+	if e.Low == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f-%.3f", *e.Low, *e.High)
+}
+
+// pointsText renders a difference in points of the score.
+func pointsText(e bench.Estimate) string {
+	if e.Low == nil {
+		return fmt.Sprintf("%+.1f", 100*e.Mean)
+	}
+	return fmt.Sprintf("%+.1f (%+.1f to %+.1f)", 100*e.Mean, 100**e.Low, 100**e.High)
+}
