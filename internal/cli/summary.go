@@ -61,9 +61,13 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 
 // writeCertainty says how sure the figures are.
 func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
-	if r := s.Best.Reported; r != nil && s.Noise != nil && !s.Noise.Alike {
-		a.fold(out, fmt.Sprintf("best: %s %.3f [%.3f, %.3f] over %d evaluations; the first of each task said %.3f, shrunken %.3f",
-			r.Metric, r.Pooled, r.Low, r.High, r.Evaluations, r.Naive, r.Shrunken))
+	if r := s.Best.Reported; r != nil && (r.Pooled != r.Naive || r.Fresh != nil) {
+		text := fmt.Sprintf("best: %s %.3f [%.3f, %.3f] over %d evaluations; the first of each task said %.3f, shrunken %.3f",
+			r.Metric, r.Pooled, r.Low, r.High, r.Evaluations, r.Naive, r.Shrunken)
+		if r.Fresh != nil {
+			text += fmt.Sprintf(", a pass that nothing was decided by %.3f", *r.Fresh)
+		}
+		a.fold(out, text)
 	}
 	if n := s.Noise; n != nil && n.Advice != "" {
 		a.fold(out, "noise: "+n.Advice)

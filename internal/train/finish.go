@@ -89,6 +89,9 @@ func (t *trainer) finish(ctx context.Context) error {
 	if err := t.reselect(ctx, final); err != nil {
 		return err
 	}
+	if err := t.freshPass(ctx); err != nil {
+		return err
+	}
 	final.FinalScore, final.BestScore, final.BestStep = t.current.score, t.best.score, t.best.step
 	if t.Gate == ModeRace {
 		final.Reported = t.reported(&t.best)

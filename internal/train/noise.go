@@ -163,6 +163,10 @@ type Reported struct {
 	Shrunken    float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
 	Items       int     `json:"items"`
 	Evaluations int     `json:"evaluations"`
+
+	// Fresh is of a last pass that nothing was decided by; null if there was none,
+	// because one evaluation is the truth or the gate is no race.
+	Fresh *float64 `json:"fresh"`
 }
 
 // reported tells the score of a skill; nil if too little of it is measured.
@@ -173,7 +177,7 @@ func (t *trainer) reported(in *incumbent) *Reported {
 		return nil
 	}
 	n := len(e.measured())
-	r := &Reported{Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: n, Evaluations: e.evaluations()}
+	r := &Reported{Fresh: t.score(in.skill, t.fresh), Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: n, Evaluations: e.evaluations()}
 	if v := t.score(in.skill, e.outcomes); v != nil {
 		r.Naive = *v
 	}

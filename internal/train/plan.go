@@ -51,6 +51,7 @@ func (o Options) Plan(n Sizes) []StageCalls {
 // the seed skill again, fresh samples of both arms for every survivor, and a few
 // items again of what is accepted without them.
 func (o Options) raceRollouts(steps, selection int) int {
+	fresh := selection // of what is shipped
 	twice := min(selection, max(twiceMost, int(math.Ceil(twiceShare*float64(selection)))))
 	slow := 0
 	if o.SlowUpdate {
@@ -66,7 +67,7 @@ func (o Options) raceRollouts(steps, selection int) int {
 	if o.Reselect > 1 {
 		more += 2 * o.Reselect * selection // each round has half as many as the one before
 	}
-	return twice + more
+	return twice + more + fresh
 }
 
 // optimizerPlan bounds the optimizer's calls. A batch cuts into at most one

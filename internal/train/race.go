@@ -191,8 +191,12 @@ func (t *trainer) remember(prefix string, cand *incumbent, res gate.Result) {
 	t.judged(arms[gate.Candidate], prefix, res.Verdict)
 }
 
-// bestArm sums up the selection scores of the best skill.
+// bestArm sums up the selection scores of the best skill: those that nothing was
+// decided by, if there are any.
 func (t *trainer) bestArm() Arm {
+	if t.fresh != nil {
+		return t.arm(t.fresh)
+	}
 	arm := t.arm(t.best.outcomes)
 	if t.Gate != ModeRace {
 		return arm

@@ -81,7 +81,7 @@ func TestRaceOfASteadyTarget(t *testing.T) {
 	if f.Certificate == nil || !f.Certificate.Certified || value(f.Certificate.Difference) != "0.5" || f.Certificate.Wins != 20 || f.Certificate.Losses != 0 {
 		t.Errorf("certificate: %+v", f.Certificate)
 	}
-	if f.Reported == nil || f.Reported.Pooled != 0.5 || f.Reported.Naive != 0.5 || f.Reported.Items != 40 || f.Reported.Evaluations != 44 {
+	if f.Reported == nil || f.Reported.Pooled != 0.5 || f.Reported.Naive != 0.5 || f.Reported.Items != 40 || f.Reported.Evaluations != 44 || f.Reported.Fresh != nil {
 		t.Errorf("reported: %+v", f.Reported)
 	}
 }
@@ -120,7 +120,7 @@ func TestRaceOfANoisyTarget(t *testing.T) {
 	if most < 2 {
 		t.Error("no item of the accepted candidate was evaluated twice")
 	}
-	if rep := r.Reported; rep == nil || rep.Evaluations <= rep.Items || rep.Low >= rep.Pooled || rep.High <= rep.Pooled {
+	if rep := r.Reported; rep == nil || rep.Fresh == nil || rep.Evaluations <= rep.Items || rep.Low >= rep.Pooled || rep.High <= rep.Pooled {
 		t.Errorf("reported: %+v", rep)
 	}
 }

@@ -146,3 +146,31 @@ func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
 	}
 	return h, true
 }
+
+// freshPass evaluates the skill that is shipped once more where answers change,
+// so that its score does not rest on the evaluations that it was chosen by.
+func (t *trainer) freshPass(ctx context.Context) error {
+	if t.Gate != ModeRace || t.alike || !t.known(t.best) {
+		return nil
+	}
+	e := t.entry(&t.best)
+	place := rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}
+	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "fresh pass", Total: len(t.Data.Selection)})
+	out, err := t.roll(ctx, "fresh pass", place, t.Data.Selection, e.skill)
+	if err != nil {
+		return err
+	}
+	missing := missingOf(out)
+	if len(missing) > 0 {
+		if err := t.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Selection, missing)); err != nil {
+			return err
+		}
+	}
+	t.store.addAll(e, place.Sample, out)
+	t.refresh(&t.best)
+	t.refresh(&t.current)
+	if gate.Enough(len(out), len(missing)) {
+		t.fresh = out
+	}
+	return nil
+}

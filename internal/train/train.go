@@ -41,8 +41,9 @@ type trainer struct {
 	best    incumbent
 	history History
 	store   *store
-	alike   bool         // one evaluation is taken for the truth
-	cert    *Certificate // of best against seed
+	alike   bool                 // one evaluation is taken for the truth
+	cert    *Certificate         // of best against seed
+	fresh   []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 
 	stepNotes  []optimize.StepNote // of this epoch
 	metaSkill  string
