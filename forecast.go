@@ -94,9 +94,19 @@ func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error)
 	p := s.plan(o)
 	known, err := s.earlier(ctx)
 	if err == nil {
-		p.Forecast, err = s.forecast(ctx, o, known)
+		err = s.foresee(ctx, o, &p, known)
 	}
 	return p, classify(err, "")
+}
+
+// foresee adds to a plan what the run will take and what its gate can see.
+func (s *setup) foresee(ctx context.Context, o train.Options, p *Plan, known measured) (err error) {
+	if p.Forecast, err = s.forecast(ctx, o, known); err != nil || o.Gate == "off" {
+		return err
+	}
+	p.Selection = len(s.data.Selection)
+	p.Noise, err = s.knownNoise()
+	return err
 }
 
 func (s *setup) closeModels() {

@@ -31,6 +31,11 @@ type Plan struct {
 	// Forecast is what the run is expected to take.
 	Forecast *Forecast `json:"forecast,omitempty"`
 
+	// Selection is the number of tasks that the gate decides by, Noise what an A/A
+	// pass over them has found (MeasureNoise); nil: there was none, or no gate.
+	Selection int          `json:"selection,omitempty"`
+	Noise     *NoiseReport `json:"noise,omitempty"`
+
 	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
@@ -124,7 +129,7 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	plan := s.plan(o)
 	known, err := s.known(ctx, r)
 	if err == nil {
-		plan.Forecast, err = s.forecast(ctx, o, known)
+		err = s.foresee(ctx, o, &plan, known)
 	}
 	if err != nil {
 		return nil, err

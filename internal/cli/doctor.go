@@ -15,6 +15,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	var (
 		sets   []string
 		agents bool
+		noise  bool
+		yes    bool
 	)
 	c := &cobra.Command{
 		Use:   "doctor CONFIG_OR_DIR | --agents",
@@ -25,16 +27,25 @@ programs can be confined here; and the models, with one small call per role and
 what they cost. Somebody who answers by hand is not asked. Each row that fails says
 how to mend it, and the first of them decides the exit code.
 
+With --noise: instead of that, every selection task is asked twice with the same
+skill. That tells how much scores change by chance, what difference a gate can see,
+and what would help. The calls are recorded and paid for once.
+
 With --agents, and no config: which coding agents are installed. One that is not
 (marked with --) is no failure.
 
 ` + exitHelp,
 		Example: `  skillopt doctor my-skill
   skillopt doctor my-skill --set models.target.base_url=http://localhost:11434/v1
+  skillopt doctor my-skill --noise
   skillopt doctor --agents`,
 		Args: between(0, 1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case noise && len(args) == 1 && !agents:
+				return a.noise(cmd.Context(), args[0], noiseFlags{sets: sets, yes: yes})
+			case noise:
+				return usagef("--noise takes a config or a directory, and nothing else")
 			case agents && len(args) == 0 && len(sets) == 0:
 				return a.doctorAgents(cmd.Context())
 			case agents:
@@ -46,6 +57,8 @@ With --agents, and no config: which coding agents are installed. One that is not
 		},
 	}
 	c.Flags().BoolVar(&agents, "agents", false, "look for installed coding agents instead of checking a config")
+	c.Flags().BoolVar(&noise, "noise", false, "ask every selection task twice: how much do scores change by chance?")
+	c.Flags().BoolVar(&yes, "yes", false, "with --noise: do not ask before spending")
 	addSet(c, &sets)
 	return c
 }

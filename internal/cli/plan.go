@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
 // plan prints what a run is expected to take. Nothing is sent.
@@ -92,6 +93,9 @@ func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
 		cost += "unknown: that of " + strings.Join(f.Unknown, " and ") + " is not known"
 	}
 	lines = append(lines, cost, fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High)))
+	if text := gateSees(p); text != "" {
+		lines = append(lines, text)
+	}
 	basis := "estimated: prompts as they will be, replies of a usual length; a record makes it exact"
 	if f.Basis == skillopt.Measured {
 		basis = "by what the record of this configuration has measured"
@@ -103,6 +107,20 @@ func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
 		}
 		fmt.Fprintln(out, line)
 	}
+}
+
+// gateSees says what a difference the gate can see, as far as that is known.
+func gateSees(p skillopt.Plan) string {
+	switch {
+	case p.Selection == 0:
+		return ""
+	case p.Noise == nil:
+		return fmt.Sprintf("gate: %s, each %.1f points; how much chance changes is not measured yet (skillopt doctor --noise)",
+			plural.Of(p.Selection, "selection task", "selection tasks"), 100/float64(p.Selection))
+	case p.Noise.TooSmall:
+		return "gate: " + strings.Join(p.Noise.Advice, "; ")
+	}
+	return fmt.Sprintf("gate: %s, differences from %.1f points on can be told from chance", plural.Of(p.Selection, "selection task", "selection tasks"), 100*p.Noise.Detectable)
 }
 
 // length is a time of so many seconds, in words of a useful precision.
