@@ -99,6 +99,18 @@ func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error)
 	return p, classify(err, "")
 }
 
+// foretell is foresee for a run that is about to begin: it does not depend on a
+// forecast, and says if there is none.
+func (s *setup) foretell(ctx context.Context, o train.Options, p *Plan) {
+	known, err := s.earlier(ctx)
+	if err == nil {
+		err = s.foresee(ctx, o, p, known)
+	}
+	if err != nil {
+		s.warnings = append(s.warnings, fmt.Sprintf("there is no forecast of this run: %v", err))
+	}
+}
+
 // foresee adds to a plan what the run will take and what its gate can see.
 func (s *setup) foresee(ctx context.Context, o train.Options, p *Plan, known measured) (err error) {
 	if p.Forecast, err = s.forecast(ctx, o, known); err != nil || o.Gate == "off" {
@@ -411,12 +423,4 @@ func historyIn(dir string) *train.History {
 		return nil
 	}
 	return &h
-}
-
-// known is what was measured for a run that begins or goes on.
-func (s *setup) known(ctx context.Context, r *run.Run) (measured, error) {
-	if r.Resumed && len(r.Journal.Results()) > 0 {
-		return measure(r.Journal, historyIn(r.Dir)), nil
-	}
-	return s.earlier(ctx)
 }

@@ -127,18 +127,12 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	began := s.now()
 	o := s.trainOptions()
 	plan := s.plan(o)
-	known, err := s.known(ctx, r)
-	if err == nil {
-		err = s.foresee(ctx, o, &plan, known)
-	}
-	if err != nil {
-		return nil, err
-	}
 	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
 	if s.finish && !r.Resumed {
 		return nil, errors.Join(&inputError{errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")}, r.Discard())
 	}
 	if s.confirm != nil && !r.Resumed {
+		s.foretell(ctx, o, &plan)
 		if err := s.confirm(plan); err != nil {
 			return nil, errors.Join(&inputError{err}, r.Discard())
 		}
@@ -146,6 +140,7 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	if err := s.writeConfig(r); err != nil {
 		return summary, err
 	}
+	var err error
 	if o.EndAfter, err = s.endAfter(ctx, r, o); err != nil {
 		return nil, err
 	}
