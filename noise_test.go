@@ -12,8 +12,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// passes are two passes over n tasks of which the given ones change.
-func passes(n int, flips ...int) [2][]trajectory.Outcome {
+// twoPasses are two passes over n tasks of which the given ones change.
+func twoPasses(n int, flips ...int) [2][]trajectory.Outcome {
 	var out [2][]trajectory.Outcome
 	for i := range n {
 		o := trajectory.Outcome{ID: fmt.Sprint("t", i), Status: score.OK, Hard: float64(i % 2)}
@@ -34,11 +34,11 @@ func TestNoise(t *testing.T) {
 		tooSmall bool
 		advice   string
 	}{
-		"nothing changes":    {passes(40), 0, 1.0 / 40, false, "from 2 points on"},
-		"a few of many":      {passes(400, 0, 1, 2, 3), math.Sqrt(4.0 / 800), 2.8015 * math.Sqrt(2*4.0/800/400), false, "400 selection tasks are enough"},
-		"a few of a few":     {passes(20, 0, 1, 2, 3), math.Sqrt(4.0 / 40), 2.8015 * math.Sqrt(2*4.0/40/20), true, "more items: 157 selection tasks"},
-		"too few for chance": {passes(5), 0, 0.2, true, "more items: 10 selection tasks"},
-		"one":                {passes(1), 0, 1, true, "cannot decide anything"},
+		"nothing changes":    {twoPasses(40), 0, 1.0 / 40, false, "from 2 points on"},
+		"a few of many":      {twoPasses(400, 0, 1, 2, 3), math.Sqrt(4.0 / 800), 2.8015 * math.Sqrt(2*4.0/800/400), false, "400 selection tasks are enough"},
+		"a few of a few":     {twoPasses(20, 0, 1, 2, 3), math.Sqrt(4.0 / 40), 2.8015 * math.Sqrt(2*4.0/40/20), true, "more items: 157 selection tasks"},
+		"too few for chance": {twoPasses(5), 0, 0.2, true, "more items: 10 selection tasks"},
+		"one":                {twoPasses(1), 0, 1, true, "cannot decide anything"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestNoise(t *testing.T) {
 // What could not be measured is named and is no score.
 func TestNoiseWithoutATask(t *testing.T) {
 	t.Parallel()
-	two := passes(10)
+	two := twoPasses(10)
 	two[1][3] = trajectory.Outcome{ID: "t3", Status: score.Unmeasured, FailReason: "the line is dead"}
 	var n NoiseReport
 	if err := n.compare(two, score.Projection{Metric: "hard"}); err != nil {
