@@ -26,6 +26,7 @@ import (
 // says, by the seed of the rollout and its own dice. A task of which broken says so has no outcome.
 type chancyEnv struct {
 	broken func(t task.Task, skill string) bool
+	after  func(runs int) // called within each episode
 
 	mu    sync.Mutex
 	runs  int
@@ -36,6 +37,9 @@ func (e *chancyEnv) Rollout(ctx context.Context, t task.Task, s skill.Skill, _ m
 	seed, _ := task.Seed(ctx)
 	e.mu.Lock()
 	e.runs++
+	if e.after != nil {
+		e.after(e.runs)
+	}
 	if e.seeds == nil {
 		e.seeds = map[string][]int64{}
 	}
@@ -157,6 +161,36 @@ func TestCompareGoesOn(t *testing.T) {
 	}
 	if diff := cmp.Diff(whole, long, lasting); diff != "" {
 		t.Errorf("in one go and in two (-one +two):\n%s", diff)
+	}
+}
+
+// A comparison that is stopped in the middle of a pass goes on there.
+func TestCompareIsStoppedAndGoesOn(t *testing.T) {
+	t.Parallel()
+	dir, stop := t.TempDir(), make(chan struct{})
+	first, second := &chancyEnv{}, &chancyEnv{}
+	first.after = func(runs int) {
+		if runs == 50 {
+			close(stop)
+		}
+	}
+	got, err := compareEnv(t, first, 30, 70, skillopt.WithRunDir(dir), skillopt.WithPasses(20), skillopt.WithStop(stop))
+	if got != nil || kind(err) != skillopt.Stopped || manifestStatus(t, dir) != "stopped" {
+		t.Fatalf("%+v, %v (%s)", got, err, kind(err))
+	}
+	rest, err := compareEnv(t, second, 30, 70, skillopt.WithRunDir(dir), skillopt.WithPasses(20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := compareEnv(t, &chancyEnv{}, 30, 70, skillopt.WithRunDir(t.TempDir()), skillopt.WithPasses(20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(whole, rest, lasting); diff != "" {
+		t.Errorf("in one go and in two (-one +two):\n%s", diff)
+	}
+	if all := first.runs + second.runs; second.runs == 0 || all != 2*whole.Pairs {
+		t.Errorf("%d and %d episodes, want %d together: nothing is paid for twice", first.runs, second.runs, 2*whole.Pairs)
 	}
 }
 
