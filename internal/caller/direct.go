@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -46,11 +47,18 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 			Key: d.key, Kind: journal.Inner, Attempt: d.session, Ordinal: int(d.calls.Add(1)) - 1, Spend: got.spend,
 		})
 	}
+	e.watch = c.watch(d.role, e)
 	got, failure, err := c.once(ctx, d.role, e, false)
 	got.spend.Role = d.role.name // also of one that was never sent
 	c.meter.end(got.spend, got.received)
 	if failure != nil {
 		err = errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code)))
+	}
+	if err == nil && failure != nil {
+		e.watch.failed(time.Now(), failure.Code)
+		e.watch.answered(time.Now(), got, failure)
+	} else {
+		e.watch.answered(time.Now(), got, err)
 	}
 	switch {
 	case err != nil:

@@ -82,8 +82,11 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key)}
+	w := &watch{observe: c.opts.Observe, what: Activity{Key: call.Key, Stage: call.Stage, Role: r.name, Try: client.try, Episode: true, Request: model.Request{Model: r.Model}}}
+	w.begin(time.Now())
 	result, err := run(c.underway(ctx), client)
 	if err := client.verdict(err); err != nil {
+		w.episode(time.Now(), journal.Spend{}, err)
 		return nil, err
 	}
 	spend, most := client.reported(result.Usage)
@@ -91,6 +94,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		Key: call.Key, Kind: journal.Episode, Attempt: client.try, Input: in, Digest: digest, Result: result.Data,
 		Replace: c.opts.Forked, Spend: spend,
 	})
+	w.episode(time.Now(), spend, err)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,11 @@ type Options struct {
 	// concurrently. Nil: nobody wants to know.
 	Waiting func(Outage)
 
+	// Observe is told of everything that the record does not answer, when it begins,
+	// and what it returns is told how it goes on. It may be called concurrently and
+	// must not block. Nil: nobody wants to know.
+	Observe func(Activity) Observation
+
 	// JitterSeed seeds the spread of waiting times. No result depends on it.
 	JitterSeed uint64
 }

@@ -28,6 +28,8 @@ type errand struct {
 	// else of the time that a request takes is a wait for a slot, the server's
 	// bucket or the next try.
 	served *time.Duration
+
+	watch *watch
 }
 
 // answer is a reply and what it cost.
@@ -46,7 +48,9 @@ func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
 	if err := c.meter.begin(r.name); err != nil {
 		return answer{}, err
 	}
+	e.watch = c.watch(r, e)
 	got, err := c.retry(ctx, r, e)
+	e.watch.answered(time.Now(), got, err)
 	got.spend.Role = r.name // also of one that was never sent
 	c.meter.end(got.spend, got.received)
 	return got, err
@@ -63,6 +67,7 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 		if failure.Code == model.Waiting {
 			return answer{}, &WaitingError{Key: e.key, Err: failure.Err}
 		}
+		e.watch.failed(time.Now(), failure.Code)
 		if err := errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code))); err != nil {
 			return answer{}, err
 		}
@@ -83,6 +88,7 @@ func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answe
 		ctx = c.underway(ctx)
 	}
 	started := time.Now()
+	e.watch.begin(started)
 	resp, failure := generate(ctx, r, e.req)
 	now := time.Now()
 	if e.served != nil && (failure == nil || ctx.Err() != nil) {
