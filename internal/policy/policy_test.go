@@ -18,7 +18,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 // tiers lists the rooms from the bottom up. A room may import what stands in a
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
-	{"internal/nearest", "internal/plural", "internal/together"},
+	{"internal/nearest", "internal/plural", "internal/together", "internal/telemetry/otlptest"},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},
 	{"trajectory", "internal/provenance"},
@@ -32,7 +32,7 @@ var tiers = [][]string{
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
 	{"internal/draft", "internal/lab/worlds"},
-	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes"},
+	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
 	{"internal/train", "internal/lab"},
 	{"internal/report", "internal/lab/bench"},
 	{"internal/config"},
