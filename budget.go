@@ -190,6 +190,7 @@ func (s *setup) asRecorded() *setup {
 	out := *s
 	l := &out.cfg.Limits
 	l.USD, l.Tokens, l.Calls, l.Time, l.Roles = nil, nil, nil, nil, config.RoleLimits{}
+	out.cfg.Telemetry = config.Telemetry{} // it happened once
 	out.models = maps.Clone(s.models)
 	for role, b := range out.models {
 		b.Close = nil

@@ -88,7 +88,8 @@ func prepareDraft(cfg Config, req DraftRequest, opts []Option) (*setup, draft.Ma
 	only := config.Default()
 	only.Models.Optimizer, only.Limits, only.Prices = cfg.Models.Optimizer, cfg.Limits, cfg.Prices
 	only.Cache, only.Record, only.Run, only.Train.Seed = cfg.Cache, cfg.Record, cfg.Run, req.Seed
-	s := &setup{cfg: only, contents: map[string]string{}}
+	only.Telemetry = cfg.Telemetry
+	s := &setup{cfg: only, command: "draft", contents: map[string]string{}}
 	var m draft.Material
 	if err := s.begin(opts); err != nil {
 		return nil, m, err

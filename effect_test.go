@@ -75,7 +75,7 @@ func effects() map[string]effect {
 			all[key] = e
 		}
 	}
-	return withAgent(withWire(all))
+	return withTelemetry(withAgent(withWire(all)))
 }
 
 func systemTexts(s sight) any { return s.prompts("rollout", "system") }

@@ -58,6 +58,7 @@ func Evaluate(ctx context.Context, cfg Config, split string, opts ...Option) (*E
 	if err := s.set.Require(splits...); err != nil {
 		return nil, classify(err, "")
 	}
+	s.command = "eval"
 	s.identify("evaluate", split)
 	s.cfg.Run.Name = s.runName() + "-eval"
 	r, err := s.open(ctx)

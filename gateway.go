@@ -73,20 +73,21 @@ type Gateway struct {
 	// Provider is who answers, as models.ROLE.provider names it.
 	Provider string
 
-	setup  *setup
-	built  wire.Built
-	price  *caller.Price
-	run    *run.Run
-	caller *caller.Caller
-	serves *gateway.Gateway
-	began  time.Time
-	life   context.Context // of watch
-	stop   context.CancelFunc
-	ended  chan struct{} // closed by watch when limits.time is reached
-	wg     sync.WaitGroup
-	key    string // of the session in the ledger
-	try    int    // of the session: one before it may have been killed
-	role   string
+	followed followed
+	setup    *setup
+	built    wire.Built
+	price    *caller.Price
+	run      *run.Run
+	caller   *caller.Caller
+	serves   *gateway.Gateway
+	began    time.Time
+	life     context.Context // of watch
+	stop     context.CancelFunc
+	ended    chan struct{} // closed by watch when limits.time is reached
+	wg       sync.WaitGroup
+	key      string // of the session in the ledger
+	try      int    // of the session: one before it may have been killed
+	role     string
 
 	mu     sync.Mutex
 	sum    GatewaySummary
@@ -127,7 +128,7 @@ func OpenGateway(ctx context.Context, cfg Config, o GatewayOptions, opts ...Opti
 // goes on when the rest of the configuration has changed.
 func prepareGateway(cfg Config, role string, opts []Option) (*setup, error) {
 	only := config.Default()
-	only.Limits, only.Prices, only.Run = cfg.Limits, cfg.Prices, cfg.Run
+	only.Limits, only.Prices, only.Run, only.Telemetry = cfg.Limits, cfg.Prices, cfg.Run, cfg.Telemetry
 	var m config.Model
 	switch role {
 	case model.Target:
@@ -139,7 +140,7 @@ func prepareGateway(cfg Config, role string, opts []Option) (*setup, error) {
 	default:
 		return nil, &inputError{fmt.Errorf("the role %q is none; allowed: target, optimizer, judge", role)}
 	}
-	s := &setup{cfg: only, contents: map[string]string{}}
+	s := &setup{cfg: only, command: "gateway", contents: map[string]string{}}
 	if err := s.begin(opts); err != nil {
 		return nil, err
 	}
@@ -163,12 +164,15 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	if g.run, err = s.openLedger(ctx); err != nil {
 		return err
 	}
+	if g.followed, err = s.follow(); err != nil {
+		return err
+	}
 	role := s.role(g.role, g.built)
 	l := s.cfg.Limits
 	g.caller, err = caller.New(caller.Options{
 		Journal: g.run.Journal, RunName: g.run.Manifest.Name, Roles: map[string]caller.Role{g.role: role},
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Limits: ceilings(l),
-		JitterSeed: uint64(s.cfg.Train.Seed),
+		JitterSeed: uint64(s.cfg.Train.Seed), Observe: g.followed.observe(),
 	})
 	if err != nil {
 		return fmt.Errorf("set up calls: %w", err)
@@ -355,6 +359,7 @@ func (g *Gateway) settle(sum *GatewaySummary) error {
 func (g *Gateway) release() error {
 	g.stop()
 	g.wg.Wait()
+	g.followed.close(g.setup.options.events)
 	var errs []error
 	if g.serves != nil {
 		errs = append(errs, g.serves.Close())

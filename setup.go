@@ -33,6 +33,7 @@ import (
 type setup struct {
 	options
 	cfg      Config
+	command  string // what runs, "" = train
 	loaded   *config.Loaded
 	skill    skill.Skill
 	set      task.Set

@@ -39,14 +39,20 @@ type world struct {
 	closers  []func() error
 	hide     *redact.Exact
 	commands chan struct{} // bounds the commands of checks that run at once
+	followed followed
 	stopped  chan struct{}
 	watched  chan struct{}
 }
 
 // world builds it over an open run. ctx is that of the whole run.
 func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
-	w := &world{setup: s, run: r, events: serial(s.options.events), stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now(), commands: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	w := &world{setup: s, run: r, stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now(), commands: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	w.hide = s.hidden()
+	var err error
+	if w.followed, err = s.follow(); err != nil {
+		return nil, err
+	}
+	w.events = serial(w.followed.sink(s.options.events))
 	w.recorded = len(r.Journal.Results())
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
@@ -69,14 +75,16 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		Journal: r.Journal, RunName: r.Manifest.Name, Roles: roles,
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.cfg.Record.Reuse,
 		Limits: ceilings(l),
-		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed), Waiting: w.outage,
+		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed), Waiting: w.outage, Observe: w.followed.observe(),
 	})
 	if err != nil {
+		w.followed.close(nil)
 		return nil, fmt.Errorf("set up calls: %w", err)
 	}
 	w.caller = c
 	episode, err := w.episode()
 	if err != nil {
+		w.followed.close(nil)
 		return nil, err
 	}
 	w.runner = &rollout.Runner{Episode: episode, Extra: 2}
@@ -150,6 +158,7 @@ func (w *world) close() {
 			w.events(event.Warning{Text: err.Error()})
 		}
 	}
+	w.followed.close(w.events)
 	_ = os.Remove(filepath.Join(w.run.Dir, workspaces)) // unless some are kept, or there are none
 }
 

@@ -30,6 +30,7 @@ type Config struct {
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
 	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
+	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/telemetry.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
 }
 
@@ -247,6 +248,14 @@ type Price struct {
 // Cache keeps answers across runs.
 type Cache struct {
 	Dir string `key:"dir" doc:"a folder in which usable answers are kept across runs, by endpoint, request and sample; absent: off" path:"file"`
+}
+
+// Telemetry is where traces and metrics of a run are sent.
+type Telemetry struct {
+	Endpoint string            `key:"endpoint" doc:"URL of an OTLP/HTTP receiver, without v1/traces; absent: nothing is sent. Variables are not looked at: write ${OTEL_EXPORTER_OTLP_ENDPOINT} to use one"`
+	Headers  map[string]string `key:"headers" doc:"HTTP headers of what is sent, such as the key of the receiver"`
+	Service  string            `key:"service" doc:"service.name of what is sent"`
+	Content  bool              `key:"content" doc:"send what models are asked and answer too, known secrets taken out; false: only numbers and names"`
 }
 
 // Run is where the run is kept.

@@ -29,6 +29,7 @@ func Default() Config {
 		Eval:       Eval{Test: true},
 		Record:     Record{Reuse: "auto"},
 		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute), Reserve: "auto"},
+		Telemetry:  Telemetry{Service: "skillopt"},
 		Run:        Run{Dir: "runs"},
 	}
 }

@@ -56,7 +56,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 // isOperational names the blocks that never belong to the identity. extends is
 // how a config was written, not what it says.
 func isOperational(key string) bool {
-	return key == "limits" || key == "prices" || key == "cache" || key == "run" || key == "extends"
+	return key == "limits" || key == "prices" || key == "cache" || key == "telemetry" || key == "run" || key == "extends"
 }
 
 func jsonText(v any) string {

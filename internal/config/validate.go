@@ -141,6 +141,7 @@ func (d *decoder) rules(c *Config) {
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)
 	d.runName(c.Run.Name)
+	d.telemetry(c.Telemetry)
 	d.ratio(c.Split.Ratio)
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)

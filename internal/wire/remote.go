@@ -142,7 +142,7 @@ func (s server) adapter(base string) (model.Client, error) {
 func (s server) openai(base string) (model.Client, error) {
 	m := s.config
 	o := openai.Options{
-		BaseURL: base, APIKey: s.key, Headers: m.Headers, API: m.API, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Body: s.Body, Proxy: proxy(s.lookup),
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, API: m.API, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Body: s.Body, Proxy: Proxy(s.lookup),
 		Quirks: openai.Quirks{
 			TokenField: s.TokenField, NoTemperature: s.noTemperature(), EffortField: s.EffortField, Efforts: s.Efforts,
 			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey && s.Warning == "",
@@ -189,7 +189,7 @@ func (s server) schema() string {
 func (s server) anthropic(base string) (model.Client, error) {
 	m := s.config
 	o := anthropic.Options{
-		Headers: m.Headers, AlwaysThinks: s.AlwaysThink, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
+		Headers: m.Headers, AlwaysThinks: s.AlwaysThink, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
 		Structured: anthropic.StructuredTool, Sampling: anthropic.SamplingOne, Thinking: anthropic.ThinkEffort,
 	}
 	switch {
@@ -248,7 +248,7 @@ func (s server) googleToken() (func(context.Context) (string, error), error) {
 	if err != nil {
 		return nil, fmt.Errorf("google.credentials: %w", err)
 	}
-	token, err := gemini.Credentials(data, header.NewTransport(proxy(s.lookup)))
+	token, err := gemini.Credentials(data, header.NewTransport(Proxy(s.lookup)))
 	if err != nil {
 		return nil, fmt.Errorf("google.credentials: %w", err)
 	}
@@ -258,7 +258,7 @@ func (s server) googleToken() (func(context.Context) (string, error), error) {
 func (s server) gemini(base string) (model.Client, error) {
 	m := s.config
 	o := gemini.Options{
-		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
+		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
 		Structured: m.Structured != "off", AlwaysThinks: s.AlwaysThink,
 	}
 	if s.Budget {
@@ -281,7 +281,7 @@ func (s server) ollama(base string) (model.Client, error) {
 	m := s.config
 	o := ollama.Options{
 		BaseURL: base, APIKey: s.key, Headers: m.Headers, Structured: m.Structured != "off", Context: m.Context,
-		Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: proxy(s.lookup),
+		Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
 	}
 	switch m.Thinking {
 	case preset.ThinkingEnabled:

@@ -180,8 +180,8 @@ func worldDigest(path string) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// proxy reads the usual variables through lookup, not from the process.
-func proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, error) {
+// Proxy reads the usual variables through lookup, not from the process.
+func Proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, error) {
 	either := func(name string) string {
 		if v, ok := lookup(strings.ToUpper(name)); ok {
 			return v
