@@ -67,9 +67,12 @@ type StepDone struct {
 	Edits     int      `json:"edits"`
 	Budget    int      `json:"edit_budget"`
 
-	// Of a race only: how much better the candidate was and its standard error.
+	// Of a race only: how much better the candidate was, its standard error, and on
+	// how many items. One that was rejected early was not scored on all of them, and
+	// its score is not to be compared with the best's.
 	Difference *float64 `json:"difference,omitempty"`
 	SE         *float64 `json:"difference_se,omitempty"`
+	N          int      `json:"selection_n,omitempty"`
 }
 
 // EpochDone reports what the end of an epoch decided.

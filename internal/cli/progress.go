@@ -103,7 +103,15 @@ func (p *progress) stepDone(e event.StepDone) {
 	}
 	digits := len(fmt.Sprint(p.steps))
 	p.line("step %*d/%d  epoch %d  train %-5s  edits %-4s  candidate %-5s  best %-5s  %s",
-		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, scoreText(e.Candidate), scoreText(e.Best), e.Action)
+		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, scoreText(e.Candidate), scoreText(e.Best), decisionText(e.Action, e.Difference, e.N))
+}
+
+// decisionText is a decision, and what a race rested it on.
+func decisionText(action string, difference *float64, n int) string {
+	if difference == nil {
+		return action
+	}
+	return fmt.Sprintf("%s (%+.3f on %s)", action, *difference, plural.Of(n, "task", "tasks"))
 }
 
 // noise says what asking twice has shown.

@@ -348,7 +348,7 @@ func (a *app) showSteps(h train.History) {
 				edits += fmt.Sprintf("/%d", *s.Budget)
 			}
 		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, scoreText(s.Candidate), scoreText(s.Current), scoreText(s.Best), s.Action)
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, scoreText(s.Candidate), scoreText(s.Current), scoreText(s.Best), decisionText(s.Action, s.Difference, s.SelectionN))
 	}
 	if err := w.Flush(); err != nil {
 		return

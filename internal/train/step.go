@@ -396,11 +396,15 @@ func (s *step) close() error {
 	if r.Budget != nil {
 		budget = *r.Budget
 	}
-	s.Events(event.StepDone{
+	done := event.StepDone{
 		Epoch: s.epoch, Step: s.number, Action: r.Action, Rollout: r.RolloutHard, Candidate: r.Candidate,
 		Current: r.Current, Best: r.Best, BestStep: r.BestStep, Edits: r.Ranked, Budget: budget,
 		Difference: r.Difference, SE: r.SE,
-	})
+	}
+	if done.Difference != nil {
+		done.N = r.SelectionN
+	}
+	s.Events(done)
 	return nil
 }
 
