@@ -148,6 +148,9 @@ type Curriculum struct {
 	Bins        int     `key:"bins" doc:"difficulty bins" min:"1" max:"1000"`
 	Temperature float64 `key:"temperature" doc:"below 1 sharpens the choice of bins" min:"0.01"`
 	EMAAlpha    float64 `key:"ema_alpha" doc:"weight of the newest score in a task's difficulty" min:"0" max:"1"`
+
+	SettledAfter  int     `key:"settled_after" doc:"tasks that were solved at each of their last N rollouts in train batches, or at none, are drawn less; 0 = none are" min:"0" max:"1000"`
+	SettledWeight float64 `key:"settled_weight" doc:"share of its draws that such a task keeps; another task takes its place" min:"0" max:"1"`
 }
 
 // Reflect is how analysts read trajectories.

@@ -18,7 +18,7 @@ func Default() Config {
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{
 			Epochs: 4, Accumulation: 1, Seed: 42,
-			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3},
+			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: 8},
 		Aggregate:  Aggregate{FanIn: 8},

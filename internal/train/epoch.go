@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -28,18 +29,48 @@ func (t *trainer) batches(epoch, steps int) ([]schedule.Batch, error) {
 	return plan, nil
 }
 
-// drawn replaces the tasks of a microbatch by what the curriculum prefers.
+// drawn replaces the tasks of a microbatch by what the curriculum prefers, and
+// settled ones by others.
 func (s *step) drawn(b schedule.Batch) schedule.Batch {
-	if s.curriculum == nil {
-		return b
+	keys := idsOf(s.Data.Train)
+	if s.curriculum != nil {
+		total := s.Steps(len(s.Data.Train))
+		b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: s.number - 1, Total: total})
 	}
-	keys := make([]string, len(s.Data.Train))
-	for i, tk := range s.Data.Train {
-		keys[i] = tk.ID
+	if s.settled != nil {
+		var replaced int
+		b.Items, replaced = s.settled.Thin(pyrand.New(seedOf(b.Seed, "settled")), keys, b.Items)
+		s.replaced += replaced
 	}
-	total := s.Steps(len(s.Data.Train))
-	b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: s.number - 1, Total: total})
 	return b
+}
+
+// follow shows the curriculum how the tasks of a step ended, and notes what it
+// knows. Everything comes from the record, so that a resumed run draws alike.
+func (s *step) follow() {
+	if s.curriculum == nil && s.settled == nil {
+		return
+	}
+	s.record.Curriculum = map[string]float64{}
+	for _, o := range s.outcomes {
+		if !o.Status.Measured() {
+			continue
+		}
+		if s.curriculum != nil {
+			s.curriculum.Update(o.ID, s.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0))
+		}
+		if s.settled != nil {
+			s.settled.Look(o.ID, o.Hard)
+		}
+	}
+	if s.curriculum != nil {
+		s.record.Curriculum = s.curriculum.Metrics()
+	}
+	if s.settled != nil {
+		solved, failed := s.settled.Count()
+		s.record.Curriculum["settled/solved"], s.record.Curriculum["settled/failed"] = float64(solved), float64(failed)
+		s.record.Curriculum["settled/replaced"] = float64(s.replaced)
+	}
 }
 
 // endEpoch compares the skill with that of the epoch before and lets the

@@ -64,6 +64,12 @@ type Curriculum struct {
 	Bins        int
 	Temperature float64
 	Alpha       float64
+
+	// Tasks that ended the same way at each of the last SettledAfter looks keep
+	// only the share SettledWeight of their draws, whatever the strategy; 0: all
+	// keep all.
+	SettledAfter  int
+	SettledWeight float64
 }
 
 // Data are the tasks by split.

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/together"
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -34,6 +33,7 @@ type step struct {
 	candidate skill.Skill
 	before    *float64 // of the incumbent, on the items that the candidate was judged by
 	record    StepRecord
+	replaced  int // settled tasks that made room for others
 	files     map[string]any
 }
 
@@ -61,7 +61,7 @@ func (s *step) run(ctx context.Context) error {
 }
 
 func (s *step) reset() {
-	s.outcomes, s.reflected = nil, nil
+	s.outcomes, s.reflected, s.replaced = nil, nil, 0
 	s.record = StepRecord{Step: s.number, Epoch: s.epoch, StepInEpoch: s.inEpoch, Metric: string(s.Projection.Metric)}
 	s.files = map[string]any{}
 }
@@ -218,14 +218,7 @@ func (s *step) summariseRollouts() {
 	if n > 0 {
 		s.record.RolloutHard, s.record.RolloutSoft = &p.Hard, &p.Soft
 	}
-	if s.curriculum != nil {
-		for _, o := range s.outcomes {
-			if o.Status.Measured() {
-				s.curriculum.Update(o.ID, s.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0))
-			}
-		}
-		s.record.Curriculum = s.curriculum.Metrics()
-	}
+	s.follow()
 	for _, r := range s.reflected {
 		s.record.LostReplies += len(r.Lost)
 		s.record.Notes = append(s.record.Notes, r.Notes()...)

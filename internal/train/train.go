@@ -49,7 +49,8 @@ type trainer struct {
 	metaSkill  string
 	epochStart skill.Skill // the skill with which the last epoch ended
 	curriculum *schedule.Curriculum
-	parts      int // of the loop that are done
+	settled    *schedule.Settled // nil: tasks are drawn alike, settled or not
+	parts      int               // of the loop that are done
 	counts     struct{ accepted, rejected, skipped, lost int }
 }
 
@@ -89,6 +90,9 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 			return nil, err
 		}
 		t.curriculum = c
+	}
+	if n := o.Curriculum.SettledAfter; n > 0 {
+		t.settled = schedule.NewSettled(schedule.SettledConfig{After: n, Weight: o.Curriculum.SettledWeight})
 	}
 	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
 	return t, nil

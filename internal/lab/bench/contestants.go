@@ -158,3 +158,22 @@ func BestOfN(ctx context.Context, a *Arena) (Outcome, error) {
 	}
 	return Outcome{Skill: best.Text(), Calls: used()}, nil
 }
+
+// Curricula returns training with each curriculum; training without one is first.
+// after and weight are those of the rule that draws settled tasks less.
+func Curricula(after int, weight float64) []Contestant {
+	var out []Contestant
+	rule := fmt.Sprintf("; settled after %d looks, then %v of its draws", after, weight)
+	for _, s := range []struct{ name, what string }{
+		{"none", "each epoch one pass"},
+		{"uniform", "bins of difficulty, all alike"},
+		{"easy_first", "easy tasks first, all alike at the end"},
+		{"competence_based", "from easy to hard"},
+	} {
+		c := train.Curriculum{Strategy: s.name, Bins: 5, Temperature: 1, Alpha: 0.3}
+		out = append(out, Contestant{s.name, s.what, Trained(c)})
+		c.SettledAfter, c.SettledWeight = after, weight
+		out = append(out, Contestant{s.name + ", less", s.what + rule, Trained(c)})
+	}
+	return out
+}
