@@ -47,6 +47,7 @@ type setup struct {
 	user     *template.Template
 	models   map[string]wire.Built
 	contents map[string]string // key -> digest of the file it names
+	known    *knownAnswers     // what another run has recorded; nil: nothing
 	versions map[string]string // of programs that the run uses, as settings of its manifest
 }
 

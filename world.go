@@ -66,6 +66,9 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	if s.cfg.Cache.Dir != "" {
 		cache = caller.DirCache{Dir: s.cfg.Cache.Dir}
 	}
+	if s.known != nil {
+		cache = s.known.over(cache)
+	}
 	var replay caller.Replay
 	if s.replay != nil { // a nil pointer in an interface is not nil
 		replay = s.replay

@@ -54,12 +54,14 @@ func (d DirCache) path(key string) string {
 	return filepath.Join(d.Dir, key[:2], key[2:]+".json")
 }
 
-// cacheKey names an answer across runs: by the endpoint and by everything that
-// the answer depends on, the seed of the sample among it.
-func cacheKey(r *role, digest journal.Digest) string {
-	sum := sha256.Sum256(append([]byte(r.Endpoint+"\x00"), digest[:]...))
+// CacheKey names an answer across runs: by the endpoint and by the digest of
+// everything that the answer depends on, the seed of the sample among it.
+func CacheKey(endpoint string, digest journal.Digest) string {
+	sum := sha256.Sum256(append([]byte(endpoint+"\x00"), digest[:]...))
 	return hex.EncodeToString(sum[:])
 }
+
+func cacheKey(r *role, digest journal.Digest) string { return CacheKey(r.Endpoint, digest) }
 
 // cached answers a first attempt from the cache and records the answer as one
 // that another run paid for. A damaged entry is no answer.

@@ -42,6 +42,10 @@ type runView struct {
 
 	// Comparison is what `skillopt compare` came to.
 	Comparison *skillopt.Comparison `json:"comparison,omitempty"`
+
+	// Ablation and Pruning are what `skillopt ablate` and `skillopt prune` came to.
+	Ablation *skillopt.Ablation `json:"ablation,omitempty"`
+	Pruning  *skillopt.Pruned   `json:"pruning,omitempty"`
 }
 
 // evaluates reports whether a run is one of `skillopt eval`.
@@ -49,6 +53,12 @@ func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "
 
 // compares reports whether a run is one of `skillopt compare`.
 func compares(m run.Manifest) bool { return m.Identity["library.compare"] != "" }
+
+// ablates and prunes report whether a run is one of `skillopt ablate` or
+// `skillopt prune`.
+func ablates(m run.Manifest) bool { return m.Identity["library.ablate"] != "" }
+
+func prunes(m run.Manifest) bool { return m.Identity["library.prune"] != "" }
 
 // drafts reports whether a run is one of `skillopt init --generate`.
 func drafts(m run.Manifest) bool { return m.Identity["library.draft"] != "" }
@@ -112,6 +122,9 @@ func (a *app) readRun(path string) (runView, error) {
 			v.Comparison = &c
 		}
 	}
+	if ablates(m) || prunes(m) {
+		return v, v.readPruning()
+	}
 	if !evaluates(m) {
 		return v, nil
 	}
@@ -171,6 +184,8 @@ type listRow struct {
 	Serves    bool      `json:"serves,omitempty"`    // it is the ledger of `skillopt gateway`
 	Replays   bool      `json:"replays,omitempty"`   // its answers came from a cassette
 	Drafts    bool      `json:"drafts,omitempty"`    // it is the record of `skillopt init --generate`
+	Ablates   bool      `json:"ablates,omitempty"`   // it is one of `skillopt ablate`
+	Prunes    bool      `json:"prunes,omitempty"`    // it is one of `skillopt prune`
 
 	// Exploratory: its tasks are drafts that nobody has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
@@ -183,7 +198,7 @@ type listRow struct {
 func (a *app) printRuns(dir string, entries []run.Entry) error {
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Compares: compares(e.Manifest), Serves: serves(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest)}
+		r := listRow{Dir: e.Dir, Status: e.Manifest.Status, CreatedAt: e.Manifest.CreatedAt, Simulated: e.Manifest.Simulated, Evaluates: evaluates(e.Manifest), Compares: compares(e.Manifest), Serves: serves(e.Manifest), Replays: replays(e.Manifest), Drafts: drafts(e.Manifest), Ablates: ablates(e.Manifest), Prunes: prunes(e.Manifest)}
 		v, err := a.readRun(e.Dir)
 		if err != nil {
 			r.Status, r.Error = "damaged", err.Error()
@@ -220,7 +235,7 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{r.Evaluates, "evaluation"}, {r.Compares, "comparison"}, {r.Serves, "gateway"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
+	}{{r.Evaluates, "evaluation"}, {r.Compares, "comparison"}, {r.Ablates, "ablation"}, {r.Prunes, "pruning"}, {r.Serves, "gateway"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}
@@ -311,6 +326,9 @@ func (a *app) showRun(v runView) error {
 	}
 	if compares(m) {
 		return a.showComparison(v)
+	}
+	if ablates(m) || prunes(m) {
+		return a.showPruning(v)
 	}
 	a.showSteps(v.History)
 	a.showEpochs(v.History)

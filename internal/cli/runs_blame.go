@@ -57,7 +57,7 @@ func (a *app) readReport(dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := r.Manifest; evaluates(m) || compares(m) || serves(m) || drafts(m) {
+	if m := r.Manifest; evaluates(m) || compares(m) || serves(m) || drafts(m) || ablates(m) || prunes(m) {
 		return nil, usagef("run %s trains no skill; `skillopt runs show %s` explains it", dir, dir)
 	}
 	return r, nil

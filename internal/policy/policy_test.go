@@ -33,7 +33,7 @@ var tiers = [][]string{
 	},
 	{"internal/draft", "internal/lab/worlds"},
 	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
-	{"internal/train", "internal/lab"},
+	{"internal/train", "internal/lab", "internal/prune"},
 	{"internal/report", "internal/lab/bench"},
 	{"internal/config"},
 	{"internal/importer"},

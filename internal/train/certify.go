@@ -54,7 +54,7 @@ func (t *trainer) certified(final *FinalRecord, opened *seal, seed, best []traje
 
 // certify compares two skills on the items that both were measured on.
 func (t *trainer) certify(seed, best []trajectory.Outcome) *Certificate {
-	_, clusters := strata(t.Data.Test, t.Cluster)
+	_, clusters := Strata(t.Data.Test, t.Cluster)
 	var pairs []gate.Pair
 	for i := range min(len(seed), len(best)) {
 		if !seed[i].Status.Measured() || !best[i].Status.Measured() {

@@ -107,10 +107,12 @@ func (t *trainer) raceTrial(prefix string, cand *incumbent) gate.Trial {
 // strata returns the type and cluster of each selection item, nil where there are
 // none.
 func (t *trainer) strata() (types, clusters []string) {
-	return strata(t.Data.Selection, t.Cluster)
+	return Strata(t.Data.Selection, t.Cluster)
 }
 
-func strata(tasks []task.Task, cluster string) (types, clusters []string) {
+// Strata returns the type and cluster of each task, nil where there are none. cluster
+// names a field of the tasks.
+func Strata(tasks []task.Task, cluster string) (types, clusters []string) {
 	types, clusters = make([]string, len(tasks)), make([]string, len(tasks))
 	typed, clustered := false, false
 	for i, tk := range tasks {

@@ -1,0 +1,288 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+)
+
+// Pruner ablates and prunes one document. Its methods are for one goroutine.
+type Pruner struct {
+	Text     string
+	Bench    *Bench // on which rules are judged
+	Settings Settings
+	// Progress, which may be nil, is told what comes next.
+	Progress func(name string)
+
+	noisy bool // an answer changed when it was asked for again
+	duels map[[2]string]*duel
+}
+
+// Finding is what a rule is worth.
+type Finding struct {
+	Rule
+	Verdict Verdict
+	Effect        // of the document without the rule against the whole
+	Lost    []int // items without a comparison, in some round
+}
+
+// Step is one attempt to remove a rule from what is left of the document.
+type Step struct {
+	Rule    Rule
+	Removed bool
+	Verdict Verdict
+	Effect  // of the text without the rule against the one with it
+	Lost    []int
+}
+
+// Pruning is what became of a document.
+type Pruning struct {
+	Findings []Finding
+	Steps    []Step
+	Text     string // what is left
+	Alike    bool   // answers did not change when asked for again
+}
+
+// Removed lists the rules that went, in the order of the document.
+func (p Pruning) Removed() []Rule {
+	var out []Rule
+	for _, s := range p.Steps {
+		if s.Removed {
+			out = append(out, s.Rule)
+		}
+	}
+	slices.SortFunc(out, func(a, b Rule) int { return a.Number - b.Number })
+	return out
+}
+
+// errChanged says that an answer that was taken for the only one was not.
+var errChanged = errors.New("an answer changed")
+
+// Ablate leaves each rule out, one at a time, and says what that does.
+func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
+	return p.again(func() (Pruning, error) {
+		findings, err := p.ablate(ctx)
+		return Pruning{Findings: findings, Text: p.Text, Alike: p.alike()}, err
+	})
+}
+
+// Prune ablates, and then removes the rules that are not needed, one after the
+// other: the harmful ones first, then those that cost most. Each is compared with
+// what the removals before have left, and stays if that shows it to be needed now,
+// or not clearly enough that it is not. What stayed is tried once more at the end,
+// if the text has changed since.
+func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
+	return p.again(func() (Pruning, error) {
+		findings, err := p.ablate(ctx)
+		if err != nil {
+			return Pruning{}, err
+		}
+		out := Pruning{Findings: findings, Text: p.Text}
+		tried, err := p.sweep(ctx, &out, removable(findings))
+		if err == nil && len(out.Removed()) > 0 {
+			_, err = p.sweep(ctx, &out, tried)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Alike = p.alike()
+		return out, nil
+	})
+}
+
+// sweep tries to remove some rules, and returns those that stayed though a rule
+// went after them.
+func (p *Pruner) sweep(ctx context.Context, out *Pruning, rules []Finding) ([]Finding, error) {
+	var stayed, changed []Finding
+	for _, f := range rules {
+		short := Without(p.Text, append(out.Removed(), f.Rule)...)
+		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("removal of rule %d, attempt %d", f.Number, len(out.Steps)+1), short, out.Text)
+		if err != nil {
+			return nil, err
+		}
+		s := Step{Rule: f.Rule, Removed: verdict.Removable(), Verdict: verdict, Effect: effect, Lost: d.missing()}
+		if s.Removed {
+			out.Text, changed = short, slices.Clone(stayed)
+		} else {
+			stayed = append(stayed, f)
+		}
+		out.Steps = append(out.Steps, s)
+	}
+	return changed, nil
+}
+
+// again works once more from the beginning, with what was measured before, when
+// answers turn out to change.
+func (p *Pruner) again(work func() (Pruning, error)) (Pruning, error) {
+	if err := p.Settings.Validate(); err != nil {
+		return Pruning{}, err
+	}
+	out, err := work()
+	if errors.Is(err, errChanged) {
+		p.noisy = true
+		return work()
+	}
+	return out, err
+}
+
+func (p *Pruner) alike() bool { return p.Settings.Steady && !p.noisy }
+
+func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
+	var out []Finding
+	for _, r := range Rules(p.Text) {
+		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("without rule %d", r.Number), Without(p.Text, r), p.Text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Finding{Rule: r, Verdict: verdict, Effect: effect, Lost: d.missing()})
+	}
+	return out, nil
+}
+
+// removable sorts the findings that a removal is tried for.
+func removable(findings []Finding) []Finding {
+	out := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return !f.Verdict.Removable() })
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		if c := cmp.Compare(b.Verdict, a.Verdict); c != 0 && (a.Verdict == Harmful || b.Verdict == Harmful) {
+			if a.Verdict == Harmful {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(*b.Difference, *a.Difference)
+	})
+	return out
+}
+
+// compare races the shorter text against the longer one until a verdict is there,
+// or the passes are used up.
+func (p *Pruner) compare(ctx context.Context, name, short, long string) (*duel, Verdict, Effect, error) {
+	if p.duels == nil {
+		p.duels = map[[2]string]*duel{}
+	}
+	d := p.duels[[2]string{short, long}]
+	if d == nil {
+		if p.Progress != nil {
+			p.Progress(name)
+		}
+		d = p.Bench.duel(name, short, long)
+		p.duels[[2]string{short, long}] = d
+	}
+	if p.alike() {
+		v, e, err := p.settled(ctx, d)
+		return d, v, e, err
+	}
+	for {
+		e, err := effectOf(d.pairs, 0, p.Settings.Level)
+		if err != nil {
+			return d, Unclear, e, err
+		}
+		if v := p.Settings.verdict(e, d.pairs); v != Unclear || d.passes() >= float64(p.Settings.Passes) {
+			return d, v, e, nil
+		}
+		if _, err := d.round(ctx, gate.Race{NonInferior: true}); err != nil {
+			return d, Unclear, e, err
+		}
+	}
+}
+
+// settled compares texts whose answers are the same every time: one evaluation of
+// each task is all there is to know. Where the texts differ they are asked once
+// more, and if a score changes the error is errChanged.
+func (p *Pruner) settled(ctx context.Context, d *duel) (Verdict, Effect, error) {
+	if d.rounds == 0 {
+		if _, err := d.round(ctx, gate.Race{NonInferior: true}); err != nil {
+			return Unclear, Effect{}, err
+		}
+	}
+	for {
+		total := d.units()
+		if d.complete {
+			total = len(d.pairs) // the others could not be measured
+		}
+		e, err := effectOf(d.pairs, total, p.Settings.Level)
+		if err != nil {
+			return Unclear, e, err
+		}
+		v := p.Settings.verdict(e, nil)
+		if v == Unclear && !d.complete {
+			if _, err := d.round(ctx, d.rest()); err != nil {
+				return Unclear, e, err
+			}
+			continue
+		}
+		changed, err := d.changes(ctx)
+		if changed && err == nil {
+			err = errChanged
+		}
+		return v, e, err
+	}
+}
+
+// passes is how often an item was asked for, on average.
+func (d *duel) passes() float64 {
+	sum := 0
+	for _, n := range d.drawn {
+		sum += n
+	}
+	return float64(sum) / float64(max(1, len(d.drawn)))
+}
+
+// missing lists the items that a round has lost, in order.
+func (d *duel) missing() []int {
+	var out []int
+	for i := range d.drawn {
+		if d.lost[i] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Certificate says whether a shorter text is no worse than the whole one.
+type Certificate struct {
+	Effect           // of the shorter text against the whole
+	NotWorse bool    // the loss is below the margin, at the level of the settings
+	Worse    bool    // it is above, at the same level
+	Alike    bool    // answers did not change when asked for again, so that one pass is exact
+	Passes   float64 // evaluations of an item by each text
+	Lost     []int
+}
+
+// Certify compares a shorter text with the whole one in passes over all tasks of a
+// bench, from which nothing was chosen, until it is known whether it is worse by
+// more than the margin, or the passes are used up.
+func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Certificate, error) {
+	d := b.duel("certificate", short, long)
+	c := Certificate{Alike: s.Steady}
+	for {
+		if _, err := d.round(ctx, d.all()); err != nil {
+			return c, err
+		}
+		if c.Alike {
+			changed, err := d.changes(ctx)
+			if err != nil {
+				return c, err
+			}
+			c.Alike = !changed
+		}
+		total := 0
+		if c.Alike {
+			total = len(d.pairs)
+		}
+		var err error
+		if c.Effect, err = effectOf(d.pairs, total, s.Level); err != nil {
+			return c, err
+		}
+		worse, known := s.inferior(c.Effect)
+		c.Passes, c.Lost = d.passes(), d.missing()
+		c.NotWorse, c.Worse = known && !worse, known && worse
+		if known || c.Passes >= float64(s.Passes) {
+			return c, nil
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package skillopt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Words says in one sentence what the certificate of a pruned skill comes to.
+func (p *Pruned) Words() string {
+	c := p.Certificate
+	if c == nil {
+		return "nothing was removed"
+	}
+	found := fmt.Sprintf("%s on %d %s tasks", PointsText(c.Difference, c.Low, c.High), c.Tasks, p.CertifiedOn)
+	if !c.HeldOut {
+		found += ", the same that rules were judged on"
+	}
+	margin := fmt.Sprintf("%g points", 100*p.Margin)
+	switch {
+	case c.Certified:
+		return fmt.Sprintf("certified not worse by %s or more: measured %s", margin, found)
+	case c.Worse:
+		return fmt.Sprintf("not certified: it is worse by more than %s, measured %s", margin, found)
+	}
+	return fmt.Sprintf("not certified: measured %s, which may be a loss of more than %s", found, margin)
+}
+
+// PointsText renders a difference and its interval in points of 100, "not measured"
+// without one.
+func PointsText(d, low, high *float64) string {
+	if d == nil || low == nil || high == nil {
+		return "not measured"
+	}
+	return fmt.Sprintf("%+.1f points [%+.1f, %+.1f]", 100**d, 100**low, 100**high)
+}
+
+// Markdown is the report on a pruned skill.
+func (p *Pruned) Markdown() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Pruned skill\n\n%d of %d rules removed, %d bytes instead of %d. The result is %s.\n", len(p.Removed), len(p.Rules), p.Bytes[1], p.Bytes[0], p.Words())
+	if p.Simulated {
+		b.WriteString("\nThe models are **simulated**: the numbers say nothing about a real model.\n")
+	}
+	if p.Exploratory {
+		b.WriteString("\nExploratory: tasks are drafts that nobody has reviewed.\n")
+	}
+	if p.TestRead {
+		b.WriteString("\nTasks of the test split were read: what they show of this skill afterwards is no longer a test.\n")
+	}
+	gone := map[int]bool{}
+	for _, r := range p.Removed {
+		gone[r.Number] = true
+	}
+	fmt.Fprintf(&b, "\nWorth is the score with the rule minus that without it, in points, with an interval at level %g, on %d %s tasks.\n", p.Level, p.Tasks, p.Split)
+	b.WriteString("\n| rule | lines | verdict | worth | pairs | | text |\n|---|---|---|---|---|---|---|\n")
+	for _, r := range p.Rules {
+		lines, fate := fmt.Sprint(r.Line), "kept"
+		if r.LastLine != r.Line {
+			lines = fmt.Sprintf("%d-%d", r.Line, r.LastLine)
+		}
+		if gone[r.Number] {
+			fate = "removed"
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %s | %s |\n", r.Number, lines, r.Verdict, PointsText(r.Worth, r.Low, r.High), r.Pairs, fate, cell(r.Text))
+	}
+	if names := p.unmeasured(); len(names) > 0 {
+		fmt.Fprintf(&b, "\nLeft out, because they could not be measured at some point: %s.\n", strings.Join(names, ", "))
+	}
+	return []byte(b.String())
+}
+
+// unmeasured names the tasks that some comparison went without, each once.
+func (p *Pruned) unmeasured() []string {
+	var all []string
+	seen := map[string]bool{}
+	add := func(ids []string) {
+		for _, id := range ids {
+			if !seen[id] {
+				seen[id] = true
+				all = append(all, id)
+			}
+		}
+	}
+	for _, r := range p.Rules {
+		add(r.Unmeasured)
+	}
+	for _, s := range p.Steps {
+		add(s.Unmeasured)
+	}
+	if p.Certificate != nil {
+		add(p.Certificate.Unmeasured)
+	}
+	return all
+}
+
+// cell fits a text into a cell of a table.
+func cell(text string) string {
+	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "|", `\|`)), " ")
+	if r := []rune(text); len(r) > 120 {
+		text = string(r[:117]) + "..."
+	}
+	return text
+}
