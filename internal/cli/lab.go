@@ -10,6 +10,6 @@ func (a *app) labCommand() *cobra.Command {
 and nothing is paid. What the lab says is about methods, never about a real model.`,
 	}
 	group(c)
-	c.AddCommand(a.labGatesCommand(), a.labWorldsCommand(), a.labBaselinesCommand())
+	c.AddCommand(a.labGatesCommand(), a.labWorldsCommand(), a.labBaselinesCommand(), a.labCurriculumCommand())
 	return c
 }

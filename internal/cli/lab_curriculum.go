@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+)
+
+func (a *app) labCurriculumCommand() *cobra.Command {
+	var files labFiles
+	s := bench.DefaultStudy()
+	c := &cobra.Command{
+		Use:   "curriculum",
+		Short: "Measure whether a curriculum helps, and where it does not",
+		Long: `Train with each strategy of train.curriculum in simulated worlds of several kinds,
+with and without the rule that draws settled tasks less, under equal budgets of
+model calls, and print what each adds to the test score of training without.
+
+No model is called. The numbers in docs/curriculum.md are made by this command.
+
+` + exitHelp,
+		Example: `  skillopt lab curriculum                      minutes on two cores
+  skillopt lab curriculum --worlds 5 --seed 7  a quick look
+  skillopt lab curriculum --after 3 --weight 0 --csv c.csv
+  skillopt lab curriculum --out docs/curriculum.md`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.labCurriculum(cmd.Context(), s, files) },
+	}
+	c.Flags().IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind, 2 or more")
+	c.Flags().Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
+	c.Flags().IntVar(&s.After, "after", s.After, "train.curriculum.settled_after of the rule")
+	c.Flags().Float64Var(&s.Weight, "weight", s.Weight, "train.curriculum.settled_weight of the rule")
+	addFigureFlags(c, &files)
+	c.Flags().StringVar(&files.page, "out", "", "write the page to this file, and its figure beside it")
+	return c
+}
+
+func (a *app) labCurriculum(ctx context.Context, s bench.Study, files labFiles) error {
+	if err := s.Validate(); err != nil {
+		return usagef("--%v; `skillopt lab curriculum --help` lists the flags", err)
+	}
+	r, err := s.Run(ctx)
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := r.CSV(&table); err != nil {
+		return err
+	}
+	if files.page != "" {
+		figure := strings.TrimSuffix(files.page, filepath.Ext(files.page)) + ".svg"
+		command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v --out docs/curriculum.md", s.Worlds, s.Seed, s.After, s.Weight)
+		if err := run.WriteExport(a.absolute(files.page), []byte(r.Markdown(command, filepath.Base(figure)))); err != nil {
+			return err
+		}
+		if err := run.WriteExport(a.absolute(figure), []byte(r.Chart().SVG())); err != nil {
+			return err
+		}
+	}
+	if err := a.writeFigures(files, table.Bytes(), r.Chart()); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, r)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(a.Out, "%s: %s\n", f.World, f.What)
+		if err := printStandings(a.Out, f.Result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
