@@ -29,8 +29,8 @@ func (a *app) labBaselinesCommand() *cobra.Command {
 of model calls: no skill; the starting skill; one that the optimizer writes in one
 reply from all train tasks; the best on selection of as many such one-shots as the
 budget allows, each from half of the train tasks; and the skill that training makes.
-All are scored on the same test tasks, outside of the budget. A budget is a ceiling:
-the column "calls" says what was used.
+All are scored on the same test tasks, outside of the budget. The column "calls"
+says what was used; the last step of training can pass the budget by a few calls.
 
 The optimizer of the simulation reads a rule off a single failure, and one-shots
 may make as many changes as they like: they are at their best here.

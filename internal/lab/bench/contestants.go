@@ -29,7 +29,8 @@ func Baselines() []Contestant {
 }
 
 // Trained returns a contestant that trains with a curriculum until the budget
-// does not suffice for another step as expensive as the dearest so far.
+// does not suffice for another step as expensive as the dearest so far. A step
+// dearer than that can pass the budget, by less than its own cost.
 func Trained(c train.Curriculum) func(context.Context, *Arena) (Outcome, error) {
 	return func(ctx context.Context, a *Arena) (Outcome, error) {
 		m := a.models()

@@ -160,8 +160,9 @@ record alone: a resumed run draws alike. None of this touches the gate, the sele
 split or the test split. `+"`history.json`"+` holds how many tasks are settled and how many
 made room (`+"`curriculum`"+`: `+"`settled/solved`, `settled/failed`, `settled/replaced`"+`).
 
-Each contestant may use the same number of model calls in a world, and begins no step
-that the rest would not pay for. Differences are to training without a curriculum
+Each contestant may use the same number of model calls in a world. It begins no step
+if the rest is below the cost of its dearest step so far; a dearer one still can pass
+the budget by a few calls. Differences are to training without a curriculum
 in the same worlds, in points of the test score (200 tasks a world, outside of the
 budget), with 95 %% bootstrap intervals over the worlds. There is no correction for
 looking at many of them: about one in twenty would stand out by chance.

@@ -31,7 +31,8 @@ func TestAStudyIsWrittenDown(t *testing.T) {
 	}
 	for _, f := range r.Findings {
 		for _, row := range f.Result.Rows {
-			if row.Calls > float64(f.Result.Setup.Calls) || row.Score.Mean < 0.3 {
+			step := f.Result.Setup.Batch + 3*f.Result.Setup.Selection + 10 // the most by which a last step can pass the budget
+			if row.Calls > float64(f.Result.Setup.Calls+step) || row.Score.Mean < 0.3 {
 				t.Errorf("%s, %s: %.0f calls of %d, score %.3f", f.World, row.Name, row.Calls, f.Result.Setup.Calls, row.Score.Mean)
 			}
 		}
