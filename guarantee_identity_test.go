@@ -144,12 +144,15 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 	}
 }
 
-// A fork takes over what the other run has paid for as far as it fits.
+// A fork takes over what the other run has paid for as far as it fits. The other
+// run has not opened its test split: a fork would know the scores.
 func TestForkTakesOverWhatFits(t *testing.T) {
 	t.Parallel()
 	server := serve(t, wiretest.Options{})
 	from := filepath.Join(t.TempDir(), "run")
-	total := int(trained(t, worldConfig(server.URL()), from).Calls.Total)
+	untested := worldConfig(server.URL())
+	untested.Eval.Test = false
+	total := int(trained(t, untested, from).Calls.Total)
 	want := results(t, from)
 
 	for _, tt := range []struct {
@@ -158,13 +161,13 @@ func TestForkTakesOverWhatFits(t *testing.T) {
 		min, max int // calls that have to be made anew
 		same     bool
 	}{
-		{"one arm more", func(c *skillopt.Config) { c.Eval.NoSkill = true }, 10, 10, false},
+		{"the test as well", func(c *skillopt.Config) { c.Eval.Test = true }, 20, 30, false},
 		{"nothing that is asked", func(c *skillopt.Config) { c.Extras = map[string]any{"unit": "m"} }, 0, 0, true},
 		{"another way to reflect", func(c *skillopt.Config) { c.Reflect.FailureOnly = true }, 1, total - 20, false},
 		{"another seed", func(c *skillopt.Config) { c.Train.Seed++ }, total / 2, 2 * total, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := worldConfig(server.URL())
+			cfg := untested
 			tt.change(&cfg)
 			fresh := filepath.Join(t.TempDir(), "fresh")
 			cost := int(trained(t, cfg, fresh).Calls.Total)
