@@ -92,7 +92,10 @@ func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
 	default:
 		cost += "unknown: that of " + strings.Join(f.Unknown, " and ") + " is not known"
 	}
-	lines = append(lines, cost, fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High)))
+	lines = append(lines, cost)
+	if !p.Simulated || f.Basis == skillopt.Measured { // how long real models usually take says nothing of simulated ones
+		lines = append(lines, fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High)))
+	}
 	if text := gateSees(p); text != "" {
 		lines = append(lines, text)
 	}
