@@ -176,6 +176,9 @@ func trainEffects() map[string]effect {
 		"train.curriculum.temperature": {base: draws, to: "0.05", see: rolledOut},
 		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
 
+		"train.population.size": {to: "2", see: stages},
+		"train.population.vary": {base: []string{"train.population.size=3"}, to: "temperature", see: stages},
+
 		"train.curriculum.settled_after":  {base: draws, to: "1", see: rolledOut},
 		"train.curriculum.settled_weight": {base: append([]string{"train.curriculum.settled_after=1"}, draws...), to: "0", see: rolledOut},
 	}

@@ -223,6 +223,7 @@ func (s *setup) trainOptions() train.Options {
 	return train.Options{
 		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Seed: c.Train.Seed,
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
+		Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
 		Shallow:    c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget, MinBudget: c.Edits.MinBudget, Schedule: mode,
 		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster,

@@ -246,6 +246,7 @@ func (w *world) ask(prefix string) optimize.Ask {
 		seed := caller.Seed(w.setup.cfg.Train.Seed, key, 0)
 		resp, err := w.caller.Do(ctx, caller.Call{
 			Key: key, Turn: 1, Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Seed: &seed, Accept: q.Accept,
+			Sampling: model.Sampling{Temperature: q.Temperature},
 			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
 			Reask:    caller.Reask{Same: 8, WithError: 1},
 		})

@@ -75,6 +75,17 @@ type StepDone struct {
 	N          int      `json:"selection_n,omitempty"`
 }
 
+// CandidateJudged reports what the gate said of one of several candidates of a
+// step. Which one is taken, StepDone tells.
+type CandidateJudged struct {
+	Epoch      int      `json:"epoch"`
+	Step       int      `json:"step"`
+	Candidate  int      `json:"candidate"` // from 1 up; one that is merged of others comes last
+	Action     string   `json:"action"`
+	Score      *float64 `json:"candidate_score"`      // null if it was not measured
+	Difference *float64 `json:"difference,omitempty"` // of a race: to what it was judged against
+}
+
 // EpochDone reports what the end of an epoch decided.
 type EpochDone struct {
 	Epoch      int    `json:"epoch"`
@@ -145,18 +156,19 @@ type RunDone struct {
 	WallS  float64 `json:"wall_s"`
 }
 
-func (RunStarted) Kind() string   { return "run_started" }
-func (StageStarted) Kind() string { return "stage_started" }
-func (Progress) Kind() string     { return "progress" }
-func (StepDone) Kind() string     { return "step_done" }
-func (EpochDone) Kind() string    { return "epoch_done" }
-func (TestDone) Kind() string     { return "test_done" }
-func (NoiseFloor) Kind() string   { return "noise_floor" }
-func (Certificate) Kind() string  { return "certificate" }
-func (Compared) Kind() string     { return "compared" }
-func (Warning) Kind() string      { return "warning" }
-func (Waiting) Kind() string      { return "waiting" }
-func (RunDone) Kind() string      { return "run_done" }
+func (RunStarted) Kind() string      { return "run_started" }
+func (StageStarted) Kind() string    { return "stage_started" }
+func (Progress) Kind() string        { return "progress" }
+func (StepDone) Kind() string        { return "step_done" }
+func (CandidateJudged) Kind() string { return "candidate_judged" }
+func (EpochDone) Kind() string       { return "epoch_done" }
+func (TestDone) Kind() string        { return "test_done" }
+func (NoiseFloor) Kind() string      { return "noise_floor" }
+func (Certificate) Kind() string     { return "certificate" }
+func (Compared) Kind() string        { return "compared" }
+func (Warning) Kind() string         { return "warning" }
+func (Waiting) Kind() string         { return "waiting" }
+func (RunDone) Kind() string         { return "run_done" }
 
 // Marshal returns the wire form of e: its own fields with "event" and "time"
 // (RFC 3339, UTC) before them, on one line.

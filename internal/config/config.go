@@ -140,6 +140,13 @@ type Train struct {
 	Accumulation int        `key:"accumulation" doc:"microbatches per step" min:"1" max:"1000"`
 	Seed         int64      `key:"seed" doc:"seed of everything random in training"`
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
+	Population   Population `key:"population" doc:"how many candidates a step makes"`
+}
+
+// Population is how many candidates a step makes of the same rollouts.
+type Population struct {
+	Size int    `key:"size" doc:"candidates a step; each is judged, the best accepted one is taken, and accepted ones that gain on different tasks are merged if that is better still" min:"1" max:"8"`
+	Vary string `key:"vary" doc:"how they differ: minibatches (each is made of other analysts' proposals) or temperature (of all of them, asked again at temperatures from the optimizer's own up to 1; without one, at the server's)" enum:"minibatches,temperature"`
 }
 
 // Curriculum chooses the tasks of a train batch.

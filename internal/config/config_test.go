@@ -81,13 +81,15 @@ func TestLayersOverrideInOrder(t *testing.T) {
 func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, yaml, want string }{
-		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum (did you mean epochs?)"},
+		{"unknown key", "train: {epoch: 3}", "config.yaml:1: train.epoch: found an unknown key, allowed: epochs, batch_size, accumulation, seed, curriculum, population (did you mean epochs?)"},
 		{"unknown block", "trian: {epochs: 3}", "did you mean train?"},
 		{"wrong type", "train:\n  epochs: four", `config.yaml:2: train.epochs: found "four", allowed: a whole number`},
 		{"fraction", "train: {epochs: 1.5}", "train.epochs: found 1.5, allowed: a whole number"},
 		{"range", "aggregate: {fan_in: 1}", "aggregate.fan_in: found 1, allowed: 2 or more"},
 		{"enum", "gate: {mode: stric}", `gate.mode: found "stric", allowed: race, strict, observe, off (did you mean strict?)`},
 		{"budget order", "edits: {budget: 2, min_budget: 3}", "edits.min_budget: found 3, allowed: 1 to edits.budget (2)"},
+		{"population", "train: {population: {size: 9}}", "train.population.size: found 9, allowed: 1 to 8"},
+		{"population without a gate", "train: {population: {size: 2}}\ngate: {mode: off}", "train.population.size: found 2, allowed: 1 with gate.mode off"},
 		{"weight", "gate: {mixed_weight: 1.5}", "gate.mixed_weight: found 1.5, allowed: 0 to 1"},
 		{"duration", "limits: {patience: soon}", `limits.patience: found "soon", allowed: a duration`},
 		{"zero duration", "limits: {patience: 0s}", "limits.patience"},

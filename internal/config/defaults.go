@@ -19,6 +19,7 @@ func Default() Config {
 		Train: Train{
 			Epochs: 4, Accumulation: 1, Seed: 42,
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
+			Population: Population{Size: 1, Vary: "minibatches"},
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: 8},
 		Aggregate:  Aggregate{FanIn: 8},

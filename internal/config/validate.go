@@ -137,6 +137,9 @@ func (d *decoder) rules(c *Config) {
 	if c.Edits.Mode == "full_rewrite_minibatch" && c.Edits.Schedule == "model" {
 		d.fail("edits.schedule", "model with edits.mode full_rewrite_minibatch", "any schedule that the mode ignores: a full rewrite has no edits to count", "")
 	}
+	if n := c.Train.Population.Size; n > 1 && c.Gate.Mode == "off" {
+		d.fail("train.population.size", strconv.Itoa(n), "1 with gate.mode off: without scores nothing tells candidates apart", "")
+	}
 	d.priced(c)
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)

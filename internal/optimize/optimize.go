@@ -24,6 +24,9 @@ type Question struct {
 	// Accept reports why a reply cannot be used, nil if it can. A reply that
 	// is refused is asked for again. It must be pure.
 	Accept func(text string) error
+
+	// Temperature overrides the configured one, nil does not.
+	Temperature *float64
 }
 
 // Ask sends a question and returns the first reply that Accept took. It may be

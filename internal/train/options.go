@@ -21,6 +21,7 @@ type Options struct {
 	Accumulation int // microbatches a step
 	Seed         int64
 	Curriculum   Curriculum
+	Population   Population
 
 	Shallow     bool // each trajectory by itself
 	Minibatch   int

@@ -24,10 +24,10 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
 	gates := 0
 	if o.Gate != "off" {
-		gates = (steps + 1) * n.Selection // each step's candidate, and the seed skill
+		gates = (steps*o.judged() + 1) * n.Selection // each step's candidates, and the seed skill
 	}
 	if o.Gate == ModeRace {
-		gates += o.raceRollouts(steps, n.Selection)
+		gates += o.raceRollouts(steps*o.judged(), n.Selection)
 	}
 	rollouts := steps*batch + gates
 	slow := max(o.Epochs-1, 0)
@@ -83,11 +83,12 @@ func (o Options) optimizerPlan(steps, slow int) []StageCalls {
 	for failures := range analysts + 1 {
 		merges = max(merges, mergeCalls(failures, o.FanIn)+mergeCalls(analysts-failures, o.FanIn))
 	}
-	out := []StageCalls{
-		{model.StageAnalystError + "+" + model.StageAnalystSuccess, steps * analysts},
-		{model.StageMerge, steps * merges},
-		{model.StageMergeFinal, steps},
-	}
+	out := []StageCalls{{model.StageAnalystError + "+" + model.StageAnalystSuccess, steps * analysts}}
+	steps *= o.made() // what follows is asked for each candidate
+	out = append(out,
+		StageCalls{model.StageMerge, steps * merges},
+		StageCalls{model.StageMergeFinal, steps},
+	)
 	switch {
 	case o.Mode == "full_rewrite_minibatch" || o.Schedule == "unlimited":
 	case o.Schedule == "model":

@@ -41,6 +41,9 @@ func anyOptions(t *rapid.T) (Options, *world) {
 		SlowPairs: of("pairs", "mixed", "changed", "unchanged"), MetaSkill: yes("meta skill"), Test: yes("test"), NoSkill: yes("no skill"),
 	}
 	o.SkillAware = o.Mode == "patch" && yes("skill aware")
+	if yes("several candidates") {
+		o.Population = Population{Size: count("candidates", 2, 4), Vary: of("vary", "minibatches", VaryTemperature)}
+	}
 	if yes("curriculum") {
 		o.Curriculum = Curriculum{Strategy: "uniform", Bins: 3, Temperature: 1, Alpha: 0.3}
 	}

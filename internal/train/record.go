@@ -11,6 +11,7 @@ const (
 	ActionNoPatches = "skip_no_patches" // analysts proposed nothing that can be used
 	ActionNoChange  = "skip_no_change"  // the candidate equals the current skill
 	ActionRefused   = "skip_refused"    // a rewrite that broke a protected region
+	ActionDuplicate = "skip_duplicate"  // of several candidates: it equals an earlier one
 )
 
 // StepRecord is one line of history.json: decisions, scores and edits, never
@@ -63,6 +64,25 @@ type StepRecord struct {
 	SE         *float64         `json:"difference_se,omitempty"`
 	Phase      string           `json:"gate_phase,omitempty"`
 	Draws      map[gate.Arm]int `json:"gate_draws,omitempty"`
+
+	// Of a step that made several candidates only: each of them. The record is that
+	// of the one that was taken, or of the one that came nearest.
+	Candidates []CandidateRecord `json:"candidates,omitempty"`
+}
+
+// CandidateRecord is one of several candidates of a step.
+type CandidateRecord struct {
+	Index      int      `json:"index"`            // 1 up; that of a merged one comes after all others
+	Merged     []int    `json:"merged,omitempty"` // indices of the candidates whose edits it holds
+	Hash       string   `json:"hash,omitempty"`
+	Action     string   `json:"action"`
+	Reason     string   `json:"reason,omitempty"`
+	Edits      int      `json:"n_edits"`    // of them are in it
+	Score      *float64 `json:"gate_score"` // null: not judged, or too little was measured
+	Shrunken   *float64 `json:"shrunken,omitempty"`
+	Difference *float64 `json:"difference,omitempty"` // to what it was judged against
+	SE         *float64 `json:"difference_se,omitempty"`
+	Taken      bool     `json:"taken,omitempty"` // it became the current skill
 }
 
 // EpochRecord is what the end of an epoch decided.

@@ -35,6 +35,9 @@ type step struct {
 	record    StepRecord
 	replaced  int // settled tasks that made room for others
 	files     map[string]any
+
+	label string   // of its candidate among several: ", candidate 2"
+	heat  *float64 // temperature of what it asks from aggregate on; nil: as configured
 }
 
 // errIndecisive asks for one more try of a step.
@@ -78,13 +81,10 @@ func (s *step) try(ctx context.Context) error {
 	if s.record.Patches == 0 && len(s.record.Notes) == 0 {
 		return s.skip(ActionNoPatches, "")
 	}
-	if err := s.aggregate(ctx, failures, successes); err != nil {
-		return err
+	if s.Population.several(s.Gate) {
+		return s.populate(ctx, budget, hand{failures, successes})
 	}
-	if err := s.rank(ctx, budget); err != nil {
-		return err
-	}
-	if err := s.update(ctx); err != nil {
+	if err := s.propose(ctx, budget, hand{failures, successes}); err != nil {
 		return err
 	}
 	switch {
@@ -94,6 +94,17 @@ func (s *step) try(ctx context.Context) error {
 		return s.skip(ActionRefused, s.updated.Refused)
 	}
 	return s.skip(ActionNoChange, "")
+}
+
+// propose makes a candidate of analysts' patches.
+func (s *step) propose(ctx context.Context, budget int, h hand) error {
+	if err := s.aggregate(ctx, h.failures, h.successes); err != nil {
+		return err
+	}
+	if err := s.rank(ctx, budget); err != nil {
+		return err
+	}
+	return s.update(ctx)
 }
 
 // analystBudget is the number of edits that one reply may hold. When the
@@ -239,7 +250,7 @@ func (s *step) patches() (failures, successes []optimize.Patch) {
 func (s *step) aggregate(ctx context.Context, failures, successes []optimize.Patch) (err error) {
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "aggregate"})
 	s.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
-		Ask: s.Ask(s.prefix), Prompts: s.Prompts, Mode: s.mode, FanIn: s.FanIn,
+		Ask: s.asker(), Prompts: s.Prompts, Mode: s.mode, FanIn: s.FanIn,
 		Failures: failures, Successes: successes, Skill: s.current.skill.Text(), MetaSkill: s.metaSkill,
 	})
 	if err != nil {
@@ -253,7 +264,7 @@ func (s *step) aggregate(ctx context.Context, failures, successes []optimize.Pat
 
 func (s *step) rank(ctx context.Context, budget int) (err error) {
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rank"})
-	ask := s.Ask(s.prefix)
+	ask := s.asker()
 	if s.budget == nil && s.mode != optimize.ModeFullRewrite {
 		rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
 			Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch,
@@ -288,7 +299,7 @@ func (s *step) update(ctx context.Context) (err error) {
 	if s.record.Budget != nil {
 		budget = *s.record.Budget
 	}
-	ask := s.Ask(s.prefix)
+	ask := s.asker()
 	s.updated, err = optimize.Update(ctx, optimize.UpdateInput{
 		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Skill: s.current.skill, Patch: s.ranked.Patch,
 		Budget: budget, MetaSkill: s.metaSkill,
@@ -333,13 +344,23 @@ func (s *step) skip(action, reason string) error {
 
 // judge lets the gate decide on the candidate.
 func (s *step) judge(ctx context.Context) error {
-	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d", s.number)}
+	cand, v, err := s.weigh(ctx)
+	if err == nil && v.Action.Accepted() {
+		s.adopt(cand, v)
+	}
+	return err
+}
+
+// weigh asks the gate about the candidate and keeps what it says. The incumbent
+// stays in its place.
+func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
+	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d%s", s.number, s.label)}
 	s.record.CandidateHash = cand.skill.Hash()
 	s.record.CandidateLen = len([]rune(cand.skill.Text()))
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: len(s.Data.Selection)})
 	v, err := s.compare(ctx, s.prefix+"/gate", &cand, better)
 	if err != nil {
-		return err
+		return cand, v, err
 	}
 	s.entry(&cand).Edits = s.record.Edits
 	s.record.Difference, s.record.SE, s.record.Phase, s.record.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
@@ -352,12 +373,9 @@ func (s *step) judge(ctx context.Context) error {
 	s.files["candidate_skill.md"] = cand.skill.Text()
 	s.files["selection.json"] = cand.outcomes
 	if v.Action == gate.Indecisive && len(v.Unmeasured) > 0 { // else another try would find the same
-		return fmt.Errorf("%w: %s", errIndecisive, v.Reason)
+		return cand, v, fmt.Errorf("%w: %s", errIndecisive, v.Reason)
 	}
-	if v.Action.Accepted() {
-		s.adopt(cand, v)
-	}
-	return nil
+	return cand, v, nil
 }
 
 // adopt makes an accepted candidate the incumbent.

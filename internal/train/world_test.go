@@ -30,19 +30,20 @@ type world struct {
 	seed  string
 	fails func(key string) bool // rollouts that infrastructure keeps from being measured
 
-	forgets   func(key string) bool    // rollouts that go as if the skill were empty
-	served    func(key string) string  // the model that answers
-	propose   map[int][]string         // step -> lines that failure analysts want to append
-	praise    map[int][]string         // step -> lines that success analysts want to append
-	notes     map[int][]string         // step -> appendix notes
-	reply     map[string]string        // stage -> reply, instead of the usual one
-	guidance  map[int]string           // epoch -> slow update
-	memory    map[int]string           // epoch -> meta skill
-	asking    func(key, stage string)  // is told of each question
-	rolling   func(key string)         // is told of each rollout
-	health    error                    // what Health says
-	refuse    func(name string) error  // what writing a file says
-	askErr    func(stage string) error // what asking says
+	forgets   func(key string) bool     // rollouts that go as if the skill were empty
+	served    func(key string) string   // the model that answers
+	propose   map[int][]string          // step -> lines that failure analysts want to append
+	praise    map[int][]string          // step -> lines that success analysts want to append
+	notes     map[int][]string          // step -> appendix notes
+	reply     map[string]string         // stage -> reply, instead of the usual one
+	lines     func(key string) []string // that a failure analyst wants to append, instead of propose
+	guidance  map[int]string            // epoch -> slow update
+	memory    map[int]string            // epoch -> meta skill
+	asking    func(key, stage string)   // is told of each question
+	rolling   func(key string)          // is told of each rollout
+	health    error                     // what Health says
+	refuse    func(name string) error   // what writing a file says
+	askErr    func(stage string) error  // what asking says
 	decideErr error
 
 	mu        sync.Mutex
@@ -168,6 +169,9 @@ func (w *world) answer(key, stage string) string {
 	}
 	switch stage {
 	case model.StageAnalystError:
+		if w.lines != nil {
+			return encode(map[string]any{"patch": appends(w.lines(key)), "failure_summary": []any{}})
+		}
 		return encode(map[string]any{"patch": appends(w.propose[step]), "appendix_notes": w.notes[step], "failure_summary": []any{}})
 	case model.StageAnalystSuccess:
 		return encode(map[string]any{"patch": appends(w.praise[step]), "success_patterns": []any{}})

@@ -133,6 +133,7 @@ func (m *models) ask(prefix string) optimize.Ask {
 		seed := caller.Seed(m.seed, prefix+"/"+q.Key, 0)
 		resp, err := m.generate(ctx, caller.Call{
 			Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Accept: q.Accept, Seed: &seed,
+			Sampling: model.Sampling{Temperature: q.Temperature},
 			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
 		})
 		if errors.Is(err, errUnusable) {

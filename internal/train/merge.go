@@ -1,0 +1,149 @@
+package train
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// crossed merges the candidate that stands highest with the accepted ones that
+// gain where it does not, and has the gate judge the outcome against it. Nil: there
+// is nothing to merge. Only edits can be merged.
+func (s *step) crossed(ctx context.Context, top *variant, all []*variant) (*variant, error) {
+	if s.mode != optimize.ModePatch {
+		return nil, nil
+	}
+	with := []*variant{top}
+	for _, v := range all {
+		if v != top && v.accepted() && s.complementary(top, v) {
+			with = append(with, v)
+		}
+	}
+	m := s.cross(with, len(all)+1)
+	if m == nil {
+		return nil, nil
+	}
+	for _, v := range all {
+		if v.candidate.Text() == m.candidate.Text() {
+			return nil, nil
+		}
+	}
+	return m, s.weighAgainst(ctx, m, top)
+}
+
+// complementary reports whether each of two candidates gains on an item on which
+// the other does not.
+func (s *step) complementary(a, b *variant) bool {
+	base, ea, eb := s.entry(&s.current), s.entry(&a.cand), s.entry(&b.cand)
+	var onlyA, onlyB bool
+	for i, p := range base.Pooled {
+		if p.N == 0 || ea.Pooled[i].N == 0 || eb.Pooled[i].N == 0 {
+			continue
+		}
+		gainA, gainB := ea.Pooled[i].Mean() > p.Mean(), eb.Pooled[i].Mean() > p.Mean()
+		onlyA, onlyB = onlyA || gainA && !gainB, onlyB || gainB && !gainA
+	}
+	return onlyA && onlyB
+}
+
+// cross applies the edits of all candidates to the incumbent, those of the first
+// before all others, within the sum of their budgets. Nil: the others add nothing.
+func (s *step) cross(with []*variant, index int) *variant {
+	top := with[0]
+	edits, from := slices.Clone(top.updated.Applied), []int{top.index}
+	var budget *int
+	for _, v := range with[1:] {
+		more := compatible(s.current.skill.Text(), edits, v.updated.Applied)
+		if len(more) > 0 {
+			edits, from = append(edits, more...), append(from, v.index)
+		}
+	}
+	if len(from) == 1 {
+		return nil
+	}
+	opts := skill.ApplyOptions{}
+	if b := top.record.Budget; b != nil {
+		n := *b * len(from)
+		budget, opts.Budget = &n, n
+	}
+	text, reports := skill.Apply(s.current.skill, edits, opts)
+	if notes := skill.Notes(top.candidate.Text()); s.SkillAware && len(notes) > 0 {
+		text = text.WithNotes(notes)
+	}
+	if text.Text() == top.candidate.Text() || len(text.Text()) > skill.MaxBytes {
+		return nil
+	}
+	m := s.variant(index, index)
+	m.prefix, m.label, m.from = s.prefix+"/merged", ", merged", from
+	m.merged, m.ranked = top.merged, top.ranked
+	m.candidate, m.updated = text, optimize.UpdateResult{Candidate: text, Changed: true, Edits: edits, Reports: reports}
+	m.record.Merged, m.record.Ranked, m.record.Budget, m.record.Edits = top.record.Merged, len(edits), budget, reports
+	for i, e := range edits {
+		m.record.Support = append(m.record.Support, e.SupportCount)
+		if reports[i].Status.Applied() {
+			m.updated.Applied = append(m.updated.Applied, e)
+		}
+	}
+	m.files["edit_apply_report.json"] = m.updated
+	return m
+}
+
+// weighAgainst has the gate judge a merged candidate against the one that it is to
+// beat. What is known of that one may grow by it.
+func (s *step) weighAgainst(ctx context.Context, m, top *variant) error {
+	base := s.current
+	s.current = top.cand
+	defer func() { s.current = base }()
+	if err := m.weighAmong(ctx, nil); err != nil {
+		return err
+	}
+	top.cand = s.current
+	s.entry(&m.cand).Parent = base.skill.Hash() // its edits are those to the incumbent
+	return nil
+}
+
+// beats reports whether a merged candidate is better than the one it was judged
+// against. A gate that only looks accepts everything, and does not say.
+func (s *step) beats(m, top *variant) bool {
+	return m.accepted() && (s.Gate != "observe" || compareScores(s.standing(m), s.standing(top)) > 0)
+}
+
+// compatible returns those of more edits that go together with the first: that
+// are not among them, and do not touch the same text.
+func compatible(text string, first, more []skill.Edit) []skill.Edit {
+	var out []skill.Edit
+	for _, e := range more {
+		if !slices.ContainsFunc(first, func(f skill.Edit) bool { return sameEdit(f, e) || clash(text, f, e) }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func sameEdit(a, b skill.Edit) bool {
+	return a.Op == b.Op && a.Target == b.Target && strings.TrimSpace(a.Content) == strings.TrimSpace(b.Content)
+}
+
+// clash reports whether two edits touch the same text of a document: their targets
+// overlap and one of them changes its own. Two texts may be put after the same place.
+func clash(text string, a, b skill.Edit) bool {
+	changes := func(e skill.Edit) bool { return e.Op == skill.Replace || e.Op == skill.Delete }
+	if !changes(a) && !changes(b) {
+		return false
+	}
+	fromA, toA, okA := targetOf(text, a)
+	fromB, toB, okB := targetOf(text, b)
+	return okA && okB && fromA < toB && fromB < toA
+}
+
+// targetOf is where the target of an edit stands, in bytes.
+func targetOf(text string, e skill.Edit) (from, to int, ok bool) {
+	if e.Op == skill.Append || e.Target == "" {
+		return 0, 0, false
+	}
+	from = strings.Index(text, e.Target)
+	return from, from + len(e.Target), from >= 0
+}
