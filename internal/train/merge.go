@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -54,20 +55,20 @@ func (s *step) complementary(a, b *variant) bool {
 func (s *step) cross(with []*variant, index int) *variant {
 	top := with[0]
 	edits, from := slices.Clone(top.updated.Applied), []int{top.index}
-	var budget *int
+	budgets := []*int{top.record.Budget}
 	for _, v := range with[1:] {
 		more := compatible(s.current.skill.Text(), edits, v.updated.Applied)
 		if len(more) > 0 {
 			edits, from = append(edits, more...), append(from, v.index)
+			budgets = append(budgets, v.record.Budget)
 		}
 	}
 	if len(from) == 1 {
 		return nil
 	}
-	opts := skill.ApplyOptions{}
-	if b := top.record.Budget; b != nil {
-		n := *b * len(from)
-		budget, opts.Budget = &n, n
+	opts, budget := skill.ApplyOptions{}, sumOf(budgets)
+	if budget != nil {
+		opts.Budget = *budget
 	}
 	text, reports := skill.Apply(s.current.skill, edits, opts)
 	if notes := skill.Notes(top.candidate.Text()); s.SkillAware && len(notes) > 0 {
@@ -91,6 +92,18 @@ func (s *step) cross(with []*variant, index int) *variant {
 	return m
 }
 
+// sumOf adds up edit budgets; nil if one has no limit.
+func sumOf(budgets []*int) *int {
+	sum := 0
+	for _, b := range budgets {
+		if b == nil {
+			return nil
+		}
+		sum += *b
+	}
+	return &sum
+}
+
 // weighAgainst has the gate judge a merged candidate against the one that it is to
 // beat. What is known of that one may grow by it.
 func (s *step) weighAgainst(ctx context.Context, m, top *variant) error {
@@ -101,8 +114,14 @@ func (s *step) weighAgainst(ctx context.Context, m, top *variant) error {
 		return err
 	}
 	top.cand = s.current
+	m.record.Reason = fmt.Sprintf("merged of candidates %s, judged against candidate %d: %s", listed(m.from), top.index, m.record.Reason)
 	s.entry(&m.cand).Parent = base.skill.Hash() // its edits are those to the incumbent
 	return nil
+}
+
+// listed writes indices: "1, 2".
+func listed(indices []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(indices), " ", ", "), "[]")
 }
 
 // beats reports whether a merged candidate is better than the one it was judged

@@ -70,8 +70,13 @@ func TestComplementaryWinnersAreMerged(t *testing.T) {
 			t.Parallel()
 			w := newWorld(4, 40, 8)
 			w.lines = byAnalyst("rule a\nhalf a", "rule b")
-			r := w.must(t, several(2, gate))
+			o := several(2, gate)
+			o.Budget = 2 // of each candidate
+			r := w.must(t, o)
 			s := r.History.Steps[1]
+			if !strings.HasPrefix(s.Reason, "merged of candidates 1, 2, ") && !strings.HasPrefix(s.Reason, "merged of candidates 2, 1, ") {
+				t.Errorf("reason: %s", s.Reason)
+			}
 			if s.Action != "accept_new_best" || len(s.Candidates) != 3 || value(s.Candidate) != "0.5" {
 				t.Fatalf("step 1: %+v", s)
 			}
