@@ -31,9 +31,8 @@ func Credentials(file []byte, transport http.RoundTripper) (func(context.Context
 	if transport == nil {
 		transport = header.NewTransport(nil)
 	}
-	creds, err := credentials.DetectDefault(&credentials.DetectOptions{
+	creds, err := credentials.NewCredentialsFromJSON(credentials.CredType(kind.Type), file, &credentials.DetectOptions{
 		Scopes:              []string{"https://www.googleapis.com/auth/cloud-platform"},
-		CredentialsJSON:     file,
 		Client:              &http.Client{Transport: transport, CheckRedirect: header.StayHere},
 		DisableAsyncRefresh: true, // a goroutine of its own would outlive its call
 	})
