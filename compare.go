@@ -132,10 +132,7 @@ func Compare(ctx context.Context, cfg Config, a, b skill.Skill, opts ...Option) 
 		return nil, classify(err, "")
 	}
 	result, err := c.run(ctx, r)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return result, classify(err, r.Dir)
+	return result, closed(r, err)
 }
 
 // comparison checks the rules and finds the tasks.

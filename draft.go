@@ -76,10 +76,7 @@ func Draft(ctx context.Context, cfg Config, req DraftRequest, opts ...Option) (*
 		return nil, classify(err, "")
 	}
 	d, err := s.draft(ctx, r, m, req)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return d, classify(err, r.Dir)
+	return d, closed(r, err)
 }
 
 // prepareDraft loads what a draft needs. A draft depends on nothing else, so that

@@ -3,6 +3,7 @@ package skillopt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"syscall"
 
@@ -50,6 +51,14 @@ func classify(err error, runDir string) error {
 		return err
 	}
 	return &Error{Kind: kindOf(err), RunDir: runDir, Err: err}
+}
+
+// closed closes a run after what was done in it, and classifies how that ended.
+func closed(r *run.Run, err error) error {
+	if cerr := r.Close(); cerr != nil && err == nil {
+		err = fmt.Errorf("close run: %w", cerr)
+	}
+	return classify(err, r.Dir)
 }
 
 func kindOf(err error) ErrorKind {

@@ -66,10 +66,7 @@ func Evaluate(ctx context.Context, cfg Config, split string, opts ...Option) (*E
 		return nil, classify(err, "")
 	}
 	e, err := s.evaluate(ctx, r, splits)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return e, classify(err, r.Dir)
+	return e, closed(r, err)
 }
 
 func splitsOf(name string) ([]task.Split, error) {

@@ -80,10 +80,7 @@ func MeasureNoise(ctx context.Context, cfg Config, opts ...Option) (*NoiseReport
 		return nil, classify(err, "")
 	}
 	n, err := s.noise(ctx, r)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return n, classify(err, r.Dir)
+	return n, closed(r, err)
 }
 
 // noiseDir is one folder for each configuration.

@@ -145,10 +145,7 @@ func Ablate(ctx context.Context, cfg Config, o PruneOptions, opts ...Option) (*A
 		return nil, err
 	}
 	out, err := p.ablate(ctx, r)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return out, classify(err, r.Dir)
+	return out, closed(r, err)
 }
 
 // Prune removes what does not pull its weight from a skill: the rules that
@@ -162,10 +159,7 @@ func Prune(ctx context.Context, cfg Config, o PruneOptions, opts ...Option) (*Pr
 		return nil, err
 	}
 	out, err := p.prune(ctx, r)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return out, classify(err, r.Dir)
+	return out, closed(r, err)
 }
 
 // pruning is one run of Ablate or Prune.

@@ -56,10 +56,7 @@ func Train(ctx context.Context, cfg Config, opts ...Option) (*Summary, error) {
 		return nil, classify(err, "")
 	}
 	summary, err := s.train(ctx, r)
-	if cerr := r.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("close run: %w", cerr)
-	}
-	return summary, classify(err, r.Dir)
+	return summary, closed(r, err)
 }
 
 // open finds and opens the run directory.

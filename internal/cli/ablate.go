@@ -87,23 +87,15 @@ func (a *app) pruning(ctx context.Context, path string, f pruneFlags, work func(
 	if err != nil {
 		return err
 	}
-	asking, err := a.asking(f.replay, f.yes)
-	if err != nil {
-		return err
-	}
-	sink, closeEvents, err := a.eventSinks()
-	if err != nil {
-		return err
-	}
-	ctx, stop, release := a.signals(ctx)
-	defer release()
-	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
-		skillopt.WithRunDir(a.absolute(f.run)))
 	if f.margin <= 0 || f.passes <= 0 {
-		return errors.Join(usagef("--margin %v --passes %d: both are more than 0", f.margin, f.passes), closeEvents())
+		return usagef("--margin %v --passes %d: both are more than 0", f.margin, f.passes)
+	}
+	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: f.run, replay: f.replay, yes: f.yes})
+	if err != nil {
+		return err
 	}
 	o := skillopt.PruneOptions{Split: f.split, Certify: f.certify, Margin: f.margin, Passes: f.passes, Record: record}
-	return errors.Join(work(ctx, l.Config, o, opts), closeEvents())
+	return errors.Join(work(ctx, l.Config, o, opts), end())
 }
 
 // pruneConfig finds the skill, its config, and the run whose record is used.

@@ -80,20 +80,13 @@ func (a *app) compare(ctx context.Context, pathA, pathB string, f compareFlags) 
 	if f.split == "" && f.tasks != "" {
 		f.split = "all"
 	}
-	asking, err := a.asking(f.replay, f.yes)
+	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: f.run, replay: f.replay, yes: f.yes})
 	if err != nil {
 		return err
 	}
-	sink, closeEvents, err := a.eventSinks()
-	if err != nil {
-		return err
-	}
-	ctx, stop, release := a.signals(ctx)
-	defer release()
-	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
-		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithSplit(f.split), skillopt.WithPasses(f.passes), skillopt.WithMargin(f.margin))
+	opts = append(opts, skillopt.WithSplit(f.split), skillopt.WithPasses(f.passes), skillopt.WithMargin(f.margin))
 	result, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], opts...)
-	err = errors.Join(err, closeEvents())
+	err = errors.Join(err, end())
 	if result != nil {
 		err = errors.Join(err, a.printComparison(result, pathA, pathB))
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -67,21 +66,13 @@ func (a *app) eval(ctx context.Context, path string, f evalFlags) error {
 	if err != nil {
 		return err
 	}
-	asking, err := a.asking(f.replay, f.yes)
+	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: f.run, replay: f.replay, yes: f.yes})
 	if err != nil {
 		return err
 	}
-	sink, closeEvents, err := a.eventSinks()
-	if err != nil {
+	result, err := skillopt.Evaluate(ctx, l.Config, f.split, append(opts, skillopt.WithPasses(f.repeat))...)
+	if err := ended(err, end); err != nil {
 		return err
-	}
-	ctx, stop, release := a.signals(ctx)
-	defer release()
-	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
-		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithPasses(f.repeat))
-	result, err := skillopt.Evaluate(ctx, l.Config, f.split, opts...)
-	if err := errors.Join(err, closeEvents()); err != nil {
-		return goesOn(err)
 	}
 	if a.json {
 		return printJSON(a.Out, result)

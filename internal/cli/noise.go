@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -21,20 +20,13 @@ func (a *app) noise(ctx context.Context, path string, f noiseFlags) error {
 	if err != nil {
 		return err
 	}
-	asking, err := a.asking("", f.yes)
+	ctx, opts, end, err := a.session(ctx, l, sessionFlags{yes: f.yes})
 	if err != nil {
 		return err
 	}
-	sink, closeEvents, err := a.eventSinks()
-	if err != nil {
-		return err
-	}
-	ctx, stop, release := a.signals(ctx)
-	defer release()
-	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version))
 	n, err := skillopt.MeasureNoise(ctx, l.Config, opts...)
-	if err := errors.Join(err, closeEvents()); err != nil {
-		return goesOn(err)
+	if err := ended(err, end); err != nil {
+		return err
 	}
 	if a.json {
 		return printJSON(a.Out, n)

@@ -83,24 +83,17 @@ func (a *app) train(ctx context.Context, path string, f trainFlags) error {
 	if err != nil {
 		return err
 	}
-	asking, err := a.asking(f.replay, f.yes)
+	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: f.run, replay: f.replay, yes: f.yes})
 	if err != nil {
 		return err
 	}
-	sink, closeEvents, err := a.eventSinks()
-	if err != nil {
-		return err
-	}
-	ctx, stop, release := a.signals(ctx)
-	defer release()
-	opts := append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithVersion(a.version), skillopt.WithStop(stop),
-		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithFork(a.absolute(f.fork)), skillopt.WithReopenTest(f.reopen))
+	opts = append(opts, skillopt.WithFork(a.absolute(f.fork)), skillopt.WithReopenTest(f.reopen))
 	if f.finish {
 		opts = append(opts, skillopt.WithFinish())
 	}
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
-	if cerr := closeEvents(); cerr != nil && err == nil {
-		err = fmt.Errorf("close --events file: %w", cerr)
+	if cerr := end(); cerr != nil && err == nil {
+		err = cerr
 	}
 	if perr := a.printSummary(summary); perr != nil && err == nil {
 		err = perr

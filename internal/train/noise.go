@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -32,12 +33,13 @@ type Noise struct {
 }
 
 const (
-	twiceLeast    = 8    // items asked twice, at least
-	twiceShare    = 0.2  // and this share of them where nothing is expected to change
-	twiceMost     = 40   // where something is
-	twicePassing  = 0.75 // of those, items that the skill solves: only they can flip by chance
-	standardError = 2.8  // of a difference that 80 % of comparisons show
-	goodEnough    = 0.1  // detectable effect above which advice is given
+	twiceLeast   = 8    // items asked twice, at least
+	twiceShare   = 0.2  // and this share of them where nothing is expected to change
+	twiceMost    = 40   // where something is
+	twicePassing = 0.75 // of those, items that the skill solves: only they can flip by chance
+	goodEnough   = 0.1  // detectable effect above which advice is given
+	seenAlpha    = 0.05 // two-sided level at which a difference is seen,
+	seenPower    = 0.8  // in this share of comparisons
 )
 
 // again evaluates the seed skill once more on some items: is one evaluation the
@@ -63,7 +65,9 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 	}
 	n.Within = math.Sqrt(within)
 	n.Alike = t.Steady && n.Twice > 0 && len(flips) == 0
-	n.assess()
+	if err := n.assess(); err != nil {
+		return fmt.Errorf("assess the noise of the selection split: %w", err)
+	}
 	if few := math.Max(1, t.Risk*t.Risk); float64(n.Items) <= few {
 		n.Advice = fmt.Sprintf("%d selection task cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict", n.Items)
 	}
@@ -137,20 +141,32 @@ func (e *entry) repeated(items []int) (variance float64, n int) {
 }
 
 // assess derives what can be seen, and what would help.
-func (n *Noise) assess() {
+func (n *Noise) assess() error {
 	items := float64(n.Items)
-	n.Detectable = max(1/items, standardError*n.Within*math.Sqrt(2/items))
-	if n.Detectable <= goodEnough || n.Within == 0 && n.Items >= twiceLeast {
-		return
+	n.Detectable = 1 / items
+	sigma := n.Within * math.Sqrt2 // of the difference on one item
+	if sigma > 0 {
+		seen, err := stats.MinimumDetectable(sigma, n.Items, seenAlpha, seenPower)
+		if err != nil {
+			return err
+		}
+		n.Detectable = max(n.Detectable, seen)
+	}
+	if n.Detectable <= goodEnough || sigma == 0 && n.Items >= twiceLeast {
+		return nil
 	}
 	n.Advice = fmt.Sprintf("with %d selection tasks a difference below %.0f points drowns in chance", n.Items, 100*n.Detectable)
-	if n.Within > 0 {
-		need := standardError * n.Within * math.Sqrt2 / goodEnough
-		n.Advice += fmt.Sprintf("; for 10 points it takes %.0f tasks, or each task asked %.0f times", math.Ceil(need*need), math.Ceil(need*need/items))
-		n.Advice += "; temperature 0 or a softer score (gate.metric: soft) lowers the noise"
-		return
+	if sigma == 0 {
+		n.Advice += ": more tasks would help"
+		return nil
 	}
-	n.Advice += ": more tasks would help"
+	need, err := stats.SampleSize(goodEnough, sigma, seenAlpha, seenPower)
+	if err != nil {
+		return err
+	}
+	n.Advice += fmt.Sprintf("; for %.0f points it takes %d tasks, or each task asked %.0f times; temperature 0 or a softer score (gate.metric: soft) lowers the noise",
+		100*goodEnough, need, math.Ceil(float64(need)/items))
+	return nil
 }
 
 // Reported is the best skill's score on the selection split, told in three ways.
