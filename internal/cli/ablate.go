@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,8 +106,8 @@ func (a *app) pruneConfig(path string, f pruneFlags) (l *config.Loaded, record s
 		return nil, "", usagef("%s: %v; give a run directory, or a skill with --config", path, reasonOf(err))
 	}
 	if _, err := os.Stat(filepath.Join(skill, run.ManifestFile)); err == nil {
-		record = firstOf(record, skill)
-		conf = firstOf(conf, filepath.Join(skill, run.ConfigFile))
+		record = cmp.Or(record, skill)
+		conf = cmp.Or(conf, filepath.Join(skill, run.ConfigFile))
 		if skill = a.skillOfRun(skill); skill == "" {
 			return nil, "", usagef("%s: the run has no %s yet; `skillopt runs show %s` explains it", path, run.BestFile, path)
 		}
@@ -123,15 +124,6 @@ func (a *app) skillOfRun(dir string) string {
 	for _, name := range []string{run.BestFile, skillopt.WholeFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return filepath.Join(dir, name)
-		}
-	}
-	return ""
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
 		}
 	}
 	return ""

@@ -49,7 +49,7 @@ func FuzzNode(f *testing.F) {
 		valid := json.Valid(b)
 		if valid {
 			if err := dec.Decode(&want); err != nil {
-				t.Skip(err)
+				t.Skipf("it is valid, and encoding/json itself cannot decode it to compare: %v", err)
 			}
 		}
 		if valid != (err == nil) && !strings.Contains(string(b), strings.Repeat("[", 50)) && !strings.Contains(string(b), strings.Repeat(`{"`, 50)) {
