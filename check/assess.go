@@ -46,6 +46,16 @@ func (s *Suite) Commands(t task.Task) [][]string {
 	return p.commands()
 }
 
+// Questions returns how many questions the checks that score t put to a judge, a
+// vote each, if there is an answer: 0 for checks that cannot be read.
+func (s *Suite) Questions(t task.Task) int {
+	p, err := s.programOf(t)
+	if err != nil {
+		return 0
+	}
+	return p.questions()
+}
+
 // Evidence is what a rollout left.
 type Evidence struct {
 	Answer   string
@@ -71,8 +81,8 @@ type Means struct {
 // set if t has none. The checks run in their order, so that one sees what the
 // commands before it did; changes of files (diff) are those from before the
 // first of them. An error means that there is no score: checks that cannot be
-// read, means that are missing or failed, a judge that gives no usable reply. It
-// never stands for a bad answer.
+// read, means that are missing or failed, a judge that gives no usable reply, a
+// pattern that runs out of time. It never stands for a bad answer.
 func (s *Suite) Assess(ctx context.Context, ev Evidence, t task.Task, by Means) (score.Score, error) {
 	p, err := s.programOf(t)
 	if err != nil {

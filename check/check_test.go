@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // suite compiles checks written in YAML.
@@ -77,6 +78,9 @@ func TestTypes(t *testing.T) {
 		{"{type: number}", []string{"12.5 kg"}, []string{"12.50 kg", "It weighs 12.5 KG."}, []string{"12.5", "12.5 g"}},
 		{"{type: number}", []string{"$5"}, []string{"$5.00", "It costs $5"}, []string{"5", "5 EUR"}},
 		{"{type: number, unit: ignore}", []string{"$5"}, []string{"5", "5 EUR", "5%"}, []string{"6"}},
+		{"{type: number}", []string{"1/2"}, []string{"1/2", "0.5", "it is 1/2."}, []string{"1/2/1", "2", "1/0"}},
+		{"{type: number}", []string{"5"}, []string{"5"}, []string{"1e400", "-1e400", "10/2/1"}},
+		{"{type: number, value: 5, rel: 1000, abs: 1.0e+308}", nil, []string{"6"}, []string{"1e400"}},
 		{"{type: number, unit: strict}", []string{"5"}, []string{"5"}, []string{"5 km"}},
 		{"{type: number}", []string{"12%"}, []string{"0.12", "12 %"}, []string{"12"}},
 		{"{type: number}", []string{"12"}, []string{"12%", "12"}, []string{"0.12"}},
@@ -89,6 +93,7 @@ func TestTypes(t *testing.T) {
 		{"{type: json-equals, value: {a: 1, b: [x, {c: null}]}}", nil, []string{`{"b":["x",{"c":null}],"a":1.0}`}, []string{`{"a":1}`, `{"a":1,"b":["x"]}`, `{"a":1,"b":[{"c":null},"x"]}`, `{"a":1,"b":["x",{"c":null}],"d":0}`, "x"}},
 		{"{type: json-equals, order: ignore, extra: ignore}", []string{`{"l":[1,{"k":2},3]}`}, []string{`{"l":[3,1,{"k":2,"z":1}],"more":true}`}, []string{`{"l":[3,1]}`, `{"l":[1,{"k":3},3]}`, `[]`}},
 		{"{type: json-equals, value: '[1,2]'}", nil, []string{"[1, 2]"}, []string{"[2,1]", `"[1,2]"`}},
+		{"{type: json-equals, value: {a: 2}}", nil, []string{`{"a":1,"a":2}`}, []string{`{"a":2,"a":1}`}},
 		{"{type: json-equals, value: abc}", nil, []string{`"abc"`}, []string{"abc"}},
 		{"{type: word-count, min: 2, max: 3}", nil, []string{"a b", "a b c"}, []string{"a", "a b c d"}},
 		{"{type: char-count, max: 3, min: 1}", nil, []string{"äöü", " x "}, []string{"", "abcd"}},
@@ -217,7 +222,9 @@ func TestCompileErrors(t *testing.T) {
 		{"{type: equals, values: []}", "the list is empty"},
 		{"{type: equals, normalize: fold}", `"fold" is not allowed; one of trim, none, casefold, text, squad, number`},
 		{"{type: equals, normalize: 1}", "text expected"},
-		{"{type: equals, weight: -1}", "-1 is out of range; 0 or more"},
+		{"{type: equals, weight: 1.7e+308}", "checks[0].weight: 1.7e+308 is out of range; 0 to 1e+09 is allowed"},
+		{"{type: number, value: 1e400}", `checks[0].value: "1e400" is too large a number to compare with`},
+		{"{type: equals, weight: -1}", "-1 is out of range; 0 to 1e+09 is allowed"},
 		{"{type: equals, weight: heavy}", `a number expected, found the text "heavy"`},
 		{"{type: equals, required: 1}", "true or false expected"},
 		{"{type: equals, weight: 0}", "every weight is 0"},
@@ -316,18 +323,54 @@ func TestOwnChecks(t *testing.T) {
 	}
 }
 
+// TestRegexTimeout: a pattern that runs out of time gives no score, whichever way
+// it is asked, and all its matches share one limit.
 func TestRegexTimeout(t *testing.T) {
 	t.Parallel()
 	answer := strings.Repeat("a", 40) + "!"
-	for _, kind := range []string{"regex", "not-regex"} {
-		s, err := Compile(map[string]any{"type": kind, "value": "^(a+)+$"}, Options{MatchTimeout: 20 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
+	slow := strings.Repeat(strings.Repeat("a", 15)+"!b", 5000) // some milliseconds a match
+	dir := folder(t, map[string]string{"all": answer, "many": slow})
+	var calls []trajectory.Turn
+	for range 5000 {
+		calls = append(calls, trajectory.Turn{Kind: trajectory.ToolCall, Action: "grep " + slow[:17]})
+	}
+	for _, text := range []string{
+		"{type: regex, value: '^(a+)+$'}",
+		"{type: not-regex, value: '^(a+)+$'}",
+		"{any: [{type: equals, value: x}, {type: regex, value: '^(a+)+$'}]}",
+		"{type: file-contains, path: all, regex: '^(a+)+$'}",
+		"{type: not-file-contains, path: all, regex: '^(a+)+$'}",
+		"{type: file-contains, path: many, regex: '(a+)+$|b', min: 5000}",
+		"{type: tool-called, tool: grep, args: '(a+)+$'}",
+	} {
+		s := suite(t, text, Options{MatchTimeout: 20 * time.Millisecond})
+		got, err := s.Assess(t.Context(), Evidence{Answer: answer, Dir: dir, Turns: calls}, task.Task{}, Means{})
+		if err == nil || got.Parts != nil || !strings.Contains(err.Error(), "not decided within 20ms, which measures nothing: simplify it") {
+			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
-		got := s.Score(answer, task.Task{})
-		if got.Hard != 0 || got.Soft != 0 || !strings.Contains(got.Reason, "not decided within 20ms") {
-			t.Errorf("%s: got %+v", kind, got)
+		if s.Needs(task.Task{}) != (Needs{}) {
+			continue
 		}
+		if got := s.Score(answer, task.Task{}); got.Hard != 0 || got.Soft != 0 || !strings.Contains(got.Reason, "not decided within 20ms") {
+			t.Errorf("%s: got %+v", text, got)
+		}
+	}
+}
+
+// TestExtractTimeout: how far a pattern came before it ran out of time depends on
+// the machine, and is no answer.
+func TestExtractTimeout(t *testing.T) {
+	t.Parallel()
+	e, err := ParseExtract(map[string]any{"regex": `b(\d)|(?:a|aa)+$`, "fallback": "none"})
+	must(t, err)
+	reply := "b1 b2 " + strings.Repeat("a", 60) + "! b3"
+	if got := e.Answer(reply); got != "" {
+		t.Errorf("got %q", got)
+	}
+	first, err := ParseExtract(map[string]any{"regex": `b(\d)|(?:a|aa)+$`, "which": "first", "fallback": "none"})
+	must(t, err)
+	if got := first.Answer(reply); got != "1" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -1,12 +1,17 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +36,11 @@ type Command struct {
 	// LateFails says that the agent is to blame when the command takes too long or
 	// writes too much. Otherwise that measures nothing.
 	LateFails bool `json:"late_fails,omitempty"`
+
+	// MissingFails says that the agent is to blame when a program that the command
+	// calls is missing or cannot be run (exit codes 126 and 127). Otherwise that
+	// measures nothing.
+	MissingFails bool `json:"missing_fails,omitempty"`
 }
 
 // Measured returns why a result measures nothing, nil if it gives a score. One
@@ -81,7 +91,7 @@ type CommandResult struct {
 //
 // An error means that there is no result.
 func Carry(ctx context.Context, dir string, c Command, run func(context.Context, Command) (CommandResult, error)) (CommandResult, error) {
-	if c.Reward == "" {
+	if c.Reward == "" && !c.MissingFails {
 		return run(ctx, c)
 	}
 	root, err := os.OpenRoot(dir)
@@ -89,7 +99,17 @@ func Carry(ctx context.Context, dir string, c Command, run func(context.Context,
 		return CommandResult{}, fmt.Errorf("open workspace: %w", err)
 	}
 	defer func() { _ = root.Close() }() // what was written to it is not ours
-	if err := root.RemoveAll(c.Reward); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if r, missing := c.missing(root); missing {
+		return r, nil
+	}
+	if c.Reward == "" {
+		return run(ctx, c)
+	}
+	err = root.RemoveAll(c.Reward)
+	if ours(err) {
+		return CommandResult{}, fmt.Errorf("remove what was left in place of the reward file: %w", err)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return CommandResult{End: EndBlocked, Code: -1, RewardFault: (&subject{root: root}).fault(c.Reward, err).Error()}, nil
 	}
 	r, err := run(ctx, c)
@@ -97,24 +117,48 @@ func Carry(ctx context.Context, dir string, c Command, run func(context.Context,
 		return CommandResult{}, err
 	}
 	r.Reward, err = readReward(root, c.Reward)
+	if ours(err) {
+		return CommandResult{}, fmt.Errorf("read the reward: %w", err)
+	}
 	if err != nil {
-		r.RewardFault = err.Error()
+		r.RewardFault = reason(err)
 	}
 	return r, nil
 }
 
-func readReward(root *os.Root, path string) (string, error) {
-	w := &subject{root: root}
-	info, err := w.stat(path)
-	if err == nil && info.Size() > maxReward {
-		return "", fmt.Errorf("%s has %d bytes, a number has at most %d", path, info.Size(), maxReward)
+// missing is the result when the program itself is one that the agent should have
+// left, and has not: what a shell would say of it. Of any other program that is
+// not there run says so.
+func (c *Command) missing(root *os.Root) (r CommandResult, missing bool) {
+	program := ""
+	if len(c.Argv) > 0 {
+		program = c.Argv[0]
 	}
-	text, err := w.read(path)
+	if !c.MissingFails || filepath.IsAbs(program) || !strings.Contains(program, "/") {
+		return r, false
+	}
+	info, err := root.Stat(path.Clean(program))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return CommandResult{End: EndExit, Code: 127, Stderr: program + " is not there"}, true
+	case err == nil && (info.IsDir() || info.Mode()&0o111 == 0 && runtime.GOOS != "windows"):
+		return CommandResult{End: EndExit, Code: 126, Stderr: program + " is not executable"}, true
+	}
+	return r, false
+}
+
+func readReward(root *os.Root, name string) (string, error) {
+	w := &subject{root: root}
+	info, err := w.stat(name)
+	if err == nil && info.Mode().IsRegular() && info.Size() > maxReward {
+		return "", fmt.Errorf("%s has %d bytes, a number has at most %d", name, info.Size(), maxReward)
+	}
+	text, err := w.read(name)
 	if err != nil {
-		return "", errors.New(reason(err))
+		return "", err
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", fmt.Errorf("%s is empty", path)
+		return "", fmt.Errorf("%s is empty", name)
 	}
 	return text, nil
 }
@@ -135,6 +179,7 @@ func buildCommand(s *spec, n *node, own bool) {
 		s.get("reward")
 	}
 	c.LateFails = s.choice("on_timeout", "unmeasured", "fail") == "fail"
+	c.MissingFails = s.choice("on_missing", "unmeasured", "fail") == "fail"
 	n.commands = [][]string{c.Argv}
 	n.holds = "succeeds"
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
@@ -174,29 +219,62 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 		return verdict{broken: true, reason: "what was left in place of the reward file is in the way: " + r.RewardFault}, nil
 	case r.End != EndExit:
 		return verdict{}, fmt.Errorf("the command ended by %q, which means nothing", r.End)
-	case r.Signal == "SIGKILL":
-		return verdict{}, errors.New("the command was killed by the system, for want of memory perhaps, which measures nothing")
-	case c.Reward != "":
+	case r.killer() != "":
+		return verdict{}, fmt.Errorf("the command was ended by %s, which measures nothing: that comes from outside, for want of memory perhaps, or from timeout -s; let the command end with an exit code of its own if it is the agent's doing", r.killer())
+	case c.Reward != "" && r.Reward != "" && r.RewardFault == "":
 		return c.rewarded(r, threshold)
+	case r.missing() != "":
+		if c.MissingFails {
+			return verdict{broken: true, reason: r.ending() + ": " + r.missing()}, nil
+		}
+		remedy := "install it"
+		if r.Code == 126 {
+			remedy = "make it executable"
+		}
+		return verdict{}, fmt.Errorf("%s: %s, which measures nothing%s; %s, or write on_missing: fail if the agent should have left it", r.ending(), r.missing(), r.lastWords(), remedy)
 	case r.Code != 0 || r.Signal != "":
-		return verdict{reason: r.ending()}, nil
+		return verdict{reason: c.failure(r)}, nil
+	case c.Reward != "":
+		return verdict{}, fmt.Errorf("the command ended well but left no reward: %s", c.rewardFault(r))
 	}
 	return verdict{score: 1, pass: true}, nil
 }
 
-// rewarded reads the number that the command wrote. Without one a command that
-// failed has failed, and one that says it succeeded has measured nothing.
-func (c *Command) rewarded(r CommandResult, threshold float64) (verdict, error) {
-	if r.RewardFault != "" || r.Reward == "" {
-		fault := r.RewardFault
-		if fault == "" {
-			fault = c.Reward + " is empty"
-		}
-		if r.Code != 0 || r.Signal != "" {
-			return verdict{reason: r.ending() + ", and left no reward: " + fault}, nil
-		}
-		return verdict{}, fmt.Errorf("the command ended well but left no reward: %s", fault)
+// killer is the signal from outside that ended the command, or the last program
+// of its script, for which a shell adds 128; "" if none did. A crash is no such
+// signal. 129 is none either: programs end with it for wrong arguments.
+func (r *CommandResult) killer() string {
+	if slices.Contains([]string{"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}, r.Signal) {
+		return r.Signal
 	}
+	return map[int]string{130: "SIGINT", 137: "SIGKILL", 143: "SIGTERM"}[r.Code]
+}
+
+// missing says why a shell, or a program that starts another, could not: 126 and
+// 127 are its exit codes for that (POSIX, Shell Command Language, 2.8.2). "" for
+// any other end.
+func (r *CommandResult) missing() string {
+	switch {
+	case r.Signal != "":
+	case r.Code == 126:
+		return "a program cannot be run"
+	case r.Code == 127:
+		return "a program was not found"
+	}
+	return ""
+}
+
+// lastWords is the end of what the command complained of, on one line.
+func (r *CommandResult) lastWords() string {
+	text := oneLine(r.Stderr)
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%q)", lastBytes(text, 200))
+}
+
+// rewarded reads the number that the command wrote.
+func (c *Command) rewarded(r CommandResult, threshold float64) (verdict, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(r.Reward), 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > 1 {
 		return verdict{}, fmt.Errorf("the command left the reward %s in %s; a number from 0 to 1 is one", quote(r.Reward), c.Reward)
@@ -208,12 +286,21 @@ func (c *Command) rewarded(r CommandResult, threshold float64) (verdict, error) 
 	return v, nil
 }
 
+func (c *Command) failure(r CommandResult) string {
+	if c.Reward == "" {
+		return r.ending()
+	}
+	return r.ending() + ", and left no reward: " + c.rewardFault(r)
+}
+
+func (c *Command) rewardFault(r CommandResult) string {
+	return cmp.Or(r.RewardFault, c.Reward+" is empty")
+}
+
 func (r *CommandResult) ending() string {
 	switch {
 	case r.Signal != "":
 		return "the command was ended by " + r.Signal
-	case r.Code == 127:
-		return "the command ended with exit code 127: a program was not found"
 	}
 	return fmt.Sprintf("the command ended with exit code %d", r.Code)
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
 
 // maxGroupDepth bounds groups within groups.
 const maxGroupDepth = 16
+
+// maxWeight keeps the sum of weights a number.
+const maxWeight = 1e9
 
 // types lists the check types, for messages.
 func types() []string {
@@ -77,7 +79,7 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	n := node{}
 	s.kind, n.negate = c.kindOf(s)
 	n.name = s.text("name", label(s.kind, n.negate))
-	n.weight = s.number("weight", 1, 0, math.MaxFloat64)
+	n.weight = s.number("weight", 1, 0, maxWeight)
 	n.required = s.flag("required", required && n.weight > 0)
 	n.feedback = s.text("feedback", "")
 	if s.kind != "" {
@@ -199,7 +201,7 @@ func (c *compiler) group(s *spec, n *node) {
 	inner := &program{nodes: nodes}
 	n.gold = inner.needsGold()
 	n.fit = inner.fit
-	n.needs, n.commands = inner.needs(), inner.commands()
+	n.needs, n.commands, n.questions = inner.needs(), inner.commands(), inner.questions()
 	if s.kind == "any" {
 		n.holds = "meets one of " + inner.names()
 		n.look = inner.any(threshold)

@@ -169,7 +169,8 @@ func lastLine(reply string) (string, bool) {
 }
 
 // matched returns the first group of a match, or all of it if there is none. A
-// pattern that runs out of time has found nothing.
+// pattern that runs out of time has found nothing: which match would be the last
+// by then depends on the machine.
 func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found bool) {
 	deadline := time.Now().Add(re.MatchTimeout)
 	m, err := re.FindStringMatch(reply)
@@ -178,9 +179,15 @@ func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found
 		if groups := m.Groups(); len(groups) > 1 {
 			answer = groups[1].String()
 		}
-		if first || time.Now().After(deadline) {
-			break
+		if first {
+			return answer, true
 		}
+		if time.Now().After(deadline) {
+			return "", false
+		}
+	}
+	if err != nil {
+		return "", false
 	}
 	return answer, found
 }

@@ -32,6 +32,8 @@ func buildFileExists(s *spec, n *node, path string) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return verdict{reason: reason(w.fault(path, err))}, nil
+		case ours(err):
+			return verdict{}, w.fault(path, err)
 		case err != nil:
 			return verdict{broken: true, reason: reason(w.fault(path, err))}, nil
 		case kind == "file" && !info.Mode().IsRegular():
@@ -48,6 +50,9 @@ func buildFileExists(s *spec, n *node, path string) {
 func ofFile(path string, judge judge) look {
 	return func(_ context.Context, w *subject, _ string) (verdict, error) {
 		text, err := w.read(path)
+		if ours(err) {
+			return verdict{}, err
+		}
 		if err != nil {
 			return verdict{reason: reason(err), broken: !errors.Is(err, fs.ErrNotExist)}, nil
 		}
@@ -96,7 +101,7 @@ func buildFileContains(s *spec, n *node, path string, timeout time.Duration) {
 		n.look = ofFile(path, func(text string, _ []string) verdict {
 			count, err := countMatches(re, text, lo, hi)
 			if err != nil {
-				return verdict{broken: true, reason: fmt.Sprintf("the pattern /%s/ was not decided within %v: simplify it", excerpt(pattern, 80), timeout)}
+				return undecided(pattern, timeout)
 			}
 			return timesVerdict(fmt.Sprintf("/%s/", excerpt(pattern, 200)), count, lo, hi)
 		})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math/big"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -96,15 +97,28 @@ func resolveSchema(raw any) (*jsonschema.Resolved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
+	plain, err := decodeJSON(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("not a JSON Schema: %w", err)
+	}
+	nodes, err := lintSchema(plain)
+	if err != nil {
+		return nil, fmt.Errorf("not a JSON Schema that can be used: %w", err)
+	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(text, &schema); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	resolved, err := schema.Resolve(nil)
+	exactNumbers("#", &schema, nodes)
+	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{Loader: noLoader})
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema that can be used: %w", err)
 	}
 	return resolved, nil
+}
+
+func noLoader(*url.URL) (*jsonschema.Schema, error) {
+	return nil, errors.New("other documents are not fetched: put the schema under $defs, and refer to it as #/$defs/NAME")
 }
 
 // plainNumbers turns json.Number, which the validator takes for text, into
@@ -278,7 +292,7 @@ func (d *jsonDiff) lists(path string, got, want []any) {
 		d.differ(path, "%d elements, expected %d", len(got), len(want))
 	}
 	if d.rule.anyOrder {
-		got = d.align(got, want)
+		got = d.rule.align(got, want)
 	}
 	for i, w := range want {
 		if i >= len(got) {
@@ -288,43 +302,6 @@ func (d *jsonDiff) lists(path string, got, want []any) {
 		d.compare(fmt.Sprintf("%s[%d]", path, i), got[i], w)
 	}
 	d.total += max(0, len(got)-len(want))
-}
-
-// align orders got so that elements equal to those of want stand in their
-// places; the others fill the gaps in their order.
-func (d *jsonDiff) align(got, want []any) []any {
-	used := make([]bool, len(got))
-	placed := make([]any, len(want))
-	filled := make([]bool, len(want))
-	for i, w := range want {
-		for j, g := range got {
-			if !used[j] && d.equal(g, w) {
-				placed[i], filled[i], used[j] = g, true, true
-				break
-			}
-		}
-	}
-	var rest []any
-	for j, g := range got {
-		if !used[j] {
-			rest = append(rest, g)
-		}
-	}
-	for i := range placed {
-		if !filled[i] && len(rest) > 0 {
-			placed[i], filled[i], rest = rest[0], true, rest[1:]
-		}
-	}
-	if end := slices.Index(filled, false); end >= 0 {
-		placed = placed[:end]
-	}
-	return append(placed, rest...)
-}
-
-func (d *jsonDiff) equal(got, want any) bool {
-	trial := &jsonDiff{rule: d.rule}
-	trial.compare("", got, want)
-	return trial.first == ""
 }
 
 // leaves counts what compare would count for a value that is missing.
@@ -353,15 +330,24 @@ func sameScalar(a, b any) bool {
 	if x == y {
 		return true
 	}
+	if isPlain(x) && isPlain(y) { // JSON has one way to write a whole number, and -0
+		return strings.TrimPrefix(string(x), "-") == "0" && strings.TrimPrefix(string(y), "-") == "0"
+	}
 	p, okP := rational(x)
 	q, okQ := rational(y)
 	return okP && okQ && p.Cmp(q) == 0
 }
 
-// rational refuses exponents that would make a number of gigabytes.
+func isPlain(n json.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
+
+// maxNumber is the longest number that is read as one, in characters. Longer
+// ones are equal only if they are written alike.
+const maxNumber = 1000
+
+// rational refuses what would make a number of gigabytes, or take minutes.
 func rational(n json.Number) (*big.Rat, bool) {
 	_, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
-	if len(strings.TrimLeft(exponent, "+-0")) > 3 {
+	if len(n) > maxNumber || len(strings.TrimLeft(exponent, "+-0")) > 3 {
 		return nil, false
 	}
 	return new(big.Rat).SetString(n.String())

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,6 +172,39 @@ func TestEquivalent(t *testing.T) {
 			t.Errorf("%s %v: got %+v", tt.check, tt.replies, got)
 		}
 	}
+}
+
+// TestQuestions: a check is asked as often as it is said to be, and an empty answer
+// less often.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"{type: equals}":                   0,
+		"{type: llm-rubric, criteria: x}":  1,
+		"{type: llm-equivalent, votes: 3}": 3,
+		"[{type: not-llm-rubric, criteria: x, votes: 5, weight: 0}, {type: llm-equivalent, value: y}]":                               6,
+		"{any: [{type: llm-equivalent}, {all: [{type: llm-rubric, criteria: [x, y], votes: 3}, {type: llm-equivalent, value: z}]}]}": 5,
+	} {
+		s := suite(t, text, Options{})
+		b := &counter{}
+		_, err := s.Assess(t.Context(), Evidence{Answer: "a"}, task.Task{Gold: []string{"g"}}, Means{Judge: b.judge})
+		must(t, err)
+		if got := s.Questions(task.Task{}); got != want || int(b.asked.Load()) != want {
+			t.Errorf("%s: %d votes, %d asked, want %d", text, got, b.asked.Load(), want)
+		}
+	}
+	own := task.Task{Checks: json.RawMessage(`{"type":"llm-rubric","criteria":"x","votes":7}`)}
+	if got := suite(t, "{type: equals}", Options{}).Questions(own); got != 7 {
+		t.Errorf("a task's own checks: %d votes", got)
+	}
+}
+
+// counter is a judge that finds all as it should be.
+type counter struct{ asked atomic.Int32 }
+
+func (c *counter) judge(context.Context, string, Question) (string, error) {
+	c.asked.Add(1)
+	return `{"score": 1, "equivalent": true, "1": {"score": 1}, "2": {"score": 1}}`, nil
 }
 
 func TestVotesAreNamed(t *testing.T) {

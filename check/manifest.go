@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
+	"unicode/utf8"
 )
 
 // Bounds of a manifest. A workspace beyond them cannot be compared.
@@ -21,7 +23,7 @@ const (
 
 // Manifest is what was in a folder: every file by its path, with slashes. The
 // folders named .git are left out, so that committing changes nothing. It can be
-// written as JSON.
+// written as JSON. A name that is not UTF-8 is written with escapes, as in Go.
 type Manifest struct {
 	Files map[string]File `json:"files"`
 	// Over says why the manifest is not complete: the folder has more files or
@@ -45,22 +47,38 @@ func Snapshot(dir string) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("take a snapshot: %w", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	m := manifestOf(root)
+	m, err := manifestOf(root)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("take a snapshot of %s: %w", dir, err)
+	}
 	if m.Over != "" {
 		return Manifest{}, fmt.Errorf("take a snapshot of %s: %s", dir, m.Over)
 	}
 	return m, nil
 }
 
-// manifestOf never fails: what keeps it from being complete is in Over.
-func manifestOf(root *os.Root) Manifest {
+// manifestOf lists a folder. What keeps the list from being complete is in Over;
+// the error is one of the machine.
+func manifestOf(root *os.Root) (Manifest, error) {
 	w := &walker{root: root, files: map[string]File{}}
 	err := fs.WalkDir(root.FS(), ".", w.visit)
 	m := Manifest{Files: w.files}
+	if ours(err) {
+		return m, err
+	}
 	if err != nil {
 		m.Over = err.Error()
 	}
-	return m
+	return m, nil
+}
+
+// unreadable says that a path cannot be read. Why stands there only if it is our
+// own fault.
+func unreadable(path string, err error) error {
+	if ours(err) {
+		return fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	return fmt.Errorf("%s cannot be read", path)
 }
 
 // walker collects the files of a folder.
@@ -73,7 +91,7 @@ type walker struct {
 
 func (w *walker) visit(path string, d fs.DirEntry, err error) error {
 	if err != nil {
-		return fmt.Errorf("%s cannot be read", path)
+		return unreadable(path, err)
 	}
 	if d.Name() == ".git" {
 		if d.IsDir() {
@@ -91,8 +109,18 @@ func (w *walker) visit(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
-	w.files[path] = f
+	w.files[keyOf(path)] = f
 	return nil
+}
+
+// keyOf returns a path as a manifest has it. JSON holds no bytes that are not
+// UTF-8: as they are, a file would have another name once it was recorded.
+func keyOf(path string) string {
+	if utf8.ValidString(path) {
+		return path
+	}
+	quoted := strconv.Quote(path)
+	return quoted[1 : len(quoted)-1]
 }
 
 func (w *walker) file(path string, mode fs.FileMode) (File, error) {
@@ -100,7 +128,7 @@ func (w *walker) file(path string, mode fs.FileMode) (File, error) {
 	case mode&fs.ModeSymlink != 0:
 		target, err := w.root.Readlink(path)
 		if err != nil {
-			return File{}, fmt.Errorf("%s cannot be read", path)
+			return File{}, unreadable(path, err)
 		}
 		return File{Hash: hashOf("link to " + target)}, nil
 	case !mode.IsRegular():
@@ -108,7 +136,7 @@ func (w *walker) file(path string, mode fs.FileMode) (File, error) {
 	}
 	f, err := w.root.Open(path)
 	if err != nil {
-		return File{}, fmt.Errorf("%s cannot be read", path)
+		return File{}, unreadable(path, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	return w.content(path, f)
@@ -134,7 +162,7 @@ func (w *walker) content(path string, r io.Reader) (File, error) {
 		case errors.Is(err, io.EOF):
 			return File{Hash: hex.EncodeToString(whole.Sum(nil)), Lines: lines}, nil
 		case err != nil:
-			return File{}, fmt.Errorf("%s cannot be read", path)
+			return File{}, unreadable(path, err)
 		}
 	}
 }

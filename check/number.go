@@ -65,8 +65,12 @@ func numberNode(s *spec, n *node, fixed []string, r numberRule) {
 }
 
 func isNumber(text string) error {
-	if _, ok := parseNumber(text); !ok {
+	q, ok := parseNumber(text)
+	if !ok {
 		return fmt.Errorf("%s is not a number", quote(text))
+	}
+	if math.IsInf(q.value, 0) {
+		return fmt.Errorf("%s is too large a number to compare with", quote(text))
 	}
 	return nil
 }
@@ -116,7 +120,12 @@ func (q quantity) bare() float64 {
 	return q.value
 }
 
+// near reports whether a is b within the tolerance. A number beyond the range is
+// near nothing: every distance from it would be within its share.
 func (r numberRule) near(a, b float64) bool {
+	if math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return false
+	}
 	d := math.Abs(a - b)
 	return a == b || d <= r.abs || d <= r.rel*math.Abs(b)
 }
@@ -293,10 +302,31 @@ func scale(word string) (float64, bool) {
 }
 
 // scanDigits reads the number at the start of s, which starts with a digit or
-// with a point and a digit, and returns its value and length. Separators of
-// thousands are commas, spaces, thin spaces, underscores and apostrophes between
-// groups of three.
+// with a point and a digit, and returns its value and length: a decimal, or a
+// fraction of two. What goes on after a fraction (1/2/2024) is a date or a path,
+// and its first part stands alone.
 func scanDigits(s string) (value float64, n int) {
+	value, n = scanDecimal(s)
+	rest, ok := fractionPart(s[n:])
+	if !ok {
+		return value, n
+	}
+	below, m := scanDecimal(rest)
+	if _, more := fractionPart(rest[m:]); more || below == 0 {
+		return value, n
+	}
+	return value / below, n + 1 + m
+}
+
+// fractionPart returns what follows a slash, if that is a number.
+func fractionPart(s string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(s, "/")
+	return rest, ok && rest != "" && isDigit(rest[0])
+}
+
+// scanDecimal reads a decimal. Separators of thousands are commas, spaces, thin
+// spaces, underscores and apostrophes between groups of three.
+func scanDecimal(s string) (value float64, n int) {
 	var digits strings.Builder
 	n = wholePart(s, &digits)
 	if n < len(s)-1 && s[n] == '.' && isDigit(s[n+1]) {
@@ -306,13 +336,7 @@ func scanDigits(s string) (value float64, n int) {
 		}
 	}
 	n += exponent(s[n:], &digits)
-	value, _ = strconv.ParseFloat(digits.String(), 64) // out of range gives an infinity, which equals nothing finite
-	if rest, ok := strings.CutPrefix(s[n:], "/"); ok && rest != "" && isDigit(rest[0]) {
-		below, m := scanDigits(rest)
-		if below != 0 {
-			return value / below, n + 1 + m
-		}
-	}
+	value, _ = strconv.ParseFloat(digits.String(), 64) // out of range gives an infinity, which is near nothing
 	return value, n
 }
 

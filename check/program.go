@@ -17,6 +17,8 @@ type verdict struct {
 	reason string // why it does not hold; empty if it does
 	broken bool   // it could not be decided, so it fails whichever way it is asked
 	detail string // more for analysts, of several lines
+
+	undecided string // why nothing was measured: it has no score
 }
 
 // judge decides a check by the answer alone, before negation.
@@ -28,25 +30,29 @@ type look func(ctx context.Context, s *subject, id string) (verdict, error)
 
 // node is a compiled check.
 type node struct {
-	name     string // as reports call it
-	holds    string // what is the case when it holds, for the message of its negation
-	negate   bool
-	weight   float64
-	required bool
-	feedback string // the author's words for when it fails
-	gold     bool   // it compares with the task's gold
-	fit      func(gold string) error
-	needs    Needs
-	commands [][]string // what it runs
-	judge    judge
-	look     look   // in place of judge
-	subject  string // what holds of it; "" = the answer
+	name      string // as reports call it
+	holds     string // what is the case when it holds, for the message of its negation
+	negate    bool
+	weight    float64
+	required  bool
+	feedback  string // the author's words for when it fails
+	gold      bool   // it compares with the task's gold
+	fit       func(gold string) error
+	needs     Needs
+	commands  [][]string // what it runs
+	questions int        // that it puts to a judge
+	judge     judge
+	look      look   // in place of judge
+	subject   string // what holds of it; "" = the answer
 }
 
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
 	v, err := n.decide(ctx, s, id)
 	if err != nil {
 		return verdict{}, err
+	}
+	if v.undecided != "" {
+		return verdict{}, errors.New(v.undecided)
 	}
 	if v.broken {
 		return verdict{broken: true, reason: v.reason, detail: v.detail}, nil
@@ -121,6 +127,15 @@ func (p *program) commands() [][]string {
 	return all
 }
 
+// questions is how many questions the checks put to a judge at most.
+func (p *program) questions() int {
+	n := 0
+	for _, c := range p.nodes {
+		n += c.questions
+	}
+	return n
+}
+
 // run scores what was left. Soft is the weighted mean of the checks' scores; hard
 // is 1 if every required check passes and soft reaches the threshold.
 // A check's id is that of its list, and its place in it from 1.
@@ -135,7 +150,7 @@ func (p *program) run(ctx context.Context, what *subject, id string, o Options) 
 			return score.Score{}, fmt.Errorf("check %s: %w", n.name, err)
 		}
 		details[i] = v.detail
-		sum += n.weight * v.score
+		sum += float64(n.weight * v.score) // rounded, so that no processor adds it in one go with another result
 		weights += n.weight
 		s.Parts[i] = score.Part{Check: n.name, Score: v.score, Weight: n.weight, Pass: v.pass, Reason: v.reason}
 		if n.required && !v.pass {

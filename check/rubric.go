@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
@@ -44,6 +43,7 @@ func buildRubric(s *spec, n *node) {
 		criteria: s.criteria(), votes: s.votes(), average: s.choice("combine", "median", "mean") == "mean",
 		threshold: s.number("threshold", 0.5, 0, 1), reference: s.flag("reference", false), files: s.paths("files"),
 	}
+	n.questions = r.votes
 	n.needs.Workspace = len(r.files) > 0
 	n.gold = r.reference
 	n.holds = "meets the criteria"
@@ -54,7 +54,11 @@ func buildRubric(s *spec, n *node) {
 		if strings.TrimSpace(w.Answer) == "" && len(r.files) == 0 {
 			return verdict{broken: true, reason: "the answer is empty"}, nil
 		}
-		replies, err := poll(ctx, w, id, r.votes, r.question(w))
+		q, err := r.question(w)
+		if err != nil {
+			return verdict{}, err
+		}
+		replies, err := poll(ctx, w, id, r.votes, q)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -89,7 +93,7 @@ func (s *spec) criteria() []criterion {
 func (s *spec) criterion(key string, item any) criterion {
 	if m, ok := item.(map[string]any); ok {
 		inner := &spec{path: join(s.path, key), m: m, kind: "a criterion"}
-		c := criterion{text: inner.text("text", ""), weight: inner.number("weight", 1, 0, math.MaxFloat64)}
+		c := criterion{text: inner.text("text", ""), weight: inner.number("weight", 1, 0, maxWeight)}
 		if strings.TrimSpace(c.text) == "" {
 			inner.fail("text", "is missing")
 		}
@@ -130,7 +134,7 @@ func (s *spec) paths(key string) []string {
 
 // question shows the judge the task, the criteria and what was handed in. What
 // is not ours stands between marks.
-func (r *rubric) question(w *subject) Question {
+func (r *rubric) question(w *subject) (Question, error) {
 	values := map[string]string{"task": shown(w.Question), "answer": shown(w.Answer)}
 	gold := ""
 	if r.reference {
@@ -138,7 +142,11 @@ func (r *rubric) question(w *subject) Question {
 		values["gold"] = gold
 	}
 	for i, path := range r.files {
-		values[fmt.Sprintf("file %d", i)] = w.show(path)
+		text, err := w.show(path)
+		if err != nil {
+			return Question{}, err
+		}
+		values[fmt.Sprintf("file %d", i)] = text
 	}
 	m := newMaterial(values)
 	m.values["reference"], m.values["files"] = "", ""
@@ -155,19 +163,21 @@ func (r *rubric) question(w *subject) Question {
 			_, err := r.parse(reply)
 			return err
 		},
-	}
+	}, nil
 }
 
-// show is a file as a judge sees it.
-func (s *subject) show(path string) string {
+// show is a file as a judge sees it. The error is one of the machine.
+func (s *subject) show(path string) (string, error) {
 	text, err := s.read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "(there is no such file)"
+	switch {
+	case ours(err):
+		return "", err
+	case errors.Is(err, fs.ErrNotExist):
+		return "(there is no such file)", nil
+	case err != nil:
+		return "(" + reason(err) + ")", nil
 	}
-	if err != nil {
-		return "(" + reason(err) + ")"
-	}
-	return shown(strings.ToValidUTF8(text, "\uFFFD"))
+	return shown(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
 func (r *rubric) list() string {
@@ -239,7 +249,7 @@ func (r *rubric) parse(reply string) (grade, error) {
 func (r *rubric) total(g grade) float64 {
 	var sum, weights float64
 	for i, c := range r.criteria {
-		sum += c.weight * g.scores[i]
+		sum += float64(c.weight * g.scores[i]) // rounded, as in program.run
 		weights += c.weight
 	}
 	return sum / weights

@@ -75,6 +75,15 @@ func TestInSandbox(t *testing.T) {
 		{"hangs", map[string]any{"run": "sleep 600 & wait", "timeout": "300ms"}, -1, "measures nothing"},
 		{"hangs, and that counts", map[string]any{"run": "sleep 600", "timeout": "300ms", "on_timeout": "fail"}, 0, "ended after 300ms"},
 		{"floods", map[string]any{"run": "yes"}, -1, "writing too much"},
+		{"no such program in a script", map[string]any{"run": "no-such-program -q"}, -1, "on_missing: fail"},
+		{"the agent left no program", map[string]any{"run": "./solve", "on_missing": "fail"}, 0, "a program was not found"},
+		{"the agent's program cannot be run", map[string]any{"run": "./answer.txt", "on_missing": "fail"}, 0, "a program cannot be run"},
+		{"the agent left no program to start", map[string]any{"argv": []any{"./solve", "-q"}, "on_missing": "fail"}, 0, "exit code 127: a program was not found"},
+		{"nor one that can be started", map[string]any{"argv": []any{"./answer.txt"}, "on_missing": "fail", "reward": "r"}, 0, "exit code 126: a program cannot be run"},
+		{"the machine lacks the program", map[string]any{"argv": []any{"no-such-program"}, "on_missing": "fail"}, -1, "no-such-program"},
+		{"the program of the config is missing", map[string]any{"argv": []any{"/no/such/program"}, "on_missing": "fail"}, -1, "/no/such/program"},
+		{"a program of the workspace, by default", map[string]any{"argv": []any{"./solve"}}, -1, "start ./solve"},
+		{"killed in a script", map[string]any{"run": "sh -c 'kill -9 $$'; exit $?"}, -1, "SIGKILL"},
 		{"no such program", map[string]any{"argv": []any{"no-such-program"}}, -1, "no-such-program"},
 	}
 	for _, tt := range tests {

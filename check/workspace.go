@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -40,9 +41,9 @@ func (s *subject) open(manifest bool) error {
 	}
 	s.root = root
 	if manifest {
-		s.after = manifestOf(root)
+		s.after, err = manifestOf(root)
 	}
-	return nil
+	return err
 }
 
 func (s *subject) close() {
@@ -63,8 +64,22 @@ func (s *subject) stat(path string) (fs.FileInfo, error) {
 	return s.root.Stat(path)
 }
 
+// ours reports whether an error of a file system is about the machine that looks,
+// not about what an agent left there: too many open files, a broken disk. Nothing
+// is measured by it.
+func ours(err error) bool {
+	for _, e := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO, syscall.ENOSPC, syscall.EROFS, syscall.ESTALE, os.ErrClosed,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // read returns the content of a file of the workspace. Its errors are about what
-// the agent left, in words for a reason.
+// the agent left, in words for a reason, but for those that are ours.
 func (s *subject) read(path string) (string, error) {
 	info, err := s.stat(path)
 	if err != nil {
@@ -126,9 +141,12 @@ func (s *spec) localPath(key string) string {
 }
 
 func (s *spec) checkLocal(key, path string) {
-	if strings.Contains(path, `\`) {
+	switch {
+	case strings.Contains(path, `\`):
 		s.fail(key, "%q: write / between folders", path)
-	} else if !fs.ValidPath(path) {
+	case path == ".":
+		s.fail(key, "%q is the workspace itself; name something in it, like src/main.go", path)
+	case !fs.ValidPath(path):
 		s.fail(key, "%q leads out of the workspace, or is not in its simplest form: write it from the workspace, like src/main.go", path)
 	}
 }
