@@ -15,12 +15,23 @@ var hooked atomic.Bool
 type Support struct {
 	Kind    string // "landlock", "bubblewrap", or "" if programs cannot be confined
 	Network bool   // connections can be confined to single ports; without it only to none at all
+	Alone   bool   // and those to this machine, see Probe
 	Why     string // for messages: the version, or what is missing and how to get it
 }
 
 // Supports says what Run can do with a Confine here. It is safe for concurrent
 // use.
 func Supports() Support { return support(hooked.Load()) }
+
+// Probe is Supports and tries besides whether a program that may connect to single
+// ports can have a network of its own, in which they are those of this machine.
+// Run does so wherever it can; elsewhere the ports are open on every host. Probe
+// starts a process.
+func Probe() Support {
+	s := Supports()
+	s.Alone = s.Network && canBeAlone() == nil
+	return s
+}
 
 const defaultMaxFile = 1 << 30
 

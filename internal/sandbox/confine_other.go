@@ -13,3 +13,5 @@ func support(bool) Support {
 func (p *process) confine() error {
 	return &UnsupportedError{What: p.spec.Argv[0], Why: support(false).Why}
 }
+
+func canBeAlone() error { return &UnsupportedError{What: "a network", Why: support(false).Why} }

@@ -45,7 +45,14 @@ func Main(args []string) {
 	case supervisorName:
 		err = supervise(args[1], args[2], args[3:])
 	case confinedName:
-		err = becomeConfined(args[1], args[2], args[3:])
+		err = becomeConfined(args[1], args[2], args[3:], false)
+	case aloneName:
+		err = becomeConfined(args[1], args[2], args[3:], true)
+	case probeName:
+		if probe() != nil {
+			unix.Exit(1)
+		}
+		unix.Exit(0)
 	default:
 		return
 	}
@@ -56,12 +63,15 @@ func Main(args []string) {
 // becomeConfined restricts this process and executes the program. It returns
 // only to say what failed. The order matters: what comes late restricts what
 // came before.
-func becomeConfined(encoded, path string, argv []string) error {
+func becomeConfined(encoded, path string, argv []string, alone bool) error {
 	runtime.LockOSThread() // restrictions are those of a thread, and so is the step into a program
 	unix.CloseOnExec(statusFD)
 	var p policy
 	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
 		return fmt.Errorf("read policy: %w", err)
+	}
+	if alone && furnish(p.Ports) != nil {
+		unix.Exit(1) // without a word: the supervisor does without
 	}
 	if err := limitResources(p.maxFile()); err != nil {
 		return err

@@ -4,7 +4,9 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -90,6 +92,8 @@ func perform(act string, args []string) int {
 		return tell(emptyFolder(args[0]))
 	case "connect":
 		return tell(connect(args[0], args[1]))
+	case "exchange":
+		return tell(exchange(args[0]))
 	case "listen":
 		return tell(listen(args[0], args[1]))
 	case "socket":
@@ -215,6 +219,38 @@ func connect(network, address string) error {
 		}
 	}
 	return c.Close()
+}
+
+// exchange sends 16 MB to a server that repeats what it hears, over four connections
+// at once, and reads them again after it has said that this was all.
+func exchange(address string) error {
+	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
+	errs := make(chan error)
+	for range 4 {
+		go func() { errs <- echoed(address, data) }()
+	}
+	var all error
+	for range 4 {
+		all = errors.Join(all, <-errs)
+	}
+	return all
+}
+
+func echoed(address string, data []byte) error {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	sent := make(chan error, 1)
+	go func() {
+		_, err := c.Write(data)
+		sent <- errors.Join(err, c.(*net.TCPConn).CloseWrite())
+	}()
+	got, err := io.ReadAll(c)
+	if err == nil && !bytes.Equal(got, data) {
+		err = fmt.Errorf("%d bytes came back", len(got))
+	}
+	return errors.Join(err, <-sent, c.Close())
 }
 
 func listen(network, address string) error {

@@ -33,7 +33,8 @@
 //   - Environment and memory of other processes, ours above all, cannot be read.
 //   - No privileges are won: no new ones by running a program, and of root's only
 //     those about the owners of files.
-//   - Without Network: TCP connections go to Ports alone, on whichever host;
+//   - Without Network: TCP connections go to Ports alone, of this machine where the
+//     program can have a network of its own (see Probe), else of whichever host;
 //     nothing is listened on; no UDP, so no names are resolved but those of
 //     /etc/hosts; no Multipath TCP, raw or other sockets, no io_uring. Unix
 //     sockets can be made in pairs only, except from Landlock ABI 9 on, where

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -35,11 +36,9 @@ func supervise(encoded, path string, argv []string) error {
 	// Not ignored: that the program would inherit.
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	child, err := syscall.ForkExec("/proc/self/exe", append([]string{confinedName, encoded, path}, argv...), &syscall.ProcAttr{
-		Env: syscall.Environ(), Files: []uintptr{0, 1, 2, statusFD}, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
+	child, err := startHelper(encoded, append([]string{encoded, path}, argv...))
 	if err != nil {
-		return fmt.Errorf("start the helper: %w", err)
+		return err
 	}
 	if err := letGo(); err != nil {
 		_ = unix.Kill(child, unix.SIGKILL)
@@ -59,6 +58,27 @@ func supervise(encoded, path string, argv []string) error {
 	_, _ = unix.Write(statusFD, fmt.Appendf(nil, "%s%d", exitMark, status)) // without it our own end is the program's
 	unix.Exit(0)
 	return nil
+}
+
+// startHelper starts the helper, where it helps and is allowed in a network of its
+// own.
+func startHelper(encoded string, argv []string) (child int, err error) {
+	var p policy
+	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
+		return 0, fmt.Errorf("read policy: %w", err)
+	}
+	if p.own() {
+		if child, err := startAlone(argv); err == nil {
+			return child, nil
+		}
+	}
+	child, err = syscall.ForkExec("/proc/self/exe", append([]string{confinedName}, argv...), &syscall.ProcAttr{
+		Env: syscall.Environ(), Files: []uintptr{0, 1, 2, statusFD}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start the helper: %w", err)
+	}
+	return child, nil
 }
 
 // letGo leaves the program's input and outputs to the program.
