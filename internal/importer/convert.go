@@ -81,6 +81,7 @@ type converter struct {
 	written func(flat string) string
 	passed  []string // keys that stand in the section env
 	redact  *redact.Redactor
+	wrong   map[string]bool // keys whose value is of another kind than the key
 
 	out    map[string]any // by our key
 	extras map[string]any
@@ -91,11 +92,12 @@ type converter struct {
 func newConverter(flat map[string]any, o Options) *converter {
 	return &converter{
 		o: o, in: flat, written: func(flat string) string { return flat }, redact: redact.New(),
-		out: map[string]any{}, extras: map[string]any{}, rows: map[string]Row{},
+		wrong: map[string]bool{}, out: map[string]any{}, extras: map[string]any{}, rows: map[string]Row{},
 	}
 }
 
 func (c *converter) all() {
+	c.kinds()
 	c.training()
 	c.schedule()
 	c.slowUpdate()
@@ -111,10 +113,10 @@ func (c *converter) all() {
 }
 
 // set reports whether the source says something for a key: null and "" are
-// nothing there.
+// nothing there, and nor is what cannot be read.
 func (c *converter) set(flat string) bool {
 	text, isText := c.in[flat].(string)
-	return c.in[flat] != nil && !(isText && strings.TrimFunc(text, isSpace) == "")
+	return c.in[flat] != nil && !c.wrong[flat] && !(isText && strings.TrimFunc(text, isSpace) == "")
 }
 
 // text returns a value as text without white space around it, "" if it is none.
@@ -150,6 +152,9 @@ func (c *converter) take(flat, to string, v any, note string) bool {
 	switch {
 	case hasVariable(v):
 		state, problem = Unusable, "${NAME} stands for a variable in our configurations"
+		delete(c.out, to)
+	case state == Taken && hasControl(v):
+		state, problem = Unusable, fmt.Sprintf("%s: found %s, allowed: text without control characters", to, c.show(v))
 		delete(c.out, to)
 	case state == Unusable && !reflect.DeepEqual(v, c.in[flat]):
 		state = NoCounterpart // what we would write is not there yet
@@ -260,6 +265,14 @@ func (c *converter) extra(flat string) {
 	case *big.Int:
 		c.note(flat, Unusable, "the number is too large")
 	default:
+		if hasControl(v) || hasControl(flat) {
+			c.note(flat, Unusable, "found a control character, allowed: text without any")
+			return
+		}
+		if hasNaN(v) {
+			c.note(flat, Unusable, "found .nan, allowed: any value that equals itself")
+			return
+		}
 		masked := c.redact.Value(map[string]any{flat: v})
 		if !reflect.DeepEqual(masked, map[string]any{flat: v}) {
 			c.note(flat, NoCounterpart, "it looks like a secret and is not copied")

@@ -3,6 +3,8 @@ package importer
 import (
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
 )
 
 // data converts what is trained on: the skill, the tasks and their split.
@@ -58,9 +60,12 @@ func (c *converter) split(folders bool) {
 	if folders {
 		return
 	}
+	ratio, err := schedule.ParseRatio(c.text("split_ratio"))
 	switch _, isText := c.in["split_ratio"].(string); {
+	case c.set("split_ratio") && err == nil:
+		c.take("split_ratio", "split.ratio", ratio.String(), "")
 	case c.set("split_ratio") && isText:
-		c.direct("split_ratio", "split.ratio", "")
+		c.note("split_ratio", Unusable, "split.ratio: found "+c.show(c.in["split_ratio"])+", allowed: three whole numbers from 1 on, such as 2:1:7")
 	case c.set("split_ratio"):
 		c.note("split_ratio", Unusable, `split.ratio: found `+c.show(c.in["split_ratio"])+`, allowed: text such as "2:1:7"; without quotes YAML 1.1 reads it as a number to the base 60`)
 	default:

@@ -184,6 +184,83 @@ func everySetting(value any) map[string]any {
 	return cfg
 }
 
+// TestValuesOfAnotherKind: what cannot be read is reported as such, never as taken
+// with a default in its place.
+func TestValuesOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	to := target(t)
+	const backend, login = "allowed: the name of a backend", "allowed: azure_cli, managed_identity, api_key, openai_compatible"
+	for key, allowed := range map[string]string{
+		"model.backend": backend, "model.optimizer_backend": backend, "model.target_backend": backend,
+		"model.azure_openai_auth_mode": login, "model.target_azure_openai_auth_mode": login,
+		"optimizer.skill_update_mode": "allowed: patch, rewrite", "optimizer.lr_control_mode": "allowed: fixed, autonomous, none",
+		"optimizer.longitudinal_pair_policy": "allowed: mixed, changed, unchanged", "env.split_mode": "allowed: ratio, split_dir",
+		"evaluation.use_semantic_density": "allowed: true or false", "model.minimax_enable_thinking": "allowed: true or false",
+		"model.qwen_chat_thinking_mode": "allowed: server_default, enabled, disabled", "model.target_qwen_chat_enable_thinking": "allowed: true or false",
+		"env.split_ratio": "allowed: ", "env.own": "allowed: any value that equals itself",
+	} {
+		section, name, _ := strings.Cut(key, ".")
+		for _, value := range []any{[]any{"x"}, map[string]any{"a": true}, math.NaN()} {
+			if f, ok := value.(float64); key == "env.own" && !(ok && math.IsNaN(f)) {
+				continue
+			}
+			_, report, err := importer.Import(map[string]any{section: map[string]any{name: value}}, importer.Options{Target: to})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(report.Rows, func(r importer.Row) bool { return strings.HasSuffix(key, r.Key) })
+			if at < 0 || report.Rows[at].State != importer.Unusable || !strings.Contains(report.Rows[at].Note, "found ") || !strings.Contains(report.Rows[at].Note, allowed) {
+				t.Errorf("%s = %v: got %+v, want %s", key, value, report.Rows, allowed)
+			}
+		}
+	}
+}
+
+// TestSplitRatio: what is written can be loaded.
+func TestSplitRatio(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"2:1:7": "ratio: 2:1:7", " 2 : 1 :: 7 ": "ratio: 2:1:7", "half": "", "1:2": "", "0:1:1": "", "1e400": ""} {
+		out, report, err := importer.Import(map[string]any{"env": map[string]any{"split_ratio": text}}, importer.Options{Target: target(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loads(t, out)
+		if want != "" && !strings.Contains(string(out), want) || want == "" && strings.Contains(string(out), "  ratio:") {
+			t.Errorf("%q: got %s", text, out)
+		}
+		if unusable := len(report.Of(importer.Unusable)); unusable != map[bool]int{true: 1}[want == ""] {
+			t.Errorf("%q: %+v", text, report.Rows)
+		}
+	}
+}
+
+// TestControlCharacters: what a terminal takes for an order is not copied, and what
+// is written can be read again.
+func TestControlCharacters(t *testing.T) {
+	t.Parallel()
+	cfg, err := importer.Parse("f", []byte(`{"model": {"target": "gpt\e[31m", "optimizer": "a\tb"}, "env": {"own": ["x\0"], "k\x9b": 1, "data_path": "a\rb", "fine": "a\nb"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, report, err := importer.Import(cfg, importer.Options{Target: target(t), Source: "f\x1b[2J"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(string(out), func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }) {
+		t.Errorf("got %q", out)
+	}
+	if _, err := importer.Parse("out", out); err != nil {
+		t.Errorf("the result cannot be read: %v\n%s", err, out)
+	}
+	var unusable []string
+	for _, row := range report.Of(importer.Unusable) {
+		unusable = append(unusable, row.Key)
+	}
+	if diff := cmp.Diff([]string{"env.data_path", "env.k\u009b", "env.own", "model.target"}, unusable); diff != "" {
+		t.Errorf("unusable (-want +got):\n%s", diff)
+	}
+}
+
 func TestSecretsAreNotCopied(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-v4lu3-0f-a-key"

@@ -79,7 +79,7 @@ func (c *converter) budgetControl(mode optimize.Mode) {
 	if c.set("lr_control_mode") {
 		var err error
 		if control, err = schedule.ParseControl(c.text("lr_control_mode")); err != nil {
-			c.note("lr_control_mode", Unusable, err.Error())
+			c.note("lr_control_mode", Unusable, "edits.schedule: found "+c.show(c.in["lr_control_mode"])+", allowed: "+words()["lr_control_mode"])
 			control = schedule.Fixed
 		}
 	}

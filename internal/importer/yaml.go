@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -12,8 +13,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
+// MaxFile is the size of the largest file that is read, in bytes. The time that the
+// parser takes grows with the square of it, and of the nesting.
+const MaxFile = 64 << 10
+
 const (
-	maxFile  = 1 << 20 // bytes of a file
+	maxDepth = 200     // brackets, or dashes of one line, within each other
 	maxNodes = 100_000 // values of a file, each alias counted with all that it stands for
 )
 
@@ -43,8 +48,14 @@ func Parse(file string, data []byte) (cfg map[string]any, err error) {
 			cfg, err = nil, &ParseError{File: file, What: "YAML that cannot be read"}
 		}
 	}()
-	if len(data) > maxFile {
-		return nil, &ParseError{File: file, What: fmt.Sprintf("larger than a configuration is (%d bytes)", maxFile)}
+	if len(data) > MaxFile {
+		return nil, &ParseError{File: file, What: fmt.Sprintf("larger than a configuration is (%d KB at most)", MaxFile>>10)}
+	}
+	if err := plainText(file, data); err != nil {
+		return nil, err
+	}
+	if err := nesting(file, data); err != nil {
+		return nil, err
 	}
 	tree, err := parser.ParseBytes(bytes.TrimPrefix(data, []byte("\ufeff")), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
@@ -95,10 +106,73 @@ func empty(v any) bool {
 	return false
 }
 
+// plainText refuses what YAML does not take for text.
+func plainText(file string, data []byte) error {
+	line := 1
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return &ParseError{File: file, Line: line, What: "found a byte that is not UTF-8: save the file as UTF-8 text"}
+		case r == '\n':
+			line++
+		case r < ' ' && r != '\t' && r != '\r' || r == 0x7f:
+			return &ParseError{File: file, Line: line, What: fmt.Sprintf("found the control character %U, which YAML does not allow", r)}
+		}
+		data = data[size:]
+	}
+	return nil
+}
+
+// nesting refuses what is nested deeper than any configuration. It counts brackets
+// in text as well: so many of them stand in none.
+func nesting(file string, data []byte) error {
+	depth, line := 0, 0
+	for text := range bytes.Lines(data) {
+		line++
+		if dashes(text) > maxDepth {
+			depth = maxDepth + 1
+		}
+		for _, c := range text {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+			if depth > maxDepth {
+				return &ParseError{File: file, Line: line, What: fmt.Sprintf("nested deeper than a configuration is (%d levels)", maxDepth)}
+			}
+		}
+	}
+	return nil
+}
+
+// dashes counts the lists and keys that a line opens at its beginning.
+func dashes(line []byte) int {
+	n := 0
+	for ; len(line) > 1; line = line[1:] {
+		switch {
+		case (line[0] == '-' || line[0] == '?') && line[1] == ' ':
+			n++
+		case line[0] != ' ':
+			return n
+		}
+	}
+	return n
+}
+
 func unreadable(file string, err error) error {
 	out := &ParseError{File: file, What: "YAML that cannot be read"}
 	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
+	if !errors.As(err, &at) {
+		return out
+	}
+	// A message with a quoted word may quote the file.
+	if text := at.GetMessage(); text != "" && !strings.Contains(text, `"`) {
+		out.What += ": " + text
+	}
+	if at.GetToken() != nil && at.GetToken().Position != nil {
 		out.Line = at.GetToken().Position.Line
 	}
 	return out

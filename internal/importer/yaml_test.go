@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,7 @@ func TestDocuments(t *testing.T) {
 	}{
 		{"", map[string]any{}},
 		{"# only a note\n", map[string]any{}},
+		{"a: [" + strings.Repeat("[1],", 300) + "]\n", map[string]any{"a": slices.Repeat([]any{[]any{int64(1)}}, 300)}},
 		{"[]", map[string]any{}},
 		{"0", map[string]any{}},
 		{"---\na: 1\n...\n", map[string]any{"a": int64(1)}},
@@ -127,7 +129,19 @@ func TestParseErrors(t *testing.T) {
 		{"a: {<<: 3}\n", "<< merges mappings, found a number"},
 		{"azure_openai_api_key: 'sesame\n", "YAML that cannot be read"},
 		{bomb, "more values than a configuration has"},
-		{strings.Repeat("#", 1<<20+1), "larger than a configuration"},
+		{strings.Repeat("#", importer.MaxFile+1), "f: larger than a configuration is (64 KB at most)"},
+		{"a:\n  - " + strings.Repeat("[", importer.MaxFile-10), "f:2: nested deeper than a configuration is (200 levels)"},
+		{strings.Repeat("{a:\n", 5000), "nested deeper"},
+		{strings.Repeat("- ", importer.MaxFile/2), "f:1: nested deeper"},
+		{strings.Repeat("? ", importer.MaxFile/2), "f:1: nested deeper"},
+		{"a: 1\nb: caf\xe9\n", "f:2: found a byte that is not UTF-8"},
+		{"\xff\xfea\x00:\x00", "f:1: found a byte that is not UTF-8"},
+		{"a: 1\r\nb: x\x00y\r\n", "f:2: found the control character U+0000"},
+		{"a: \x1b[2J\n", "f:1: found the control character U+001B"},
+		{"train:\n\tnum_epochs: 3\n", "f:2: YAML that cannot be read: found character '\t' that cannot start any token"},
+		{"a: [1, 2\n", "YAML that cannot be read: "},
+		{"a: &a [*a]\n", "f:1: an alias without its anchor"},
+		{"a: &a {<<: *a}\n", "f:1: an alias without its anchor"},
 	} {
 		_, err := importer.Parse("f", []byte(tt.text))
 		var parse *importer.ParseError
