@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
@@ -58,7 +60,7 @@ func OpenReview(path string) (*Review, error) {
 	}
 	for line := range bytes.Lines(rest) {
 		l := reviewLine{text: line}
-		if bytes.Contains(line, []byte(`"reviewed"`)) {
+		if bytes.Contains(line, []byte("reviewed")) || bytes.Contains(line, []byte(`\u`)) { // JSON may write any letter by its number
 			if _, l.pending, err = accepted(line); err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", path, len(r.lines)+1, err)
 			}
@@ -203,7 +205,7 @@ func accepted(line []byte) (text []byte, pending bool, err error) {
 		end := int(dec.InputOffset())
 		text = append(append(text, line[last:end-len(value)]...), "true"...)
 		last = end
-		pending = string(value) == "false" || string(value) == `"false"`
+		pending = saysNo(value)
 	}
 	if _, err := dec.Token(); err != nil {
 		return nil, false, fmt.Errorf("the line is not JSON: %w", err)
@@ -212,6 +214,18 @@ func accepted(line []byte) (text []byte, pending bool, err error) {
 		return nil, false, errors.New("the line holds more than one JSON object")
 	}
 	return append(text, line[last:]...), pending, nil
+}
+
+// saysNo reports whether a value of reviewed is one that a task file reads as no:
+// false, 0, or one of them as text.
+func saysNo(value json.RawMessage) bool {
+	text := string(value)
+	var inner string
+	if json.Unmarshal(value, &inner) == nil {
+		text = inner
+	}
+	yes, err := strconv.ParseBool(strings.ToLower(text))
+	return err == nil && !yes
 }
 
 // Lint reports what is wrong with a task, one JSON object, for which dir is a

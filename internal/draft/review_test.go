@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/draft"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // odd is a file in which nothing is laid out as Encode does it.
@@ -232,4 +234,44 @@ func FuzzAccept(f *testing.F) {
 			t.Fatal("nothing was accepted, and the file differs")
 		}
 	})
+}
+
+// TestReviewSeesWhatTheLoaderSees: a task that counts as unreviewed can be
+// accepted, however its line says so.
+func TestReviewSeesWhatTheLoaderSees(t *testing.T) {
+	t.Parallel()
+	suite, err := check.Compile(nil, check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreviewed := func(path string) int {
+		set, err := task.Load(path, task.Rules{Prompt: "-", Checker: suite})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set.Unreviewed()
+	}
+	for _, field := range []string{
+		`"reviewed":false`, `"reviewed":"false"`, `"reviewed":"FALSE"`, `"reviewed":0`, `"reviewed":"f"`, `"rev\u0069ewed": false`,
+		`"reviewed":true,"reviewed":false`, `"reviewed":false,"reviewed":true`, `"reviewed":true`, `"reviewed":1`, `"reviewed":null`, `"reviewed":""`, `"Reviewed":false`,
+	} {
+		path := filepath.Join(t.TempDir(), "tasks.jsonl")
+		if err := os.WriteFile(path, []byte(`{"id":"a","prompt":"p \u00e9","gold":"g",`+field+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := draft.OpenReview(path)
+		if err != nil {
+			t.Errorf("%s: %v", field, err)
+			continue
+		}
+		if want := unreviewed(path); len(r.Pending()) != want {
+			t.Errorf("%s: %d to review, %d unreviewed", field, len(r.Pending()), want)
+		}
+		if err := r.Accept(r.Pending()...); err != nil {
+			t.Errorf("%s: %v", field, err)
+		}
+		if n := unreviewed(path); n != 0 {
+			t.Errorf("%s: %d unreviewed after all", field, n)
+		}
+	}
 }
