@@ -152,3 +152,12 @@ type Response struct {
 	// what it grants is used up; 0 = not at all. It is no part of the answer.
 	Pause time.Duration `json:"-"`
 }
+
+// Served names the model that answered, as the server did, with its fingerprint
+// behind it if there is one; "" if the server named none.
+func (r Response) Served() string {
+	if r.Fingerprint == "" {
+		return r.Model
+	}
+	return r.Model + " " + r.Fingerprint
+}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -97,7 +98,8 @@ func Default() (Table, error) { return Parse(bytes.NewReader(embedded)) }
 // over those of t, whoever serves the model.
 func (t Table) With(overrides map[string]Override) Table {
 	own := slices.Clone(t.own)
-	for model, o := range overrides {
+	for _, model := range slices.Sorted(maps.Keys(overrides)) {
+		o := overrides[model]
 		p := Price{Input: o.Input, Output: o.Output, Cached: o.Input, CacheWrite: o.Input}
 		if o.Cached != nil {
 			p.Cached = *o.Cached

@@ -254,3 +254,14 @@ func TestParseFaults(t *testing.T) {
 		}
 	}
 }
+
+// Which of two spellings of a name counts must not be chance.
+func TestTheSameNameTwice(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		tab := table(t).With(map[string]price.Override{"House-Model": {Input: 1}, "house-model": {Input: 2}})
+		if p, _, ok := tab.Find("openai", "house-model"); !ok || p.Input != 2 {
+			t.Fatalf("%v costs %v", ok, p.Input)
+		}
+	}
+}

@@ -127,6 +127,12 @@ func waitFaults(h Harness) []Fault {
 			"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "120ms",
 			"X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "4",
 		}, 4 * time.Second},
+		{"until a second since 1970", 429, map[string]string{
+			"Date": sent.Format(http.TimeFormat), "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": strconv.FormatInt(sent.Unix()+40, 10),
+		}, 40 * time.Second},
+		{"until a millisecond since 1970", 429, map[string]string{
+			"Date": sent.Format(http.TimeFormat), "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": strconv.FormatInt(sent.UnixMilli()+40_500, 10),
+		}, 40500 * time.Millisecond},
 		{"seconds before buckets", 429, map[string]string{
 			"Retry-After": "2", "X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "6m0s",
 		}, 2 * time.Second},

@@ -27,7 +27,6 @@ type detail struct {
 //	{"error": {"code": 429, "message": "...", "status": "..."}}, or a    Google
 //	list of it
 type wireError struct {
-	Error   json.RawMessage `json:"error"`
 	Type    string          `json:"type"`
 	AWSType string          `json:"__type"`
 	Message string          `json:"message"`
@@ -35,27 +34,15 @@ type wireError struct {
 	Code    json.RawMessage `json:"code"`
 }
 
-// readDetail reads an error body. What is no JSON is a message as a whole: a
-// proxy's HTML page says more than nothing.
+// readDetail reads an error body.
 func readDetail(body []byte) detail {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	return parseDetail(body, 3)
-}
-
-func parseDetail(body []byte, depth int) detail {
-	var text string
-	if json.Unmarshal(body, &text) == nil {
+	object, text := header.Reason(body)
+	if object == nil {
 		return detail{message: text}
 	}
 	var w wireError
-	if depth == 0 || json.Unmarshal(body, &w) != nil {
-		return detail{message: string(body)}
-	}
-	if present(w.Error) {
-		return parseDetail(w.Error, depth-1)
+	if json.Unmarshal(object, &w) != nil {
+		return detail{message: string(object)}
 	}
 	d := detail{message: w.Message, kind: w.Type}
 	for _, kind := range []string{w.Status, w.AWSType} {

@@ -192,7 +192,7 @@ func TestVertexToken(t *testing.T) {
 	for _, tt := range tests {
 		c := newClient(t, Options{
 			Vertex:    &Vertex{Project: "p", Region: "us-east5", Token: tt.token},
-			Transport: roundTrip(func(*http.Request) (*http.Response, error) { t.Error("a request was sent"); return nil, io.EOF }),
+			Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) { t.Error("a request was sent"); return nil, io.EOF }),
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		_, err := c.Generate(ctx, hello())
@@ -261,7 +261,7 @@ func TestPlatformSecrets(t *testing.T) {
 		"google-token": {Vertex: v},
 	}
 	for secret, o := range tests {
-		o.Transport = canned(403, `{"message":"who is `+secret+`?"}`)
+		o.Transport = modeltest.Canned(403, `{"message":"who is `+secret+`?"}`)
 		_, err := newClient(t, o).Generate(t.Context(), hello())
 		if err == nil || !strings.Contains(err.Error(), "who is") || strings.Contains(err.Error(), secret) {
 			t.Errorf("error %v tells %s", err, secret)

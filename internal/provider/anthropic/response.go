@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -86,7 +87,7 @@ func (c *Client) document(ctx context.Context, res *http.Response, answer string
 	if err := json.Unmarshal(body, &w); err != nil {
 		return model.Response{}, c.undecoded(res.StatusCode, body, err)
 	}
-	if present(w.Error) {
+	if header.Present(w.Error) {
 		return model.Response{}, c.stated(res.StatusCode, readDetail(body), res.Header)
 	}
 	if w.Type != "message" {
@@ -219,6 +220,3 @@ func finish(w wireReply) model.Finish {
 	}
 	return model.FinishStop
 }
-
-// present reports whether a field was given, and not as null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

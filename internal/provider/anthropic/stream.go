@@ -84,7 +84,7 @@ func (c *Client) events(ctx context.Context, res *http.Response, answer string) 
 			return model.Response{}, c.server.Fault(model.Malformed, status, fmt.Errorf("an event is no JSON: %w; it begins: %s", c.server.Clean(err), c.server.Excerpt(string(data))))
 		}
 		switch {
-		case e.Type == "error" || present(e.Error):
+		case e.Type == "error" || header.Present(e.Error):
 			return model.Response{}, c.stated(status, readDetail(data), res.Header)
 		case e.Type == "message_stop":
 			m.end(e)
@@ -228,7 +228,7 @@ func (g *growing) piece() (piece, error) {
 // grow appends to a field that is a text.
 func grow(fields map[string]json.RawMessage, name string, more []byte) error {
 	var text string
-	if present(fields[name]) {
+	if header.Present(fields[name]) {
 		if err := json.Unmarshal(fields[name], &text); err != nil {
 			return fmt.Errorf("field %s of a block of the stream: %w", name, err)
 		}

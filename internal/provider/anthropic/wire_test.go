@@ -13,33 +13,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// roundTrip is a transport that answers without a network.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// canned answers everything with one body.
-func canned(status int, body string) roundTrip {
-	return func(r *http.Request) (*http.Response, error) {
-		return &http.Response{
-			StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1, Request: r,
-		}, nil
-	}
-}
-
 // recorded answers with hi and keeps the request and its body.
-func recorded(r **http.Request, body *string) roundTrip {
+func recorded(r **http.Request, body *string) modeltest.RoundTrip {
 	return func(req *http.Request) (*http.Response, error) {
 		b, err := io.ReadAll(req.Body)
 		if err != nil {
 			return nil, err
 		}
 		*r, *body = req, string(b)
-		return canned(200, hi)(req)
+		return modeltest.Canned(200, hi)(req)
 	}
 }
 
@@ -401,7 +387,7 @@ func TestEncodeFaults(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.o.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+			tt.o.Transport = modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
 				t.Error("a request was sent")
 				return nil, io.EOF
 			})
@@ -453,7 +439,7 @@ func TestDecode(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, stream := range []bool{false, true} { // some servers ignore that a stream was asked for
-			got, err := newClient(t, Options{Stream: stream, Transport: canned(200, tt.body)}).Generate(t.Context(), hello())
+			got, err := newClient(t, Options{Stream: stream, Transport: modeltest.Canned(200, tt.body)}).Generate(t.Context(), hello())
 			if err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 			} else if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -489,7 +475,7 @@ func TestAnswerByTool(t *testing.T) {
 		req := hello()
 		req.Schema = &model.Schema{Name: "patch", JSON: json.RawMessage(`{"type":"object"}`)}
 		body := `{"type":"message","content":[` + tt.content + `],"stop_reason":"tool_use"}`
-		got, err := newClient(t, Options{Structured: StructuredTool, Transport: canned(200, body)}).Generate(t.Context(), req)
+		got, err := newClient(t, Options{Structured: StructuredTool, Transport: modeltest.Canned(200, body)}).Generate(t.Context(), req)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		} else if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -547,7 +533,7 @@ func TestStreamEvents(t *testing.T) {
 	}
 	for _, tt := range tests {
 		body := "\n" + ": a comment\r\n\r\n" + "data: " + strings.Join(tt.events, "\n\ndata: ") + "\n\n"
-		got, err := newClient(t, Options{Stream: true, Transport: canned(200, body)}).Generate(t.Context(), hello())
+		got, err := newClient(t, Options{Stream: true, Transport: modeltest.Canned(200, body)}).Generate(t.Context(), hello())
 		if code := model.CodeOf(err); code != tt.code {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.code)
 		} else if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -559,7 +545,7 @@ func TestStreamEvents(t *testing.T) {
 func TestStreamThatIsNone(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]model.Code{"": model.Truncated, "  \n": model.Truncated, "<html>": model.Malformed, `{"type":"mess`: model.Truncated, "data": model.Truncated, "event: x": model.Truncated} {
-		_, err := newClient(t, Options{Stream: true, Transport: canned(200, body)}).Generate(t.Context(), hello())
+		_, err := newClient(t, Options{Stream: true, Transport: modeltest.Canned(200, body)}).Generate(t.Context(), hello())
 		if model.CodeOf(err) != want {
 			t.Errorf("%q: error %v, want %s", body, err, want)
 		}
@@ -567,48 +553,12 @@ func TestStreamThatIsNone(t *testing.T) {
 }
 
 // slow is an error of a body that times out.
-type slow struct{}
-
-func (slow) Error() string   { return "read: i/o timeout with sk-secret-1" }
-func (slow) Timeout() bool   { return true }
-func (slow) Temporary() bool { return true }
-
-func TestTransportFaults(t *testing.T) {
+func TestTransport(t *testing.T) {
 	t.Parallel()
-	fails := func(err error) roundTrip {
-		return func(*http.Request) (*http.Response, error) { return nil, err }
-	}
-	reads := func(err error) roundTrip {
-		return func(r *http.Request) (*http.Response, error) {
-			res, _ := canned(200, "")(r)
-			res.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"typ`), failing{err}))
-			return res, nil
-		}
-	}
-	tests := []struct {
-		name      string
-		transport roundTrip
-		want      model.Code
-	}{
-		{"time out", fails(slow{}), model.Timeout},
-		{"time out in the body", reads(slow{}), model.Timeout},
-		{"reset", fails(errors.New("connection reset by peer, sk-secret-1")), model.Network},
-		{"reset in the body", reads(errors.New("connection reset by peer, sk-secret-1")), model.Network},
-		{"cut in the body", reads(io.ErrUnexpectedEOF), model.Truncated},
-	}
-	for _, tt := range tests {
-		for _, stream := range []bool{false, true} {
-			_, err := newClient(t, Options{APIKey: "sk-secret-1", Stream: stream, Transport: tt.transport}).Generate(t.Context(), hello())
-			if model.CodeOf(err) != tt.want || strings.Contains(err.Error(), "sk-secret-1") {
-				t.Errorf("%s: error %v, want %s", tt.name, err, tt.want)
-			}
-		}
-	}
+	modeltest.TestTransport(t, func(t *testing.T, key string, stream bool, transport http.RoundTripper) model.Client {
+		return newClient(t, Options{APIKey: key, Stream: stream, Transport: transport})
+	})
 }
-
-type failing struct{ err error }
-
-func (r failing) Read([]byte) (int, error) { return 0, r.err }
 
 // TestAnEmptyBucketIsReported: limits that a server grants come with its answers,
 // long before a refusal.
@@ -658,7 +608,7 @@ func FuzzResponse(f *testing.F) {
 		if status < 200 || status > 599 {
 			return // no server can send it
 		}
-		c := newClient(t, Options{APIKey: "sk-fuzz-secret", Stream: stream, Transport: canned(status, string(body))})
+		c := newClient(t, Options{APIKey: "sk-fuzz-secret", Stream: stream, Transport: modeltest.Canned(status, string(body))})
 		res, err := c.Generate(t.Context(), hello())
 		if err == nil {
 			checkAnswer(t, status, res)

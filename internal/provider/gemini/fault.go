@@ -25,7 +25,6 @@ type detail struct {
 // wireError is google.rpc.Status as REST shows it. Proxies have other shapes, of
 // which the message is read.
 type wireError struct {
-	Error   json.RawMessage `json:"error"`
 	Code    json.RawMessage `json:"code"`
 	Message string          `json:"message"`
 	Status  string          `json:"status"`
@@ -35,29 +34,16 @@ type wireError struct {
 	} `json:"details"`
 }
 
-// readDetail reads an error body. What is no JSON is a message as a whole: a
-// proxy's HTML page says more than nothing.
+// readDetail reads an error body.
 func readDetail(body []byte) detail {
-	var list []json.RawMessage // streams put their error into a list
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	return parseDetail(body, 3)
-}
-
-func parseDetail(body []byte, depth int) detail {
-	var text string
-	if json.Unmarshal(body, &text) == nil {
+	object, text := header.Reason(body)
+	if object == nil {
 		return detail{message: text}
 	}
 	var w wireError
-	err := json.Unmarshal(body, &w)
 	var shape *json.UnmarshalTypeError // details of another kind: the rest has been read
-	if depth == 0 || err != nil && !errors.As(err, &shape) {
-		return detail{message: string(body)}
-	}
-	if present(w.Error) {
-		return parseDetail(w.Error, depth-1)
+	if err := json.Unmarshal(object, &w); err != nil && !errors.As(err, &shape) {
+		return detail{message: string(object)}
 	}
 	d := detail{message: w.Message, status: w.Status}
 	for _, more := range w.Details {

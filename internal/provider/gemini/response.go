@@ -98,7 +98,7 @@ func (c *Client) take(a *answer, res *http.Response, data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return c.undecoded(res.StatusCode, data, err)
 	}
-	if present(w.Error) {
+	if header.Present(w.Error) {
 		return c.stated(res.StatusCode, readDetail(data), res.Header)
 	}
 	if w.Usage != nil {
@@ -151,7 +151,7 @@ func (a *answer) add(p part) {
 }
 
 func (p part) mergeable() bool {
-	return p.Text != nil && p.Data == nil && p.Call == nil && !present(p.Signature)
+	return p.Text != nil && p.Data == nil && p.Call == nil && !header.Present(p.Signature)
 }
 
 // merge takes over the counts that are given: they are totals.
@@ -212,9 +212,9 @@ func (p part) parts(ids *ids, why model.Finish) ([]model.Part, error) {
 	}
 	alone := p.Text != nil && (p.Thought || *p.Text == "") && p.Call == nil
 	switch {
-	case alone && !p.Thought && !present(p.Signature):
+	case alone && !p.Thought && !header.Present(p.Signature):
 		return nil, nil
-	case alone, present(p.Signature):
+	case alone, header.Present(p.Signature):
 		r, err := p.reasoning(alone)
 		if err != nil {
 			return nil, err
@@ -224,7 +224,7 @@ func (p part) parts(ids *ids, why model.Finish) ([]model.Part, error) {
 	switch {
 	case p.Call != nil:
 		args := p.Call.Args
-		if !present(args) {
+		if !header.Present(args) {
 			args = json.RawMessage(`{}`)
 		}
 		out = append(out, model.Part{Call: &model.ToolCall{ID: ids.id(p.Call.ID), Name: p.Call.Name, Arguments: args}})
@@ -235,7 +235,7 @@ func (p part) parts(ids *ids, why model.Finish) ([]model.Part, error) {
 }
 
 // whole reports whether a call's arguments are what they must be; none are none.
-func (f functionCall) whole() bool { return !present(f.Args) || isObject(f.Args) }
+func (f functionCall) whole() bool { return !header.Present(f.Args) || isObject(f.Args) }
 
 // reasoning keeps a thought or a signature; alone says that it was a part of its
 // own.
@@ -245,7 +245,7 @@ func (p part) reasoning(alone bool) (model.Part, error) {
 	if alone {
 		o.Text, r.Text = p.Text, *p.Text
 	}
-	if present(p.Signature) {
+	if header.Present(p.Signature) {
 		o.Signature = p.Signature
 	}
 	raw, err := json.Marshal(o)
@@ -288,9 +288,6 @@ func finish(reason string) (model.Finish, model.Code) {
 	}
 	return model.FinishStop, ""
 }
-
-// present reports whether a field was given, and not as null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // retryDelay reads a wait such as "34.07s".
 func retryDelay(text string) time.Duration {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -22,30 +23,15 @@ func staticToken(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// roundTrip is a transport that answers without a network.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// canned answers everything with one body.
-func canned(status int, body string) roundTrip {
-	return func(r *http.Request) (*http.Response, error) {
-		return &http.Response{
-			StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1, Request: r,
-		}, nil
-	}
-}
-
 // recorded answers with hi and keeps the request and its body.
-func recorded(r **http.Request, body *string) roundTrip {
+func recorded(r **http.Request, body *string) modeltest.RoundTrip {
 	return func(req *http.Request) (*http.Response, error) {
 		b, err := io.ReadAll(req.Body)
 		if err != nil {
 			return nil, err
 		}
 		*r, *body = req, string(b)
-		return canned(200, hi)(req)
+		return modeltest.Canned(200, hi)(req)
 	}
 }
 
@@ -366,7 +352,7 @@ func TestEncodeFaults(t *testing.T) {
 	for name, tt := range tests {
 		for _, stream := range []bool{false, true} {
 			tt.o.Stream = stream
-			tt.o.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+			tt.o.Transport = modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
 				t.Errorf("%s: a request was sent", name)
 				return nil, io.EOF
 			})
@@ -426,7 +412,7 @@ func TestDecode(t *testing.T) {
 	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{call("gemini_call_1")}})
 	for _, tt := range tests {
 		for _, stream := range []bool{false, true} { // some servers ignore that a stream was asked for
-			got, err := newClient(t, Options{Stream: stream, Transport: canned(200, tt.body)}).Generate(t.Context(), req)
+			got, err := newClient(t, Options{Stream: stream, Transport: modeltest.Canned(200, tt.body)}).Generate(t.Context(), req)
 			if err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 			} else if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -444,7 +430,7 @@ func TestThereAndBack(t *testing.T) {
 		{"functionCall":{"id":"1","name":"f","args":{"n":1}},"thoughtSignature":"Yg=="},{"functionCall":{"name":"f","args":{}}},{"text":"","thoughtSignature":"Yw=="}]`
 	var r *http.Request
 	var body string
-	first := newClient(t, Options{Transport: canned(200, `{"candidates":[{"content":{"parts":`+parts+`},"finishReason":"STOP"}]}`)})
+	first := newClient(t, Options{Transport: modeltest.Canned(200, `{"candidates":[{"content":{"parts":`+parts+`},"finishReason":"STOP"}]}`)})
 	res, err := first.Generate(t.Context(), hello())
 	if err != nil {
 		t.Fatal(err)
@@ -493,7 +479,7 @@ func TestStreamPieces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		body := "data: " + strings.Join(tt.events, "\r\n\r\ndata: ") + "\r\n\r\n"
-		got, err := newClient(t, Options{Stream: true, Transport: canned(200, body)}).Generate(t.Context(), hello())
+		got, err := newClient(t, Options{Stream: true, Transport: modeltest.Canned(200, body)}).Generate(t.Context(), hello())
 		if code := model.CodeOf(err); code != tt.code {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.code)
 		} else if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -526,7 +512,7 @@ func TestVertexToken(t *testing.T) {
 	for _, tt := range tests {
 		c := newClient(t, Options{
 			Vertex:    &Vertex{Project: "p", Region: "us", Token: tt.token},
-			Transport: canned(401, `{"error":{"message":"who is google-token?"}}`),
+			Transport: modeltest.Canned(401, `{"error":{"message":"who is google-token?"}}`),
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, err := c.Generate(ctx, hello())
@@ -537,39 +523,17 @@ func TestVertexToken(t *testing.T) {
 	}
 }
 
-func TestTransportFaults(t *testing.T) {
+func TestTransport(t *testing.T) {
 	t.Parallel()
-	tests := map[model.Code]roundTrip{
-		model.Network: func(*http.Request) (*http.Response, error) { return nil, errors.New("reset, sk-secret-1") },
-		model.Truncated: func(r *http.Request) (*http.Response, error) {
-			res, _ := canned(200, "")(r)
-			res.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"cand`), failing{io.ErrUnexpectedEOF}))
-			return res, nil
-		},
-		model.Overloaded: func(r *http.Request) (*http.Response, error) {
-			res, _ := canned(503, "")(r)
-			res.Body = io.NopCloser(failing{io.ErrUnexpectedEOF})
-			return res, nil
-		},
-	}
-	for want, transport := range tests {
-		for _, stream := range []bool{false, true} {
-			_, err := newClient(t, Options{APIKey: "sk-secret-1", Stream: stream, Transport: transport}).Generate(t.Context(), hello())
-			if model.CodeOf(err) != want || strings.Contains(err.Error(), "sk-secret-1") {
-				t.Errorf("error %v, want %s", err, want)
-			}
-		}
-	}
+	modeltest.TestTransport(t, func(t *testing.T, key string, stream bool, transport http.RoundTripper) model.Client {
+		return newClient(t, Options{APIKey: key, Stream: stream, Transport: transport})
+	})
 }
-
-type failing struct{ err error }
-
-func (r failing) Read([]byte) (int, error) { return 0, r.err }
 
 // TestOnlyExchanges: the SDK makes no request of its own.
 func TestOnlyExchanges(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, Options{APIKey: "k", Transport: canned(200, hi)})
+	c := newClient(t, Options{APIKey: "k", Transport: modeltest.Canned(200, hi)})
 	if _, err := c.api.Models.Get(t.Context(), "m", nil); err == nil {
 		t.Error("a request went out that nobody asked for")
 	}
@@ -592,7 +556,7 @@ func FuzzResponse(f *testing.F) {
 		if status < 200 || status > 599 {
 			return // no server can send it
 		}
-		c := newClient(t, Options{APIKey: "sk-fuzz-secret", Stream: stream, Transport: canned(status, string(body))})
+		c := newClient(t, Options{APIKey: "sk-fuzz-secret", Stream: stream, Transport: modeltest.Canned(status, string(body))})
 		res, err := c.Generate(t.Context(), hello())
 		if err == nil {
 			checkAnswer(t, status, res)

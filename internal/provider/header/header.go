@@ -1,10 +1,11 @@
 // Package header knows what adapters of model providers share of HTTP: the
 // user's own headers, which are templates over the tags of a request, the ways
 // in which a server says how long to wait, connections that neither follow
-// redirects nor look at the environment, streams that fall silent, and the
-// classes of failures below any protocol, told without credentials.
+// redirects nor look at the environment, streams that fall silent, where the reason
+// stands in the body of a refusal, and the classes of failures below any protocol,
+// told without credentials.
 //
-// It knows nothing about any vendor's protocol, about bodies or about retries.
+// It knows nothing about any vendor's protocol, about answers or about retries.
 package header
 
 import (

@@ -3,6 +3,7 @@ package header
 import (
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,7 @@ func TestWait(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	in := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
+	epoch := func(n int64) string { return strconv.FormatInt(n, 10) }
 	tests := []struct {
 		name   string
 		header map[string]string
@@ -146,6 +148,18 @@ func TestWait(t *testing.T) {
 			"X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "6m0s",
 		}, 6 * time.Minute},
 		{"some left", map[string]string{"X-Ratelimit-Remaining-Requests": "1", "X-Ratelimit-Reset-Requests": "2s"}, 0},
+		{"reset in seconds", map[string]string{"X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "30"}, 30 * time.Second},
+		{"reset as a duration", map[string]string{"X-Ratelimit-Reset": "1m30s"}, 90 * time.Second},
+		{"reset by the second", map[string]string{"X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": epoch(now.Add(time.Minute).Unix())}, time.Minute},
+		{"reset by the millisecond", map[string]string{"X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": epoch(now.Add(1500 * time.Millisecond).UnixMilli())}, 1500 * time.Millisecond},
+		{"reset gone by", map[string]string{"X-Ratelimit-Reset": epoch(now.Add(-time.Minute).UnixMilli())}, 0},
+		{"reset at a date", map[string]string{"X-Ratelimit-Reset": in(time.Minute)}, time.Minute},
+		{"reset at a moment", map[string]string{"X-Ratelimit-Reset": now.Add(time.Minute).Format(time.RFC3339)}, time.Minute},
+		{"reset by a clock that is an hour ahead", map[string]string{"X-Ratelimit-Reset": epoch(now.Add(61 * time.Minute).Unix()), "Date": in(time.Hour)}, time.Minute},
+		{"reset, but some left", map[string]string{"X-Ratelimit-Remaining": "3", "X-Ratelimit-Reset": "30"}, 0},
+		{"reset of nonsense", map[string]string{"X-Ratelimit-Reset": "soon"}, 0},
+		{"reset out of reach", map[string]string{"X-Ratelimit-Reset": "1e300"}, 24 * time.Hour},
+		{"reset after the hint", map[string]string{"Retry-After": "2", "X-Ratelimit-Reset": "30"}, 2 * time.Second},
 		{"reset unreadable", map[string]string{"X-Ratelimit-Remaining-Requests": "0", "X-Ratelimit-Reset-Requests": "later"}, 0},
 	}
 	for _, tt := range tests {
@@ -173,7 +187,7 @@ func TestWaitBounds(t *testing.T) {
 			rapid.Map(rapid.Int64Range(-1<<40, 1<<40), func(s int64) string { return time.Unix(s, 0).UTC().Format(http.TimeFormat) }),
 		)
 		h := http.Header{}
-		for _, name := range []string{"Retry-After", "Retry-After-Ms", "Date", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"} {
+		for _, name := range []string{"Retry-After", "Retry-After-Ms", "Date", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens", "X-Ratelimit-Reset"} {
 			if rapid.Bool().Draw(t, name+" set") {
 				h.Set(name, value.Draw(t, name))
 			}

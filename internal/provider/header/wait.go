@@ -20,6 +20,9 @@ const longestWait = 24 * time.Hour
 //     the clocks of client and server need not agree
 //   - X-Ratelimit-Reset-Requests and -Tokens: a duration such as "6m0s" or
 //     seconds, of those whose X-Ratelimit-Remaining-… is 0; the longer one
+//   - X-Ratelimit-Reset, unless X-Ratelimit-Remaining tells that something is
+//     left: the same, or a moment (a date, or the seconds or milliseconds since
+//     1970)
 //
 // A hint above one day counts as one day. now is the client's clock.
 func Wait(h http.Header, now time.Time) time.Duration {
@@ -29,7 +32,36 @@ func Wait(h http.Header, now time.Time) time.Duration {
 	if v := strings.TrimSpace(h.Get("Retry-After")); v != "" {
 		return retryAfter(v, h.Get("Date"), now)
 	}
-	return max(reset(h, "Requests"), reset(h, "Tokens"))
+	if wait := max(reset(h, "Requests"), reset(h, "Tokens")); wait > 0 {
+		return wait
+	}
+	if left, ok := number(h.Get("X-Ratelimit-Remaining")); ok && left > 0 {
+		return 0
+	}
+	return moment(h.Get("X-Ratelimit-Reset"), h.Get("Date"), now)
+}
+
+// moment reads a wait, or the moment of its end. A number of seconds above three
+// years is one since 1970, and one above three thousand is of milliseconds.
+func moment(v, date string, now time.Time) time.Duration {
+	const seconds, milliseconds, none = 1e8, 1e11, 1e15
+	v = strings.TrimSpace(v)
+	n, ok := number(v)
+	switch {
+	case !ok || n < seconds:
+		if at, err := time.Parse(time.RFC3339, v); err == nil {
+			return until(at, date, now)
+		}
+		if at, err := http.ParseTime(v); err == nil {
+			return until(at, date, now)
+		}
+		return span(v)
+	case n < milliseconds:
+		return until(time.Unix(int64(n), 0), date, now)
+	case n < none:
+		return until(time.UnixMilli(int64(n)), date, now)
+	}
+	return longestWait
 }
 
 // Pause returns how long the server asks to wait after an answer, because its
@@ -39,10 +71,10 @@ func Wait(h http.Header, now time.Time) time.Duration {
 func Pause(h http.Header, spent int64) time.Duration {
 	var pause time.Duration
 	if left, ok := number(h.Get("X-Ratelimit-Remaining-Requests")); ok && left <= 0 {
-		pause = until(h, "Requests")
+		pause = full(h, "Requests")
 	}
 	if left, ok := number(h.Get("X-Ratelimit-Remaining-Tokens")); ok && left < float64(spent) {
-		pause = max(pause, until(h, "Tokens"))
+		pause = max(pause, full(h, "Tokens"))
 	}
 	return pause
 }
@@ -55,6 +87,11 @@ func retryAfter(v, date string, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
+	return until(at, date, now)
+}
+
+// until is the time from the response's own date, or else from now.
+func until(at time.Time, date string, now time.Time) time.Duration {
 	if sent, err := http.ParseTime(date); err == nil {
 		now = sent
 	}
@@ -65,12 +102,15 @@ func reset(h http.Header, what string) time.Duration {
 	if left, ok := number(h.Get("X-Ratelimit-Remaining-" + what)); !ok || left > 0 {
 		return 0
 	}
-	return until(h, what)
+	return full(h, what)
 }
 
-// until reads when a bucket is full again: seconds, or a duration like "6m0s".
-func until(h http.Header, what string) time.Duration {
-	v := strings.TrimSpace(h.Get("X-Ratelimit-Reset-" + what))
+// full reads when a bucket is full again.
+func full(h http.Header, what string) time.Duration { return span(h.Get("X-Ratelimit-Reset-" + what)) }
+
+// span reads seconds, or a duration like "6m0s".
+func span(v string) time.Duration {
+	v = strings.TrimSpace(v)
 	if s, ok := number(v); ok {
 		return bounded(s, time.Second)
 	}

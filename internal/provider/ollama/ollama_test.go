@@ -316,3 +316,10 @@ func serverFaults() []modeltest.Fault {
 		{Name: "object", Status: 401, Want: model.Auth, Body: `{"error":{"message":"unauthorized","type":"x"}}`},
 	}
 }
+
+func TestTransport(t *testing.T) {
+	t.Parallel()
+	modeltest.TestTransport(t, func(t *testing.T, key string, stream bool, transport http.RoundTripper) model.Client {
+		return newClient(t, Options{APIKey: key, Stream: stream, Transport: transport})
+	})
+}

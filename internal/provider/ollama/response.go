@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +54,7 @@ func (c *Client) answer(ctx context.Context, res *http.Response, req model.Reque
 		if err := dec.Decode(&w); err != nil {
 			return model.Response{}, c.unread(ctx, res.StatusCode, err)
 		}
-		if present(w.Error) {
+		if header.Present(w.Error) {
 			return model.Response{}, c.stated(res, wording(w.Error), req.Model)
 		}
 		if err := all.add(w); err != nil {
@@ -150,7 +149,7 @@ func toolCalls(wire []wireCall, before []model.Message) ([]model.ToolCall, error
 // object returns arguments that are one JSON object. Some models write it into
 // a string.
 func object(raw json.RawMessage) (json.RawMessage, error) {
-	if !present(raw) {
+	if !header.Present(raw) {
 		return json.RawMessage("{}"), nil
 	}
 	var text string
@@ -163,9 +162,6 @@ func object(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	return raw, nil
 }
-
-// present reports whether a field was given, and not as null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // unread classifies a body that is not a series of documents.
 func (c *Client) unread(ctx context.Context, status int, err error) error {
@@ -189,32 +185,16 @@ func (c *Client) refused(res *http.Response, name string) error {
 	return c.stated(res, wording(body), name)
 }
 
-// wording reads the reason of an error: {"error": "..."}, {"error":
-// {"message": "..."}}, a text, or whatever it is.
+// wording reads the reason of an error.
 func wording(body []byte) string {
-	for range 3 {
-		var text string
-		if json.Unmarshal(body, &text) == nil {
-			return text
-		}
-		var w struct {
-			Error, Message, Detail json.RawMessage
-		}
-		if json.Unmarshal(body, &w) != nil {
-			break
-		}
-		next := w.Error
-		for _, other := range []json.RawMessage{w.Message, w.Detail} {
-			if !present(next) {
-				next = other
-			}
-		}
-		if !present(next) {
-			break
-		}
-		body = next
+	object, text := header.Reason(body)
+	var w struct {
+		Message string `json:"message"`
 	}
-	return string(bytes.TrimSpace(body))
+	if json.Unmarshal(object, &w) == nil && w.Message != "" {
+		return w.Message
+	}
+	return strings.TrimSpace(text + string(object))
 }
 
 // stated classifies what the server says went wrong.

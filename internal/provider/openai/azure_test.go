@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
 const resource = "https://res.openai.azure.com"
@@ -84,10 +85,10 @@ func TestAzureURL(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got *http.Request
-			c := newClient(t, Options{BaseURL: tt.base, APIKey: "key-12345", API: tt.api, Azure: &tt.azure, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			c := newClient(t, Options{BaseURL: tt.base, APIKey: "key-12345", API: tt.api, Azure: &tt.azure, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				got = r
 				_, body := both(tt.api)
-				return canned(200, body)(r)
+				return modeltest.Canned(200, body)(r)
 			})})
 			req := hello()
 			req.Model = "my/dep"
@@ -108,7 +109,7 @@ func TestAzureURL(t *testing.T) {
 func TestAzureModelIsNoPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", ".", ".."} {
-		c := newClient(t, Options{BaseURL: resource, Azure: &Azure{APIVersion: "2024-10-21"}, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		c := newClient(t, Options{BaseURL: resource, Azure: &Azure{APIVersion: "2024-10-21"}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			t.Errorf("a request was sent to %s", r.URL)
 			return nil, io.EOF
 		})})
@@ -164,7 +165,7 @@ func TestAzureFaults(t *testing.T) {
 }
 
 // rewire leads requests for any host to a server of the test.
-func rewire(server *httptest.Server) roundTrip {
+func rewire(server *httptest.Server) modeltest.RoundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		to := r.Clone(r.Context())
 		to.URL.Scheme, to.URL.Host = "http", server.Listener.Addr().String()
@@ -208,11 +209,11 @@ func TestAzureToken(t *testing.T) {
 func TestAzureRefusedToken(t *testing.T) {
 	t.Parallel()
 	source := &tokens{life: time.Hour}
-	c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureManagedIdentity, Tokens: source}, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureManagedIdentity, Tokens: source}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if sent := r.Header.Get("Authorization"); sent != "Bearer token-0002-secret" {
-			return canned(401, string(errorBody("who is "+sent+"?", "", "401")))(r)
+			return modeltest.Canned(401, string(errorBody("who is "+sent+"?", "", "401")))(r)
 		}
-		return canned(200, string(plainReply()))(r)
+		return modeltest.Canned(200, string(plainReply()))(r)
 	})})
 	_, err := c.Generate(t.Context(), hello())
 	if model.CodeOf(err) != model.Auth || strings.Contains(err.Error(), "token-0001") {
@@ -260,13 +261,13 @@ func TestTokenFaults(t *testing.T) {
 	}{
 		{"not logged in", t.Context(), errors.New("please run\naz login"), model.Auth},
 		{"no network", t.Context(), &net.OpError{Op: "dial", Err: errors.New("refused")}, model.Network},
-		{"slow", t.Context(), slow{}, model.Timeout},
+		{"slow", t.Context(), context.DeadlineExceeded, model.Timeout},
 		{"cancelled", cancelled, errors.New("whatever"), ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureCLI, Tokens: &tokens{fail: func(int) error { return tt.err }}}, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			c := newClient(t, Options{BaseURL: resource, Azure: &Azure{Auth: AzureCLI, Tokens: &tokens{fail: func(int) error { return tt.err }}}, Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
 				t.Error("a request was sent")
 				return nil, io.EOF
 			})})
@@ -332,7 +333,7 @@ func TestAzureFilters(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, Options{BaseURL: resource, Azure: &Azure{}, Transport: canned(tt.status, tt.body)})
+			c := newClient(t, Options{BaseURL: resource, Azure: &Azure{}, Transport: modeltest.Canned(tt.status, tt.body)})
 			res, err := c.Generate(t.Context(), hello())
 			if model.CodeOf(err) != tt.want || (err == nil) != (tt.want == "") || res.Finish != tt.finish {
 				t.Errorf("got %+v, %v, want %q", res, err, tt.want)

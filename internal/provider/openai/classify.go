@@ -14,6 +14,7 @@ type detail struct {
 	message string
 	code    string
 	kind    string
+	header  map[string]string // of OpenRouter: what its response's own headers leave out
 }
 
 // wireError has the fields of all the shapes that servers give an error:
@@ -23,41 +24,26 @@ type detail struct {
 //	{"message": "...", "type": "...", "code": 400}                vLLM
 //	{"detail": "..."}                                             FastAPI
 type wireError struct {
-	Error   json.RawMessage `json:"error"`
 	Message json.RawMessage `json:"message"`
 	Type    json.RawMessage `json:"type"`
-	Status  json.RawMessage `json:"status"` // Google's name of a textual code, Azure's of the number
-	Code    json.RawMessage `json:"code"`   // a string, a number or null
-	Detail  json.RawMessage `json:"detail"`
+	Status  json.RawMessage `json:"status"`     // Google's name of a textual code, Azure's of the number
+	Code    json.RawMessage `json:"code"`       // a string, a number or null
 	Inner   json.RawMessage `json:"innererror"` // Azure's, whose code is more exact
+	More    json.RawMessage `json:"metadata"`   // OpenRouter's
 }
 
-// readDetail reads an error body. What is no JSON is a message as a whole: a
-// proxy's HTML page says more than nothing.
+// readDetail reads an error body, or the error in one.
 func readDetail(body []byte) detail {
-	var list []json.RawMessage // Google puts its error into a list
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	return parseDetail(body, 3)
-}
-
-func parseDetail(body []byte, depth int) detail {
-	var said string
-	if json.Unmarshal(body, &said) == nil {
+	object, said := header.Reason(body)
+	if object == nil {
 		return detail{message: said}
 	}
 	var w wireError
-	if depth == 0 || json.Unmarshal(body, &w) != nil {
-		return detail{message: string(body)}
-	}
-	for _, inner := range []json.RawMessage{w.Error, w.Detail} {
-		if present(inner) {
-			return parseDetail(inner, depth-1)
-		}
+	if json.Unmarshal(object, &w) != nil {
+		return detail{message: string(object)}
 	}
 	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type)}
-	if d.message == "" && present(w.Message) {
+	if d.message == "" && header.Present(w.Message) {
 		d.message = unquote(w.Message)
 	}
 	if d.code == "null" {
@@ -66,15 +52,18 @@ func parseDetail(body []byte, depth int) detail {
 	if d.kind == "" {
 		d.kind = text(w.Status)
 	}
+	var more struct {
+		Headers map[string]string `json:"headers"`
+	}
+	if json.Unmarshal(w.More, &more) == nil {
+		d.header = more.Headers
+	}
 	var inner wireError
-	if stated(d.code) == "" && present(w.Inner) && json.Unmarshal(w.Inner, &inner) == nil && stated(text(inner.Code)) != "" {
+	if stated(d.code) == "" && header.Present(w.Inner) && json.Unmarshal(w.Inner, &inner) == nil && stated(text(inner.Code)) != "" {
 		d.code = text(inner.Code)
 	}
 	return d
 }
-
-// present reports whether a field was given, and not as null.
-func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // classify gives the class of a refused request. What the server says in words
 // counts before the status, since servers put very different things under 400

@@ -44,10 +44,10 @@ func (c *Client) unread(ctx context.Context, status int, err error) error {
 // broken classifies a good status whose body holds an error instead of an
 // answer, or neither.
 func (c *Client) broken(res *http.Response, body []byte, inner json.RawMessage) error {
-	if !present(inner) {
+	if !header.Present(inner) {
 		return c.faultStatus(model.Malformed, res.StatusCode, fmt.Errorf("the body has no answer; it begins: %s", c.server.Excerpt(string(body))))
 	}
-	d := parseDetail(inner, 2)
+	d := readDetail(inner)
 	status := res.StatusCode
 	if n, err := strconv.Atoi(d.code); err == nil && n >= 400 && n < 600 {
 		status = n
@@ -74,9 +74,24 @@ func (c *Client) stated(status int, d detail, h http.Header) error {
 	}
 	fault := c.faultStatus(classify(status, d), status, refused(text, status, d))
 	if fault.Code.Transient() {
-		fault.RetryAfter = header.Wait(h, time.Now())
+		fault.RetryAfter = wait(h, d)
 	}
 	return fault
+}
+
+// wait returns how long a server that refused a request asks to wait, by the
+// response's headers or else by those that its body repeats.
+func wait(h http.Header, d detail) time.Duration {
+	now := time.Now()
+	said := header.Wait(h, now)
+	if said > 0 || h.Get("Retry-After") != "" || h.Get("Retry-After-Ms") != "" {
+		return said
+	}
+	repeated := http.Header{"Date": h["Date"]}
+	for name, value := range d.header {
+		repeated.Set(name, value)
+	}
+	return header.Wait(repeated, now)
 }
 
 // refusal is what a server said, made fit for messages, and what follows from it

@@ -47,6 +47,15 @@ func vendorFaults() []modeltest.Fault {
 			Name: "reset headers", Status: 429, Want: model.RateLimit, Wait: 6*time.Minute + 500*time.Millisecond, Body: body("slow down", "requests", "rate_limit_exceeded"),
 			Header: map[string]string{"X-Ratelimit-Remaining-Tokens": "0", "X-Ratelimit-Reset-Tokens": "6m0.5s", "X-Ratelimit-Remaining-Requests": "12", "X-Ratelimit-Reset-Requests": "8h"},
 		},
+		{
+			Name: "openrouter repeats headers in its body", Status: 429, Want: model.RateLimit, Wait: 40 * time.Second,
+			Header: map[string]string{"Date": "Sun, 01 Mar 2026 12:00:00 GMT"},
+			Body:   `{"error":{"message":"Rate limit exceeded: free-models-per-min.","code":429,"metadata":{"headers":{"X-RateLimit-Limit":"20","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1772366440000"},"provider_name":null}}}`,
+		},
+		{
+			Name: "metadata of another shape", Status: 429, Want: model.RateLimit,
+			Body: `{"error":{"message":"slow down","code":429,"metadata":{"headers":["X-RateLimit-Reset"]}}}`,
+		},
 		{Name: "good status, rate limit inside", Status: 200, Want: model.RateLimit, Body: body("Rate limit reached", "rate_limit_error", "")},
 		{Name: "good status, overloaded inside", Status: 200, Want: model.Overloaded, Body: body("busy", "overloaded_error", "")},
 		{Name: "good status, unknown error inside", Status: 200, Want: model.Server, Body: `{"error":"the model crashed"}`},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -105,7 +106,7 @@ func decode(body []byte) (*wireResponse, error) {
 func (m *wireMessage) setParts(parts []wirePart) {
 	said, thoughts := split(parts)
 	m.Content = said
-	if thoughts != "" && !present(m.ReasoningContent) {
+	if thoughts != "" && !header.Present(m.ReasoningContent) {
 		m.ReasoningContent = appendString(nil, thoughts)
 	}
 }
@@ -140,12 +141,12 @@ func readChat(c *Client, res *http.Response, body []byte, req model.Request) (mo
 // what to show when it is neither.
 func (c *Client) chatAnswer(res *http.Response, body []byte, w *wireResponse, req model.Request) (model.Response, error) {
 	if len(w.Choices) == 0 {
-		if !present(w.Error) && promptFiltered(w.Filters) {
+		if !header.Present(w.Error) && promptFiltered(w.Filters) {
 			return model.Response{}, c.faultStatus(model.ContentFilter, res.StatusCode, errors.New("the content filter stopped the prompt"))
 		}
 		return model.Response{}, c.broken(res, body, w.Error)
 	}
-	if first := w.Choices[0]; first.FinishReason == "error" || present(first.Error) {
+	if first := w.Choices[0]; first.FinishReason == "error" || header.Present(first.Error) {
 		return model.Response{}, c.broken(res, body, first.Error)
 	}
 	return w.response(req)
@@ -157,7 +158,7 @@ func promptFiltered(raw json.RawMessage) bool {
 	var results []struct {
 		Filters map[string]json.RawMessage `json:"content_filter_results"`
 	}
-	if !present(raw) || json.Unmarshal(raw, &results) != nil {
+	if !header.Present(raw) || json.Unmarshal(raw, &results) != nil {
 		return false
 	}
 	for _, r := range results {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -67,7 +68,7 @@ func readRespond(c *Client, res *http.Response, body []byte, req model.Request) 
 
 // respondAnswer returns what w says: an answer, or an error in its place.
 func (c *Client) respondAnswer(res *http.Response, body []byte, w *respondAll, req model.Request) (model.Response, error) {
-	if present(w.Error) || w.Output == nil || w.Status == "failed" {
+	if header.Present(w.Error) || w.Output == nil || w.Status == "failed" {
 		return model.Response{}, c.broken(res, body, w.Error)
 	}
 	r := model.Response{Model: text(w.Model), Usage: w.counts()}
@@ -94,7 +95,7 @@ func incomplete(reason string) model.Finish {
 // counts reads the usage; one in an odd shape is no reason to lose an answer.
 func (w *respondAll) counts() trajectory.Usage {
 	var u respondUsage
-	if present(w.Usage) {
+	if header.Present(w.Usage) {
 		_ = json.Unmarshal(w.Usage, &u)
 	}
 	return trajectory.Usage{
@@ -182,18 +183,18 @@ func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, 
 		}
 		switch e.Type {
 		case "response.output_item.done":
-			if present(e.Item) {
+			if header.Present(e.Item) {
 				items = append(items, e.Item)
 			}
 		case "response.completed", "response.incomplete", "response.failed":
 			return c.lastRespond(res, e.Response, items, req)
 		case "error":
-			if present(e.Error) {
+			if header.Present(e.Error) {
 				data = e.Error
 			}
 			return model.Response{}, c.broken(res, data, withoutType(data))
 		default:
-			if present(e.Error) {
+			if header.Present(e.Error) {
 				return model.Response{}, c.broken(res, data, e.Error)
 			}
 		}

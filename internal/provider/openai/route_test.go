@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
 // script is a transport that answers by path and remembers what was asked. It
@@ -38,7 +39,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.asked = append(s.asked, path)
 	s.mu.Unlock()
 	status, reply := s.answer(path, string(body))
-	return canned(status, reply)(r)
+	return modeltest.Canned(status, reply)(r)
 }
 
 func (s *script) seen() []string {
@@ -280,13 +281,13 @@ func TestReasoningDetails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var sent string
-			o := Options{Stream: name == "stream", Quirks: Quirks{ReasoningField: "reasoning_details"}, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			o := Options{Stream: name == "stream", Quirks: Quirks{ReasoningField: "reasoning_details"}, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				b, err := io.ReadAll(r.Body)
 				sent = string(b)
 				if err != nil {
 					return nil, err
 				}
-				res, err := canned(200, reply)(r)
+				res, err := modeltest.Canned(200, reply)(r)
 				if name == "stream" {
 					res.Header.Set("Content-Type", "text/event-stream")
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -84,7 +85,7 @@ func (g *gathered) take(c *Client, res *http.Response, e ssestream.Event) error 
 		return fmt.Errorf("an event is no piece of a chat completion: %w", err)
 	}
 	switch {
-	case present(chunk.Error):
+	case header.Present(chunk.Error):
 		return c.broken(res, data, chunk.Error)
 	case e.Type == "error":
 		return c.broken(res, data, data)
@@ -109,11 +110,11 @@ func (g *gathered) head(chunk wireChunk) {
 	if mark := text(chunk.Fingerprint); mark != "" {
 		g.whole.Fingerprint = mark
 	}
-	if present(chunk.Filters) {
+	if header.Present(chunk.Filters) {
 		g.whole.Filters = chunk.Filters
 	}
 	// Counts in an odd shape are no reason to lose an answer.
-	if present(chunk.Usage) {
+	if header.Present(chunk.Usage) {
 		_ = json.Unmarshal(chunk.Usage, &g.whole.Usage)
 		g.counted = true
 	}
@@ -131,7 +132,7 @@ func (g *gathered) add(d wireDelta) error {
 	if d.FinishReason != "" {
 		first.FinishReason = d.FinishReason
 	}
-	if present(d.Error) {
+	if header.Present(d.Error) {
 		first.Error = d.Error
 	}
 	if err := g.addContent(d.Delta.Content); err != nil {
@@ -148,7 +149,7 @@ func (g *gathered) add(d wireDelta) error {
 
 func (g *gathered) addContent(raw json.RawMessage) error {
 	switch {
-	case !present(raw):
+	case !header.Present(raw):
 	case raw[0] == '"':
 		g.content.WriteString(unquote(raw))
 	default:
@@ -188,7 +189,7 @@ func (g *gathered) addCall(piece wireCall) {
 	if call.name == "" {
 		call.name = piece.Function.Name
 	}
-	if present(piece.Function.Arguments) {
+	if header.Present(piece.Function.Arguments) {
 		call.arguments = append(call.arguments, unquote(piece.Function.Arguments)...)
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // streamed answers with a stream.
-func streamed(body string) roundTrip {
+func streamed(body string) modeltest.RoundTrip {
 	return func(r *http.Request) (*http.Response, error) {
-		res, err := canned(200, body)(r)
+		res, err := modeltest.Canned(200, body)(r)
 		res.Header.Set("Content-Type", "text/event-stream; charset=utf-8")
 		return res, err
 	}
@@ -136,7 +137,7 @@ func TestOddResponses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			o := Options{API: APIResponses, Stream: tt.stream, Transport: canned(200, tt.body)}
+			o := Options{API: APIResponses, Stream: tt.stream, Transport: modeltest.Canned(200, tt.body)}
 			if tt.stream {
 				o.Transport = streamed(tt.body)
 			}
@@ -166,7 +167,7 @@ func TestStreamIgnored(t *testing.T) {
 func TestMadeUpIDs(t *testing.T) {
 	t.Parallel()
 	body := `{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"f","arguments":""}}]},"finish_reason":"stop"}]}`
-	c := newClient(t, Options{Transport: canned(200, body)})
+	c := newClient(t, Options{Transport: modeltest.Canned(200, body)})
 	req := hello()
 	seen := map[string]bool{}
 	for range 3 {

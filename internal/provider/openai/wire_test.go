@@ -13,23 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// roundTrip is a transport that answers without a network.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// canned answers everything with one body.
-func canned(status int, body string) roundTrip {
-	return func(r *http.Request) (*http.Response, error) {
-		return &http.Response{
-			StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1, Request: r,
-		}, nil
-	}
-}
 
 func hello() model.Request {
 	return model.Request{Model: "m", Messages: []model.Message{{Role: model.User, Content: "hello"}}}
@@ -87,9 +73,9 @@ func TestURL(t *testing.T) {
 		t.Run(base, func(t *testing.T) {
 			t.Parallel()
 			var got string
-			c := newClient(t, Options{BaseURL: base, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			c := newClient(t, Options{BaseURL: base, Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				got = r.URL.String()
-				return canned(200, string(plainReply()))(r)
+				return modeltest.Canned(200, string(plainReply()))(r)
 			})})
 			if _, err := c.Generate(t.Context(), hello()); err != nil {
 				t.Fatal(err)
@@ -114,9 +100,9 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-From: environment")
 	t.Setenv("HTTP_PROXY", "http://elsewhere.invalid:1")
 	var got *http.Request
-	c := newClient(t, Options{BaseURL: "http://h/v1", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := newClient(t, Options{BaseURL: "http://h/v1", Transport: modeltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		got = r
-		return canned(200, string(plainReply()))(r)
+		return modeltest.Canned(200, string(plainReply()))(r)
 	})})
 	if _, err := c.Generate(t.Context(), hello()); err != nil {
 		t.Fatal(err)
@@ -180,7 +166,7 @@ func TestEncodeFaults(t *testing.T) {
 	for name, req := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newClient(t, Options{Quirks: Quirks{Schema: SchemaNative}, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			c := newClient(t, Options{Quirks: Quirks{Schema: SchemaNative}, Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
 				t.Error("a request was sent")
 				return nil, io.EOF
 			})})
@@ -206,7 +192,7 @@ func TestSystemText(t *testing.T) {
 
 func TestBadTag(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, Options{Headers: map[string]string{"X-Run": "{{run}}"}, Transport: canned(200, string(plainReply()))})
+	c := newClient(t, Options{Headers: map[string]string{"X-Run": "{{run}}"}, Transport: modeltest.Canned(200, string(plainReply()))})
 	req := hello()
 	req.Tags.Run = "a\nb"
 	_, err := c.Generate(t.Context(), req)
@@ -261,7 +247,7 @@ func TestDecode(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := newClient(t, Options{Transport: canned(200, tt.body)}).Generate(t.Context(), hello())
+			got, err := newClient(t, Options{Transport: modeltest.Canned(200, tt.body)}).Generate(t.Context(), hello())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +282,7 @@ func TestDecodeFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newClient(t, Options{Transport: canned(200, tt.body)}).Generate(t.Context(), hello())
+			_, err := newClient(t, Options{Transport: modeltest.Canned(200, tt.body)}).Generate(t.Context(), hello())
 			var got *model.Error
 			if !errors.As(err, &got) || got.Code != tt.want || got.Status != tt.status {
 				t.Errorf("error %v, want %s with status %d", err, tt.want, tt.status)
@@ -306,58 +292,12 @@ func TestDecodeFaults(t *testing.T) {
 }
 
 // slow is an error of a body that times out.
-type slow struct{}
-
-func (slow) Error() string   { return "read: i/o timeout with sk-secret-1" }
-func (slow) Timeout() bool   { return true }
-func (slow) Temporary() bool { return true }
-
-func TestTransportFaults(t *testing.T) {
+func TestTransport(t *testing.T) {
 	t.Parallel()
-	reads := func(err error) roundTrip {
-		return func(r *http.Request) (*http.Response, error) {
-			res, _ := canned(200, "")(r)
-			res.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"cho`), failingReader{err}))
-			return res, nil
-		}
-	}
-	fails := func(err error) roundTrip {
-		return func(*http.Request) (*http.Response, error) { return nil, err }
-	}
-	refuses := func(r *http.Request) (*http.Response, error) {
-		res, _ := reads(io.ErrUnexpectedEOF)(r)
-		res.StatusCode = 503
-		return res, nil
-	}
-	tests := []struct {
-		name      string
-		transport roundTrip
-		want      model.Code
-	}{
-		{"time out", fails(slow{}), model.Timeout},
-		{"time out in the body", reads(slow{}), model.Timeout},
-		{"reset", fails(errors.New("connection reset by peer, sk-secret-1")), model.Network},
-		{"reset in the body", reads(errors.New("connection reset by peer, sk-secret-1")), model.Network},
-		{"cut in the body", reads(io.ErrUnexpectedEOF), model.Truncated},
-		{"cut in the body of an error", refuses, model.Overloaded},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := newClient(t, Options{APIKey: "sk-secret-1", Transport: tt.transport}).Generate(t.Context(), hello())
-			if model.CodeOf(err) != tt.want {
-				t.Errorf("error %v, want %s", err, tt.want)
-			}
-			if err != nil && strings.Contains(err.Error(), "sk-secret-1") {
-				t.Errorf("error %q tells the key", err)
-			}
-		})
-	}
+	modeltest.TestTransport(t, func(t *testing.T, key string, stream bool, transport http.RoundTripper) model.Client {
+		return newClient(t, Options{APIKey: key, Stream: stream, Transport: transport})
+	})
 }
-
-type failingReader struct{ err error }
-
-func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 func TestReadAll(t *testing.T) {
 	t.Parallel()
@@ -409,7 +349,7 @@ func FuzzResponse(f *testing.F) {
 		if status < 200 || status > 599 {
 			return // no server can send it
 		}
-		c := newClient(t, Options{APIKey: "sk-fuzz-secret", Transport: canned(status, string(body))})
+		c := newClient(t, Options{APIKey: "sk-fuzz-secret", Transport: modeltest.Canned(status, string(body))})
 		res, err := c.Generate(t.Context(), hello())
 		if err == nil {
 			if status >= 300 {
