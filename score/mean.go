@@ -15,6 +15,10 @@ type Pair struct {
 	Soft float64 `json:"soft"` // 0..1
 }
 
+// Negligible is what a difference of scores must exceed to be one: sums of equal
+// scores may differ by rounding.
+const Negligible = 1e-9
+
 // Mean returns the mean hard and the mean soft score, added up from left to
 // right; both are 0 if there are no pairs. Only what was measured may be handed
 // in: an unmeasured outcome is left out, not counted as 0.

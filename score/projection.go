@@ -1,6 +1,9 @@
 package score
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Metric names what of a measurement decides.
 type Metric string
@@ -21,7 +24,8 @@ type Projection struct {
 	DensityWeight float64 // bonus per unit of directive density; 0: none
 }
 
-// Validate reports an unknown metric, and with Mixed a weight outside [0, 1]. A
+// Validate reports an unknown metric, with Mixed a weight outside [0, 1], and a
+// density weight that is no finite number: no skill would beat another by it. A
 // zero Projection is not valid: the metric must be chosen.
 func (p Projection) Validate() error {
 	if !p.Metric.Valid() {
@@ -29,6 +33,9 @@ func (p Projection) Validate() error {
 	}
 	if p.Metric == Mixed && !(p.MixedWeight >= 0 && p.MixedWeight <= 1) {
 		return fmt.Errorf("mixed weight %v is out of range: use 0 (only hard) to 1 (only soft)", p.MixedWeight)
+	}
+	if math.IsNaN(p.DensityWeight) || math.IsInf(p.DensityWeight, 0) {
+		return fmt.Errorf("density weight %v is out of range: use a finite number, 0 for none", p.DensityWeight)
 	}
 	return nil
 }

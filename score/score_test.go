@@ -84,6 +84,8 @@ func TestProjection(t *testing.T) {
 		{"weight not a number", Projection{Metric: Mixed, MixedWeight: math.NaN()}, 0, math.NaN(), false},
 		{"weight that nothing reads", Projection{Metric: Hard, MixedWeight: 7}, 0, 0.2, true},
 		{"density", Projection{Metric: Hard, DensityWeight: 2}, 0.1, 0.4, true},
+		{"density not a number", Projection{Metric: Hard, DensityWeight: math.NaN()}, 0.1, math.NaN(), false},
+		{"density without end", Projection{Metric: Soft, DensityWeight: math.Inf(1)}, 0.1, math.Inf(1), false},
 		{"unknown", Projection{Metric: "HARD"}, 0, 0.2, false},
 		{"none", Projection{}, 0, 0.2, false},
 	}

@@ -19,6 +19,7 @@ var (
 // wraps, one of the errors above or of io/fs.
 type ReadError struct {
 	Path  string // slash-separated, as in the file system given to Read
+	Size  int64  // bytes, with ErrTooLarge
 	Limit int    // bytes, with ErrTooLarge
 	Line  int    // 1-based, with ErrNotUTF8
 	Err   error
@@ -27,7 +28,7 @@ type ReadError struct {
 func (e *ReadError) Error() string {
 	switch {
 	case errors.Is(e.Err, ErrTooLarge):
-		return fmt.Sprintf("read skill %s: %v: at most %d bytes are allowed", e.Path, e.Err, e.Limit)
+		return fmt.Sprintf("read skill %s: %v: it has %d bytes, at most %d bytes are allowed", e.Path, e.Err, e.Size, e.Limit)
 	case errors.Is(e.Err, ErrNotUTF8):
 		return fmt.Sprintf("read skill %s, line %d: %v", e.Path, e.Line, e.Err)
 	}
@@ -82,7 +83,11 @@ func readText(fsys fs.FS, name string) (string, error) {
 		return "", readError(name, err)
 	}
 	if len(b) > MaxBytes {
-		return "", &ReadError{Path: name, Limit: MaxBytes, Err: ErrTooLarge}
+		size := int64(len(b)) // at least
+		if info, err := f.Stat(); err == nil {
+			size = max(size, info.Size())
+		}
+		return "", &ReadError{Path: name, Size: size, Limit: MaxBytes, Err: ErrTooLarge}
 	}
 	text := string(b)
 	if at := invalidUTF8(text); at >= 0 {

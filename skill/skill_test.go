@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 	}{
 		{"empty", ReadError{Path: "empty", Err: ErrNoSkill}, "read skill empty: the directory has no SKILL.md"},
 		{"bad.md", ReadError{Path: "bad.md", Line: 3, Err: ErrNotUTF8}, "read skill bad.md, line 3: not UTF-8 text"},
-		{"large.md", ReadError{Path: "large.md", Limit: MaxBytes, Err: ErrTooLarge}, "at most 262144 bytes are allowed"},
+		{"large.md", ReadError{Path: "large.md", Limit: MaxBytes, Err: ErrTooLarge}, "it has 262145 bytes, at most 262144 bytes are allowed"},
 		{"gone", ReadError{Path: "gone", Err: fs.ErrNotExist}, "read skill gone: file does not exist"},
 		{"../up", ReadError{Path: "../up", Err: fs.ErrNotExist}, "../up"},
 		{"odd", ReadError{Path: "odd/SKILL.md"}, "odd/SKILL.md"},

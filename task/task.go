@@ -8,6 +8,7 @@ package task
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -53,6 +54,16 @@ type Env interface {
 	// the task's limits is an Outcome with Status agent_error. Rollout may be
 	// called concurrently and must end when ctx does.
 	Rollout(ctx context.Context, t Task, s skill.Skill, client model.Client) (trajectory.Outcome, error)
+}
+
+// Cluster returns the value of a field of the task by which tasks belong together,
+// such as the document that they are about; "" for a task that stands on its own:
+// it has no such field, or nothing in it.
+func (t Task) Cluster(field string) string {
+	if v := t.Fields()[field]; v != nil && field != "" {
+		return fmt.Sprint(v)
+	}
+	return ""
 }
 
 // Fields returns what templates may show to the target: every field of Data,
