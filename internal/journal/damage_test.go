@@ -19,6 +19,9 @@ import (
 
 const damageRunID = "run-7"
 
+// pageSize is that of SQLite.
+const pageSize = 4096
+
 // damageFiles are the files of a journal, and what was acknowledged.
 type damageFiles struct {
 	db, wal   []byte
@@ -163,7 +166,7 @@ func TestATruncatedFileIsRefused(t *testing.T) {
 	if f.examine(t, f.write(t, f.db, nil), "whole") {
 		t.Fatal("the whole file is refused")
 	}
-	for _, at := range offsets(len(f.db), 8192, 8192, 150) {
+	for _, at := range offsets(len(f.db), pageSize, pageSize, 150) {
 		if !f.examine(t, f.write(t, f.db[:at], nil), fmt.Sprintf("cut at %d of %d", at, len(f.db))) {
 			t.Errorf("cut at %d of %d: not noticed", at, len(f.db))
 		}
@@ -176,7 +179,7 @@ func TestATruncatedFileWithALogIsRefused(t *testing.T) {
 	if f.examine(t, f.write(t, f.db, f.wal), "whole") {
 		t.Fatal("the state after a kill is refused")
 	}
-	for _, at := range offsets(len(f.db), 8192, 8192, 60) {
+	for _, at := range offsets(len(f.db), pageSize, pageSize, 60) {
 		f.examine(t, f.write(t, f.db[:at], f.wal), fmt.Sprintf("cut at %d of %d, whole log", at, len(f.db)))
 	}
 }
@@ -184,7 +187,7 @@ func TestATruncatedFileWithALogIsRefused(t *testing.T) {
 func TestATruncatedLogIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := fill(t, false)
-	for _, at := range offsets(len(f.wal), 8192+24, 32, 40) {
+	for _, at := range offsets(len(f.wal), pageSize+24, 32, 40) {
 		f.examine(t, f.write(t, f.db, f.wal[:at]), fmt.Sprintf("log cut at %d of %d", at, len(f.wal)))
 	}
 	if !f.examine(t, f.write(t, f.db, nil), "log removed") {
@@ -196,7 +199,7 @@ func TestAlteredBytesAreRefusedOrHarmless(t *testing.T) {
 	t.Parallel()
 	for _, clean := range []bool{true, false} {
 		f := fill(t, clean)
-		for _, at := range offsets(len(f.db), 8192, 8192, 60) {
+		for _, at := range offsets(len(f.db), pageSize, pageSize, 60) {
 			db := bytes.Clone(f.db)
 			db[at] ^= 0x41
 			f.examine(t, f.write(t, db, f.wal), fmt.Sprintf("clean=%v, byte %d of %d altered", clean, at, len(db)))
@@ -207,14 +210,14 @@ func TestAlteredBytesAreRefusedOrHarmless(t *testing.T) {
 func TestARefusedJournalKeepsItsLog(t *testing.T) {
 	t.Parallel()
 	f := fill(t, false)
-	path := f.write(t, f.db[:8192*3+100], f.wal)
+	path := f.write(t, f.db[:pageSize*3+100], f.wal)
 	if !f.examine(t, path, "cut") {
 		t.Fatal("a journal cut in the middle was taken for whole")
 	}
 	if !bytes.Equal(readFile(t, path+"-wal"), f.wal) {
 		t.Error("the log of a refused journal was changed")
 	}
-	if !bytes.Equal(readFile(t, path), f.db[:8192*3+100]) {
+	if !bytes.Equal(readFile(t, path), f.db[:pageSize*3+100]) {
 		t.Error("a refused journal was changed")
 	}
 }

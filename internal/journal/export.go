@@ -140,17 +140,21 @@ func (j *Journal) Inherited() bool {
 var errEnough = errors.New("enough")
 
 func (j *Journal) copyInto(ctx context.Context, to *Journal, upTo int64) error {
+	last, err := j.newest(ctx, upTo)
+	if err != nil {
+		return err
+	}
 	var batch []Record
 	flush := func() error {
 		records := batch
 		batch = nil
 		return to.Append(ctx, records...)
 	}
-	err := j.Each(ctx, func(r Record) error {
+	err = j.Each(ctx, func(r Record) error {
 		if r.Seq > upTo {
 			return errEnough
 		}
-		if (r.Kind != Call && r.Kind != Episode && r.Kind != Check) || j.replaced(r, upTo) {
+		if last[r.Key] != r.Seq {
 			return nil
 		}
 		batch = append(batch, inherited(r))
@@ -165,10 +169,29 @@ func (j *Journal) copyInto(ctx context.Context, to *Journal, upTo int64) error {
 	return flush()
 }
 
-// replaced reports whether a later result up to number upTo took r's place.
-func (j *Journal) replaced(r Record, upTo int64) bool {
-	last, ok := j.Lookup(r.Key)
-	return ok && last.Seq != r.Seq && last.Seq <= upTo
+// newest returns, by key, the number of the last entry up to number upTo that a
+// copy takes over. One that was given up later is taken over: that was a decision
+// of this run.
+func (j *Journal) newest(ctx context.Context, upTo int64) (last map[string]int64, err error) {
+	rows, err := j.db.QueryContext(ctx,
+		"SELECT key, max(seq) FROM entries WHERE seq <= ? AND kind IN (?, ?, ?) GROUP BY key", upTo, string(Call), string(Episode), string(Check))
+	if err != nil {
+		return nil, j.readError("read", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	last = make(map[string]int64)
+	for rows.Next() {
+		var key string
+		var seq int64
+		if err := rows.Scan(&key, &seq); err != nil {
+			return nil, j.readError("read", err)
+		}
+		last[key] = seq
+	}
+	if err := rows.Err(); err != nil {
+		return nil, j.readError("read", err)
+	}
+	return last, nil
 }
 
 // inherited returns r as a run records it that did not pay for it.

@@ -33,7 +33,19 @@ func look(path string) (files, error) {
 	}
 	_, err = os.Stat(path + "-shm")
 	f.live = err == nil
-	return f, nil
+	return f, readable(path, f)
+}
+
+// readable reports why the file may not be read, in words that SQLite has not.
+func readable(path string, f files) error {
+	if f.fresh() {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open journal: %w", err)
+	}
+	return file.Close()
 }
 
 func sizeOf(path string) (int64, error) {
@@ -74,8 +86,8 @@ type access string
 
 const (
 	// FULL makes every commit wait for the disk, so that an acknowledged entry
-	// survives a loss of power. The page size suits entries of 1 to 4 KB.
-	readWrite access = "?_pragma=busy_timeout(5000)&_pragma=page_size(8192)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+	// survives a loss of power.
+	readWrite access = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 		"&_pragma=wal_autocheckpoint(2000)&_pragma=journal_size_limit(33554432)"
 	readShared    access = "?mode=ro&_pragma=busy_timeout(5000)"
 	readImmutable access = "?mode=ro&immutable=1"

@@ -35,6 +35,7 @@ type state struct {
 	seq      int64
 	index    map[string]*Record // results by key, without inputs
 	attempts map[string]int     // tries of episodes so far, by key
+	inner    map[string]Inside  // of the last try of each episode, by key
 	blobs    map[Digest]int64   // stored shared parts
 	meta     map[string]string
 	totals   totals
@@ -44,6 +45,7 @@ func newState() state {
 	return state{
 		index:    make(map[string]*Record),
 		attempts: make(map[string]int),
+		inner:    make(map[string]Inside),
 		blobs:    make(map[Digest]int64),
 		meta:     make(map[string]string),
 		totals:   newTotals(),
@@ -171,6 +173,20 @@ func (j *Journal) Attempts(key string) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.attempts[key]
+}
+
+// Inside counts the calls of one try of an episode.
+type Inside struct {
+	Attempt int
+	Calls   int
+	Cut     int // of those, answers that were cut at the output limit
+}
+
+// Inside returns what is known of the last try of the episode key that made calls.
+func (j *Journal) Inside(key string) Inside {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.inner[key]
 }
 
 // HighWater returns the number of the last durable entry, 0 for an empty

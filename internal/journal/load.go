@@ -273,11 +273,27 @@ func (s *state) take(r *Record) {
 	}
 }
 
-// try remembers that a try of an episode left a trace.
+// try remembers that a try of an episode left a trace, and counts the calls in the
+// last one.
 func (s *state) try(r *Record) {
 	if r.Kind == Inner || r.Kind == Episode {
 		s.attempts[r.Key] = max(s.attempts[r.Key], r.Attempt+1)
 	}
+	if r.Kind != Inner {
+		return
+	}
+	n := s.inner[r.Key]
+	if r.Attempt < n.Attempt {
+		return
+	}
+	if r.Attempt > n.Attempt {
+		n = Inside{Attempt: r.Attempt}
+	}
+	n.Calls++
+	if r.Code == CodeCut {
+		n.Cut++
+	}
+	s.inner[r.Key] = n
 }
 
 // checksum covers every column of an entry but the input, which its digest

@@ -28,6 +28,9 @@ const (
 // forked from, which paid for it.
 const CodeInherited = "inherited"
 
+// CodeCut marks an Inner call whose answer was cut at the output limit.
+const CodeCut = "length"
+
 // ledger reports whether entries of this kind only count.
 func (k Kind) ledger() bool { return k == Inner || k == Fault }
 
@@ -47,7 +50,7 @@ type Record struct {
 	Kind    Kind
 	Attempt int    // of an episode, from 0: which try this is, or belongs to
 	Ordinal int    // of an Inner call: its place in the episode, from 0
-	Code    string // of a Fault: its class; CodeInherited for a copied result
+	Code    string // of a Fault: its class; CodeInherited for a copied result; CodeCut of an Inner call
 
 	// Input is what the result depends on. Lookup and Range leave it empty, see
 	// Journal.Input. Digest is Input.Digest(); Append computes it when it is zero.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +40,11 @@ func List(dir string) ([]Entry, error) {
 			out = append(out, Entry{Dir: path, Manifest: m, Err: err})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Entry) int { return a.Manifest.CreatedAt.Compare(b.Manifest.CreatedAt) })
+	slices.SortStableFunc(out, func(a, b Entry) int {
+		// The time has seconds; the id of a run rises within one, which its name does
+		// not: x-10 stands before x-9.
+		return cmp.Or(a.Manifest.CreatedAt.Compare(b.Manifest.CreatedAt), cmp.Compare(a.Manifest.RunID, b.Manifest.RunID))
+	})
 	return out, nil
 }
 

@@ -33,7 +33,7 @@ func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
 	from := o.Dir
 	m, found, err := ReadManifest(from)
 	if err != nil {
-		return nil, &DamagedError{Dir: from, Err: err}
+		return nil, Unreadable(from, err)
 	}
 	if !found {
 		return nil, fmt.Errorf("fork: %w", &MissingError{Dir: from})
@@ -42,7 +42,7 @@ func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
 	there, found, err := ReadManifest(to)
 	switch {
 	case err != nil:
-		return nil, &DamagedError{Dir: to, Err: err}
+		return nil, Unreadable(to, err)
 	case found && there.ForkedOf != m.RunID:
 		return nil, &ForkError{Dir: to, From: from, Self: there.RunID == m.RunID}
 	case !found:
@@ -61,15 +61,15 @@ func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (er
 		return fmt.Errorf("make run directory: %w", err)
 	}
 	for _, dir := range []string{from, to} {
-		lock, err := lockDir(dir)
-		if err != nil {
-			return err
+		lock, lerr := lockDir(dir)
+		if lerr != nil {
+			return lerr
 		}
 		defer func() { err = errors.Join(err, lock.Unlock()) }()
 	}
 	j, err := journal.Open(ctx, filepath.Join(from, DBFile), journal.Options{Existing: true})
 	if err != nil {
-		return damaged(from, err)
+		return Unreadable(from, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
@@ -116,7 +116,7 @@ func clearRecord(ctx context.Context, dir string) error {
 		return journal.Remove(path)
 	}
 	if err != nil {
-		return damaged(dir, err)
+		return Unreadable(dir, err)
 	}
 	n, mine := j.HighWater(), !j.Inherited()
 	if err := j.Close(); err != nil {

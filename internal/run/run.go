@@ -92,13 +92,16 @@ func (e *IdentityError) Error() string {
 	return msg + "\nstart a new run without --run, or take over what was paid for with --fork NEW"
 }
 
-// A DamagedError says that the record of a run cannot be trusted.
+// A DamagedError says that the record of a run cannot be trusted, or read.
 type DamagedError struct {
 	Dir string
 	Err error
 }
 
 func (e *DamagedError) Error() string {
+	if advises(e.Err) {
+		return fmt.Sprintf("run %s cannot be used: %v", e.Dir, e.Err)
+	}
 	return fmt.Sprintf("the record of run %s is damaged: %v; restore run.db and manifest.json from a copy, or start a new run", e.Dir, e.Err)
 }
 
@@ -111,14 +114,42 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is no run directory: it has no %s; `skillopt runs list` shows runs", e.Dir, ManifestFile)
 }
 
-// damaged tells a record that cannot be trusted from a disk that does not work.
-func damaged(dir string, err error) error {
-	var w *journal.WriteError
-	if errors.As(err, &w) || errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("open the record of run %s: %w", dir, err)
+// Unreadable says why the manifest or the record of a run cannot be read. It tells
+// a damaged one, which is a *DamagedError, from a disk that does not work, a file
+// that may not be read, and a context that has ended.
+func Unreadable(dir string, err error) error {
+	var manifest *manifestError
+	if advises(err) || errors.As(err, &manifest) || errors.Is(err, journal.ErrMissing) {
+		return &DamagedError{Dir: dir, Err: err}
 	}
-	return &DamagedError{Dir: dir, Err: err}
+	return fmt.Errorf("open the record of run %s: %w", dir, err)
 }
+
+// advises reports whether an error says itself what helps.
+func advises(err error) bool {
+	var (
+		corrupt  *journal.CorruptError
+		mismatch *journal.MismatchError
+		version  *journal.VersionError
+		manifest *manifestError
+	)
+	return errors.As(err, &corrupt) || errors.As(err, &mismatch) || errors.As(err, &version) || (errors.As(err, &manifest) && manifest.newer > 0)
+}
+
+// manifestError says that a manifest cannot be used.
+type manifestError struct {
+	newer int   // its format, if that is one of a newer program
+	err   error // else
+}
+
+func (e *manifestError) Error() string {
+	if e.newer > 0 {
+		return fmt.Sprintf("%s has format %d, this program knows up to %d: use the newer program that wrote it", ManifestFile, e.newer, FormatVersion)
+	}
+	return fmt.Sprintf("read %s: %v", ManifestFile, e.err)
+}
+
+func (e *manifestError) Unwrap() error { return e.err }
 
 // OpenOptions say which run to open.
 type OpenOptions struct {
@@ -143,7 +174,8 @@ type OpenOptions struct {
 
 // Open begins or resumes a run. It takes the lock, checks that the directory
 // belongs to the same configuration and that the record is whole. It returns
-// *LockedError, *IdentityError, *DamagedError or an error of the file system.
+// *LockedError, *IdentityError, *DamagedError, an error of the file system or that
+// of ctx.
 func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make run directory: %w", err)
@@ -160,7 +192,7 @@ func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
 	}()
 	m, found, err := ReadManifest(o.Dir)
 	if err != nil {
-		return nil, &DamagedError{Dir: o.Dir, Err: err}
+		return nil, Unreadable(o.Dir, err)
 	}
 	if found {
 		return opened, opened.resume(ctx, o, m)
@@ -181,7 +213,7 @@ func lockDir(dir string) (*flock.Flock, error) {
 }
 
 // ReadManifest reads the manifest of a run directory; found is false when there
-// is none.
+// is none. See Unreadable for its errors.
 func ReadManifest(dir string) (m Manifest, found bool, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,10 +223,10 @@ func ReadManifest(dir string) (m Manifest, found bool, err error) {
 		return m, false, fmt.Errorf("read manifest: %w", err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, false, fmt.Errorf("read %s: %w", ManifestFile, err)
+		return m, false, &manifestError{err: err}
 	}
 	if m.Format > FormatVersion {
-		return m, false, fmt.Errorf("%s has format %d, this program knows up to %d: use a newer one", ManifestFile, m.Format, FormatVersion)
+		return m, false, &manifestError{newer: m.Format}
 	}
 	return m, true, nil
 }
@@ -208,7 +240,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	}
 	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true})
 	if err != nil {
-		return damaged(o.Dir, err)
+		return Unreadable(o.Dir, err)
 	}
 	r.Journal, r.Manifest, r.Resumed = j, m, true
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
@@ -247,7 +279,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	}
 	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{})
 	if err != nil {
-		return damaged(o.Dir, err)
+		return Unreadable(o.Dir, err)
 	}
 	r.Journal = j
 	r.Manifest = Manifest{

@@ -37,11 +37,11 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	if err != nil {
 		return Built{}, withoutSecrets(err, hide)
 	}
-	client, err := s.client(s.BaseURL)
-	if err != nil {
-		return Built{}, fmt.Errorf("models.%s: %w", role, withoutSecrets(err, hide))
+	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name}
+	if b.Servers, err = s.servers(hide); err != nil {
+		return Built{}, withoutSecrets(err, hide)
 	}
-	b := Built{Client: client, Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name}
+	b.Client = b.Servers[0].Client
 	if s.Warning != "" {
 		b.Warnings = append(b.Warnings, hide.Text(fmt.Sprintf("models.%s: %s", role, s.Warning)))
 	}
@@ -49,10 +49,44 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 		b.Price = priceOf(p.Name, m.Model)
 	}
 	if len(m.Endpoints) > 0 {
-		b.Client, err = s.several(client)
+		n := &news{role: role, hide: hide}
+		b.Hear = n.hear
+		b.Client, err = s.several(b.Servers, n)
 	}
-	b.Client = guarded{Client: b.Client, hide: hide}
 	return b, withoutSecrets(err, hide)
+}
+
+// servers builds the client of each address.
+func (s server) servers(hide *redact.Exact) ([]Server, error) {
+	var all []Server
+	for i, base := range append([]string{s.BaseURL}, s.config.Endpoints...) {
+		key := "models." + s.role
+		if i > 0 {
+			key += ".endpoints"
+		}
+		c, err := s.adapter(base)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		one := Server{Name: shown(base, ""), Client: c}
+		if w, ok := c.(windowed); ok {
+			one.Window = func(ctx context.Context) (int, error) {
+				n, err := w.Window(ctx, s.config.Model)
+				return n, withoutSecrets(err, hide)
+			}
+		}
+		if r, ok := c.(renewer); ok {
+			one.Client = &renewed{Client: c, tokens: r.Tokens}
+		}
+		one.Client = guarded{Client: one.Client, hide: hide}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// windowed is a client that sets how much of a prompt its server reads.
+type windowed interface {
+	Window(ctx context.Context, model string) (tokens int, err error)
 }
 
 func resolve(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (server, error) {
@@ -99,30 +133,15 @@ func (s server) apiKey() (string, error) {
 	return key, nil
 }
 
-// several puts further endpoints behind the first.
-func (s server) several(first model.Client) (model.Client, error) {
-	all := []failover.Endpoint{{Name: shown(s.BaseURL, ""), Client: first}}
-	for _, base := range s.config.Endpoints {
-		c, err := s.client(base)
-		if err != nil {
-			return nil, fmt.Errorf("models.%s.endpoints: %w", s.role, err)
-		}
-		all = append(all, failover.Endpoint{Name: shown(base, ""), Client: c})
+// several makes one client of all servers.
+func (s server) several(all []Server, n *news) (model.Client, error) {
+	o := failover.Options{Timeout: s.config.Timeout.Std() / 2, Warn: n.warn}
+	for _, one := range all {
+		o.Endpoints = append(o.Endpoints, failover.Endpoint{Name: one.Name, Client: one.Client})
 	}
-	c, err := failover.New(failover.Options{Endpoints: all, Timeout: s.config.Timeout.Std() / 2})
+	c, err := failover.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("models.%s.endpoints: %w", s.role, err)
-	}
-	return c, nil
-}
-
-func (s server) client(base string) (model.Client, error) {
-	c, err := s.adapter(base)
-	if err != nil {
-		return nil, err
-	}
-	if r, ok := c.(renewer); ok {
-		return &renewed{Client: c, tokens: r.Tokens}, nil
 	}
 	return c, nil
 }

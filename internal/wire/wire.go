@@ -41,6 +41,14 @@ type Built struct {
 	Warnings  []string
 	Close     func() error // nil = nothing to release
 
+	// Servers are those behind Client, of a provider with an address; nil for others.
+	Servers []Server
+
+	// Hear sets who is told, once of each, of a server that is asked no more or has
+	// long failed while the others answer. That may be from several goroutines at
+	// once. Nil: there are no others.
+	Hear func(tell func(text string))
+
 	// Ready returns the version of the program that is the model, "" where it tells
 	// none, or reports, before anything is asked, that it cannot answer here: an
 	// *AgentError. Nil: only a call can tell.
@@ -50,6 +58,16 @@ type Built struct {
 	// model answers by itself.
 	Questions func() int
 	Folder    string
+}
+
+// Server is one of the servers that answer for a model.
+type Server struct {
+	Name   string // its address, without what is secret in it
+	Client model.Client
+
+	// Window returns how many tokens of context a request gets. Nil: that is not
+	// for a client to say.
+	Window func(ctx context.Context) (tokens int, err error)
 }
 
 // A MissingKeyError says that the variable which should hold a key is not set.

@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/provider/failover"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// news passes on what becomes of the servers of a model: once that one is asked no
+// more, and once that one keeps failing. That one rests a moment happens all the
+// time and is not told.
+type news struct {
+	role string
+	hide *redact.Exact
+
+	mu   sync.Mutex
+	tell func(text string)
+	told map[string]bool
+}
+
+func (n *news) hear(tell func(text string)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tell = tell
+}
+
+// warn is called concurrently.
+func (n *news) warn(e failover.Event) {
+	if !e.Retired && e.Rest < failover.MaxRest {
+		return
+	}
+	key := fmt.Sprint(e.Endpoint, e.Retired)
+	n.mu.Lock()
+	tell, again := n.tell, n.told[key]
+	if tell != nil && !again {
+		if n.told == nil {
+			n.told = map[string]bool{}
+		}
+		n.told[key] = true
+	}
+	n.mu.Unlock()
+	if tell != nil && !again {
+		tell(n.hide.Text(fmt.Sprintf("models.%s.endpoints: %s", n.role, e)))
+	}
+}
