@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,36 +27,99 @@ func benchClient() model.Client {
 	})
 }
 
-// benchBody is a conversation of a coding agent: long texts, many line breaks.
-func benchBody(b testing.TB, wire Wire, size int) []byte {
-	long := strings.Repeat("Read the file \"a.go\" first.\n\tThen write it again.\n", size/52/4+1)
-	turns := []object{
-		{"role": "user", "content": long},
-		{"role": "assistant", "content": long},
-		{"role": "user", "content": long},
-		{"role": "assistant", "content": "fine"},
-		{"role": "user", "content": long},
+// The kinds of load. In a growing one eight agents take turns, in one session;
+// the conversation of each grows by a fiftieth of the size with every request,
+// from three quarters of the size to five, and then a new one begins. In a fresh
+// one nothing that was said has been said before: no agent does that.
+const (
+	growing = "growing"
+	fresh   = "fresh"
+)
+
+const (
+	talkers  = 8
+	requests = 25 // of one conversation
+)
+
+// asking is the body of the i-th request of a load. A tenth of it are tools, the
+// rest are turns of a kilobyte; of a body that is small they are shorter.
+func asking(t testing.TB, wire Wire, kind string, size, i int) []byte {
+	length := min(size/5, 1<<10)
+	name, turns := fmt.Sprint("new ", i), size*9/10/length
+	if kind == growing {
+		step := i / talkers
+		name = fmt.Sprintf("agent %d, talk %d", i%talkers, step/requests)
+		turns = turns*(2*requests+requests+2*(step%requests))/(4*requests) | 1
 	}
-	v := object{"model": "m", "messages": turns, "max_tokens": 1000, "stream": true}
-	switch wire {
-	case Responses:
-		v = object{"model": "m", "input": turns, "stream": true}
-	case Gemini:
-		var contents []object
-		for _, t := range turns {
-			role := "user"
-			if t["role"] == "assistant" {
+	said := make([]string, turns)
+	for k := range said {
+		line := fmt.Sprintf("%s, turn %d: ", name, k)
+		said[k] = line + strings.Repeat("Read the file \"a.go\" first.\n\tThen write it again.\n", length/57)
+	}
+	return conversed(t, wire, said, size/10)
+}
+
+// fields are a JSON object.
+type fields = map[string]any
+
+// conversed is a request of a coding agent, whose tools take about so many bytes.
+func conversed(t testing.TB, wire Wire, said []string, tools int) []byte {
+	var turns []fields
+	for k, s := range said {
+		role := "user"
+		if k%2 == 1 {
+			role = "assistant"
+			if wire == Gemini {
 				role = "model"
 			}
-			contents = append(contents, object{"role": role, "parts": []object{{"text": t["content"]}}})
 		}
-		v = object{"contents": contents}
+		turn := fields{"role": role, "content": s}
+		if wire == Gemini {
+			turn = fields{"role": role, "parts": []fields{{"text": s}}}
+		}
+		turns = append(turns, turn)
+	}
+	v := fields{"model": "m", "messages": turns, "max_tokens": 1000, "stream": true, "tools": benchTools(wire, tools/1000)}
+	switch wire {
+	case Responses:
+		v = fields{"model": "m", "input": turns, "stream": true, "tools": benchTools(wire, tools/1000)}
+	case Gemini:
+		v = fields{"contents": turns, "tools": []fields{{"functionDeclarations": benchTools(wire, tools/1000)}}}
 	}
 	body, err := json.Marshal(v)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	return body
+}
+
+// benchTools are n tools of about a kilobyte.
+func benchTools(wire Wire, n int) []fields {
+	properties := fields{}
+	for k := range 6 {
+		properties[fmt.Sprint("field_", k)] = fields{"type": "string", "description": strings.Repeat("What it is for. ", 5)}
+	}
+	schema := fields{"type": "object", "properties": properties, "required": []string{"field_0"}}
+	all := make([]fields, n)
+	for k := range all {
+		tool := fields{"name": fmt.Sprint("tool_", k), "description": strings.Repeat("It reads a file. ", 10)}
+		switch wire {
+		case Messages:
+			tool["input_schema"] = schema
+		case Gemini:
+			tool["parametersJsonSchema"] = schema
+		default:
+			tool["parameters"] = schema
+		}
+		if wire == Chat {
+			tool = fields{"type": "function", "function": tool}
+		}
+		if wire == Responses {
+			tool["type"] = "function"
+		}
+		all[k] = tool
+	}
+	return all
 }
 
 // direct serves the same client without anything between: it takes the body and
@@ -101,20 +165,23 @@ func send(b testing.TB, c *http.Client, url, key string, body []byte) {
 // BenchmarkRequest measures one request over HTTP, its p50 and, next to it, that
 // of a server which does nothing: the difference is what the gateway adds.
 func BenchmarkRequest(b *testing.B) {
-	for _, size := range []int{1 << 10, 100 << 10} {
-		for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
-			b.Run(fmt.Sprintf("%s/%dKB", wire, size>>10), func(b *testing.B) { benchRequest(b, wire, size) })
+	for _, kind := range []string{growing, fresh} {
+		for _, size := range []int{1 << 10, 100 << 10} {
+			for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
+				b.Run(fmt.Sprintf("%s/%dKB/%s", kind, size>>10, wire), func(b *testing.B) { benchRequest(b, wire, kind, size) })
+			}
 		}
 	}
 }
 
-func benchRequest(b *testing.B, wire Wire, size int) {
+func benchRequest(b *testing.B, wire Wire, kind string, size int) {
 	g := testGateway(b, Options{})
 	h := open(b, g, Session{Client: benchClient()})
 	path, _ := question4(wire)
-	body, plain, c := benchBody(b, wire, size), direct(b), agent(b)
+	plain, c := direct(b), agent(b)
 	var with, without []time.Duration
-	for b.Loop() {
+	for i := 0; b.Loop(); i++ {
+		body := asking(b, wire, kind, size, i)
 		started := time.Now()
 		send(b, c, g.URL()+path, h.Key(), body)
 		middle := time.Now()
@@ -132,19 +199,41 @@ func p50(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
+// BenchmarkDecode reads one request, without and with the memory of a session
+// that has seen the one before it.
 func BenchmarkDecode(b *testing.B) {
-	codecs := map[Wire]codec{Chat: chatCodec(), Responses: responsesCodec(), Messages: messagesCodec(), Gemini: geminiCodec()}
-	for wire, c := range codecs {
-		b.Run(string(wire)+"/100KB", func(b *testing.B) {
-			body := benchBody(b, wire, 100<<10)
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			room := make([]byte, len(body)+word)
-			for b.Loop() {
-				if _, err := c.decode(inbound{body: body, room: room, model: "m"}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	for _, kind := range []string{growing, fresh} {
+		for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
+			b.Run(fmt.Sprintf("%s/100KB/%s", kind, wire), func(b *testing.B) { benchDecode(b, wire, kind) })
+		}
 	}
+}
+
+func benchDecode(b *testing.B, wire Wire, kind string) {
+	c := codecs()[wire]
+	d, m := &desk{}, &memory{total: new(atomic.Int64)}
+	read := func(body []byte) {
+		d.clear()
+		d.body.Write(body)
+		d.ready()
+		if _, err := c.decode(inbound{desk: d, memory: m, model: "m"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	bodies := make([][]byte, 100)
+	for i := range bodies {
+		bodies[i] = asking(b, wire, kind, 100<<10, talkers*i)
+	}
+	b.SetBytes(int64(len(bodies[0])))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i %= len(bodies); i == 0 {
+			m.forget()
+		}
+		read(bodies[i])
+	}
+}
+
+func codecs() map[Wire]codec {
+	return map[Wire]codec{Chat: chatCodec(), Responses: responsesCodec(), Messages: messagesCodec(), Gemini: geminiCodec()}
 }

@@ -26,24 +26,27 @@ import (
 // "%core" is all of it; "added-%core" is what is left when that of a server is
 // taken off which reads the same bodies over HTTP and does nothing with them.
 func BenchmarkCPU(b *testing.B) {
-	for _, size := range []int{1 << 10, 8 << 10, 100 << 10} {
-		for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
-			b.Run(fmt.Sprintf("%s/%dKB", wire, size>>10), func(b *testing.B) { benchCPU(b, wire, size) })
+	for _, kind := range []string{growing, fresh} {
+		for _, size := range []int{1 << 10, 8 << 10, 20 << 10, 100 << 10} {
+			for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
+				b.Run(fmt.Sprintf("%s/%dKB/%s", kind, size>>10, wire), func(b *testing.B) { benchCPU(b, wire, kind, size) })
+			}
 		}
 	}
 }
 
-func benchCPU(b *testing.B, wire Wire, size int) {
+func benchCPU(b *testing.B, wire Wire, kind string, size int) {
 	g := testGateway(b, Options{})
-	h := open(b, g, Session{Client: benchClient()})
 	path, _ := question4(wire)
-	body := benchBody(b, wire, size)
-	var with, without float64
-	plain := load{URL: direct(b), Key: h.Key(), Body: body}
-	served := load{URL: g.URL() + path, Key: h.Key(), Body: body}
+	plain, with, without := direct(b), 0.0, 0.0
 	for b.Loop() {
-		without += share(b, plain)
-		with += share(b, served)
+		h := open(b, g, Session{Client: benchClient()}) // one that has seen nothing
+		l := load{Key: h.Key(), Wire: wire, Kind: kind, Size: size}
+		l.URL = plain
+		without += share(b, l)
+		l.URL = g.URL() + path
+		with += share(b, l)
+		h.Close()
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(with/float64(b.N), "%core")
@@ -53,7 +56,9 @@ func benchCPU(b *testing.B, wire Wire, size int) {
 // load is what the client's process is told.
 type load struct {
 	URL, Key string
-	Body     []byte
+	Wire     Wire
+	Kind     string
+	Size     int
 }
 
 // share has the load sent and returns the processor time of this process as a
@@ -114,25 +119,30 @@ func TestLoad(t *testing.T) {
 	if err := json.Unmarshal(line, &l); err != nil {
 		t.Fatal(err)
 	}
-	c := agent(t)
-	send(t, c, l.URL, l.Key, l.Body) // opens a connection
+	c, bodies := agent(t), make([][]byte, rate*seconds)
+	for i := range bodies {
+		bodies[i] = asking(t, l.Wire, l.Kind, l.Size, i)
+	}
+	send(t, c, l.URL, l.Key, asking(t, l.Wire, fresh, 100, -1)) // opens a connection
 	fmt.Println("ready")
 	if _, err := in.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	pace(t, c, l)
+	pace(t, c, l, bodies)
 	fmt.Println("done")
 }
 
-// pace sends 200 requests a second for three seconds.
-func pace(t *testing.T, c *http.Client, l load) {
-	const rate, lasts = 200, 3 * time.Second
+// How many requests are sent, and for how long.
+const rate, seconds = 200, 3
+
+// pace sends the bodies, rate of them a second.
+func pace(t *testing.T, c *http.Client, l load, bodies [][]byte) {
 	tick := time.NewTicker(time.Second / rate)
 	defer tick.Stop()
 	var wg sync.WaitGroup
-	for range int(lasts.Seconds() * rate) {
+	for _, body := range bodies {
 		<-tick.C
-		wg.Go(func() { send(t, c, l.URL, l.Key, l.Body) })
+		wg.Go(func() { send(t, c, l.URL, l.Key, body) })
 	}
 	wg.Wait()
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -19,6 +20,13 @@ func (r *remarks) add(what string) {
 		}
 	}
 	r.list = append(r.list, what)
+}
+
+// all adds what another one has collected.
+func (r *remarks) all(other remarks) {
+	for _, what := range other.list {
+		r.add(what)
+	}
 }
 
 // fields notes those of the named members that an object has.
@@ -120,29 +128,60 @@ func count(n node) int {
 	return int(*i)
 }
 
-// parsed reads the body of a request.
-func parsed(in inbound) (node, error) {
-	n, err := parseWithin(in.body, in.room)
+// parsed reads the body of a request, whose conversation stands in the member list.
+func parsed(in inbound, wire Wire, list string) (node, *recall, error) {
+	r := in.memory.recall(wire, list)
+	n, err := parseWithin(in.desk.body.Bytes(), in.desk, r)
 	if err != nil {
-		return n, badRequest("%v", err)
+		return n, nil, badRequest("%v", err)
 	}
 	if !n.isObject() {
-		return n, badRequest("the body is no JSON object")
+		return n, nil, badRequest("the body is no JSON object")
 	}
-	return n, nil
+	return n, r, nil
 }
 
-// addTool appends a tool and refuses a second one of the same name, since calls
-// could not be told apart.
-func addTool(req *model.Request, t model.Tool) error {
+// toolset is what a list of tools means.
+type toolset struct {
+	tools  []model.Tool
+	spaced map[string]spacedName // by the names that the model knows; nil if there are none
+	left   remarks
+}
+
+// add appends a tool and refuses a second one of the same name, since calls could
+// not be told apart.
+func (s *toolset) add(t model.Tool) error {
 	if t.Name == "" {
 		return badRequest("a tool has no name")
 	}
-	for _, have := range req.Tools {
+	for _, have := range s.tools {
 		if have.Name == t.Name {
 			return badRequest("two tools are named %q", t.Name)
 		}
 	}
-	req.Tools = append(req.Tools, t)
+	s.tools = append(s.tools, t)
+	return nil
+}
+
+// equip gives a question its tools. A list that the session remembers is read
+// once; what comes of it is shared.
+func (q *question) equip(list node, left *remarks, read func(t node, to *toolset) error) error {
+	var set *toolset
+	if list.known != nil {
+		set = list.known.tools.Load()
+	}
+	if set == nil {
+		set = &toolset{}
+		for _, t := range list.each() {
+			if err := read(t, set); err != nil {
+				return err
+			}
+		}
+		if list.known != nil {
+			list.known.tools.Store(set)
+		}
+	}
+	q.req.Tools, q.tools = slices.Clip(set.tools), set.spaced
+	left.all(set.left)
 	return nil
 }

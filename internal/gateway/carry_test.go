@@ -25,19 +25,19 @@ func TestReasoningMakesTheRoundTrip(t *testing.T) {
 	}
 	back := map[Wire]func(t *testing.T, resp model.Response) []model.Part{
 		Messages: func(t *testing.T, resp model.Response) []model.Part {
-			return again(t, decodeMessages, object{"messages": []object{{"role": "assistant", "content": messagesContent(resp)}}})
+			return again(t, decodeMessages, object{{"messages", []object{{{"role", "assistant"}, {"content", messagesContent(resp)}}}}})
 		},
 		Responses: func(t *testing.T, resp model.Response) []model.Part {
-			return again(t, decodeResponses, object{"input": responsesOutput(question{}, reply{resp: resp})})
+			return again(t, decodeResponses, object{{"input", responsesOutput(question{}, reply{resp: resp})}})
 		},
 		Gemini: func(t *testing.T, resp model.Response) []model.Part {
 			var kept []object // agents drop thoughts, as long as no signature stands at them
 			for _, p := range geminiParts(resp) {
-				if p["thought"] != true || p["thoughtSignature"] != nil {
+				if p.get("thought") != true || p.get("thoughtSignature") != nil {
 					kept = append(kept, p)
 				}
 			}
-			return again(t, decodeGemini, object{"contents": []object{{"role": "model", "parts": kept}}})
+			return again(t, decodeGemini, object{{"contents", []object{{{"role", "model"}, {"parts", kept}}}}})
 		},
 	}
 	for wire, hand := range back {
@@ -60,7 +60,7 @@ func again(t *testing.T, decode func(inbound) (question, error), v any) []model.
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := decode(inbound{body: b})
+	q, err := decode(inbound{desk: on(b)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestOwnReasoningStaysAsItIs(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 	g := model.Reasoning{Provider: gemini, Opaque: json.RawMessage(`{"thoughtSignature":"c2ln"}`)}
-	if p := geminiParts(turn("c", g))[0]; p["thoughtSignature"] != "c2ln" {
+	if p := geminiParts(turn("c", g))[0]; p.get("thoughtSignature") != "c2ln" {
 		t.Errorf("%v", p)
 	}
 }

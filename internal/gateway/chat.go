@@ -14,7 +14,7 @@ func chatCodec() codec {
 
 // decodeChat reads the body of POST /v1/chat/completions.
 func decodeChat(in inbound) (question, error) {
-	body, err := parsed(in)
+	body, r, err := parsed(in, Chat, "messages")
 	if err != nil {
 		return question{}, err
 	}
@@ -38,6 +38,7 @@ func decodeChat(in inbound) (question, error) {
 		}
 	}
 	d.req.Messages = d.conv.finish()
+	r.learn(&d.conv)
 	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
 	return d.q, nil
 }
@@ -72,25 +73,24 @@ func (d *chatDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	for i, m := range list.each() {
-		var err error
-		switch role := m.get("role").text(); role {
-		case "system", "developer":
-			err = d.said(model.System, m)
-		case "user":
-			err = d.said(model.User, m)
-		case "assistant":
-			err = d.answered(m)
-		case "tool":
-			err = d.result(m)
-		default:
-			err = badRequest("messages.%d: the role is %q, allowed are system, developer, user, assistant and tool", i, role)
-		}
-		if err != nil {
-			return err
-		}
+	err := d.conv.read(list, nil, d.message)
+	d.left.all(d.conv.left)
+	return err
+}
+
+func (d *chatDecoder) message(i int, m node) error {
+	switch role := m.get("role").text(); role {
+	case "system", "developer":
+		return d.said(model.System, m)
+	case "user":
+		return d.said(model.User, m)
+	case "assistant":
+		return d.answered(m)
+	case "tool":
+		return d.result(m)
+	default:
+		return badRequest("messages.%d: the role is %q, allowed are system, developer, user, assistant and tool", i, role)
 	}
-	return nil
 }
 
 func (d *chatDecoder) said(role string, m node) error {
@@ -112,13 +112,13 @@ func (d *chatDecoder) content(n node) ([]model.Part, error) {
 		case "refusal":
 			parts = append(parts, text(b.get("refusal").text()))
 		case "image_url":
-			image, err := d.left.dataURL(b.get("image_url").get("url").text() + b.get("image_url").text())
+			image, err := d.conv.left.dataURL(b.get("image_url").get("url").text() + b.get("image_url").text())
 			if err != nil {
 				return nil, err
 			}
 			parts = append(parts, image)
 		default:
-			d.left.add("content " + kindOf(b))
+			d.conv.left.add("content " + kindOf(b))
 			parts = append(parts, missing("content of type "+kindOf(b)))
 		}
 	}
@@ -128,12 +128,13 @@ func (d *chatDecoder) content(n node) ([]model.Part, error) {
 // chatReasoning is what servers with reasoning add to an answer, and some agents
 // hand back. The wire itself has no place for it.
 func chatReasoning(m node) []model.Part {
-	r := model.Reasoning{Provider: openAI, Text: m.get("reasoning_content", "reasoning").text()}
-	if details := m.get("reasoning_details"); details.isList() {
-		r.Opaque = details.bytes()
-	}
-	if r.Text == "" && r.Opaque == nil {
+	words, details := m.get("reasoning_content", "reasoning").text(), m.get("reasoning_details")
+	if words == "" && !details.isList() {
 		return nil
+	}
+	r := model.Reasoning{Provider: openAI, Text: words}
+	if details.isList() {
+		r.Opaque = details.bytes()
 	}
 	return one(model.Part{Reasoning: &r})
 }
@@ -146,11 +147,13 @@ func (d *chatDecoder) answered(m node) error {
 		return err
 	}
 	parts = append(parts, said...)
-	parts = append(parts, text(m.get("refusal").text()))
+	if refusal := m.get("refusal").text(); refusal != "" {
+		parts = append(parts, text(refusal))
+	}
 	for _, c := range m.get("tool_calls").each() {
 		f := c.get("function")
 		if !f.isObject() {
-			d.left.add("call " + kindOf(c))
+			d.conv.left.add("call " + kindOf(c))
 			continue
 		}
 		args, err := arguments(f.get("arguments").text())
@@ -173,18 +176,16 @@ func (d *chatDecoder) result(m node) error {
 }
 
 func (d *chatDecoder) tools() error {
-	for _, t := range d.body.get("tools").each() {
-		f := t.get("function")
-		if !f.isObject() {
-			d.left.add("tool " + kindOf(t))
-			continue
-		}
-		tool := model.Tool{Name: f.get("name").text(), Description: f.get("description").text(), Parameters: parameters(f.get("parameters"))}
-		if err := addTool(d.req, tool); err != nil {
-			return err
-		}
+	return d.q.equip(d.body.get("tools"), &d.left, chatTool)
+}
+
+func chatTool(t node, to *toolset) error {
+	f := t.get("function")
+	if !f.isObject() {
+		to.left.add("tool " + kindOf(t))
+		return nil
 	}
-	return nil
+	return to.add(model.Tool{Name: f.get("name").text(), Description: f.get("description").text(), Parameters: parameters(f.get("parameters"))})
 }
 
 func (d *chatDecoder) choice() error {

@@ -1,36 +1,37 @@
 package gateway
 
 import (
+	"encoding/json"
+
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 func chatAnswer(q question, r reply) any {
 	o := chatHead(q, r.head, "chat.completion")
-	message := chatMessage(r.resp)
-	message["role"] = "assistant"
-	if _, ok := message["content"]; !ok {
-		message["content"] = nil
+	message := object{{"role", "assistant"}, {"content", nil}, {"refusal", nil}}
+	for _, m := range chatMessage(r.resp) {
+		message = message.with(m.name, m.value)
 	}
-	if _, ok := message["refusal"]; !ok {
-		message["refusal"] = nil
-	}
-	o["choices"] = []object{{"index": 0, "message": message, "finish_reason": chatFinish(r.resp.Finish), "logprobs": nil}}
-	chatRest(o, r.resp)
-	if u := chatUsage(r.resp.Usage); u != nil {
-		o["usage"] = u
-	}
-	return o
+	choice := object{{"index", 0}, {"message", message}, {"finish_reason", chatFinish(r.resp.Finish)}, {"logprobs", nil}}
+	o = append(o, member{"choices", []object{choice}})
+	return append(o, chatRest(r.resp)...)
 }
 
 func chatHead(q question, h head, kind string) object {
-	return object{"id": "chatcmpl-" + h.id, "object": kind, "created": h.at.Unix(), "model": q.asked}
+	return object{{"id", "chatcmpl-" + h.id}, {"object", kind}, {"created", h.at.Unix()}, {"model", q.asked}}
 }
 
-func chatRest(o object, r model.Response) {
+// chatRest is what stands at the end of an answer.
+func chatRest(r model.Response) object {
+	var o object
 	if r.Fingerprint != "" {
-		o["system_fingerprint"] = r.Fingerprint
+		o = append(o, member{"system_fingerprint", r.Fingerprint})
 	}
+	if u := chatUsage(r.Usage); u != nil {
+		o = append(o, member{"usage", u})
+	}
+	return o
 }
 
 func chatFinish(f model.Finish) string {
@@ -51,45 +52,54 @@ func chatUsage(u trajectory.Usage) object {
 		return nil
 	}
 	return object{
-		"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Input + u.Output,
-		"prompt_tokens_details":     object{"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite},
-		"completion_tokens_details": object{"reasoning_tokens": u.Reasoning},
+		{"prompt_tokens", u.Input},
+		{"completion_tokens", u.Output},
+		{"total_tokens", u.Input + u.Output},
+		{"prompt_tokens_details", object{{"cached_tokens", u.Cached}, {"cache_write_tokens", u.CacheWrite}}},
+		{"completion_tokens_details", object{{"reasoning_tokens", u.Reasoning}}},
 	}
 }
 
-// chatMessage holds what an answer says, without what is absent. Calls have an
-// index, which streams need and others pass over.
+// chatMessage holds what an answer says, without what is absent, in the order in
+// which it is streamed. Calls have an index, which streams need and others pass
+// over.
 func chatMessage(r model.Response) object {
-	m := object{}
+	var m object
 	var said, thought string
+	var details json.RawMessage
 	var calls []object
 	for _, p := range pieces(r) {
 		switch {
 		case p.Reasoning != nil:
 			thought += p.Reasoning.Text
 			if raw := p.Reasoning.Opaque; p.Reasoning.Provider == openAI && len(raw) > 0 && raw[0] == '[' {
-				m["reasoning_details"] = raw // as OpenRouter names it, for the way back
+				details = raw
 			}
 		case p.Call != nil:
 			calls = append(calls, object{
-				"index": len(calls), "id": p.Call.ID, "type": "function",
-				"function": object{"name": p.Call.Name, "arguments": string(p.Call.Arguments)},
+				{"index", len(calls)},
+				{"id", p.Call.ID},
+				{"type", "function"},
+				{"function", object{{"name", p.Call.Name}, {"arguments", string(p.Call.Arguments)}}},
 			})
 		default:
 			said += p.Text
 		}
 	}
 	if thought != "" {
-		m["reasoning_content"] = thought // as DeepSeek, vLLM and others name it
+		m = append(m, member{"reasoning_content", thought}) // as DeepSeek, vLLM and others name it
+	}
+	if details != nil {
+		m = append(m, member{"reasoning_details", details}) // as OpenRouter names it, for the way back
 	}
 	switch {
 	case r.Finish == model.FinishRefusal:
-		m["refusal"] = said
+		m = append(m, member{"refusal", said})
 	case said != "" || calls == nil:
-		m["content"] = said
+		m = append(m, member{"content", said})
 	}
 	if calls != nil {
-		m["tool_calls"] = calls
+		m = append(m, member{"tool_calls", calls})
 	}
 	return m
 }
@@ -111,13 +121,13 @@ func (s *chatStream) open() {
 		return
 	}
 	s.opened = true
-	s.chunk(object{"role": "assistant", "content": ""}, nil)
+	s.chunk(object{{"role", "assistant"}, {"content", ""}}, nil)
 }
 
 func (s *chatStream) chunk(delta object, finish any) {
 	o := chatHead(s.q, s.head, "chat.completion.chunk")
-	o["choices"] = []object{{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": nil}}
-	s.send("", o)
+	choice := object{{"index", 0}, {"delta", delta}, {"finish_reason", finish}, {"logprobs", nil}}
+	s.send("", append(o, member{"choices", []object{choice}}))
 }
 
 // ping is a comment, which readers of events pass over.
@@ -128,18 +138,15 @@ func (s *chatStream) ping() {
 
 func (s *chatStream) finish(r model.Response) {
 	s.open()
-	m := chatMessage(r)
-	for _, name := range []string{"reasoning_content", "reasoning_details", "content", "refusal", "tool_calls"} {
-		if v, ok := m[name]; ok && v != "" {
-			s.chunk(object{name: v}, nil)
+	for _, m := range chatMessage(r) {
+		if m.value != "" {
+			s.chunk(object{m}, nil)
 		}
 	}
 	s.chunk(object{}, chatFinish(r.Finish))
-	if u := chatUsage(r.Usage); u != nil && s.q.usage {
-		o := chatHead(s.q, s.head, "chat.completion.chunk")
-		o["choices"], o["usage"] = []object{}, u
-		chatRest(o, r)
-		s.send("", o)
+	if s.q.usage && r.Usage != (trajectory.Usage{}) {
+		o := append(chatHead(s.q, s.head, "chat.completion.chunk"), member{"choices", []object{}})
+		s.send("", append(o, chatRest(r)...))
 	}
 	s.raw("data: [DONE]\n\n")
 }
@@ -152,11 +159,14 @@ func (s *chatStream) fail(f *fault) {
 // refuseChat is a failure in OpenAI's form.
 func refuseChat(f *fault) (int, any) {
 	kind, code := openAIKind(f)
-	return f.status(), object{"error": object{"message": f.worded("maximum context length exceeded"), "type": kind, "code": code, "param": nil}}
+	return f.status(), object{{"error", object{{"message", f.worded("maximum context length exceeded")}, {"type", kind}, {"code", code}, {"param", nil}}}}
 }
 
 // openAIKind returns the type and the code of a failure.
 func openAIKind(f *fault) (kind, code string) {
+	if f.large {
+		return "invalid_request_error", "request_too_large"
+	}
 	switch f.code {
 	case model.Auth:
 		return "authentication_error", "invalid_api_key"

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -12,8 +13,80 @@ import (
 // some servers take no second one), the pieces of one answer are one message,
 // and so are the results of its calls.
 type conversation struct {
-	messages []model.Message
-	tools    map[string]string // name of the tool by the id of a call
+	front []model.Part    // the system prompt that stands outside of the list
+	done  []model.Message // nothing is added to these any more
+	role  string          // of the message to which something may be added; "" if there is none
+	parts []model.Part    // of that message
+	calls []called
+	left  remarks
+
+	past  *past // what was known of the list
+	folds []fold
+}
+
+// read has one called for each element of a list that is not known, with its
+// place in the list. What was known is taken over. An element may wait for later
+// ones: open, which may be nil, reports whether one does.
+func (c *conversation) read(list node, open func() bool, one func(i int, n node) error) error {
+	c.resume(list.past)
+	begun, plain := c.last().elements, true
+	for k, n := range list.kids {
+		if err := one(begun+k, n); err != nil {
+			return err
+		}
+		plain = plain && n.kind == '{' // where a number ends is not its own to say
+		if plain && (open == nil || !open()) {
+			c.fold(begun+k+1, n.at+len(n.raw)-list.at-1)
+		}
+	}
+	return nil
+}
+
+// resume takes over what was known.
+func (c *conversation) resume(p *past) {
+	if c.past = p; p == nil {
+		return
+	}
+	t := p.talk
+	c.done, c.calls, c.left.list, c.folds = t.done, t.calls, t.left, t.folds
+	f := c.last()
+	c.role, c.parts = f.role, slices.Clip(f.parts) // to add is to copy: the fold stays as it is
+}
+
+// fold marks that so many elements have been read, up to a place in the text.
+func (c *conversation) fold(elements, text int) {
+	c.folds = append(c.folds, fold{
+		text: text, elements: elements, messages: len(c.done), calls: len(c.calls), left: len(c.left.list), role: c.role, parts: c.parts,
+	})
+}
+
+func (c *conversation) last() fold {
+	if len(c.folds) == 0 {
+		return fold{}
+	}
+	return c.folds[len(c.folds)-1]
+}
+
+// remembered is the conversation as the session remembers it; nil if it cannot be
+// taken up again.
+func (c *conversation) remembered() *talk {
+	if c.past == nil || len(c.folds) == 0 {
+		return nil
+	}
+	t, f := c.past.talk, c.last()
+	if f.text > maxRemembered/2 {
+		return nil // it would be most of what the session may remember
+	}
+	t.text = append(t.text, c.past.text[len(t.text):f.text]...)
+	t.folds, t.done, t.calls, t.left = c.folds, c.done[:f.messages], c.calls[:f.calls], c.left.list[:f.left]
+	return t
+}
+
+// system appends to the system prompt at the front.
+func (c *conversation) system(s string) {
+	if s != "" {
+		c.front = append(c.front, text(s))
+	}
 }
 
 // say appends what somebody says. Parts without anything in them are dropped.
@@ -22,42 +95,64 @@ func (c *conversation) say(role string, parts ...model.Part) {
 	if len(parts) == 0 {
 		return
 	}
+	if c.role == role && c.joins(role) {
+		c.parts = append(c.parts, parts...)
+	} else {
+		if c.role != "" {
+			c.done = append(c.done, finished(c.role, c.parts))
+		}
+		c.role, c.parts = role, parts
+	}
 	for _, p := range parts {
 		if p.Call != nil {
-			if c.tools == nil {
-				c.tools = map[string]string{}
-			}
-			c.tools[p.Call.ID] = p.Call.Name
+			c.calls = append(c.calls, called{p.Call.ID, p.Call.Name})
 		}
 	}
-	if last := len(c.messages) - 1; last >= 0 && c.messages[last].Role == role && c.joins(role, last) {
-		c.messages[last].Parts = append(c.messages[last].Parts, parts...)
-		return
-	}
-	c.messages = append(c.messages, model.Message{Role: role, Parts: parts})
 }
 
-// joins reports whether what role says next belongs to the last message.
-func (c *conversation) joins(role string, last int) bool {
-	return role == model.Assistant || role == model.ToolRole || role == model.System && last == 0
+// joins reports whether what role says next belongs to the last message, which is
+// of that role.
+func (c *conversation) joins(role string) bool {
+	return role == model.Assistant || role == model.ToolRole || role == model.System && len(c.done) == 0
 }
 
 // result appends the result of a call.
 func (c *conversation) result(r model.ToolResult) {
-	if r.Name == "" {
-		r.Name = c.tools[r.CallID]
+	for i := len(c.calls) - 1; i >= 0 && r.Name == ""; i-- {
+		if c.calls[i].id == r.CallID {
+			r.Name = c.calls[i].name
+		}
 	}
 	c.say(model.ToolRole, model.Part{Result: &r})
 }
 
-// finish returns the messages. Those that are nothing but text have no Parts.
+// finish returns the messages, in a list of the caller's own.
 func (c *conversation) finish() []model.Message {
-	for i, m := range c.messages {
-		if text, ok := joined(m.Parts, separator(m.Role)); ok {
-			c.messages[i] = model.Message{Role: m.Role, Content: text}
-		}
+	list := make([]model.Message, 0, len(c.done)+2)
+	if len(c.front) > 0 {
+		list = append(list, finished(model.System, c.front))
 	}
-	return c.messages
+	list = append(list, c.done...)
+	if c.role != "" {
+		list = append(list, finished(c.role, c.parts))
+	}
+	if len(c.front) > 0 && len(list) > 1 && list[1].Role == model.System {
+		parts := list[1].Parts
+		if len(parts) == 0 {
+			parts = one(text(list[1].Content))
+		}
+		list[1] = finished(model.System, slices.Concat(c.front, parts))
+		return list[1:]
+	}
+	return list
+}
+
+// finished is a message. One that is nothing but text has no Parts.
+func finished(role string, parts []model.Part) model.Message {
+	if text, ok := joined(parts, separator(role)); ok {
+		return model.Message{Role: role, Content: text}
+	}
+	return model.Message{Role: role, Parts: slices.Clip(parts)} // others may have the same
 }
 
 // separator stands between texts that an agent sent as blocks of their own. An
@@ -69,7 +164,11 @@ func separator(role string) string {
 	return "\n\n"
 }
 
+// filled leaves out parts without anything in them. What it returns may be parts.
 func filled(parts []model.Part) []model.Part {
+	if !slices.Contains(parts, model.Part{}) {
+		return parts
+	}
 	var out []model.Part
 	for _, p := range parts {
 		if p != (model.Part{}) {
@@ -81,6 +180,9 @@ func filled(parts []model.Part) []model.Part {
 
 // joined returns the texts of parts that are nothing else.
 func joined(parts []model.Part, sep string) (string, bool) {
+	if len(parts) == 1 {
+		return parts[0].Text, parts[0].Text != ""
+	}
 	texts := make([]string, len(parts))
 	for i, p := range parts {
 		if p.Text == "" {

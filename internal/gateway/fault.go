@@ -17,6 +17,7 @@ type fault struct {
 	code    model.Code // "" when nobody classified it
 	message string
 	after   time.Duration // the agent should wait that long, 0 = no hint
+	large   bool          // the body is beyond what is taken: status 413
 	// final says that asking again is of no use: the failure is permanent, or
 	// whoever stands behind the gateway has tried often enough.
 	final bool
@@ -27,6 +28,17 @@ func (f *fault) Error() string { return f.message }
 // badRequest says what is wrong with a request.
 func badRequest(format string, args ...any) *fault {
 	return &fault{code: model.BadRequest, message: fmt.Sprintf(format, args...), final: true}
+}
+
+// unread says why a body could not be read.
+func unread(err error) *fault {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		f := badRequest("the body has more than the %d bytes that are taken", large.Limit)
+		f.large = true
+		return f
+	}
+	return badRequest("the body cannot be read: %v", err)
 }
 
 // LimitError says that a session has used up what Session grants it.
@@ -77,6 +89,9 @@ func agents(c model.Code) bool {
 // status is the HTTP status of a failure. What is final never has one that the
 // clients of vendors try again on (408, 409, 429, 5xx).
 func (f *fault) status() int {
+	if f.large {
+		return http.StatusRequestEntityTooLarge
+	}
 	switch f.code {
 	case model.Auth:
 		return http.StatusUnauthorized

@@ -109,6 +109,35 @@ func TestVendorsClassifyFailures(t *testing.T) {
 	}
 }
 
+// TestVendorsKnowBodiesThatAreTooLarge: as 413, in each wire's own form, which
+// no client of a vendor sends again.
+func TestVendorsKnowBodiesThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	g := testGateway(t, Options{MaxBody: 10_000})
+	wants := map[Wire]told{
+		Chat: {413, "request_too_large"}, Responses: {413, "request_too_large"},
+		Messages: {413, "request_too_large"}, Gemini: {413, "INVALID_ARGUMENT"},
+	}
+	for wire, ask := range vendors() {
+		for _, size := range []int{10_000, 1 << 20} {
+			for _, retried := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%d/%v", wire, size, retried), func(t *testing.T) {
+					t.Parallel()
+					h := open(t, g, Session{Client: says("fine"), Retried: retried})
+					defer h.Close()
+					_, got := ask(t, g.URL(), h.Key(), model.Request{Model: "m", Messages: []model.Message{user(strings.Repeat("x", size))}}, true)
+					if diff := cmp.Diff(wants[wire], toldBy(t, got)); diff != "" {
+						t.Errorf("(-want +told):\n%s\n%v", diff, got)
+					}
+					if h.Err() == nil || h.Calls() != 0 {
+						t.Errorf("Err() = %v after %d calls", h.Err(), h.Calls())
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestHints(t *testing.T) {
 	t.Parallel()
 	g := testGateway(t, Options{})

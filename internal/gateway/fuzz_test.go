@@ -33,7 +33,7 @@ func fuzzDecoder(f *testing.F, c codec, seeds ...string) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		body := bytes.Clone(b)
-		q, err := c.decode(inbound{body: body, model: "m"})
+		q, err := c.decode(inbound{desk: on(body), model: "m"})
 		if err != nil {
 			var fault *fault
 			if !errors.As(err, &fault) || fault.code != model.BadRequest {

@@ -186,7 +186,7 @@ func TestPaths(t *testing.T) {
 		{"POST", "/v1beta/models/m:countTokens", `{"contents":[{"parts":[{"text":"12345678"}]}]}`, 200, `{"totalTokens":6}`},
 		{"POST", "/v1beta/models/m:countTokens", `{"generateContentRequest":{"contents":[{"parts":[{"text":"12345678"}]}]}}`, 200, `{"totalTokens":6}`},
 		{"POST", "/v1beta/models/a/b:c:generateContent", `{"contents":"q"}`, 200, `"modelVersion":"a/b:c"`},
-		{"POST", "/v1beta/models/m:streamGenerateContent", `{"contents":"q"}`, 200, `[{"candidates"`},
+		{"POST", "/v1beta/models/m:streamGenerateContent", `{"contents":"q"}`, 200, `[{"responseId"`},
 		{"POST", "/v1beta/models/m:embedContent", `{}`, 404, `"status":"NOT_FOUND"`},
 		{"POST", "/v1/embeddings", `{}`, 404, `"model_not_found"`},
 		{"GET", "/v1/chat/completions", "", 404, `"model_not_found"`},
@@ -226,7 +226,7 @@ func TestBodies(t *testing.T) {
 	g := testGateway(t, Options{MaxBody: 1000})
 	h := open(t, g, Session{Client: says("fine")})
 	res := post(t, g.URL()+"/v1/chat/completions", h.Key(), `{"messages":[{"role":"user","content":"`+strings.Repeat("x", 2000)+`"}]}`)
-	if res.StatusCode != 400 || !strings.Contains(res.body, "too large") {
+	if res.StatusCode != 413 || !strings.Contains(res.body, "more than the 1000 bytes") {
 		t.Errorf("status %d: %s", res.StatusCode, res.body)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL()+"/v1/chat/completions", strings.NewReader("x"))

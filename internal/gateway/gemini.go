@@ -15,14 +15,14 @@ const gemini = "gemini"
 func geminiCodec() codec {
 	return codec{
 		wire: Gemini, decode: decodeGemini, answer: geminiAnswer, stream: newGeminiStream, refuse: refuseGemini,
-		count: func(tokens int64) any { return object{"totalTokens": tokens} },
+		count: func(tokens int64) any { return object{{"totalTokens", tokens}} },
 	}
 }
 
 // decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
 // of :countTokens, which may hold such a request in generateContentRequest.
 func decodeGemini(in inbound) (question, error) {
-	body, err := parsed(in)
+	body, r, err := parsed(in, Gemini, "contents")
 	if err != nil {
 		return question{}, err
 	}
@@ -45,6 +45,7 @@ func decodeGemini(in inbound) (question, error) {
 		}
 	}
 	d.req.Messages = d.conv.finish()
+	r.learn(&d.conv)
 	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
 	return d.q, nil
 }
@@ -57,7 +58,6 @@ type geminiDecoder struct {
 	conv   conversation
 	left   remarks
 	open   []geminiCall // calls without a result, in order
-	calls  int
 }
 
 // geminiCall is a call that waits for its result. The wire needs no ids: results
@@ -86,9 +86,9 @@ func (d *geminiDecoder) options() error {
 
 func (d *geminiDecoder) conversation() error {
 	system := d.body.get("systemInstruction", "system_instruction")
-	d.conv.say(model.System, text(system.text()))
+	d.conv.system(system.text())
 	for _, p := range system.get("parts").each() {
-		d.conv.say(model.System, text(p.get("text").text()))
+		d.conv.system(p.get("text").text())
 	}
 	contents := d.body.get("contents")
 	if contents.isText() {
@@ -98,21 +98,20 @@ func (d *geminiDecoder) conversation() error {
 	if !contents.isList() {
 		return badRequest("contents: expected a list")
 	}
-	for i, c := range contents.each() {
-		switch role := c.get("role").text(); role {
-		case "", "user", "function":
-			if err := d.user(c); err != nil {
-				return err
-			}
-		case "model":
-			if err := d.model(c); err != nil {
-				return err
-			}
-		default:
-			return badRequest("contents[%d]: the role is %q, allowed are user and model", i, role)
-		}
+	err := d.conv.read(contents, func() bool { return len(d.open) > 0 }, d.content)
+	d.left.all(d.conv.left)
+	return err
+}
+
+func (d *geminiDecoder) content(i int, c node) error {
+	switch role := c.get("role").text(); role {
+	case "", "user", "function":
+		return d.user(c)
+	case "model":
+		return d.model(c)
+	default:
+		return badRequest("contents[%d]: the role is %q, allowed are user and model", i, role)
 	}
-	return nil
 }
 
 // user reads what the user and the tools say.
@@ -141,14 +140,14 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return text(t.text()), nil
 	}
 	if data := p.get("inlineData", "inline_data"); data.isObject() {
-		return d.left.picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
+		return d.conv.left.picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
 	}
 	if p.get("fileData", "file_data").present() {
-		d.left.add("fileData")
+		d.conv.left.add("fileData")
 		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {
-		d.left.add("part " + string(k.key[:min(len(k.key), 64)]))
+		d.conv.left.add("part " + string(k.key[:min(len(k.key), 64)]))
 	}
 	return model.Part{}, nil
 }
@@ -208,10 +207,9 @@ type geminiThought struct {
 }
 
 func (d *geminiDecoder) call(c node) {
-	d.calls++
 	made := geminiCall{id: c.get("id").text(), name: c.get("name").text()}
 	if made.id == "" {
-		made.id = "call_" + strconv.Itoa(d.calls)
+		made.id = "call_" + strconv.Itoa(len(d.conv.calls)+1)
 	}
 	args := json.RawMessage("{}")
 	if n := c.get("args"); n.isObject() {
@@ -266,5 +264,5 @@ func geminiResult(n node) (content string, failed bool) {
 			return e.text(), true
 		}
 	}
-	return string(n.raw), n.get("error").present()
+	return n.written(), n.get("error").present()
 }

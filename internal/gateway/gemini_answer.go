@@ -11,13 +11,14 @@ import (
 
 func geminiAnswer(q question, r reply) any {
 	o := object{
-		"responseId": r.id, "modelVersion": q.asked,
-		"candidates": []object{{
-			"index": 0, "content": object{"role": "model", "parts": geminiParts(r.resp)}, "finishReason": geminiFinish(r.resp.Finish),
-		}},
+		{"responseId", r.id},
+		{"modelVersion", q.asked},
+		{"candidates", []object{{
+			{"index", 0}, {"content", object{{"role", "model"}, {"parts", geminiParts(r.resp)}}}, {"finishReason", geminiFinish(r.resp.Finish)},
+		}}},
 	}
 	if u := geminiUsage(r.resp.Usage); u != nil {
-		o["usageMetadata"] = u
+		o = append(o, member{"usageMetadata", u})
 	}
 	return o
 }
@@ -41,8 +42,11 @@ func geminiUsage(u trajectory.Usage) object {
 		return nil
 	}
 	return object{
-		"promptTokenCount": u.Input, "cachedContentTokenCount": u.Cached, "thoughtsTokenCount": u.Reasoning,
-		"candidatesTokenCount": max(0, u.Output-u.Reasoning), "totalTokenCount": u.Input + u.Output,
+		{"promptTokenCount", u.Input},
+		{"cachedContentTokenCount", u.Cached},
+		{"thoughtsTokenCount", u.Reasoning},
+		{"candidatesTokenCount", max(0, u.Output-u.Reasoning)},
+		{"totalTokenCount", u.Input + u.Output},
 	}
 }
 
@@ -54,7 +58,7 @@ func geminiParts(r model.Response) []object {
 	var pending []model.Reasoning
 	add := func(p object) {
 		if pending != nil {
-			p["thoughtSignature"] = geminiSignature(pending)
+			p = append(p, member{"thoughtSignature", geminiSignature(pending)})
 			pending = nil
 		}
 		parts = append(parts, p)
@@ -70,13 +74,13 @@ func geminiParts(r model.Response) []object {
 				pending = append(pending, *p.Reasoning)
 			}
 		case p.Call != nil:
-			add(object{"functionCall": object{"id": p.Call.ID, "name": p.Call.Name, "args": p.Call.Arguments}})
+			add(object{{"functionCall", object{{"id", p.Call.ID}, {"name", p.Call.Name}, {"args", p.Call.Arguments}}}})
 		default:
-			add(object{"text": p.Text})
+			add(object{{"text", p.Text}})
 		}
 	}
 	if pending != nil {
-		add(object{"text": ""})
+		add(object{{"text", ""}})
 	}
 	return parts
 }
@@ -85,7 +89,7 @@ func geminiParts(r model.Response) []object {
 // nothing to read, and whether it must be carried by a signature besides.
 func geminiReasoning(r *model.Reasoning) (part object, carried bool) {
 	if r.Text != "" {
-		part = object{"text": r.Text, "thought": true}
+		part = object{{"text", r.Text}, {"thought", true}}
 	}
 	if r.Provider != gemini {
 		return part, true
@@ -94,9 +98,9 @@ func geminiReasoning(r *model.Reasoning) (part object, carried bool) {
 	if !ok || kept.Text == nil {
 		return part, ok && kept.Signature != ""
 	}
-	part = object{"text": *kept.Text, "thought": kept.Thought}
+	part = object{{"text", *kept.Text}, {"thought", kept.Thought}}
 	if kept.Signature != "" {
-		part["thoughtSignature"] = kept.Signature
+		part = append(part, member{"thoughtSignature", kept.Signature})
 	}
 	return part, false
 }
@@ -175,5 +179,5 @@ func refuseGemini(f *fault) (int, any) {
 	if status == http.StatusBadGateway {
 		status = http.StatusServiceUnavailable // Google has no 502
 	}
-	return status, object{"error": object{"code": status, "message": f.worded("the input token count exceeds the maximum number of tokens allowed"), "status": name}}
+	return status, object{{"error", object{{"code", status}, {"message", f.worded("the input token count exceeds the maximum number of tokens allowed")}, {"status", name}}}}
 }

@@ -10,24 +10,26 @@ import (
 )
 
 func (d *geminiDecoder) tools() error {
-	for _, t := range d.body.get("tools").each() {
-		for _, k := range t.kids {
-			if name := string(k.key); name != "functionDeclarations" && name != "function_declarations" {
-				d.left.add("tool " + name[:min(len(name), 64)])
-			}
+	return d.q.equip(d.body.get("tools"), &d.left, geminiTools)
+}
+
+// geminiTools reads a group of tools.
+func geminiTools(t node, to *toolset) error {
+	for _, k := range t.kids {
+		if name := string(k.key); name != "functionDeclarations" && name != "function_declarations" {
+			to.left.add("tool " + name[:min(len(name), 64)])
 		}
-		for _, f := range t.get("functionDeclarations", "function_declarations").each() {
-			schema, err := geminiSchema(f.get("parametersJsonSchema", "parameters_json_schema"), f.get("parameters"))
-			if err != nil {
-				return err
-			}
-			if schema == nil {
-				schema = parameters(node{})
-			}
-			tool := model.Tool{Name: f.get("name").text(), Description: f.get("description").text(), Parameters: schema}
-			if err := addTool(d.req, tool); err != nil {
-				return err
-			}
+	}
+	for _, f := range t.get("functionDeclarations", "function_declarations").each() {
+		schema, err := geminiSchema(f.get("parametersJsonSchema", "parameters_json_schema"), f.get("parameters"))
+		if err != nil {
+			return err
+		}
+		if schema == nil {
+			schema = parameters(node{})
+		}
+		if err := to.add(model.Tool{Name: f.get("name").text(), Description: f.get("description").text(), Parameters: schema}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -79,7 +81,7 @@ func geminiSchema(standard, own node) (json.RawMessage, error) {
 		return nil, nil
 	}
 	var v any
-	if err := json.Unmarshal(own.raw, &v); err != nil {
+	if err := json.Unmarshal(own.bytes(), &v); err != nil {
 		return nil, badRequest("a schema: %v", err)
 	}
 	b, err := json.Marshal(standardSchema(v))

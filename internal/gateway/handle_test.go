@@ -119,7 +119,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 				t.Parallel()
 				body := `{"messages":[{"role":"user","content":[` + part + `]}],"input":[{"role":"user","content":[` + part + `]}],"contents":[{"parts":[` + part + `]}]}`
 				c := map[Wire]codec{Chat: chatCodec(), Responses: responsesCodec(), Messages: messagesCodec(), Gemini: geminiCodec()}[wire]
-				q, err := c.decode(inbound{body: []byte(body)})
+				q, err := c.decode(inbound{desk: on([]byte(body))})
 				if err != nil {
 					t.Fatal(err)
 				}

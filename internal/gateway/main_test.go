@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"sync"
@@ -12,9 +13,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
-// The client of Gemini starts a goroutine of its own when it is loaded.
+// The client of Gemini starts a goroutine of its own when it is loaded, and
+// net/http waits half a second when it closes a connection whose request was not
+// read to its end, so that the answer arrives.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"),
+		goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
 // testGateway serves until the end of the test.
@@ -69,5 +73,8 @@ func agent(t testing.TB) *http.Client {
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr}
 }
+
+// on is a desk with a body on it.
+func on(body []byte) *desk { return &desk{body: *bytes.NewBuffer(body)} }
 
 func says(s string) model.Client { return modeltest.Always(s) }

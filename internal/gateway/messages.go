@@ -13,13 +13,13 @@ const anthropic = "anthropic"
 func messagesCodec() codec {
 	return codec{
 		wire: Messages, decode: decodeMessages, answer: messagesAnswer, stream: newMessagesStream, refuse: refuseMessages,
-		count: func(tokens int64) any { return object{"input_tokens": tokens} },
+		count: func(tokens int64) any { return object{{"input_tokens", tokens}} },
 	}
 }
 
 // decodeMessages reads the body of POST /v1/messages.
 func decodeMessages(in inbound) (question, error) {
-	body, err := parsed(in)
+	body, r, err := parsed(in, Messages, "messages")
 	if err != nil {
 		return question{}, err
 	}
@@ -39,6 +39,7 @@ func decodeMessages(in inbound) (question, error) {
 		}
 	}
 	d.req.Messages = d.conv.finish()
+	r.learn(&d.conv)
 	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
 	return d.q, nil
 }
@@ -81,13 +82,13 @@ func effortOf(budget int) string {
 func (d *messagesDecoder) system() error {
 	system := d.body.get("system")
 	if system.isText() {
-		d.conv.say(model.System, text(system.text()))
+		d.conv.system(system.text())
 		return nil
 	}
 	for _, b := range system.each() {
 		// Claude Code tells Anthropic's billing about itself in a block of its own.
 		if s := b.get("text").text(); !strings.HasPrefix(s, "x-anthropic-billing-header:") {
-			d.conv.say(model.System, text(s))
+			d.conv.system(s)
 		}
 	}
 	return nil
@@ -98,16 +99,15 @@ func (d *messagesDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	for i, m := range list.each() {
+	err := d.conv.read(list, nil, func(i int, m node) error {
 		role := m.get("role").text()
 		if role != model.User && role != model.Assistant && role != model.System {
 			return badRequest("messages.%d: the role is %q, allowed are user and assistant", i, role)
 		}
-		if err := d.message(role, m.get("content")); err != nil {
-			return err
-		}
-	}
-	return nil
+		return d.message(role, m.get("content"))
+	})
+	d.left.all(d.conv.left)
+	return err
 }
 
 // message reads one message. The results of calls stand in a user's message
@@ -153,7 +153,7 @@ func (d *messagesDecoder) block(b node) ([]model.Part, error) {
 	case "thinking", "redacted_thinking":
 		return messagesReasoning(b), nil
 	default:
-		d.left.add("block " + kindOf(b))
+		d.conv.left.add("block " + kindOf(b))
 		return nil, nil
 	}
 }
@@ -169,9 +169,9 @@ func messagesReasoning(b node) []model.Part {
 
 func (d *messagesDecoder) image(source node) (model.Part, error) {
 	if source.get("type").text() == "base64" {
-		return d.left.picture(source.get("media_type").text(), source.get("data").text())
+		return d.conv.left.picture(source.get("media_type").text(), source.get("data").text())
 	}
-	return d.left.dataURL(source.get("url").text())
+	return d.conv.left.dataURL(source.get("url").text())
 }
 
 // document takes documents that are text.
@@ -188,7 +188,7 @@ func (d *messagesDecoder) document(b node) model.Part {
 		}
 		return text(content.text() + strings.Join(s, "\n\n"))
 	}
-	d.left.add("document that is no text")
+	d.conv.left.add("document that is no text")
 	return missing("a document")
 }
 
@@ -207,19 +207,15 @@ func (d *messagesDecoder) result(b node) error {
 }
 
 func (d *messagesDecoder) tools() error {
-	for _, t := range d.body.get("tools").each() {
-		if kind := t.get("type").text(); kind != "" && kind != "custom" {
-			d.left.add("tool " + kindOf(t))
-			continue
-		}
-		tool := model.Tool{
-			Name: t.get("name").text(), Description: t.get("description").text(), Parameters: parameters(t.get("input_schema")),
-		}
-		if err := addTool(d.req, tool); err != nil {
-			return err
-		}
+	return d.q.equip(d.body.get("tools"), &d.left, messagesTool)
+}
+
+func messagesTool(t node, to *toolset) error {
+	if kind := t.get("type").text(); kind != "" && kind != "custom" {
+		to.left.add("tool " + kindOf(t))
+		return nil
 	}
-	return nil
+	return to.add(model.Tool{Name: t.get("name").text(), Description: t.get("description").text(), Parameters: parameters(t.get("input_schema"))})
 }
 
 func (d *messagesDecoder) choice() error {

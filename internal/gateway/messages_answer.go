@@ -8,18 +8,20 @@ import (
 )
 
 func messagesAnswer(q question, r reply) any {
-	m := messagesHead(q, r.head)
-	m["content"] = messagesContent(r.resp)
-	m["stop_reason"] = messagesStop(r.resp.Finish)
-	m["usage"] = messagesUsage(r.resp.Usage)
-	return m
+	return messagesMessage(q, r.head, messagesContent(r.resp), messagesStop(r.resp.Finish), r.resp.Usage)
 }
 
-// messagesHead is a message before it has content.
-func messagesHead(q question, h head) object {
+// messagesMessage is a message; its reason to stop is nil until it has ended.
+func messagesMessage(q question, h head, content []any, stop any, u trajectory.Usage) object {
 	return object{
-		"id": "msg_" + h.id, "type": "message", "role": "assistant", "model": q.asked,
-		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": messagesUsage(trajectory.Usage{}),
+		{"id", "msg_" + h.id},
+		{"type", "message"},
+		{"role", "assistant"},
+		{"model", q.asked},
+		{"content", content},
+		{"stop_reason", stop},
+		{"stop_sequence", nil},
+		{"usage", messagesUsage(u)},
 	}
 }
 
@@ -40,10 +42,10 @@ func messagesStop(f model.Finish) string {
 // that ones which nobody measured are 0 there.
 func messagesUsage(u trajectory.Usage) object {
 	return object{
-		"input_tokens":                max(0, u.Input-u.Cached-u.CacheWrite),
-		"cache_read_input_tokens":     u.Cached,
-		"cache_creation_input_tokens": u.CacheWrite,
-		"output_tokens":               u.Output,
+		{"input_tokens", max(0, u.Input-u.Cached-u.CacheWrite)},
+		{"cache_read_input_tokens", u.Cached},
+		{"cache_creation_input_tokens", u.CacheWrite},
+		{"output_tokens", u.Output},
 	}
 }
 
@@ -55,9 +57,9 @@ func messagesContent(r model.Response) []any {
 		case p.Reasoning != nil:
 			blocks = append(blocks, messagesThinking(p.Reasoning))
 		case p.Call != nil:
-			blocks = append(blocks, object{"type": "tool_use", "id": p.Call.ID, "name": p.Call.Name, "input": p.Call.Arguments})
+			blocks = append(blocks, object{{"type", "tool_use"}, {"id", p.Call.ID}, {"name", p.Call.Name}, {"input", p.Call.Arguments}})
 		case p.Text != "":
-			blocks = append(blocks, object{"type": "text", "text": p.Text})
+			blocks = append(blocks, object{{"type", "text"}, {"text", p.Text}})
 		}
 	}
 	return blocks
@@ -69,7 +71,7 @@ func messagesThinking(r *model.Reasoning) any {
 	if block, ok := own(r, anthropic, "thinking", "redacted_thinking"); ok {
 		return block
 	}
-	return object{"type": "thinking", "thinking": r.Text, "signature": pack(*r)}
+	return object{{"type", "thinking"}, {"thinking", r.Text}, {"signature", pack(*r)}}
 }
 
 // messagesStream writes message_start ... message_stop.
@@ -91,14 +93,11 @@ func (s *messagesStream) open(u trajectory.Usage) {
 		return
 	}
 	s.opened = true
-	m := messagesHead(s.q, s.head)
-	m["usage"] = messagesUsage(u)
-	s.event("message_start", object{"message": m})
+	s.event("message_start", object{{"message", messagesMessage(s.q, s.head, []any{}, nil, u)}})
 }
 
 func (s *messagesStream) event(name string, v object) {
-	v["type"] = name
-	s.send(name, v)
+	s.send(name, append(object{{"type", name}}, v...))
 }
 
 func (s *messagesStream) ping() {
@@ -112,8 +111,8 @@ func (s *messagesStream) finish(r model.Response) {
 		s.block(i, b)
 	}
 	s.event("message_delta", object{
-		"delta": object{"stop_reason": messagesStop(r.Finish), "stop_sequence": nil},
-		"usage": messagesUsage(r.Usage),
+		{"delta", object{{"stop_reason", messagesStop(r.Finish)}, {"stop_sequence", nil}}},
+		{"usage", messagesUsage(r.Usage)},
 	})
 	s.event("message_stop", object{})
 }
@@ -121,11 +120,11 @@ func (s *messagesStream) finish(r model.Response) {
 // block writes one block: an empty one, what it holds, its end.
 func (s *messagesStream) block(i int, b any) {
 	empty, deltas := messagesDeltas(b)
-	s.event("content_block_start", object{"index": i, "content_block": empty})
+	s.event("content_block_start", object{{"index", i}, {"content_block", empty}})
 	for _, d := range deltas {
-		s.event("content_block_delta", object{"index": i, "delta": d})
+		s.event("content_block_delta", object{{"index", i}, {"delta", d}})
 	}
-	s.event("content_block_stop", object{"index": i})
+	s.event("content_block_stop", object{{"index", i}})
 }
 
 func messagesDeltas(b any) (empty any, deltas []object) {
@@ -134,20 +133,20 @@ func messagesDeltas(b any) (empty any, deltas []object) {
 		if err != nil || n.get("type").text() != "thinking" {
 			return b, nil // redacted thinking comes whole
 		}
-		b = object{"type": "thinking", "thinking": n.get("thinking").text(), "signature": n.get("signature").text()}
+		b = object{{"type", "thinking"}, {"thinking", n.get("thinking").text()}, {"signature", n.get("signature").text()}}
 	}
 	block, _ := b.(object)
-	switch block["type"] {
+	switch block.get("type") {
 	case "text":
-		return object{"type": "text", "text": ""}, []object{{"type": "text_delta", "text": block["text"]}}
+		return object{{"type", "text"}, {"text", ""}}, []object{{{"type", "text_delta"}, {"text", block.get("text")}}}
 	case "thinking":
-		return object{"type": "thinking", "thinking": "", "signature": ""}, []object{
-			{"type": "thinking_delta", "thinking": block["thinking"]}, {"type": "signature_delta", "signature": block["signature"]},
+		return object{{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}, []object{
+			{{"type", "thinking_delta"}, {"thinking", block.get("thinking")}}, {{"type", "signature_delta"}, {"signature", block.get("signature")}},
 		}
 	}
-	input, _ := block["input"].(json.RawMessage)
-	return object{"type": "tool_use", "id": block["id"], "name": block["name"], "input": object{}},
-		[]object{{"type": "input_json_delta", "partial_json": string(input)}}
+	input, _ := block.get("input").(json.RawMessage)
+	return object{{"type", "tool_use"}, {"id", block.get("id")}, {"name", block.get("name")}, {"input", object{}}},
+		[]object{{{"type", "input_json_delta"}, {"partial_json", string(input)}}}
 }
 
 func (s *messagesStream) fail(f *fault) {
@@ -172,8 +171,11 @@ func refuseMessages(f *fault) (int, any) {
 	case model.Timeout:
 		kind = "timeout_error"
 	}
-	if status == statusStop {
+	switch {
+	case f.large:
+		kind = "request_too_large"
+	case status == statusStop:
 		kind = "billing_error"
 	}
-	return status, object{"type": "error", "error": object{"type": kind, "message": f.worded("prompt is too long")}}
+	return status, object{{"type", "error"}, {"error", object{{"type", kind}, {"message", f.worded("prompt is too long")}}}}
 }

@@ -83,4 +83,8 @@ func TestNodeNumbers(t *testing.T) {
 	if _, err := parseJSON([]byte(strings.Repeat("[", 10_000))); err == nil {
 		t.Error("deep nesting is accepted")
 	}
+	many := "[" + strings.Repeat("1,", maxValues) + "1]"
+	if _, err := parseJSON([]byte(many)); err == nil || !strings.Contains(err.Error(), "more than 1048576 values") {
+		t.Errorf("a body of nothing but values: %v", err)
+	}
 }

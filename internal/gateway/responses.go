@@ -7,14 +7,14 @@ import (
 func responsesCodec() codec {
 	return codec{
 		wire: Responses, decode: decodeResponses, answer: responsesAnswer, stream: newResponsesStream, refuse: refuseResponses,
-		count: func(tokens int64) any { return object{"object": "response.input_tokens", "input_tokens": tokens} },
+		count: func(tokens int64) any { return object{{"object", "response.input_tokens"}, {"input_tokens", tokens}} },
 	}
 }
 
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
 // whole conversation must stand in input.
 func decodeResponses(in inbound) (question, error) {
-	body, err := parsed(in)
+	body, r, err := parsed(in, Responses, "input")
 	if err != nil {
 		return question{}, err
 	}
@@ -32,6 +32,7 @@ func decodeResponses(in inbound) (question, error) {
 		}
 	}
 	d.req.Messages = d.conv.finish()
+	r.learn(&d.conv)
 	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
 	return d.q, nil
 }
@@ -65,7 +66,7 @@ func (d *responsesDecoder) options() error {
 }
 
 func (d *responsesDecoder) conversation() error {
-	d.conv.say(model.System, text(d.body.get("instructions").text()))
+	d.conv.system(d.body.get("instructions").text())
 	input := d.body.get("input")
 	if input.isText() {
 		d.conv.say(model.User, text(input.text()))
@@ -74,12 +75,9 @@ func (d *responsesDecoder) conversation() error {
 	if !input.isList() {
 		return badRequest("input: expected a text or a list")
 	}
-	for i, item := range input.each() {
-		if err := d.item(i, item); err != nil {
-			return err
-		}
-	}
-	return nil
+	err := d.conv.read(input, nil, d.item)
+	d.left.all(d.conv.left)
+	return err
 }
 
 func (d *responsesDecoder) item(i int, item node) error {
@@ -100,7 +98,7 @@ func (d *responsesDecoder) item(i int, item node) error {
 	case "item_reference":
 		return badRequest("input.%d: nothing is stored here; send the item itself (store: false)", i)
 	default:
-		d.left.add("item " + kindOf(item))
+		d.conv.left.add("item " + kindOf(item))
 		return nil
 	}
 }
@@ -129,13 +127,13 @@ func (d *responsesDecoder) content(n node) ([]model.Part, error) {
 		case "refusal":
 			parts = append(parts, text(b.get("refusal").text()))
 		case "input_image":
-			image, err := d.left.dataURL(b.get("image_url").text())
+			image, err := d.conv.left.dataURL(b.get("image_url").text())
 			if err != nil {
 				return nil, err
 			}
 			parts = append(parts, image)
 		default:
-			d.left.add("content " + kindOf(b))
+			d.conv.left.add("content " + kindOf(b))
 			parts = append(parts, missing("content of type "+kindOf(b)))
 		}
 	}
@@ -171,39 +169,40 @@ func flat(space, name string) string {
 }
 
 func (d *responsesDecoder) tools() error {
-	for _, t := range d.body.get("tools").each() {
-		switch t.get("type").text() {
-		case "function":
-			if err := d.tool("", t); err != nil {
+	return d.q.equip(d.body.get("tools"), &d.left, responsesTools)
+}
+
+// responsesTools reads a tool, or a namespace of them.
+func responsesTools(t node, to *toolset) error {
+	switch t.get("type").text() {
+	case "function":
+		return responsesTool("", t, to)
+	case "namespace":
+		for _, inner := range t.get("tools").each() {
+			if inner.get("type").text() != "function" {
+				to.left.add("tool " + kindOf(inner))
+				continue
+			}
+			if err := responsesTool(t.get("name").text(), inner, to); err != nil {
 				return err
 			}
-		case "namespace":
-			for _, inner := range t.get("tools").each() {
-				if inner.get("type").text() != "function" {
-					d.left.add("tool " + kindOf(inner))
-					continue
-				}
-				if err := d.tool(t.get("name").text(), inner); err != nil {
-					return err
-				}
-			}
-		default:
-			d.left.add("tool " + kindOf(t))
 		}
+	default:
+		to.left.add("tool " + kindOf(t))
 	}
 	return nil
 }
 
-func (d *responsesDecoder) tool(space string, t node) error {
+func responsesTool(space string, t node, to *toolset) error {
 	name := t.get("name").text()
 	known := flat(space, name)
 	if space != "" {
-		if d.q.tools == nil {
-			d.q.tools = map[string]spacedName{}
+		if to.spaced == nil {
+			to.spaced = map[string]spacedName{}
 		}
-		d.q.tools[known] = spacedName{space, name}
+		to.spaced[known] = spacedName{space, name}
 	}
-	return addTool(d.req, model.Tool{Name: known, Description: t.get("description").text(), Parameters: parameters(t.get("parameters"))})
+	return to.add(model.Tool{Name: known, Description: t.get("description").text(), Parameters: parameters(t.get("parameters"))})
 }
 
 func (d *responsesDecoder) choice() error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve reads a question and answers it.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
-	q, err := g.read(w, r, to)
+	q, err := g.read(w, r, to, &h.memory)
 	if err != nil {
 		if r.Context().Err() == nil {
 			h.refused(to.codec.wire, err)
@@ -97,7 +98,7 @@ type answering struct {
 }
 
 // read reads and decodes the body.
-func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (question, error) {
+func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target, m *memory) (question, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return question{}, badRequest("a body in the encoding %q is not supported", e)
 	}
@@ -109,93 +110,85 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (quest
 	if d == nil {
 		d = new(desk)
 	}
-	defer g.clear(d) // what is decoded is a copy
+	defer func() { // what is decoded is a copy
+		if d.clear() {
+			g.desks.Put(d)
+		}
+	}()
 	if n := r.ContentLength; n > 0 && n <= maxKept {
 		d.body.Grow(int(n) + bytes.MinRead) // so that it is read at once
 	}
 	_, err := d.body.ReadFrom(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
-		return question{}, badRequest("the body cannot be read: %v", err)
+		return question{}, unread(err)
 	}
-	if n := d.body.Len() + word; len(d.room) < n {
-		d.room = make([]byte, n)
-	}
-	return to.codec.decode(inbound{body: d.body.Bytes(), room: d.room, model: to.model, stream: to.stream, query: r.URL.Query()})
-}
-
-// desk is where a request is read: its body, and the strings in it whose escapes
-// are resolved. Both are large, so that they are used again.
-type desk struct {
-	body bytes.Buffer
-	room []byte
-}
-
-// maxKept is the largest body whose desk is kept for the next one.
-const maxKept = 1 << 20
-
-func (g *Gateway) clear(d *desk) {
-	if d.body.Cap() <= 2*maxKept {
-		d.body.Reset()
-		g.desks.Put(d)
-	}
-}
-
-// result is what came of a call.
-type result struct {
-	resp model.Response
-	err  error
+	d.ready()
+	return to.codec.decode(inbound{desk: d, memory: m, model: to.model, stream: to.stream, query: r.URL.Query()})
 }
 
 // streamed answers with events. The stream is opened when the answer is there,
 // or when that takes so long that the agent should see a sign of life; until
 // then a failure can still have its own status.
 func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) {
-	done := make(chan result, 1)
-	go func() { // ends with the request; the loop waits for it
-		resp, err := a.handle.ask(r.Context(), a.codec.wire, a.q)
-		done <- result{resp, err}
-	}()
-	out := outlet{w: w, json: a.q.list}
-	s := a.codec.stream(a.q, a.head, &out.events)
-	timer := time.NewTimer(g.opts.Patience)
-	defer timer.Stop()
-	for {
-		select {
-		case res := <-done:
-			g.conclude(&out, s, a, res)
-			return
-		case <-timer.C:
-			s.ping()
-			out.flush()
-			timer.Reset(g.opts.KeepAlive)
-		}
+	out, _ := g.outlets.Get().(*outlet)
+	if out == nil {
+		out = new(outlet)
 	}
-}
-
-// conclude ends a stream.
-func (g *Gateway) conclude(out *outlet, s stream, a answering, res result) {
-	if res.err == nil {
-		s.finish(res.resp)
+	defer g.put(out)
+	out.w, out.conn, out.json = w, connOf(r.Context()), a.q.list
+	s := a.codec.stream(a.q, a.head, &out.events)
+	resp, err := g.waited(r, a, func() {
+		s.ping()
 		out.flush()
+	})
+	if err == nil {
+		s.finish(resp)
+		out.end()
 		return
 	}
-	f := faultOf(res.err, a.handle.session.Retried)
+	f := faultOf(err, a.handle.session.Retried)
 	// Codex shortens its prompt only when it is told within a stream.
 	if out.opened || a.codec.wire == Responses && f.code == model.ContextLength {
 		s.fail(f)
-		out.flush()
+		out.end()
 		return
 	}
-	g.refuse(out.w, a.codec, f)
+	g.refuse(w, a.codec, f)
+}
+
+// put keeps an outlet for another answer, unless it has grown large.
+func (g *Gateway) put(o *outlet) {
+	o.w, o.conn, o.opened = nil, nil, false
+	o.buf.Reset()
+	if o.buf.Cap() <= maxKept/8 {
+		g.outlets.Put(o)
+	}
+}
+
+// waited asks the model, and gives signs of life while it works.
+func (g *Gateway) waited(r *http.Request, a answering, sign func()) (model.Response, error) {
+	defer newPulse(g.watch, g.opts.Patience, g.opts.KeepAlive, sign).stop()
+	return a.handle.ask(r.Context(), a.codec.wire, a.q)
 }
 
 // outlet writes events to an agent.
 type outlet struct {
 	events
 	w      http.ResponseWriter
-	json   bool // the events are one JSON document
+	conn   *conn  // nil if it is not known
+	room   []byte // for what goes out at once
+	json   bool   // the events are one JSON document
 	opened bool
+}
+
+// end writes the last events. An answer that comes at once has a length, which
+// spares the agent and the gateway the mark of its end.
+func (o *outlet) end() {
+	if !o.opened {
+		o.w.Header().Set("Content-Length", strconv.Itoa(o.buf.Len()))
+	}
+	o.flush()
 }
 
 // flush writes what has been collected. An agent that is gone cancels its
@@ -213,10 +206,18 @@ func (o *outlet) flush() {
 		o.w.WriteHeader(http.StatusOK)
 	}
 	within(o.w)
+	if n := o.buf.Len(); o.conn != nil && n > minGathered && n <= maxKept/8 {
+		o.conn.gather(o.room)
+		defer func() { o.room, _ = o.conn.release() }()
+	}
 	_, _ = o.w.Write(o.buf.Bytes())
 	o.buf.Reset()
 	_ = http.NewResponseController(o.w).Flush()
 }
+
+// minGathered is what net/http is sure to write at once: less than its 4 KB, for
+// there are headers.
+const minGathered = 2 << 10
 
 // within bounds the next write. A writer without deadlines has none to set.
 func within(w http.ResponseWriter) {
@@ -250,15 +251,22 @@ func models(to target, name string) any {
 		name = to.model
 	}
 	entry := object{
-		"id": name, "object": "model", "created": 0, "owned_by": "skillopt",
-		"type": "model", "display_name": name, "created_at": "1970-01-01T00:00:00Z",
+		{"id", name},
+		{"object", "model"},
+		{"created", 0},
+		{"owned_by", "skillopt"},
+		{"type", "model"},
+		{"display_name", name},
+		{"created_at", "1970-01-01T00:00:00Z"},
 	}
 	list := "data"
 	if to.codec.wire == Gemini {
 		list = "models"
 		entry = object{
-			"name": "models/" + name, "displayName": name, "version": "1",
-			"supportedGenerationMethods": []string{"generateContent", "countTokens"},
+			{"name", "models/" + name},
+			{"displayName", name},
+			{"version", "1"},
+			{"supportedGenerationMethods", []string{"generateContent", "countTokens"}},
 		}
 	}
 	if to.op == opModel {
@@ -269,9 +277,9 @@ func models(to target, name string) any {
 		all = append(all, entry)
 	}
 	if to.codec.wire == Gemini {
-		return object{list: all}
+		return object{{list, all}}
 	}
-	return object{"object": "list", list: all, "has_more": false, "first_id": nil, "last_id": nil}
+	return object{{"object", "list"}, {list, all}, {"has_more", false}, {"first_id", nil}, {"last_id", nil}}
 }
 
 var _ http.Handler = (*Gateway)(nil)

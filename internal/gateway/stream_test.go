@@ -123,7 +123,7 @@ func TestLateFailures(t *testing.T) {
 	t.Parallel()
 	fault := &model.Error{Code: model.RateLimit, Endpoint: "up", Err: errors.New("slow down")}
 	marks := map[Wire]string{
-		Chat: `data: {"error":{"code":"rate_limit_exceeded"`, Responses: "event: response.failed\n", Messages: "event: error\n",
+		Chat: `data: {"error":{"message":"rate_limit from up`, Responses: "event: response.failed\n", Messages: "event: error\n",
 		Gemini: `data: {"error":{"code":429`,
 	}
 	for wire, sign := range marks {

@@ -9,7 +9,7 @@ import (
 
 // str reads the string that begins here, checks it and resolves its escapes, in
 // one pass and eight bytes at a time: nearly all of a request is strings. What it
-// returns is a part of the text, or of the parser's room if there are escapes.
+// returns is a part of the text, or of the desk if there are escapes.
 func (p *parser) str() ([]byte, bool) {
 	p.i++
 	start := p.i
@@ -60,10 +60,7 @@ func plainTo(b []byte, i int) int {
 // escaped is the rest of str for a string in which something special stands at
 // p.i, while all from start to there is plain.
 func (p *parser) escaped(start int) ([]byte, bool) {
-	if len(p.room)-p.used < len(p.b)-start+word {
-		p.room, p.used = make([]byte, len(p.b)-start+word), 0
-	}
-	out, b, i := p.room[p.used:], p.b, p.i
+	out, b, i := p.desk.space(len(p.b)-start+word), p.b, p.i
 	n := copy(out, b[start:i])
 	for i < len(b) {
 		// What is read is no shorter than what is written, so that a word always fits.
@@ -81,7 +78,7 @@ func (p *parser) escaped(start int) ([]byte, bool) {
 		switch c := b[i]; {
 		case c == '"':
 			p.i = i + 1
-			p.used += n
+			p.desk.used += n
 			return out[:n:n], true
 		case c == '\\':
 			read, wrote := unescape(out[n:], b[i:])
