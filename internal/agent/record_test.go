@@ -147,7 +147,10 @@ func TestClassify(t *testing.T) {
 		"something odd at line 404 of main.js":                           {model.Server, 0},
 		"API Error: 400 prompt is too long: 210000 tokens":               {model.ContextLength, 400},
 		"status 400: this model's maximum context length is 8192 tokens": {model.ContextLength, 400},
-		"status 422": {model.BadRequest, 422},
+		"status 422":         {model.BadRequest, 422},
+		"HTTP 409 try again": {model.Server, 409},
+		"HTTP 407":           {model.Auth, 407},
+		"HTTP 425":           {model.Overloaded, 425},
 	} {
 		f := newFault(0, text)
 		if f.code != want.code || f.status != want.status {

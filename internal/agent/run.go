@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -209,7 +210,7 @@ func (a *Agent) cut(rep *Report, r *record, j Job) {
 	f := &fault{code: model.Truncated, text: "its events break off; it ended with " + ending(rep.Result)}
 	if said := cmp.Or(strings.TrimSpace(rep.Result.Stderr), rep.Raw); said != "" {
 		f.text += ": " + excerpt(said)
-		if n := statusIn(said); !r.heard && (n > 0 || worded(strings.ToLower(said)) != "") {
+		if n := statusIn(said); !r.heard && (n > 0 || worded(said) != "") {
 			f.code, f.status = classify(n, said), n
 		}
 	}
@@ -262,7 +263,7 @@ func secrets(j Job) []string {
 	}
 	for _, e := range j.Env {
 		name, value, _ := strings.Cut(e, "=")
-		if has(strings.ToUpper(name), "KEY", "TOKEN", "SECRET", "PASSWORD") {
+		if header.Mentions(name, "key", "token", "secret", "password") {
 			found = append(found, value)
 		}
 	}

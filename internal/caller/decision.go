@@ -17,9 +17,9 @@ func (c *Caller) Unmeasured(ctx context.Context, decisionKey string, decision []
 	}
 	records := []journal.Record{{Key: decisionKey, Kind: journal.Decision, Result: decision}}
 	for _, key := range keys {
-		if _, ok := c.journal.Lookup(key); !ok {
-			records = append(records, journal.Record{Key: key, Kind: journal.Unmeasured})
-		}
+		// An episode may be on record under the key, and only its score be missing; or
+		// a fork has taken over one that it could not use.
+		records = append(records, journal.Record{Key: key, Kind: journal.Unmeasured, Replace: true})
 	}
 	if err := c.journal.Append(ctx, records...); err != nil {
 		return err
@@ -35,6 +35,17 @@ func sameDecision(rec journal.Record, decision []byte) error {
 	e := &DivergedError{Key: rec.Key, Part: "the decision"}
 	e.Recorded, e.Now = excerpts(string(rec.Result), string(decision))
 	return e
+}
+
+// Decided returns the decision recorded under key, in a replay also that of the
+// run that is replayed; false if there is none.
+func (c *Caller) Decided(key string) ([]byte, bool) {
+	rec, ok := c.journal.Lookup(key)
+	if !ok && c.opts.Replay != nil {
+		found, err := c.find(key, journal.Digest{}, "", false)
+		rec, ok = found, err == nil
+	}
+	return rec.Result, ok
 }
 
 // Decision returns the decision recorded under key, or computes it and records

@@ -38,10 +38,10 @@ type direct struct {
 // Generate implements model.Client.
 func (d *direct) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	c := d.caller
-	if err := c.meter.begin(d.role.name); err != nil {
+	if err := c.meter.open(d.role.name); err != nil {
 		return model.Response{}, d.fault(err)
 	}
-	e := errand{key: d.key, stage: d.stage, req: c.request(d.role, d.stage, req), begun: true, direct: true, try: d.session}
+	e := errand{key: d.key, stage: d.stage, req: c.request(d.role, d.stage, req), begun: true, direct: true, try: d.session, hold: &hold{}}
 	e.record = func(got answer) error {
 		return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 			Key: d.key, Kind: journal.Inner, Attempt: d.session, Ordinal: int(d.calls.Add(1)) - 1, Spend: got.spend,
@@ -49,8 +49,8 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 	}
 	e.watch = c.watch(d.role, e)
 	got, failure, err := c.once(ctx, d.role, e, false)
-	got.spend.Role = d.role.name // also of one that was never sent
-	c.meter.end(got.spend, got.received)
+	got.spend.Role = d.role.name          // also of one that was never sent
+	c.meter.end(got.spend, false, e.hold) // unless it was answered
 	if failure != nil {
 		err = errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code)))
 	}

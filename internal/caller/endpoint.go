@@ -18,7 +18,8 @@ type endpoint struct {
 	patience time.Duration
 	slots    *slots
 
-	paused atomic.Int64 // until when the server grants nothing, in Unix nanoseconds
+	began  time.Time
+	paused atomic.Int64 // until when the server grants nothing, as time since began: no wall clock, which may be set back
 
 	mu        sync.Mutex
 	limiter   *limiter
@@ -41,7 +42,7 @@ type attempts struct {
 
 func newEndpoint(name, model string, opts Options) *endpoint {
 	s := newSlots(opts.Concurrency)
-	return &endpoint{name: name, model: model, patience: opts.Patience, slots: s, limiter: newLimiter(s)}
+	return &endpoint{name: name, model: model, patience: opts.Patience, slots: s, limiter: newLimiter(s), began: time.Now()}
 }
 
 // begin registers a call.
@@ -68,7 +69,7 @@ func (e *endpoint) pause(now time.Time, d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	until := now.Add(min(d, maxBackoff)).UnixNano()
+	until := int64(now.Sub(e.began) + min(d, maxBackoff))
 	for {
 		old := e.paused.Load()
 		if old >= until || e.paused.CompareAndSwap(old, until) {
@@ -83,7 +84,7 @@ func (e *endpoint) pausedFor(now time.Time) time.Duration {
 	if until == 0 {
 		return 0
 	}
-	return time.Duration(until - now.UnixNano())
+	return time.Duration(until) - now.Sub(e.began)
 }
 
 // latencyWindow is how many latencies the median is taken of.

@@ -70,6 +70,9 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	}
 	if recorded && (!c.opts.Forked || rec.Code != journal.CodeInherited || call.Usable == nil || call.Usable(rec.Result)) {
 		c.live.add(call.Stage, r.name, replayed)
+		if in := c.journal.Inside(call.Key); in.Attempt == rec.Attempt {
+			c.finish.addMany(r.name, in.Calls, in.Cut)
+		}
 		return rec.Result, nil
 	}
 	if c.opts.Replay != nil {
@@ -81,10 +84,11 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	if err := errors.Join(c.admit(ctx, false), c.meter.check(r.name)); err != nil {
 		return nil, err
 	}
-	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key)}
+	ctx = c.underway(ctx)
+	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key), ctx: ctx}
 	w := &watch{observe: c.opts.Observe, what: Activity{Key: call.Key, Stage: call.Stage, Role: r.name, Try: client.try, Episode: true, Request: model.Request{Model: r.Model}}}
 	w.begin(time.Now())
-	result, err := run(c.underway(ctx), client)
+	result, err := run(ctx, client)
 	if err := client.verdict(err); err != nil {
 		w.episode(time.Now(), journal.Spend{}, err)
 		return nil, err
@@ -99,6 +103,8 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	c.meter.add(spend, most)
+	replies, cut := client.counted()
+	c.finish.addMany(r.name, replies, cut)
 	return result.Data, nil
 }
 
@@ -127,12 +133,34 @@ type episodeClient struct {
 	role   *role
 	call   EpisodeCall
 	try    int
+	ctx    context.Context // of the episode as a whole
 
 	mu      sync.Mutex
 	ordinal int
 	failure error // the first that kept an answer from the episode
 	ended   bool
 	waited  time.Duration
+	served  string
+	replies int
+	cut     int // of those, at the output limit
+}
+
+// answered counts a reply.
+func (e *episodeClient) answered(finish model.Finish) (code string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.replies++
+	if finish == model.FinishLength {
+		e.cut++
+		return journal.CodeCut
+	}
+	return ""
+}
+
+func (e *episodeClient) counted() (replies, cut int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.replies, e.cut
 }
 
 // Waited returns how long the requests of the episode waited for slots, limits
@@ -142,6 +170,14 @@ func (e *episodeClient) Waited() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.waited
+}
+
+// Served returns the model that answered last, as the server named it, with its
+// fingerprint; "" if none has.
+func (e *episodeClient) Served() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.served
 }
 
 var _ model.Client = (*episodeClient)(nil)
@@ -162,7 +198,6 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 			e.fail(ctx, err)
 			return model.Response{}, err
 		}
-		e.caller.finish.add(e.role.name, rep.Finish)
 		if rep.Limit != "" {
 			return model.Response{}, &TaskLimitError{
 				Key: e.call.Key, Code: rep.Limit,
@@ -188,8 +223,9 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 		return reply{}, err
 	}
 	record := func(got answer) error {
+		code := e.answered(got.reply.Finish)
 		return e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
-			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Spend: got.spend,
+			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Code: code, Spend: got.spend,
 		})
 	}
 	var served time.Duration
@@ -199,6 +235,9 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 	})
 	e.mu.Lock()
 	e.waited += time.Since(began) - served
+	if err == nil {
+		e.served = got.reply.Served()
+	}
 	e.mu.Unlock()
 	return got.reply, err
 }
@@ -214,9 +253,10 @@ func (e *episodeClient) next() (int, error) {
 	return e.ordinal - 1, nil
 }
 
-// fail remembers an error, unless the episode itself ended the call.
+// fail remembers an error, unless the episode itself ended the call: whoever stops
+// the run ends all of the episode, and what that makes of it is no result.
 func (e *episodeClient) fail(ctx context.Context, err error) {
-	if ctx.Err() != nil && !endsRun(err) {
+	if ctx.Err() != nil && e.ctx.Err() == nil && !endsRun(err) {
 		return
 	}
 	e.mu.Lock()

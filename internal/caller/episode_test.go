@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,36 @@ func talk(n int) func(context.Context, model.Client) (caller.EpisodeResult, erro
 			text = resp.Text
 		}
 		return result(text), nil
+	}
+}
+
+// What was cut within an episode counts the same whether it was made now or in an
+// earlier session; what was cut in a try that failed counts in neither.
+func TestCutRepliesOfEpisodesCountAfterAResume(t *testing.T) {
+	t.Parallel()
+	b := setup(t, modeltest.New(func(_ context.Context, n int, _ model.Request) (model.Response, error) {
+		resp := model.Response{Text: "half", Finish: model.FinishStop}
+		if n%2 == 0 {
+			resp.Finish = model.FinishLength
+		}
+		return resp, nil
+	}), nil)
+	failed := errors.New("the ground gave way")
+	_, err := b.Episode(t.Context(), episode("ep"), func(ctx context.Context, c model.Client) (caller.EpisodeResult, error) {
+		_, err := talk(2)(ctx, c)
+		return caller.EpisodeResult{}, errors.Join(err, failed)
+	})
+	if !errors.Is(err, failed) {
+		t.Fatal(err)
+	}
+	for _, session := range []string{"first", "resumed"} {
+		if _, err := b.Episode(t.Context(), episode("ep"), talk(4)); err != nil {
+			t.Fatal(err)
+		}
+		if share, n := b.LengthShare(model.Target); share != 0.5 || n != 4 {
+			t.Errorf("%s: %v of %d replies were cut, want 0.5 of 4", session, share, n)
+		}
+		b.resume(nil)
 	}
 }
 
@@ -133,6 +164,25 @@ func TestAnEpisodeThatHidesAFailureIsNotRecorded(t *testing.T) {
 		if _, ok := b.journal.Lookup("ep"); ok {
 			t.Errorf("%s: it was recorded", tt.name)
 		}
+	}
+}
+
+// Whoever stops the run hard cuts a request off: an environment that makes a score
+// of that has measured nothing either.
+func TestAnEpisodeThatHidesAStopIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	life, stop := context.WithCancel(t.Context())
+	b := setup(t, modeltest.Func(func(ctx context.Context, _ model.Request) (model.Response, error) {
+		stop()
+		<-ctx.Done()
+		return model.Response{}, ctx.Err()
+	}), func(o *caller.Options) { o.Lifetime = life })
+	_, err := b.Episode(t.Context(), episode("ep"), func(ctx context.Context, c model.Client) (caller.EpisodeResult, error) {
+		_, _ = talk(1)(ctx, c)
+		return result(`{"hard":0}`), nil
+	})
+	if !errors.Is(err, context.Canceled) || b.Recorded("ep") {
+		t.Errorf("got %v; recorded: %v", err, b.Recorded("ep"))
 	}
 }
 
@@ -287,6 +337,44 @@ func TestGivenUpItemsStayGivenUp(t *testing.T) {
 	var diverged *caller.DivergedError
 	if err := decide("without three"); !errors.As(err, &diverged) {
 		t.Errorf("another decision under the same key: %v", err)
+	}
+}
+
+// An episode may be on record when its item is given up: its score could not be
+// had. In a fork it may be one that was taken over and does not fit. In the next
+// session the item is given up all the same, and in a fork it can be had again.
+func TestAnItemWithARecordedEpisodeStaysGivenUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t, modeltest.New(echo), nil)
+	if _, err := b.Episode(t.Context(), episode("ep"), talk(1)); err != nil {
+		t.Fatal(err)
+	}
+	for session := range 3 {
+		if err := b.Unmeasured(t.Context(), "decision", []byte("without ep"), []string{"ep"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Episode(t.Context(), episode("ep"), talk(1)); !errors.Is(err, caller.ErrUnmeasured) {
+			t.Errorf("session %d: %v", session, err)
+		}
+		b.resume(nil)
+	}
+	fork := filepath.Join(t.TempDir(), "fork.db")
+	if err := b.journal.CopyTo(t.Context(), fork, b.journal.HighWater()); err != nil {
+		t.Fatal(err)
+	}
+	b.path = fork
+	b.resume(func(o *caller.Options) { o.Forked = true })
+	if _, err := b.Episode(t.Context(), episode("ep"), nil); err != nil {
+		t.Errorf("the fork does not have the episode: %v", err)
+	}
+	other := episode("ep")
+	other.Own = []byte("another item")
+	if err := b.Unmeasured(t.Context(), "decision", []byte("without ep"), []string{"ep"}); err != nil {
+		t.Fatal(err)
+	}
+	b.resume(nil)
+	if _, err := b.Episode(t.Context(), other, talk(1)); !errors.Is(err, caller.ErrUnmeasured) {
+		t.Errorf("the fork resumed: %v", err)
 	}
 }
 

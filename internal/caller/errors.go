@@ -83,7 +83,7 @@ func (e *TaskLimitError) Unwrap() error { return e.Err }
 // It ends the run; what was recorded is safe.
 type StoppedError struct {
 	Endpoint string
-	Model    string
+	Model    string        // "" when it is no model that fails
 	Key      string        // the call that found out
 	Failing  time.Duration // how long there were only failures; 0 = refused for good
 	Patience time.Duration
@@ -92,8 +92,12 @@ type StoppedError struct {
 
 func (e *StoppedError) Error() string {
 	if e.Failing > 0 {
-		return fmt.Sprintf("%s (model %s) has given nothing but failures for %s (limits.patience is %s), last: %v",
-			e.Endpoint, e.Model, e.Failing.Round(time.Second), e.Patience, e.Err)
+		who := e.Endpoint
+		if e.Model != "" {
+			who += fmt.Sprintf(" (model %s)", e.Model)
+		}
+		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v",
+			who, e.Failing.Round(time.Second), e.Patience, e.Err)
 	}
 	return fmt.Sprintf("%s (model %s) refuses the request: %v; %s", e.Endpoint, e.Model, e.Err, advice(model.CodeOf(e.Err)))
 }
@@ -134,6 +138,8 @@ type BudgetError struct {
 	Of    float64
 	Kept  float64 // for the final evaluation; 0 = nothing
 	Need  float64 // what the next part of the run is expected to take; 0 = the ceiling itself is reached
+
+	InFlight int64 // of the calls used, those that are not answered yet
 }
 
 func (e *BudgetError) Error() string {
@@ -142,6 +148,9 @@ func (e *BudgetError) Error() string {
 		says = "has no room for the next step"
 	}
 	text := fmt.Sprintf("%s %s: %s of %s used", e.Limit, says, e.amount(e.Used), e.amount(e.Of))
+	if e.InFlight > 0 {
+		text += fmt.Sprintf(", %d of them in flight", e.InFlight)
+	}
 	if e.Kept > 0 {
 		text += fmt.Sprintf(", %s kept for the final evaluation", e.amount(e.Kept))
 	}

@@ -84,7 +84,7 @@ type account struct {
 	kept  Amount  // for what comes at the end
 	share float64 // of each ceiling, instead of kept
 
-	inFlight int64 // calls that will be counted if they are answered
+	inFlight int64 // calls that are sent and will be counted if they are answered
 }
 
 // meter holds a run to the ceilings of its user.
@@ -125,24 +125,49 @@ func (m *meter) of(role string) []*account {
 	return []*account{m.run}
 }
 
-// begin reserves a call. The reservation lasts until end, however often the
-// request is tried.
-func (m *meter) begin(role string) error {
+// hold is the reservation of a call: from the moment at which it is about to be
+// sent for the first time until its end, however often it is tried. Calls that wait
+// for a slot have none: a ceiling counts what is sent.
+type hold struct{ taken bool }
+
+// begin reserves a call that is about to be sent, and looks at the ceilings that
+// others may have reached meanwhile if it is reserved already.
+func (m *meter) begin(role string, h *hold) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	accounts := m.of(role)
 	for _, a := range accounts {
-		if err := a.next(); err != nil {
+		check := a.next
+		if h.taken {
+			check = func() error { return a.room(Amount{}) }
+		}
+		if err := check(); err != nil {
 			return err
 		}
 	}
+	if h.taken {
+		return nil
+	}
+	h.taken = true
 	for _, a := range accounts {
 		a.inFlight++
 	}
 	return nil
 }
 
-// check looks at the ceilings that other calls may have reached meanwhile.
+// open reports why no further call may be sent now.
+func (m *meter) open(role string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.of(role) {
+		if err := a.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check looks at the ceilings of what was spent.
 func (m *meter) check(role string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,9 +179,14 @@ func (m *meter) check(role string) error {
 	return nil
 }
 
-func (m *meter) end(s journal.Spend, answered bool) {
+// end gives a reservation back. What was answered counts from now on.
+func (m *meter) end(s journal.Spend, answered bool, h *hold) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !h.taken {
+		return // it was never sent, or has ended
+	}
+	h.taken = false
 	for _, a := range m.of(s.Role) {
 		a.inFlight--
 		if answered {
@@ -183,7 +213,9 @@ func (a *account) next() error {
 		return err
 	}
 	if of := a.limit.Calls; of != nil && a.used.Calls+a.inFlight >= *of-int64(a.keptOf(float64(a.kept.Calls), float64(*of))) {
-		return a.reached("calls", float64(a.used.Calls+a.inFlight), float64(*of), float64(a.kept.Calls))
+		return &BudgetError{
+			Limit: a.name + ".calls", Used: float64(a.used.Calls + a.inFlight), Of: float64(*of), Kept: a.keptOf(float64(a.kept.Calls), float64(*of)), InFlight: a.inFlight,
+		}
 	}
 	return nil
 }
@@ -236,10 +268,6 @@ func (a *account) keptOf(kept, of float64) float64 {
 		return a.share * of
 	}
 	return min(kept, of*maxKept)
-}
-
-func (a *account) reached(what string, used, of, kept float64) error {
-	return &BudgetError{Limit: a.name + "." + what, Used: used, Of: of, Kept: a.keptOf(kept, of)}
 }
 
 // Reserve keeps an amount of each role back from now on, at most half of each

@@ -41,6 +41,9 @@ func (b *bench) story(run func() error) []string {
 	note("check", string(data), err)
 	data, err = b.Decision(ctx, "clock", func() ([]byte, error) { return []byte("late"), run() })
 	note("decision", string(data), err)
+	decided, ok := b.Decided("clock")
+	note("decided", string(decided), nil)
+	note("decided at all", ok, nil)
 	note("unmeasured", "", b.Unmeasured(ctx, "decide", []byte("without"), []string{"given up"}))
 	text, err = b.do(ask("given up", "given up"))
 	note("after it was given up", text, err)
@@ -117,4 +120,7 @@ func TestReplayWithoutAnAnswer(t *testing.T) {
 	check("check", err)
 	_, err = b.Decision(t.Context(), "clock", func() ([]byte, error) { return nil, ran })
 	check("clock", err)
+	if data, ok := b.Decided("clock"); ok {
+		t.Errorf("a decision that nobody made: %q", data)
+	}
 }

@@ -30,6 +30,7 @@ type errand struct {
 	served *time.Duration
 
 	watch *watch
+	hold  *hold // at the meter
 }
 
 // answer is a reply and what it cost.
@@ -45,14 +46,15 @@ const codeCancelled = "cancelled"
 // send sends a request until it is answered, gives its slot back whenever it has
 // to wait, and puts every failure into the ledger.
 func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
-	if err := c.meter.begin(r.name); err != nil {
+	if err := c.meter.open(r.name); err != nil {
 		return answer{}, err
 	}
+	e.hold = &hold{}
 	e.watch = c.watch(r, e)
 	got, err := c.retry(ctx, r, e)
 	e.watch.answered(time.Now(), got, err)
-	got.spend.Role = r.name // also of one that was never sent
-	c.meter.end(got.spend, got.received)
+	got.spend.Role = r.name               // also of one that was never sent
+	c.meter.end(got.spend, false, e.hold) // unless it was answered
 	return got, err
 }
 
@@ -81,7 +83,7 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 // the attempt's; an error means that there was none, that it was cut short, or
 // that the run must end, which stands before anybody gets the slot.
 func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answer, *model.Error, error) {
-	if err := c.enter(ctx, r, e.begun, again); err != nil {
+	if err := c.enter(ctx, r, e, again); err != nil {
 		return answer{}, nil, err
 	}
 	if !e.begun {
@@ -109,7 +111,9 @@ func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answe
 	r.end.answered(now, got.spend.Took)
 	got.spend.Usage = counted(got.reply.Usage)
 	got.spend.Cost = r.Price.nano(got.spend.Usage)
-	return got, nil, e.record(got)
+	err := e.record(got)
+	c.meter.end(got.spend, true, e.hold) // before anybody gets the slot
+	return got, nil, err
 }
 
 // underway returns the context for what has begun and will be paid for.
@@ -135,12 +139,12 @@ func (c *Caller) paced(ctx context.Context, r *role, begun bool) error {
 
 // enter waits for the server's bucket, a slot of the endpoint and one of the
 // run. Whoever finds the bucket empty once it has its slots gives them back.
-func (c *Caller) enter(ctx context.Context, r *role, begun, again bool) error {
+func (c *Caller) enter(ctx context.Context, r *role, e errand, again bool) error {
 	for {
-		if err := c.paced(ctx, r, begun); err != nil {
+		if err := c.paced(ctx, r, e.begun); err != nil {
 			return err
 		}
-		if err := c.seat(ctx, r, begun, again); err != nil {
+		if err := c.seat(ctx, r, e, again); err != nil {
 			return err
 		}
 		if r.end.pausedFor(time.Now()) <= 0 {
@@ -152,7 +156,8 @@ func (c *Caller) enter(ctx context.Context, r *role, begun, again bool) error {
 }
 
 // seat takes a slot of the endpoint and one of the run.
-func (c *Caller) seat(ctx context.Context, r *role, begun, again bool) error {
+func (c *Caller) seat(ctx context.Context, r *role, e errand, again bool) error {
+	begun := e.begun
 	if err := c.admit(ctx, begun); err != nil {
 		return err
 	}
@@ -170,7 +175,7 @@ func (c *Caller) seat(ctx context.Context, r *role, begun, again bool) error {
 	// Much may have happened while it waited.
 	err := c.admit(ctx, begun)
 	if err == nil {
-		err = c.meter.check(r.name)
+		err = c.meter.begin(r.name, e.hold)
 	}
 	if err != nil {
 		c.slots.release()

@@ -87,17 +87,24 @@ func newFinishCounts() *finishCounts {
 }
 
 func (f *finishCounts) add(role string, finish model.Finish) {
+	cut := 0
+	if finish == model.FinishLength {
+		cut = 1
+	}
+	f.addMany(role, 1, cut)
+}
+
+func (f *finishCounts) addMany(role string, replies, cut int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.counts[role]++
-	if finish == model.FinishLength {
-		f.cut[role]++
-	}
+	f.counts[role] += replies
+	f.cut[role] += cut
 }
 
 // LengthShare returns which share of a role's replies was cut at the output
 // limit, and of how many. Replies from the record count, so that a resumed run
-// sees what the first one saw; those inside recorded episodes do not.
+// sees what the first one saw. Those inside episodes count once these have ended
+// with a result, except in runs recorded before that was noted.
 func (c *Caller) LengthShare(role string) (share float64, replies int) {
 	c.finish.mu.Lock()
 	defer c.finish.mu.Unlock()

@@ -72,7 +72,7 @@ type Agent struct {
 	Looks      func(t task.Task) bool // whether the checks of a task look at the workspace; nil = none does
 	RunSeed    int64
 	Context    []byte // what an outcome depends on besides task and skill
-	Slots      chan struct{}
+	Slots      Slots
 	Keep       Keep
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
@@ -103,6 +103,7 @@ type left struct {
 	Notes    []string          `json:"notes,omitempty"`
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
+	Served   string            `json:"served,omitempty"`
 
 	digest string // of all this, of the task and of what both depend on
 }
@@ -120,7 +121,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 		}
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage,
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
 	}
 	if did.Failure != "" {
 		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
@@ -135,12 +136,11 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 // free when what it did is recorded: a kill costs at most one episode a slot.
 func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task, s skill.Skill) (left, error) {
 	var did left
-	select {
-	case a.Slots <- struct{}{}:
-		defer func() { <-a.Slots }()
-	case <-ctx.Done():
-		return did, context.Cause(ctx)
+	leave, err := a.Slots.take(ctx)
+	if err != nil {
+		return did, err
 	}
+	defer leave()
 	own, err := json.Marshal(t)
 	if err != nil {
 		return did, fmt.Errorf("encode task %s: %w", t.ID, err)
@@ -158,6 +158,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
+		did.Served = servedBy(client)
 		data, err := json.Marshal(did)
 		return caller.EpisodeResult{Data: a.Hide.JSON(data), Usage: did.Usage}, err
 	})

@@ -82,19 +82,11 @@ func failed(t task.Task, question string, resp model.Response, reason string) tr
 }
 
 func base(t task.Task, question string, resp model.Response) trajectory.Outcome {
-	out := trajectory.Outcome{ID: t.ID, Type: t.Type, Question: question, Reference: Reference(t), Usage: resp.Usage, Served: served(resp)}
+	out := trajectory.Outcome{ID: t.ID, Type: t.Type, Question: question, Reference: Reference(t), Usage: resp.Usage, Served: resp.Served()}
 	if resp.Text != "" {
 		out.Trajectory = []trajectory.Turn{{Role: model.Assistant, Content: resp.Text}}
 	}
 	return out
-}
-
-// served names the model that answered.
-func served(resp model.Response) string {
-	if resp.Fingerprint == "" {
-		return resp.Model
-	}
-	return resp.Model + " " + resp.Fingerprint
 }
 
 // Reference is what analysts may know of a task beyond what the target saw.

@@ -42,8 +42,15 @@ type Env struct {
 	Record  EpisodeRecorder
 	RunSeed int64
 	Timeout time.Duration // the task's own deadline; 0 = none
-	Context []byte        // what an outcome depends on besides task and skill
-	Hide    *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
+	Slots   Slots
+	// Patience is how long the environment may give nothing but failures before they
+	// end the run, with a *caller.StoppedError; 0 = for ever. Fewer failures than two
+	// a slot, or than 20, never do: a few tasks that hang are no proof.
+	Patience time.Duration
+	Context  []byte        // what an outcome depends on besides task and skill
+	Hide     *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
+
+	failing failing
 }
 
 // Run carries out one episode. See Episode.
@@ -56,14 +63,7 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 		Key: p.Key(t), Stage: model.StageRollout, Role: model.Target,
 		Shared: [][]byte{[]byte(s.Text()), e.Context}, Own: own, Seed: caller.Seed(e.RunSeed, t.ID, p.Sample),
 	}
-	raw, err := e.Record.Episode(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
-		did, err := e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
-		if err != nil {
-			return caller.EpisodeResult{}, err
-		}
-		data, err := json.Marshal(did)
-		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: did.Usage}, err
-	})
+	raw, err := e.episode(ctx, call, t, s)
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
@@ -75,6 +75,31 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 		return did.Outcome, e.score(ctx, p.Key(t), t, &did.Outcome)
 	}
 	return did.Outcome, nil
+}
+
+// episode carries out a task once it has a slot, or takes it from the record.
+func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill) ([]byte, error) {
+	e.failing.begin()
+	raw, err := e.seated(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
+		did, err := e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
+		if err != nil {
+			return caller.EpisodeResult{}, err
+		}
+		did.Served = cmp.Or(did.Served, servedBy(client))
+		data, err := json.Marshal(did)
+		return caller.EpisodeResult{Data: e.Hide.JSON(data), Usage: did.Usage}, err
+	})
+	return raw, e.failing.end(err, e.Patience, max(minFailures, 2*cap(e.Slots)))
+}
+
+// seated runs an episode in a slot.
+func (e *Env) seated(ctx context.Context, call caller.EpisodeCall, run func(context.Context, model.Client) (caller.EpisodeResult, error)) ([]byte, error) {
+	leave, err := e.Slots.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return e.Record.Episode(ctx, call, run)
 }
 
 // answered is what is recorded of an episode.
@@ -146,4 +171,13 @@ func checkOutcome(out trajectory.Outcome) error {
 		return fmt.Errorf("outcome with usage %+v, allowed: no negative numbers", u)
 	}
 	return nil
+}
+
+// servedBy is the model that answered an episode's calls, "" if none went through
+// its client.
+func servedBy(client model.Client) string {
+	if c, ok := client.(interface{ Served() string }); ok {
+		return c.Served()
+	}
+	return ""
 }
