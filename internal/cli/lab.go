@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/run"
+)
 
 func (a *app) labCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -12,4 +16,32 @@ and nothing is paid. What the lab says is about methods, never about a real mode
 	group(c)
 	c.AddCommand(a.labGatesCommand(), a.labWorldsCommand(), a.labBaselinesCommand(), a.labCurriculumCommand())
 	return c
+}
+
+// labFiles are the files that a lab command is asked to write; "": none.
+type labFiles struct {
+	csv, svg, page string
+	figure         string // that the page shows, if it shows one
+}
+
+// labTexts are what is in them.
+type labTexts struct{ csv, svg, page string }
+
+// addFigureFlags adds the flags for files that figures are written to.
+func addFigureFlags(c *cobra.Command, f *labFiles) {
+	c.Flags().StringVar(&f.csv, "csv", "", "write the figures to this file as CSV")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the figures into this file as SVG")
+}
+
+// writeLab writes what a lab command is asked to.
+func (a *app) writeLab(f labFiles, t labTexts) error {
+	for _, file := range []struct{ path, text string }{{f.page, t.page}, {f.figure, t.svg}, {f.csv, t.csv}, {f.svg, t.svg}} {
+		if file.path == "" {
+			continue
+		}
+		if err := run.WriteExport(a.absolute(file.path), []byte(file.text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

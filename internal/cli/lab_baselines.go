@@ -10,14 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 )
-
-// addFigureFlags adds the flags for files that figures are written to.
-func addFigureFlags(c *cobra.Command, f *labFiles) {
-	c.Flags().StringVar(&f.csv, "csv", "", "write the figures to this file as CSV")
-	c.Flags().StringVar(&f.svg, "svg", "", "draw the figures into this file as SVG")
-}
 
 func (a *app) labBaselinesCommand() *cobra.Command {
 	var files labFiles
@@ -73,7 +66,8 @@ func (a *app) labBaselines(ctx context.Context, s bench.Setup, files labFiles) e
 	if err := r.CSV(&table); err != nil {
 		return err
 	}
-	if err := a.writeFigures(files, table.Bytes(), r.Scores("Test score under one budget, by how the skill was made")); err != nil {
+	chart := r.Scores("Test score under one budget, by how the skill was made")
+	if err := a.writeLab(files, labTexts{csv: table.String(), svg: chart.SVG()}); err != nil {
 		return err
 	}
 	if a.json {
@@ -89,18 +83,6 @@ func (a *app) compete(ctx context.Context, s bench.Setup, contestants []bench.Co
 		return bench.Result{}, usagef("--%v; --help lists the flags", err)
 	}
 	return bench.Run(ctx, s, contestants)
-}
-
-func (a *app) writeFigures(f labFiles, table []byte, chart bench.Chart) error {
-	if f.csv != "" {
-		if err := run.WriteExport(a.absolute(f.csv), table); err != nil {
-			return err
-		}
-	}
-	if f.svg != "" {
-		return run.WriteExport(a.absolute(f.svg), []byte(chart.SVG()))
-	}
-	return nil
 }
 
 // printStandings prints what each contestant came to.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
 func (a *app) labCurriculumCommand() *cobra.Command {
@@ -54,17 +53,13 @@ func (a *app) labCurriculum(ctx context.Context, s bench.Study, files labFiles) 
 	if err := r.CSV(&table); err != nil {
 		return err
 	}
+	texts := labTexts{csv: table.String(), svg: r.Chart().SVG()}
 	if files.page != "" {
-		figure := strings.TrimSuffix(files.page, filepath.Ext(files.page)) + ".svg"
+		files.figure = strings.TrimSuffix(files.page, filepath.Ext(files.page)) + ".svg"
 		command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v --out docs/curriculum.md", s.Worlds, s.Seed, s.After, s.Weight)
-		if err := run.WriteExport(a.absolute(files.page), []byte(r.Markdown(command, filepath.Base(figure)))); err != nil {
-			return err
-		}
-		if err := run.WriteExport(a.absolute(figure), []byte(r.Chart().SVG())); err != nil {
-			return err
-		}
+		texts.page = r.Markdown(command, filepath.Base(files.figure))
 	}
-	if err := a.writeFigures(files, table.Bytes(), r.Chart()); err != nil {
+	if err := a.writeLab(files, texts); err != nil {
 		return err
 	}
 	if a.json {

@@ -7,12 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/lab"
 )
-
-// labFiles are the files that a lab command is asked to write; "": none.
-type labFiles struct{ csv, svg, page string }
 
 func (a *app) labGatesCommand() *cobra.Command {
 	var g lab.Gates
@@ -40,8 +36,7 @@ The numbers in docs/gates.md are made by this command.`,
 	}
 	c.Flags().IntVar(&g.Runs, "runs", lab.DefaultRuns, "simulated training runs for each row, 2 or more")
 	c.Flags().Int64Var(&g.Seed, "seed", 1, "seed of all that is drawn")
-	c.Flags().StringVar(&files.csv, "csv", "", "write the tables to this file")
-	c.Flags().StringVar(&files.svg, "svg", "", "draw the gains into this file")
+	addFigureFlags(c, &files)
 	c.Flags().StringVar(&files.page, "out", "", "write the page with all tables to this file")
 	return c
 }
@@ -56,15 +51,8 @@ func (a *app) runLabGates(ctx context.Context, g lab.Gates, files labFiles) erro
 		return err
 	}
 	command := fmt.Sprintf("skillopt lab gates --runs %d --seed %d --out docs/gates.md", g.Runs, g.Seed)
-	for _, f := range []struct{ path, text string }{
-		{files.csv, table.String()}, {files.svg, report.SVG()}, {files.page, report.Markdown(command)},
-	} {
-		if f.path == "" {
-			continue
-		}
-		if err := atomicfile.WriteFile(a.absolute(f.path), []byte(f.text), 0o644); err != nil {
-			return fmt.Errorf("write %s: %w", f.path, err)
-		}
+	if err := a.writeLab(files, labTexts{csv: table.String(), svg: report.SVG(), page: report.Markdown(command)}); err != nil {
+		return err
 	}
 	if a.json {
 		return printJSON(a.Out, report)

@@ -84,7 +84,7 @@ func (a *app) labWorlds(dir string, p worlds.Params) error {
 	for _, name := range names {
 		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(dir, name))
 	}
-	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", dir)
+	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", quote(dir))
 	return err
 }
 

@@ -81,10 +81,14 @@ func findings(r Report) []Finding {
 		every("full confirmation costs at most 1.15 of strict's rollouts a step", fullRule, func(row, strict Row) bool { return row.Cost.Mean <= 1.15*strict.Cost.Mean }),
 		every("discordant confirmation costs at most 0.75 of strict's", discordantRule, func(row, strict Row) bool { return row.Cost.Mean <= 0.75*strict.Cost.Mean }),
 	}
-	return append(list, Finding{
+	list = append(list, Finding{
 		"an optimizer that does nothing is certified in at most 5 % of runs", 20*r.NullCertified <= r.NullRuns,
 		fmt.Sprintf("%d of %d", r.NullCertified, r.NullRuns),
 	})
+	if len(r.Guidance) > 0 {
+		list = append(list, guidanceFinding(r.Guidance))
+	}
+	return list
 }
 
 func inWords(n, all int, not []string) string {

@@ -130,6 +130,9 @@ type Report struct {
 	// selections of other sizes.
 	Nothing []Row `json:"nothing"`
 
+	// Guidance tries ways to judge the text of slow updates.
+	Guidance []GuidanceRow `json:"guidance"`
+
 	// NullRuns and NullCertified: of that many runs of an optimizer that does
 	// nothing, so many were certified to be better under the default rule.
 	NullRuns      int `json:"null_runs"`
@@ -146,6 +149,16 @@ type cell struct {
 	until limit
 	runs  int
 	out   []history
+
+	train func(ctx context.Context, c *cell, seed uint64) (history, error) // nil: edits until the limit
+}
+
+// run is one training run.
+func (c *cell) run(ctx context.Context, seed uint64) (history, error) {
+	if c.train != nil {
+		return c.train(ctx, c, seed)
+	}
+	return train(ctx, c.world, c.items, c.rule.Policy, c.until, seed)
 }
 
 // Run carries out the experiment on all cores. The context ends it early, with
@@ -156,14 +169,15 @@ func (g Gates) Run(ctx context.Context) (Report, error) {
 		return Report{}, fmt.Errorf("lab: %w", err)
 	}
 	budget, total, steps := g.cells(g.budget), g.cells(g.total), g.cells(g.steps)
-	nothing := g.nothing()
-	all := append(append(append(append([]*cell{}, budget...), total...), steps...), nothing...)
+	nothing, guidance := g.nothing(), g.guidanceCells()
+	all := slices.Concat(budget, total, steps, nothing, guidance)
 	if err := runCells(ctx, g, all); err != nil {
 		return Report{}, err
 	}
 	r := Report{
 		Runs: g.Runs, Seed: g.Seed, Budget: g.Budget, Steps: g.Steps, Sizes: g.Sizes, Worlds: g.Worlds,
 		EqualBudget: rows(budget), EqualTotal: rows(total), EqualSteps: rows(steps), Nothing: rows(nothing),
+		Guidance: guidanceRows(guidance),
 	}
 	r.NullRuns, r.NullCertified = certified(nothing, g.Null)
 	r.Findings = findings(r)
@@ -226,7 +240,7 @@ func runCells(ctx context.Context, g Gates, cells []*cell) error {
 					return context.Cause(groupCtx)
 				}
 				var err error
-				c.out[i], err = train(groupCtx, c.world, c.items, c.rule.Policy, c.until, mix(uint64(g.Seed), uint64(c.items), uint64(i)))
+				c.out[i], err = c.run(groupCtx, mix(uint64(g.Seed), uint64(c.items), uint64(i)))
 				if err != nil {
 					return fmt.Errorf("lab: %s, %d items, %s, run %d: %w", c.world.Name, c.items, c.rule.Name, i, err)
 				}

@@ -28,6 +28,7 @@ type history struct {
 	steps      int
 	rollouts   int // of the selection items, without the first pass over them
 	accepts    int
+	guided     int  // texts of guidance among them
 	first      bool // the first edit was accepted
 	certified  bool // the difference on the test items
 }
@@ -62,12 +63,18 @@ const (
 	purposeFresh
 )
 
-// train runs the loop as far as the gate sees it: an edit, a verdict, the next.
-func train(ctx context.Context, w World, n int, rule gate.Policy, until limit, seed uint64) (history, error) {
+// begin draws the items and measures the first skill once.
+func begin(w World, n int, rule gate.Policy, seed uint64) (*trainer, history) {
 	t := &trainer{world: w, rule: rule, seed: seed, items: make([]string, n)}
 	start := startSkill(t.rng(purposeItems, 0), n+testItems)
 	t.take(start, t.firstPass(start))
-	h := history{start: start.truth(n)}
+	return t, history{start: start.truth(n)}
+}
+
+// train runs the loop as far as the gate sees it: an edit, a verdict, the next.
+func train(ctx context.Context, w World, n int, rule gate.Policy, until limit, seed uint64) (history, error) {
+	t, h := begin(w, n, rule, seed)
+	start := t.current
 	for !until.reached(h) {
 		h.steps++
 		if err := t.step(ctx, &h); err != nil {

@@ -192,7 +192,7 @@ func TestOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(strings.NewReader(table.String())).ReadAll()
-	if want := 1 + len(r.EqualBudget) + len(r.EqualTotal) + len(r.EqualSteps) + len(r.Nothing); err != nil || len(lines) != want {
+	if want := 1 + len(r.EqualBudget) + len(r.EqualTotal) + len(r.EqualSteps) + len(r.Nothing) + len(r.Guidance); err != nil || len(lines) != want {
 		t.Errorf("%d lines of CSV, want %d (%v)", len(lines), want, err)
 	}
 	for line := range strings.Lines(r.Text()) {

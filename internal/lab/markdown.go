@@ -20,6 +20,7 @@ func (r Report) Markdown(command string) string {
 	fullTable(&b, r.EqualSteps)
 	b.WriteString(nothingText)
 	r.nothingTable(&b)
+	r.guidance(&b)
 	fmt.Fprintf(&b, "## Every rule under an equal budget\n\n%s\n\n", ruleText)
 	fullTable(&b, r.EqualBudget)
 	return b.String()

@@ -28,6 +28,17 @@ func (r Report) CSV(w io.Writer) error {
 			lines = append(lines, line)
 		}
 	}
+	for _, row := range r.Guidance { // "accepts" are the texts that were taken, "cost" is of a whole run
+		line := []string{"guidance", row.World, strconv.Itoa(row.Items), row.Rule}
+		for _, e := range []*Estimate{&row.Gain, &row.Ahead, &row.Worse, nil, &row.Cost, nil, &row.Taken, nil, nil} {
+			if e == nil {
+				line = append(line, "", "")
+				continue
+			}
+			line = append(line, number(e.Mean), number(e.SE))
+		}
+		lines = append(lines, line)
+	}
 	if err := c.WriteAll(lines); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}

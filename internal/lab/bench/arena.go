@@ -197,6 +197,9 @@ func (m *models) WriteJSON(name string, v any) error {
 // Unmeasured implements train.Recorder.
 func (m *models) Unmeasured(context.Context, string, []byte, []string) error { return nil }
 
+// Decided implements train.Recorder.
+func (m *models) Decided(string) ([]byte, bool) { return nil, false }
+
 // Decision implements train.Recorder.
 func (m *models) Decision(_ context.Context, _ string, compute func() ([]byte, error)) ([]byte, error) {
 	return compute()
