@@ -6,10 +6,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// negligible is what a difference of gate scores must exceed to be one: sums of
-// equal scores may differ by rounding.
-const negligible = 1e-9
-
 // account is the comparison of two arms over some units, each of which counts
 // once.
 type account struct {
@@ -87,13 +83,18 @@ func fresh(e *Evidence, over []unit, from int) account {
 }
 
 // meanOver returns the candidate's hard and soft mean over the items of some
-// units that both arms have, nil if no outcome of them is known.
+// units that both arms have. It is nil if there are none, and if of one of them
+// only some evaluations are known by both scores: the gate score is of all.
 func meanOver(e *Evidence, over []unit) *score.Pair {
 	candidate, incumbent := e.arms[Candidate], e.arms[Incumbent]
 	var means []score.Pair
 	for _, u := range over {
 		for _, i := range u {
-			if candidate.pairs[i].n > 0 && incumbent.pooled[i].N > 0 {
+			switch {
+			case candidate.pooled[i].N == 0 || incumbent.pooled[i].N == 0:
+			case candidate.pairs[i].n != candidate.pooled[i].N:
+				return nil
+			default:
 				means = append(means, candidate.pairs[i].mean())
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Test names what a certificate rests on.
@@ -80,9 +81,9 @@ func (c Certificate) Add(pairs []Pair) (Certificate, error) {
 	out := Certificate{Test: c.Test, Alpha: c.Alpha, Differences: all, N: len(all)}
 	for _, d := range all {
 		switch {
-		case d > negligible:
+		case d > score.Negligible:
 			out.Wins++
-		case d < -negligible:
+		case d < -score.Negligible:
 			out.Losses++
 		default:
 			out.Ties++
@@ -127,7 +128,7 @@ func differences(pairs []Pair) ([]float64, error) {
 	at := map[string]int{}
 	for i, p := range pairs {
 		d := p.Candidate - p.Reference
-		if math.IsNaN(d) || math.Abs(d) > 1+negligible {
+		if math.IsNaN(d) || math.Abs(d) > 1+score.Negligible {
 			return nil, fmt.Errorf("pair %d has the scores %v and %v: scores go from 0 to 1", i+1, p.Candidate, p.Reference)
 		}
 		u, seen := at[p.Cluster]

@@ -41,6 +41,9 @@ type Trial struct {
 	// arm that is absent is what its earlier outcomes say. Of BestSkill it is
 	// read only if the trial has Best outcomes.
 	Past map[Arm][]Pooled
+	// PastScores holds, by item, the sums of the hard and soft scores behind the
+	// candidate's Past; nil: they are not known.
+	PastScores []score.Pair
 	// Next holds, by item, the number of an arm's next fresh sample: how many
 	// were drawn so far. For an arm that is absent it is the number of known
 	// evaluations.
@@ -146,6 +149,11 @@ func newArmEvidence(t Trial, arm Arm, known []trajectory.Outcome) *armEvidence {
 	}
 	if past, ok := t.Past[arm]; ok {
 		copy(a.pooled, past)
+		if arm == Candidate && t.PastScores != nil {
+			for i, sum := range t.PastScores {
+				a.pairs[i] = pairs{sum: sum, n: past[i].N}
+			}
+		}
 	}
 	for i, p := range a.pooled {
 		a.next[i] = p.N

@@ -7,24 +7,22 @@ import (
 )
 
 // unit is what counts once in a decision: an item, or the items of a cluster.
-type unit []int
+type unit = []int
 
-// units groups the items by cluster, in the order of their first items.
-func units(t Trial) []unit {
-	var out []unit
+// Units groups n items by the names of their clusters, in the order of their first
+// items. One without a name, and each if there are none at all, is by itself.
+func Units(n int, clusters []string) [][]int {
+	var out [][]int
 	at := map[string]int{} // cluster -> its unit
-	for i := range t.Items {
-		if t.Clusters == nil || t.Clusters[i] == "" {
-			out = append(out, unit{i})
-			continue
+	for i := range n {
+		if clusters != nil && clusters[i] != "" {
+			if u, seen := at[clusters[i]]; seen {
+				out[u] = append(out[u], i)
+				continue
+			}
+			at[clusters[i]] = len(out)
 		}
-		u, seen := at[t.Clusters[i]]
-		if !seen {
-			at[t.Clusters[i]] = len(out)
-			out = append(out, unit{i})
-			continue
-		}
-		out[u] = append(out[u], i)
+		out = append(out, []int{i})
 	}
 	return out
 }
@@ -33,7 +31,7 @@ func units(t Trial) []unit {
 // task type is spread evenly: any prefix holds the types about as often as the
 // whole does. A cluster has the type of its first item.
 func stratified(t Trial) []unit {
-	all := units(t)
+	all := Units(len(t.Items), t.Clusters)
 	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x67617465))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	if t.Types == nil {

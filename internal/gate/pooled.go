@@ -49,6 +49,10 @@ func checkPast(t Trial) error {
 	if t.Clusters != nil {
 		length("cluster names", len(t.Clusters))
 	}
+	if t.PastScores != nil {
+		length("sums of the candidate's scores", len(t.PastScores))
+		length("pooled evaluations behind them", len(t.Past[Candidate]))
+	}
 	for _, arm := range []Arm{Candidate, Incumbent, BestSkill} {
 		if past, ok := t.Past[arm]; ok {
 			length(fmt.Sprintf("pooled evaluations of arm %q", arm), len(past))

@@ -148,7 +148,7 @@ func (r Race) indecisive(e *Evidence, s standing, why string) Verdict {
 func (r Race) judgeEarly(e *Evidence, s standing, rest []unit) (Verdict, bool) {
 	n := s.account.units + len(rest)
 	lost := s.account.units >= raceStart(n) && r.behind(s, n)
-	proved := !r.NonInferior && s.account.units > 0 && bestCase(e, s.account, rest) <= negligible
+	proved := !r.NonInferior && s.account.units > 0 && bestCase(e, s.account, rest) <= score.Negligible
 	if !lost && !proved {
 		return Verdict{}, false
 	}
@@ -173,7 +173,7 @@ func (r Race) behind(s standing, n int) bool {
 	if !r.NonInferior {
 		left = math.Sqrt(1 - float64(s.account.units)/float64(n))
 	}
-	return *s.difference+raceZ*(*s.se)*left < -negligible
+	return *s.difference+raceZ*(*s.se)*left < -score.Negligible
 }
 
 // bestCase is the difference at the end if the candidate is perfect on the rest.
@@ -198,21 +198,24 @@ func bestCase(e *Evidence, a account, rest []unit) float64 {
 func (r Race) judgeRace(e *Evidence, c *course, s standing) (Verdict, bool) {
 	d, se := *s.difference, *s.se
 	switch {
-	case r.NonInferior && d < -se-negligible:
+	case r.NonInferior && d < -se-score.Negligible:
 		return r.decide(e, s, false, "more than a standard error behind"), true
 	case r.NonInferior:
 		return r.decide(e, s, true, "no more than a standard error behind"), true
-	case d <= negligible:
+	case d <= score.Negligible:
 		return r.decide(e, s, false, "not ahead"), true
 	}
+	over := c.units
 	switch r.confirmation(e.Trial) {
 	case ConfirmNone:
-		return r.decide(e, s, d > r.Risk*se, r.bar()), true
+		over = nil
 	case ConfirmDiscordant:
-		c.confirm = confirmCourse(e, discordant(e, c.units))
-	default:
-		c.confirm = confirmCourse(e, c.units)
+		over = discordant(e, c.units) // none, where a denser text alone puts the candidate ahead
 	}
+	if len(over) == 0 {
+		return r.decide(e, s, d > r.Risk*se, r.bar()), true
+	}
+	c.confirm = confirmCourse(e, over)
 	return Verdict{}, false
 }
 
@@ -230,7 +233,7 @@ func (r Race) confirmation(t Trial) Confirm {
 func discordant(e *Evidence, all []unit) []unit {
 	var out []unit
 	for _, u := range all {
-		if a := take(e, []unit{u}); a.units > 0 && math.Abs(a.diff) > negligible {
+		if a := take(e, []unit{u}); a.units > 0 && math.Abs(a.diff) > score.Negligible {
 			out = append(out, u)
 		}
 	}
@@ -244,26 +247,27 @@ func (r Race) judgeConfirm(e *Evidence, c *course) (Verdict, bool) {
 	if read != c.confirm.at(m) || !c.confirm.quarter(m) {
 		return Verdict{}, false
 	}
-	s := r.confirmed(e, c, m)
+	s, lost := r.confirmed(e, c, m)
 	asked := len(c.confirm.draws) / 2
-	if lost := len(s.account.missing); lost > 0 && !Enough(asked, lost) || s.difference == nil {
+	if lost > 0 && !Enough(asked, lost) || s.difference == nil {
 		return r.indecisive(e, s, fmt.Sprintf("%d of %d items could not be measured afresh", lost, asked)), true
 	}
 	d, se := *s.difference, *s.se
 	switch {
-	case d < -negligible:
+	case d < -score.Negligible:
 		return r.decide(e, s, false, "behind with fresh samples"), true
-	case d > acceptZ*se+negligible:
+	case d > acceptZ*se+score.Negligible:
 		return r.decide(e, s, true, fmt.Sprintf("ahead by more than %g standard errors", acceptZ)), true
 	case m == len(c.confirm.units):
-		return r.decide(e, s, d > negligible && d > r.Risk*se, r.bar()), true
+		return r.decide(e, s, d > score.Negligible && d > r.Risk*se, r.bar()), true
 	}
 	return Verdict{}, false
 }
 
-// confirmed is how the arms stand after the first m units of the confirmation.
-func (r Race) confirmed(e *Evidence, c *course, m int) standing {
-	s := standing{units: c.units, account: take(e, c.units), phase: PhaseConfirm}
+// confirmed is how the arms stand after the first m units of the confirmation,
+// and how many of their items could not be measured afresh.
+func (r Race) confirmed(e *Evidence, c *course, m int) (s standing, lost int) {
+	s = standing{units: c.units, account: take(e, c.units), phase: PhaseConfirm}
 	s.difference, s.se = s.account.mean(), s.account.se()
 	f := fresh(e, c.confirm.units[:m], len(c.draws))
 	if r.confirmation(e.Trial) == ConfirmDiscordant {
@@ -275,7 +279,7 @@ func (r Race) confirmed(e *Evidence, c *course, m int) standing {
 			s.account.missing = append(s.account.missing, i)
 		}
 	}
-	return s
+	return s, len(f.missing)
 }
 
 // bar is the sentence about the last test.
@@ -318,10 +322,10 @@ func (r Race) verdict(e *Evidence, s standing) Verdict {
 // one of its own, the incumbent is it.
 func beatsBest(e *Evidence, difference float64) bool {
 	if e.Trial.Best == nil {
-		return difference > negligible
+		return difference > score.Negligible
 	}
 	best, ahead := againstBest(e)
-	return best == nil || ahead > negligible
+	return best == nil || ahead > score.Negligible
 }
 
 // againstBest returns the score of the best skill and how far the candidate is
