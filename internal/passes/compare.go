@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // Verdict is what a comparison of B with A came to.
@@ -57,9 +58,6 @@ type Judgement struct {
 	Ties    int
 }
 
-// negligible is what a difference of scores must exceed to be one.
-const negligible = 1e-9
-
 // Judge decides on the differences B - A of pairs, each between -1 and 1, by a
 // confidence sequence of their mean ([stats.Betting]): it may be asked after every
 // look, and those who stop as soon as it decides are wrong no more often than the
@@ -81,9 +79,9 @@ func (r Rule) Judge(differences []float64) (Judgement, error) {
 	for _, d := range differences {
 		sum += d
 		switch {
-		case d > negligible:
+		case d > score.Negligible:
 			j.Wins++
-		case d < -negligible:
+		case d < -score.Negligible:
 			j.Losses++
 		default:
 			j.Ties++
@@ -154,12 +152,13 @@ func (r Rule) Needs(differences []float64) (times int, ok bool, err error) {
 	if decided(1) || err != nil {
 		return 0, false, err
 	}
-	low, high := 1, 2 // low does not suffice
+	low, high := 1, 2                          // low does not suffice
+	most := max(2, mostPairs/len(differences)) // and beyond this nobody goes
 	for !decided(high) {
-		if err != nil || 2*high*len(differences) > mostPairs {
+		if err != nil || high >= most {
 			return 0, false, err
 		}
-		low, high = high, 2*high
+		low, high = high, min(2*high, most)
 	}
 	for high-low > 1 {
 		if mid := (low + high) / 2; decided(mid) {

@@ -250,3 +250,23 @@ func TestOrderIsAPermutationOfItsSeed(t *testing.T) {
 		}
 	}
 }
+
+// The forecast reaches as far as it says: a need of some 33,000 pairs is found though
+// the power of two before it is not enough and the one after it too many.
+func TestNeedsLooksToItsEnd(t *testing.T) {
+	t.Parallel()
+	rule := Rule{Level: 0.95, Margin: 0.001}
+	var found []int
+	for wins := 501; wins < 540; wins++ {
+		times, ok, err := rule.Needs(append(repeated(wins, 1), repeated(1000-wins, -1)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok && times > 32 {
+			found = append(found, times)
+		}
+	}
+	if len(found) == 0 {
+		t.Error("no need between 32,000 and 50,000 pairs was ever found")
+	}
+}

@@ -34,10 +34,11 @@ type Pool struct {
 // The interval is Wilson's, for as many independent evaluations as the mean is
 // worth: n tasks with k evaluations each count as
 // n * (between + within) / (between + within/k), from n (only the choice of tasks
-// matters) to n*k (only chance does). The split is that of [stats.VarianceSplit].
+// matters) to n*k (only chance does). Where tasks were evaluated more or less often
+// 1/k is the mean of theirs. The split is that of [stats.VarianceSplit].
 func Pooled(scores [][]float64) (Pool, error) {
 	var p Pool
-	sum := 0.0
+	sum, inverse := 0.0, 0.0
 	for i, xs := range scores {
 		if len(xs) == 0 {
 			continue
@@ -48,23 +49,25 @@ func Pooled(scores [][]float64) (Pool, error) {
 				return Pool{}, fmt.Errorf("pool: task %d has the score %v, want 0 to 1", i+1, x)
 			}
 			total += x
-			flips = flips || math.Abs(x-xs[0]) > negligible
+			flips = flips || math.Abs(x-xs[0]) > score.Negligible
 		}
 		if flips {
 			p.Flips = append(p.Flips, i)
 		}
 		p.Items++
 		p.Evaluations += len(xs)
+		inverse += 1 / float64(len(xs))
 		sum += total / float64(len(xs))
 	}
 	if p.Items > 0 {
 		p.Mean = sum / float64(p.Items)
 	}
-	return p, p.spread(scores)
+	return p, p.spread(scores, inverse/float64(max(1, p.Items)))
 }
 
 // spread fills in what rests on the variance within tasks and between them.
-func (p *Pool) spread(scores [][]float64) error {
+// inverse is the mean of 1/k, k being the number of a task's evaluations.
+func (p *Pool) spread(scores [][]float64, inverse float64) error {
 	worth := float64(p.Items)
 	split, err := stats.VarianceSplit(scores)
 	switch {
@@ -74,19 +77,18 @@ func (p *Pool) spread(scores [][]float64) error {
 	default:
 		between, within := math.Sqrt(split.Between), math.Sqrt(split.Within)
 		p.Between, p.Within = &between, &within
-		k := float64(p.Evaluations) / float64(p.Items)
 		if all := split.Between + split.Within; all > 0 {
-			worth *= all / (split.Between + split.Within/k)
+			worth *= all / (split.Between + split.Within*inverse)
 		}
 		if within > 0 {
-			d, err := stats.MinimumDetectable(within*math.Sqrt(2/k), p.Items, 0.05, 0.8)
+			d, err := stats.MinimumDetectable(within*math.Sqrt(2*inverse), p.Items, 0.05, 0.8)
 			if err != nil {
 				return fmt.Errorf("pool: %w", err)
 			}
 			p.Detectable = &d
 		}
 	}
-	i := score.Wilson(p.Mean, int(worth), score.Z95)
+	i := score.Wilson(p.Mean, int(worth+1e-9), score.Z95)
 	p.Low, p.High = i.Low, i.High
 	return nil
 }

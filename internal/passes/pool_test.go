@@ -69,3 +69,28 @@ func TestPooledIntervalLiesBetween(t *testing.T) {
 		}
 	})
 }
+
+// One task that was asked often says little about the others: what a mean is worth
+// depends on how often each was asked, not on how often all were.
+func TestPooledOfUnequalPasses(t *testing.T) {
+	t.Parallel()
+	scores := [][]float64{{}, {1}, {0}, {1}, {0}}
+	for k := range 96 {
+		scores[0] = append(scores[0], float64(k%2))
+	}
+	got, err := Pooled(scores)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The error variance of each task's mean is within/k, that of the mean of five
+	// their sum over 25: 2.8016 errors of a difference of two such means.
+	within := 24.0 / 95
+	want := 2.8016 * math.Sqrt(2*within*(1.0/96+4)) / 5
+	if got.Detectable == nil || math.Abs(*got.Detectable-want) > 1e-3 {
+		t.Errorf("detectable is %v, want %.4f: %+v", *got.Detectable, want, got)
+	}
+	// 100 evaluations, of which 96 are of one task, are worth 6 tasks at most.
+	if wide := score.Wilson(0.5, 6, score.Z95); got.High-got.Low < wide.High-wide.Low {
+		t.Errorf("[%.3f, %.3f] is narrower than that of 6 tasks", got.Low, got.High)
+	}
+}
