@@ -59,9 +59,6 @@ type Effect struct {
 // too. Measured in simulated worlds, see docs/pruning.md.
 const doubt = 2.5
 
-// negligible is what a difference must exceed to be one.
-const negligible = 1e-9
-
 // effectOf sums up the differences of pairs. total is the number there can be, read
 // in random order, when each comes out the same every time; 0 if they may not.
 func effectOf(differences []float64, total int, level float64) (Effect, error) {
@@ -73,9 +70,9 @@ func effectOf(differences []float64, total int, level float64) (Effect, error) {
 	for _, d := range differences {
 		sum += d
 		switch {
-		case d > negligible:
+		case d > score.Negligible:
 			e.Wins++
-		case d < -negligible:
+		case d < -score.Negligible:
 			e.Losses++
 		default:
 			e.Ties++
@@ -95,11 +92,11 @@ func (s Settings) verdict(e Effect, differences []float64) Verdict {
 	switch {
 	case e.Difference == nil:
 		return Unclear
-	case *e.High < -negligible:
+	case *e.High < -score.Negligible:
 		return Needed
-	case *e.Low > negligible:
+	case *e.Low > score.Negligible:
 		return Harmful
-	case *e.Low > -s.Margin && *e.Difference >= -doubt*standardError(differences)-negligible:
+	case *e.Low > -s.Margin && *e.Difference >= -doubt*standardError(differences)-score.Negligible:
 		return Useless
 	}
 	return Unclear
