@@ -8,16 +8,16 @@ BINARY is a deterministic OpenAI-compatible test server that takes -addr, -log a
 the models of examples/codewords; DIR holds its data (train/, val/, test/ with an
 items.json each). Every run starts with a fresh server and a fresh run directory.
 
-Printed per run: calls a second over the whole run, from the first request to the
-last reply; active time over bound, where the bound is the sum over sequential
+Printed per run: the time from the first request to the last reply, and that of the
+whole command; calls a second over the former; active time over bound, where the bound is the sum over sequential
 phases of latency x ceil(calls / 64); processor time and peak memory of the
 program; and the time to resume the finished run.
 
 With faults a phase lasts at least as long as the longest chain of attempts at
 one of its calls, because an attempt follows the failure of the one before. The
 floor is the bound with that in it: sum of latency x max(ceil(calls / 64), chain),
-over attempts that the server was slow to answer. No program gets below it that
-does not send the same call twice at once.
+over attempts that the server was slow to answer. Below it gets only who sends
+the same call twice at once, or begins a phase before the one before has ended.
 """
 
 import argparse
@@ -25,7 +25,6 @@ import collections
 import json
 import math
 import os
-import shutil
 import socket
 import statistics
 import subprocess
@@ -71,15 +70,23 @@ GROUPS = {"analyst_error": "analysts", "analyst_success": "analysts", "slow_upda
 
 
 def phases(calls, where):
-    """Cut the calls, in order of their start, into phases that must follow one
-    another: what differs in stage, or for rollouts in split."""
-    out = []
+    """Cut the calls, in order of their start, into phases as if each began when the
+    one before had ended: what differs in stage, or for rollouts in split. Rollouts
+    that are begun beside those of another split, with no other stage between, make
+    two phases, however they mix."""
+    out, rollouts = [], {}
     for c in sorted(calls, key=lambda c: c["T0"]):
         key = GROUPS.get(c["Stage"], c["Stage"])
         if key == "rollout":
             key = "rollout " + where.get(c.get("Item"), "?")
+            if key not in rollouts:
+                rollouts[key] = []
+                out.append((key, rollouts[key]))
+            rollouts[key].append(c)
+            continue
+        rollouts = {}
         if not out or out[-1][0] != key:
-            out.append([key, []])
+            out.append((key, []))
         out[-1][1].append(c)
     return out
 
@@ -105,15 +112,14 @@ def train(argv, work):
         return json.load(o), usage, took
 
 
-def measure(args, binary, where):
-    work = tempfile.mkdtemp(prefix="bench-wire-")
+def measure(args, binary, where, work):
     log = os.path.join(work, "server.log")
     server, port = start_server(args, log)
     url = f"http://127.0.0.1:{port}/v1"
     argv = [binary, "train", os.path.join(ROOT, "examples", "codewords"), "--run", os.path.join(work, "run"), "--json", "--yes",
             "--set", f"tasks.path={os.path.abspath(args.data)}", "--set", f"models.target.base_url={url}",
             "--set", f"models.optimizer.base_url={url}", "--set", f"train.epochs={args.epochs}", "--set", "limits.concurrency=64"]
-    summary, usage, _ = train(argv, work)
+    summary, usage, wall = train(argv, work)
     again, _, resumed = train(argv, work)
     assert again["calls"] == summary["calls"], "the resumed run differs"
     server.terminate()
@@ -124,9 +130,8 @@ def measure(args, binary, where):
     latency = args.latency / 1000
     waves = [(math.ceil(len(part) / 64), chain(part, latency)) for _, part in phases(calls, where)]
     bound, floor = (latency * sum(n) for n in ((w for w, _ in waves), (max(pair) for pair in waves)))
-    shutil.rmtree(work)
     return {
-        "calls": len(calls), "paid": summary["calls"]["total"], "active": active, "rate": len(calls) / active,
+        "wall": wall, "calls": len(calls), "paid": summary["calls"]["total"], "active": active, "rate": len(calls) / active,
         "ratio": active / bound if bound else float("nan"), "floor": floor, "best": summary["test"]["best"]["hard"],
         "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss / 1024, "resume": resumed,
     }
@@ -141,13 +146,19 @@ def main():
     p.add_argument("--runs", type=int, default=3)
     p.add_argument("--flags", default="", help="further flags of the server")
     args = p.parse_args()
-    binary = os.path.join(tempfile.mkdtemp(prefix="bench-bin-"), "skillopt")
+    with tempfile.TemporaryDirectory(prefix="bench-wire-") as work:
+        report(args, work)
+
+
+def report(args, work):
+    binary = os.path.join(work, "skillopt")
     subprocess.run(["go", "build", "-o", binary, "./cmd/skillopt"], cwd=ROOT, check=True, env={**os.environ, "CGO_ENABLED": "0"})
     where, rows = splits(args.data), []
     for i in range(args.runs):
-        r = measure(args, binary, where)
+        with tempfile.TemporaryDirectory(dir=work) as place:
+            r = measure(args, binary, where, place)
         rows.append(r)
-        print(f"run {i + 1}: {r['calls']} calls in {r['active']:.2f} s, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, floor {r['floor']:.2f} s, "
+        print(f"run {i + 1}: {r['calls']} calls in {r['active']:.2f} s of {r['wall']:.2f}, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, floor {r['floor']:.2f} s, "
               f"cpu {r['cpu']:.2f} s, peak {r['rss']:.0f} MB, resume {r['resume']:.2f} s, best {r['best']:.3f}", flush=True)
     for key in ("rate", "ratio", "resume", "rss"):
         values = [r[key] for r in rows]

@@ -50,6 +50,7 @@ var sideways = map[string][]string{
 	"internal/provider/anthropic": {"internal/provider/header"},
 	"internal/provider/gemini":    {"internal/provider/header"},
 	"internal/provider/ollama":    {"internal/provider/header"},
+	"internal/agent":              {"internal/provider/header"},
 	"internal/provider/seat":      {"internal/agent"},
 	"internal/provider/cassette":  {"internal/caller"},
 }
