@@ -51,6 +51,7 @@ type tally struct {
 	said     int // bytes of replies
 	seed     int // calls with the seed skill on the selection split, and their bytes
 	seedText int
+	blind    int // calls of whose texts nothing is known
 }
 
 // story is how a rehearsal goes: how much of the tasks the seed skill solves, and
@@ -104,6 +105,9 @@ func (r *rehearsal) event(e event.Event) {
 // Unmeasured implements train.Recorder. Stand-ins always answer.
 func (*rehearsal) Unmeasured(context.Context, string, []byte, []string) error { return nil }
 
+// Decided implements train.Recorder.
+func (*rehearsal) Decided(string) ([]byte, bool) { return nil, false }
+
 // Decision implements train.Recorder.
 func (*rehearsal) Decision(_ context.Context, _ string, compute func() ([]byte, error)) ([]byte, error) {
 	return compute()
@@ -117,7 +121,7 @@ func (*rehearsal) WriteJSON(string, any) error { return nil }
 
 func (t tally) plus(u tally) tally {
 	t.calls, t.episodes, t.asked, t.said = t.calls+u.calls, t.episodes+u.episodes, t.asked+u.asked, t.said+u.said
-	t.seed, t.seedText = t.seed+u.seed, t.seedText+u.seedText
+	t.seed, t.seedText, t.blind = t.seed+u.seed, t.seedText+u.seedText, t.blind+u.blind
 	return t
 }
 
@@ -137,6 +141,7 @@ func (r *rehearsal) Run(ctx context.Context, p rollout.Place, t task.Task, s ski
 	if r.setup.episodes() {
 		r.count(stageRole{model.StageRollout, model.Target}, tally{episodes: 1})
 		hard := r.solves(t, s)
+		r.judgeEpisode(t)
 		return trajectory.Outcome{
 			ID: t.ID, Type: t.Type, Question: t.Prompt, Reference: rollout.Reference(t), Status: score.OK, Hard: hard, Soft: hard, FailReason: reason(hard),
 			Trajectory: []trajectory.Turn{{Role: model.Assistant, Content: answer(t)}},
@@ -235,6 +240,17 @@ func (r *rehearsal) judge(ctx context.Context, t task.Task, ev rollout.Evidence)
 			return check.CommandResult{End: check.EndExit}, nil
 		},
 	})
+}
+
+// judgeEpisode counts what a judge would be asked of an episode. What it would be
+// shown of that nobody knows.
+func (r *rehearsal) judgeEpisode(t task.Task) {
+	if r.setup.scorer != nil || r.setup.env != nil {
+		return
+	}
+	if n := r.setup.suite.Questions(t); n > 0 {
+		r.count(stageRole{model.StageJudge, model.Judge}, tally{calls: n, blind: n})
+	}
 }
 
 // filled is a small JSON value that a schema describes.

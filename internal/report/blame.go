@@ -86,10 +86,11 @@ func sortSources(sources []Source) {
 
 func (r *Run) source(o provenance.Origin, judged map[provenance.Origin]*Judged) Source {
 	s := Source{Origin: o, Gate: judged[whole(o)]}
-	if o.Kind != provenance.Edit && o.Kind != provenance.Rewrite || o.Step >= len(r.Steps) {
+	at := slices.IndexFunc(r.History.Steps, func(step train.StepRecord) bool { return step.Step == o.Step })
+	if o.Kind != provenance.Edit && o.Kind != provenance.Rewrite || at < 0 {
 		return s
 	}
-	step := r.Steps[o.Step]
+	step := r.Steps[at]
 	if o.Kind == provenance.Rewrite {
 		s.Summary = step.Summary
 		return s

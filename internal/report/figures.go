@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func (r *Run) bestScore() *float64 {
 }
 
 func armTile(label string, a *Arm) tile {
-	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("95 %% interval %s, n %d", between(a.Low, a.High), a.N)}
+	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("mean hard score from 0 to 1, 95 %% interval %s, n %d", between(a.Low, a.High), a.N)}
 }
 
 func (r *Run) differenceTile() tile {
@@ -67,11 +68,14 @@ func (r *Run) differenceTile() tile {
 		if c.Low != nil && c.High != nil {
 			t.Note = fmt.Sprintf("95 %% interval %s to %s; ", signed(c.Low), signed(c.High)) + t.Note
 		}
+		if c.Metric != "" {
+			t.Note = line(c.Metric, idLength) + " score, " + t.Note
+		}
 		return t
 	}
 	if s.Test.Seed != nil && s.Test.Best != nil {
 		d := s.Test.Best.Hard - s.Test.Seed.Hard
-		t.Value, t.Note = signed(&d), r.paired()
+		t.Value, t.Note = signed(&d), strings.TrimSuffix("hard score, "+r.paired(), ", ")
 	}
 	return t
 }
@@ -113,19 +117,20 @@ func certificateTile(s *Summary) tile {
 		return t
 	case c.Certified:
 		t.Value = "certified better"
-		if c.AtLeast != nil {
-			t.Value = "better by at least " + number(c.AtLeast)
+		if c.AtLeast != nil && *c.AtLeast > 0 {
+			t.Value = fmt.Sprintf("better by at least %.3f", math.Floor(1000**c.AtLeast)/1000) // a bound is never rounded up
 		}
-		t.Note = fmt.Sprintf("certified at the %g %% level on %s; %s", 100*c.Alpha, plural.Of(c.N, "test item", "test items"), evidence(c))
+		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*c.Alpha, plural.Of(max(c.N, c.Tasks), "test item", "test items"), evidence(c))
 		return t
 	}
 	t.Value, t.Note = "not certified", cmp.Or(line(c.Words, reasonLength), evidence(c))
 	return t
 }
 
-// evidence is the larger of the two e-values, beside what a certificate needs.
+// evidence is that of the mean, by which the certificate is given, beside what it
+// needs. The larger of several kinds of evidence would not be evidence at that level.
 func evidence(c *train.Certificate) string {
-	e := max(c.Wealth, c.SignE)
+	e := c.Wealth
 	text := fmt.Sprintf("%.3g", e)
 	if e >= 1000 && e < 1e9 {
 		text = count(int64(e))
@@ -135,12 +140,15 @@ func evidence(c *train.Certificate) string {
 
 // reportedTile is the score that training chose by, told in three ways.
 func reportedTile(r *train.Reported) tile {
-	note := fmt.Sprintf("95 %% interval %s over %s; first answers %.3f, shrunken %.3f. Training chose by this", between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"), r.Naive, r.Shrunken)
+	note := fmt.Sprintf("%s score, 95 %% interval %s over %s; first answers %.3f, shrunken %.3f. Training chose by this", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"), r.Naive, r.Shrunken)
 	return tile{"Best skill, selection split", fmt.Sprintf("%.3f", r.Pooled), note}
 }
 
 func costTile(s *Summary) tile {
 	t := tile{"Cost", dollars(s.CostUSD), fmt.Sprintf("%s, %s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), duration(s.WallS))}
+	if n := s.Calls.Inherited; n > 0 {
+		t.Note += fmt.Sprintf("; the record also took over %s paid for elsewhere", plural.Of(n, "answer", "answers"))
+	}
 	if s.Simulated {
 		t.Value = "none: simulated"
 	}
@@ -235,7 +243,7 @@ func costs(s *Summary) []cost {
 		sum.Calls, sum.Input, sum.Output, sum.Cached = sum.Calls+st.Calls, sum.Input+st.Input, sum.Output+st.Output, sum.Cached+st.Cached
 		if st.CostUSD != nil {
 			*sum.CostUSD += *st.CostUSD
-		} else if st.Calls > 0 {
+		} else if st.Calls > 0 || st.Input+st.Output > 0 { // episodes report tokens without calls
 			known = false
 		}
 		out = append(out, costRow(st, all, s.Simulated, false))
@@ -267,6 +275,9 @@ func spent(r *Run) []fact {
 	}
 	if s.Tokens.Cached > 0 {
 		out = append(out, fact{"from the provider's cache", count(s.Tokens.Cached)})
+	}
+	if s.Calls.Inherited > 0 {
+		out = append(out, fact{"answers taken over, paid for elsewhere (a forked run, a cache)", count(s.Calls.Inherited)})
 	}
 	if s.Calls.Reused > 0 {
 		out = append(out, fact{"answered from the record", count(s.Calls.Reused)})

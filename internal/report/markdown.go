@@ -20,7 +20,7 @@ func Markdown(r *Run) []byte {
 	}
 	m.tiles(p.Tiles)
 	m.baselines(p)
-	m.steps(p.Steps)
+	m.steps(p)
 	m.skill(r)
 	m.origins(p.Origins)
 	m.lost(p)
@@ -33,8 +33,11 @@ type markdown struct{ b strings.Builder }
 // say writes a paragraph. Its arguments are escaped.
 func (m *markdown) say(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n\n", args...) }
 
-// text escapes what could be taken for markup, or ends a cell of a table.
-func (*markdown) text(s string) string {
+func (*markdown) text(s string) string { return Plain(s) }
+
+// Plain is a text as Markdown that shows it, on one line: what could be taken for
+// markup, would end a cell of a table or call somebody is escaped.
+func Plain(s string) string {
 	var b strings.Builder
 	for _, r := range line(s, 1<<16) {
 		switch r {
@@ -98,8 +101,17 @@ func (m *markdown) baselines(p page) {
 	m.table("arm|hard|95 % interval|soft|n", rows)
 }
 
-func (m *markdown) steps(steps []stepRow) {
+func (m *markdown) steps(p page) {
+	steps, raced := p.Steps, ""
+	if p.Raced {
+		raced = " Behind ± stands one standard error of the difference."
+	}
 	m.say("## Steps")
+	if len(steps) == 0 {
+		m.say("No step is done yet.")
+		return
+	}
+	m.say("Scores are gate scores on the selection split, by which training chooses: new tasks would probably give lower ones.%s", raced)
 	var rows [][]string
 	for _, s := range steps {
 		rows = append(rows, []string{s.Label, number(s.Score), s.Change, number(s.Current), s.Verdict.Words, s.Reason})

@@ -55,9 +55,10 @@ type Arm struct {
 
 // Calls counts model calls.
 type Calls struct {
-	Total  int64            `json:"total"`
-	Faults map[string]int64 `json:"faults"`
-	Reused int64            `json:"reused"`
+	Total     int64            `json:"total"`
+	Inherited int64            `json:"inherited"` // answers that were taken over, beside Total
+	Faults    map[string]int64 `json:"faults"`
+	Reused    int64            `json:"reused"`
 }
 
 // Tokens counts tokens.

@@ -2,9 +2,11 @@ package train
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -15,12 +17,13 @@ import (
 // gate-score points, best minus seed.
 type Certificate struct {
 	Metric     string   `json:"metric"`
-	N          int      `json:"n"` // pairs; items of one cluster count once
+	N          int      `json:"n"`     // pairs; items of one cluster count once
+	Tasks      int      `json:"tasks"` // behind them
 	Difference *float64 `json:"difference"`
 	Low        *float64 `json:"low"`  // 95 % interval by the paired bootstrap (BCa); null: too few pairs, or all alike
 	High       *float64 `json:"high"` //
 
-	Wins   int      `json:"wins"` // tasks that the best skill scores higher on
+	Wins   int      `json:"wins"` // pairs that the best skill scores higher on
 	Losses int      `json:"losses"`
 	Ties   int      `json:"ties"`
 	P      *float64 `json:"mcnemar_p"` // exact, two-sided, on the discordant pairs; null if there are none
@@ -82,7 +85,7 @@ func newCertificate(metric string, pairs []gate.Pair, alpha float64, seed int64,
 		return &Certificate{Metric: metric, Alpha: alpha, Words: "not certified: " + err.Error()}
 	}
 	c := &Certificate{
-		Metric: metric, N: g.N, Wins: g.Wins, Losses: g.Losses, Ties: g.Ties, Alpha: alpha, Wealth: g.Wealth, SignE: g.SignE,
+		Metric: metric, N: g.N, Tasks: len(pairs), Wins: g.Wins, Losses: g.Losses, Ties: g.Ties, Alpha: alpha, Wealth: g.Wealth, SignE: g.SignE,
 		Certified: g.Certified && !same,
 	}
 	if diffs := g.Differences; len(diffs) > 0 {
@@ -113,16 +116,18 @@ func (c *Certificate) sentence(same bool) string {
 	case c.N == 0:
 		return "not certified: no test task was measured with both skills"
 	case same:
-		return "not certified: no change to the seed skill was accepted"
+		return "not certified: the best skill is the seed skill"
 	}
-	level := fmt.Sprintf("%g %%", 100*c.Alpha)
-	found := fmt.Sprintf("%+.1f points on %d test tasks", 100**c.Difference, c.N)
+	level := fmt.Sprintf("%.4g %%", 100*c.Alpha)
+	found := fmt.Sprintf("%+.1f points", 100**c.Difference)
 	if c.Low != nil {
-		found = fmt.Sprintf("%+.1f points (95 %% interval %+.1f to %+.1f) on %d test tasks", 100**c.Difference, 100**c.Low, 100**c.High, c.N)
+		found += fmt.Sprintf(" (95 %% interval %+.1f to %+.1f)", 100**c.Low, 100**c.High)
 	}
+	found += " on " + inClustersOf(plural.Of(c.Tasks, "test task", "test tasks"), c.Tasks, c.N)
 	if c.Certified {
-		if c.AtLeast != nil && *c.AtLeast > 0 {
-			return fmt.Sprintf("certified at the %s level: better than the seed skill by at least %.1f points; measured %s", level, 100**c.AtLeast, found)
+		if c.AtLeast != nil && *c.AtLeast >= 0.001 {
+			least := math.Floor(1000**c.AtLeast) / 10 // a bound is never rounded up
+			return fmt.Sprintf("certified at the %s level: better than the seed skill by at least %.1f points; measured %s", level, least, found)
 		}
 		return fmt.Sprintf("certified at the %s level: better than the seed skill; measured %s", level, found)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 )
 
 // Drift says that another model answered from some place on.
@@ -101,11 +102,13 @@ func (t *trainer) measureAgain(ctx context.Context, prefix string) error {
 		if !ok {
 			continue
 		}
-		var without []string
-		if err := t.measure(ctx, prefix+"/drift/"+name, in, &without); err != nil {
+		// A fresh sample: one that was drawn before is answered from the record.
+		place := rollout.Place{Prefix: prefix + "/drift/" + name, Sample: slices.Max(t.entry(in).Next)}
+		var without []string // told by a warning
+		if err := t.measure(ctx, place, in, &without); err != nil {
 			return err
 		}
-		t.store.addAll(t.entry(in), slices.Max(t.entry(in).Next), in.outcomes)
+		t.store.addAll(t.entry(in), place.Sample, in.outcomes)
 		t.refresh(in)
 	}
 	return nil

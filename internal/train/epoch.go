@@ -79,10 +79,10 @@ func (s *step) follow() {
 func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	prev := t.epochStart
 	defer func() { t.epochStart = t.current.skill }()
-	if epoch == 1 || !t.SlowUpdate && !t.MetaSkill {
+	if !t.looksBack(epoch) {
 		return nil
 	}
-	e := &epochEnd{trainer: t, epoch: epoch, prefix: fmt.Sprintf("e%d/end", epoch), prev: prev, files: map[string]any{}}
+	e := &epochEnd{trainer: t, epoch: epoch, prefix: endPrefix(epoch), prev: prev, files: map[string]any{}}
 	e.record.Epoch = epoch
 	if err := e.compareSkills(ctx); err != nil {
 		return err
@@ -98,6 +98,12 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	t.Events(event.EpochDone{Epoch: epoch, SlowUpdate: e.record.SlowUpdate, MetaSkill: e.meta.Content != ""})
 	return e.write()
 }
+
+// looksBack reports whether the skill is compared at the end of an epoch with
+// that of the epoch before.
+func (t *trainer) looksBack(epoch int) bool { return epoch > 1 && (t.SlowUpdate || t.MetaSkill) }
+
+func endPrefix(epoch int) string { return fmt.Sprintf("e%d/end", epoch) }
 
 // epochEnd is the work at the end of one epoch.
 type epochEnd struct {
@@ -115,15 +121,13 @@ type epochEnd struct {
 // compareSkills rolls out train tasks with both skills until the policy has
 // enough pairs or no tasks are left.
 func (e *epochEnd) compareSkills(ctx context.Context) error {
-	n := min(e.SlowSamples, len(e.Data.Train))
-	order := schedule.TrainBatch(len(e.Data.Train), len(e.Data.Train), e.Seed+int64(e.epoch)*2000)
+	n := e.sample()
 	policy, err := optimize.ParsePairPolicy(e.SlowPairs)
 	if err != nil {
 		return err
 	}
-	for at := 0; at < len(order) && len(e.pairs) < n; at += n {
-		tasks := pick(e.Data.Train, order[at:min(at+n, len(order))])
-		pairs, err := e.comparePart(ctx, at/n, tasks)
+	for part := 0; part*n < len(e.Data.Train) && len(e.pairs) < n; part++ {
+		pairs, err := e.comparePart(ctx, part, e.part(part))
 		if err != nil {
 			return err
 		}
@@ -138,17 +142,21 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 	return nil
 }
 
+// sample is how many tasks are compared at once.
+func (e *epochEnd) sample() int { return min(e.SlowSamples, len(e.Data.Train)) }
+
+// part returns the tasks that are compared together, from 0 up.
+func (e *epochEnd) part(i int) []task.Task {
+	n, all := e.sample(), len(e.Data.Train)
+	order := schedule.TrainBatch(all, all, e.Seed+int64(e.epoch)*2000)
+	return pick(e.Data.Train, order[i*n:min((i+1)*n, all)])
+}
+
 func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task) ([]optimize.Pair, error) {
 	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "compare epochs", Total: 2 * len(tasks)})
-	curr, err := e.arm2(ctx, comparedArm{"curr", part, e.current.skill}, tasks)
+	curr, prev, err := e.bothArms(ctx, part)
 	if err != nil {
 		return nil, err
-	}
-	prev := curr
-	if !e.unchanged() {
-		if prev, err = e.arm2(ctx, comparedArm{"prev", part, e.prev}, tasks); err != nil {
-			return nil, err
-		}
 	}
 	both := make([]int, 0, len(tasks))
 	for i := range tasks {
@@ -163,36 +171,68 @@ func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task)
 // can have changed either.
 func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.current.skill.Text() }
 
-// comparedArm is one of the two skills on one part of the tasks.
-type comparedArm struct {
-	name  string
-	part  int
-	skill skill.Skill
+// The two skills of a comparison.
+const (
+	armCurrent  = "curr"
+	armPrevious = "prev"
+)
+
+// openings are the rollouts of a part with both skills, the current one first. A
+// skill that the epoch left as it was is rolled out once.
+func (e *epochEnd) openings(part int, current skill.Skill) []opening {
+	out := []opening{{e.place(armCurrent), e.part(part), current}}
+	if e.prev.Text() != current.Text() {
+		out = append(out, opening{e.place(armPrevious), e.part(part), e.prev})
+	}
+	return out
 }
 
-// decisionKey names the decision to go on without tasks of this part: each part
-// decides for itself.
-func (a comparedArm) decisionKey(place rollout.Place) string {
-	if a.part == 0 {
-		return place.Prefix + "/without"
+// bothArms rolls out tasks with both skills at once.
+func (e *epochEnd) bothArms(ctx context.Context, part int) (curr, prev []trajectory.Outcome, err error) {
+	arms := e.openings(part, e.current.skill)
+	out := make([][]trajectory.Outcome, len(arms))
+	done := e.counter("compare epochs", len(arms)*len(arms[0].tasks))
+	g, gctx := together.WithContext(ctx)
+	for i, arm := range arms {
+		g.Go(func() (err error) {
+			out[i], err = e.all(gctx, arm, done)
+			return err
+		})
 	}
-	return fmt.Sprintf("%s/without/%d", place.Prefix, a.part)
-}
-
-func (e *epochEnd) arm2(ctx context.Context, arm comparedArm, tasks []task.Task) ([]trajectory.Outcome, error) {
-	place := rollout.Place{Prefix: e.prefix + "/compare/" + arm.name}
-	out, err := e.roll(ctx, "compare epochs", place, tasks, arm.skill)
-	if err != nil {
-		return nil, err
+	if err := g.Wait(); err != nil {
+		return nil, nil, err
 	}
-	if missing := missingOf(out); len(missing) > 0 {
-		without := pick(tasks, missing)
-		if err := e.giveUp(ctx, arm.decisionKey(place), place, without); err != nil {
-			return nil, err
+	if err := e.healthy(); err != nil {
+		return nil, nil, err
+	}
+	for i, arm := range arms {
+		if err := e.without(ctx, part, arm, out[i]); err != nil {
+			return nil, nil, err
 		}
-		e.record.Unmeasured = append(e.record.Unmeasured, idsOf(without)...)
 	}
-	return out, nil
+	return out[0], out[len(out)-1], nil
+}
+
+func (e *epochEnd) place(arm string) rollout.Place {
+	return rollout.Place{Prefix: e.prefix + "/compare/" + arm}
+}
+
+// without records what could not be measured of an arm. Each part decides for
+// itself.
+func (e *epochEnd) without(ctx context.Context, part int, arm opening, out []trajectory.Outcome) error {
+	missing := missingOf(out)
+	if len(missing) == 0 {
+		return nil
+	}
+	key, without := arm.place.Prefix+"/without", pick(arm.tasks, missing)
+	if part > 0 {
+		key = fmt.Sprintf("%s/%d", key, part)
+	}
+	if err := e.giveUp(ctx, key, arm.place, without); err != nil {
+		return err
+	}
+	e.record.Unmeasured = append(e.record.Unmeasured, idsOf(without)...)
+	return nil
 }
 
 // ask runs slow update and meta skill side by side.

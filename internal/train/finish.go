@@ -23,7 +23,8 @@ func (t *trainer) baseline(ctx context.Context) error {
 	var without []string
 	if t.Gate != "off" {
 		t.Events(event.StageStarted{Stage: "baseline", Total: len(t.Data.Selection)})
-		if err := t.measure(ctx, "seed/selection", &seed, &without); err != nil {
+		t.begin(ctx, 0, t.Skill)
+		if err := t.measure(ctx, rollout.Place{Prefix: "seed/selection"}, &seed, &without); err != nil {
 			return err
 		}
 		arm := t.arm(seed.outcomes)
@@ -57,8 +58,8 @@ func (t *trainer) baseline(ctx context.Context) error {
 
 // measure scores a skill on the whole selection split; without takes the items
 // that could not be measured.
-func (t *trainer) measure(ctx context.Context, prefix string, in *incumbent, without *[]string) error {
-	place := rollout.Place{Prefix: prefix}
+func (t *trainer) measure(ctx context.Context, place rollout.Place, in *incumbent, without *[]string) error {
+	prefix := place.Prefix
 	out, err := t.roll(ctx, "selection", place, t.Data.Selection, in.skill)
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (t *trainer) promote(ctx context.Context, final *FinalRecord) error {
 	}
 	if !t.known(t.current) {
 		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
-		if err := t.measure(ctx, "final/selection", &t.current, &final.Unmeasured); err != nil {
+		if err := t.measure(ctx, rollout.Place{Prefix: "final/selection"}, &t.current, &final.Unmeasured); err != nil {
 			return err
 		}
 	}

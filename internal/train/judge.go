@@ -37,7 +37,7 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	done := t.counter("gate", len(t.Data.Selection))
+	done, saw := t.counter("gate", len(t.Data.Selection)), t.watch(ctx, cand, r)
 	res, err := gate.Run(ctx, t.trial(cand), policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
@@ -46,6 +46,9 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 		out, err := t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
 		if err == nil && out.Status.Measured() {
 			done()
+			if arm == gate.Candidate {
+				saw(item, out)
+			}
 		}
 		return out, err
 	})

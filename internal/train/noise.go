@@ -8,9 +8,13 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Noise is what asking the seed skill's items twice says about the selection
@@ -65,11 +69,12 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 	}
 	n.Within = math.Sqrt(within)
 	n.Alike = t.Steady && n.Twice > 0 && len(flips) == 0
-	if err := n.assess(); err != nil {
+	if err := n.assess(inflation(t.store.units)); err != nil {
 		return fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
-	if few := math.Max(1, t.Risk*t.Risk); float64(n.Items) <= few {
-		n.Advice = fmt.Sprintf("%d selection task cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict", n.Items)
+	if units := len(t.store.units); float64(units) <= math.Max(1, t.Risk*t.Risk) {
+		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
+			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
 	}
 	t.alike, t.history.Noise = n.Alike, n
 	t.Events(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
@@ -78,6 +83,14 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 	}
 	t.refresh(seed)
 	return nil
+}
+
+// inClustersOf says how many clusters some tasks are in, if any of them share one.
+func inClustersOf(tasks string, items, units int) string {
+	if units == items {
+		return tasks
+	}
+	return tasks + " in " + plural.Of(units, "cluster", "clusters")
 }
 
 // stratum is a part of the items, and those of them that are asked twice.
@@ -140,11 +153,22 @@ func (e *entry) repeated(items []int) (variance float64, n int) {
 	return sum / float64(free), n
 }
 
+// inflation is how much larger the error of a mean over units is than that of a mean
+// over their items: 1 where all units have as many.
+func inflation(units [][]int) float64 {
+	inverse, items := 0.0, 0
+	for _, u := range units {
+		inverse += 1 / float64(len(u))
+		items += len(u)
+	}
+	return math.Sqrt(inverse*float64(items)) / float64(len(units))
+}
+
 // assess derives what can be seen, and what would help.
-func (n *Noise) assess() error {
+func (n *Noise) assess(inflation float64) error {
 	items := float64(n.Items)
 	n.Detectable = 1 / items
-	sigma := n.Within * math.Sqrt2 // of the difference on one item
+	sigma := n.Within * math.Sqrt2 * inflation // of the difference on one item
 	if sigma > 0 {
 		seen, err := stats.MinimumDetectable(sigma, n.Items, seenAlpha, seenPower)
 		if err != nil {
@@ -172,7 +196,7 @@ func (n *Noise) assess() error {
 // Reported is the best skill's score on the selection split, told in three ways.
 type Reported struct {
 	Metric      string  `json:"metric"`
-	Pooled      float64 `json:"pooled"`   // mean of all evaluations, each item counting once
+	Pooled      float64 `json:"pooled"`   // mean of all evaluations, each item counting once, and each cluster
 	Low         float64 `json:"low"`      // its 95 % interval, for tasks like these
 	High        float64 `json:"high"`     //
 	Naive       float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
@@ -192,9 +216,12 @@ func (t *trainer) reported(in *incumbent) *Reported {
 	if mean == nil {
 		return nil
 	}
-	n := len(e.measured())
-	r := &Reported{Fresh: t.score(in.skill, t.fresh), Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: n, Evaluations: e.evaluations()}
-	if v := t.score(in.skill, e.outcomes); v != nil {
+	_, n := overUnits(e.units, e.Pooled)
+	r := &Reported{
+		Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: len(e.measured()), Evaluations: e.evaluations(),
+		Fresh: t.once(in.skill, t.fresh),
+	}
+	if v := t.once(in.skill, e.outcomes); v != nil {
 		r.Naive = *v
 	}
 	known, means := t.store.shrunken()
@@ -206,4 +233,21 @@ func (t *trainer) reported(in *incumbent) *Reported {
 	ci := score.Wilson(min(1, max(0, *mean-e.bonus)), n, score.Z95)
 	r.Low, r.High = ci.Low+e.bonus, ci.High+e.bonus
 	return r
+}
+
+// once is the gate score of one pass, each unit counting once; nil if nothing of
+// it was measured.
+func (t *trainer) once(s skill.Skill, out []trajectory.Outcome) *float64 {
+	of := make([]gate.Pooled, len(t.Data.Selection))
+	for i, o := range out {
+		if o.Status.Measured() {
+			of[i] = gate.Pooled{Sum: t.scoreOf(o), N: 1}
+		}
+	}
+	v, n := overUnits(t.store.units, of)
+	if n == 0 {
+		return nil
+	}
+	v += t.Projection.Of(score.Pair{}, t.density(s))
+	return &v
 }

@@ -90,7 +90,9 @@ type Asker func(prefix string) optimize.Ask
 // Recorder records a decision that goes on without some items, and gives those
 // items up, in one transaction. Decision returns the decision recorded under a
 // key, or computes and records it; an error of compute is returned as it is.
+// Decided tells whether there is one, and computes nothing.
 type Recorder interface {
+	Decided(key string) ([]byte, bool)
 	Unmeasured(ctx context.Context, decisionKey string, decision []byte, keys []string) error
 	Decision(ctx context.Context, key string, compute func() ([]byte, error)) ([]byte, error)
 }
@@ -119,4 +121,9 @@ type Deps struct {
 	// Pace is told of each part of the run before it begins; an error ends the run
 	// there. It must not change what the run decides. Nil: nobody wants to know.
 	Pace func(Part) error
+	// Overlap lets the rollouts that a part of the loop begins with be begun before
+	// Pace is told of it: as soon as the skill that they are made with is certain,
+	// while answers of the part before are still out. It changes nothing but when
+	// they are made.
+	Overlap bool
 }

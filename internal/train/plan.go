@@ -64,8 +64,8 @@ func (o Options) raceRollouts(steps, selection int) int {
 			more += 2 * selection // the last guidance is raced against the best
 		}
 	}
-	if o.Reselect > 1 {
-		more += 2 * o.Reselect * selection // each round has half as many as the one before
+	for field := o.Reselect; field > 1; field = halved(field) {
+		more += field * selection
 	}
 	return twice + more + fresh
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
+	"github.com/seed-f4525e22/skillopt/score"
 )
 
 // VaryTemperature is the Population.Vary with which candidates differ by the
@@ -111,6 +113,7 @@ func (s *step) asker() optimize.Ask {
 // against the incumbent, and takes the best of the accepted or what comes of
 // merging them.
 func (s *step) populate(ctx context.Context, budget int, patches hand) error {
+	s.coming = nil // which of them is taken is not certain before all are weighed
 	var all []*variant
 	hands := s.deal(patches)
 	for i, h := range hands {
@@ -121,7 +124,14 @@ func (s *step) populate(ctx context.Context, budget int, patches hand) error {
 		all = append(all, v)
 	}
 	for i, v := range all {
+		drifts := len(s.history.Drift)
 		if err := v.weighAmong(ctx, all[:i]); err != nil {
+			return err
+		}
+		if len(s.history.Drift) == drifts {
+			continue
+		}
+		if err := s.weighAnew(ctx, all[:i]); err != nil {
 			return err
 		}
 	}
@@ -205,6 +215,23 @@ func (v *variant) weighAmong(ctx context.Context, earlier []*variant) error {
 	return nil
 }
 
+// weighAnew judges those again of whom all was forgotten since, because another model
+// answers now.
+func (s *step) weighAnew(ctx context.Context, earlier []*variant) error {
+	for _, v := range earlier {
+		if !v.weighed || s.entry(&v.cand).evaluations() > 0 {
+			continue
+		}
+		v.prefix += "/anew"
+		s.entry(&v.cand).Accepted = v.was
+		v.record.Action, v.record.Unmeasured = "", slices.Clip(s.record.Unmeasured)
+		if err := v.weighAmong(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // undecided is errIndecisive if the gate could decide on none of those it saw, for
 // want of measurements.
 func undecided(all []*variant) error {
@@ -277,7 +304,15 @@ func compareScores(a, b *float64) int {
 	case b == nil:
 		return 1
 	}
-	return cmp.Compare(*a, *b)
+	return compareMeans(*a, *b)
+}
+
+// compareMeans orders scores. What differs by rounding alone is equal.
+func compareMeans(a, b float64) int {
+	if math.Abs(a-b) <= score.Negligible {
+		return 0
+	}
+	return cmp.Compare(a, b)
 }
 
 // crown makes the candidate that is taken the incumbent. Others that were accepted
@@ -295,8 +330,25 @@ func (s *step) crown(taken *variant, all []*variant) {
 			taken.verdict.Action = gate.AcceptNewBest
 		}
 		s.record.Action = string(taken.verdict.Action)
+		for i := range s.record.Candidates {
+			if c := &s.record.Candidates[i]; c.Taken {
+				c.Action = s.record.Action
+			}
+		}
+		if taken.from != nil { // it was judged against another candidate
+			s.record.Difference, s.record.SE = difference(s.record.Candidate, s.entry(&s.current).mean()), nil
+		}
 	}
 	s.adopt(taken.cand, taken.verdict)
+}
+
+// difference is a - b, nil if one of them is not known.
+func difference(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	d := *a - *b
+	return &d
 }
 
 // takeOver makes a candidate's record and files those of the step.
@@ -320,7 +372,8 @@ func (s *step) takeOver(chosen *variant, all []*variant) {
 func (s *step) candidateRecord(v *variant, taken bool) CandidateRecord {
 	out := CandidateRecord{
 		Index: v.index, Merged: v.from, Hash: v.record.CandidateHash, Action: v.record.Action, Reason: v.record.Reason,
-		Score: v.record.Candidate, Difference: v.record.Difference, SE: v.record.SE, Edits: len(v.updated.Applied), Taken: taken,
+		Score: v.record.Candidate, Difference: v.record.Difference, SE: v.record.SE, Edits: len(v.updated.Applied),
+		Unmeasured: v.verdict.Unmeasured, Taken: taken,
 	}
 	if v.accepted() && s.Gate == ModeRace {
 		out.Shrunken = s.standing(v)

@@ -1,18 +1,16 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/prompt"
-	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -193,12 +191,16 @@ func TestPopulationIsDeterministic(t *testing.T) {
 			o.Population.Vary, o.Epochs, o.SlowUpdate, o.Steady = vary, 2, true, false
 			once := noisyWorld()
 			once.must(t, o)
-			wide := noisyWorld()
-			if _, err := wide.wide(t.Context(), o, 8); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(once.files, wide.files); diff != "" {
-				t.Errorf("files of one worker and of eight (-one +eight):\n%s", diff)
+			for _, n := range []int{1, 8} {
+				synctest.Test(t, func(t *testing.T) {
+					w := noisyWorld()
+					if _, err := w.jittered(t.Context(), o, n); err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(once.files, w.files); diff != "" {
+						t.Errorf("files of %d workers (-all at once +so many):\n%s", n, diff)
+					}
+				})
 			}
 			cut := noisyWorld()
 			cut.refuse = func(name string) error {
@@ -226,14 +228,6 @@ func noisyWorld() *world {
 	w.lines = byAnalyst("rule a", "rule b", "harm c", "rule c\nnothing")
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"rule c"}, 4: {"rule d"}}
 	return w
-}
-
-// wide trains with so many rollouts at once.
-func (w *world) wide(ctx context.Context, o Options, n int) (*Result, error) {
-	return Run(ctx, o, Deps{
-		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: n}, Ask: w.ask, Record: w,
-		Prompts: prompt.Default(), Files: w, Events: w.event,
-	})
 }
 
 func TestCompatible(t *testing.T) {

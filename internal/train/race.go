@@ -11,7 +11,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -25,6 +24,7 @@ const ModeRace = "race"
 // incumbent was measured with, the incumbent is measured again and the race is
 // run once more.
 func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
+	t.put(cand)
 	before := maps.Clone(t.entry(&t.current).served)
 	res, err := t.raceOnce(ctx, prefix, cand, r)
 	if err != nil {
@@ -39,6 +39,11 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 	}
 	v := res.Verdict
 	c := t.entry(cand)
+	if v.Action.Accepted() && t.alike && t.Confirm == string(gate.ConfirmAuto) {
+		if err := t.recheck(ctx, prefix, cand); err != nil {
+			return gate.Verdict{}, err
+		}
+	}
 	if v.Action.Accepted() {
 		c.Accepted = true
 		v.Action = gate.Accept
@@ -47,11 +52,6 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 		}
 	}
 	t.judged(c, prefix, v)
-	if v.Action.Accepted() && t.alike && t.Confirm == string(gate.ConfirmAuto) {
-		if err := t.recheck(ctx, prefix, cand); err != nil {
-			return gate.Verdict{}, err
-		}
-	}
 	t.refresh(cand)
 	t.refresh(&t.current)
 	t.refresh(&t.best)
@@ -93,6 +93,7 @@ func (t *trainer) raceTrial(prefix string, cand *incumbent) gate.Trial {
 	c, inc := t.entry(cand), t.entry(&t.current)
 	trial := t.trial(cand)
 	trial.Candidate, trial.Incumbent, trial.Best = c.outcomes, inc.outcomes, nil
+	trial.PastScores = slices.Clone(c.sums)
 	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
 	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
 	if t.best.skill.Text() != t.current.skill.Text() {
@@ -118,9 +119,8 @@ func Strata(tasks []task.Task, cluster string) (types, clusters []string) {
 	for i, tk := range tasks {
 		types[i] = tk.Type
 		typed = typed || tk.Type != ""
-		if v, ok := tk.Fields()[cluster]; ok && cluster != "" {
-			clusters[i], clustered = fmt.Sprint(v), true
-		}
+		clusters[i] = tk.Cluster(cluster)
+		clustered = clustered || clusters[i] != ""
 	}
 	if !typed {
 		types = nil
@@ -165,7 +165,7 @@ func (t *trainer) choose() {
 
 // promoteRaced puts a final skill that no gate has seen to it, against the best.
 func (t *trainer) promoteRaced(ctx context.Context, final *FinalRecord) error {
-	if t.known(t.current) {
+	if t.known(t.current) && t.entry(&t.current).Accepted {
 		return nil
 	}
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
@@ -184,8 +184,17 @@ func (t *trainer) promoteRaced(ctx context.Context, final *FinalRecord) error {
 	return nil
 }
 
+// put notes with a candidate where it comes from. What was never accepted before
+// comes from where it was proposed last.
+func (t *trainer) put(cand *incumbent) {
+	if e := t.entry(cand); !e.Accepted {
+		e.Origin, e.Step, e.Parent, e.Edits = cand.origin, cand.step, t.current.skill.Hash(), cand.edits
+	}
+}
+
 // remember keeps what a gate without a race has read.
 func (t *trainer) remember(prefix string, cand *incumbent, res gate.Result) {
+	t.put(cand)
 	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(cand), gate.Incumbent: t.entry(&t.current)}
 	for _, d := range res.Readings {
 		t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
@@ -199,25 +208,16 @@ func (t *trainer) bestArm() Arm {
 	if t.fresh != nil {
 		return t.arm(t.fresh)
 	}
-	arm := t.arm(t.best.outcomes)
 	if t.Gate != ModeRace {
-		return arm
+		return t.arm(t.best.outcomes)
 	}
-	e := t.entry(&t.best)
-	p := score.Mean(e.pairs())
-	ci := score.Wilson(p.Hard, arm.N, score.Z95)
-	arm.Hard, arm.Soft, arm.Low, arm.High = p.Hard, p.Soft, ci.Low, ci.High
-	return arm
+	return t.arm(t.entry(&t.best).means())
 }
 
 // judged notes a decision with its candidate.
 func (t *trainer) judged(c *entry, prefix string, v gate.Verdict) {
-	against := t.current.skill.Hash()
-	if c.Parent == "" {
-		c.Parent = against
-	}
 	c.Judged = append(c.Judged, Judgement{
-		At: prefix, Against: against, Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
+		At: prefix, Against: t.current.skill.Hash(), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
 	})
 }
 

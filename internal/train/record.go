@@ -82,7 +82,8 @@ type CandidateRecord struct {
 	Shrunken   *float64 `json:"shrunken,omitempty"`
 	Difference *float64 `json:"difference,omitempty"` // to what it was judged against
 	SE         *float64 `json:"difference_se,omitempty"`
-	Taken      bool     `json:"taken,omitempty"` // it became the current skill
+	Unmeasured []string `json:"unmeasured,omitempty"` // items that it was judged without
+	Taken      bool     `json:"taken,omitempty"`      // it became the current skill
 }
 
 // EpochRecord is what the end of an epoch decided.

@@ -41,7 +41,7 @@ func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
 			return nil
 		}
 		final.Reselect = append(final.Reselect, heat)
-		field = field[:(len(field)+1)/2]
+		field = field[:halved(len(field))]
 	}
 	if len(final.Reselect) > 0 {
 		e := field[0]
@@ -51,6 +51,9 @@ func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
 	return nil
 }
 
+// halved is how many of a field go on to the next round.
+func halved(field int) int { return (field + 1) / 2 }
+
 // contenders are the accepted candidates with the highest shrunken means, best
 // first.
 func (t *trainer) contenders() []*entry {
@@ -59,15 +62,7 @@ func (t *trainer) contenders() []*entry {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case means[a] > means[b]:
-			return -1
-		case means[a] < means[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return compareMeans(means[b], means[a]) })
 	return pick(known, order[:min(len(order), t.Reselect)])
 }
 
@@ -115,32 +110,24 @@ func (r *reselection) measure(ctx context.Context, round int, field []*entry) er
 // rank sorts the field by its fresh passes over the items that all of it has; a
 // tie leaves the order as it was. ok is false if those are too few.
 func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
-	var common []int
-	for k := range r.Data.Selection {
-		if !slices.ContainsFunc(field, func(e *entry) bool { return r.fresh[e][k].N == 0 }) {
-			common = append(common, k)
-		}
-	}
-	h.Items = len(common)
-	if !gate.Enough(len(r.Data.Selection), len(r.Data.Selection)-len(common)) {
-		return h, false
-	}
 	means := map[*entry]float64{}
 	for _, e := range field {
-		for _, k := range common {
-			means[e] += r.fresh[e][k].Mean() / float64(len(common))
+		common := slices.Clone(r.fresh[e])
+		h.Items = 0
+		for k := range common {
+			if slices.ContainsFunc(field, func(o *entry) bool { return r.fresh[o][k].N == 0 }) {
+				common[k] = gate.Pooled{}
+				continue
+			}
+			h.Items++
 		}
+		means[e], _ = overUnits(r.store.units, common)
 		means[e] += e.bonus
 	}
-	slices.SortStableFunc(field, func(a, b *entry) int {
-		switch {
-		case means[a] > means[b]:
-			return -1
-		case means[a] < means[b]:
-			return 1
-		}
-		return 0
-	})
+	if n := len(r.Data.Selection); !gate.Enough(n, n-h.Items) {
+		return h, false
+	}
+	slices.SortStableFunc(field, func(a, b *entry) int { return compareMeans(means[b], means[a]) })
 	for _, e := range field {
 		h.Skills, h.Fresh = append(h.Skills, e.Hash), append(h.Fresh, means[e])
 	}

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -25,27 +24,25 @@ const openings = "final/test/opened"
 // a fork takes it over, because it knows the scores.
 func IsOpening(key string) bool { return key == openings || strings.HasPrefix(key, openings+"/") }
 
-var errSealed = errors.New("the test split was opened before")
-
 // maxOpenings bounds the search for the last opening.
 const maxOpenings = 1000
 
 // open records that the test split is opened for these arms. The first time it
 // is, and again for the same skills: then the answers are in the record. For
-// other skills it is refused unless Reopen allows it.
+// other skills it is refused unless Reopen allows it. Openings for others in
+// between count: whoever has seen both can choose.
 func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
 	skills := map[string]string{}
 	for _, a := range arms {
 		skills[a.name] = a.hash()
 	}
-	s := &seal{places: map[string]rollout.Place{}}
+	s := &seal{places: map[string]rollout.Place{}, refused: true}
 	for n := 1; n <= maxOpenings; n++ {
-		found, fresh, err := t.opening(ctx, Opening{Number: n, Skills: skills}, n == 1 || t.Reopen)
+		found, fresh, err := t.opening(ctx, Opening{Number: n, Skills: skills}, s.refused && (n == 1 || t.Reopen))
 		if err != nil {
 			return nil, err
 		}
 		if found == nil {
-			s.refused = true
 			return s, nil
 		}
 		s.openings = append(s.openings, *found)
@@ -56,7 +53,10 @@ func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
 				}
 			}
 		}
-		if fresh || sameSkills(found.Skills, skills) {
+		if sameSkills(found.Skills, skills) {
+			s.refused = false
+		}
+		if fresh {
 			return s, nil
 		}
 	}
@@ -77,16 +77,11 @@ func (t *trainer) opening(ctx context.Context, want Opening, allowed bool) (foun
 	if want.Number > 1 {
 		key = fmt.Sprintf("%s/%d", openings, want.Number)
 	}
-	data, err := t.Record.Decision(ctx, key, func() ([]byte, error) {
-		if !allowed {
-			return nil, errSealed
-		}
-		fresh = true
-		return json.Marshal(want)
-	})
-	if errors.Is(err, errSealed) {
+	_, known := t.Record.Decided(key)
+	if !known && !allowed {
 		return nil, false, nil
 	}
+	data, err := t.Record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(want) })
 	if err != nil {
 		return nil, false, err
 	}
@@ -94,7 +89,7 @@ func (t *trainer) opening(ctx context.Context, want Opening, allowed bool) (foun
 	if err := json.Unmarshal(data, found); err != nil {
 		return nil, false, fmt.Errorf("read the record of %s: %w", key, err)
 	}
-	return found, fresh, nil
+	return found, !known, nil
 }
 
 func sameSkills(a, b map[string]string) bool {

@@ -46,7 +46,7 @@ var errIndecisive = errors.New("too few items could be measured to decide")
 // run carries the step out; an indecisive one is tried once more from its
 // rollouts on, under keys of its own.
 func (s *step) run(ctx context.Context) error {
-	s.prefix = fmt.Sprintf("e%d/s%d", s.epoch, s.number)
+	s.prefix = s.key()
 	s.reset()
 	err := s.try(ctx)
 	if errors.Is(err, errIndecisive) {
@@ -61,6 +61,13 @@ func (s *step) run(ctx context.Context) error {
 		return err
 	}
 	return s.close()
+}
+
+func (s *step) key() string { return fmt.Sprintf("e%d/s%d", s.epoch, s.number) }
+
+// place is where the rollouts of a microbatch stand.
+func (s *step) place(microbatch int) rollout.Place {
+	return rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", s.prefix, microbatch)}
 }
 
 func (s *step) reset() {
@@ -125,7 +132,7 @@ func (s *step) rolloutAndReflect(ctx context.Context, budget int) error {
 	for i, b := range s.batches {
 		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
 		tasks := pick(s.Data.Train, s.drawn(b).Items)
-		place := rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", s.prefix, i)}
+		place := s.place(i)
 		outcomes, err := s.roll(gctx, "rollout", place, tasks, s.current.skill)
 		if err == nil {
 			err = s.coverBatch(ctx, place, tasks, outcomes)
@@ -189,11 +196,19 @@ func (e *NothingMeasuredError) Error() string {
 
 // roll rolls out tasks and reports progress.
 func (t *trainer) roll(ctx context.Context, stage string, place rollout.Place, tasks []task.Task, sk skill.Skill) ([]trajectory.Outcome, error) {
-	out, err := t.Roller.All(ctx, place, tasks, sk, t.counter(stage, len(tasks)))
+	out, err := t.all(ctx, opening{place, tasks, sk}, t.counter(stage, len(tasks)))
 	if err != nil {
 		return out, err
 	}
 	return out, t.healthy()
+}
+
+// all makes rollouts, or waits for them if they were begun ahead.
+func (t *trainer) all(ctx context.Context, o opening, done func()) ([]trajectory.Outcome, error) {
+	if a := t.ahead.take(o); a != nil {
+		return a.wait(ctx, done)
+	}
+	return t.Roller.All(ctx, o.place, o.tasks, o.skill, done)
 }
 
 // healthy asks whether it makes sense to go on.
@@ -354,7 +369,7 @@ func (s *step) judge(ctx context.Context) error {
 // weigh asks the gate about the candidate and keeps what it says. The incumbent
 // stays in its place.
 func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
-	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d%s", s.number, s.label)}
+	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d%s", s.number, s.label), edits: s.record.Edits}
 	s.record.CandidateHash = cand.skill.Hash()
 	s.record.CandidateLen = len([]rune(cand.skill.Text()))
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: len(s.Data.Selection)})
@@ -362,7 +377,6 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 	if err != nil {
 		return cand, v, err
 	}
-	s.entry(&cand).Edits = s.record.Edits
 	s.record.Difference, s.record.SE, s.record.Phase, s.record.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
 	s.record.Action, s.record.Reason = string(v.Action), v.Reason
 	s.record.Candidate, s.before = v.Candidate, v.Current

@@ -35,7 +35,7 @@ type Candidate struct {
 	Pooled []gate.Pooled `json:"pooled,omitempty"`
 	Next   []int         `json:"next,omitempty"`
 
-	Mean     *float64 `json:"mean"`     // of the items' pooled means; null: too few items are measured
+	Mean     *float64 `json:"mean"`     // of the items' pooled means, a cluster as one; null: too few items are measured
 	Shrunken *float64 `json:"shrunken"` // the same, pulled toward the mean of all that were accepted
 }
 
@@ -54,6 +54,7 @@ type Judgement struct {
 // store keeps every candidate of a run by its text.
 type store struct {
 	items      []string
+	units      [][]int // what counts once: an item, or those of a cluster
 	projection score.Projection
 	byHash     map[string]*entry
 	order      []*entry
@@ -68,10 +69,11 @@ type entry struct {
 	sums     []score.Pair
 	squares  []float64 // of gate scores
 	served   served
+	units    [][]int // of the store
 }
 
-func newStore(items []string, p score.Projection) *store {
-	return &store{items: items, projection: p, byHash: map[string]*entry{}}
+func newStore(items []string, clusters []string, p score.Projection) *store {
+	return &store{items: items, units: gate.Units(len(items), clusters), projection: p, byHash: map[string]*entry{}}
 }
 
 // of returns the entry of a skill, which is begun if there is none.
@@ -80,7 +82,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 	if e, ok := s.byHash[hash]; ok {
 		return e
 	}
-	e := &entry{skill: in.skill, bonus: bonus}
+	e := &entry{skill: in.skill, bonus: bonus, units: s.units}
 	e.Hash, e.Origin, e.Step, e.Text = hash, in.origin, in.step, in.skill.Text()
 	e.Next = make([]int, len(s.items))
 	e.forget(s.items)
@@ -130,21 +132,55 @@ func (s *store) addAll(e *entry, sample int, out []trajectory.Outcome) {
 	}
 }
 
-// mean is the gate score of all evaluations, each item counting once. It is nil
+// mean is the gate score of all evaluations, each unit counting once. It is nil
 // when too few items are measured to claim anything.
 func (e *entry) mean() *float64 {
-	sum, n := 0.0, 0
-	for _, p := range e.Pooled {
-		if p.N > 0 {
-			sum += p.Mean()
-			n++
-		}
-	}
+	n := len(e.measured())
 	if n == 0 || !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
 		return nil
 	}
-	v := sum/float64(n) + e.bonus
+	v, _ := overUnits(e.units, e.Pooled)
+	v += e.bonus
 	return &v
+}
+
+// overUnits is the mean over units of the means of their measured items, and how
+// many units have one.
+func overUnits(units [][]int, of []gate.Pooled) (mean float64, n int) {
+	for _, u := range units {
+		sum, items := 0.0, 0
+		for _, i := range u {
+			if of[i].N > 0 {
+				sum += of[i].Mean()
+				items++
+			}
+		}
+		if items > 0 {
+			mean += sum / float64(items)
+			n++
+		}
+	}
+	return mean / float64(max(1, n)), n
+}
+
+// noise is the variance of the mean when one evaluation varies by within around
+// that of its item.
+func (e *entry) noise(within float64) float64 {
+	sum, n := 0.0, 0.0
+	for _, u := range e.units {
+		of, items := 0.0, 0.0
+		for _, i := range u {
+			if p := e.Pooled[i]; p.N > 0 {
+				of += within / float64(p.N)
+				items++
+			}
+		}
+		if items > 0 {
+			sum += of / (items * items)
+			n++
+		}
+	}
+	return sum / (n * n)
 }
 
 // evaluations is how many were made.
@@ -156,12 +192,12 @@ func (e *entry) evaluations() int {
 	return n
 }
 
-// pairs returns each measured item's mean scores.
-func (e *entry) pairs() []score.Pair {
-	var out []score.Pair
+// means returns the outcomes of the items with the mean scores of all evaluations.
+func (e *entry) means() []trajectory.Outcome {
+	out := slices.Clone(e.outcomes)
 	for i, p := range e.Pooled {
 		if n := float64(p.N); p.N > 0 {
-			out = append(out, score.Pair{Hard: e.sums[i].Hard / n, Soft: e.sums[i].Soft / n})
+			out[i].Hard, out[i].Soft = e.sums[i].Hard/n, e.sums[i].Soft/n
 		}
 	}
 	return out
@@ -203,15 +239,7 @@ func (s *store) shrunken() ([]*entry, []float64) {
 	}
 	errs := make([]float64, len(known))
 	for i, e := range known {
-		// Var = within * sum(1/N_i) / n^2
-		n := 0.0
-		for _, p := range e.Pooled {
-			if p.N > 0 {
-				errs[i] += within / float64(p.N)
-				n++
-			}
-		}
-		errs[i] /= n * n
+		errs[i] = e.noise(within)
 		centre, noise = centre+means[i]/k, noise+errs[i]/k
 	}
 	for _, m := range means {
@@ -234,7 +262,7 @@ func (s *store) best() *entry {
 	}
 	at := 0
 	for i, m := range means {
-		if m > means[at] {
+		if m > means[at]+score.Negligible {
 			at = i
 		}
 	}

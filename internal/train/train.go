@@ -26,6 +26,7 @@ func Run(ctx context.Context, o Options, d Deps) (*Result, error) {
 		return nil, err
 	}
 	err = t.run(ctx)
+	t.abandon(err)
 	return t.result(), err
 }
 
@@ -51,6 +52,8 @@ type trainer struct {
 	curriculum *schedule.Curriculum
 	settled    *schedule.Settled // nil: tasks are drawn alike, settled or not
 	parts      int               // of the loop that are done
+	coming     *coming           // the part after the present one; nil: what it begins with is not certain before
+	ahead      begun
 	counts     struct{ accepted, rejected, skipped, lost int }
 }
 
@@ -61,6 +64,7 @@ type incumbent struct {
 	origin   string               // "seed", "step 3", "slow update, epoch 2"
 	outcomes []trajectory.Outcome // on the selection split, nil if it was not measured
 	score    *float64
+	edits    []skill.Report // that made it of the incumbent before it
 }
 
 func newTrainer(o Options, d Deps) (*trainer, error) {
@@ -68,7 +72,12 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	t := &trainer{Options: o, Deps: d, mode: mode, store: newStore(idsOf(d.Data.Selection), o.Projection)}
+	t := &trainer{Options: o, Deps: d, mode: mode}
+	var clusters []string
+	if o.Gate == ModeRace { // no other gate knows of them
+		_, clusters = t.strata()
+	}
+	t.store = newStore(idsOf(d.Data.Selection), clusters, o.Projection)
 	if t.Events == nil {
 		t.Events = func(event.Event) {}
 	}
@@ -99,6 +108,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 }
 
 func (t *trainer) run(ctx context.Context) error {
+	t.coming = &coming{epoch: 1}
 	if err := t.baseline(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
@@ -127,6 +137,7 @@ func (t *trainer) loop(ctx context.Context) error {
 		for i := range perEpoch {
 			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
 			s.batches = batches[i*t.Accumulation : (i+1)*t.Accumulation]
+			t.coming = &coming{epoch, i + 1}
 			err := t.next(Part{Name: PartStep, Step: s.number})
 			if err == nil {
 				err = s.run(ctx)
@@ -136,6 +147,7 @@ func (t *trainer) loop(ctx context.Context) error {
 			}
 			t.parts++
 		}
+		t.coming = &coming{epoch: epoch + 1}
 		err = t.next(Part{Name: PartEpochEnd})
 		if err == nil {
 			err = t.endEpoch(ctx, epoch)

@@ -37,14 +37,17 @@ type world struct {
 	notes     map[int][]string          // step -> appendix notes
 	reply     map[string]string         // stage -> reply, instead of the usual one
 	lines     func(key string) []string // that a failure analyst wants to append, instead of propose
+	undo      map[int]string            // step -> line that failure analysts want to delete
 	guidance  map[int]string            // epoch -> slow update
 	memory    map[int]string            // epoch -> meta skill
 	asking    func(key, stage string)   // is told of each question
 	rolling   func(key string)          // is told of each rollout
+	breaks    func(key string) error    // what ends a rollout, and the run
 	health    error                     // what Health says
 	refuse    func(name string) error   // what writing a file says
 	askErr    func(stage string) error  // what asking says
 	decideErr error
+	overlap   bool // begin rollouts of the next part while answers of this one are out
 
 	mu        sync.Mutex
 	rollouts  []string            // keys, one a rollout that was sent
@@ -94,7 +97,7 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	d := Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-		Usage: func() event.Progress { return event.Progress{Calls: 1} },
+		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap,
 	}
 	return Run(ctx, o, d)
 }
@@ -118,6 +121,11 @@ func (w *world) Run(_ context.Context, p rollout.Place, tk task.Task, s skill.Sk
 	w.rollouts = append(w.rollouts, key)
 	w.skills[key] = s.Text()
 	w.mu.Unlock()
+	if w.breaks != nil {
+		if err := w.breaks(key); err != nil {
+			return trajectory.Outcome{}, err
+		}
+	}
 	if w.fails != nil && w.fails(key) {
 		return trajectory.Outcome{}, caller.Unmeasurable(errors.New("the line is dead"))
 	}
@@ -172,6 +180,10 @@ func (w *world) answer(key, stage string) string {
 		if w.lines != nil {
 			return encode(map[string]any{"patch": appends(w.lines(key)), "failure_summary": []any{}})
 		}
+		if line, ok := w.undo[step]; ok {
+			edit := map[string]any{"op": "delete", "target": line}
+			return encode(map[string]any{"patch": map[string]any{"reasoning": "because", "edits": []any{edit}}, "failure_summary": []any{}})
+		}
 		return encode(map[string]any{"patch": appends(w.propose[step]), "appendix_notes": w.notes[step], "failure_summary": []any{}})
 	case model.StageAnalystSuccess:
 		return encode(map[string]any{"patch": appends(w.praise[step]), "success_patterns": []any{}})
@@ -214,6 +226,14 @@ func (w *world) Unmeasured(_ context.Context, key string, _ []byte, keys []strin
 	}
 	w.decisions[key] = keys
 	return w.decideErr
+}
+
+// Decided implements Recorder.
+func (w *world) Decided(key string) ([]byte, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	data, ok := w.recorded[key]
+	return data, ok
 }
 
 // Decision implements Recorder.
