@@ -39,8 +39,12 @@ func (w *world) assessAnswer(ctx context.Context, key string, t task.Task, ev ro
 // says is recorded by itself.
 func (w *world) score(ctx context.Context, key string, t task.Task, answer string, ev rollout.Evidence) (score.Score, error) {
 	s := w.setup
-	if s.scorer != nil || s.suite.Needs(t) == (check.Needs{}) {
-		return s.scoreAnswer(answer, t), nil
+	if s.scorer != nil {
+		return s.scorer(answer, t), nil
+	}
+	if s.suite.Needs(t) == (check.Needs{}) {
+		got, err := s.suite.Assess(ctx, check.Evidence{Answer: answer}, t, check.Means{})
+		return got, caller.Unmeasurable(err)
 	}
 	if _, err := os.Lstat(ev.Dir); s.suite.Needs(t).Workspace && errors.Is(err, fs.ErrNotExist) {
 		// An agent that deletes its workspace has failed before this. It has gone

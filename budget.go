@@ -55,7 +55,7 @@ func (w *world) pace(p train.Part) error {
 	if share, fixed := l.ReserveShare(); fixed {
 		w.caller.ReserveShare(share)
 	} else {
-		w.caller.Reserve(w.finalEvaluation(p.Arms))
+		w.caller.Reserve(w.finalEvaluation(p))
 	}
 	if p.Name != train.PartStep {
 		return nil
@@ -70,19 +70,23 @@ func (w *world) pace(p train.Part) error {
 // and tasks differ.
 const reserveMargin = 1.1
 
-// finalEvaluation is what scoring the arms on the test split will take by what
-// rollouts took so far. The step to come may add another arm.
-func (w *world) finalEvaluation(arms int) map[string]caller.Amount {
+// finalEvaluation is what the end of a run will take by what rollouts took so far:
+// the last passes over the selection split, and scoring the arms on the test split.
+// The step to come may add another arm.
+func (w *world) finalEvaluation(p train.Part) map[string]caller.Amount {
 	s := w.setup
 	rolled := rollouts(w.run.Journal.Results())
-	if !s.cfg.Eval.Test || rolled == 0 {
+	n := p.Closing
+	if s.cfg.Eval.Test {
+		most := 3
+		if s.cfg.Eval.NoSkill {
+			most++
+		}
+		n += min(p.Arms+1, most) * len(s.data.Test)
+	}
+	if n == 0 || rolled == 0 {
 		return nil
 	}
-	most := 3
-	if s.cfg.Eval.NoSkill {
-		most++
-	}
-	n := min(arms+1, most) * len(s.data.Test)
 	out := map[string]caller.Amount{}
 	for _, t := range w.run.Journal.Totals() {
 		if t.Stage == model.StageRollout || t.Stage == model.StageJudge {

@@ -124,6 +124,7 @@ func Compare(ctx context.Context, cfg Config, a, b skill.Skill, opts ...Option) 
 	if err != nil {
 		return nil, classify(err, "")
 	}
+	s.command = "compare"
 	s.identify("compare", c.split)
 	s.identify("compare.with", digest([]byte(b.Text())))
 	s.cfg.Run.Name = s.runName() + "-compare"

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/passes"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -64,23 +65,11 @@ func (c *comparison) measure(ctx context.Context) error {
 
 // unitsOf groups tasks by a field, "" for none, in the random order of a seed.
 func unitsOf(tasks []task.Task, field string, seed int64) [][]int {
-	var groups [][]int
-	at := map[string]int{}
-	for i, t := range tasks {
-		v, grouped := t.Fields()[field]
-		name := fmt.Sprint(v)
-		if grouped = grouped && field != ""; grouped {
-			if g, seen := at[name]; seen {
-				groups[g] = append(groups[g], i)
-				continue
-			}
-			at[name] = len(groups)
-		}
-		groups = append(groups, []int{i})
-	}
-	out := make([][]int, len(groups))
-	for k, g := range passes.Order(len(groups), seed) {
-		out[k] = groups[g]
+	_, clusters := train.Strata(tasks, field)
+	units := gate.Units(len(tasks), clusters)
+	out := make([][]int, len(units))
+	for k, u := range passes.Order(len(units), seed) {
+		out[k] = units[u]
 	}
 	return out
 }

@@ -137,12 +137,7 @@ func (s *setup) askFor(r *run.Run, rollouts int, splits []task.Split) error {
 	if s.confirm == nil || r.Resumed {
 		return nil
 	}
-	plan := Plan{Simulated: s.simulated(), Unreviewed: s.unreviewed(splits), Total: rollouts}
-	plan.Stages = []train.StageCalls{{Stage: model.StageRollout, Calls: plan.Total}}
-	if s.episodes() {
-		plan.Episodes = plan.Total
-	}
-	if err := s.confirm(plan); err != nil {
+	if err := s.confirm(s.bounded(rollouts, splits...)); err != nil {
 		return errors.Join(&inputError{err}, r.Discard())
 	}
 	return nil

@@ -75,8 +75,8 @@ func (e Examination) Err() error {
 }
 
 // Examine checks whether a configuration can run: what it names, what runs its
-// tasks, and the models, with one real call per role. Nobody who answers by hand
-// is asked.
+// tasks, and the models, with one real call to each server of a role. Nobody who
+// answers by hand is asked.
 func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	var e Examination
 	s, err := prepare(cfg, opts)
@@ -89,8 +89,7 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	e.add("run folder", s.cfg.Run.Dir, writable(s.cfg.Run.Dir), "choose another with --set run.dir=...")
 	e.worker(ctx, s)
 	for _, role := range s.examined() {
-		detail, err := s.probe(ctx, role)
-		e.add("model "+role, detail, err, advise(s.model(role), role, err))
+		e.model(ctx, s, role)
 		if b := s.models[role]; b.Close != nil {
 			if err := b.Close(); err != nil {
 				e.add("model "+role, "", err, "")
@@ -133,43 +132,76 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(filepath.Clean(f.Name())))
 }
 
-// probe asks the model of a role for one short answer.
-func (s *setup) probe(ctx context.Context, role string) (string, error) {
+// model examines the model of a role: each of its servers is asked, since a run
+// goes on as long as one of them answers and tells little of the others.
+func (e *Examination) model(ctx context.Context, s *setup, role string) {
+	row := "model " + role
+	detail, asked, err := s.reachable(ctx, role)
+	if err != nil || !asked {
+		e.add(row, detail, err, advise(s.model(role), role, "base_url", err))
+		return
+	}
+	b := s.models[role]
+	if len(b.Servers) < 2 {
+		one := wire.Server{Name: b.Endpoint, Client: b.Client}
+		if len(b.Servers) == 1 {
+			one.Window = b.Servers[0].Window
+		}
+		detail, err := s.probe(ctx, role, one)
+		e.add(row, detail, err, advise(s.model(role), role, "base_url", err))
+		return
+	}
+	for i, one := range b.Servers {
+		key := "base_url"
+		if i > 0 {
+			key = "endpoints"
+		}
+		detail, err := s.probe(ctx, role, one)
+		e.add(row, one.Name+": "+detail, err, advise(s.model(role), role, key, err))
+	}
+}
+
+// reachable builds the model of a role. It reports whether there is somebody to
+// ask, and if not, why.
+func (s *setup) reachable(ctx context.Context, role string) (detail string, asked bool, err error) {
 	m := s.model(role)
 	if role == model.Target && m.Provider == "" && s.clients[role] == nil {
 		switch {
 		case s.ownEnv():
-			return "none: the environment calls models by itself", nil
+			return "none: the environment calls models by itself", false, nil
 		case s.cfg.Agent.Name != "" && !s.cfg.Agent.Gateway:
-			return "none: the agent calls models by itself", nil
+			return "none: the agent calls models by itself", false, nil
 		}
 	}
 	if err := s.loadModel(role); err != nil {
-		return "", err
+		return "", false, err
 	}
 	b := s.models[role]
 	switch {
 	case s.replay != nil:
-		return "answered from " + s.replayed(), nil
+		return "answered from " + s.replayed(), false, nil
 	case b.Questions != nil:
-		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", nil
+		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", false, nil
 	}
 	if b.Ready != nil {
 		if _, err := b.Ready(ctx); err != nil {
-			return "", unfit(err)
+			return "", false, unfit(err)
 		}
 	}
-	answered, err := s.ask(ctx, role)
+	return "", true, nil
+}
+
+// probe asks a server of the model of a role for one short answer.
+func (s *setup) probe(ctx context.Context, role string, one wire.Server) (string, error) {
+	answered, err := s.ask(ctx, role, one.Client)
 	if err != nil {
-		return "", &probeError{endpoint: b.Endpoint, err: err}
+		return "", &probeError{endpoint: one.Name, err: err}
 	}
 	details := []string{answered, s.priced(role)}
-	if w, ok := b.Client.(interface {
-		Window(ctx context.Context, model string) (int, error)
-	}); ok {
-		n, err := w.Window(ctx, m.Model)
+	if one.Window != nil {
+		n, err := one.Window(ctx)
 		if err != nil {
-			return "", &probeError{endpoint: b.Endpoint, err: err}
+			return "", &probeError{endpoint: one.Name, err: err}
 		}
 		details = append(details, fmt.Sprintf("context of %d tokens (models.%s.context)", n, role))
 	}
@@ -177,7 +209,7 @@ func (s *setup) probe(ctx context.Context, role string) (string, error) {
 }
 
 // ask puts the question of the probe.
-func (s *setup) ask(ctx context.Context, role string) (string, error) {
+func (s *setup) ask(ctx context.Context, role string, c model.Client) (string, error) {
 	m := s.model(role)
 	if timeout := m.Timeout.Std(); timeout > 0 {
 		var cancel context.CancelFunc
@@ -185,7 +217,7 @@ func (s *setup) ask(ctx context.Context, role string) (string, error) {
 		defer cancel()
 	}
 	began := time.Now()
-	resp, err := s.models[role].Client.Generate(ctx, model.Request{
+	resp, err := c.Generate(ctx, model.Request{
 		Model: m.Model, Messages: []model.Message{{Role: model.User, Content: `Answer with this JSON object and nothing else: {"ready": true}`}},
 		// With structured_output on, whether the server takes a schema is part of
 		// the question.
@@ -234,8 +266,9 @@ func (e *probeError) Error() string { return fmt.Sprintf("%s: %v", e.endpoint, e
 
 func (e *probeError) Unwrap() error { return e.err }
 
-// advise says how to mend a failed probe.
-func advise(m config.Model, role string, err error) string {
+// advise says how to mend a failed probe of a server whose address the given key
+// has.
+func advise(m config.Model, role, address string, err error) string {
 	var key *wire.MissingKeyError
 	if errors.As(err, &key) {
 		return "export " + key.Var + "=..., or write it into .env beside the config"
@@ -253,11 +286,11 @@ func advise(m config.Model, role string, err error) string {
 	case code == model.NotFound && m.Provider == "ollama":
 		return fmt.Sprintf("ollama pull %s, or check models.%s.model", m.Model, role)
 	case code == model.NotFound:
-		return fmt.Sprintf("check models.%s.model and that models.%s.base_url ends in /v1", role, role)
+		return fmt.Sprintf("check models.%s.model and that models.%s.%s ends in /v1", role, role, address)
 	case (code == model.Network || code == model.Timeout) && m.Provider == "ollama":
-		return fmt.Sprintf("start it with `ollama serve`, or check models.%s.base_url", role)
+		return fmt.Sprintf("start it with `ollama serve`, or check models.%s.%s", role, address)
 	case code == model.Network, code == model.Timeout:
-		return fmt.Sprintf("is the server running? check models.%s.base_url", role)
+		return fmt.Sprintf("is the server running? check models.%s.%s", role, address)
 	case code == model.RateLimit, code == model.Overloaded:
 		return "wait, or ask the provider for a higher limit"
 	case code == model.BadRequest:

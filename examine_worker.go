@@ -38,7 +38,7 @@ func ExamineAgents(ctx context.Context, opts ...Option) Examination {
 		}
 		e.add("agent "+name, installed(info), err, info.Help)
 	}
-	support := sandbox.Supports()
+	support := sandbox.Probe()
 	f := Finding{Name: "sandbox", OK: support.Kind != "", Skipped: support.Kind == "", Detail: confinement(support)}
 	if f.Skipped {
 		f.Mend = "agent.sandbox=off runs agents unconfined"
@@ -64,7 +64,7 @@ func (e *Examination) worker(ctx context.Context, s *setup) {
 		e.add("sandbox", "off: agents and commands of checks can reach everything that you can (agent.sandbox)", nil, "")
 		return
 	}
-	support := sandbox.Supports()
+	support := sandbox.Probe()
 	var err error
 	if support.Kind == "" && (commands || s.cfg.Agent.Name != agent.BuiltinName) {
 		err = &inputError{fmt.Errorf("programs cannot be confined here: %s", support.Why)}
@@ -87,9 +87,12 @@ func confinement(s sandbox.Support) string {
 	if s.Kind == "" {
 		return "programs cannot be confined here: " + s.Why
 	}
-	network := "connections to single ports"
-	if !s.Network {
+	network := "connections to single ports of any host"
+	switch {
+	case !s.Network:
 		network = "no network"
+	case s.Alone:
+		network = "connections to single ports of this machine"
 	}
 	return fmt.Sprintf("%s: folders, %s", s.Kind, network)
 }

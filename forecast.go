@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -34,10 +35,11 @@ type Forecast struct {
 	Input  Interval        `json:"input_tokens"`
 	Output Interval        `json:"output_tokens"`
 	USD    *Interval       `json:"cost_usd"` // null: unknown
-	TimeS  Interval        `json:"time_s"`   // at the configured limits
+	TimeS  *Interval       `json:"time_s"`   // at the configured limits; null: unknown, as long as no episode was made
 	Stages []StageForecast `json:"stages"`   // sorted by role and stage
 
-	// Unknown are the roles whose tokens (of episodes) or prices nobody knows.
+	// Unknown are the roles whose tokens (of and about episodes) or prices nobody knows. What
+	// they take is in no sum: with one, Calls counts episodes as one call each.
 	Unknown []string `json:"unknown,omitempty"`
 	// Basis says what the figures rest on: "estimated" (prompts as they will be,
 	// replies of a usual length) or "measured" (the record of this run or an
@@ -63,8 +65,12 @@ const (
 )
 
 // How far what is not measured may be off: models that think before they answer
-// write much more than their answer.
+// write much more than their answer, and how often candidates survive and are asked
+// again is chance. docs/budgets.md has the worlds in which they were found, and
+// others in which it was tried.
 const (
+	fewestCalls  = 0.6
+	mostCalls    = 1.8
 	leastReply   = 0.5
 	mostReply    = 4
 	promptSpread = 0.15
@@ -133,14 +139,45 @@ func (s *setup) closeModels() {
 func (s *setup) plan(o train.Options) Plan {
 	p := Plan{
 		Stages:    o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}),
-		Simulated: s.simulated(), Unreviewed: s.set.Unreviewed(),
+		Simulated: s.simulated(),
 	}
-	for _, st := range p.Stages {
-		p.Total += st.Calls
-		if st.Stage == model.StageRollout && s.episodes() {
-			p.Episodes += st.Calls
+	p.Unreviewed = s.set.Unreviewed()
+	s.bound(&p, s.set.Tasks())
+	return p
+}
+
+// bound completes the stages of a plan over tasks: the questions to judges, and the
+// sums.
+func (s *setup) bound(p *Plan, tasks []task.Task) {
+	most := 0
+	if s.scorer == nil && s.env == nil {
+		for _, t := range tasks {
+			most = max(most, s.suite.Questions(t))
 		}
 	}
+	for _, st := range slices.Clone(p.Stages) {
+		p.Total += st.Calls
+		if st.Stage != model.StageRollout {
+			continue
+		}
+		if s.episodes() {
+			p.Episodes += st.Calls
+		}
+		if most > 0 {
+			p.Total += most * st.Calls
+			p.Stages = append(p.Stages, train.StageCalls{Stage: model.StageJudge, Calls: most * st.Calls})
+		}
+	}
+}
+
+// bounded is the plan of a number of rollouts over splits.
+func (s *setup) bounded(rollouts int, splits ...task.Split) Plan {
+	p := Plan{Simulated: s.simulated(), Unreviewed: s.unreviewed(splits), Stages: []train.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
+	var tasks []task.Task
+	for _, split := range splits {
+		tasks = append(tasks, s.set.Split(split)...)
+	}
+	s.bound(&p, tasks)
 	return p
 }
 
@@ -169,11 +206,19 @@ func (s *setup) forecast(ctx context.Context, o train.Options, known measured) (
 			keys[k] = true
 		}
 	}
+	if known.whole { // it asked what no rehearsal did
+		for k := range known.stages {
+			keys[k] = true
+		}
+	}
 	total := Interval{}
 	for _, k := range slices.SortedFunc(maps.Keys(keys), func(a, b stageRole) int {
 		return cmp.Or(-strings.Compare(a.role, b.role), strings.Compare(a.stage, b.stage))
 	}) {
 		st := s.forecastStage(k, runs, known)
+		if !known.whole {
+			st.spread(fewestCalls, mostCalls)
+		}
 		f.Stages = append(f.Stages, st)
 		f.Calls, f.Input, f.Output = f.Calls.plus(st.Calls), f.Input.plus(st.Input), f.Output.plus(st.Output)
 		if st.USD == nil && !s.simulated() && !slices.Contains(f.Unknown, k.role) {
@@ -203,6 +248,15 @@ func of(runs []*rehearsal, figure func(*rehearsal) float64) Interval {
 	return out
 }
 
+// spread widens whatever grows with the number of calls.
+func (st *StageForecast) spread(below, above float64) {
+	for _, i := range []*Interval{&st.Calls, &st.Input, &st.Output, st.USD} {
+		if i != nil {
+			*i = i.widened(below, above)
+		}
+	}
+}
+
 // widened spreads an interval by shares below and above.
 func (i Interval) widened(below, above float64) Interval {
 	return Interval{i.Expected, i.Low * below, i.High * above}
@@ -216,6 +270,9 @@ func (s *setup) forecastStage(k stageRole, runs []*rehearsal, known measured) St
 	}
 	st := StageForecast{Stage: k.stage, Role: k.role, Calls: calls}
 	m, isKnown := known.stages[k]
+	if runs[0].tally[k].blind > 0 && !isKnown {
+		return st
+	}
 	in := func(t tally) float64 { return float64(t.asked) / bytesPerTok }
 	out := 1.0 / bytesPerTok
 	input := of(runs, func(r *rehearsal) float64 { return in(r.tally[k]) })
@@ -226,6 +283,9 @@ func (s *setup) forecastStage(k stageRole, runs []*rehearsal, known measured) St
 			return s.repeated(st, m)
 		}
 		st.Input = of(runs, func(r *rehearsal) float64 { return in(r.tally[k]) * m.ratio(runs[0].tally[k]) }).widened(1-replySpread, 1+replySpread)
+		if runs[0].tally[k].blind > 0 {
+			st.Input = of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) * m.input }).widened(1-promptSpread, 1+promptSpread)
+		}
 		st.Output = of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) * m.output }).widened(1-replySpread, 1+replySpread)
 	}
 	st.USD = s.priceOf(k.role, st)
@@ -249,17 +309,17 @@ func (s *setup) forecastEpisodes(k stageRole, runs []*rehearsal, known measured)
 	n := of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].episodes) })
 	st := StageForecast{Stage: k.stage, Role: k.role, Calls: n, Episodes: true}
 	m, ok := known.stages[k]
-	if !ok || m.episodes == 0 {
+	if !ok || m.episodes == 0 || m.calls == 0 && m.input+m.output == 0 {
 		return st
 	}
 	times := func(each float64) Interval {
 		return Interval{n.Expected * each, n.Low * each, n.High * each}.widened(1-promptSpread, 1+promptSpread)
 	}
-	st.Episodes, st.Calls = m.calls == 0, times(m.calls/m.episodes)
-	if st.Episodes {
-		st.Calls = n
+	calls := max(1, m.calls) // that the tokens are means of: of episodes that report a sum, one
+	st.Input, st.Output = times(m.input*calls/m.episodes), times(m.output*calls/m.episodes)
+	if m.calls > 0 {
+		st.Episodes, st.Calls = false, times(m.calls/m.episodes)
 	}
-	st.Input, st.Output = times(m.input*m.calls/m.episodes), times(m.output*m.calls/m.episodes)
 	st.USD = s.priceOf(k.role, st)
 	return st
 }
@@ -275,8 +335,8 @@ func (s *setup) priceOf(role string, st StageForecast) *Interval {
 		return nil
 	}
 	p := s.role(role, b).Price
-	if p == nil || st.Calls.Expected == 0 && st.Calls.High > 0 {
-		return nil
+	if p == nil || st.Episodes && p.UpTo > 0 {
+		return nil // of a sum of tokens nobody knows how many stood in long prompts
 	}
 	usd := func(calls, input, output float64) float64 {
 		if calls == 0 {
@@ -297,33 +357,45 @@ func (s *setup) priceOf(role string, st StageForecast) *Interval {
 }
 
 // forecastTime adds up the phases of a rehearsal: each takes as long as its calls
-// do beside each other, and one call at least.
-func (s *setup) forecastTime(r *rehearsal, known measured) Interval {
+// do beside each other, and one call at least. Nil: nobody knows how long an episode
+// takes before one was made.
+func (s *setup) forecastTime(r *rehearsal, known measured) *Interval {
 	total := time.Duration(0)
 	slots := float64(s.cfg.Limits.Concurrency)
-	spread := timeSpread
+	spread := 1.0
 	for _, phase := range r.phases {
 		work, longest := time.Duration(0), time.Duration(0)
 		for k, t := range phase {
 			n := max(t.calls, t.episodes)
-			each := priorStart + time.Duration(float64(t.said)/bytesPerTok/float64(max(1, n))*float64(priorToken))
-			if m, ok := known.stages[k]; ok {
-				each, spread = m.took, 1+2*promptSpread
+			each, off := priorStart+time.Duration(float64(t.said)/bytesPerTok/float64(max(1, n))*float64(priorToken)), timeSpread
+			m, ok := known.stages[k]
+			switch {
+			case ok && t.episodes > 0 && m.calls > 0: // one call of it after the other
+				each = time.Duration(float64(m.took) * m.calls / m.episodes)
+			case t.episodes > 0:
+				return nil
+			case ok:
+				each, off = m.took, 1+2*promptSpread
 			}
+			spread = max(spread, off)
 			work += time.Duration(n) * each
 			longest = max(longest, each)
 		}
 		total += max(longest, time.Duration(float64(work)/slots))
 	}
 	sec := total.Seconds()
-	return Interval{sec, sec / spread, sec * spread}
+	out := Interval{sec, sec / spread, sec * spread}
+	if !known.whole {
+		out = out.widened(fewestCalls, mostCalls)
+	}
+	return &out
 }
 
 // measured is what a record tells of calls to come.
 type measured struct {
 	stages map[stageRole]stageMeasure
 	solved *float64 // share of the selection tasks that the seed skill solves
-	whole  bool     // a run that came to its end
+	whole  bool     // a run that came to its end, and paid for all of it
 }
 
 // stageMeasure are means by call, and the calls and episodes that they are of.
@@ -350,7 +422,9 @@ func (m stageMeasure) ratio(t tally) float64 {
 // history of its run.
 func measure(j *journal.Journal, h *train.History) measured {
 	m := measured{stages: map[stageRole]stageMeasure{}}
+	inherited := int64(0)
 	for _, t := range j.Totals() {
+		inherited += t.Inherited
 		if t.Calls+t.Episodes == 0 {
 			continue
 		}
@@ -363,7 +437,7 @@ func measure(j *journal.Journal, h *train.History) measured {
 	m.seedPrompts(j)
 	if h != nil && len(h.Steps) > 0 {
 		m.solved = h.Steps[0].SelectionHard
-		m.whole = h.Final != nil && !h.Final.EndedEarly
+		m.whole = h.Final != nil && !h.Final.EndedEarly && inherited == 0 // a fork paid for a part alone
 	}
 	return m
 }

@@ -1,9 +1,18 @@
 package skillopt
 
 import (
+	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // priced is what tokens would cost by role, in dollars: of a simulation nothing
@@ -24,7 +33,7 @@ func TestForecastOfTheQuickStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Run.Dir = t.TempDir()
-	cost := func() (usd, calls float64) {
+	cost := func() (usd float64, calls Interval) {
 		p, err := PlanTraining(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +41,7 @@ func TestForecastOfTheQuickStart(t *testing.T) {
 		for _, st := range p.Forecast.Stages {
 			usd += priced(st.Role, st.Input.Expected, st.Output.Expected)
 		}
-		return usd, p.Forecast.Calls.Expected
+		return usd, p.Forecast.Calls
 	}
 	before, callsBefore := cost()
 	sum, err := Train(t.Context(), cfg)
@@ -45,11 +54,96 @@ func TestForecastOfTheQuickStart(t *testing.T) {
 	}
 	after, callsAfter := cost()
 	t.Logf("calls %d, forecast %.0f and with the record %.0f; cost %.4f, forecast %.4f (%+.1f %%) and with the record %.4f (%+.1f %%)",
-		sum.Calls.Total, callsBefore, callsAfter, actual, before, 100*(before/actual-1), after, 100*(after/actual-1))
+		sum.Calls.Total, callsBefore.Expected, callsAfter.Expected, actual, before, 100*(before/actual-1), after, 100*(after/actual-1))
+	for _, i := range []Interval{callsBefore, callsAfter} {
+		if n := float64(sum.Calls.Total); n < i.Low || n > i.High {
+			t.Errorf("%v calls, not within %+v", n, i)
+		}
+	}
 	if off := math.Abs(before/actual - 1); off > 0.2 {
 		t.Errorf("the forecast is off by %.0f %%", 100*off)
 	}
 	if off := math.Abs(after/actual - 1); off > 0.2 {
 		t.Errorf("with the record the forecast is off by %.0f %%", 100*off)
+	}
+}
+
+// paying is an environment that calls a model by itself and reports what it spent.
+type paying struct{}
+
+func (paying) Rollout(_ context.Context, t task.Task, _ skill.Skill, _ model.Client) (trajectory.Outcome, error) {
+	return trajectory.Outcome{ID: t.ID, Type: t.Type, Status: score.OK, Hard: 1, Soft: 1, Answer: "x", Usage: trajectory.Usage{Input: 2000, Output: 100}}, nil
+}
+
+// What episodes take is unknown before one was made and never 0, and what they
+// reported of themselves counts afterwards.
+func TestForecastOfEpisodes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg, err := LoadConfig("", "tasks.path=testdata/guarantee/tasks.jsonl", "train.epochs=1", "gate.mode=strict", "run.dir="+dir, "skill=testdata/guarantee/SKILL.md",
+		"models.target={provider: openai, model: t}", "models.optimizer={provider: openai, model: o}",
+		"prices={t: {input: 1, output: 1}, o: {input: 1, output: 1}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(text string) model.Client {
+		return modeltest.New(func(context.Context, int, model.Request) (model.Response, error) {
+			return model.Response{Text: text, Finish: model.FinishStop, Usage: trajectory.Usage{Input: 500, Output: 10}}, nil
+		})
+	}
+	opts := []Option{WithEnv("paying", paying{}), WithClient(model.Target, "t", says("x")), WithClient(model.Optimizer, "o", says("{}"))}
+	plan := func() (f *Forecast, target StageForecast) {
+		t.Helper()
+		p, err := PlanTraining(t.Context(), cfg, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, st := range p.Forecast.Stages {
+			if st.Role == model.Target {
+				target = st
+			}
+		}
+		return p.Forecast, target
+	}
+	before, target := plan()
+	if before.USD != nil || before.TimeS != nil || target.USD != nil || !slices.Equal(before.Unknown, []string{model.Target}) {
+		t.Errorf("before an episode was made: cost %v, time %v, of the target %v, unknown %v", before.USD, before.TimeS, target.USD, before.Unknown)
+	}
+	sum, err := Train(t.Context(), cfg, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, target := plan()
+	if after.USD == nil || target.USD == nil || math.Abs(target.USD.Expected-*sum.CostUSD) > 0.2**sum.CostUSD || target.Input.Expected < 2000*target.Calls.Expected*0.9 {
+		t.Errorf("with the record: cost %v, of the target %v and %v tokens; the run cost %v", after.USD, target.USD, target.Input, *sum.CostUSD)
+	}
+}
+
+// A judge is foreseen beside episodes too.
+func TestForecastOfAJudgeOfEpisodes(t *testing.T) {
+	t.Parallel()
+	cfg, err := LoadConfig("", "tasks.path=testdata/guarantee/tasks.jsonl", "train.epochs=1", "run.dir="+t.TempDir(), "skill=testdata/guarantee/SKILL.md",
+		"tasks.checks=[{type: llm-rubric, votes: 3, criteria: [{text: It is good.}]}]", "env.command=[cat]", "models.judge={provider: sim, world: examples/quickstart/world.yaml}",
+		"models.target={provider: sim, world: examples/quickstart/world.yaml}", "models.optimizer={provider: sim, world: examples/quickstart/world.yaml}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := PlanTraining(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]float64{}
+	for _, st := range p.Forecast.Stages {
+		calls[st.Role] += st.Calls.Expected
+	}
+	if calls[model.Judge] == 0 || calls[model.Judge] != 3*calls[model.Target] {
+		t.Errorf("%v calls of the judge are expected beside %v episodes", calls[model.Judge], calls[model.Target])
+	}
+	bound := map[string]int{}
+	for _, st := range p.Stages {
+		bound[st.Stage] = st.Calls
+	}
+	if bound[model.StageJudge] != 3*bound[model.StageRollout] || float64(p.Total) < p.Forecast.Calls.Expected {
+		t.Errorf("at most %v, in all %d; %v are expected", bound, p.Total, p.Forecast.Calls)
 	}
 }

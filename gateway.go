@@ -164,7 +164,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	if g.run, err = s.openLedger(ctx); err != nil {
 		return err
 	}
-	if g.followed, err = s.follow(); err != nil {
+	if g.followed, err = s.follow(g.run); err != nil {
 		return err
 	}
 	role := s.role(g.role, g.built)
@@ -359,7 +359,9 @@ func (g *Gateway) settle(sum *GatewaySummary) error {
 func (g *Gateway) release() error {
 	g.stop()
 	g.wg.Wait()
-	g.followed.close(g.setup.options.events)
+	if g.followed.Telemetry != nil {
+		g.followed.close(g.setup.options.events, endedAs(g.run))
+	}
 	var errs []error
 	if g.serves != nil {
 		errs = append(errs, g.serves.Close())

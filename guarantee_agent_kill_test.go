@@ -101,9 +101,15 @@ func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What a child that is killed leaves is not for the machine to keep.
+	temp, err := os.MkdirTemp("", "killed-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(temp)
 	start := func(dir string, at int) error {
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestKillAgentChild$", "-test.v=false")
-		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key())
+		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key(), "TMPDIR="+temp)
 		h.mu.Lock()
 		h.at = at
 		if err := cmd.Start(); err != nil {

@@ -95,3 +95,49 @@ func TestFinishIsADecision(t *testing.T) {
 		t.Errorf("%v: the history has changed", err)
 	}
 }
+
+// What is kept for the end pays for all of it: the re-selection and the fresh pass
+// of a race as well as the test.
+func TestTheReservePaysForTheWholeEnd(t *testing.T) {
+	t.Parallel()
+	cfg := worldConfig("http://in.process/v1")
+	cfg.Gate.Mode, cfg.Gate.Reselect, cfg.Models.Target.Temperature = "race", 3, nil
+	whole := trained(t, cfg, filepath.Join(t.TempDir(), "run"), inProcess(t)...)
+	finished := 0
+	for share := int64(4); share <= 9; share++ {
+		calls := whole.Calls.Total * share / 10
+		cfg.Limits.Calls = &calls
+		opts := append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))
+		stopped, err := skillopt.Train(t.Context(), cfg, opts...)
+		if err == nil || stopped.Steps == 0 {
+			continue
+		}
+		ended, err := skillopt.Train(t.Context(), cfg, append(opts, skillopt.WithFinish())...)
+		if err != nil || ended.Test.Best == nil {
+			t.Errorf("with %d calls, ended after %d of %d steps: %v", calls, stopped.Steps, whole.Steps, err)
+			continue
+		}
+		finished++
+	}
+	if finished < 2 {
+		t.Errorf("%d runs were stopped by their ceiling and finished", finished)
+	}
+}
+
+// A ceiling of calls is used up before it ends a run, and says what is true: calls
+// that only wait for their turn are none.
+func TestACeilingOfCallsIsUsedUp(t *testing.T) {
+	t.Parallel()
+	for _, calls := range []int64{1, 5, 9} {
+		cfg := worldConfig("http://in.process/v1")
+		cfg.Limits.Calls, cfg.Limits.Concurrency = &calls, 2
+		sum, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))...)
+		var over *caller.BudgetError
+		if !errors.As(err, &over) || over.Limit != "limits.calls" || over.Used != float64(calls) || over.InFlight > 2 {
+			t.Errorf("%d calls: %v", calls, err)
+		}
+		if sum.Calls.Total != calls {
+			t.Errorf("%d calls were made, %d were allowed and said to be used", sum.Calls.Total, calls)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package skillopt_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
@@ -50,5 +51,21 @@ func TestForksScoreWhatWasNotScored(t *testing.T) {
 		if n := worked(); n != 6 {
 			t.Errorf("session %d: agents worked %d times, want 6", session+1, n)
 		}
+	}
+}
+
+// A fork that pays for nothing says that others have paid.
+func TestAForkSaysWhatItTookOver(t *testing.T) {
+	t.Parallel()
+	from, to := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "fork")
+	cfg := worldConfig("http://in.process/v1")
+	whole := trained(t, cfg, from, inProcess(t)...)
+	sum := trained(t, cfg, from, append(inProcess(t), skillopt.WithFork(to))...)
+	if sum.Calls.Total != 0 || sum.Calls.Inherited != whole.Calls.Total || whole.Calls.Inherited != 0 {
+		t.Errorf("%d calls and %d taken over, of %d and %d", sum.Calls.Total, sum.Calls.Inherited, whole.Calls.Total, whole.Calls.Inherited)
+	}
+	page, err := os.ReadFile(filepath.Join(to, "report.md"))
+	if err != nil || !strings.Contains(string(page), "paid for elsewhere") {
+		t.Errorf("%v: the report does not say that others paid", err)
 	}
 }

@@ -25,13 +25,13 @@ var _ caller.Cache = (*knownAnswers)(nil)
 func (s *setup) readKnown(ctx context.Context, dir string) (err error) {
 	switch _, found, err := run.ReadManifest(dir); {
 	case err != nil:
-		return &run.DamagedError{Dir: dir, Err: err}
+		return run.Unreadable(dir, err)
 	case !found:
 		return &run.MissingError{Dir: dir}
 	}
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
 	if err != nil {
-		return &run.DamagedError{Dir: dir, Err: err}
+		return run.Unreadable(dir, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	s.known = &knownAnswers{answers: map[string][]byte{}}

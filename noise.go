@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -69,6 +70,7 @@ func MeasureNoise(ctx context.Context, cfg Config, opts ...Option) (*NoiseReport
 	if len(s.data.Selection) == 0 {
 		return nil, classify(&inputError{errors.New("there are no selection tasks: add tasks, or set split.ratio")}, "")
 	}
+	s.command = "noise"
 	s.identify("evaluate", "noise")
 	if s.runDir == "" {
 		if s.runDir, err = s.noiseDir(); err != nil {
@@ -130,12 +132,7 @@ const noiseFile = "noise.json"
 
 func (s *setup) noise(ctx context.Context, r *run.Run) (*NoiseReport, error) {
 	if s.confirm != nil && !r.Resumed {
-		plan := Plan{Total: 2 * len(s.data.Selection), Simulated: s.simulated()}
-		plan.Stages = []train.StageCalls{{Stage: model.StageRollout, Calls: plan.Total}}
-		if s.episodes() {
-			plan.Episodes = plan.Total
-		}
-		if err := s.confirm(plan); err != nil {
+		if err := s.confirm(s.bounded(2*len(s.data.Selection), task.Selection)); err != nil {
 			return nil, errors.Join(&inputError{err}, r.Discard())
 		}
 	}
@@ -232,11 +229,22 @@ func (n *NoiseReport) judge(scores [][]float64, p score.Projection) error {
 	}
 	n.TooSmall = n.Detectable > soughtEffect
 	if !n.TooSmall {
-		n.Advice = []string{fmt.Sprintf("differences from %.0f points on can be told from chance: %d selection tasks are enough for that", 100*n.Detectable, n.Items)}
+		n.Advice = []string{fmt.Sprintf("differences from %.1f points on can be told from chance: %d selection tasks are enough for that", 100*n.Detectable, n.Items)}
+		n.Advice = append(n.Advice, n.unseen()...)
 		return nil
 	}
-	n.Advice = []string{fmt.Sprintf("a difference below %.0f points drowns in chance: %d selection tasks are too few to gate on", 100*n.Detectable, n.Items)}
+	n.Advice = []string{fmt.Sprintf("a difference below %.1f points drowns in chance: %d selection tasks are too few to gate on", 100*n.Detectable, n.Items)}
 	return n.advise(stats.Split{Within: 2 * split.Within}, p)
+}
+
+// unseen says how much of a change two passes may have missed: the share of tasks
+// whose score changes that would show no change one time in twenty.
+func (n *NoiseReport) unseen() []string {
+	if len(n.Flips) > 0 {
+		return nil
+	}
+	most := 1 - math.Pow(noiseAlpha, 1/float64(n.Items))
+	return []string{fmt.Sprintf("no score changed; with so many tasks up to %.0f %% of the scores may change all the same (95 %% certain), and then only larger differences can be told from chance", 100*most)}
 }
 
 func (n *NoiseReport) advise(differences stats.Split, p score.Projection) error {

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/prune"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -194,6 +193,7 @@ func openPruning(ctx context.Context, cfg Config, o PruneOptions, kind string, o
 	if kind == "prune" {
 		about += ", certified on " + p.o.Certify
 	}
+	s.command = kind
 	s.identify(kind, about)
 	s.cfg.Run.Name = s.runName() + "-" + kind
 	r, err := s.open(ctx)
@@ -278,20 +278,24 @@ func (p *pruning) testRead() bool {
 	return false
 }
 
+// rollouts is how many there are at most. The last round of a comparison may begin
+// just before its passes are used up. Most end long before, and what two of them
+// share is asked once.
+func (p *pruning) rollouts() int {
+	comparison := 2 * (p.o.Passes + 1) * len(p.judge)
+	if p.kind != "prune" {
+		return len(p.rules) * comparison
+	}
+	certificate := 2 * (p.o.Passes + 1) * len(p.certify) // and once more where answers differ
+	return 3*len(p.rules)*comparison + certificate       // each rule by itself, and two attempts to remove it
+}
+
 // ask tells what the run may cost.
 func (p *pruning) ask(r *run.Run) error {
 	if p.confirm == nil || r.Resumed {
 		return nil
 	}
-	calls := len(p.judge) * (1 + len(p.rules)) * p.o.Passes
-	if p.kind == "prune" {
-		calls += len(p.judge)*len(p.rules)*p.o.Passes + 2*len(p.certify)*p.o.Passes
-	}
-	plan := Plan{Simulated: p.simulated(), Unreviewed: p.unreviewed(p.splits), Total: calls, Stages: []train.StageCalls{{Stage: model.StageRollout, Calls: calls}}}
-	if p.episodes() {
-		plan.Episodes = calls
-	}
-	if err := p.confirm(plan); err != nil {
+	if err := p.confirm(p.bounded(p.rollouts(), p.splits...)); err != nil {
 		return errors.Join(&inputError{err}, r.Discard())
 	}
 	return nil

@@ -3,6 +3,8 @@ package skillopt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/report"
 )
 
 // Words says in one sentence what the certificate of a pruned skill comes to.
@@ -15,7 +17,11 @@ func (p *Pruned) Words() string {
 	if !c.HeldOut {
 		found += ", the same that rules were judged on"
 	}
-	margin := fmt.Sprintf("%g points", 100*p.Margin)
+	found += fmt.Sprintf(", with a %.4g %% interval", 100*p.Level)
+	if c.Alike {
+		found += " that is exact for these tasks, since answers came out alike"
+	}
+	margin := fmt.Sprintf("%.4g points", 100*p.Margin)
 	switch {
 	case c.Certified:
 		return fmt.Sprintf("certified not worse by %s or more: measured %s", margin, found)
@@ -34,7 +40,8 @@ func PointsText(d, low, high *float64) string {
 	return fmt.Sprintf("%+.1f points [%+.1f, %+.1f]", 100**d, 100**low, 100**high)
 }
 
-// Markdown is the report on a pruned skill.
+// Markdown is the report on a pruned skill, for a pull request. What stands in it of
+// the skill and of tasks is escaped.
 func (p *Pruned) Markdown() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Pruned skill\n\n%d of %d rules removed, %d bytes instead of %d. The result is %s.\n", len(p.Removed), len(p.Rules), p.Bytes[1], p.Bytes[0], p.Words())
@@ -51,7 +58,7 @@ func (p *Pruned) Markdown() []byte {
 	for _, r := range p.Removed {
 		gone[r.Number] = true
 	}
-	fmt.Fprintf(&b, "\nWorth is the score with the rule minus that without it, in points, with an interval at level %g, on %d %s tasks.\n", p.Level, p.Tasks, p.Split)
+	fmt.Fprintf(&b, "\nWorth is the score with the rule minus that without it, in points, with a %.4g %% interval, on %d %s tasks.\n", 100*p.Level, p.Tasks, p.Split)
 	b.WriteString("\n| rule | lines | verdict | worth | pairs | | text |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range p.Rules {
 		lines, fate := fmt.Sprint(r.Line), "kept"
@@ -64,7 +71,7 @@ func (p *Pruned) Markdown() []byte {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %s | %s |\n", r.Number, lines, r.Verdict, PointsText(r.Worth, r.Low, r.High), r.Pairs, fate, cell(r.Text))
 	}
 	if names := p.unmeasured(); len(names) > 0 {
-		fmt.Fprintf(&b, "\nLeft out, because they could not be measured at some point: %s.\n", strings.Join(names, ", "))
+		fmt.Fprintf(&b, "\nLeft out, because they could not be measured at some point: %s.\n", report.Plain(strings.Join(names, ", ")))
 	}
 	return []byte(b.String())
 }
@@ -95,9 +102,9 @@ func (p *Pruned) unmeasured() []string {
 
 // cell fits a text into a cell of a table.
 func cell(text string) string {
-	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "|", `\|`)), " ")
+	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 120 {
 		text = string(r[:117]) + "..."
 	}
-	return text
+	return report.Plain(text)
 }

@@ -52,13 +52,13 @@ func ExportCassette(ctx context.Context, dir, path string, secrets ...string) (E
 func exportCassette(ctx context.Context, dir, path string, secrets *redact.Redactor) (out Exported, err error) {
 	switch _, found, err := run.ReadManifest(dir); {
 	case err != nil:
-		return out, &run.DamagedError{Dir: dir, Err: err}
+		return out, run.Unreadable(dir, err)
 	case !found:
 		return out, &run.MissingError{Dir: dir}
 	}
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
 	if err != nil {
-		return out, &run.DamagedError{Dir: dir, Err: err}
+		return out, run.Unreadable(dir, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	sum, err := cassette.Export(j, path, secrets)

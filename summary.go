@@ -80,6 +80,11 @@ type CallSummary struct {
 	ByStage map[string]int64 `json:"by_stage"`
 	Faults  map[string]int64 `json:"faults,omitempty"` // attempts without a result, by class
 	Reused  int64            `json:"reused"`           // answered from the record within the run
+
+	// Inherited are answers that the record took over and others paid for: the run
+	// that this one is a fork of, a cache or another record. Not all need be used;
+	// Total counts none of them.
+	Inherited int64 `json:"inherited,omitempty"`
 }
 
 // TokenSummary counts tokens.

@@ -21,8 +21,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
-	"github.com/seed-f4525e22/skillopt/score"
-	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // world is what a run works with: the models behind their caller, the
@@ -49,7 +47,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	w := &world{setup: s, run: r, stopped: make(chan struct{}), watched: make(chan struct{}), began: s.now(), commands: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	w.hide = s.hidden()
 	var err error
-	if w.followed, err = s.follow(); err != nil {
+	if w.followed, err = s.follow(r); err != nil {
 		return nil, err
 	}
 	w.events = serial(w.followed.sink(s.options.events))
@@ -57,6 +55,9 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
 		roles[name] = s.role(name, b)
+		if b.Hear != nil {
+			b.Hear(func(text string) { w.events(event.Warning{Text: w.hide.Text(text)}) })
+		}
 		if b.Close != nil {
 			w.closers = append(w.closers, b.Close)
 		}
@@ -81,13 +82,13 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		Forked: r.Manifest.ForkedOf != "", Lifetime: ctx, JitterSeed: uint64(s.cfg.Train.Seed), Waiting: w.outage, Observe: w.followed.observe(),
 	})
 	if err != nil {
-		w.followed.close(nil)
+		w.followed.close(nil, "failed")
 		return nil, fmt.Errorf("set up calls: %w", err)
 	}
 	w.caller = c
 	episode, err := w.episode()
 	if err != nil {
-		w.followed.close(nil)
+		w.followed.close(nil, "failed")
 		return nil, err
 	}
 	w.runner = &rollout.Runner{Episode: episode, Extra: 2}
@@ -161,7 +162,7 @@ func (w *world) close() {
 			w.events(event.Warning{Text: err.Error()})
 		}
 	}
-	w.followed.close(w.events)
+	w.followed.close(w.events, endedAs(w.run))
 	_ = os.Remove(filepath.Join(w.run.Dir, workspaces)) // unless some are kept, or there are none
 }
 
@@ -190,7 +191,9 @@ func (w *world) process() (rollout.Episode, error) {
 		return nil, err
 	}
 	w.closers = append(w.closers, p.Close)
-	return w.bind(&rollout.Env{Program: p, Assess: w.assessAnswer, Hide: w.hide})
+	return w.bind(&rollout.Env{
+		Program: p, Assess: w.assessAnswer, Hide: w.hide, Slots: make(chan struct{}, w.setup.cfg.Limits.Concurrency),
+	})
 }
 
 // environment makes the environment of env.command, which starts nothing, and
@@ -221,21 +224,15 @@ func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
 		return nil, err
 	}
 	e.Record, e.RunSeed, e.Context = w.caller, w.setup.cfg.Train.Seed, outcomeContext
+	e.Patience = w.setup.cfg.Limits.Patience.Std()
 	return e, nil
-}
-
-func (s *setup) scoreAnswer(answer string, t task.Task) score.Score {
-	if s.scorer != nil {
-		return s.scorer(answer, t)
-	}
-	return s.suite.Score(answer, t)
 }
 
 func (w *world) deps() train.Deps {
 	s := w.setup
 	return train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
-		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace,
+		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits),
 	}
 }
 
@@ -300,7 +297,7 @@ func (w *world) usage() event.Progress {
 func (w *world) account(s *Summary) {
 	stats := w.caller.Stats()
 	sum := stats.Sum
-	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused}
+	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited}
 	s.Tokens = TokenSummary{Input: sum.Usage.Input, Output: sum.Usage.Output, Cached: sum.Usage.Cached}
 	s.CostUSD = w.cost(sum)
 	for _, st := range stats.Stages {

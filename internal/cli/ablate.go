@@ -151,7 +151,7 @@ func (a *app) writeAblation(out io.Writer, e *skillopt.Ablation, gone map[int]bo
 			a.fold(out, fmt.Sprintf("      without %s: could not be measured", strings.Join(r.Unmeasured, ", ")))
 		}
 	}
-	how := fmt.Sprintf("worth: points of %s (0 to 100) on %d %s tasks that the rule brings, with a %g %% interval", e.Metric, e.Tasks, e.Split, 100*e.Level)
+	how := fmt.Sprintf("worth: points of %s (0 to 100) on %d %s tasks that the rule brings, with a %.4g %% interval", e.Metric, e.Tasks, e.Split, 100*e.Level)
 	if e.Alike {
 		how += ", exact where answers come out alike every time, as they did here"
 	}

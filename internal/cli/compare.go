@@ -146,7 +146,7 @@ func (a *app) printComparison(c *skillopt.Comparison, pathA, pathB string) error
 func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, pathB string) error {
 	a.say(out, verdictText(c))
 	if c.Difference != nil {
-		a.say(out, fmt.Sprintf("difference %s, %.0f %% at every look", differenceText(c.Difference, c.Low, c.High), 100*c.Level))
+		a.say(out, fmt.Sprintf("difference of %s scores %s, a %.4g %% interval at every look", c.Metric, differenceText(c.Difference, c.Low, c.High), 100*c.Level))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
@@ -164,8 +164,9 @@ func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, path
 	for _, line := range slices.Concat(tasksText(c), needsText(c)) {
 		a.say(out, line)
 	}
+	a.say(out, scoreUnits)
 	fmt.Fprintf(out, "outcomes: %s\n", a.relative(filepath.Join(c.RunDir, "outcomes.json")))
-	writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, WallS: c.WallS, Simulated: c.Simulated})
+	a.writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, WallS: c.WallS, Simulated: c.Simulated})
 	if c.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}

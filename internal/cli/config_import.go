@@ -72,7 +72,7 @@ func (a *app) importConfig(file, out string, overrides []string) error {
 
 // imported reads and converts. What is wrong with the source is bad input.
 func (a *app) imported(file, out string, overrides []string) ([]byte, importer.Report, error) {
-	cfg, err := importer.Load(os.ReadFile, a.absolute(file))
+	cfg, err := importer.Load(readSource, a.absolute(file))
 	if err == nil {
 		cfg, err = importer.Override(cfg, overrides)
 	}
@@ -96,6 +96,17 @@ func (a *app) imported(file, out string, overrides []string) ([]byte, importer.R
 		return nil, importer.Report{}, fmt.Errorf("import %s: %w", file, err)
 	}
 	return text, report, nil
+}
+
+// readSource reads a file as far as it takes to see that it is too large for a
+// configuration: _base_ may name a device.
+func readSource(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.LimitReader(f, importer.MaxFile+1))
 }
 
 // rebased turns a path from the working directory into one from the folder of
@@ -159,7 +170,7 @@ func writeReport(w io.Writer, report importer.Report) error {
 		}
 		fmt.Fprintf(&b, "%s (%d):\n", part.title, len(part.rows))
 		for _, row := range part.rows {
-			fmt.Fprintf(&b, "  %s\n", reportLine(row))
+			fmt.Fprintf(&b, "  %s\n", oneLine(reportLine(row)))
 		}
 	}
 	_, err := io.WriteString(w, printable(b.String()))

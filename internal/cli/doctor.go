@@ -23,8 +23,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check that a config can run, with one real call per role",
 		Long: `Check all that a run needs: the config, the skill, the tasks and the run folder;
 the program of an environment, which is started; the agent, its version and whether
-programs can be confined here; and the models, with one small call per role and
-what they cost. Somebody who answers by hand is not asked. Each row that fails says
+programs can be confined here; and the models, with one small call per role, or to
+each of its endpoints, and what they cost. Somebody who answers by hand is not asked. Each row that fails says
 how to mend it, and the first of them decides the exit code.
 
 With --noise: instead of that, every selection task is asked twice with the same

@@ -133,16 +133,13 @@ func (a *app) draftConfig(f initFlags) (*config.Loaded, error) {
 
 // draft has the tasks drafted, with the record in a folder of its own.
 func (a *app) draft(ctx context.Context, dir string, f initFlags, l *config.Loaded) (*skillopt.Drafted, error) {
-	sink, closeEvents, err := a.eventSinks()
+	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: filepath.Join(dir, draft.RunDir), yes: f.yes})
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop, release := a.signals(ctx)
-	defer release()
-	d, err := skillopt.Draft(ctx, l.Config, skillopt.DraftRequest{Skill: a.absolute(f.skill), Tasks: f.generate, Seed: f.seed},
-		skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithVersion(a.version), skillopt.WithStop(stop),
-		skillopt.WithRunDir(filepath.Join(dir, draft.RunDir)), skillopt.WithConfirm(a.confirmDraft(f)))
-	return d, errors.Join(err, closeEvents())
+	opts = append(opts, skillopt.WithConfirm(a.confirmDraft(f)))
+	d, err := skillopt.Draft(ctx, l.Config, skillopt.DraftRequest{Skill: a.absolute(f.skill), Tasks: f.generate, Seed: f.seed}, opts...)
+	return d, errors.Join(err, end())
 }
 
 func (a *app) confirmDraft(f initFlags) func(skillopt.Plan) error {
@@ -225,7 +222,7 @@ func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error
 	for _, s := range d.Skipped {
 		fmt.Fprintf(out, "left out %s\n", oneLine(s))
 	}
-	writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, WallS: d.WallS, Simulated: d.Simulated})
+	a.writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, WallS: d.WallS, Simulated: d.Simulated})
 	if d.Recorded > 0 {
 		fmt.Fprintf(out, "%s by an earlier session and not made again\n", plural.Of(d.Recorded, "call was recorded", "calls were recorded"))
 	}

@@ -40,7 +40,7 @@ func (a *app) writeNoise(out io.Writer, n *skillopt.NoiseReport) {
 	lines := []string{
 		fmt.Sprintf("%d selection tasks asked twice: means %.3f and %.3f, %d changed", n.Items, n.First, n.Second, len(n.Flips)),
 		fmt.Sprintf("deviation: %.3f of one evaluation, %.3f between tasks", n.Within, n.Between),
-		fmt.Sprintf("smallest difference that can be seen: %.1f points", 100*n.Detectable),
+		fmt.Sprintf("smallest difference that can be seen, 4 times in 5: %.1f points", 100*n.Detectable),
 	}
 	lines = append(lines, n.Advice...)
 	if len(n.Unmeasured) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -47,13 +48,14 @@ func exitCode(err error) int {
 		usage  *usageError
 		tasks  *task.Error
 		opened *skillopt.Error
+		record *run.DamagedError
 	)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &opened):
 		return codeOf[opened.Kind]
-	case errors.As(err, &usage), errors.As(err, &tasks), config.IsInput(err):
+	case errors.As(err, &usage), errors.As(err, &tasks), errors.As(err, &record), config.IsInput(err):
 		return exitInput
 	case errors.Is(err, context.Canceled):
 		return exitStopped

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -88,7 +89,7 @@ func (a *app) readRun(path string) (runView, error) {
 	v := runView{Dir: dir}
 	m, found, err := run.ReadManifest(dir)
 	if err != nil {
-		return v, usagef("%s: %v", path, err)
+		return v, run.Unreadable(path, err)
 	}
 	if !found {
 		return v, usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
@@ -202,6 +203,9 @@ func (a *app) printRuns(dir string, entries []run.Entry) error {
 		v, err := a.readRun(e.Dir)
 		if err != nil {
 			r.Status, r.Error = "damaged", err.Error()
+			if errors.Is(err, fs.ErrPermission) {
+				r.Status = "unreadable"
+			}
 		} else if n := len(v.History.Steps); n > 0 {
 			r.Steps, r.Best = n-1, bestScore(v.History)
 		}

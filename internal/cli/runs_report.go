@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ func (a *app) report(dir, to string) error {
 	page, err := report.HTML(r)
 	if err != nil {
 		return err
+	}
+	if err := os.MkdirAll(a.absolute(to), 0o755); err != nil {
+		return fmt.Errorf("make the folder of the report: %w", err)
 	}
 	files := map[string]string{"html": filepath.Join(a.absolute(to), run.ReportFile), "markdown": filepath.Join(a.absolute(to), run.PullFile)}
 	if err := run.WriteExport(files["html"], page); err != nil {

@@ -26,7 +26,7 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
 	}
 	if s.Best.Selection != nil {
-		fmt.Fprintf(out, "best: step %d, selection %s\n", s.Best.Step, interval(s.Best.Selection))
+		a.line(out, fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
@@ -41,8 +41,11 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 		return fmt.Errorf("print summary: %w", err)
 	}
 	writeTypes(out, s)
+	if s.Best.Selection != nil || s.Test.Seed != nil {
+		a.line(out, scoreUnits)
+	}
 	a.writeCertainty(out, s)
-	writeUsage(out, s)
+	a.writeUsage(out, s)
 	// A run that ended before the seed skill was scored has none.
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
 		fmt.Fprintf(out, "best skill: %s\n", a.relative(best))
@@ -92,6 +95,17 @@ func (a *app) fold(out io.Writer, text string) {
 	fmt.Fprintln(out, fold(oneLine(text), width))
 }
 
+// scoreUnits says what interval shows.
+const scoreUnits = "scores are from 0 to 1, in brackets their 95 % intervals"
+
+// line prints a line as it is, or folded to the terminal.
+func (a *app) line(out io.Writer, text string) {
+	if a.Terminal && a.Width > 0 {
+		text = fold(text, a.Width-1)
+	}
+	fmt.Fprintln(out, text)
+}
+
 func interval(s *skillopt.Score) string {
 	return fmt.Sprintf("hard %.3f [%.3f, %.3f]  soft %.3f  n %d", s.Hard, s.Low, s.High, s.Soft, s.N)
 }
@@ -121,22 +135,25 @@ func hardOf(t skillopt.Types, arm string) string {
 	return scoreText(&s.Hard)
 }
 
-func writeUsage(out io.Writer, s *skillopt.Summary) {
+func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
 	input := count(s.Tokens.Input) + " input"
 	if s.Tokens.Cached > 0 {
 		input += fmt.Sprintf(" (%.0f %% from the provider's cache)", 100*float64(s.Tokens.Cached)/float64(s.Tokens.Input))
 	}
-	fmt.Fprintf(out, "%s, %s and %s output tokens, %s, %.1f s\n", plural.Of(s.Calls.Total, "model call", "model calls"), input, count(s.Tokens.Output), costText(s), s.WallS)
+	a.line(out, fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, count(s.Tokens.Output), costText(s), s.WallS))
+	if n := s.Calls.Inherited; n > 0 {
+		a.line(out, fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
+	}
 	var faults int64
 	for _, n := range s.Calls.Faults {
 		faults += n
 	}
 	if faults > 0 {
-		fmt.Fprintf(out, "%s failed:", plural.Of(faults, "attempt", "attempts"))
+		text := plural.Of(faults, "attempt", "attempts") + " failed:"
 		for _, code := range slices.Sorted(maps.Keys(s.Calls.Faults)) {
-			fmt.Fprintf(out, " %s %d", code, s.Calls.Faults[code])
+			text += fmt.Sprintf(" %s %d", code, s.Calls.Faults[code])
 		}
-		fmt.Fprintln(out)
+		a.line(out, text)
 	}
 }
 
@@ -154,7 +171,7 @@ func costText(s *skillopt.Summary) string {
 		switch {
 		case st.CostUSD != nil:
 			known += *st.CostUSD
-		case st.Calls > 0 && !slices.Contains(unknown, st.Role):
+		case (st.Calls > 0 || st.Input+st.Output > 0) && !slices.Contains(unknown, st.Role):
 			unknown = append(unknown, st.Role)
 		}
 	}

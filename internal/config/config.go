@@ -222,7 +222,7 @@ type Record struct {
 // Limits are ceilings.
 type Limits struct {
 	Concurrency int       `key:"concurrency" doc:"requests in flight, all models together" min:"1" max:"10000"`
-	Patience    Duration  `key:"patience" doc:"how long an endpoint may give nothing but failures before the run stops" min:"1ms"`
+	Patience    Duration  `key:"patience" doc:"how long an endpoint, or the environment, may give nothing but failures before the run stops" min:"1ms"`
 	USD         *float64  `key:"usd" doc:"stop before a call beyond this cost; null = none; needs prices" min:"0"`
 	Tokens      *int64    `key:"tokens" doc:"stop before a call beyond this many tokens, input and output; null = none" min:"0"`
 	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`

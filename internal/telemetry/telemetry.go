@@ -41,7 +41,10 @@ type Options struct {
 	Service  string            // service.name
 	Version  string            // service.version
 
-	Command   string            // what runs: train, eval, draft, gateway
+	Command   string            // what runs: train, eval, compare, ablate, prune, noise, draft, gateway
+	RunID     string            // names the run directory
+	Resumed   bool              // the run goes on
+	Recorded  int               // results that the record holds already
 	Providers map[string]string // by role: models.ROLE.provider
 	Agent     string            // the agent that carries out tasks, "" = none
 	Simulated bool              // a role is played by the simulated world
@@ -100,7 +103,8 @@ func New(o Options) (*Telemetry, error) {
 		return nil, fmt.Errorf("telemetry: %w", err)
 	}
 	t.run = t.open(context.Background(), "skillopt "+o.Command, o.Now(),
-		attribute.String("skillopt.command", o.Command), attribute.Bool("skillopt.simulated", o.Simulated))
+		attribute.String("skillopt.command", o.Command), attribute.Bool("skillopt.simulated", o.Simulated), attribute.String("skillopt.run.id", o.RunID),
+		attribute.Bool("skillopt.resumed", o.Resumed), attribute.Int("skillopt.recorded", o.Recorded))
 	return t, nil
 }
 
@@ -163,11 +167,12 @@ func (t *Telemetry) provide(life context.Context, spans sdktrace.SpanExporter, v
 }
 
 // Close ends what is open, sends what is left within the deadline, and returns
-// what the user should know. A second call does nothing.
-func (t *Telemetry) Close() []string {
+// what the user should know. status is how the run ended, for one that has not
+// told so by an event; "" is not known. A second call does nothing.
+func (t *Telemetry) Close(status string) []string {
 	var warnings []string
 	t.once.Do(func() {
-		t.end("", t.o.Now())
+		t.end(status, t.o.Now())
 		// Beyond the deadline every request is cut short, so that what follows ends at
 		// once and no goroutine is left behind.
 		timer := time.AfterFunc(t.o.Deadline, t.stop)

@@ -48,7 +48,7 @@ func TestAnEpisodeHoldsItsCalls(t *testing.T) {
 	}})
 	beside.Ended(caller.Ended{At: at, Err: &model.Error{Code: model.Server, Err: errors.New("a private reason")}})
 	episode.Ended(caller.Ended{At: at.Add(time.Second), Took: time.Second})
-	if warnings := tel.Close(); len(warnings) > 0 {
+	if warnings := tel.Close(""); len(warnings) > 0 {
 		t.Error(warnings)
 	}
 	names := map[string]string{}
@@ -94,7 +94,7 @@ func TestAbsentScores(t *testing.T) {
 	tel.Event(event.StepDone{Epoch: 1, Step: 1, Action: "reject", Current: &zero})
 	tel.Event(event.RunDone{Status: "failed", Reason: "a private reason"})
 	tel.Event(event.StageStarted{Epoch: 1, Step: 2, Stage: "late"})
-	tel.Close()
+	tel.Close("")
 	for _, s := range r.Spans() {
 		a := otlptest.Attributes(s.GetAttributes())
 		_, candidate := a["skillopt.score.candidate"]
@@ -123,7 +123,7 @@ func TestVariablesHaveNoEffect(t *testing.T) {
 	}
 	tel := begin(t, Options{Endpoint: r.URL + "/"})
 	tel.Event(event.TestDone{Arm: "best", Hard: 1, N: 1})
-	if warnings := tel.Close(); len(warnings) > 0 {
+	if warnings := tel.Close(""); len(warnings) > 0 {
 		t.Error(warnings)
 	}
 	if len(other.Headers()) > 0 || len(r.Spans()) != 1 || r.Metric("skillopt.score.test_hard") == nil {
@@ -162,11 +162,11 @@ func TestBadReceivers(t *testing.T) {
 			server := httptest.NewServer(tt.handler)
 			defer server.Close()
 			tel := begin(t, Options{Endpoint: server.URL, Deadline: 50 * time.Millisecond})
-			warnings := tel.Close()
+			warnings := tel.Close("")
 			if len(warnings) != 1 || !strings.Contains(warnings[0], "1 of 1 span lost") || !strings.Contains(warnings[0], tt.want) {
 				t.Errorf("%q, want %q", warnings, tt.want)
 			}
-			if tel.Close() != nil {
+			if tel.Close("") != nil {
 				t.Error("it warns twice")
 			}
 		})
@@ -177,7 +177,7 @@ func TestAReceiverThatIsAway(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(nil)
 	server.Close()
-	warnings := begin(t, Options{Endpoint: server.URL}).Close()
+	warnings := begin(t, Options{Endpoint: server.URL}).Close("")
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "refused") || strings.Contains(warnings[0], "/v1/") {
 		t.Errorf("%q", warnings)
 	}
