@@ -15,7 +15,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// load is a server whose answers depend on how many requests it has at once.
+// load is a server whose answers depend on how many requests it has at once. It
+// takes 50 to 150 ms over each: were all to end in the same instant, how many of
+// the next wave it finds there would be up to the scheduler.
 type load struct {
 	answers func(inFlight int) float64 // probability of an answer
 
@@ -28,8 +30,9 @@ func (l *load) Generate(context.Context, model.Request) (model.Response, error) 
 	l.mu.Lock()
 	l.inFlight++
 	ok := l.rng.Float64() < l.answers(l.inFlight)
+	took := 50*time.Millisecond + time.Duration(l.rng.Int64N(int64(100*time.Millisecond)))
 	l.mu.Unlock()
-	<-time.After(100 * time.Millisecond)
+	<-time.After(took)
 	l.mu.Lock()
 	l.inFlight--
 	l.mu.Unlock()
