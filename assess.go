@@ -24,7 +24,10 @@ import (
 
 // assess finds the answer in what a rollout left and scores it.
 func (w *world) assess(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
-	answer := w.setup.extract.Answer(ev.Reply)
+	answer, err := w.setup.extract.Answer(ev.Reply)
+	if err != nil {
+		return "", score.Score{}, caller.Unmeasurable(err)
+	}
 	got, err := w.score(ctx, key, t, answer, ev)
 	return answer, got, err
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,7 @@ type Extractor struct {
 // extraction is one way to find an answer.
 type extraction struct {
 	name string
-	find func(reply string) (string, bool)
+	find func(reply string) (answer string, found bool, err error)
 }
 
 // ParseExtract reads where the answer is, as a YAML or JSON decoder returns it.
@@ -45,7 +46,7 @@ func ParseExtract(v any) (*Extractor, error) {
 			return nil, fmt.Errorf("extract: more than %d fallbacks", maxGroupDepth)
 		}
 		if v == "none" && depth > 0 {
-			e.rules = append(e.rules, extraction{name: "none", find: func(string) (string, bool) { return "", true }})
+			e.rules = append(e.rules, extraction{name: "none", find: always(func(string) (string, bool) { return "", true })})
 			break
 		}
 		rule, next, err := newExtraction("extract"+strings.Repeat(".fallback", depth), v)
@@ -59,14 +60,27 @@ func ParseExtract(v any) (*Extractor, error) {
 }
 
 // Answer returns the answer in a reply, without white space around it. When no
-// rule finds one, the whole reply is the answer.
-func (e *Extractor) Answer(reply string) string {
+// rule finds one, the whole reply is the answer. An error means that a pattern ran
+// out of time: how far one comes is a matter of the machine, and no answer.
+func (e *Extractor) Answer(reply string) (string, error) {
 	for _, r := range e.rules {
-		if a, ok := r.find(reply); ok {
-			return strings.TrimSpace(a)
+		answer, found, err := r.find(reply)
+		if err != nil {
+			return "", fmt.Errorf("tasks.extract: %w", err)
+		}
+		if found {
+			return strings.TrimSpace(answer), nil
 		}
 	}
-	return strings.TrimSpace(reply)
+	return strings.TrimSpace(reply), nil
+}
+
+// always is a way to find an answer that cannot fail.
+func always(find func(reply string) (string, bool)) func(string) (string, bool, error) {
+	return func(reply string) (string, bool, error) {
+		answer, found := find(reply)
+		return answer, found, nil
+	}
 }
 
 func newExtraction(path string, v any) (rule extraction, fallback any, err error) {
@@ -94,7 +108,7 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 	return rule, fallback, s.done()
 }
 
-func (s *spec) finder(kind string) func(string) (string, bool) {
+func (s *spec) finder(kind string) func(string) (string, bool, error) {
 	v, _ := s.get(kind)
 	argument, isText := v.(string)
 	needsText := kind == "tag" || kind == "regex" || kind == "json_path"
@@ -109,21 +123,21 @@ func (s *spec) finder(kind string) func(string) (string, bool) {
 	case "tag":
 		first := s.choice("which", "last", "first") == "first"
 		name := strings.Trim(argument, "<>/")
-		return func(reply string) (string, bool) { return tagged(reply, name, first) }
+		return always(func(reply string) (string, bool) { return tagged(reply, name, first) })
 	case "regex":
 		first := s.choice("which", "last", "first") == "first"
 		re := s.regex(kind, argument, s.text("flags", "m"), MatchTimeout)
-		return func(reply string) (string, bool) { return matched(re, reply, first) }
+		return func(reply string) (string, bool, error) { return matched(re, reply, first) }
 	case "json_path":
 		steps, err := parsePath(argument)
 		if err != nil {
 			s.fail(kind, "%v", err)
 		}
-		return func(reply string) (string, bool) { return jsonAt(reply, steps) }
+		return always(func(reply string) (string, bool) { return jsonAt(reply, steps) })
 	case "last_line":
-		return lastLine
+		return always(lastLine)
 	}
-	return func(reply string) (string, bool) { return reply, true }
+	return always(func(reply string) (string, bool) { return reply, true })
 }
 
 // tagged returns what stands between a tag and the nearest closing tag after
@@ -168,10 +182,9 @@ func lastLine(reply string) (string, bool) {
 	return reply, reply != ""
 }
 
-// matched returns the first group of a match, or all of it if there is none. A
-// pattern that runs out of time has found nothing: which match would be the last
-// by then depends on the machine.
-func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found bool) {
+// matched returns the first group of a match, or all of it if there is none.
+// Which match would be the last when time is up depends on the machine.
+func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found bool, err error) {
 	deadline := time.Now().Add(re.MatchTimeout)
 	m, err := re.FindStringMatch(reply)
 	for ; err == nil && m != nil; m, err = re.FindNextMatch(m) {
@@ -180,16 +193,17 @@ func matched(re *regexp2.Regexp, reply string, first bool) (answer string, found
 			answer = groups[1].String()
 		}
 		if first {
-			return answer, true
+			return answer, true, nil
 		}
 		if time.Now().After(deadline) {
-			return "", false
+			err = errLate
+			break
 		}
 	}
 	if err != nil {
-		return "", false
+		return "", false, errors.New(undecided(re.String(), re.MatchTimeout).undecided)
 	}
-	return answer, found
+	return answer, found, nil
 }
 
 // parsePath reads a path such as a.b[0].c; a leading $ is allowed.

@@ -50,12 +50,12 @@ func TestExtract(t *testing.T) {
 			t.Errorf("%s: %v", tt.rule, err)
 			continue
 		}
-		if got := e.Answer(tt.reply); got != tt.want {
-			t.Errorf("%s of %q: got %q, want %q", tt.rule, tt.reply, got, tt.want)
+		if got, err := e.Answer(tt.reply); got != tt.want || err != nil {
+			t.Errorf("%s of %q: got %q, %v, want %q", tt.rule, tt.reply, got, err, tt.want)
 		}
 	}
-	if got := (&Extractor{}).Answer(" x "); got != "x" {
-		t.Errorf("zero value: %q", got)
+	if got, err := (&Extractor{}).Answer(" x "); got != "x" || err != nil {
+		t.Errorf("zero value: %q, %v", got, err)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestTaggedFindsWhatWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Answer(reply); got != strings.TrimSpace(answer) {
-			t.Fatalf("got %q from %q", got, reply)
+		if got, err := e.Answer(reply); got != strings.TrimSpace(answer) || err != nil {
+			t.Fatalf("got %q, %v from %q", got, err, reply)
 		}
 	})
 }
@@ -120,8 +120,8 @@ func FuzzExtract(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if got := e.Answer(reply); utf8.ValidString(reply) && !utf8.ValidString(got) {
-				t.Fatalf("%v of %q: %q", rule, reply, got)
+			if got, err := e.Answer(reply); err != nil || utf8.ValidString(reply) && !utf8.ValidString(got) {
+				t.Fatalf("%v of %q: %q, %v", rule, reply, got, err)
 			}
 		}
 	})

@@ -63,7 +63,10 @@ func (d *drafter) attempt(ctx context.Context, c candidate) (solution, error) {
 		if err != nil {
 			return s, err
 		}
-		answer := d.extract.Answer(text)
+		answer, err := d.extract.Answer(text)
+		if err != nil {
+			continue // nor is one that a pattern did not find in time
+		}
 		if d.linter.suite.Score(answer, t).Hard == 1 {
 			s.agreed = true
 			return s, nil
