@@ -37,9 +37,7 @@ func decodeChat(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.req.Messages = d.conv.finish()
-	r.learn(&d.conv)
-	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
+	d.q.settle(&d.conv, d.left, r)
 	return d.q, nil
 }
 
@@ -73,9 +71,7 @@ func (d *chatDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	err := d.conv.read(list, nil, d.message)
-	d.left.all(d.conv.left)
-	return err
+	return d.conv.read(list, nil, d.message)
 }
 
 func (d *chatDecoder) message(i int, m node) error {

@@ -147,6 +147,15 @@ func (c *conversation) finish() []model.Message {
 	return list
 }
 
+// settle completes a question by its conversation and by what else was left out,
+// and remembers it.
+func (q *question) settle(c *conversation, left remarks, r *recall) {
+	left.all(c.left)
+	q.req.Messages = c.finish()
+	q.asked, q.leftOut = q.req.Model, left.list
+	r.learn(c)
+}
+
 // finished is a message. One that is nothing but text has no Parts.
 func finished(role string, parts []model.Part) model.Message {
 	if text, ok := joined(parts, separator(role)); ok {

@@ -44,9 +44,7 @@ func decodeGemini(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.req.Messages = d.conv.finish()
-	r.learn(&d.conv)
-	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
+	d.q.settle(&d.conv, d.left, r)
 	return d.q, nil
 }
 
@@ -98,9 +96,7 @@ func (d *geminiDecoder) conversation() error {
 	if !contents.isList() {
 		return badRequest("contents: expected a list")
 	}
-	err := d.conv.read(contents, func() bool { return len(d.open) > 0 }, d.content)
-	d.left.all(d.conv.left)
-	return err
+	return d.conv.read(contents, func() bool { return len(d.open) > 0 }, d.content)
 }
 
 func (d *geminiDecoder) content(i int, c node) error {

@@ -38,9 +38,7 @@ func decodeMessages(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.req.Messages = d.conv.finish()
-	r.learn(&d.conv)
-	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
+	d.q.settle(&d.conv, d.left, r)
 	return d.q, nil
 }
 
@@ -99,15 +97,13 @@ func (d *messagesDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	err := d.conv.read(list, nil, func(i int, m node) error {
+	return d.conv.read(list, nil, func(i int, m node) error {
 		role := m.get("role").text()
 		if role != model.User && role != model.Assistant && role != model.System {
 			return badRequest("messages.%d: the role is %q, allowed are user and assistant", i, role)
 		}
 		return d.message(role, m.get("content"))
 	})
-	d.left.all(d.conv.left)
-	return err
 }
 
 // message reads one message. The results of calls stand in a user's message

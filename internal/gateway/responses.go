@@ -31,9 +31,7 @@ func decodeResponses(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.req.Messages = d.conv.finish()
-	r.learn(&d.conv)
-	d.q.asked, d.q.leftOut = d.req.Model, d.left.list
+	d.q.settle(&d.conv, d.left, r)
 	return d.q, nil
 }
 
@@ -75,9 +73,7 @@ func (d *responsesDecoder) conversation() error {
 	if !input.isList() {
 		return badRequest("input: expected a text or a list")
 	}
-	err := d.conv.read(input, nil, d.item)
-	d.left.all(d.conv.left)
-	return err
+	return d.conv.read(input, nil, d.item)
 }
 
 func (d *responsesDecoder) item(i int, item node) error {
