@@ -64,7 +64,10 @@ func TestEvalSearchQA(t *testing.T) {
 			Gold       []string `json:"gold"`
 			Prediction string   `json:"prediction"`
 		}](t, in)
-		answer := extractor.Answer(c.Prediction)
+		answer, err := extractor.Answer(c.Prediction)
+		if err != nil {
+			t.Fatal(err)
+		}
 		exact := 0
 		if check.ExactMatch(answer, c.Gold) {
 			exact = 1
