@@ -118,7 +118,7 @@ func TestMisbehaviourIsNoScore(t *testing.T) {
 	checks := func(list ...any) func(*skillopt.Config) {
 		return func(c *skillopt.Config) { c.Tasks.Checks = list }
 	}
-	hurried := func(c *skillopt.Config) { c.Agent.Timeout = config.Duration(700 * time.Millisecond) }
+	hurried := func(c *skillopt.Config) { c.Agent.Timeout = config.Duration(3 * time.Second) }
 	open := func(c *skillopt.Config) { c.Agent.Sandbox = "off" }
 	for name, tt := range map[string]struct {
 		rogue

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
@@ -157,10 +158,13 @@ func TestTheClockHidesNoFailure(t *testing.T) {
 	cfg := worldConfig("http://unused.invalid/v1")
 	limit := config.Duration(time.Millisecond)
 	cfg.Limits.Time = &limit
-	c := refusing{after: 50 * time.Millisecond}
-	sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithTasks(tasks), skillopt.WithRunDir(t.TempDir()),
-		skillopt.WithClient(model.Target, "refusing", c), skillopt.WithClient(model.Optimizer, "refusing", c))
-	if kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "no such key") || sum.Status != "failed" {
-		t.Errorf("the run ended with %v (%s)", err, kind(err))
-	}
+	run := t.TempDir()
+	synctest.Test(t, func(t *testing.T) { // the time passes while the model is asked, and only then
+		c := refusing{after: 50 * time.Millisecond}
+		sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithTasks(tasks), skillopt.WithRunDir(run),
+			skillopt.WithClient(model.Target, "refusing", c), skillopt.WithClient(model.Optimizer, "refusing", c))
+		if kind(err) != skillopt.Unmeasurable || !strings.Contains(err.Error(), "no such key") || sum.Status != "failed" {
+			t.Errorf("the run ended with %v (%s)", err, kind(err))
+		}
+	})
 }

@@ -268,7 +268,7 @@ func TestDeadlineWhileWriting(t *testing.T) {
 func TestKillsGrandchildren(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")
-	e := newTestEnv(t, func(o *Options) { o.Timeout = time.Second })
+	e := newTestEnv(t, func(o *Options) { o.Timeout = 3 * time.Second })
 	if _, err := roll(t, e, "child "+file); err == nil {
 		t.Fatal("no error")
 	}

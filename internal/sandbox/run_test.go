@@ -150,7 +150,7 @@ func TestDeadline(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := act(t, what)
-			s.Timeout = 300 * time.Millisecond
+			s.Timeout = 1500 * time.Millisecond
 			s.Stdin = strings.NewReader(strings.Repeat("z", 1<<20))
 			r, _ := run(t, s)
 			want := map[string]string{"hang": "SIGTERM", "deaf": "SIGKILL", "close": "SIGTERM"}[what]
