@@ -72,7 +72,7 @@ func (t *trainer) closing() int {
 	}
 	if t.Reselect > 1 {
 		known, _ := t.store.shrunken()
-		for field := min(len(known)+1, t.Reselect); field > 1; field = (field + 1) / 2 {
+		for field := min(len(known)+1, t.Reselect); field > 1; field = halved(field) {
 			passes += field
 		}
 	}
