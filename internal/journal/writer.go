@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"runtime"
 	"sync"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -106,12 +107,16 @@ func (w *writer) release(records []Record) {
 	}
 }
 
-// run commits groups until the journal is closed and the queue is empty.
+// run commits groups until the journal is closed and the queue is empty. Whoever
+// could run is let run before a group is taken: what they hand in then shares the
+// commit, which costs more than its rows.
 func (w *writer) run() {
 	defer close(w.finished)
 	for range w.wake {
+		runtime.Gosched()
 		for group := w.next(); len(group) > 0; group = w.next() {
 			w.settle(group, w.commit(group))
+			runtime.Gosched()
 		}
 	}
 }
