@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -47,7 +48,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte, tags model.
 		return nil, err
 	}
 	var res *http.Response
-	err = c.api.Post(ctx, path, body, &res, option.WithMiddleware(c.dress(tags, credential)))
+	err = c.api.Post(ctx, path, body, &res, option.WithMiddleware(c.dress(body, tags, credential)))
 	if res != nil && res.StatusCode == http.StatusUnauthorized {
 		c.tokens.forget(credential.value)
 	}
@@ -117,8 +118,11 @@ func drain(body io.Reader, watch *header.Watch) {
 // dress returns what gives a request its final headers and bounds its response.
 // Of the SDK's headers only those that matter are kept: the others tell about
 // the machine, which is nobody's business, and are a quarter of a small request.
-func (c *Client) dress(tags model.Tags, cred credential) option.Middleware {
+// The SDK also hides from net/http that the body lies in memory; where that is
+// known, headers and body leave in one write.
+func (c *Client) dress(body []byte, tags model.Tags, cred credential) option.Middleware {
 	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		if cred.value != "" {
 			r.Header[cred.header] = []string{cred.prefix + cred.value}
 		}
