@@ -29,9 +29,10 @@ import (
 // the real prompts over the real tasks, and replies of a usual length. It counts
 // what would be asked. Nothing is sent and nothing is written.
 type rehearsal struct {
-	setup *setup
-	mode  optimize.Mode
-	story story
+	setup    *setup
+	mode     optimize.Mode
+	story    story
+	question *rollout.Question
 
 	mu     sync.Mutex
 	tally  map[stageRole]tally
@@ -81,7 +82,7 @@ func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehea
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	r := &rehearsal{setup: s, mode: mode, story: st, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
+	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
 	_, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,
 	})
@@ -148,8 +149,7 @@ func (r *rehearsal) Run(ctx context.Context, p rollout.Place, t task.Task, s ski
 		}, nil
 	}
 	c := &rollout.Chat{
-		Model: &standIn{r, t, p}, System: r.setup.system, User: r.setup.user, Extras: r.setup.cfg.Extras, RunSeed: r.setup.cfg.Train.Seed,
-		Bare: r.setup.cfg.Tasks.System == "",
+		Model: &standIn{r, t, p}, Question: r.question, RunSeed: r.setup.cfg.Train.Seed,
 		Assess: func(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
 			r.judge(ctx, t, ev)
 			hard := r.solves(t, s)

@@ -178,8 +178,13 @@ func (w *world) episode() (rollout.Episode, error) {
 		return w.process()
 	}
 	return &rollout.Chat{
-		Model: w.caller, System: s.system, User: s.user, Assess: w.assess, Images: s.images, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Bare: s.cfg.Tasks.System == "",
+		Model: w.caller, Assess: w.assess, RunSeed: s.cfg.Train.Seed, Question: s.question(s.images),
 	}, nil
+}
+
+// question is what a chat target is asked, with the pictures of the tasks or without.
+func (s *setup) question(images *rollout.Images) *rollout.Question {
+	return &rollout.Question{System: s.system, User: s.user, Images: images, Extras: s.cfg.Extras, Bare: s.cfg.Tasks.System == ""}
 }
 
 func (w *world) process() (rollout.Episode, error) {

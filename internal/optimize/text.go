@@ -39,6 +39,9 @@ func oneLine(s string, limit int) string {
 	if utf8.RuneCountInString(s) > limit {
 		s = s[:runeOffset(s, limit)] + "..."
 	}
+	if !strings.ContainsAny(s, "\r\n") {
+		return s // as nearly always; a Replacer takes longer to build than to use
+	}
 	return strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace(s)
 }
 

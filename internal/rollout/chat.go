@@ -3,12 +3,9 @@ package rollout
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -23,23 +20,15 @@ type Doer interface {
 
 // Chat is the plain environment: one question, one answer.
 type Chat struct {
-	Model   Doer
-	System  *template.Template // over the fields of the task and {{skill}}
-	User    *template.Template // over the fields of the task
-	Assess  Assess
-	Images  *Images
-	Extras  map[string]any
-	RunSeed int64
-	// Bare leaves the system message out for an empty skill.
-	Bare bool
-
-	mu     sync.Mutex
-	system map[string]string // skill text -> system message, when it depends on nothing else
+	Model    Doer
+	Question *Question
+	Assess   Assess
+	RunSeed  int64
 }
 
 // Run asks the target once. See Episode.
 func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
-	messages, err := c.messages(t, s)
+	messages, err := c.Question.messages(t, s)
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
@@ -99,72 +88,4 @@ func Reference(t task.Task) string {
 		parts = append(parts, t.Hidden)
 	}
 	return strings.Join(parts, "\n")
-}
-
-func (c *Chat) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
-	fields := t.Fields()
-	given := map[string]any{"skill": s.Text()}
-	if len(c.Extras) > 0 {
-		given["extras"] = c.Extras
-	}
-	for name, v := range given {
-		if _, own := fields[name]; !own {
-			fields[name] = v // as the lint of tasks has it
-		}
-	}
-	user, err := c.User.Render(fields)
-	if err != nil {
-		return nil, fmt.Errorf("render tasks.prompt for task %s (%s): %w", t.ID, t.Origin, err)
-	}
-	system, err := c.systemText(fields, s)
-	if err != nil {
-		return nil, fmt.Errorf("render tasks.system for task %s (%s): %w", t.ID, t.Origin, err)
-	}
-	asked, err := c.asked(t, user)
-	if err != nil || system == "" {
-		return []model.Message{asked}, err
-	}
-	return []model.Message{{Role: model.System, Content: system}, asked}, nil
-}
-
-// asked is the user's message: the text, and the pictures of the task.
-func (c *Chat) asked(t task.Task, text string) (model.Message, error) {
-	images, err := c.Images.of(t)
-	if err != nil || len(images) == 0 {
-		return model.Message{Role: model.User, Content: text}, err
-	}
-	m := model.Message{Role: model.User, Parts: []model.Part{{Text: text}}}
-	for i := range images {
-		m.Parts = append(m.Parts, model.Part{Image: &images[i]})
-	}
-	return m, nil
-}
-
-// systemText renders the system message. One that depends on the skill alone is
-// rendered once a skill: a batch shares it, and so do provider caches.
-func (c *Chat) systemText(fields map[string]any, s skill.Skill) (string, error) {
-	text := s.Text()
-	if c.Bare && strings.TrimSpace(text) == "" {
-		return "", nil
-	}
-	for _, name := range c.System.Names() {
-		if name != "skill" {
-			fields["skill"] = text
-			return c.System.Render(fields)
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if out, ok := c.system[text]; ok {
-		return out, nil
-	}
-	out, err := c.System.Render(map[string]any{"skill": text})
-	if err != nil {
-		return "", err
-	}
-	if c.system == nil || len(c.system) > 64 {
-		c.system = map[string]string{}
-	}
-	c.system[text] = out
-	return out, nil
 }

@@ -18,7 +18,6 @@ import (
 type Template struct {
 	name  string
 	parts []part
-	size  int // bytes of literal text
 }
 
 // part is literal text, then a name to look up ("" at the end of the text).
@@ -70,17 +69,12 @@ func ParseAt(name string, line int, text string) (*Template, error) {
 		if !closed || !validName(key) {
 			return nil, syntaxError(name, line, inner, closed)
 		}
-		t.add(part{text: lit.String(), name: key, line: line})
+		t.parts = append(t.parts, part{text: lit.String(), name: key, line: line})
 		lit.Reset()
 		text = after
 	}
-	t.add(part{text: lit.String()})
+	t.parts = append(t.parts, part{text: lit.String()})
 	return t, nil
-}
-
-func (t *Template) add(p part) {
-	t.parts = append(t.parts, p)
-	t.size += len(p.text)
 }
 
 func syntaxError(name string, line int, inner string, closed bool) error {
@@ -154,24 +148,31 @@ func covers(known, name string) bool {
 // and booleans as JSON has them, lists and maps as compact JSON. A name that is
 // not in values is an *Error.
 func (t *Template) Render(values map[string]any) (string, error) {
-	var b strings.Builder
-	b.Grow(t.size + 64*len(t.parts))
+	texts := make([]string, 0, 2*len(t.parts))
 	for _, p := range t.parts {
-		b.WriteString(p.text)
-		if p.name == "" {
-			continue
-		}
-		v, ok := lookup(values, p.name)
-		if !ok {
-			return "", t.unknown(p, knownNames(values))
-		}
-		s, err := textOf(v)
+		s, err := t.value(p, values)
 		if err != nil {
-			return "", &Error{Template: t.name, Line: p.line, Name: p.name, Msg: fmt.Sprintf("{{%s}}: %v", p.name, err)}
+			return "", err
 		}
-		b.WriteString(s)
+		texts = append(texts, p.text, s)
 	}
-	return b.String(), nil
+	return strings.Join(texts, ""), nil // of the right size at once: prompts are long
+}
+
+// value is the text that a part's name stands for.
+func (t *Template) value(p part, values map[string]any) (string, error) {
+	if p.name == "" {
+		return "", nil
+	}
+	v, ok := lookup(values, p.name)
+	if !ok {
+		return "", t.unknown(p, knownNames(values))
+	}
+	s, err := textOf(v)
+	if err != nil {
+		return "", &Error{Template: t.name, Line: p.line, Name: p.name, Msg: fmt.Sprintf("{{%s}}: %v", p.name, err)}
+	}
+	return s, nil
 }
 
 func (t *Template) unknown(p part, known []string) error {

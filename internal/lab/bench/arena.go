@@ -23,13 +23,13 @@ import (
 
 // Arena is one world with its tasks. Contestants play in it one after the other.
 type Arena struct {
-	Setup   Setup
-	Seed    int64 // of whatever a contestant draws
-	Skill   skill.Skill
-	Data    train.Data
-	world   *sim.World
-	chat    *rollout.Chat // without a model
-	Perfect string        // a skill that states every rule
+	Setup    Setup
+	Seed     int64 // of whatever a contestant draws
+	Skill    skill.Skill
+	Data     train.Data
+	world    *sim.World
+	question *rollout.Question // without a model
+	Perfect  string            // a skill that states every rule
 }
 
 func newArena(s Setup, i int) (*Arena, error) {
@@ -56,7 +56,7 @@ func (a *Arena) templates() error {
 		return err
 	}
 	user, err := template.Parse("user", "{{prompt}}")
-	a.chat = &rollout.Chat{System: system, User: user}
+	a.question = &rollout.Question{System: system, User: user, Bare: true}
 	return err
 }
 
@@ -64,7 +64,7 @@ func (a *Arena) templates() error {
 func (a *Arena) models() *models {
 	m := &models{client: sim.New(a.world), seed: a.Seed}
 	m.roller = rollout.Runner{Extra: 2, Episode: &rollout.Chat{
-		Model: m, System: a.chat.System, User: a.chat.User, Assess: assess, RunSeed: a.Seed, Bare: true,
+		Model: m, Question: a.question, Assess: assess, RunSeed: a.Seed,
 	}}
 	return m
 }

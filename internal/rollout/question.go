@@ -1,0 +1,99 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// keptSystems bounds the system messages that are kept.
+const keptSystems = 64
+
+// Question words what a chat target is asked. It is safe for concurrent use and
+// must not be changed once it was used.
+type Question struct {
+	System *template.Template // over the fields of the task and {{skill}}
+	User   *template.Template // over the fields of the task
+	Images *Images
+	Extras map[string]any
+	// Bare leaves the system message out for an empty skill.
+	Bare bool
+
+	once   sync.Once
+	shared bool // the system message depends on the skill alone
+
+	mu     sync.Mutex
+	system map[string]string // skill text -> shared system message
+}
+
+func (q *Question) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
+	fields := t.Fields()
+	given := map[string]any{"skill": s.Text()}
+	if len(q.Extras) > 0 {
+		given["extras"] = q.Extras
+	}
+	for name, v := range given {
+		if _, own := fields[name]; !own {
+			fields[name] = v // as the lint of tasks has it
+		}
+	}
+	user, err := q.User.Render(fields)
+	if err != nil {
+		return nil, fmt.Errorf("render tasks.prompt for task %s (%s): %w", t.ID, t.Origin, err)
+	}
+	system, err := q.systemText(fields, s)
+	if err != nil {
+		return nil, fmt.Errorf("render tasks.system for task %s (%s): %w", t.ID, t.Origin, err)
+	}
+	asked, err := q.asked(t, user)
+	if err != nil || system == "" {
+		return []model.Message{asked}, err
+	}
+	return []model.Message{{Role: model.System, Content: system}, asked}, nil
+}
+
+// asked is the user's message: the text, and the pictures of the task.
+func (q *Question) asked(t task.Task, text string) (model.Message, error) {
+	images, err := q.Images.of(t)
+	if err != nil || len(images) == 0 {
+		return model.Message{Role: model.User, Content: text}, err
+	}
+	m := model.Message{Role: model.User, Parts: []model.Part{{Text: text}}}
+	for i := range images {
+		m.Parts = append(m.Parts, model.Part{Image: &images[i]})
+	}
+	return m, nil
+}
+
+// systemText renders the system message. One that depends on the skill alone is
+// rendered once a skill: a batch shares it, and so do provider caches.
+func (q *Question) systemText(fields map[string]any, s skill.Skill) (string, error) {
+	text := s.Text()
+	if q.Bare && strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	q.once.Do(func() { q.shared = q.System.Check("skill") == nil })
+	if !q.shared {
+		fields["skill"] = text
+		return q.System.Render(fields)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if out, ok := q.system[text]; ok {
+		return out, nil
+	}
+	out, err := q.System.Render(map[string]any{"skill": text})
+	if err != nil {
+		return "", err
+	}
+	if q.system == nil || len(q.system) > keptSystems {
+		q.system = map[string]string{}
+	}
+	q.system[text] = out
+	return out, nil
+}
