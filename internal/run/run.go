@@ -304,7 +304,7 @@ func (r *Run) SetStatus(status string) error {
 			return err
 		}
 	}
-	data, err := laidOut(ManifestFile, r.Manifest)
+	data, err := indented(ManifestFile, r.Manifest)
 	if err != nil {
 		return err
 	}
@@ -351,7 +351,15 @@ func (r *Run) Close() error {
 // WriteJSON writes v to the named file as WriteFile does. v must not change any
 // more.
 func (r *Run) WriteJSON(name string, v any) error {
-	return r.writer.add(name, func() ([]byte, error) { return laidOut(name, v) })
+	return r.writer.add(name, func() ([]byte, error) { return indented(name, v) })
+}
+
+func indented(name string, v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	return append(data, '\n'), nil
 }
 
 // WriteFile writes a file of the run directory: atomically, in order, and
