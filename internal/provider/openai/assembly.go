@@ -12,7 +12,7 @@ import (
 
 // assembly puts the parts of an answer together.
 type assembly struct {
-	req    model.Request
+	req    *model.Request
 	parts  []model.Part
 	more   bool // more than text
 	calls  int

@@ -125,13 +125,13 @@ func (c *Client) newAPI(bearer string) sdk.Client {
 // Text ""; a refusal's words stand in Text.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	if c.routes.fixed {
-		return c.chat(ctx, req)
+		return c.chat(ctx, &req)
 	}
-	return c.routed(ctx, req)
+	return c.routed(ctx, &req)
 }
 
 // chat makes one request to Chat Completions.
-func (c *Client) chat(ctx context.Context, req model.Request) (model.Response, error) {
+func (c *Client) chat(ctx context.Context, req *model.Request) (model.Response, error) {
 	body, err := c.encode(req)
 	if err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)

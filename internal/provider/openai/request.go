@@ -53,7 +53,7 @@ type wireSchema struct {
 //
 // The messages are written by hand: they are nearly the whole body, and
 // encoding/json took 14 % of the time of a call for them.
-func (c *Client) encode(req model.Request) ([]byte, error) {
+func (c *Client) encode(req *model.Request) ([]byte, error) {
 	if len(req.Messages) == 0 {
 		return nil, errors.New("encode request: it has no messages")
 	}
@@ -91,7 +91,7 @@ func (c *Client) role(role string) string {
 }
 
 // params returns the body without its messages, as an object.
-func (c *Client) params(req model.Request) ([]byte, error) {
+func (c *Client) params(req *model.Request) ([]byte, error) {
 	q := &c.quirks
 	p := wireParams{Model: req.Model, Temperature: req.Temperature, TopP: req.TopP, ResponseFormat: c.format(req.Schema)}
 	if q.NoTemperature {
@@ -128,7 +128,7 @@ func (c *Client) params(req model.Request) ([]byte, error) {
 }
 
 // appendExtra adds what stands under names of its own to an object.
-func (c *Client) appendExtra(b []byte, req model.Request) []byte {
+func (c *Client) appendExtra(b []byte, req *model.Request) []byte {
 	q := &c.quirks
 	b = b[:len(b)-1]
 	if own(q.EffortField) && req.ReasoningEffort != "" {
@@ -166,7 +166,7 @@ func (c *Client) format(s *model.Schema) *wireFormat {
 }
 
 // bodySize guesses the size of the messages, so that they are allocated once.
-func bodySize(req model.Request) int {
+func bodySize(req *model.Request) int {
 	n := 64
 	for _, m := range req.Messages {
 		n += len(m.Content) + len(m.Content)/16 + 64

@@ -129,7 +129,7 @@ func split(parts []wirePart) (text, thoughts string) {
 }
 
 // readChat reads a whole chat completion.
-func readChat(c *Client, res *http.Response, body []byte, req model.Request) (model.Response, error) {
+func readChat(c *Client, res *http.Response, body []byte, req *model.Request) (model.Response, error) {
 	w, err := decode(body)
 	if err != nil {
 		return model.Response{}, err
@@ -139,7 +139,7 @@ func readChat(c *Client, res *http.Response, body []byte, req model.Request) (mo
 
 // chatAnswer returns what w says: an answer, or an error in its place. body is
 // what to show when it is neither.
-func (c *Client) chatAnswer(res *http.Response, body []byte, w *wireResponse, req model.Request) (model.Response, error) {
+func (c *Client) chatAnswer(res *http.Response, body []byte, w *wireResponse, req *model.Request) (model.Response, error) {
 	if len(w.Choices) == 0 {
 		if !header.Present(w.Error) && promptFiltered(w.Filters) {
 			return model.Response{}, c.faultStatus(model.ContentFilter, res.StatusCode, errors.New("the content filter stopped the prompt"))
@@ -186,7 +186,7 @@ func readAll(res *http.Response) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func (w *wireResponse) response(req model.Request) (model.Response, error) {
+func (w *wireResponse) response(req *model.Request) (model.Response, error) {
 	first := &w.Choices[0]
 	r := model.Response{
 		Text:        first.Message.Content,

@@ -87,7 +87,7 @@ type (
 
 // respond makes one request to Responses; a bare one does not ask for reasoning
 // that can be sent back.
-func (c *Client) respond(ctx context.Context, req model.Request, bare bool) (model.Response, error) {
+func (c *Client) respond(ctx context.Context, req *model.Request, bare bool) (model.Response, error) {
 	body, err := c.encodeRespond(req, bare)
 	if err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)
@@ -97,7 +97,7 @@ func (c *Client) respond(ctx context.Context, req model.Request, bare bool) (mod
 
 // encodeRespond returns the body of req for Responses. Equal requests give equal
 // bytes.
-func (c *Client) encodeRespond(req model.Request, bare bool) ([]byte, error) {
+func (c *Client) encodeRespond(req *model.Request, bare bool) ([]byte, error) {
 	if len(req.Messages) == 0 {
 		return nil, errors.New("encode request: it has no messages")
 	}
@@ -120,7 +120,7 @@ func (c *Client) encodeRespond(req model.Request, bare bool) ([]byte, error) {
 	return append(object, '}'), nil
 }
 
-func (c *Client) respondParams(req model.Request) (*respondParams, error) {
+func (c *Client) respondParams(req *model.Request) (*respondParams, error) {
 	q := &c.quirks
 	p := &respondParams{Model: req.Model, MaxOutputTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Stream: c.stream}
 	if q.NoTemperature {
@@ -160,7 +160,7 @@ func (c *Client) respondParams(req model.Request) (*respondParams, error) {
 	return p, nil
 }
 
-func (c *Client) offerRespond(p *respondParams, req model.Request) error {
+func (c *Client) offerRespond(p *respondParams, req *model.Request) error {
 	form, offered, err := c.quirks.choice(req)
 	if err != nil || !offered {
 		return err

@@ -58,7 +58,7 @@ type respondUsage struct {
 }
 
 // readRespond reads a whole response.
-func readRespond(c *Client, res *http.Response, body []byte, req model.Request) (model.Response, error) {
+func readRespond(c *Client, res *http.Response, body []byte, req *model.Request) (model.Response, error) {
 	var w respondAll
 	if err := json.Unmarshal(body, &w); err != nil {
 		return model.Response{}, err
@@ -67,7 +67,7 @@ func readRespond(c *Client, res *http.Response, body []byte, req model.Request) 
 }
 
 // respondAnswer returns what w says: an answer, or an error in its place.
-func (c *Client) respondAnswer(res *http.Response, body []byte, w *respondAll, req model.Request) (model.Response, error) {
+func (c *Client) respondAnswer(res *http.Response, body []byte, w *respondAll, req *model.Request) (model.Response, error) {
 	if header.Present(w.Error) || w.Output == nil || w.Status == "failed" {
 		return model.Response{}, c.broken(res, body, w.Error)
 	}
@@ -108,7 +108,7 @@ func (w *respondAll) counts() trajectory.Usage {
 }
 
 // response adds the output to r.
-func (w *respondAll) response(r model.Response, req model.Request) (model.Response, error) {
+func (w *respondAll) response(r model.Response, req *model.Request) (model.Response, error) {
 	parts := assembly{req: req}
 	var text, refusal strings.Builder
 	for _, raw := range w.Output {
@@ -173,7 +173,7 @@ type respondEvent struct {
 }
 
 // readRespondStream reads a stream to the event that holds the whole response.
-func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, req model.Request) (model.Response, error) {
+func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
 	var items []json.RawMessage
 	for events.Next() {
 		data := events.Event().Data
@@ -204,7 +204,7 @@ func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, 
 
 // lastRespond reads the response in the last event. A server that leaves out what
 // it has sent already is given the items that came before.
-func (c *Client) lastRespond(res *http.Response, raw json.RawMessage, items []json.RawMessage, req model.Request) (model.Response, error) {
+func (c *Client) lastRespond(res *http.Response, raw json.RawMessage, items []json.RawMessage, req *model.Request) (model.Response, error) {
 	var w respondAll
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return model.Response{}, errors.New("the last event holds no response")

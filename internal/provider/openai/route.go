@@ -52,7 +52,7 @@ func (r *routes) learn(name string, w way) {
 }
 
 // routed sends a request the way that is known for its model, or finds one.
-func (c *Client) routed(ctx context.Context, req model.Request) (model.Response, error) {
+func (c *Client) routed(ctx context.Context, req *model.Request) (model.Response, error) {
 	if w, ok := c.routes.get(req.Model); ok {
 		return c.by(ctx, req, w)
 	}
@@ -70,7 +70,7 @@ func (c *Client) routed(ctx context.Context, req model.Request) (model.Response,
 }
 
 // by sends a request one way.
-func (c *Client) by(ctx context.Context, req model.Request, w way) (model.Response, error) {
+func (c *Client) by(ctx context.Context, req *model.Request, w way) (model.Response, error) {
 	if w.responses {
 		return c.respond(ctx, req, w.bare)
 	}
@@ -80,7 +80,7 @@ func (c *Client) by(ctx context.Context, req model.Request, w way) (model.Respon
 // probe tries the ways in turn. It learns from an answer, and from a refusal that
 // shows that the API is there. When no way leads to an answer, the error is that
 // of the first one.
-func (c *Client) probe(ctx context.Context, req model.Request) (model.Response, error) {
+func (c *Client) probe(ctx context.Context, req *model.Request) (model.Response, error) {
 	w, crossed := c.routes.first, false
 	var first error
 	for {

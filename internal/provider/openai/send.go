@@ -19,12 +19,12 @@ import (
 // protocol reads the answers of one API. An error that is no *model.Error means
 // a document or an event that is none of the API's.
 type protocol struct {
-	whole    func(c *Client, res *http.Response, body []byte, req model.Request) (model.Response, error)
-	streamed func(c *Client, res *http.Response, events ssestream.Decoder, req model.Request) (model.Response, error)
+	whole    func(c *Client, res *http.Response, body []byte, req *model.Request) (model.Response, error)
+	streamed func(c *Client, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error)
 }
 
 // send makes one request and reads its answer.
-func (c *Client) send(ctx context.Context, req model.Request, endpoint string, body []byte, p protocol) (model.Response, error) {
+func (c *Client) send(ctx context.Context, req *model.Request, endpoint string, body []byte, p protocol) (model.Response, error) {
 	path, err := c.address.path(endpoint, req.Model)
 	if err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)
@@ -56,7 +56,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte, tags model.
 }
 
 // readWhole reads an answer that is one document.
-func (c *Client) readWhole(ctx context.Context, res *http.Response, req model.Request, p protocol) (model.Response, error) {
+func (c *Client) readWhole(ctx context.Context, res *http.Response, req *model.Request, p protocol) (model.Response, error) {
 	if res.StatusCode >= http.StatusMultipleChoices {
 		return model.Response{}, c.server.Redirected(res)
 	}
@@ -74,7 +74,7 @@ func (c *Client) readWhole(ctx context.Context, res *http.Response, req model.Re
 
 // sendStream asks for a stream and reads it to its end. Only silence after the
 // server's first word counts: a server may let requests wait in a queue.
-func (c *Client) sendStream(ctx context.Context, req model.Request, path string, body []byte, p protocol) (model.Response, error) {
+func (c *Client) sendStream(ctx context.Context, req *model.Request, path string, body []byte, p protocol) (model.Response, error) {
 	within, watch := header.NewWatch(ctx, c.idle)
 	defer watch.Stop()
 	res, err := c.post(within, path, body, req.Tags)

@@ -41,7 +41,7 @@ type wireDelta struct {
 
 // readChatStream puts a chat completion together. It is whole when the server
 // says so, or has given both a reason to stop and the counts, which come last.
-func readChatStream(c *Client, res *http.Response, events ssestream.Decoder, req model.Request) (model.Response, error) {
+func readChatStream(c *Client, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
 	var g gathered
 	for !g.done && events.Next() {
 		if err := g.take(c, res, events.Event()); err != nil {

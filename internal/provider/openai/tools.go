@@ -32,7 +32,7 @@ type wireNamed struct {
 }
 
 // offer puts the tools of req into p.
-func (c *Client) offer(p *wireParams, req model.Request) error {
+func (c *Client) offer(p *wireParams, req *model.Request) error {
 	form, offered, err := c.quirks.choice(req)
 	if err != nil || !offered {
 		return err
@@ -71,7 +71,7 @@ func (q *Quirks) required() string {
 
 // choice returns the form of the choice among the tools of req ("" = the
 // server's default), and whether they are offered at all.
-func (q *Quirks) choice(req model.Request) (form string, offered bool, err error) {
+func (q *Quirks) choice(req *model.Request) (form string, offered bool, err error) {
 	if len(req.Tools) == 0 {
 		return "", false, nil
 	}
@@ -99,7 +99,7 @@ type cacheKey struct{ role, stage, system, key string }
 
 // of returns the cache key of a request: the same for all whose beginnings are
 // the same.
-func (l *lastKey) of(req model.Request) string {
+func (l *lastKey) of(req *model.Request) string {
 	want := cacheKey{role: req.Tags.Role, stage: req.Tags.Stage}
 	if first := req.Messages[0]; first.Role == model.System {
 		want.system = first.Text()
