@@ -95,7 +95,7 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 	}
 	messages := call.Messages
 	for n := 0; ; n++ {
-		rep, err := c.attempt(ctx, r, step{call: &call, attempt: n, messages: messages})
+		rep, err := c.attempt(ctx, r, &step{call: &call, attempt: n, messages: messages})
 		if err != nil {
 			return model.Response{}, err
 		}
@@ -194,46 +194,46 @@ func firstAttempt(key string) bool {
 
 // attempt answers a step: from its own record, from that of an equal step, or
 // from the model.
-func (c *Caller) attempt(ctx context.Context, r *role, s step) (reply, error) {
+func (c *Caller) attempt(ctx context.Context, r *role, s *step) (reply, error) {
 	call := s.call
-	req := model.Request{Model: call.Model, Messages: s.messages, Tools: call.Tools, ToolChoice: call.ToolChoice, Schema: call.Schema, Sampling: call.Sampling}
+	s.req = model.Request{Model: call.Model, Messages: s.messages, Tools: call.Tools, ToolChoice: call.ToolChoice, Schema: call.Schema, Sampling: call.Sampling}
 	if call.Seed != nil {
-		req.Seed = call.Seed
+		s.req.Seed = call.Seed
 	}
-	s.req = c.request(r, call.Stage, req)
+	c.complete(r, call.Stage, &s.req)
 	s.key = stepKey(call.Key, s.attempt, call.Turn)
 	var err error
-	if s.input, err = c.input(r, s.req); err != nil {
+	if s.input, err = c.input(r, &s.req); err != nil {
 		return reply{}, err
 	}
 	s.digest = s.input.Digest()
-	rec, recorded, err := c.recorded(ctx, s.key, s.digest, s.input)
+	rec, err := c.recorded(ctx, s.key, s.digest, s.input)
 	if err != nil {
 		return reply{}, err
 	}
-	if recorded {
+	if rec != nil {
 		c.live.add(call.Stage, r.name, replayed)
 		return decodeReply(rec)
 	}
 	if s.attempt == 0 && c.opts.Reuse != ReuseNever && s.req.Deterministic() {
-		return c.merge(ctx, r, &s)
+		return c.merge(ctx, r, s)
 	}
-	return c.ask(ctx, r, &s)
+	return c.ask(ctx, r, s)
 }
 
-// recorded looks a key up. A record of another input is never an answer.
-func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest, in journal.Input) (journal.Record, bool, error) {
+// recorded looks a key up, and returns nil if there is no result. A record of
+// another input is never an answer.
+func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest, in journal.Input) (*journal.Record, error) {
 	rec, ok := c.journal.Lookup(key)
-	if !ok {
-		return rec, false, nil
+	switch {
+	case !ok:
+		return nil, nil
+	case rec.Digest == digest:
+		return &rec, nil
+	case c.opts.Forked && rec.Code == journal.CodeInherited:
+		return nil, nil
 	}
-	if rec.Digest == digest {
-		return rec, true, nil
-	}
-	if c.opts.Forked && rec.Code == journal.CodeInherited {
-		return rec, false, nil
-	}
-	return rec, false, c.diverged(ctx, key, in)
+	return nil, c.diverged(ctx, key, in)
 }
 
 // Recorded reports whether the step under key has a result.
@@ -242,7 +242,7 @@ func (c *Caller) Recorded(key string) bool {
 	return ok
 }
 
-func decodeReply(rec journal.Record) (reply, error) {
+func decodeReply(rec *journal.Record) (reply, error) {
 	var rep reply
 	if err := json.Unmarshal(rec.Result, &rep); err != nil {
 		return rep, fmt.Errorf("read the recorded reply of %s: %w", rec.Key, err)
@@ -260,13 +260,11 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 		return reply{}, err
 	}
 	if found {
-		_, err := c.store(ctx, s, rep, journal.Record{
-			Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
-		})
+		_, err := c.inherit(ctx, r, s, rep)
 		return rep, err
 	}
 	var result []byte
-	got, err := c.send(ctx, r, errand{key: s.key, stage: s.call.Stage, req: s.req, record: func(got answer) error {
+	got, err := c.send(ctx, r, &errand{key: s.key, stage: s.call.Stage, req: s.req, record: func(got *answer) error {
 		var err error
 		result, err = c.store(ctx, s, got.reply, journal.Record{Spend: got.spend})
 		return err
@@ -275,6 +273,13 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 		return reply{}, err
 	}
 	return got.reply, c.keep(r, s, got.reply, result)
+}
+
+// inherit makes a reply durable that another run paid for.
+func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply) ([]byte, error) {
+	return c.store(ctx, s, rep, journal.Record{
+		Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
+	})
 }
 
 // store makes the reply of a step durable and returns it as it is recorded.

@@ -24,11 +24,11 @@ func (c *Caller) Check(ctx context.Context, call CheckCall, run func(context.Con
 		return nil, err
 	}
 	digest := in.Digest()
-	rec, recorded, err := c.recorded(ctx, call.Key, digest, in)
+	rec, err := c.recorded(ctx, call.Key, digest, in)
 	if err != nil {
 		return nil, err
 	}
-	if recorded {
+	if rec != nil {
 		return rec.Result, nil
 	}
 	if err := errors.Join(c.given.check(call.Key), c.admit(ctx, false)); err != nil {

@@ -41,8 +41,9 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 	if err := c.meter.open(d.role.name); err != nil {
 		return model.Response{}, d.fault(err)
 	}
-	e := errand{key: d.key, stage: d.stage, req: c.request(d.role, d.stage, req), begun: true, direct: true, try: d.session, hold: &hold{}}
-	e.record = func(got answer) error {
+	c.complete(d.role, d.stage, &req)
+	e := &errand{key: d.key, stage: d.stage, req: req, begun: true, direct: true, try: d.session, hold: &hold{}}
+	e.record = func(got *answer) error {
 		return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 			Key: d.key, Kind: journal.Inner, Attempt: d.session, Ordinal: int(d.calls.Add(1)) - 1, Spend: got.spend,
 		})
@@ -52,7 +53,7 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 	got.spend.Role = d.role.name          // also of one that was never sent
 	c.meter.end(got.spend, false, e.hold) // unless it was answered
 	if failure != nil {
-		err = errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code)))
+		err = errors.Join(err, c.fault(ctx, e, got, string(failure.Code)))
 	}
 	if err == nil && failure != nil {
 		e.watch.failed(time.Now(), failure.Code)

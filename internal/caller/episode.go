@@ -64,11 +64,11 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	digest := in.Digest()
-	rec, recorded, err := c.recorded(ctx, call.Key, digest, in)
+	rec, err := c.recorded(ctx, call.Key, digest, in)
 	if err != nil {
 		return nil, err
 	}
-	if recorded && (!c.opts.Forked || rec.Code != journal.CodeInherited || call.Usable == nil || call.Usable(rec.Result)) {
+	if rec != nil && (!c.opts.Forked || rec.Code != journal.CodeInherited || call.Usable == nil || call.Usable(rec.Result)) {
 		c.live.add(call.Stage, r.name, replayed)
 		if in := c.journal.Inside(call.Key); in.Attempt == rec.Attempt {
 			c.finish.addMany(r.name, in.Calls, in.Cut)
@@ -190,7 +190,7 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 	if req.Seed == nil {
 		req.Seed = &e.call.Seed
 	}
-	req = e.caller.request(e.role, e.call.Stage, req)
+	e.caller.complete(e.role, e.call.Stage, &req)
 	check := Call{Key: e.call.Key, Role: e.call.Role, Tools: req.Tools}
 	for n := 0; ; n++ {
 		rep, err := e.ask(ctx, req)
@@ -222,7 +222,7 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	record := func(got answer) error {
+	record := func(got *answer) error {
 		code := e.answered(got.reply.Finish)
 		return e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Code: code, Spend: got.spend,
@@ -230,7 +230,7 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 	}
 	var served time.Duration
 	began := time.Now()
-	got, err := e.caller.send(ctx, e.role, errand{
+	got, err := e.caller.send(ctx, e.role, &errand{
 		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record, served: &served,
 	})
 	e.mu.Lock()

@@ -45,7 +45,7 @@ type storedSchema struct {
 // input returns what the answer to req depends on. The last message is the
 // call's own; those before it are likely to stand in other calls too: the
 // system message with the skill, the earlier turns of a conversation.
-func (c *Caller) input(r *role, req model.Request) (journal.Input, error) {
+func (c *Caller) input(r *role, req *model.Request) (journal.Input, error) {
 	var in journal.Input
 	share := func(text string) *int {
 		at := len(in.Shared)
@@ -286,14 +286,13 @@ func (p *parts) add(text string) journal.Blob {
 	return b
 }
 
-// request completes what a call asks with what its role says.
-func (c *Caller) request(r *role, stage string, req model.Request) model.Request {
+// complete adds to what a call asks what its role says.
+func (c *Caller) complete(r *role, stage string, req *model.Request) {
 	if req.Model == "" {
 		req.Model = r.Model
 	}
 	req.Sampling = req.Sampling.Over(r.Sampling)
 	req.Tags = model.Tags{Stage: stage, Role: r.name, Run: c.opts.RunName}
-	return req
 }
 
 // withError returns messages with a reply that could not be used and the reason.

@@ -46,7 +46,7 @@ type watch struct {
 	seen    Observation
 }
 
-func (c *Caller) watch(r *role, e errand) *watch {
+func (c *Caller) watch(r *role, e *errand) *watch {
 	return &watch{observe: c.opts.Observe, what: Activity{Key: e.key, Stage: e.stage, Role: r.name, Try: e.try, Request: e.req}}
 }
 
@@ -64,7 +64,7 @@ func (w *watch) failed(at time.Time, code model.Code) {
 }
 
 // answered tells how a request ended.
-func (w *watch) answered(at time.Time, got answer, err error) {
+func (w *watch) answered(at time.Time, got *answer, err error) {
 	if w.seen == nil {
 		return
 	}

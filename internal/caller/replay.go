@@ -55,9 +55,7 @@ func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) 
 	if err := json.Unmarshal(rec.Result, &rep); err != nil {
 		return rep, fmt.Errorf("read the replayed reply of %s: %w", s.key, err)
 	}
-	_, err = c.store(ctx, s, rep, journal.Record{
-		Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
-	})
+	_, err = c.inherit(ctx, r, s, rep)
 	return rep, err
 }
 

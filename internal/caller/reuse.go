@@ -60,7 +60,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 				continue
 			}
 			c.live.add(s.call.Stage, r.name, reused)
-			return decodeReply(rec)
+			return decodeReply(&rec)
 		case first:
 			f.reply, f.err = c.ask(ctx, r, s)
 			f.abandoned = f.err != nil && ctx.Err() != nil

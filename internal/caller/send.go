@@ -22,7 +22,7 @@ type errand struct {
 
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
-	record func(answer) error
+	record func(*answer) error
 
 	// served, if set, adds up how long the model was at work for the caller: all
 	// else of the time that a request takes is a wait for a slot, the server's
@@ -45,9 +45,9 @@ const codeCancelled = "cancelled"
 
 // send sends a request until it is answered, gives its slot back whenever it has
 // to wait, and puts every failure into the ledger.
-func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
+func (c *Caller) send(ctx context.Context, r *role, e *errand) (*answer, error) {
 	if err := c.meter.open(r.name); err != nil {
-		return answer{}, err
+		return &answer{}, err
 	}
 	e.hold = &hold{}
 	e.watch = c.watch(r, e)
@@ -58,7 +58,7 @@ func (c *Caller) send(ctx context.Context, r *role, e errand) (answer, error) {
 	return got, err
 }
 
-func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
+func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error) {
 	tries := r.end.begin()
 	defer r.end.end()
 	for {
@@ -67,14 +67,14 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 			return got, err
 		}
 		if failure.Code == model.Waiting {
-			return answer{}, &WaitingError{Key: e.key, Err: failure.Err}
+			return &answer{}, &WaitingError{Key: e.key, Err: failure.Err}
 		}
 		e.watch.failed(time.Now(), failure.Code)
-		if err := errors.Join(err, c.fault(ctx, e, got.spend, string(failure.Code))); err != nil {
-			return answer{}, err
+		if err := errors.Join(err, c.fault(ctx, e, got, string(failure.Code))); err != nil {
+			return &answer{}, err
 		}
 		if err := c.again(ctx, retrying{role: r, errand: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
-			return answer{}, err
+			return &answer{}, err
 		}
 	}
 }
@@ -82,30 +82,31 @@ func (c *Caller) retry(ctx context.Context, r *role, e errand) (answer, error) {
 // once makes one attempt within the limits, and records its answer. A failure is
 // the attempt's; an error means that there was none, that it was cut short, or
 // that the run must end, which stands before anybody gets the slot.
-func (c *Caller) once(ctx context.Context, r *role, e errand, again bool) (answer, *model.Error, error) {
+func (c *Caller) once(ctx context.Context, r *role, e *errand, again bool) (*answer, *model.Error, error) {
 	if err := c.enter(ctx, r, e, again); err != nil {
-		return answer{}, nil, err
+		return &answer{}, nil, err
 	}
 	if !e.begun {
 		ctx = c.underway(ctx)
 	}
 	started := time.Now()
 	e.watch.begin(started)
-	resp, failure := generate(ctx, r, e.req)
+	got := &answer{spend: journal.Spend{Stage: e.stage, Role: r.name, Model: e.req.Model, StartedAt: started}}
+	failure := generate(ctx, r, &e.req, &got.reply.Response)
 	now := time.Now()
+	got.spend.Took = now.Sub(started)
 	if e.served != nil && (failure == nil || ctx.Err() != nil) {
-		*e.served += now.Sub(started)
+		*e.served += got.spend.Took
 	}
-	r.end.pause(now, resp.Pause) // before anybody gets the slot
+	r.end.pause(now, got.reply.Pause) // before anybody gets the slot
 	r.end.slots.release()
 	defer c.slots.release()
 
-	got := answer{spend: journal.Spend{Stage: e.stage, Role: r.name, Model: e.req.Model, StartedAt: started, Took: now.Sub(started)}}
 	if failure != nil && ctx.Err() != nil {
 		// It may have cost something at the server.
-		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got.spend, codeCancelled))
+		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got, codeCancelled))
 	}
-	if got.reply, got.received = read(resp, failure); !got.received {
+	if got.read(failure); !got.received {
 		return got, failure, c.refused(r, e, failure)
 	}
 	r.end.answered(now, got.spend.Took)
@@ -139,7 +140,7 @@ func (c *Caller) paced(ctx context.Context, r *role, begun bool) error {
 
 // enter waits for the server's bucket, a slot of the endpoint and one of the
 // run. Whoever finds the bucket empty once it has its slots gives them back.
-func (c *Caller) enter(ctx context.Context, r *role, e errand, again bool) error {
+func (c *Caller) enter(ctx context.Context, r *role, e *errand, again bool) error {
 	for {
 		if err := c.paced(ctx, r, e.begun); err != nil {
 			return err
@@ -156,7 +157,7 @@ func (c *Caller) enter(ctx context.Context, r *role, e errand, again bool) error
 }
 
 // seat takes a slot of the endpoint and one of the run.
-func (c *Caller) seat(ctx context.Context, r *role, e errand, again bool) error {
+func (c *Caller) seat(ctx context.Context, r *role, e *errand, again bool) error {
 	begun := e.begun
 	if err := c.admit(ctx, begun); err != nil {
 		return err
@@ -184,50 +185,55 @@ func (c *Caller) seat(ctx context.Context, r *role, e errand, again bool) error 
 	return err
 }
 
-// generate calls the client under the timeout of one attempt and classifies
-// what a careless client leaves unclassified.
-func generate(ctx context.Context, r *role, req model.Request) (model.Response, *model.Error) {
+// generate calls the client under the timeout of one attempt.
+func generate(ctx context.Context, r *role, req *model.Request, resp *model.Response) *model.Error {
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 	}
-	resp, err := r.Client.Generate(ctx, req)
-	if err == nil {
-		return resp, nil
+	var err error
+	if *resp, err = r.Client.Generate(ctx, *req); err != nil {
+		return classified(ctx, r, err)
 	}
+	return nil
+}
+
+// classified gives a class to what a careless client leaves unclassified.
+func classified(ctx context.Context, r *role, err error) *model.Error {
 	var failure *model.Error
 	if errors.As(err, &failure) {
-		return resp, failure
+		return failure
 	}
 	code := model.Server
 	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 		code = model.Timeout
 	}
-	return resp, &model.Error{Code: code, Endpoint: r.Endpoint, Err: err}
+	return &model.Error{Code: code, Endpoint: r.Endpoint, Err: err}
 }
 
-// read turns what a client returned into a reply, if it is one. A refusal of the
-// content and an empty answer are replies too: they are recorded.
-func read(resp model.Response, failure *model.Error) (reply, bool) {
+// read tells whether what a client returned is a reply. A refusal of the content
+// and an empty answer are replies too: they are recorded.
+func (a *answer) read(failure *model.Error) {
+	a.received = true
 	if failure == nil {
-		return reply{Response: resp}, true
+		return
 	}
 	switch failure.Code {
 	case model.ContextLength, model.ContentFilter:
-		text := failure.Error()
+		a.reply.Limit, a.reply.Message = failure.Code, failure.Error()
 		if failure.Err != nil {
-			text = failure.Err.Error()
+			a.reply.Message = failure.Err.Error()
 		}
-		return reply{Response: resp, Limit: failure.Code, Message: text}, true
 	case model.Empty:
-		resp.Text = ""
-		return reply{Response: resp}, true
+		a.reply.Text = ""
+	default:
+		a.reply, a.received = reply{}, false
 	}
-	return reply{}, false
 }
 
-func (c *Caller) fault(ctx context.Context, e errand, spend journal.Spend, code string) error {
+func (c *Caller) fault(ctx context.Context, e *errand, got *answer, code string) error {
+	spend := got.spend
 	spend.Usage, spend.Cost = journal.Usage{}, nil
 	return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: code, Spend: spend,
@@ -235,7 +241,7 @@ func (c *Caller) fault(ctx context.Context, e errand, spend journal.Spend, code 
 }
 
 // refused ends the run for failures that no retry mends.
-func (c *Caller) refused(r *role, e errand, failure *model.Error) error {
+func (c *Caller) refused(r *role, e *errand, failure *model.Error) error {
 	if e.direct {
 		return nil
 	}
@@ -254,7 +260,7 @@ func (c *Caller) refused(r *role, e errand, failure *model.Error) error {
 // retrying is a call after a failure that may pass.
 type retrying struct {
 	role    *role
-	errand  errand
+	errand  *errand
 	tries   *attempts
 	failure *model.Error
 	took    time.Duration
