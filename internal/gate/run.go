@@ -135,8 +135,9 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 	for k, i := range pending {
 		group.Go(func() error {
 			d := r.draws[i]
-			o, err := r.measure(ctx, d.Item, d.Arm, d.Sample)
-			if err != nil {
+			o := new(trajectory.Outcome)
+			var err error
+			if *o, err = r.measure(ctx, d.Item, d.Arm, d.Sample); err != nil {
 				return fmt.Errorf("measure item %q (%s, sample %d): %w", r.evidence.Trial.Items[d.Item], d.Arm, d.Sample, err)
 			}
 			if o.Status.Measured() || last {
@@ -158,14 +159,14 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 
 // settle takes in an outcome and lets the policy read on as far as the draws
 // are complete.
-func (r *round) settle(i int, o trajectory.Outcome) {
+func (r *round) settle(i int, o *trajectory.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !o.Status.Measured() {
 		// Whatever else it holds, no score of it may be read.
-		o = trajectory.Outcome{ID: o.ID, Status: score.Unmeasured, FailReason: o.FailReason}
+		o = &trajectory.Outcome{ID: o.ID, Status: score.Unmeasured, FailReason: o.FailReason}
 	}
-	r.outcomes[i] = &o
+	r.outcomes[i] = o
 	for !r.done && r.read < len(r.draws) && r.outcomes[r.read] != nil {
 		r.evidence.add(Reading{Draw: r.draws[r.read], Outcome: *r.outcomes[r.read]})
 		r.read++

@@ -27,7 +27,7 @@ type Chat struct {
 }
 
 // Run asks the target once. See Episode.
-func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
+func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
 	messages, err := c.Question.messages(t, s)
 	if err != nil {
 		return trajectory.Outcome{}, err
@@ -38,39 +38,38 @@ func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tr
 		Messages: messages, Seed: &seed, Reask: caller.Reask{Same: 8},
 	})
 	question := seen(messages[len(messages)-1].Text(), t)
-	var limit *caller.TaskLimitError
-	if errors.As(err, &limit) {
-		return failed(t, question, model.Response{}, string(limit.Code)+": "+limit.Error()), nil
-	}
+	reason, err := limitReason(&resp, err)
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
-	if reason := limitReason(resp.Finish); reason != "" {
-		return failed(t, question, resp, reason), nil
+	out = base(t, question, &resp)
+	if reason != "" {
+		out.Status, out.FailReason = score.AgentError, reason
+		return out, nil
 	}
-	out := base(t, question, resp)
-	return out, settle(ctx, c.Assess, p.Key(t), t, Evidence{Reply: resp.Text, Turns: out.Trajectory}, &out)
+	err = settle(ctx, c.Assess, p.Key(t), t, Evidence{Reply: resp.Text, Turns: out.Trajectory}, &out)
+	return out, err
 }
 
-func limitReason(f model.Finish) string {
-	switch f {
+// limitReason names the limit that an answer ran into, "" if none. The limit of a
+// task that was refused for it is no error: it is the target's failure.
+func limitReason(resp *model.Response, err error) (string, error) {
+	var limit *caller.TaskLimitError
+	if errors.As(err, &limit) {
+		return string(limit.Code) + ": " + limit.Error(), nil
+	}
+	switch resp.Finish {
 	case model.FinishLength:
-		return "length: the answer was cut at the output limit (max_tokens)"
+		return "length: the answer was cut at the output limit (max_tokens)", err
 	case model.FinishFilter:
-		return "content_filter: the provider's filter cut the answer"
+		return "content_filter: the provider's filter cut the answer", err
 	case model.FinishRefusal:
-		return "refusal: the model declined to answer"
+		return "refusal: the model declined to answer", err
 	}
-	return ""
+	return "", err
 }
 
-func failed(t task.Task, question string, resp model.Response, reason string) trajectory.Outcome {
-	out := base(t, question, resp)
-	out.Status, out.FailReason = score.AgentError, reason
-	return out
-}
-
-func base(t task.Task, question string, resp model.Response) trajectory.Outcome {
+func base(t task.Task, question string, resp *model.Response) trajectory.Outcome {
 	out := trajectory.Outcome{ID: t.ID, Type: t.Type, Question: question, Reference: Reference(t), Usage: resp.Usage, Served: resp.Served()}
 	if resp.Text != "" {
 		out.Trajectory = []trajectory.Turn{{Role: model.Assistant, Content: resp.Text}}

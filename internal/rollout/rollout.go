@@ -60,19 +60,24 @@ type Runner struct {
 
 // One rolls out one task. An outcome that could not be measured has the status
 // Unmeasured and a reason; an error ends the run.
-func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
-	out, err := r.Episode.Run(ctx, p, t, s)
-	if err == nil {
-		return out, nil
+func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
+	if out, err = r.Episode.Run(ctx, p, t, s); err != nil {
+		return unmeasured(ctx, &t, err)
 	}
-	if cerr := context.Cause(ctx); cerr != nil {
-		return out, cerr
-	}
+	return out, nil
+}
+
+// unmeasured is the outcome of a task that a failure of its own kept from being
+// measured. Any other failure is an error.
+func unmeasured(ctx context.Context, t *task.Task, err error) (trajectory.Outcome, error) {
 	var lost *caller.UnmeasuredError
-	if errors.As(err, &lost) {
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.As(err, &lost):
 		return trajectory.Outcome{ID: t.ID, Type: t.Type, Status: score.Unmeasured, FailReason: err.Error()}, nil
 	}
-	return out, err
+	return trajectory.Outcome{}, err
 }
 
 // All rolls out every task and returns the outcomes in the order of the tasks.
@@ -87,7 +92,7 @@ func (r *Runner) All(ctx context.Context, p Place, tasks []task.Task, s skill.Sk
 		if err := r.pass(ctx, p, s, passWork{tasks: tasks, which: missing, out: outcomes, done: done}); err != nil {
 			return nil, err
 		}
-		missing = unmeasured(outcomes, missing)
+		missing = missed(outcomes, missing)
 	}
 	return outcomes, nil
 }
@@ -166,7 +171,7 @@ func feedback(text string) string {
 	return strings.ToValidUTF8(text[:score.MaxFeedback-len(more)], "") + more
 }
 
-func unmeasured(outcomes []trajectory.Outcome, which []int) []int {
+func missed(outcomes []trajectory.Outcome, which []int) []int {
 	var out []int
 	for _, i := range which {
 		if !outcomes[i].Status.Measured() {

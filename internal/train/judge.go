@@ -38,19 +38,20 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 		return gate.Verdict{}, err
 	}
 	done, saw := t.counter("gate", len(t.Data.Selection)), t.watch(ctx, cand, r)
-	res, err := gate.Run(ctx, t.trial(cand), policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
+	res, err := gate.Run(ctx, t.trial(cand), policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
 			s = t.current.skill
 		}
-		out, err := t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
-		if err == nil && out.Status.Measured() {
-			done()
-			if arm == gate.Candidate {
-				saw(item, out)
-			}
+		out, err = t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
+		if err != nil || !out.Status.Measured() {
+			return out, err
 		}
-		return out, err
+		done()
+		if arm == gate.Candidate {
+			saw(item, out)
+		}
+		return out, nil
 	})
 	if err != nil {
 		return gate.Verdict{}, err

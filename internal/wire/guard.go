@@ -22,38 +22,43 @@ import (
 // to other models and given away with the record.
 type guarded struct {
 	model.Client
-	hide *redact.Exact
+	hide    *redact.Exact
+	renewed *renewed // nil: no credential changes
 }
 
 // Generate implements model.Client.
-func (g guarded) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	resp, err := g.Client.Generate(ctx, req)
-	return g.clean(resp, err)
-}
-
-// clean returns an answer or a failure without credentials.
-func (g guarded) clean(resp model.Response, err error) (model.Response, error) {
-	for _, text := range []*string{&resp.Text, &resp.Model, &resp.Fingerprint} {
-		*text = g.hide.Text(*text)
+func (g *guarded) Generate(ctx context.Context, req model.Request) (resp model.Response, err error) {
+	resp, err = g.Client.Generate(ctx, req)
+	if g.renewed != nil {
+		err = clean(g.renewed.known(), &resp, err)
 	}
-	resp.Parts = g.parts(resp.Parts)
-	return resp, withoutSecrets(err, g.hide)
+	err = clean(g.hide, &resp, err)
+	return resp, err
 }
 
-// parts returns parts without credentials. The client's own are not changed.
-func (g guarded) parts(parts []model.Part) []model.Part {
+// clean takes credentials out of an answer, and returns err without them.
+func clean(hide *redact.Exact, resp *model.Response, err error) error {
+	for _, text := range []*string{&resp.Text, &resp.Model, &resp.Fingerprint} {
+		*text = hide.Text(*text)
+	}
+	resp.Parts = partsWithout(hide, resp.Parts)
+	return withoutSecrets(err, hide)
+}
+
+// partsWithout returns parts without credentials. The client's own are not changed.
+func partsWithout(hide *redact.Exact, parts []model.Part) []model.Part {
 	parts = slices.Clone(parts)
 	for i := range parts {
 		p := &parts[i]
-		p.Text = g.hide.Text(p.Text)
+		p.Text = hide.Text(p.Text)
 		if p.Call != nil {
 			c := *p.Call
-			c.ID, c.Name, c.Arguments = g.hide.Text(c.ID), g.hide.Text(c.Name), g.hide.JSON(c.Arguments)
+			c.ID, c.Name, c.Arguments = hide.Text(c.ID), hide.Text(c.Name), hide.JSON(c.Arguments)
 			p.Call = &c
 		}
 		if p.Reasoning != nil {
 			r := *p.Reasoning
-			r.Text, r.Opaque = g.hide.Text(r.Text), g.hide.JSON(r.Opaque)
+			r.Text, r.Opaque = hide.Text(r.Text), hide.JSON(r.Opaque)
 			p.Reasoning = &r
 		}
 	}
@@ -67,21 +72,13 @@ type renewer interface {
 	Tokens() []string
 }
 
-// renewed keeps such tokens out of what comes back, as guarded does it with keys
-// that stay. It must stand directly around the client.
+// renewed knows such tokens, those that were used last.
 type renewed struct {
-	model.Client
 	tokens func() []string
 
 	mu   sync.Mutex
 	seen []string
 	hide *redact.Exact // of those seen
-}
-
-// Generate implements model.Client.
-func (r *renewed) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	resp, err := r.Client.Generate(ctx, req)
-	return guarded{hide: r.known()}.clean(resp, err)
 }
 
 // known is kept, since tokens change once an hour and calls come by the second.

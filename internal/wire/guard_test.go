@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -38,7 +39,7 @@ func (e *echoing) Generate(context.Context, model.Request) (model.Response, erro
 func TestRenewedTokensAreKeptOutOfAnswers(t *testing.T) {
 	t.Parallel()
 	e := &echoing{}
-	r := &renewed{Client: e, tokens: e.Tokens}
+	r := &guarded{Client: e, hide: redact.NewExact(), renewed: &renewed{tokens: e.Tokens}}
 	for _, token := range []string{"ya29.the-first-access-token", "ya29.the-second-access-token"} {
 		e.token, e.err = token, nil
 		resp, err := r.Generate(t.Context(), model.Request{})

@@ -75,10 +75,11 @@ func (s server) servers(hide *redact.Exact) ([]Server, error) {
 				return n, withoutSecrets(err, hide)
 			}
 		}
+		guard := &guarded{Client: c, hide: hide}
 		if r, ok := c.(renewer); ok {
-			one.Client = &renewed{Client: c, tokens: r.Tokens}
+			guard.renewed = &renewed{tokens: r.Tokens}
 		}
-		one.Client = guarded{Client: one.Client, hide: hide}
+		one.Client = guard
 		all = append(all, one)
 	}
 	return all, nil

@@ -163,7 +163,7 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 	}
 	hide := redact.NewExact(credentials(m, lookup)...)
 	return Built{
-		Client: guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider,
+		Client: &guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider,
 		Ready: func(ctx context.Context) (string, error) { return seatReady(ctx, c, role) },
 	}, nil
 }
