@@ -188,13 +188,9 @@ func (s *setup) forecast(ctx context.Context, o train.Options, known measured) (
 	if known.solved != nil {
 		solved = *known.solved
 	}
-	var runs []*rehearsal
-	for _, st := range []story{{solved, priorHelps, edit}, {solved, 0, edit}, {solved, 1, 2 * edit}} {
-		r, err := s.rehearse(ctx, o, st)
-		if err != nil {
-			return nil, fmt.Errorf("rehearse the run: %w", err)
-		}
-		runs = append(runs, r)
+	runs, err := s.rehearsals(ctx, o, story{solved, priorHelps, edit}, story{solved, 0, edit}, story{solved, 1, 2 * edit})
+	if err != nil {
+		return nil, fmt.Errorf("rehearse the run: %w", err)
 	}
 	f := &Forecast{Basis: Estimated}
 	if len(known.stages) > 0 {

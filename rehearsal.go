@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -76,12 +78,27 @@ const (
 	maxRehearsed = 64   // bytes of a reference that a stand-in repeats
 )
 
+// rehearsals trains with stand-ins once for each story, all at once: they share
+// what is only read.
+func (s *setup) rehearsals(ctx context.Context, o train.Options, stories ...story) ([]*rehearsal, error) {
+	runs := make([]*rehearsal, len(stories))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, st := range stories {
+		group.Go(func() (err error) {
+			runs[i], err = s.rehearse(ctx, o, st)
+			return err
+		})
+	}
+	return runs, group.Wait()
+}
+
 // rehearse trains once with stand-ins.
 func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehearsal, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
+	o.Rehearsal = true
 	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
 	_, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,

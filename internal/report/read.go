@@ -8,6 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -89,9 +93,7 @@ func (r *reader) rest() {
 	r.run.Seed, _ = r.text("skills/skill_v0000.md")
 	r.run.Best, r.run.HasBest = r.text(run.BestFile)
 	r.optional("test_outcomes.json", &r.run.Test)
-	for _, s := range r.run.History.Steps {
-		r.run.Steps = append(r.run.Steps, r.step(s.Step))
-	}
+	r.steps()
 	r.run.Guided = map[int][]Item{}
 	for _, e := range r.run.History.Epochs {
 		var items []Item
@@ -99,6 +101,25 @@ func (r *reader) rest() {
 			r.run.Guided[e.Epoch] = items
 		}
 	}
+}
+
+// steps reads the folders of the steps, which are most of what there is to read,
+// side by side.
+func (r *reader) steps() {
+	steps := r.run.History.Steps
+	r.run.Steps = make([]Step, len(steps))
+	problems := make([][]string, len(steps))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, s := range steps {
+		group.Go(func() error {
+			own := &reader{root: r.root, run: &Run{}}
+			r.run.Steps[i], problems[i] = own.step(s.Step), own.run.Problems
+			return nil
+		})
+	}
+	_ = group.Wait() // what cannot be read is a problem, and no error
+	r.run.Problems = append(r.run.Problems, slices.Concat(problems...)...)
 }
 
 func (r *reader) step(number int) Step {

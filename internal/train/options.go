@@ -56,6 +56,8 @@ type Options struct {
 	// and goes on with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
 	Reopen   bool // open the test split though it was opened before, for other skills
+
+	Rehearsal bool // only the questions matter: nothing is certified
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over
