@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Mask stands in the place of a secret.
@@ -62,7 +63,9 @@ func masking(texts []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func shapes() []shape {
+// shapes are compiled once: a run needs a Redactor in many places, and they are
+// the same for all.
+var shapes = sync.OnceValue(func() []shape {
 	return []shape{
 		{regexp.MustCompile(`\b(?:sk|rk|pk)-[A-Za-z0-9_-]{12,}`), Mask},
 		{regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}`), Mask},
@@ -73,7 +76,7 @@ func shapes() []shape {
 		{regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+@`), "${1}" + Mask + "@"},
 		{regexp.MustCompile(`(?i)((?:api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|client[_-]?secret|secret|password|passwd)["']?\s*[:=]\s*["']?)[^\s"'&,;{}$\[\]]{6,}`), "${1}" + Mask},
 	}
-}
+})
 
 // Text returns s without secrets.
 func (r *Redactor) Text(s string) string {
