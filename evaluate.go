@@ -113,7 +113,7 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 	var sum Summary
 	w.account(&sum)
 	e.Calls, e.Tokens, e.CostUSD, e.WallS = sum.Calls, sum.Tokens, sum.CostUSD, s.now().Sub(began).Seconds()
-	if err := r.WriteJSON("outcomes.json", outcomes); err != nil {
+	if err := r.WriteJSON("outcomes.json", trajectory.Named(outcomes)); err != nil {
 		return nil, err
 	}
 	kept := *e

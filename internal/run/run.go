@@ -304,7 +304,7 @@ func (r *Run) SetStatus(status string) error {
 			return err
 		}
 	}
-	data, err := indented(ManifestFile, r.Manifest)
+	data, err := laidOut(ManifestFile, r.Manifest)
 	if err != nil {
 		return err
 	}
@@ -348,14 +348,25 @@ func (r *Run) Close() error {
 	return errors.Join(errs...)
 }
 
-// WriteJSON writes v to the named file as WriteFile does. v must not change any
-// more.
+// WriteJSON writes v to the named file as WriteFile does: indented, or by lines if
+// it has a layout of that kind. v must not change any more.
 func (r *Run) WriteJSON(name string, v any) error {
-	return r.writer.add(name, func() ([]byte, error) { return indented(name, v) })
+	return r.writer.add(name, func() ([]byte, error) { return laidOut(name, v) })
 }
 
-func indented(name string, v any) ([]byte, error) {
-	data, err := json.MarshalIndent(v, "", "  ")
+// lined is a long list of records. Indented it would be too long to look through,
+// and it would take longer to write than all else of a run.
+type lined interface {
+	// Lines returns the list as JSON, a record a line.
+	Lines() ([]byte, error)
+}
+
+func laidOut(name string, v any) (data []byte, err error) {
+	if list, ok := v.(lined); ok {
+		data, err = list.Lines()
+	} else {
+		data, err = json.MarshalIndent(v, "", "  ")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", name, err)
 	}

@@ -269,7 +269,7 @@ func TestFilesAreThereAtTheEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := opened(t, options(dir))
-	if err := errors.Join(r.WriteFile("steps/step_0001/a.md", []byte("one")), r.WriteJSON(HistoryFile, map[string]int{"n": 1})); err != nil {
+	if err := errors.Join(r.WriteFile("steps/step_0001/a.md", []byte("one")), r.WriteJSON(HistoryFile, map[string]int{"n": 1}), r.WriteJSON("list.json", list{1, 2})); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 300 {
@@ -280,12 +280,21 @@ func TestFilesAreThereAtTheEnd(t *testing.T) {
 	if err := r.SetStatus("completed"); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"steps/step_0001/a.md": "one", HistoryFile: "{\n  \"n\": 1\n}\n", BestFile: "299"} {
+	for name, want := range map[string]string{"steps/step_0001/a.md": "one", HistoryFile: "{\n  \"n\": 1\n}\n", "list.json": "[1\n2]\n", BestFile: "299"} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v", name, got, err)
 		}
 	}
 }
+
+// list has a layout of its own.
+type list []int
+
+func (l list) Lines() ([]byte, error) { return fmt.Appendf(nil, "[%d\n%d]", l[0], l[1]), nil }
+
+type broken struct{}
+
+func (broken) Lines() ([]byte, error) { return nil, errors.New("no number") }
 
 // A file that cannot be written fails a later write and the end of the run.
 func TestWriteFailuresAreTold(t *testing.T) {
@@ -294,6 +303,7 @@ func TestWriteFailuresAreTold(t *testing.T) {
 		"a folder in the place of a file": func(r *Run) error { return r.WriteFile("taken", []byte("x")) },
 		"a file in the place of a folder": func(r *Run) error { return r.WriteFile(ManifestFile+"/x", []byte("x")) },
 		"what is no JSON":                 func(r *Run) error { return r.WriteJSON("x.json", func() {}) },
+		"a line that is no JSON":          func(r *Run) error { return r.WriteJSON("x.json", broken{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -298,7 +298,7 @@ func (e *epochEnd) judge(ctx context.Context, cand incumbent) error {
 	}
 	e.record.SlowUpdate = string(v.Action)
 	if cand.outcomes != nil {
-		e.files["selection.json"] = cand.outcomes
+		e.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
 	}
 	if v.Action != gate.Indecisive {
 		e.record.Score = v.Candidate

@@ -49,7 +49,7 @@ func (t *trainer) baseline(ctx context.Context) error {
 	t.history.Steps = append(t.history.Steps, r)
 	t.Events(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
 	if seed.outcomes != nil {
-		if err := t.Files.WriteJSON("steps/step_0000/selection.json", seed.outcomes); err != nil {
+		if err := t.Files.WriteJSON("steps/step_0000/selection.json", trajectory.Outcomes(seed.outcomes)); err != nil {
 			return err
 		}
 	}
@@ -260,8 +260,8 @@ func idsOf(tasks []task.Task) []string {
 	return ids
 }
 
-func namedOutcomes(arms []testArm, outcomes [][]trajectory.Outcome) map[string][]trajectory.Outcome {
-	out := map[string][]trajectory.Outcome{}
+func namedOutcomes(arms []testArm, outcomes [][]trajectory.Outcome) trajectory.Named {
+	out := trajectory.Named{}
 	for i, a := range arms {
 		if outcomes[i] != nil {
 			out[a.name] = outcomes[i]

@@ -249,7 +249,7 @@ func (s *step) summariseRollouts() {
 		s.record.LostReplies += len(r.Lost)
 		s.record.Notes = append(s.record.Notes, r.Notes()...)
 	}
-	s.files["rollout.json"] = s.outcomes
+	s.files["rollout.json"] = trajectory.Outcomes(s.outcomes)
 	s.files["patches.json"] = s.reflected
 }
 
@@ -385,7 +385,7 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 		s.record.SelectionHard, s.record.SelectionSoft, s.record.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
 	}
 	s.files["candidate_skill.md"] = cand.skill.Text()
-	s.files["selection.json"] = cand.outcomes
+	s.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
 	if v.Action == gate.Indecisive && len(v.Unmeasured) > 0 { // else another try would find the same
 		return cand, v, fmt.Errorf("%w: %s", errIndecisive, v.Reason)
 	}
