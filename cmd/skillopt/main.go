@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/term"
@@ -25,6 +26,7 @@ func main() {
 		os.Exit(1)
 	}
 	failWritesToBrokenPipes()
+	collectLater()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	fd := int(os.Stderr.Fd())
@@ -35,4 +37,15 @@ func main() {
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Width: width, Signals: signals,
 	}, version))
+}
+
+// collectLater lets the heap grow to two and a half times what is in use, instead
+// of twice, before garbage is collected: a run keeps few megabytes and allocates
+// many, so that a tenth of more memory saves a tenth of its processor time. Who
+// has set GOGC knows better.
+func collectLater() {
+	const percent = 150
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
 }
