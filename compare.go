@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Verdicts of a Comparison, on B against A.
@@ -239,12 +240,21 @@ func (c *comparison) writeInput(r *run.Run) error {
 	return nil
 }
 
+// filed is what files hold of passes.
+func filed(passes [][]trajectory.Outcome) []trajectory.Outcomes {
+	out := make([]trajectory.Outcomes, len(passes))
+	for i, pass := range passes {
+		out[i] = pass
+	}
+	return out
+}
+
 // write leaves the result and how the run ended. Without a verdict it has not
 // ended: with more passes it goes on.
 func (c *comparison) write(r *run.Run, result *Comparison, err error) error {
 	kept := *result
 	kept.RunDir = "." // a run directory can be moved
-	if err := r.WriteJSON("outcomes.json", map[string]any{"a": c.outcomes[0], "b": c.outcomes[1]}); err != nil {
+	if err := r.WriteJSON("outcomes.json", map[string][]trajectory.Outcomes{"a": filed(c.outcomes[0]), "b": filed(c.outcomes[1])}); err != nil {
 		return err
 	}
 	if err := r.WriteJSON("comparison.json", kept); err != nil {

@@ -236,6 +236,7 @@ func TestCompareLeavesUnmeasuredTasksOutOfBothArms(t *testing.T) {
 		if slices.ContainsFunc(got.ByTask, func(d skillopt.TaskDifference) bool { return d.ID == "t07" }) {
 			t.Error("the task has scores")
 		}
+		checkUnscored(t, dir)
 	}
 }
 

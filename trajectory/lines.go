@@ -8,8 +8,13 @@ import (
 	"slices"
 )
 
-// Outcomes is a list of outcomes. Files hold it as JSON with a line for each.
+// Outcomes is a list of outcomes. Files hold it as JSON with a line for each, in
+// which the scores of what was not measured are null: a sum over a file that is
+// read by any other program must not count them as 0.
 type Outcomes []Outcome
+
+// MarshalJSON implements json.Marshaler.
+func (o Outcomes) MarshalJSON() ([]byte, error) { return o.Lines() }
 
 // Lines returns the list as a JSON array, an outcome a line, without a final
 // line break. It fails for what JSON cannot hold: a score that is no number.
@@ -24,7 +29,7 @@ func (o Outcomes) Lines() ([]byte, error) {
 func (o Outcomes) write(b *bytes.Buffer) error {
 	b.WriteByte('[')
 	for i := range o {
-		line, err := json.Marshal(&o[i])
+		line, err := json.Marshal(o[i].filed())
 		if err != nil {
 			return fmt.Errorf("encode the outcome of %s: %w", o[i].ID, err)
 		}
@@ -39,6 +44,21 @@ func (o Outcomes) write(b *bytes.Buffer) error {
 	}
 	b.WriteByte(']')
 	return nil
+}
+
+// unscored hides the scores of an outcome.
+type unscored struct {
+	*Outcome
+	Hard *float64 `json:"hard"`
+	Soft *float64 `json:"soft"`
+}
+
+// filed is what a file holds of an outcome.
+func (o *Outcome) filed() any {
+	if o.Status.Measured() {
+		return o
+	}
+	return unscored{Outcome: o}
 }
 
 // Named is lists of outcomes by name: of an arm or a split.

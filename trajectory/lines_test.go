@@ -22,6 +22,7 @@ func TestLines(t *testing.T) {
 		"none":        {Outcomes(nil), "[]"},
 		"two":         {Outcomes{a, b}, "[\n" + lineA + ",\n" + lineB + "\n]"},
 		"no names":    {Named{}, "{}"},
+		"unmeasured":  {Outcomes{{ID: "c", Status: score.Unmeasured, FailReason: "lost"}}, "[\n" + `{"id":"c","status":"unmeasured","fail_reason":"lost","usage":{"input":0,"output":0},"hard":null,"soft":null}` + "\n]"},
 		"by name":     {Named{"seed": {b}, "best": {a}}, "{\n\"best\": [\n" + lineA + "\n],\n\"seed\": [\n" + lineB + "\n]\n}"},
 		"empty names": {Named{`"`: nil}, "{\n\"\\\"\": []\n}"},
 	} {
@@ -38,7 +39,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestLinesNameWhatCannotBeWritten(t *testing.T) {
-	bad := []Outcome{{ID: "x", Hard: math.NaN()}}
+	bad := []Outcome{{ID: "x", Status: score.OK, Hard: math.NaN()}}
 	for _, list := range []interface{ Lines() ([]byte, error) }{Outcomes(bad), Named{"best": bad}} {
 		if _, err := list.Lines(); err == nil || !strings.Contains(err.Error(), "outcome of x") {
 			t.Errorf("%T: error = %v", list, err)
@@ -53,7 +54,7 @@ func TestLinesAreTheSameJSON(t *testing.T) {
 		var list []Outcome
 		for range rapid.IntRange(0, 5).Draw(t, "outcomes") {
 			list = append(list, Outcome{
-				ID: rapid.String().Draw(t, "id"), Hard: rapid.Float64Range(0, 1).Draw(t, "hard"),
+				ID: rapid.String().Draw(t, "id"), Status: score.OK, Hard: rapid.Float64Range(0, 1).Draw(t, "hard"),
 				Trajectory: []Turn{{Role: "assistant", Content: rapid.String().Draw(t, "content")}},
 			})
 		}
