@@ -162,7 +162,7 @@ var (
 	nowLine    = regexp.MustCompile(`(?m)^Now: hard=\S+ soft=\S+ answer=(.*?)(?: \([^()]*\))?$`)
 	// A field of a trajectory: a label at the beginning of a line, behind it or
 	// below it the text, to the next label.
-	blockLabel     = regexp.MustCompile(`(?m)^(Task|Feedback|Conversation|Reference(?: \([^)\n]*\))?|Expected):[ \t]*`)
+	blockLabel     = regexp.MustCompile(`^(Task|Feedback|Conversation|Reference(?: \([^)\n]*\))?|Expected):[ \t]*`) // at the start of a line
 	turnMark       = regexp.MustCompile(`(?m)^\[[a-z]+\] `)
 	taskLabel      = regexp.MustCompile(`^Task`)
 	hiddenLabel    = regexp.MustCompile(`^Reference \(`) // the product's own wording, which no task uses
@@ -171,17 +171,21 @@ var (
 
 // field returns the text behind the first label that the pattern accepts.
 func field(block string, label *regexp.Regexp) string {
-	for _, m := range blockLabel.FindAllStringSubmatchIndex(block, -1) {
-		if !label.MatchString(block[m[2]:m[3]]) {
-			continue
+	var text strings.Builder
+	found := false
+	for line := range strings.Lines(block) {
+		m := blockLabel.FindStringSubmatchIndex(line)
+		switch {
+		case m != nil && found:
+			return strings.TrimSpace(text.String())
+		case m != nil && label.MatchString(line[m[2]:m[3]]):
+			found = true
+			text.WriteString(line[m[1]:])
+		case found:
+			text.WriteString(line)
 		}
-		rest := block[m[1]:]
-		if end := blockLabel.FindStringIndex(rest); end != nil {
-			rest = rest[:end[0]]
-		}
-		return strings.TrimSpace(rest)
 	}
-	return ""
+	return strings.TrimSpace(text.String())
 }
 
 // question is the task of a trajectory: its own field, the first turn of the

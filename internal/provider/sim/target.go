@@ -64,12 +64,13 @@ func (k *kind) names(text string, m []string) map[string]value {
 		}
 	}
 	for list, re := range k.find {
+		found := re.FindAllStringSubmatch(text, -1)
 		for i, g := range re.SubexpNames() {
 			if g == "" {
 				continue
 			}
 			v := value{list: true}
-			for _, m := range re.FindAllStringSubmatch(text, -1) {
+			for _, m := range found {
 				v.items = append(v.items, m[i])
 			}
 			names[list+"."+g] = v
