@@ -98,7 +98,7 @@ func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehea
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	o.Rehearsal = true
+	o.Alpha = 0 // nobody reads a certificate of stand-ins
 	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
 	_, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,

@@ -17,33 +17,20 @@ type Outcomes []Outcome
 func (o Outcomes) MarshalJSON() ([]byte, error) { return o.Lines() }
 
 // Lines returns the list as a JSON array, an outcome a line, without a final
-// line break. It fails for what JSON cannot hold: a score that is no number.
+// line break; nil is null. It fails for what JSON cannot hold: a score that is no
+// number.
 func (o Outcomes) Lines() ([]byte, error) {
-	var b bytes.Buffer
-	if err := o.write(&b); err != nil {
-		return nil, err
+	if o == nil {
+		return []byte("null"), nil
 	}
-	return b.Bytes(), nil
-}
-
-func (o Outcomes) write(b *bytes.Buffer) error {
-	b.WriteByte('[')
+	lines := make([][]byte, len(o))
 	for i := range o {
-		line, err := json.Marshal(o[i].filed())
-		if err != nil {
-			return fmt.Errorf("encode the outcome of %s: %w", o[i].ID, err)
+		var err error
+		if lines[i], err = json.Marshal(o[i].filed()); err != nil {
+			return nil, fmt.Errorf("encode the outcome of %s: %w", o[i].ID, err)
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.Write(line)
 	}
-	if len(o) > 0 {
-		b.WriteByte('\n')
-	}
-	b.WriteByte(']')
-	return nil
+	return within('[', lines, ']'), nil
 }
 
 // unscored hides the scores of an outcome.
@@ -67,26 +54,28 @@ type Named map[string][]Outcome
 // Lines returns a JSON object with the lists in the order of their names. See
 // Outcomes.
 func (n Named) Lines() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, name := range slices.Sorted(maps.Keys(n)) {
+	if n == nil {
+		return []byte("null"), nil
+	}
+	var members [][]byte
+	for _, name := range slices.Sorted(maps.Keys(n)) {
 		key, err := json.Marshal(name)
 		if err != nil {
 			return nil, fmt.Errorf("encode the name %q: %w", name, err)
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.Write(key)
-		b.WriteString(": ")
-		if err := Outcomes(n[name]).write(&b); err != nil {
+		list, err := Outcomes(n[name]).Lines()
+		if err != nil {
 			return nil, err
 		}
+		members = append(members, slices.Concat(key, []byte(": "), list))
 	}
-	if len(n) > 0 {
-		b.WriteByte('\n')
+	return within('{', members, '}'), nil
+}
+
+// within puts members between brackets, each on a line of its own.
+func within(open byte, members [][]byte, end byte) []byte {
+	if len(members) == 0 {
+		return []byte{open, end}
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return slices.Concat([]byte{open, '\n'}, bytes.Join(members, []byte(",\n")), []byte{'\n', end})
 }

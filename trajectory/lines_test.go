@@ -19,12 +19,14 @@ func TestLines(t *testing.T) {
 		list interface{ Lines() ([]byte, error) }
 		want string
 	}{
-		"none":        {Outcomes(nil), "[]"},
+		"no list":     {Outcomes(nil), "null"},
+		"none":        {Outcomes{}, "[]"},
 		"two":         {Outcomes{a, b}, "[\n" + lineA + ",\n" + lineB + "\n]"},
+		"no map":      {Named(nil), "null"},
 		"no names":    {Named{}, "{}"},
 		"unmeasured":  {Outcomes{{ID: "c", Status: score.Unmeasured, FailReason: "lost"}}, "[\n" + `{"id":"c","status":"unmeasured","fail_reason":"lost","usage":{"input":0,"output":0},"hard":null,"soft":null}` + "\n]"},
 		"by name":     {Named{"seed": {b}, "best": {a}}, "{\n\"best\": [\n" + lineA + "\n],\n\"seed\": [\n" + lineB + "\n]\n}"},
-		"empty names": {Named{`"`: nil}, "{\n\"\\\"\": []\n}"},
+		"empty names": {Named{`"`: nil}, "{\n\"\\\"\": null\n}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tt.list.Lines()

@@ -260,8 +260,7 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 		return reply{}, err
 	}
 	if found {
-		_, err := c.inherit(ctx, r, s, rep)
-		return rep, err
+		return rep, c.inherit(ctx, r, s, rep)
 	}
 	var result []byte
 	got, err := c.send(ctx, r, &errand{key: s.key, stage: s.call.Stage, req: s.req, record: func(got *answer) error {
@@ -276,10 +275,11 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 }
 
 // inherit makes a reply durable that another run paid for.
-func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply) ([]byte, error) {
-	return c.store(ctx, s, rep, journal.Record{
+func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply) error {
+	_, err := c.store(ctx, s, rep, journal.Record{
 		Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
 	})
+	return err
 }
 
 // store makes the reply of a step durable and returns it as it is recorded.

@@ -55,8 +55,7 @@ func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) 
 	if err := json.Unmarshal(rec.Result, &rep); err != nil {
 		return rep, fmt.Errorf("read the replayed reply of %s: %w", s.key, err)
 	}
-	_, err = c.inherit(ctx, r, s, rep)
-	return rep, err
+	return rep, c.inherit(ctx, r, s, rep)
 }
 
 // replayedStep answers an episode or a check from the replay and records it.

@@ -196,7 +196,7 @@ func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 func scoreKey(key string) string { return key + "/score" }
 
 func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (left, error) {
-	question, err := a.question(t, s)
+	question, err := prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
 	if err != nil {
 		return left{}, err
 	}
@@ -226,20 +226,6 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
 	return left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
-}
-
-func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
-	fields := t.Fields()
-	for name, v := range map[string]any{"skill": s.Text(), "extras": a.Extras} {
-		if _, own := fields[name]; !own {
-			fields[name] = v
-		}
-	}
-	text, err := a.Prompt.Render(fields)
-	if err != nil {
-		return "", fmt.Errorf("render tasks.prompt for task %s (%s): %w", t.ID, t.Origin, err)
-	}
-	return text, nil
 }
 
 // leave is called when the agent has ended. Its own files hold the key of its

@@ -32,19 +32,10 @@ type Question struct {
 }
 
 func (q *Question) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
-	fields := t.Fields()
-	given := map[string]any{"skill": s.Text()}
-	if len(q.Extras) > 0 {
-		given["extras"] = q.Extras
-	}
-	for name, v := range given {
-		if _, own := fields[name]; !own {
-			fields[name] = v // as the lint of tasks has it
-		}
-	}
-	user, err := q.User.Render(fields)
+	fields := fieldsOf(t, s, q.Extras)
+	user, err := prompt(q.User, t, fields)
 	if err != nil {
-		return nil, fmt.Errorf("render tasks.prompt for task %s (%s): %w", t.ID, t.Origin, err)
+		return nil, err
 	}
 	system, err := q.systemText(fields, s)
 	if err != nil {
@@ -55,6 +46,30 @@ func (q *Question) messages(t task.Task, s skill.Skill) ([]model.Message, error)
 		return []model.Message{asked}, err
 	}
 	return []model.Message{{Role: model.System, Content: system}, asked}, nil
+}
+
+// fieldsOf returns what a prompt may name: the fields of the task and, where it has
+// none of that name, the skill and the extras. The lint of tasks has it so, too.
+func fieldsOf(t task.Task, s skill.Skill, extras map[string]any) map[string]any {
+	fields := t.Fields()
+	given := map[string]any{"skill": s.Text()}
+	if len(extras) > 0 {
+		given["extras"] = extras
+	}
+	for name, v := range given {
+		if _, own := fields[name]; !own {
+			fields[name] = v
+		}
+	}
+	return fields
+}
+
+func prompt(wording *template.Template, t task.Task, fields map[string]any) (string, error) {
+	text, err := wording.Render(fields)
+	if err != nil {
+		return "", fmt.Errorf("render tasks.prompt for task %s (%s): %w", t.ID, t.Origin, err)
+	}
+	return text, nil
 }
 
 // asked is the user's message: the text, and the pictures of the task.

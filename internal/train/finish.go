@@ -187,7 +187,7 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 		final.Test[a.name] = &arm
 		t.Events(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N})
 	}
-	if !t.Rehearsal {
+	if t.Alpha > 0 {
 		t.certified(final, opened, outcomes[0], outcomes[sameAs(arms, 1)])
 	}
 	return t.Files.WriteJSON("test_outcomes.json", namedOutcomes(arms, outcomes))

@@ -37,7 +37,7 @@ type Options struct {
 	Gate       string // race, strict, observe or off
 	Risk       float64
 	Confirm    string
-	Alpha      float64 // level of the certificate
+	Alpha      float64 // level of the certificate; 0: there is none
 	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster    string  // task field; items with the same value count as one
 	Steady     bool    // as far as the settings say, the target answers alike every time
@@ -56,8 +56,6 @@ type Options struct {
 	// and goes on with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
 	Reopen   bool // open the test split though it was opened before, for other skills
-
-	Rehearsal bool // only the questions matter: nothing is certified
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over
