@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +15,7 @@ func (p *process) confineByBubblewrap() error {
 	if err != nil {
 		return &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	for _, path := range p.spec.Confine.Write {
+	for _, path := range slices.Concat(p.spec.Confine.Write, p.spec.Confine.Inert) {
 		if _, err := os.Stat(path); err != nil {
 			return &StartError{Program: p.spec.Argv[0], Err: err}
 		}
@@ -41,7 +42,7 @@ func bubblewrapArgs(c *Confine, program, dir string) []string {
 			args = append(args, "--ro-bind-try", path, path)
 		}
 	}
-	for _, path := range c.Write {
+	for _, path := range slices.Concat(c.Write, c.Inert) {
 		args = append(args, "--bind", path, path)
 	}
 	return append(args, "--chdir", dir)

@@ -37,7 +37,7 @@ const defaultMaxFile = 1 << 30
 
 // check reports paths and ports that make no sense.
 func (c *Confine) check() error {
-	for _, list := range [][]string{c.Write, c.Read} {
+	for _, list := range [][]string{c.Write, c.Read, c.Inert} {
 		for _, path := range list {
 			if !filepath.IsAbs(path) {
 				return fmt.Errorf("confine to %q: the path is not absolute", path)

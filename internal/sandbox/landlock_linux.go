@@ -163,6 +163,9 @@ func (p *policy) access() []access {
 	for _, path := range p.Write {
 		all = append(all, access{path: path, rights: ^uint64(0)})
 	}
+	for _, path := range p.Inert {
+		all = append(all, access{path: path, rights: ^uint64(rightRun)})
+	}
 	add := func(rights uint64, paths ...string) {
 		for _, path := range paths {
 			all = append(all, access{path: path, rights: rights, optional: true})

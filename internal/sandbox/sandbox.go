@@ -90,6 +90,11 @@ type Confine struct {
 	Write []string // folders and files that it may read, write and run, absolute; they must be there
 	Read  []string // folders and files that it may read and run besides; what is not there is left out
 
+	// Inert are folders that it may read and write, absolute; they must be there.
+	// No file in them can be executed. Where only bubblewrap confines, they are as
+	// those of Write.
+	Inert []string
+
 	Network     bool  // it may connect to anything, and listen
 	Ports       []int // without Network: TCP ports that it may connect to; only loopback is promised
 	Listen      bool  // without Network: it may listen on TCP ports
