@@ -91,7 +91,7 @@ func confinement(s sandbox.Support) string {
 	switch {
 	case !s.Network:
 		network = "no network"
-	case s.Alone:
+	case s.Isolated:
 		network = "connections to single ports of this machine"
 	}
 	return fmt.Sprintf("%s: folders, %s", s.Kind, network)

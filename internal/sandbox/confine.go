@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -13,25 +14,30 @@ var hooked atomic.Bool
 
 // Support says what this system can do.
 type Support struct {
-	Kind    string // "landlock", "bubblewrap", or "" if programs cannot be confined
-	Network bool   // connections can be confined to single ports; without it only to none at all
-	Alone   bool   // and those to this machine, see Probe
-	Why     string // for messages: the version, or what is missing and how to get it
+	Kind     string // "landlock", "bubblewrap", or "" if programs cannot be confined
+	Network  bool   // connections can be confined to single ports; without it only to none at all
+	Isolated bool   // programs have namespaces of their own, see Probe
+	Why      string // for messages: the version, or what is missing and how to get it
 }
 
 // Supports says what Run can do with a Confine here. It is safe for concurrent
 // use.
 func Supports() Support { return support(hooked.Load()) }
 
-// Probe is Supports and tries besides whether a program that may connect to single
-// ports can have a network of its own, in which they are those of this machine.
-// Run does so wherever it can; elsewhere the ports are open on every host. Probe
-// starts a process.
+// Probe is Supports and tries besides whether a program can have namespaces of its
+// own: its processes and its IPC, a network in which single ports are those of this
+// machine, and mounts, so that Confine.Show can be had and nothing else be written.
+// Run uses them wherever it can. Probe starts a process.
 func Probe() Support {
 	s := Supports()
-	s.Alone = s.Network && canBeAlone() == nil
+	s.Isolated = s.Kind == kindLandlock && canIsolate() == nil
 	return s
 }
+
+const (
+	kindLandlock   = "landlock"
+	kindBubblewrap = "bubblewrap"
+)
 
 const defaultMaxFile = 1 << 30
 
@@ -44,10 +50,18 @@ func (c *Confine) check() error {
 			}
 		}
 	}
+	for _, show := range c.Show {
+		if !filepath.IsAbs(show.Dir) || !topLevel(show.As) {
+			return fmt.Errorf("show %q at %q: want an absolute path, and one name below the root", show.Dir, show.As)
+		}
+	}
 	for _, port := range c.Ports {
 		if port < 1 || port > 65535 {
 			return fmt.Errorf("confine to port %d: a port is 1 to 65535", port)
 		}
+	}
+	if c.Plain && len(c.Show) > 0 {
+		return errors.New("show folders at other places without namespaces: they need some")
 	}
 	if c.MaxFile < 0 {
 		return fmt.Errorf("confine files to %d bytes: 0 or more is allowed", c.MaxFile)

@@ -14,4 +14,4 @@ func (p *process) confine() error {
 	return &UnsupportedError{What: p.spec.Argv[0], Why: support(false).Why}
 }
 
-func canBeAlone() error { return &UnsupportedError{What: "a network", Why: support(false).Why} }
+func canIsolate() error { return &UnsupportedError{What: "namespaces", Why: support(false).Why} }

@@ -9,16 +9,18 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Our binary is started twice: as the supervisor, which stays, and by that as
-// the helper, which becomes the program. These are the names by which it knows.
+// Our binary is started as the supervisor, which stays, by that as init of new
+// namespaces where there can be any, and by that as the helper, which becomes the
+// program. These are the names by which it knows.
 // The arguments are the policy, the program's path, and the program's arguments.
 const (
-	supervisorName = "skillopt-supervisor"
-	confinedName   = "skillopt-confined"
+	supervisorName = "sandbox-supervisor"
+	confinedName   = "sandbox-confined"
 )
 
 // statusFD is where supervisor and helper tell what went wrong, and the
@@ -28,8 +30,16 @@ const statusFD = 3
 // policy is a Confine as the helper gets it.
 type policy struct {
 	Confine
-	ABI     int    // of Landlock, at most that of the kernel
-	Program string // the file to run
+	ABI      int           // of Landlock, at most that of the kernel
+	Program  string        // the file to run, and
+	Dir      string        // the folder to run in, as the program sees them
+	Deadline time.Duration // that the limits follow from; 0 = none
+	Groups   int           // descriptors by which init joins control groups
+
+	// What init has set up.
+	Isolated bool // the program has processes and IPC of its own
+	Mounted  bool // and mounts, so that nothing else can be written
+	touched  bool // mounts were changed, perhaps not all
 }
 
 // Main is the first thing that main calls, with os.Args. It returns at once,
@@ -45,9 +55,9 @@ func Main(args []string) {
 	case supervisorName:
 		err = supervise(args[1], args[2], args[3:])
 	case confinedName:
-		err = becomeConfined(args[1], args[2], args[3:], false)
-	case aloneName:
-		err = becomeConfined(args[1], args[2], args[3:], true)
+		err = becomeConfined(args[1], args[2], args[3:])
+	case initName:
+		err = beInit(args[2], args[3:])
 	case probeName:
 		if probe() != nil {
 			unix.Exit(1)
@@ -63,15 +73,15 @@ func Main(args []string) {
 // becomeConfined restricts this process and executes the program. It returns
 // only to say what failed. The order matters: what comes late restricts what
 // came before.
-func becomeConfined(encoded, path string, argv []string, alone bool) error {
+func becomeConfined(encoded, path string, argv []string) error {
 	runtime.LockOSThread() // restrictions are those of a thread, and so is the step into a program
 	unix.CloseOnExec(statusFD)
 	var p policy
 	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
 		return fmt.Errorf("read policy: %w", err)
 	}
-	if alone && furnish(p.Ports) != nil {
-		unix.Exit(1) // without a word: the supervisor does without
+	if !p.Isolated {
+		joinGroups(p.Groups)
 	}
 	if err := limitResources(p.maxFile()); err != nil {
 		return err
@@ -88,6 +98,7 @@ func becomeConfined(encoded, path string, argv []string, alone bool) error {
 	if err := p.seccomp(); err != nil {
 		return err
 	}
+	_ = unix.CloseRange(statusFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // all are closed by then; this is for those that nobody thought of
 	return syscall.Exec(path, argv, syscall.Environ())
 }
 
@@ -144,6 +155,8 @@ func (p *process) confine() error {
 		return &UnsupportedError{What: p.spec.Argv[0], Why: can.Why}
 	case !can.Network && !c.Network && len(c.Ports) > 0:
 		return &UnsupportedError{What: fmt.Sprintf("%s to ports %v", p.spec.Argv[0], c.Ports), Why: can.Why}
+	case can.Kind == kindBubblewrap && len(c.Show) > 0:
+		return &UnsupportedError{What: p.spec.Argv[0] + " to folders at other places", Why: can.Why}
 	case can.Kind == kindBubblewrap:
 		return p.confineByBubblewrap()
 	}
@@ -156,20 +169,18 @@ func (p *process) confineByLandlock(abi int) error {
 	if err != nil {
 		return &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	encoded, err := json.Marshal(policy{Confine: *p.spec.Confine, ABI: abi, Program: program})
+	c := p.spec.Confine
+	encoded, err := json.Marshal(policy{
+		Confine: *c, ABI: abi, Program: c.seen(program), Dir: c.seen(p.spec.Dir), Deadline: p.spec.Timeout,
+	})
 	if err != nil {
 		return &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	p.cmd.Args = append([]string{supervisorName, string(encoded), p.cmd.Path}, p.cmd.Args...)
+	p.cmd.Args = append([]string{supervisorName, string(encoded), c.seen(p.cmd.Path)}, p.cmd.Args...)
 	p.cmd.Path = "/proc/self/exe" // this binary, although its file may have been replaced
 	p.status = report{wanted: true, lifeline: true, read: readSupervisor}
 	return nil
 }
-
-const (
-	kindLandlock   = "landlock"
-	kindBubblewrap = "bubblewrap"
-)
 
 func support(hooked bool) Support {
 	abi := landlockABI()

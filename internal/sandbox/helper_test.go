@@ -104,7 +104,7 @@ func perform(act string, args []string) int {
 	case "kill-parent":
 		return tell(syscall.Kill(os.Getppid(), syscall.SIGKILL))
 	case "confine":
-		return confineBrood(args[0])
+		return confineBrood(args[0], args[1] == "true")
 	case "run":
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		fmt.Printf("%s", out)
@@ -278,14 +278,14 @@ func socket(args []string) error {
 }
 
 // confineBrood runs a brood that hangs, and says what it says.
-func confineBrood(dir string) int {
+func confineBrood(dir string, plain bool) int {
 	self, err := os.Executable()
 	if err != nil {
 		return 1
 	}
 	_, err = Run(context.Background(), Spec{
 		Argv: []string{self, "hang", "hidden"}, Dir: dir, Env: []string{actVar + "=brood"}, Stdout: os.Stdout,
-		Confine: &Confine{Write: []string{dir}},
+		Confine: &Confine{Write: []string{dir}, Plain: plain},
 	})
 	return tell(err)
 }

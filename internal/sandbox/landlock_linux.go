@@ -175,6 +175,9 @@ func (p *policy) access() []access {
 	add(rightRead|rightList|rightRun, programFolders()...)
 	add(rightRead|rightList, readable()...)
 	add(rightRead|rightList, "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm")
+	if p.Mounted {
+		add(^uint64(rightRun), "/dev/shm") // its own, see mount
+	}
 	add(onDevices, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 	return all
 }

@@ -16,7 +16,7 @@ func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 // requireAlone skips where programs have no network of their own.
 func requireAlone(t *testing.T) {
 	t.Helper()
-	if can := Probe(); !can.Alone {
+	if can := Probe(); !can.Isolated {
 		t.Skipf("programs can have no network of their own here: %s", can.Why)
 	}
 }

@@ -101,6 +101,7 @@ type ending struct {
 	known  bool
 	code   int
 	signal string
+	over   *overrun // why it was ended before its time, nil if it was not
 }
 
 func newProcess(s Spec, cmd *exec.Cmd) *process {
@@ -217,10 +218,23 @@ func (p *process) run(ctx context.Context) (Result, error) {
 	if err != nil && reason == Exited {
 		return Result{}, &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	return Result{
+	r := Result{
 		Reason: reason, Code: how.code, Signal: how.signal,
 		Stderr: p.stderr.String(), Output: p.output.total(), Took: time.Since(p.began),
-	}, p.output.failure()
+	}
+	r.blame(how.over)
+	return r, p.output.failure()
+}
+
+// blame says in a result which limit ended the program, if one did.
+func (r *Result) blame(over *overrun) {
+	if over == nil || r.Reason != Exited {
+		return
+	}
+	r.Reason, r.Limit, r.Detail = Exhausted, over.Limit, over.Detail
+	if over.Limit == "" {
+		r.Reason = Starved
+	}
 }
 
 // ending says how the program ended: as was reported, or else as we saw.

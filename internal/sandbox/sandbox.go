@@ -100,7 +100,31 @@ type Confine struct {
 	Listen      bool  // without Network: it may listen on TCP ports
 	UnixSockets bool  // without Network: it may connect to Unix sockets, those of other programs too
 
-	MaxFile int64 // size of the largest file that it may write, in bytes; 0 = 1 GB
+	// Show are places at which folders of Write are shown to the program, so that it
+	// sees the same path wherever the folder is. It needs Support.Isolated: without,
+	// Run refuses with an *UnsupportedError.
+	Show []Shown
+
+	// Plain does without namespaces, as on a system that has none.
+	Plain bool
+
+	MaxFile int64  // size of the largest file that it may write, in bytes; 0 = 1 GB
+	Limits  Limits // what it may use with all that it starts
+}
+
+// Shown is a folder at another place. Both paths are absolute; As is not there yet
+// and has no parent but the root, such as /workspace. The program starts in it
+// when Spec.Dir lies in Dir, which it never sees the path of.
+type Shown struct{ Dir, As string }
+
+// Limits bound what a confined program and all that it starts use together. Each
+// is 0 for its default and negative for none. What is used is counted some ten times
+// a second: a program can be beyond a limit for that long. See Reason.
+type Limits struct {
+	Memory    int64         // bytes that are resident, counted once where they are shared; 0 = 4 GiB
+	Processes int           // at a time; 0 = 512
+	Written   int64         // bytes that were written to disks, or that its files take there; 0 = 4 GiB
+	CPU       time.Duration // of all processors; 0 = four times Spec.Timeout, none without it
 }
 
 // Reason says why a program ended.
@@ -112,6 +136,8 @@ const (
 	Deadline  Reason = "deadline"  // Timeout passed
 	Cancelled Reason = "cancelled" // the context ended, by its deadline too
 	Flooded   Reason = "flooded"   // more than MaxOutput
+	Exhausted Reason = "exhausted" // more than Limits; see Result.Detail
+	Starved   Reason = "starved"   // the machine itself lacks memory or room on a disk; see Result.Detail
 )
 
 // Result is how a program ended. Nothing of its group is left running.
@@ -119,6 +145,8 @@ type Result struct {
 	Reason Reason
 	Code   int    // exit code; -1 when a signal ended it
 	Signal string // that signal, such as "SIGKILL", "" if none
+	Limit  string // with Exhausted, the limit: "memory", "processes", "written" or "cpu"
+	Detail string // with Exhausted and Starved, what was used and what is allowed
 	Stderr string // the last 64 KB of standard error, valid UTF-8
 	Output int64  // bytes of both outputs that were taken, at most MaxOutput
 	Took   time.Duration

@@ -39,11 +39,17 @@ func refuse(errno unix.Errno) bpf.Instruction {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// filter returns the rules about system calls that Landlock has none for, nil
-// if there are none. Each block starts with the call's number in the register
+// filter returns the rules about system calls that Landlock has none for. Each block starts with the call's number in the register
 // and either decides or leaves it there.
 func (p *policy) filter() []bpf.Instruction {
-	var blocks []bpf.Instruction
+	blocks := foreignLimits()
+	blocks = append(blocks, refused(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL)...)
+	// It takes room on a disk faster than anybody can look. Libraries write instead.
+	blocks = append(blocks, onCall(unix.SYS_FALLOCATE, refuse(unix.EOPNOTSUPP))...)
+	if !p.Isolated {
+		blocks = append(blocks, sharedByAll()...)
+		blocks = append(blocks, foreignProcesses()...)
+	}
 	if p.ABI < abiTruncate {
 		blocks = append(blocks, onCall(unix.SYS_TRUNCATE, refuse(unix.EACCES))...)
 	}
@@ -55,9 +61,6 @@ func (p *policy) filter() []bpf.Instruction {
 		blocks = append(blocks, onCall(unix.SYS_SENDMSG, noFastOpen(2)...)...)
 		blocks = append(blocks, onCall(unix.SYS_SENDMMSG, noFastOpen(3)...)...)
 	}
-	if blocks == nil {
-		return nil
-	}
 	head := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch(), SkipTrue: 1},
@@ -67,6 +70,73 @@ func (p *policy) filter() []bpf.Instruction {
 		refuse(unix.ENOSYS),
 	}
 	return append(append(head, blocks...), bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
+}
+
+func refused(calls ...uint32) []bpf.Instruction {
+	var blocks []bpf.Instruction
+	for _, call := range calls {
+		blocks = append(blocks, onCall(call, refuse(unix.EPERM))...)
+	}
+	return blocks
+}
+
+// sharedByAll refuses what programs of one user keep in common outside of all files:
+// shared memory, semaphores and queues, which outlive who made them.
+func sharedByAll() []bpf.Instruction {
+	return refused(
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+		unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	)
+}
+
+// foreignLimits refuses to set the limits of another process: with one of them a
+// program ends whatever its user runs. A filter does not know who is whose, so that
+// the program has to name itself by 0, as libraries do.
+func foreignLimits() []bpf.Instruction {
+	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+	return onCall(unix.SYS_PRLIMIT64,
+		bpf.LoadAbsolute{Off: lowArg(0), Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipFalse: 1},
+		allow,
+		bpf.LoadAbsolute{Off: lowArg(2), Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3},
+		bpf.LoadAbsolute{Off: lowArg(2) + 4, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
+		allow, // it only asks
+		refuse(unix.EPERM))
+}
+
+// foreignProcesses refuses to change how another process is scheduled, or where its
+// memory is.
+func foreignProcesses() []bpf.Instruction {
+	blocks := refused(unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PTRACE)
+	for _, call := range []uint32{
+		unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR,
+	} {
+		blocks = append(blocks, onCall(call, onlyItself(0)...)...)
+	}
+	for call, ofUser := range map[uint32]uint32{unix.SYS_SETPRIORITY: unix.PRIO_USER, unix.SYS_IOPRIO_SET: ioprioUser} {
+		body := append([]bpf.Instruction{
+			bpf.LoadAbsolute{Off: lowArg(0), Size: 4},
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: ofUser, SkipTrue: 1},
+			refuse(unix.EPERM),
+		}, onlyItself(1)...)
+		blocks = append(blocks, onCall(call, body...)...)
+	}
+	return blocks
+}
+
+// ioprioUser is IOPRIO_WHO_USER.
+const ioprioUser = 3
+
+// onlyItself allows a call whose argument n is 0.
+func onlyItself(n int) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadAbsolute{Off: lowArg(n), Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
+		refuse(unix.EPERM),
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	}
 }
 
 // onCall runs a body, which must decide, for one system call.
@@ -118,14 +188,10 @@ func (p *policy) sockets() []bpf.Instruction {
 
 // seccomp restricts the calling thread, and what it becomes.
 func (p *policy) seccomp() error {
-	instructions := p.filter()
-	if instructions == nil {
-		return nil
-	}
 	if auditArch() == 0 {
 		return errors.New("there is no filter of system calls for " + runtime.GOARCH)
 	}
-	raw, err := bpf.Assemble(instructions)
+	raw, err := bpf.Assemble(p.filter())
 	if err != nil {
 		return fmt.Errorf("assemble filter: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,8 +20,7 @@ import (
 // end: Run has closed it, or our process is gone.
 const lifelineFD = 4
 
-// exitMark stands before what the supervisor says at last, the wait status of
-// the program.
+// exitMark stands before what the supervisor says at last.
 const exitMark = "\x00exit "
 
 // supervise starts the program as its child and stays. Whatever a program starts,
@@ -28,15 +28,19 @@ const exitMark = "\x00exit "
 // own parent is gone, so that nothing is left when the supervisor ends. It lives
 // outside of the confinement, where the program cannot reach it.
 func supervise(encoded, path string, argv []string) error {
+	runtime.LockOSThread() // the end of the thread that started init would be that of init
 	unix.CloseOnExec(statusFD)
 	unix.CloseOnExec(lifelineFD)
+	var p policy
+	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
+		return fmt.Errorf("read policy: %w", err)
+	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("adopt what a program leaves: %w", err)
 	}
-	// Not ignored: that the program would inherit.
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	child, err := startHelper(encoded, append([]string{encoded, path}, argv...))
+	group := newGroup(p.Limits.withDefaults(p.Deadline))
+	defer group.remove()
+	child, iso, err := p.startHelper(append([]string{path}, argv...), group)
 	if err != nil {
 		return err
 	}
@@ -44,36 +48,84 @@ func supervise(encoded, path string, argv []string) error {
 		_ = unix.Kill(child, unix.SIGKILL)
 		return err
 	}
+	if iso == nil {
+		passSignals(child)
+	} else {
+		passSignalsTo(child)
+	}
 	go func() {
-		for range asked {
-			_ = unix.Kill(-child, unix.SIGTERM) // it may be gone
-		}
-	}()
-	go func() {
-		waitForEnd(lifelineFD)
+		awaitPeer(lifelineFD)
 		_ = unix.Kill(child, unix.SIGKILL) // it may be gone
 	}()
+	watch := startWatch(&p, child, iso != nil, group)
 	status := reap(child)
+	if iso != nil {
+		status = iso.status(status)
+	}
+	over := watch.stop()
 	buryChildren()
-	_, _ = unix.Write(statusFD, fmt.Appendf(nil, "%s%d", exitMark, status)) // without it our own end is the program's
+	group.remove()
+	report, err := json.Marshal(ended{Status: uint32(status), Over: over})
+	if err != nil {
+		return fmt.Errorf("tell how the program ended: %w", err)
+	}
+	_, _ = unix.Write(statusFD, append([]byte(exitMark), report...)) // without it our own end is the program's
 	unix.Exit(0)
 	return nil
 }
 
-// startHelper starts the helper, where it helps and is allowed in a network of its
-// own.
-func startHelper(encoded string, argv []string) (child int, err error) {
-	var p policy
-	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
-		return 0, fmt.Errorf("read policy: %w", err)
+// ended is what the supervisor says at last.
+type ended struct {
+	Status uint32   `json:"status"` // of waiting for the program
+	Over   *overrun `json:"over,omitempty"`
+}
+
+// passSignals asks the group that a child leads to end when we are asked to. The
+// signals are not ignored: that the program would inherit.
+func passSignals(child int) { passSignalsTo(-child) }
+
+func passSignalsTo(target int) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	go func() {
+		for range asked {
+			_ = unix.Kill(target, unix.SIGTERM) // it may be gone
+		}
+	}()
+}
+
+// startHelper starts the program, in namespaces of its own where there can be any.
+func (p *policy) startHelper(argv []string, group *group) (child int, iso *isolated, err error) {
+	files, err := group.open()
+	if err != nil {
+		return 0, nil, err
 	}
-	if p.own() {
-		if child, err := startAlone(argv); err == nil {
-			return child, nil
+	defer closeAll(files)
+	p.Groups = len(files)
+	if !p.Plain {
+		if iso, err = startIsolated(p, argv, files); err == nil {
+			return iso.init, iso, nil
 		}
 	}
-	child, err = syscall.ForkExec("/proc/self/exe", append([]string{confinedName}, argv...), &syscall.ProcAttr{
-		Env: syscall.Environ(), Files: []uintptr{0, 1, 2, statusFD}, Sys: &syscall.SysProcAttr{Setsid: true},
+	if len(p.Show) > 0 {
+		return 0, nil, fmt.Errorf("give the program a place of its own: %w", err)
+	}
+	child, err = p.startPlain(argv, files)
+	return child, nil, err
+}
+
+// startPlain starts the helper without namespaces.
+func (p *policy) startPlain(argv []string, files []*os.File) (child int, err error) {
+	encoded, err := json.Marshal(p)
+	if err != nil {
+		return 0, fmt.Errorf("encode policy: %w", err)
+	}
+	fds := []uintptr{0, 1, 2, statusFD, ^uintptr(0)}
+	for _, f := range files {
+		fds = append(fds, f.Fd())
+	}
+	child, err = syscall.ForkExec("/proc/self/exe", append([]string{confinedName, string(encoded)}, argv...), &syscall.ProcAttr{
+		Dir: p.Dir, Env: syscall.Environ(), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return 0, fmt.Errorf("start the helper: %w", err)
@@ -93,16 +145,6 @@ func letGo() error {
 		}
 	}
 	return unix.Close(null)
-}
-
-func waitForEnd(fd int) {
-	buf := make([]byte, 1)
-	for {
-		n, err := unix.Read(fd, buf)
-		if n == 0 && err == nil || err != nil && !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
 }
 
 // reap waits for a child, and for others that end before it.
@@ -170,8 +212,10 @@ func children() []int {
 // and how the program ended.
 func readSupervisor(text, _ string) (how ending, err error) {
 	failure, last, _ := strings.Cut(text, exitMark)
-	if status, err := strconv.ParseUint(last, 10, 32); err == nil {
-		how = endingOf(syscall.WaitStatus(status))
+	var said ended
+	if last != "" && json.Unmarshal([]byte(last), &said) == nil {
+		how = endingOf(syscall.WaitStatus(said.Status))
+		how.over = said.Over
 	}
 	if failure != "" {
 		return how, errors.New(failure)

@@ -1,0 +1,228 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// mount gives this process, in a mount namespace of its own, a root in which
+// everything stands where it stood and can only be read, but for the folders of the
+// policy. /proc shows the processes of the namespace, /dev/shm is empty. It is put
+// together as bubblewrap does: a new root beside the old one, which is then left.
+func (p *policy) mount() error {
+	binds, err := p.binds()
+	if err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keep mounts to ourselves: %w", err)
+	}
+	base, err := mountPoint()
+	if err != nil {
+		return err
+	}
+	p.touched = true // from here on there is no way back
+	if err := enterBase(base); err != nil {
+		return err
+	}
+	if err := copyRoot(); err != nil {
+		return err
+	}
+	if err := p.furnishRoot(binds); err != nil {
+		return err
+	}
+	return leaveOld()
+}
+
+// The two trees while the new root is put together.
+const (
+	newRoot = "/new"
+	oldRoot = "/old"
+)
+
+// bind is a folder or file of the old root that can be written in the new one.
+type bind struct {
+	from, to string // absolute
+	inert    bool   // nothing in it can be executed
+}
+
+// binds lists what can be written, without symbolic links: those lead elsewhere in
+// another root.
+func (p *policy) binds() ([]bind, error) {
+	var all []bind
+	add := func(paths []string, inert bool) error {
+		for _, path := range paths {
+			real, err := filepath.EvalSymlinks(path)
+			if err != nil {
+				return err
+			}
+			info, err := os.Stat(real)
+			if err != nil {
+				return err
+			}
+			if info.Mode()&fs.ModeDevice != 0 {
+				continue // it can be written through a mount that is read-only, and looks for others beside it
+			}
+			to := real
+			if at := p.seen(path); at != path {
+				to = at
+			}
+			all = append(all, bind{from: real, to: to, inert: inert})
+		}
+		return nil
+	}
+	err := errors.Join(add(p.Write, false), add(p.Inert, true))
+	slices.SortStableFunc(all, func(a, b bind) int { return len(a.to) - len(b.to) }) // what lies in another comes on top of it
+	return all, err
+}
+
+// mountPoint is a folder that every system has, to begin at.
+func mountPoint() (string, error) {
+	for _, dir := range []string{"/tmp", "/mnt", "/var", "/usr"} {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			return dir, nil
+		}
+	}
+	return "", errors.New("there is no folder to mount a root at")
+}
+
+// enterBase makes an empty root with the old one in oldRoot.
+func enterBase(base string) error {
+	if err := unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+		return fmt.Errorf("mount a root: %w", err)
+	}
+	if err := errors.Join(os.Mkdir(base+newRoot, 0o755), os.Mkdir(base+oldRoot, 0o755)); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(base, base+oldRoot); err != nil {
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Mount("tmpfs", newRoot, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+		return fmt.Errorf("mount a root: %w", err)
+	}
+	return unix.Chdir("/")
+}
+
+// copyRoot shows in the new root what was in the old one, for reading.
+func copyRoot() error {
+	entries, err := os.ReadDir(oldRoot)
+	if err != nil {
+		return fmt.Errorf("look at the root: %w", err)
+	}
+	for _, e := range entries {
+		if err := copyEntry(e); err != nil {
+			return fmt.Errorf("show /%s: %w", e.Name(), err)
+		}
+	}
+	return nil
+}
+
+func copyEntry(e fs.DirEntry) error {
+	from, to := filepath.Join(oldRoot, e.Name()), filepath.Join(newRoot, e.Name())
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	case !e.IsDir() || e.Name() == "proc":
+		return nil
+	}
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	return readOnly(to, unix.AT_RECURSIVE)
+}
+
+// readOnly makes a mount one that nothing can be changed through.
+func readOnly(path string, flags uint) error {
+	if err := unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("make %s read-only: %w", path, err)
+	}
+	return nil
+}
+
+// furnishRoot adds what is the program's own.
+func (p *policy) furnishRoot(binds []bind) error {
+	if err := mountProc(); err != nil {
+		return err
+	}
+	for dir, kind := range map[string]string{"/dev/shm": "tmpfs", "/dev/mqueue": "mqueue"} {
+		options := ""
+		if kind == "tmpfs" {
+			options = fmt.Sprintf("mode=1777,size=%d", p.sharedMemory())
+		}
+		err := unix.Mount(kind, newRoot+dir, kind, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options)
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENODEV) {
+			return fmt.Errorf("mount %s: %w", dir, err)
+		}
+	}
+	for _, b := range binds {
+		if err := b.mount(); err != nil {
+			return fmt.Errorf("show %s: %w", b.from, err)
+		}
+	}
+	return readOnly(newRoot, 0)
+}
+
+// sharedMemory is the size of /dev/shm. What is in it counts as memory.
+func (p *policy) sharedMemory() int64 {
+	if memory := p.Limits.withDefaults(0).Memory; memory > 0 {
+		return memory
+	}
+	return defaultMemory
+}
+
+// mountProc shows the processes of the namespace. Containers that hide parts of /proc
+// do not let it be mounted: then it is the old one.
+func mountProc() error {
+	if err := os.Mkdir(newRoot+"/proc", 0o755); err != nil {
+		return err
+	}
+	if unix.Mount("proc", newRoot+"/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") == nil {
+		return nil
+	}
+	if err := unix.Mount(oldRoot+"/proc", newRoot+"/proc", "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("show /proc: %w", err)
+	}
+	return nil
+}
+
+func (b bind) mount() error {
+	if topLevel(b.to) {
+		if err := os.Mkdir(newRoot+b.to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if err := unix.Mount(oldRoot+b.from, newRoot+b.to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	if !b.inert {
+		return nil
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, newRoot+b.to, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOEXEC})
+}
+
+// leaveOld makes the new root the root and forgets the old one.
+func leaveOld() error {
+	if err := unix.Chdir(newRoot); err != nil {
+		return fmt.Errorf("enter the root: %w", err)
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("leave the old root: %w", err)
+	}
+	return unix.Chdir("/")
+}
