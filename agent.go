@@ -104,10 +104,14 @@ func (w *world) agent() (rollout.Episode, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the run directory: %w", err)
 	}
+	places := &rollout.Workspaces{Dir: dir, Template: s.cfg.Agent.Workspace, TasksDir: s.tasksDir()}
+	if err := places.Open(); err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, places.Close)
 	a := &rollout.Agent{
 		Agent: runner, Record: w.caller, Prompt: s.user, Images: s.images, Extras: s.cfg.Extras, RunSeed: s.cfg.Train.Seed, Context: outcomeContext,
-		Workspaces: &rollout.Workspaces{Dir: dir, Template: s.cfg.Agent.Workspace, TasksDir: s.tasksDir()},
-		Assess:     w.assess, Keep: rollout.Keep(s.cfg.Agent.Keep),
+		Workspaces: places, Assess: w.assess, Keep: rollout.Keep(s.cfg.Agent.Keep),
 		Slots: make(chan struct{}, cmp.Or(s.cfg.Agent.Slots, runtime.GOMAXPROCS(0))),
 		Hide:  w.hide,
 		Warn:  func(err error) { w.events(event.Warning{Text: w.hide.Text(err.Error())}) },

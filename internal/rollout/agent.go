@@ -218,7 +218,9 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	r, err := a.Agent.Work(ctx, AgentJob{
 		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
-	a.leave(key, ws, redact.NewExact(keys...), err != nil)
+	if left := a.leave(key, ws, redact.NewExact(keys...), err != nil); left != nil && err == nil {
+		err = left
+	}
 	if err != nil {
 		if text := err.Error(); a.Hide.Has(text) {
 			err = errors.New(a.Hide.Text(text))
@@ -228,25 +230,31 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	return left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
 }
 
-// leave is called when the agent has ended. Its own files hold the key of its
+// leave is called when the agent has ended, and moves what it left into the run: its
+// error says that this could not be done. The agent's own files hold the key of its
 // session, and nobody needs them. What a try left that measured nothing goes too,
 // unless somebody wants to look at it. Folders that the agent locked are opened:
 // that is no reason for a check to fail, or not to be carried out. No check can
 // depend on a key that was made for this job.
-func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool) {
+func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool) error {
 	err := removeAll(ws.Home)
+	var moved error
 	if failed && (a.Keep == KeepNone || a.Keep == "") {
-		err = errors.Join(err, a.Workspaces.remove(ws))
+		err = errors.Join(err, a.Workspaces.remove(key))
 	} else {
 		unlock(ws.Dir)
 		err = errors.Join(err, hideIn(ws.Dir, given))
 		if failed {
 			err = errors.Join(err, hideIn(ws.Dir, a.Hide))
 		}
+		if moved = a.Workspaces.settle(key, ws); moved != nil {
+			moved = fmt.Errorf("move the workspace into the run: %w", moved)
+		}
 	}
 	if err != nil {
 		a.Warn(fmt.Errorf("clean up after the agent of %s: %w", key, err))
 	}
+	return moved
 }
 
 // score fills in how what the agent left is scored. That is recorded, since the
@@ -255,7 +263,7 @@ func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool
 func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, out *trajectory.Outcome) error {
 	call := caller.CheckCall{Key: scoreKey(key), Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
-		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Before: did.Before, Written: did.Written, Digest: did.digest}
+		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.seen(key), Before: did.Before, Written: did.Written, Digest: did.digest}
 		var scored trajectory.Outcome
 		if err := settle(ctx, a.Assess, key, t, ev, &scored); err != nil {
 			return nil, err
@@ -283,7 +291,7 @@ func (a *Agent) tidy(key string, out trajectory.Outcome) {
 		}
 		return
 	}
-	if err := a.Workspaces.remove(a.Workspaces.at(key)); err != nil {
+	if err := a.Workspaces.remove(key); err != nil {
 		a.Warn(fmt.Errorf("delete the workspace of %s: %w", key, err))
 	}
 }

@@ -16,6 +16,7 @@ type Evidence struct {
 	Reply   string
 	Turns   []trajectory.Turn
 	Dir     string          // the workspace as the agent left it, "" if there was none
+	Seen    string          // the path at which the agent had it, as far as it can be had again
 	Before  json.RawMessage // what Snapshot said of it before
 	Written []string        // what was put into it that is not the agent's work
 	Digest  string          // names the episode that left it, and its task; "" if it has no workspace

@@ -18,11 +18,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Workspaces makes the folders that agents work in, below one folder of the run.
+// Workspaces makes the folders that agents work in, and keeps what they leave below
+// one folder of the run. Open comes first and Close last.
 type Workspaces struct {
-	Dir      string // absolute; made when it is needed
+	Dir      string // absolute, in the run directory
 	Template string // a folder whose content every workspace starts with, "" = none
 	TasksDir string // what a task's own workspace is relative to
+
+	place string // the folder in which agents work, see Open
 }
 
 // The fields of a task that say what its workspace starts with, besides the
@@ -39,7 +42,7 @@ type workspace struct {
 	Home string // the agent's own files, not part of its work
 }
 
-// at returns the place of the workspace of a key. Its name is safe for every
+// at returns where the workspace of a key is once its agent has ended. Its name is safe for every
 // file system: keys hold slashes and whatever is in an id.
 func (w *Workspaces) at(key string) workspace {
 	sum := sha256.Sum256([]byte(key))
@@ -56,10 +59,18 @@ func (w *Workspaces) at(key string) workspace {
 	return workspace{Root: root, Dir: filepath.Join(root, "work"), Home: filepath.Join(root, "home")}
 }
 
-// prepare makes the workspace of a key afresh: what an earlier try left is gone.
+// prepare makes the workspace of a key afresh, at its place: what an earlier try left
+// is gone.
 func (w *Workspaces) prepare(key string, t task.Task) (workspace, error) {
-	ws := w.at(key)
-	if err := w.fill(ws, t); err != nil {
+	if w.place == "" {
+		return workspace{}, errors.New("there is no place for agents to work at: Open was not called")
+	}
+	ws := w.placeOf(key)
+	err := removeAll(w.at(key).Root)
+	if err == nil {
+		err = w.fill(ws, t)
+	}
+	if err != nil {
 		return ws, fmt.Errorf("prepare workspace of task %s (%s): %w", t.ID, t.Origin, err)
 	}
 	return ws, nil
@@ -189,8 +200,14 @@ func write(root *os.Root, name string, from io.Reader, mode fs.FileMode) (err er
 	return err
 }
 
-// remove deletes a workspace.
-func (w *Workspaces) remove(ws workspace) error { return removeAll(ws.Root) }
+// remove deletes the workspace of a key, wherever it is.
+func (w *Workspaces) remove(key string) error {
+	err := removeAll(w.at(key).Root)
+	if w.place != "" {
+		err = errors.Join(err, removeAll(w.placeOf(key).Root))
+	}
+	return err
+}
 
 // removeAll deletes a folder that an agent has written to. Agents write-protect
 // folders at times.

@@ -52,7 +52,7 @@ func TestWorkspacesAreFilled(t *testing.T) {
 	template, tasks := t.TempDir(), t.TempDir()
 	plant(t, template, map[string]string{"README.md": "all", "src/a.txt": "template"})
 	plant(t, tasks, map[string]string{"one/src/a.txt": "folder", "one/b.txt": "folder"})
-	w := &Workspaces{Dir: filepath.Join(t.TempDir(), "ws"), Template: template, TasksDir: tasks}
+	w := opened(t, &Workspaces{Dir: filepath.Join(t.TempDir(), "ws"), Template: template, TasksDir: tasks})
 	tk := task.Task{ID: "t/1", Data: map[string]any{"workspace": "one", "files": map[string]any{"b.txt": "task", "deep/er/c.txt": "task"}}}
 	want := map[string]string{"README.md": "all", "src/a.txt": "folder", "b.txt": "task", "deep/er/c.txt": "task"}
 	for range 2 { // the second time over what the first try left
@@ -107,7 +107,7 @@ func TestWorkspacesRefuseWhatLeadsOut(t *testing.T) {
 		"no such folder":   {"workspace": "two"},
 		"folder with link": {"workspace": "one"},
 	} {
-		w := &Workspaces{Dir: t.TempDir(), TasksDir: tasks}
+		w := opened(t, &Workspaces{Dir: t.TempDir(), TasksDir: tasks})
 		if _, err := w.prepare("k", task.Task{ID: "t1", Origin: "tasks.jsonl:3", Data: data}); err == nil || !strings.Contains(err.Error(), "t1 (tasks.jsonl:3)") {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -116,7 +116,7 @@ func TestWorkspacesRefuseWhatLeadsOut(t *testing.T) {
 
 func TestWorkspacesAreRemovedThoughWriteProtected(t *testing.T) {
 	t.Parallel()
-	w := &Workspaces{Dir: t.TempDir()}
+	w := opened(t, &Workspaces{Dir: t.TempDir()})
 	ws, err := w.prepare("k", task.Task{ID: "t1", Data: map[string]any{"files": map[string]any{"d/a.txt": "x"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestWorkspacesAreRemovedThoughWriteProtected(t *testing.T) {
 	if err := os.Chmod(filepath.Join(ws.Dir, "d"), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.remove(ws); err != nil {
+	if err := w.remove("k"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(ws.Root); !os.IsNotExist(err) {
