@@ -125,6 +125,10 @@ func (b *builtin) work(ctx context.Context, calls []model.ToolCall) (model.Messa
 		if ctx.Err() != nil {
 			return model.Message{}, context.Cause(ctx)
 		}
+		var starved *starvedError
+		if errors.As(err, &starved) {
+			return model.Message{}, starved
+		}
 		failed := err != nil
 		if failed {
 			text = strings.TrimSpace(text + "\n" + err.Error())

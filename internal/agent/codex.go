@@ -23,7 +23,7 @@ func codex() adapter {
 }
 
 func launchCodex(l *launch) error {
-	l.arg("exec", "--json", "--skip-git-repo-check", "--color", "never", "--ephemeral", "--ignore-user-config", "-C", l.job.Workspace)
+	l.arg("exec", "--json", "--skip-git-repo-check", "--color", "never", "--ephemeral", "--ignore-user-config", "-C", l.workspace())
 	l.codexConfig("features.plugins", "false") // it would ask for a catalogue of them
 	l.set("CODEX_HOME", filepath.Join(l.home, ".codex"))
 	if !l.login() {

@@ -20,7 +20,7 @@ func copilot() adapter {
 
 func launchCopilot(l *launch) error {
 	// Without -p the prompt is read from standard input.
-	l.arg("--output-format", "json", "--stream", "off", "--no-color", "--log-level", "none", "-C", l.job.Workspace,
+	l.arg("--output-format", "json", "--stream", "off", "--no-color", "--log-level", "none", "-C", l.workspace(),
 		"--disable-builtin-mcps", "--no-custom-instructions")
 	l.set("COPILOT_AUTO_UPDATE", "false")
 	l.set("COPILOT_HOME", filepath.Join(l.home, ".copilot"))

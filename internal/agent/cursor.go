@@ -24,7 +24,7 @@ func launchCursor(l *launch) error {
 	if !l.login() {
 		return errNoEndpoint
 	}
-	l.arg("-p", "--output-format", "stream-json", "--trust", "--workspace", l.job.Workspace, "--force")
+	l.arg("-p", "--output-format", "stream-json", "--trust", "--workspace", l.workspace(), "--force")
 	if l.job.Confine {
 		l.arg("--sandbox", "disabled") // ours is around it
 	} else {

@@ -168,8 +168,8 @@ func (c *Custom) launch(l *launch) error {
 		return err
 	}
 	values := map[string]any{
-		"prompt": l.prompt, "prompt_file": file, "workspace": l.job.Workspace, "home": l.job.Home, "model": l.job.Model,
-		"base_url": "", "key": "", "skill_file": filepath.Join(l.job.Workspace, filepath.FromSlash(SkillPath(l.job.SkillName))),
+		"prompt": l.prompt, "prompt_file": file, "workspace": l.workspace(), "home": l.job.Show.Seen(l.job.Home), "model": l.job.Model,
+		"base_url": "", "key": "", "skill_file": filepath.Join(l.workspace(), filepath.FromSlash(SkillPath(l.job.SkillName))),
 	}
 	if e := l.job.Endpoint; e != nil {
 		values["base_url"], values["key"] = e.base(), e.Key

@@ -59,6 +59,11 @@ type Job struct {
 	Confine   bool          // only workspace and home can be written, only the endpoint be reached
 	Network   bool          // with Confine: everything can be reached
 
+	// With Confine: where the agent sees its workspace and its home, and what it may
+	// use. Without places it sees them where they are.
+	Show   sandbox.Places
+	Limits sandbox.Limits
+
 	Client model.Client // for builtin, which calls the model itself
 	Chat   *Chat        // not nil: no agent at work, but a model that answers
 }

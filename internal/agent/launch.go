@@ -15,7 +15,7 @@ import (
 
 // keyVar is the variable in which an agent finds the endpoint's key, where it
 // lets us choose the name.
-const keyVar = "SKILLOPT_AGENT_KEY"
+const keyVar = "AGENT_MODEL_KEY"
 
 // launch is a program about to be started: an adapter adds to it.
 type launch struct {
@@ -34,11 +34,14 @@ func (l *launch) arg(args ...string) { l.argv = append(l.argv, args...) }
 // set adds a variable.
 func (l *launch) set(name, value string) { l.env = append(l.env, name+"="+value) }
 
+// workspace is the folder that the agent works in, as it sees it.
+func (l *launch) workspace() string { return l.job.Show.Seen(l.job.Workspace) }
+
 // login reports whether the agent uses a login of its own.
 func (l *launch) login() bool { return l.job.Endpoint == nil }
 
 // file writes a file of the agent's settings into its home folder, and returns
-// its path. The user's own home is never written to.
+// its path as the agent sees it. The user's own home is never written to.
 func (l *launch) file(name, content string) (string, error) {
 	path := filepath.Join(l.job.Home, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -47,7 +50,7 @@ func (l *launch) file(name, content string) (string, error) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
-	return path, nil
+	return l.job.Show.Seen(path), nil
 }
 
 // settings writes a value as a file of JSON.

@@ -99,7 +99,7 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 	if j.Endpoint == nil {
 		login = j.LoginHome
 	}
-	l := &launch{job: j, home: cmp.Or(login, j.Home), prompt: prompt, stdin: prompt}
+	l := &launch{job: j, home: cmp.Or(login, j.Show.Seen(j.Home)), prompt: prompt, stdin: prompt}
 	if a.adapter.abilities.Images {
 		if err := l.attach(); err != nil {
 			return sandbox.Spec{}, err
@@ -110,7 +110,7 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 	}
 	s := sandbox.Spec{
 		Argv: append(append([]string{program}, l.argv...), a.opts.Args...), Dir: j.Workspace,
-		Env: mergeEnv(baseEnv(a.opts.Path, j.Home, login), l.env, j.Env), Stdin: strings.NewReader(l.stdin),
+		Env: mergeEnv(baseEnv(a.opts.Path, j.Show.Seen(j.Home), login), l.env, j.Env), Stdin: strings.NewReader(l.stdin),
 		MaxOutput: j.MaxOutput, Timeout: j.Timeout,
 	}
 	if j.Confine {
@@ -122,7 +122,9 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 // confine bounds an agent to its workspace, its home and its model. With a
 // login of its own it needs the network, and what it keeps of that login.
 func (a *Agent) confine(j Job, program, login string) *sandbox.Confine {
-	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: a.installation(program), Network: j.Network}
+	c := &sandbox.Confine{
+		Write: []string{j.Workspace, j.Home}, Read: a.installation(program), Network: j.Network, Show: j.Show, Limits: j.Limits,
+	}
 	if j.Endpoint != nil {
 		c.Ports = []int{j.Endpoint.port()}
 		return c
@@ -156,6 +158,10 @@ func (a *Agent) judge(rep *Report, r *record, j Job) {
 	res := rep.Result
 	ended := r.ended && (!a.adapter.exitZero || res.Reason == sandbox.Exited && res.Code == 0)
 	switch {
+	case res.Reason == sandbox.Starved:
+		a.faulty(rep, &fault{code: model.Server, text: "the agent could not work: " + res.Detail}, j)
+	case res.Reason == sandbox.Exhausted:
+		rep.agentError(res.Limit, res.Detail)
 	case res.Reason == sandbox.Flooded:
 		rep.agentError("output", fmt.Sprintf("it printed more than %d MB", cmp.Or(j.MaxOutput, 64<<20)>>20))
 	case res.Reason == sandbox.Deadline && (!r.ended || r.fault != nil):
@@ -247,6 +253,8 @@ func gone(dir string) bool {
 // ending says how a program ended, for messages.
 func ending(res sandbox.Result) string {
 	switch {
+	case res.Detail != "":
+		return string(res.Reason) + ": " + res.Detail
 	case res.Reason != sandbox.Exited:
 		return string(res.Reason) + " after " + res.Took.Round(time.Millisecond).String()
 	case res.Signal != "":

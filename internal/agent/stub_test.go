@@ -285,7 +285,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	allowed := []string{
 		"PATH", "LANG", "TERM", "NO_COLOR", "TZ", "TMPDIR", "TEMP", "TMP", "HOME", "USERPROFILE",
-		"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "KEY", "MY_TOKEN", stubVar,
+		"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "KEY", "MY_TOKEN", stubVar, sandbox.Marker,
 	}
 	for _, name := range names {
 		if !slices.Contains(allowed, name) && !strings.HasPrefix(name, "SKILLOPT_") {

@@ -81,7 +81,7 @@ func (t *toolbox) local(name string) (string, error) {
 	}
 	name = filepath.FromSlash(name)
 	if filepath.IsAbs(name) {
-		rel, err := filepath.Rel(t.job.Workspace, name)
+		rel, err := filepath.Rel(t.job.Show.Seen(t.job.Workspace), name)
 		if err != nil || !filepath.IsLocal(rel) {
 			return "", fmt.Errorf("%s is outside the folder", name)
 		}
@@ -188,15 +188,18 @@ func (t *toolbox) bash(ctx context.Context, a toolArgs) (string, error) {
 	}
 	out := &bothEnds{max: maxRead}
 	spec := sandbox.Spec{
-		Argv: []string{"bash", "-c", a.Command + "\n"}, Dir: t.job.Workspace, Env: mergeEnv(baseEnv(t.opts.Path, t.job.Home, ""), t.job.Env),
+		Argv: []string{"bash", "-c", a.Command + "\n"}, Dir: t.job.Workspace, Env: mergeEnv(baseEnv(t.opts.Path, t.job.Show.Seen(t.job.Home), ""), t.job.Env),
 		Stdout: out, MaxOutput: maxBashOut, Timeout: limit,
 	}
 	if t.job.Confine {
-		spec.Confine = &sandbox.Confine{Write: []string{t.job.Workspace, t.job.Home}, Read: t.opts.Read, Network: t.job.Network}
+		spec.Confine = &sandbox.Confine{Write: []string{t.job.Workspace, t.job.Home}, Read: t.opts.Read, Network: t.job.Network, Show: t.job.Show, Limits: t.job.Limits}
 	}
 	res, err := sandbox.Run(ctx, spec)
 	if err != nil {
 		return "", fmt.Errorf("the command could not be started: %w", err)
+	}
+	if res.Reason == sandbox.Starved {
+		return "", &starvedError{res.Detail}
 	}
 	text := strings.TrimRight(out.String(), "\n")
 	if res.Stderr != "" {
@@ -210,6 +213,12 @@ func (t *toolbox) bash(ctx context.Context, a toolArgs) (string, error) {
 	}
 	return text, nil
 }
+
+// starvedError says that the machine lacks what commands need. That is no failure of
+// the agent: its work ends unmeasured.
+type starvedError struct{ detail string }
+
+func (e *starvedError) Error() string { return "a command could not work: " + e.detail }
 
 // plainPath leaves the operation out of an error of the file system: the model
 // knows what it asked for.

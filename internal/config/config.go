@@ -67,7 +67,16 @@ type Agent struct {
 	PassEnv   []string       `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
 	Slots     int            `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
 	Keep      string         `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
+	Limits    AgentLimits    `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
 	Custom    map[string]any `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
+}
+
+// AgentLimits bound what a confined program uses.
+type AgentLimits struct {
+	Memory    Size     `key:"memory" doc:"memory that is resident, counted once where it is shared" min:"1MiB"`
+	Processes int      `key:"processes" doc:"processes at a time" min:"1"`
+	Written   Size     `key:"written" doc:"what is written to disks" min:"1MiB"`
+	CPU       Duration `key:"cpu" doc:"processor time of all processors together; 0 = four times the deadline of the task or command" min:"0s"`
 }
 
 // Split divides tasks.

@@ -144,14 +144,30 @@ func (d *decoder) pointer(dst reflect.Value, key string, v any) {
 }
 
 func (d *decoder) text(u encoding.TextUnmarshaler, key string, v any) {
+	want := "a duration such as 30s or 2m"
+	if _, ok := u.(*Size); ok {
+		want = sizeWant
+		if n, ok := wholeNumber(v); ok {
+			v = n
+		}
+	}
 	s, ok := v.(string)
 	if !ok {
-		d.fail(key, describe(v), "a duration such as 30s or 2m", "")
+		d.fail(key, describe(v), want, "")
 		return
 	}
 	if err := u.UnmarshalText([]byte(s)); err != nil {
-		d.fail(key, strconv.Quote(s), "a duration such as 30s or 2m", "")
+		d.fail(key, strconv.Quote(s), want, "")
 	}
+}
+
+// wholeNumber returns a plain number as text.
+func wholeNumber(v any) (text string, ok bool) {
+	switch v.(type) {
+	case int, int64, uint64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
 }
 
 func (d *decoder) structure(dst reflect.Value, key string, v any) {

@@ -13,7 +13,7 @@ func Default() Config {
 	}
 	return Config{
 		Env:    Env{Timeout: Duration(2 * time.Minute)},
-		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none"},
+		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none", Limits: AgentLimits{Memory: 4 << 30, Processes: 512, Written: 4 << 30}},
 		Split:  Split{Seed: 42},
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{

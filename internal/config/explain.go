@@ -176,6 +176,8 @@ func yamlValue(f reflect.Value) any {
 	switch v := f.Interface().(type) {
 	case Duration:
 		return v.Std().String()
+	case Size:
+		return v.String()
 	case *Duration:
 		if v == nil {
 			return nil

@@ -114,10 +114,14 @@ func magnitude(f reflect.Value) (float64, bool) {
 	return 0, false
 }
 
-// bound reads a limit of a tag: a number, or a duration in nanoseconds.
+// bound reads a limit of a tag: a number, a size in bytes, or a duration in nanoseconds.
 func bound(text string) float64 {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		return n
+	}
+	var size Size
+	if size.UnmarshalText([]byte(text)) == nil {
+		return float64(size)
 	}
 	dur, err := time.ParseDuration(text)
 	if err != nil {

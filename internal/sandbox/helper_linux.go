@@ -171,12 +171,12 @@ func (p *process) confineByLandlock(abi int) error {
 	}
 	c := p.spec.Confine
 	encoded, err := json.Marshal(policy{
-		Confine: *c, ABI: abi, Program: c.seen(program), Dir: c.seen(p.spec.Dir), Deadline: p.spec.Timeout,
+		Confine: *c, ABI: abi, Program: c.Show.Seen(program), Dir: c.Show.Seen(p.spec.Dir), Deadline: p.spec.Timeout,
 	})
 	if err != nil {
 		return &StartError{Program: p.spec.Argv[0], Err: err}
 	}
-	p.cmd.Args = append([]string{supervisorName, string(encoded), c.seen(p.cmd.Path)}, p.cmd.Args...)
+	p.cmd.Args = append([]string{supervisorName, string(encoded), c.Show.Seen(p.cmd.Path)}, p.cmd.Args...)
 	p.cmd.Path = "/proc/self/exe" // this binary, although its file may have been replaced
 	p.status = report{wanted: true, lifeline: true, read: readSupervisor}
 	return nil

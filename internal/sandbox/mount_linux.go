@@ -70,7 +70,7 @@ func (p *policy) binds() ([]bind, error) {
 				continue // it can be written through a mount that is read-only, and looks for others beside it
 			}
 			to := real
-			if at := p.seen(path); at != path {
+			if at := p.Show.Seen(path); at != path {
 				to = at
 			}
 			all = append(all, bind{from: real, to: to, inert: inert})

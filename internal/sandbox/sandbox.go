@@ -60,7 +60,7 @@ import (
 // Marker is the variable that Run adds to the environment of a program. Its
 // value is new for each run: on Linux it is how descendants are found that have
 // left the process group of a program that is not confined.
-const Marker = "SKILLOPT_SANDBOX"
+const Marker = "SANDBOX_ID"
 
 // Spec says what to run and within which bounds.
 type Spec struct {
@@ -103,7 +103,7 @@ type Confine struct {
 	// Show are places at which folders of Write are shown to the program, so that it
 	// sees the same path wherever the folder is. It needs Support.Isolated: without,
 	// Run refuses with an *UnsupportedError.
-	Show []Shown
+	Show Places
 
 	// Plain does without namespaces, as on a system that has none.
 	Plain bool
@@ -116,6 +116,9 @@ type Confine struct {
 // and has no parent but the root, such as /workspace. The program starts in it
 // when Spec.Dir lies in Dir, which it never sees the path of.
 type Shown struct{ Dir, As string }
+
+// Places are folders at other places.
+type Places []Shown
 
 // Limits bound what a confined program and all that it starts use together. Each
 // is 0 for its default and negative for none. What is used is counted some ten times

@@ -24,6 +24,8 @@ type AgentRunner struct {
 	target  config.Model
 	env     []string
 	login   string // home folder of the user whose login the agent uses, without a gateway
+
+	isolated bool // agents see their folders at the same place in each episode
 }
 
 var _ rollout.CodingAgent = (*AgentRunner)(nil)
@@ -82,7 +84,7 @@ func Agent(c config.Agent, target config.Model, lookup func(string) (string, boo
 	if err != nil {
 		return nil, err
 	}
-	r := &AgentRunner{agent: a, config: c, target: target}
+	r := &AgentRunner{agent: a, config: c, target: target, isolated: c.Sandbox == "auto" && sandbox.Probe().Isolated}
 	for _, name := range c.PassEnv {
 		v, _ := lookup(name)
 		r.env = append(r.env, name+"="+v)
@@ -132,6 +134,22 @@ func custom(m map[string]any) (*agent.Custom, error) {
 	return &c, c.Validate()
 }
 
+// Places are where a program in namespaces of its own sees its workspace and its home:
+// the same in each episode, with names that say nothing. There are none where a machine
+// has no namespaces, or folders of all these names.
+func Places(isolated bool, workspace, home string) sandbox.Places {
+	at, own := sandbox.Vacant("/workspace", "/project", "/checkout"), sandbox.Vacant("/agent", "/user", "/account")
+	if !isolated || at == "" || own == "" {
+		return nil
+	}
+	return sandbox.Places{{Dir: workspace, As: at}, {Dir: home, As: own}}
+}
+
+// Limits are those of a config as the sandbox takes them.
+func Limits(c config.AgentLimits) sandbox.Limits {
+	return sandbox.Limits{Memory: c.Memory.Bytes(), Processes: c.Processes, Written: c.Written.Bytes(), CPU: c.CPU.Std()}
+}
+
 // Close ends the gateway.
 func (r *AgentRunner) Close() error {
 	if r.gateway == nil {
@@ -147,6 +165,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
 		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Client: own, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
+		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits),
 	}
 	var session *gateway.Handle
 	if r.gateway != nil {
