@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 )
 
 // actVar tells the test binary to be a program under test instead.
@@ -29,6 +31,9 @@ const actVar = "SANDBOX_TEST_ACT"
 
 func TestMain(m *testing.M) {
 	Main(os.Args)
+	if code, is := sandboxtest.Main(os.Getenv(sandboxtest.Var), os.Args, os.Stdout); is {
+		os.Exit(code)
+	}
 	if act := os.Getenv(actVar); act != "" {
 		os.Exit(perform(act, os.Args[1:]))
 	}
