@@ -83,18 +83,17 @@ func (s *setup) reached() string {
 	return "calls its own model, with your login or key"
 }
 
+// confinement says how programs are confined here, and what is not prevented.
 func confinement(s sandbox.Support) string {
-	if s.Kind == "" {
-		return "programs cannot be confined here: " + s.Why
-	}
-	network := "connections to single ports of any host"
 	switch {
-	case !s.Network:
-		network = "no network"
+	case s.Kind == "":
+		return "programs cannot be confined here: " + s.Why
 	case s.Isolated:
-		network = "connections to single ports of this machine"
+		return s.Kind + " and namespaces: folders, own processes and memory, connections to single ports of this machine, limits"
+	case !s.Network:
+		return s.Kind + ": folders, no network; " + strings.Join(s.Lacks, ", ")
 	}
-	return fmt.Sprintf("%s: folders, %s", s.Kind, network)
+	return s.Kind + ": folders, limits; " + strings.Join(s.Lacks, ", ")
 }
 
 // missingError is an agent that cannot be used.
