@@ -16,8 +16,8 @@
 // is installed. Elsewhere Run refuses to confine, with an *UnsupportedError.
 //
 // A confined program can always read and run what stands in the system folders
-// (/bin, /sbin, /lib*, /usr, /opt, /nix, /gnu, /snap) and the file of Argv[0]
-// itself; it can read the public configuration of the system (certificates,
+// (SystemFolders: /usr/bin, /usr/lib, /usr/local/bin and their like, never all of /usr
+// or /opt) and the file of Argv[0] itself; it can read the public configuration of the system (certificates,
 // names of hosts, users and services, time zone, the loader, fonts, none of the
 // private parts of /etc), /proc, and the topology of the machine in /sys; it can
 // use the devices null, zero, full, random and urandom. Home and temporary
