@@ -114,15 +114,20 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 		MaxOutput: j.MaxOutput, Timeout: j.Timeout,
 	}
 	if j.Confine {
-		s.Confine = a.confine(j, program, login)
+		plan, err := a.Reach()
+		if err != nil {
+			return sandbox.Spec{}, err
+		}
+		s.Confine = a.confine(j, plan.Read, login)
+		s.Env = mergeEnv(plan.Env, s.Env)
 	}
 	return s, nil
 }
 
 // confine bounds an agent to its workspace, its home and its model. With a
 // login of its own it needs the network, and what it keeps of that login.
-func (a *Agent) confine(j Job, program, login string) *sandbox.Confine {
-	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: a.installation(program), Network: j.Network}
+func (a *Agent) confine(j Job, read []string, login string) *sandbox.Confine {
+	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: read, Network: j.Network}
 	if j.Endpoint != nil {
 		c.Ports = []int{j.Endpoint.port()}
 		return c
