@@ -175,8 +175,9 @@ func (a *Agent) askVersion(ctx context.Context, path string) (text string, err e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
 	out := &capped{max: 64 << 10}
+	plan, _ := a.Reach() // that it cannot be confined is said when it is to work
 	res, err := sandbox.Run(ctx, sandbox.Spec{
-		Argv: append([]string{path}, a.adapter.version...), Dir: home, Env: baseEnv(a.opts.Path, home, ""),
+		Argv: append([]string{path}, a.adapter.version...), Dir: home, Env: mergeEnv(plan.Env, baseEnv(a.opts.Path, home, "")),
 		Stdout: out, Timeout: detectTime,
 	})
 	switch {

@@ -113,14 +113,15 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 		Env: mergeEnv(baseEnv(a.opts.Path, j.Home, login), l.env, j.Env), Stdin: strings.NewReader(l.stdin),
 		MaxOutput: j.MaxOutput, Timeout: j.Timeout,
 	}
-	if j.Confine {
-		plan, err := a.Reach()
-		if err != nil {
-			return sandbox.Spec{}, err
-		}
-		s.Confine = a.confine(j, plan.Read, login)
-		s.Env = mergeEnv(plan.Env, s.Env)
+	plan, err := a.Reach()
+	s.Env = mergeEnv(plan.Env, s.Env)
+	if !j.Confine {
+		return s, nil
 	}
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	s.Confine = a.confine(j, plan.Read, login)
 	return s, nil
 }
 

@@ -37,10 +37,8 @@ type toolbox struct {
 
 func newToolbox(j Job, a *Agent) (t *toolbox, err error) {
 	t = &toolbox{job: j, path: a.opts.Path}
-	if j.Confine {
-		if t.plan, err = a.Reach(); err != nil {
-			return nil, err
-		}
+	if t.plan, err = a.Reach(); err != nil && j.Confine {
+		return nil, err
 	}
 	if t.root, err = os.OpenRoot(j.Workspace); err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
