@@ -112,8 +112,12 @@ func (s *setup) configFiles() []reach.Path {
 // keptPaths are those of the config that hold answers, records or keys.
 func (s *setup) keptPaths() []reach.Path {
 	all := []reach.Path{
-		{Path: s.cfg.Run.Dir, Name: "run.dir"}, {Path: s.runDir, Name: "the run directory"}, {Path: s.cfg.Tasks.Path, Name: "tasks.path"},
-		{Path: s.cfg.Skill, Name: "skill"}, {Path: s.cfg.Prompts, Name: "prompts"}, {Path: s.cfg.Cache.Dir, Name: "cache.dir"},
+		{Path: s.cfg.Run.Dir, Name: "run.dir"},
+		{Path: s.runDir, Name: "the run directory"},
+		{Path: s.cfg.Tasks.Path, Name: "tasks.path"},
+		{Path: s.cfg.Skill, Name: "skill"},
+		{Path: s.cfg.Prompts, Name: "prompts"},
+		{Path: s.cfg.Cache.Dir, Name: "cache.dir"},
 	}
 	if s.fork != "" {
 		all = append(all, reach.Path{Path: s.fork, Name: "the forked run"})
