@@ -17,14 +17,14 @@
 // bubblewrap takes its place if it is installed. Elsewhere Run refuses to confine,
 // with an *UnsupportedError.
 //
-// A confined program can always read and run what stands in the system folders (see
-// programFolders) and the file of Argv[0] itself; it can read the public
-// configuration of the system (certificates, names of hosts, users and services, time
-// zone, the loader, fonts, none of the private parts of /etc), /proc, and the topology
-// of the machine in /sys; it can use the devices null, zero, full, random and urandom.
-// Home and temporary folders are the caller's business: name them in Env and in
-// Confine.Write. A program that needs a pseudo-terminal needs /dev/ptmx and /dev/pts
-// in Write.
+// A confined program can always read and run what stands in the system folders
+// (SystemFolders: /usr/bin, /usr/lib, /usr/local/bin and their like, never all of /usr
+// or /opt) and the file of Argv[0] itself; it can read the public configuration of the
+// system (certificates, names of hosts, users and services, time zone, the loader,
+// fonts, none of the private parts of /etc), /proc, and the topology of the machine in
+// /sys; it can use the devices null, zero, full, random and urandom. Home and temporary
+// folders are the caller's business: name them in Env and in Confine.Write. A program
+// that needs a pseudo-terminal needs /dev/ptmx and /dev/pts in Write.
 //
 // What is promised under Landlock, with namespaces and without:
 //
