@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
@@ -88,7 +89,11 @@ func (w *world) agent() (rollout.Episode, error) {
 	s := w.setup
 	c := s.cfg.Agent
 	c.Read = s.readable()
-	runner, err := w.worker(c)
+	guard, err := s.guard()
+	if err != nil {
+		return nil, err
+	}
+	runner, err := w.worker(c, guard)
 	if err != nil {
 		return nil, err
 	}
@@ -126,11 +131,11 @@ func (w *world) agent() (rollout.Episode, error) {
 }
 
 // worker builds the agent of the config. In a replay there is none.
-func (w *world) worker(c config.Agent) (rollout.CodingAgent, error) {
+func (w *world) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgent, error) {
 	if w.setup.replay != nil {
 		return sealedAgent{}, nil
 	}
-	runner, err := wire.Agent(c, w.setup.cfg.Models.Target, w.setup.loaded.Lookup)
+	runner, err := wire.Agent(c, guard, w.setup.cfg.Models.Target, w.setup.loaded.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +143,15 @@ func (w *world) worker(c config.Agent) (rollout.CodingAgent, error) {
 	return runner, nil
 }
 
-// readable returns the folders of agent.read as absolute paths.
+// readable returns the folders of agent.read as absolute paths. ~ is the user's home
+// folder, as in a shell.
 func (s *setup) readable() []string {
+	home, _ := s.loaded.Lookup("HOME")
 	var out []string
 	for _, dir := range s.cfg.Agent.Read {
+		if rest, ok := strings.CutPrefix(dir, "~"); ok && filepath.IsAbs(home) && (rest == "" || rest[0] == '/') {
+			dir = filepath.Join(home, rest)
+		}
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(s.loaded.Dir, dir)
 		}
@@ -225,6 +235,9 @@ func (s *setup) requireMeans() error {
 	}
 	if support := sandbox.Supports(); n.Command && s.replay == nil && s.cfg.Agent.Sandbox == "auto" && support.Kind == "" {
 		return &inputError{fmt.Errorf("the checks run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why)}
+	}
+	if err := s.requireReach(); err != nil {
+		return err
 	}
 	if n.Judge && s.models["judge"].Client == nil {
 		return s.loadModel("judge")

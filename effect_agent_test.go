@@ -198,9 +198,36 @@ func agentEffects() map[string]effect {
 	}
 }
 
+// agentLimitEffects are those of the section agent.limits: an agent that uses more has failed
+// at its task, one that uses less has not.
+func agentLimitEffects() map[string]effect {
+	uses := func(script string, change func(*config.AgentLimits)) effect {
+		return effect{test: func(t *testing.T) {
+			for _, limited := range []bool{false, true} {
+				got := agentDoes(t, job{change: func(c *skillopt.Config) {
+					c.Agent.Name, c.Agent.Gateway, c.Agent.Custom = "custom", false, map[string]any{"argv": []any{"sh", "-c", script + "; echo done"}}
+					if limited {
+						change(&c.Agent.Limits)
+					}
+				}})
+				if want := map[bool]string{false: "1", true: "0"}[limited]; got.err != nil || got.hard() != want {
+					t.Errorf("limited %v: hard is %s, want %s: %v", limited, got.hard(), want, got.err)
+				}
+			}
+		}}
+	}
+	return map[string]effect{
+		"agent.limits.memory":    uses("x=$(head -c 60000000 /dev/zero | tr '\\0' x); sleep 1", func(l *config.AgentLimits) { l.Memory = 32 << 20 }),
+		"agent.limits.processes": uses("for i in 1 2 3 4 5 6; do sleep 1 & done; wait", func(l *config.AgentLimits) { l.Processes = 3 }),
+		"agent.limits.written":   uses("head -c 60000000 /dev/zero >big; sync; sleep 1", func(l *config.AgentLimits) { l.Written = 16 << 20 }),
+		"agent.limits.cpu":       uses("timeout 1 sh -c 'while :; do :; done'", func(l *config.AgentLimits) { l.CPU = config.Duration(200 * time.Millisecond) }),
+	}
+}
+
 // withAgent adds the effects of the section agent.
 func withAgent(all map[string]effect) map[string]effect {
 	maps.Copy(all, agentEffects())
+	maps.Copy(all, agentLimitEffects())
 	return all
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 )
@@ -70,6 +71,20 @@ func (e *Examination) worker(ctx context.Context, s *setup) {
 		err = &inputError{fmt.Errorf("programs cannot be confined here: %s", support.Why)}
 	}
 	e.add("sandbox", confinement(support), err, "agent.sandbox=off runs agents and commands of checks unconfined")
+	e.reach(s)
+}
+
+// reach tells what confined programs may read besides the system, and what they lack.
+func (e *Examination) reach(s *setup) {
+	plan, err := s.reach()
+	detail := "nothing but the system and what they work on"
+	if len(plan.Read) > 0 {
+		detail = strings.Join(plan.Read, ", ")
+	}
+	e.add("readable", detail, err, "confined programs read nothing that holds answers, keys or records")
+	for _, n := range plan.Narrowed {
+		e.Rows = append(e.Rows, Finding{Name: "not readable", OK: true, Warning: true, Detail: n.String()})
+	}
 }
 
 // reached says how the agent gets at its model.
@@ -83,18 +98,17 @@ func (s *setup) reached() string {
 	return "calls its own model, with your login or key"
 }
 
+// confinement says how programs are confined here, and what is not prevented.
 func confinement(s sandbox.Support) string {
-	if s.Kind == "" {
-		return "programs cannot be confined here: " + s.Why
-	}
-	network := "connections to single ports of any host"
 	switch {
-	case !s.Network:
-		network = "no network"
+	case s.Kind == "":
+		return "programs cannot be confined here: " + s.Why
 	case s.Isolated:
-		network = "connections to single ports of this machine"
+		return s.Kind + " and namespaces: folders, own processes and memory, connections to single ports of this machine, limits"
+	case !s.Network:
+		return s.Kind + ": folders, no network; " + strings.Join(s.Lacks, ", ")
 	}
-	return fmt.Sprintf("%s: folders, %s", s.Kind, network)
+	return s.Kind + ": folders, limits; " + strings.Join(s.Lacks, ", ")
 }
 
 // missingError is an agent that cannot be used.
@@ -104,7 +118,7 @@ func (e *missingError) Error() string { return e.problem }
 
 // detect looks for the agent of a config.
 func (s *setup) detect(ctx context.Context, c config.Agent) (agent.Info, error) {
-	a, err := wire.NewAgent(c, s.loaded.Lookup)
+	a, err := wire.NewAgent(c, reach.Guard{}, s.loaded.Lookup)
 	if err != nil {
 		return agent.Info{}, &inputError{err}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
@@ -295,7 +296,7 @@ func TestModelsAndAgentsBuild(t *testing.T) {
 				continue
 			}
 			agents++
-			if _, err := wire.NewAgent(l.Config.Agent, l.Lookup); err != nil {
+			if _, err := wire.NewAgent(l.Config.Agent, reach.Guard{}, l.Lookup); err != nil {
 				t.Errorf("%s: %v\n%s", page, err, block)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
@@ -29,8 +30,11 @@ type Options struct {
 	Path    string   // folders with programs, as in the variable PATH
 	Program string   // the agent's program, a name or an absolute path; "" = the adapter's
 	Args    []string // further arguments, after the adapter's own
-	Read    []string // folders that a confined agent may read besides its own installation
+	Read    []string // folders that a confined agent may read besides its own package, absolute
 	Custom  *Custom  // for CustomName
+
+	// Guard says what a confined agent must not read, whatever lies where. See Reach.
+	Guard reach.Guard
 }
 
 // Agent is one coding agent. It holds no state and is safe for concurrent use.
@@ -171,8 +175,9 @@ func (a *Agent) askVersion(ctx context.Context, path string) (text string, err e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
 	out := &capped{max: 64 << 10}
+	plan, _ := a.Reach() // that it cannot be confined is said when it is to work
 	res, err := sandbox.Run(ctx, sandbox.Spec{
-		Argv: append([]string{path}, a.adapter.version...), Dir: home, Env: baseEnv(a.opts.Path, home, ""),
+		Argv: append([]string{path}, a.adapter.version...), Dir: home, Env: mergeEnv(plan.Env, baseEnv(a.opts.Path, home, "")),
 		Stdout: out, Timeout: detectTime,
 	})
 	switch {
@@ -214,37 +219,4 @@ func endings() []string {
 func isProgram(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
-}
-
-// installation returns what a confined program must be able to read besides
-// the system: its own package with the others beside it, and the interpreters
-// in the search path that a script may name.
-func (a *Agent) installation(program string) []string {
-	read := slices.Clone(a.opts.Read)
-	for _, path := range append([]string{program}, a.interpreters()...) {
-		read = append(read, filepath.Dir(path))
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			continue
-		}
-		dir := filepath.Dir(real)
-		if at := strings.Index(filepath.ToSlash(real), "/node_modules/"); at >= 0 {
-			dir = real[:at+len("/node_modules")]
-		} else if filepath.Base(dir) == "bin" && len(filepath.Dir(dir)) > 1 {
-			dir = filepath.Dir(dir) // the libraries of an interpreter lie beside bin
-		}
-		read = append(read, dir)
-	}
-	slices.Sort(read)
-	return slices.Compact(read)
-}
-
-func (a *Agent) interpreters() []string {
-	var found []string
-	for _, name := range []string{"node", "bun", "python3"} {
-		if path, err := (&Agent{opts: Options{Path: a.opts.Path, Program: name}}).find(); err == nil {
-			found = append(found, path)
-		}
-	}
-	return found
 }

@@ -26,7 +26,7 @@ type builtin struct {
 }
 
 func (a *Agent) runBuiltin(ctx context.Context, j Job, prompt string, rep *Report) error {
-	tools, err := newToolbox(j, a.opts)
+	tools, err := newToolbox(j, a)
 	if err != nil {
 		return err
 	}

@@ -199,7 +199,7 @@ func TestBuiltinSkill(t *testing.T) {
 func TestToolLimits(t *testing.T) {
 	t.Parallel()
 	j, _ := builtinJob(t)
-	box, err := newToolbox(j, Options{Path: os.Getenv("PATH")})
+	box, err := newToolbox(j, &Agent{opts: Options{Path: os.Getenv("PATH")}})
 	if err != nil {
 		t.Fatal(err)
 	}

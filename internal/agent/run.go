@@ -113,18 +113,22 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 		Env: mergeEnv(baseEnv(a.opts.Path, j.Show.Seen(j.Home), login), l.env, j.Env), Stdin: strings.NewReader(l.stdin),
 		MaxOutput: j.MaxOutput, Timeout: j.Timeout,
 	}
-	if j.Confine {
-		s.Confine = a.confine(j, program, login)
+	plan, err := a.Reach()
+	s.Env = mergeEnv(plan.Env, s.Env)
+	if !j.Confine {
+		return s, nil
 	}
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	s.Confine = a.confine(j, plan.Read, login)
 	return s, nil
 }
 
 // confine bounds an agent to its workspace, its home and its model. With a
 // login of its own it needs the network, and what it keeps of that login.
-func (a *Agent) confine(j Job, program, login string) *sandbox.Confine {
-	c := &sandbox.Confine{
-		Write: []string{j.Workspace, j.Home}, Read: a.installation(program), Network: j.Network, Show: j.Show, Limits: j.Limits,
-	}
+func (a *Agent) confine(j Job, read []string, login string) *sandbox.Confine {
+	c := &sandbox.Confine{Write: []string{j.Workspace, j.Home}, Read: read, Network: j.Network, Show: j.Show, Limits: j.Limits}
 	if j.Endpoint != nil {
 		c.Ports = []int{j.Endpoint.port()}
 		return c

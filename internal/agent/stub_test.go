@@ -286,6 +286,7 @@ func TestEnvironment(t *testing.T) {
 	allowed := []string{
 		"PATH", "LANG", "TERM", "NO_COLOR", "TZ", "TMPDIR", "TEMP", "TMP", "HOME", "USERPROFILE",
 		"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "KEY", "MY_TOKEN", stubVar, sandbox.Marker,
+		"RUSTUP_HOME", "VOLTA_HOME", "ASDF_DATA_DIR", "MISE_DATA_DIR", // where shims find what they stand for, on machines that have them
 	}
 	for _, name := range names {
 		if !slices.Contains(allowed, name) && !strings.HasPrefix(name, "SKILLOPT_") {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -29,16 +30,20 @@ const (
 // reached through a root, so that no path leads out of the workspace.
 type toolbox struct {
 	job  Job
-	opts Options
+	path string // folders with programs
+	plan reach.Plan
 	root *os.Root
 }
 
-func newToolbox(j Job, o Options) (*toolbox, error) {
-	root, err := os.OpenRoot(j.Workspace)
-	if err != nil {
+func newToolbox(j Job, a *Agent) (t *toolbox, err error) {
+	t = &toolbox{job: j, path: a.opts.Path}
+	if t.plan, err = a.Reach(); err != nil && j.Confine {
+		return nil, err
+	}
+	if t.root, err = os.OpenRoot(j.Workspace); err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
-	return &toolbox{job: j, opts: o, root: root}, nil
+	return t, nil
 }
 
 func (t *toolbox) close() error { return t.root.Close() }
@@ -188,11 +193,11 @@ func (t *toolbox) bash(ctx context.Context, a toolArgs) (string, error) {
 	}
 	out := &bothEnds{max: maxRead}
 	spec := sandbox.Spec{
-		Argv: []string{"bash", "-c", a.Command + "\n"}, Dir: t.job.Workspace, Env: mergeEnv(baseEnv(t.opts.Path, t.job.Show.Seen(t.job.Home), ""), t.job.Env),
+		Argv: []string{"bash", "-c", a.Command + "\n"}, Dir: t.job.Workspace, Env: mergeEnv(t.plan.Env, baseEnv(t.path, t.job.Show.Seen(t.job.Home), ""), t.job.Env),
 		Stdout: out, MaxOutput: maxBashOut, Timeout: limit,
 	}
 	if t.job.Confine {
-		spec.Confine = &sandbox.Confine{Write: []string{t.job.Workspace, t.job.Home}, Read: t.opts.Read, Network: t.job.Network, Show: t.job.Show, Limits: t.job.Limits}
+		spec.Confine = &sandbox.Confine{Write: []string{t.job.Workspace, t.job.Home}, Read: t.plan.Read, Network: t.job.Network, Show: t.job.Show, Limits: t.job.Limits}
 	}
 	res, err := sandbox.Run(ctx, spec)
 	if err != nil {

@@ -62,7 +62,7 @@ type Agent struct {
 	Timeout   Duration       `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
 	Gateway   bool           `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
 	Sandbox   string         `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
-	Read      []string       `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, or relative to the config file"`
+	Read      []string       `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
 	Network   bool           `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
 	PassEnv   []string       `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
 	Slots     int            `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`

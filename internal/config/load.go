@@ -35,6 +35,7 @@ type Options struct {
 type Loaded struct {
 	Config  Config
 	File    string            // the main file, "" without one
+	Files   []string          // it and all that it extends
 	Dir     string            // its directory, else the working directory
 	Origins map[string]string // key -> "config.yaml:12", "--set", ...; absent: default
 
@@ -75,6 +76,7 @@ type loader struct {
 	dirs    map[string]string // key -> directory that its relative path starts from
 	dotenv  map[string]string
 	secrets []string // values of variables
+	read    []string // files
 }
 
 // files merges the main file and what it extends; it returns the main file.
@@ -131,6 +133,7 @@ func (l *loader) file(path string, seen []string) error {
 	if err != nil {
 		return &Error{Problems: []Problem{{Key: l.show(path), Found: reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
 	}
+	l.read = append(l.read, path)
 	layer, lines, err := parse(l.show(path), data)
 	if err != nil {
 		return err
@@ -233,7 +236,7 @@ func (l *loader) finish(main string) (*Loaded, error) {
 		return nil, err
 	}
 	l.paths(reflect.ValueOf(&cfg).Elem(), "")
-	out := &Loaded{Config: cfg, File: main, Dir: l.opts.Dir, Origins: l.origins, lookup: l.lookup, secrets: l.secrets}
+	out := &Loaded{Config: cfg, File: main, Files: l.read, Dir: l.opts.Dir, Origins: l.origins, lookup: l.lookup, secrets: l.secrets}
 	if main != "" {
 		out.Dir = filepath.Dir(main)
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,42 +17,40 @@ import (
 // and drawn by chance, and it lies outside of the run, whose folders are named by what
 // is measured. What they leave is moved into the run when they have ended.
 
-// placeFile, in the folder of workspaces, holds the path of the folder of places: a
-// later session cleans up after one that was killed, and finds paths again that an
-// agent has written into its files.
-const placeFile = ".place"
+// placeFile, in the run directory, holds the path of the folder of places: a later
+// session cleans up after one that was killed, and finds paths again that an agent has
+// written into its files. ownerFile, in that folder, says whose it is: a run directory
+// may have been copied.
+const (
+	placeFile = ".place"
+	ownerFile = "owner"
+)
 
 // nameLength is the length of the name of a place.
 const nameLength = 26
 
 // Open makes the folder of places. What a killed session left in it is deleted.
 func (w *Workspaces) Open() error {
-	if err := os.MkdirAll(w.Dir, 0o755); err != nil {
-		return fmt.Errorf("make the folder of workspaces: %w", err)
+	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o755); err != nil {
+		return fmt.Errorf("make the run directory: %w", err)
 	}
-	file := filepath.Join(w.Dir, placeFile)
-	if text, err := os.ReadFile(file); err == nil {
-		if w.place = strings.TrimSpace(string(text)); w.ours(w.place) {
-			err := removeAll(w.place)
-			if err == nil {
-				err = os.Mkdir(w.place, 0o700)
-			}
-			if err == nil {
-				return nil
-			}
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	text, err := os.ReadFile(w.placeFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("find the folder of places: %w", err)
 	}
+	if place := strings.TrimSpace(string(text)); w.ours(place) && removeAll(place) == nil && w.claim(place) == nil {
+		return nil
+	}
 	for _, parent := range w.parents() {
-		place, err := w.make(parent)
-		if err == nil {
-			w.place = place
-			return os.WriteFile(file, []byte(place+"\n"), 0o600)
+		place := filepath.Join(parent, "."+rand.Text()[:nameLength])
+		if w.claim(place) == nil {
+			return os.WriteFile(w.placeFile(), []byte(place+"\n"), 0o600)
 		}
 	}
 	return fmt.Errorf("make a folder for agents to work in: neither %s can hold one from which files can be moved into the run", strings.Join(w.parents(), " nor "))
 }
+
+func (w *Workspaces) placeFile() string { return filepath.Join(filepath.Dir(w.Dir), placeFile) }
 
 // parents are where the folder of places may be. The second is on the same disk as
 // the run.
@@ -59,19 +58,17 @@ func (w *Workspaces) parents() []string {
 	return []string{filepath.Clean(os.TempDir()), filepath.Dir(filepath.Dir(w.Dir))}
 }
 
-// ours reports whether a path is that of a folder of places, and not what somebody has
-// written into the file.
+// ours reports whether a path is that of this run's folder of places, which need not be
+// there any more, and not what somebody has written into the file.
 func (w *Workspaces) ours(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+	if !slices.Contains(w.parents(), filepath.Dir(path)) || !isPlaceName(filepath.Base(path)) {
 		return false
 	}
-	for _, parent := range w.parents() {
-		if filepath.Dir(path) == parent && isPlaceName(filepath.Base(path)) {
-			return true
-		}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return true
 	}
-	return false
+	owner, err := os.ReadFile(filepath.Join(path, ownerFile))
+	return err == nil && string(owner) == w.Dir
 }
 
 // isPlaceName reports whether a name is one that make gives: a dot and letters and
@@ -81,23 +78,23 @@ func isPlaceName(name string) bool {
 	return ok && len(rest) == nameLength && strings.Trim(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// make makes a folder from which files can be moved into the run: renaming does not
-// lead from one disk to another.
-func (w *Workspaces) make(parent string) (place string, err error) {
-	place = filepath.Join(parent, "."+rand.Text()[:nameLength])
+// claim makes a folder of places from which files can be moved into the run: renaming
+// does not lead from one disk to another.
+func (w *Workspaces) claim(place string) error {
 	if err := os.Mkdir(place, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	trial := filepath.Join(place, "x")
-	there := filepath.Join(w.Dir, filepath.Base(place))
-	err = os.Mkdir(trial, 0o700)
+	there := filepath.Join(filepath.Dir(w.Dir), filepath.Base(place))
+	err := os.Mkdir(trial, 0o700)
 	if err == nil {
-		err = errors.Join(os.Rename(trial, there), os.Remove(there))
+		err = errors.Join(os.Rename(trial, there), os.Remove(there), os.WriteFile(filepath.Join(place, ownerFile), []byte(w.Dir), 0o600))
 	}
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(place))
+		return errors.Join(err, os.RemoveAll(place))
 	}
-	return place, nil
+	w.place = place
+	return nil
 }
 
 // Close deletes the folder of places, and what tells of it unless workspaces are left
@@ -107,8 +104,10 @@ func (w *Workspaces) Close() error {
 		return nil
 	}
 	err := removeAll(w.place)
-	if left, readErr := os.ReadDir(w.Dir); readErr == nil && len(left) == 1 && left[0].Name() == placeFile {
-		err = errors.Join(err, os.Remove(filepath.Join(w.Dir, placeFile)))
+	if left, readErr := os.ReadDir(w.Dir); len(left) == 0 && (readErr == nil || errors.Is(readErr, fs.ErrNotExist)) {
+		if gone := os.Remove(w.placeFile()); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
 	}
 	return err
 }

@@ -82,11 +82,16 @@ func TestPlacesOfAKilledSession(t *testing.T) {
 	if got := next.placeOf("k").Dir; got != ws.Dir {
 		t.Errorf("the place is %s now, it was %s", got, ws.Dir)
 	}
+	copied := opened(t, &Workspaces{Dir: filepath.Join(t.TempDir(), "run", "workspaces")})
+	plant(t, filepath.Dir(copied.Dir), map[string]string{placeFile: next.place})
+	if again := opened(t, &Workspaces{Dir: copied.Dir}); again.place == next.place {
+		t.Error("a copy of the run works where the run does")
+	}
 	precious := t.TempDir()
 	for _, name := range []string{precious, os.TempDir(), filepath.Join(os.TempDir(), "x", ".."), "", "/", filepath.Join(precious, "."+strings.Repeat("A", nameLength))} {
 		plant(t, precious, map[string]string{"keep.txt": "x"})
 		w := &Workspaces{Dir: filepath.Join(t.TempDir(), "run", "workspaces")}
-		plant(t, w.Dir, map[string]string{placeFile: name + "\n"})
+		plant(t, filepath.Dir(w.Dir), map[string]string{placeFile: name + "\n"})
 		opened(t, w)
 		if got := tree(t, precious); got["keep.txt"] != "x" {
 			t.Fatalf("%q: %v is left", name, got)

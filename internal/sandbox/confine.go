@@ -18,6 +18,12 @@ type Support struct {
 	Network  bool   // connections can be confined to single ports; without it only to none at all
 	Isolated bool   // programs have namespaces of their own, see Probe
 	Why      string // for messages: the version, or what is missing and how to get it
+
+	// Lacks says what Probe found not to be prevented here that is prevented with
+	// Landlock and namespaces, in words for messages.
+	Lacks []string
+
+	signals bool // those of confined programs stay among themselves, also without namespaces
 }
 
 // Supports says what Run can do with a Confine here. It is safe for concurrent
@@ -31,7 +37,27 @@ func Supports() Support { return support(hooked.Load()) }
 func Probe() Support {
 	s := Supports()
 	s.Isolated = s.Kind == kindLandlock && canIsolate() == nil
+	s.Lacks = s.lacks()
 	return s
+}
+
+func (s *Support) lacks() []string {
+	switch {
+	case s.Kind == kindBubblewrap:
+		return []string{"not prevented: use of memory, processors and disks without end", "execution of what a trusted check looks at"}
+	case s.Kind == "" || s.Isolated:
+		return nil
+	}
+	found := []string{
+		"not prevented, for want of namespaces: changes of mode, owner and times of your files", "a look at command lines of other processes",
+	}
+	if s.Network {
+		found = append(found, "connections to an allowed port of another host")
+	}
+	if !s.signals {
+		found = append(found, "signals to your processes")
+	}
+	return found
 }
 
 const (

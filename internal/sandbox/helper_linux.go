@@ -185,7 +185,7 @@ func (p *process) confineByLandlock(abi int) error {
 func support(hooked bool) Support {
 	abi := landlockABI()
 	if hooked && abi >= abiRefer && auditArch() != 0 {
-		s := Support{Kind: kindLandlock, Network: abi >= abiNetwork, Why: fmt.Sprintf("Landlock ABI %d", abi)}
+		s := Support{Kind: kindLandlock, Network: abi >= abiNetwork, Why: fmt.Sprintf("Landlock ABI %d", abi), signals: abi >= abiScope}
 		if !s.Network {
 			s.Why += ", which cannot confine connections to single ports: Linux 6.7 can"
 		}

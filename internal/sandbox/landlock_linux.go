@@ -181,22 +181,3 @@ func (p *policy) access() []access {
 	add(onDevices, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 	return all
 }
-
-func programFolders() []string {
-	return []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix", "/gnu", "/snap"}
-}
-
-// readable lists the configuration of a system that programs read, and that is
-// no secret.
-func readable() []string {
-	return []string{
-		"/etc/alternatives", "/etc/ca-certificates", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem",
-		"/etc/pki/tls/certs", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust", "/etc/crypto-policies", "/var/lib/ca-certificates",
-		"/etc/hosts", "/etc/host.conf", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/hostname",
-		"/etc/services", "/etc/protocols", "/etc/networks", "/etc/passwd", "/etc/group",
-		"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
-		"/etc/localtime", "/etc/timezone", "/etc/locale.alias", "/etc/default/locale", "/etc/os-release", "/etc/lsb-release",
-		"/etc/debian_version", "/etc/mime.types", "/etc/magic", "/etc/terminfo", "/etc/fonts", "/etc/gitconfig",
-		"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/inputrc",
-	}
-}

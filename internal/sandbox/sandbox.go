@@ -12,41 +12,52 @@
 // copy of our binary supervises it: it inherits whatever the program leaves
 // behind, and ends all of it with the program, or when our own process is gone.
 // The helper uses Landlock (Linux 5.19; 6.7 for single ports), a seccomp filter and
-// resource limits. Where Landlock is missing, bubblewrap takes its place if it
-// is installed. Elsewhere Run refuses to confine, with an *UnsupportedError.
+// resource limits. Where the system has namespaces, a third copy is the first
+// process of the program's own and sets up its mounts. Where Landlock is missing,
+// bubblewrap takes its place if it is installed. Elsewhere Run refuses to confine,
+// with an *UnsupportedError.
 //
 // A confined program can always read and run what stands in the system folders
-// (/bin, /sbin, /lib*, /usr, /opt, /nix, /gnu, /snap) and the file of Argv[0]
-// itself; it can read the public configuration of the system (certificates,
-// names of hosts, users and services, time zone, the loader, fonts, none of the
-// private parts of /etc), /proc, and the topology of the machine in /sys; it can
-// use the devices null, zero, full, random and urandom. Home and temporary
-// folders are the caller's business: name them in Env and in Confine.Write. A
-// program that needs a pseudo-terminal needs /dev/ptmx and /dev/pts in Write.
+// (SystemFolders: /usr/bin, /usr/lib, /usr/local/bin and their like, never all of /usr
+// or /opt) and the file of Argv[0] itself; it can read the public configuration of the
+// system (certificates, names of hosts, users and services, time zone, the loader,
+// fonts, none of the private parts of /etc), /proc, and the topology of the machine in
+// /sys; it can use the devices null, zero, full, random and urandom. Home and temporary
+// folders are the caller's business: name them in Env and in Confine.Write. A program
+// that needs a pseudo-terminal needs /dev/ptmx and /dev/pts in Write.
 //
-// What is promised under Landlock:
+// What is promised under Landlock, with namespaces and without:
 //
 //   - No file outside of those folders is read, written, created, removed,
 //     renamed or cut, whichever way a symbolic link leads there. What may be
 //     written inside a folder of Write may be written in all of it: a folder of
-//     Read within it does not become read-only.
+//     Read within it does not become read-only. Nothing in a folder of Inert is
+//     executed by its name.
 //   - Environment and memory of other processes, ours above all, cannot be read.
 //   - No privileges are won: no new ones by running a program, and of root's only
 //     those about the owners of files.
-//   - Without Network: TCP connections go to Ports alone, of this machine where the
-//     program can have a network of its own (see Probe), else of whichever host;
-//     nothing is listened on; no UDP, so no names are resolved but those of
-//     /etc/hosts; no Multipath TCP, raw or other sockets, no io_uring. Unix
-//     sockets can be made in pairs only, except from Landlock ABI 9 on, where
-//     those in folders of Write can be reached.
-//   - No core dumps, no file larger than MaxFile.
+//   - Without Network: TCP connections go to Ports alone, with namespaces those of
+//     this machine, else of whichever host; nothing is listened on outside; no UDP, so
+//     no names are resolved but those of /etc/hosts; no Multipath TCP, raw or other
+//     sockets, no io_uring. Unix sockets can be made in pairs only, except from
+//     Landlock ABI 9 on, where those in folders of Write can be reached.
+//   - Nothing is kept for another program in System V memory, semaphores or queues, in
+//     POSIX ones, or in the keyrings of the kernel.
+//   - Limits of other processes cannot be set, nor how they are scheduled.
+//   - Limits holds for the program and all that it starts together. No core dumps, no
+//     file larger than MaxFile.
 //
-// What is not: that a file exists, its size and its times can be seen anywhere,
-// and mode, owner and times of a file that belongs to the same user can be
-// changed anywhere. Command lines of other processes can be read. Before
-// Landlock ABI 6 (Linux 6.12) processes of the same user can be signalled. Memory,
-// processor time and the number of processes are not bounded. With Network, all
-// sockets of the machine are in reach, those of a container engine too.
+// With namespaces besides: other processes are not seen, nor signalled; mode, owner,
+// times and attributes of files elsewhere cannot be changed; connections reach this
+// machine alone; nothing is executed in a folder of Inert by way of a library either.
+//
+// What is not: that a file exists, its size and its times can be seen anywhere. A
+// program can be beyond a limit for as long as it takes to look. Without namespaces
+// mode, owner and times of a file that belongs to the same user can be changed
+// anywhere, command lines of other processes can be read, and before Landlock ABI 6
+// (Linux 6.12) processes of the same user can be signalled. With Network, all sockets
+// of the machine are in reach, those of a container engine too. Under bubblewrap
+// Limits does not hold, and folders of Inert are as those of Write.
 //
 // It knows nothing about agents, tasks or scores.
 package sandbox

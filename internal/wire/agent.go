@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
@@ -50,7 +51,7 @@ func (e *AgentError) Unwrap() error { return e.Err }
 // CheckAgent returns the version of the agent of a config, "" where it tells none,
 // or reports why it cannot run here: an *AgentError.
 func CheckAgent(ctx context.Context, c config.Agent, lookup func(string) (string, bool)) (version string, err error) {
-	a, err := NewAgent(c, lookup)
+	a, err := NewAgent(c, reach.Guard{}, lookup)
 	if err != nil {
 		return "", err
 	}
@@ -78,9 +79,10 @@ func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 }
 
 // Agent builds the agent of a config, which CheckAgent has found fit, and starts
-// its gateway. Close ends that. lookup reads the environment.
-func Agent(c config.Agent, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
-	a, err := NewAgent(c, lookup)
+// its gateway. Close ends that. guard says what the agent must not read, lookup reads
+// the environment.
+func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
+	a, err := NewAgent(c, guard, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +100,8 @@ func Agent(c config.Agent, target config.Model, lookup func(string) (string, boo
 }
 
 // NewAgent builds the agent of a config and starts nothing.
-func NewAgent(c config.Agent, lookup func(string) (string, bool)) (*agent.Agent, error) {
-	o := agent.Options{Program: c.Command, Read: c.Read}
+func NewAgent(c config.Agent, guard reach.Guard, lookup func(string) (string, bool)) (*agent.Agent, error) {
+	o := agent.Options{Program: c.Command, Read: c.Read, Guard: guard}
 	if strings.ContainsRune(o.Program, filepath.Separator) && !filepath.IsAbs(o.Program) {
 		abs, err := filepath.Abs(o.Program)
 		if err != nil {

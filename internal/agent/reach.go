@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt/internal/reach"
+)
+
+// Reach returns what the agent may read when it is confined, besides the system, its
+// workspace and its home: its own package, the toolchains in the search path, and
+// Options.Read. A program that is not there needs nothing. The error is a
+// *reach.ConflictError: then Run refuses as well.
+func (a *Agent) Reach() (reach.Plan, error) {
+	r := reach.Request{Search: a.opts.Path, Tools: toolchains(), Entries: a.opts.Read}
+	if a.adapter.name != BuiltinName {
+		if program, err := a.find(); err == nil {
+			r.Program, r.Beside = program, a.ownFiles()
+		}
+	}
+	return a.opts.Guard.Plan(reach.Disk(), r)
+}
+
+// toolchains lists the programs that agents call to build and to run what they write.
+func toolchains() []string {
+	return []string{"go", "node", "bun", "deno", "python3", "python", "uv", "ruby", "java", "cargo", "rustc"}
+}
+
+// ownFiles are those that the description of an agent names besides its program, such
+// as the script of an interpreter.
+func (a *Agent) ownFiles() []string {
+	if a.opts.Custom == nil || len(a.opts.Custom.Argv) == 0 {
+		return nil
+	}
+	var files []string
+	for _, arg := range a.opts.Custom.Argv[1:] {
+		if filepath.IsAbs(arg) {
+			files = append(files, filepath.Clean(arg))
+		}
+	}
+	return files
+}
