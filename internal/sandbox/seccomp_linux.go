@@ -60,6 +60,9 @@ func (p *policy) filter() []bpf.Instruction {
 	if !p.Network {
 		blocks = append(blocks, onCall(unix.SYS_IO_URING_SETUP, refuse(unix.EPERM))...)
 		blocks = append(blocks, onCall(unix.SYS_SOCKET, p.sockets()...)...)
+		if !p.UnixSockets && p.ABI < abiResolveUnix {
+			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
+		}
 		// Data in the first packet connects without the call that Landlock watches.
 		blocks = append(blocks, onCall(unix.SYS_SENDTO, noFastOpen(3)...)...)
 		blocks = append(blocks, onCall(unix.SYS_SENDMSG, noFastOpen(2)...)...)
@@ -188,6 +191,20 @@ func (p *policy) sockets() []bpf.Instruction {
 			allow)
 	}
 	return append(rules, refuse(unix.EAFNOSUPPORT))
+}
+
+// connectedPairs allows pairs of sockets that stay what they are. A socket for
+// datagrams can be given another peer, or none for each that it sends: with one of a
+// pair all those are reached that have a path.
+func connectedPairs() []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadAbsolute{Off: lowArg(1), Size: 4},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xf}, // the rest are flags
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1},
+		refuse(unix.EACCES),
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	}
 }
 
 // seccomp restricts the calling thread, and what it becomes.
