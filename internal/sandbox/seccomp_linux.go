@@ -62,6 +62,11 @@ func (p *policy) filter() []bpf.Instruction {
 		blocks = append(blocks, onCall(unix.SYS_SOCKET, p.sockets()...)...)
 		if !p.UnixSockets && p.ABI < abiResolveUnix {
 			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
+			if !p.Listen && !(p.Isolated && p.alone()) {
+				// A socket without a port is given one when it listens, which Landlock does
+				// not watch. In a network of its own nobody comes.
+				blocks = append(blocks, onCall(unix.SYS_LISTEN, refuse(unix.EACCES))...)
+			}
 		}
 		// Data in the first packet connects without the call that Landlock watches.
 		blocks = append(blocks, onCall(unix.SYS_SENDTO, noFastOpen(3)...)...)
