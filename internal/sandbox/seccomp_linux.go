@@ -43,7 +43,8 @@ func refuse(errno unix.Errno) bpf.Instruction {
 // and either decides or leaves it there.
 func (p *policy) filter() []bpf.Instruction {
 	blocks := foreignLimits()
-	blocks = append(blocks, refused(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL)...)
+	// What is done by io_uring no filter sees.
+	blocks = append(blocks, refused(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_IO_URING_SETUP)...)
 	// It takes room on a disk faster than anybody can look. Libraries write instead.
 	blocks = append(blocks, onCall(unix.SYS_FALLOCATE, refuse(unix.EOPNOTSUPP))...)
 	// It can start a process in another control group, for which nothing but the mode of a
@@ -54,11 +55,13 @@ func (p *policy) filter() []bpf.Instruction {
 		blocks = append(blocks, sharedByAll()...)
 		blocks = append(blocks, foreignProcesses()...)
 	}
+	if !p.Mounted {
+		blocks = append(blocks, attributes()...)
+	}
 	if p.ABI < abiTruncate {
 		blocks = append(blocks, onCall(unix.SYS_TRUNCATE, refuse(unix.EACCES))...)
 	}
 	if !p.Network {
-		blocks = append(blocks, onCall(unix.SYS_IO_URING_SETUP, refuse(unix.EPERM))...)
 		blocks = append(blocks, onCall(unix.SYS_SOCKET, p.sockets()...)...)
 		if !p.UnixSockets && p.ABI < abiResolveUnix {
 			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
@@ -88,6 +91,20 @@ func refused(calls ...uint32) []bpf.Instruction {
 	var blocks []bpf.Instruction
 	for _, call := range calls {
 		blocks = append(blocks, onCall(call, refuse(unix.EPERM))...)
+	}
+	return blocks
+}
+
+// attributes refuses to change those of files, by which every file of the same user
+// would hold a text for whoever comes later: Landlock does not watch them, and a mount
+// that is read-only is not always there. Programs that copy files do without.
+func attributes() []bpf.Instruction {
+	var blocks []bpf.Instruction
+	for _, call := range []uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	} {
+		blocks = append(blocks, onCall(call, refuse(unix.EOPNOTSUPP))...)
 	}
 	return blocks
 }
