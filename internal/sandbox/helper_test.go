@@ -110,6 +110,12 @@ func perform(act string, args []string) int {
 		return tell(syscall.Kill(os.Getppid(), syscall.SIGKILL))
 	case "confine":
 		return confineBrood(args[0], args[1] == "true")
+	case "confine-status":
+		_, err := Run(context.Background(), Spec{
+			Argv: []string{"/bin/cat", "/proc/self/status"}, Dir: args[0], Stdout: os.Stdout,
+			Confine: &Confine{Write: []string{args[0]}, Plain: args[1] == "true"},
+		})
+		return tell(err)
 	case "run":
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		fmt.Printf("%s", out)
