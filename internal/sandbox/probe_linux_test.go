@@ -18,31 +18,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 )
 
-// excused are the probes that may reach something, and why. The package comment
-// promises nothing of the kind.
-func excused(plain bool) map[string]string {
-	both := map[string]string{
-		"keyrings: list keys":            "what /proc lists by name can be read: not what a key holds",
-		"paths: watch names come and go": "no rule is about watches: names of files can be seen anywhere, as their size and times",
-	}
-	if !plain {
-		both["sockets: listen without a name"] = "in a network of its own nobody comes"
-		return both
-	}
-	for probe, why := range map[string]string{
-		"ipc: lists of System V":                             "what /proc lists by number can be read: not what memory holds",
-		"changes: mode":                                      "mode, owner and times of a file of the same user can be changed anywhere",
-		"changes: mode by descriptor":                        "the same",
-		"changes: owner":                                     "the same",
-		"changes: times":                                     "the same",
-		"devices: change a device for all":                   "the same: of a device, its times",
-		"sockets: TCP to the gateway's port at another host": "only loopback is promised without a network of its own",
-	} {
-		both[probe] = why
-	}
-	return both
-}
-
 // TestProbes has a confined program try everything, in both ways, and as another user
 // than root where we are root.
 func TestProbes(t *testing.T) {
@@ -71,7 +46,7 @@ func TestProbes(t *testing.T) {
 		if r.Reason != Exited || r.Code != 0 {
 			t.Errorf("got %+v", r)
 		}
-		judgeProbes(t, w, out, excused(s.Confine.Plain))
+		judgeProbes(t, w, out, sandboxtest.Excused(s.Confine.Plain))
 	})
 }
 

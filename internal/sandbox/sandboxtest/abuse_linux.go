@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -217,12 +218,20 @@ func (t *Target) dig() {
 	}
 }
 
-// plant leaves this binary and the target in the own folder, for a check to run it,
-// and tries the probes.
+// plant is what an agent does: it leaves this binary and the target in its folder, for
+// a check to run it, and tries the probes. One whose task holds a canary keeps that, and
+// is the one whose folder others must not reach.
 func (t *Target) plant(out io.Writer) error {
-	data, err := os.ReadFile(self)
+	task, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if canaries().Match(task) {
+		return errors.Join(os.WriteFile(own("secret.txt"), task, 0o600), done(out))
+	}
+	binary, err := os.ReadFile(self)
 	if err == nil {
-		err = os.WriteFile(own("probe"), data, 0o700)
+		err = os.WriteFile(own(Planted), binary, 0o700)
 	}
 	if err == nil {
 		err = os.WriteFile(own("target"), []byte(t.Value()), 0o600)
@@ -230,5 +239,14 @@ func (t *Target) plant(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return t.tryAll(out)
+	found, err := os.Create(own(FoundByAgent))
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.tryAll(found), found.Close(), done(out))
+}
+
+func done(out io.Writer) error {
+	_, err := fmt.Fprintln(out, "done")
+	return err
 }
