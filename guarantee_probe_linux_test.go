@@ -1,12 +1,14 @@
 package skillopt_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
@@ -109,8 +111,8 @@ func (h hostile) judge(t *testing.T, path string) {
 			t.Errorf("%s: %s: %s", filepath.Base(path), f.ID(), f.Detail)
 		}
 	}
-	if len(found) != len(sandboxtest.Probes()) {
-		t.Errorf("%s: %d probes were tried, there are %d: %.300s", filepath.Base(path), len(found), len(sandboxtest.Probes()), text)
+	if want := len(h.world.Target.Probes()); len(found) != want {
+		t.Errorf("%s: %d probes were tried, there are %d: %.300s", filepath.Base(path), len(found), want, text)
 	}
 }
 
@@ -137,6 +139,9 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 				dir = made
 			}
 			h := newHostile(t, dir, home)
+			if below != "" { // where it is matters for files
+				h.world.Target.Only = []string{"paths", "changes", "links"}
+			}
 			got, run, err := h.evaluate(t, "plant", `{type: command, run: "`+sandboxtest.RunPlanted+`"}`, "")
 			if err != nil {
 				t.Fatal(err)
@@ -154,6 +159,57 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 				if sandbox.Probe().Isolated || !strings.HasPrefix(what, "file ") {
 					t.Errorf("seen from outside: %s", what)
 				}
+			}
+		})
+	}
+}
+
+// An agent that uses up what there is fails alone, with what it was that it used: those
+// beside it have their scores.
+func TestProbeExhaustion(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		script string
+		limits config.AgentLimits
+		reason string // "" = it is scored
+	}{
+		"8 GB of memory":              {"tail /dev/zero; echo done", config.AgentLimits{Memory: 256 << 20}, "memory"},
+		"8 GB of memory, in children": {"for i in 1 2 3 4; do tail /dev/zero & done; wait; echo done", config.AgentLimits{Memory: 256 << 20}, "memory"},
+		"8 GB of shared memory":       {"for i in $(seq 8000); do head -c 1000000 /dev/zero >/dev/shm/$i || sleep 600; done; echo done", config.AgentLimits{Memory: 256 << 20}, "memory"},
+		"a fork bomb":                 {"b() { b | b & }; b; sleep 600; echo done", config.AgentLimits{Processes: 64}, "processes"},
+		"a full disk":                 {"for i in $(seq 8000); do head -c 1000000 /dev/zero >$i; done; echo done", config.AgentLimits{Written: 64 << 20}, "written"},
+		"a hog":                       {"for i in 1 2; do while :; do :; done & done; wait; echo done", config.AgentLimits{CPU: config.Duration(2 * time.Second)}, "cpu"},
+		"endless output":              {"yes", config.AgentLimits{}, "output"},
+		"endless errors":              {"yes >&2", config.AgentLimits{}, "output"},
+		"a sleeping grandchild":       {"(setsid sleep 600 &) ; (setsid env -i sleep 600 &); printf done", config.AgentLimits{}, ""},
+		"folders in folders":          {`perl -e 'for (1..3000) { mkdir "d"; chdir "d" }'; printf done`, config.AgentLimits{}, ""},
+		"10000 files":                 {`for i in $(seq 10000); do : >f$i; done; printf done`, config.AgentLimits{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			needsLandlocked(t)
+			if strings.Contains(tt.script, "/dev/shm") && !sandbox.Probe().Isolated {
+				t.Skip("without namespaces there is no /dev/shm to write to")
+			}
+			got, dir, err := rogue{script: tt.script, change: func(c *skillopt.Config) {
+				limits := &c.Agent.Limits
+				limits.Memory, limits.Processes = cmp.Or(tt.limits.Memory, limits.Memory), cmp.Or(tt.limits.Processes, limits.Processes)
+				limits.Written, limits.CPU = cmp.Or(tt.limits.Written, limits.Written), cmp.Or(tt.limits.CPU, limits.CPU)
+			}}.run(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[bool]score.Status{true: score.OK, false: score.AgentError}[tt.reason == ""]
+			if o := got["bad"]; o.Status != want || !strings.Contains(o.FailReason, tt.reason) {
+				t.Errorf("%s: %s", o.Status, o.FailReason)
+			}
+			for _, id := range []string{"good1", "good2"} {
+				if o := got[id]; o.Status != score.OK || o.Hard != 1 {
+					t.Errorf("%s: %s: %s", id, o.Status, o.FailReason)
+				}
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "workspaces", "*")); err != nil || len(left) > 0 {
+				t.Errorf("workspaces are left: %v, %v", left, err)
 			}
 		})
 	}

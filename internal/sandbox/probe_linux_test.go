@@ -73,7 +73,7 @@ func judgeProbes(t *testing.T, w *sandboxtest.World, out string, excused map[str
 			t.Errorf("%s: %s", f.ID(), f.Detail)
 		}
 		if testing.Verbose() {
-			t.Logf("%s: %v: %s", f.ID(), f.Reached, f.Detail)
+			t.Logf("%s: %v, %d ms: %s", f.ID(), f.Reached, f.Took, f.Detail)
 		}
 	}
 	if len(found) != len(sandboxtest.Probes()) {
@@ -125,4 +125,35 @@ func testAsNobody(t *testing.T, pattern string) {
 	if !cmd.ProcessState.Success() {
 		t.Error("it fails as nobody")
 	}
+}
+
+// TestNothingIsKept: what a program leaves in all that a system has to leave something
+// in, no later program finds.
+func TestNothingIsKept(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Run("not as root", func(t *testing.T) {
+			t.Parallel()
+			testAsNobody(t, "^TestNothingIsKept$")
+		})
+	}
+	bothWays(t, func(t *testing.T, set func(Spec) Spec) {
+		w := sandboxtest.NewWorld(t, t.TempDir(), 0)
+		do := func(args ...string) string {
+			s := confined(t, "", args...)
+			s.Env = []string{sandboxtest.Var + "=" + w.Target.Value()}
+			r, out := run(t, set(s))
+			if r.Reason != Exited || r.Code != 0 {
+				t.Errorf("%v: got %+v", args, r)
+			}
+			return strings.TrimSpace(out)
+		}
+		do("leave", w.Canary("what a program knew"))
+		if found := do("look"); found != "" {
+			t.Errorf("a later program finds it in %s", found)
+		}
+		for _, what := range w.Touched() {
+			t.Errorf("seen from outside: %s", what)
+		}
+	})
 }

@@ -78,7 +78,7 @@ func (t *Target) serve(secret string) {
 func (t *Target) lookFor() (found []string) {
 	key, name := t.Key+1, "left-"+t.Name
 	note := func(where string, data []byte) {
-		if canaries().Match(data) {
+		if len(t.Holds(data)) > 0 {
 			found = append(found, where)
 		}
 	}
@@ -87,8 +87,6 @@ func (t *Target) lookFor() (found []string) {
 			note("shared memory of System V", data)
 		}
 	}
-	t2 := *t
-	t2.Key, t2.Name = key, name
 	if id, _, errno := unix.Syscall(unix.SYS_MSGGET, uintptr(key), 0, 0); errno == 0 {
 		found = append(found, fmt.Sprint("queue of System V ", id))
 	}
@@ -115,24 +113,13 @@ func (t *Target) lookFor() (found []string) {
 			note("socket "+address, data)
 		}
 	}
-	if reached, detail := everyLine(); reached {
-		found = append(found, detail)
+	for _, name := range []string{"cmdline", "environ"} {
+		if reached, detail := t.everybody(name); reached {
+			found = append(found, detail)
+		}
 	}
 	slices.Sort(found)
 	return found
-}
-
-// everyLine looks for canaries in the arguments and variables of all processes.
-func everyLine() (bool, string) {
-	for _, name := range []string{"cmdline", "environ"} {
-		paths, _ := filepath.Glob("/proc/[0-9]*/" + name)
-		for _, path := range paths {
-			if data, err := os.ReadFile(path); err == nil && canaries().Match(data) {
-				return true, path
-			}
-		}
-	}
-	return false, ""
 }
 
 // overuse uses as much as there is of one thing, until it is ended.

@@ -148,7 +148,7 @@ func descriptors() []Probe {
 		}},
 		Probe{Name: "take from it", Try: steal(func(t *Target) Process { return t.Victim })},
 		Probe{Name: "take from the parent", Try: steal(func(t *Target) Process { return t.Parent })},
-		Probe{Name: "take from the supervisor", Try: steal(func(*Target) Process { return Process{ancestor(), startOf(ancestor())} })},
+		Probe{Name: "take from the supervisor", Try: steal(func(t *Target) Process { return t.supervisor() })},
 		Probe{Name: "take from the first process", Try: steal(func(*Target) Process { return Process{1, startOf(1)} })},
 		Probe{Name: "be handed them by a socket", Try: func(t *Target) (bool, string) {
 			return socket(unix.AF_UNIX, unix.SOCK_STREAM, 0, func(fd int) error {

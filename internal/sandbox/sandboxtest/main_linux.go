@@ -119,6 +119,11 @@ func Probes() []Probe {
 		devices(), sockets(), unixSockets(), ipc(), keyrings(), limits(), daemons(), descriptors(), clocks(), execution(), kernel(), groups())
 }
 
+// Probes lists those that are tried.
+func (t *Target) Probes() []Probe {
+	return slices.DeleteFunc(Probes(), func(p Probe) bool { return len(t.Only) > 0 && !slices.Contains(t.Only, p.Class) })
+}
+
 func group(class string, all ...Probe) []Probe {
 	for i := range all {
 		all[i].Class = class
@@ -131,7 +136,7 @@ func group(class string, all ...Probe) []Probe {
 func (t *Target) tryAll(out io.Writer) error {
 	var classes []string
 	number := map[string]int{}
-	for _, p := range Probes() {
+	for _, p := range t.Probes() {
 		if number[p.Class]++; !slices.Contains(classes, p.Class) {
 			classes = append(classes, p.Class)
 		}
@@ -167,7 +172,9 @@ func (t *Target) tryClass(class string, skip int, out io.Writer) error {
 			continue
 		}
 		f := Finding{Class: class, Name: p.Name}
+		began := time.Now()
 		f.Reached, f.Detail = p.Try(t)
+		f.Took = time.Since(began).Milliseconds()
 		if err := json.NewEncoder(out).Encode(f); err != nil {
 			return err
 		}

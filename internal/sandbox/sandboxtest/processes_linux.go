@@ -72,12 +72,12 @@ func procs() []Probe {
 			return whatIsOpen(1)
 		}},
 		Probe{Name: "first process: memory", Try: func(t *Target) (bool, string) { return opens("/proc/1/mem", unix.O_RDWR) }},
-		Probe{Name: "supervisor: environment", Try: func(t *Target) (bool, string) { return theirs(t, ancestor(), "environ") }},
+		Probe{Name: "supervisor: environment", Try: func(t *Target) (bool, string) { return theirs(t, t.supervisor().PID, "environ") }},
 		Probe{Name: "supervisor: memory", Try: func(t *Target) (bool, string) {
-			return opens(fmt.Sprintf("/proc/%d/mem", ancestor()), unix.O_RDWR)
+			return opens(t.supervisor().proc("mem"), unix.O_RDWR)
 		}},
-		Probe{Name: "supervisor: open files", Try: func(*Target) (bool, string) {
-			return whatIsOpen(ancestor())
+		Probe{Name: "supervisor: open files", Try: func(t *Target) (bool, string) {
+			return whatIsOpen(t.supervisor().PID)
 		}},
 		Probe{Name: "write memory", Try: writes("mem")},
 		Probe{Name: "have it killed first", Try: writes("oom_score_adj")},
@@ -106,26 +106,23 @@ func whatIsOpen(pid int) (bool, string) {
 	return false, fmt.Sprint(len(found), " are open, ", err)
 }
 
-// ancestor is the last process above this one that was not started by a probe: that
-// which confines, or what it is a child of.
-func ancestor() int {
+// supervisor is the last process above this one, below the parent: that which
+// confines, or the first of the namespaces.
+func (t *Target) supervisor() Process {
 	pid := os.Getpid()
-	for range 10 {
+	for {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			return pid
+			break
 		}
 		f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		parent, err := strconv.Atoi(f[1])
-		if err != nil || parent == 0 {
-			return pid
+		above, err := strconv.Atoi(f[1])
+		if err != nil || above == 0 || above == t.Parent.PID && t.Parent.there() {
+			break
 		}
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", parent))
-		if pid = parent; err != nil || !strings.Contains(string(env), Var+"=") {
-			return pid
-		}
+		pid = above
 	}
-	return pid
+	return Process{PID: pid, Start: startOf(pid)}
 }
 
 // theirs reads of a process that may be one of the program's own, but is not to be.
@@ -187,7 +184,7 @@ func (t *Target) ownMemory() (bool, string) {
 	total := 0
 	for line := range strings.Lines(string(maps)) {
 		var from, to int64
-		if _, err := fmt.Sscanf(line, "%x-%x r", &from, &to); err != nil || to-from > 64<<20 || strings.Contains(line, "[v") {
+		if _, err := fmt.Sscanf(line, "%x-%x rw", &from, &to); err != nil || to-from > 64<<20 || strings.Contains(line, "[v") {
 			continue
 		}
 		data := make([]byte, to-from)
@@ -218,7 +215,7 @@ func tracing() []Probe {
 	}
 	victim := func(t *Target) Process { return t.Victim }
 	parent := func(t *Target) Process { return t.Parent }
-	above := func(*Target) Process { return Process{PID: ancestor(), Start: startOf(ancestor())} }
+	above := func(t *Target) Process { return t.supervisor() }
 	vm := func(call uintptr) func(t *Target) (bool, string) {
 		return func(t *Target) (bool, string) {
 			buf := make([]byte, 16)
@@ -307,7 +304,7 @@ func signals() []Probe {
 		"signals",
 		Probe{Name: "kill", Try: func(t *Target) (bool, string) { return t.Victim.on(unix.Kill(t.Victim.PID, sig)) }},
 		Probe{Name: "kill the parent", Try: func(t *Target) (bool, string) { return t.Parent.on(unix.Kill(t.Parent.PID, sig)) }},
-		Probe{Name: "kill the supervisor", Try: func(*Target) (bool, string) { return did(unix.Kill(ancestor(), sig)) }},
+		Probe{Name: "kill the supervisor", Try: func(t *Target) (bool, string) { return did(unix.Kill(t.supervisor().PID, sig)) }},
 		Probe{Name: "kill the first process", Try: func(*Target) (bool, string) { return did(unix.Kill(1, sig)) }},
 		Probe{Name: "kill its group", Try: func(t *Target) (bool, string) { return t.Victim.on(unix.Kill(-t.Victim.PID, sig)) }},
 		Probe{Name: "kill all", Wide: true, Try: func(*Target) (bool, string) {

@@ -39,6 +39,7 @@ type Finding struct {
 	Name    string `json:"name"`
 	Reached bool   `json:"reached,omitempty"`
 	Detail  string `json:"detail,omitempty"`
+	Took    int64  `json:"ms,omitempty"` // milliseconds
 }
 
 // ID names a probe.
@@ -67,6 +68,7 @@ type Target struct {
 	Abstract string            `json:"abstract"` // the same, as abstract names
 	Key      int               `json:"key"`      // of shared memory, semaphores and a queue of System V
 	Name     string            `json:"name"`     // of shared memory, a queue of POSIX and a key in a keyring
+	Only     []string          `json:"only"`     // classes to try; none = all
 }
 
 // The files of a Target.

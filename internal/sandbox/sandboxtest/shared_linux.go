@@ -212,7 +212,7 @@ func (t *Target) readKey(id int, err error) (bool, string) {
 func limits() []Probe {
 	victim := func(t *Target) Process { return t.Victim }
 	parent := func(t *Target) Process { return t.Parent }
-	above := func(*Target) Process { return Process{PID: ancestor(), Start: startOf(ancestor())} }
+	above := func(t *Target) Process { return t.supervisor() }
 	prlimit := func(of func(*Target) Process, resource int) func(t *Target) (bool, string) {
 		return func(t *Target) (bool, string) { return t.limit(of(t), resource) }
 	}
