@@ -36,9 +36,9 @@ func (s *Suite) Needs(t task.Task) Needs {
 	return p.needs()
 }
 
-// Commands returns the arguments of every command that the checks of t run, in
-// their order: nothing for checks that cannot be read.
-func (s *Suite) Commands(t task.Task) [][]string {
+// Commands returns every command that the checks of t run, in their order: nothing
+// for checks that cannot be read.
+func (s *Suite) Commands(t task.Task) []Command {
 	p, err := s.programOf(t)
 	if err != nil {
 		return nil
