@@ -94,7 +94,7 @@ func (l *shellLexer) end() {
 
 var (
 	assignment = regexp.MustCompile(`^\w+=`)
-	number     = regexp.MustCompile(`^[\d.]+[smhd]?$`)
+	number     = regexp.MustCompile(`^\d[\d.]*[smhd]?$`)
 )
 
 // simpleCommands returns the programs that a script names, each with its

@@ -141,7 +141,7 @@ func runsWork(argv []string) string {
 		if len(args) > 0 && ofTheWork(args[0]) {
 			return fmt.Sprintf("it reads %s into the shell, so that the agent's code is told the gold answers"+helps, args[0])
 		}
-	case slices.Contains(selfServing(), bare) && !slices.Contains(args, "--no-config"):
+	case slices.Contains(selfServing(), bare) && !slices.Contains(args, "--no-config") && !slices.Contains(args, "--no-index"):
 		return fmt.Sprintf("%s follows files of the folder in which it runs, so that the agent's code may be told the gold answers"+helps, name)
 	case slices.Contains(interpreters(), bare):
 		if file := programFile(bare, args); file != "" {
@@ -192,7 +192,7 @@ func programFile(name string, args []string) string {
 			i++
 		case inline(name, arg):
 			return ""
-		case slices.Contains([]string{"-W", "-X", "-I", "-o"}, arg):
+		case slices.Contains([]string{"-W", "-X", "-o"}, arg), arg == "-I" && (name == "perl" || name == "ruby"):
 			i++
 		case strings.HasPrefix(arg, "-") && arg != "-":
 		case awk || !ofTheWork(arg):
