@@ -119,7 +119,9 @@ func apart(environ []string, dirs ...string) []string {
 		name, value, _ := strings.Cut(v, "=")
 		switch {
 		case strings.EqualFold(name, "PATH"):
-			kept = append(kept, name+"="+absolute(value, dirs))
+			if list := absolute(value, dirs); list != "" { // an empty one stands for the working folder
+				kept = append(kept, name+"="+list)
+			}
 		case !strings.HasPrefix(name, "PYTHON") && name != "VIRTUAL_ENV":
 			kept = append(kept, v)
 		}
@@ -248,7 +250,10 @@ func real(path string) string {
 	if found, err := filepath.EvalSymlinks(path); err == nil {
 		return found
 	}
-	return filepath.Clean(path)
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(real(parent), filepath.Base(path))
+	}
+	return path
 }
 
 // without lists what a folder holds but for what leads to another in it.
