@@ -45,7 +45,7 @@ func (c *Command) Lint(trusted bool, scripts []string) []string {
 
 var (
 	// loadsWork finds how graders come to run what they grade.
-	loadsWork = regexp.MustCompile(`sys\.path\.(?:insert|append|extend)|\brunpy\.|\bimportlib\.|\bexec\(open|` +
+	loadsWork = regexp.MustCompile(`sys\.path\.(?:insert|append|extend)|\brunpy\.|\bimportlib\.|\b(?:exec|eval)\(open|\b(?:pickle|joblib)\.loads?\(|` +
 		`(?:sys\.executable|["'](?:python|node|ruby|perl|bash|sh)[\d.]*["'])\s*,\s*["'][^"'/\-$\s]`)
 	// required finds the modules of code for node that is written out: it looks for
 	// them in the workspace.
@@ -143,6 +143,8 @@ func runsWork(argv []string) string {
 		}
 	case slices.Contains(selfServing(), bare) && !slices.Contains(args, "--no-config") && !slices.Contains(args, "--no-index"):
 		return fmt.Sprintf("%s follows files of the folder in which it runs, so that the agent's code may be told the gold answers"+helps, name)
+	case slices.Contains([]string{"tar", "rsync", "zip"}, name) && slices.ContainsFunc(args, bareStar):
+		return fmt.Sprintf("%s is given *, which stands for names that the agent chose: one like --checkpoint-action is an option, and runs its code; write ./*", name)
 	case slices.Contains(interpreters(), bare):
 		if file := programFile(bare, args); file != "" {
 			return fmt.Sprintf("%s is given %s, so that the agent's code is told the gold answers"+helps, name, file)
@@ -150,6 +152,8 @@ func runsWork(argv []string) string {
 	}
 	return ""
 }
+
+func bareStar(arg string) bool { return arg == "*" }
 
 // selfServing lists programs that run, load or obey what lies in the folder in
 // which they are started, without being told its name.

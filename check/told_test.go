@@ -60,6 +60,8 @@ func TestLint(t *testing.T) {
 		{argv: script(`bash -e run.sh; . ./env.sh; sh -c "ruby x.rb"; echo $GOLD`), want: []string{"./env.sh into the shell", "bash is given run.sh", "ruby is given x.rb"}},
 		{argv: script(`make -s && pytest -q tests && go test ./... && echo $TASK`), want: []string{"go follows", "make follows", "pytest follows"}},
 		{argv: script(`cd out && git diff --quiet && npm test && echo $GOLD`), want: []string{"git follows", "npm follows"}},
+		{argv: script(`tar cf - * | sha256sum | grep "$GOLD"; tar cf - ./* -- .`), want: []string{"write ./*"}},
+		{argv: script(`python3 "$CONFIG_DIR/g.py"`), scripts: []string{"import pickle, os\nos.environ['GOLD'] == pickle.load(open('x'))"}, want: []string{"pickle.load("}},
 		{argv: script(`node -r ./hook.js "$CONFIG_DIR/g.js"`), want: []string{"./hook.js"}},
 		{argv: script(`node -e 'require("left-pad"); process.env.GOLD'`), want: []string{`require(\"left-pad\"`}},
 		{argv: script(`sh "$OUTPUT/stdout" "$GOLD"`), want: []string{"$OUTPUT/stdout"}},
@@ -75,7 +77,7 @@ func TestLint(t *testing.T) {
 		got := c.Lint(true, tt.scripts)
 		slices.Sort(tt.want)
 		for _, w := range tt.want {
-			if !slices.ContainsFunc(got, func(g string) bool { return strings.Contains(g, w) && strings.Contains(g, "execute") }) {
+			if !slices.ContainsFunc(got, func(g string) bool { return strings.Contains(g, w) }) {
 				t.Errorf("%q: no warning has %q: %q", tt.argv, w, got)
 			}
 		}
