@@ -110,6 +110,9 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 		return result, fmt.Errorf("encode command: %w", err)
 	}
 	raw, err := w.caller.Check(ctx, caller.CheckCall{Key: key, Shared: [][]byte{[]byte(ev.Digest)}, Own: own}, func(ctx context.Context) ([]byte, error) {
+		if err := w.setup.refuse(c, ev.Dir); err != nil {
+			return nil, err
+		}
 		select {
 		case w.commands <- struct{}{}:
 			defer func() { <-w.commands }()

@@ -211,6 +211,7 @@ func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 		want  string // of the error, "" = it passes
 	}{
 		"in a shell": {command(`! ./solve && ! cat "$CONFIG_DIR/work/r/run.db" >/dev/null && test -n "$GOLD"`), ""},
+		"not there":  {map[string]any{"type": "command", "argv": []any{"./nothing", "TASK"}, "on_missing": "fail"}, "run it by execute"},
 		"as argv":    {map[string]any{"type": "command", "argv": []any{"./solve", "GOLD"}}, "run it by execute"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,12 +74,18 @@ func (s *setup) trusts(c check.Command) bool {
 	return check.Told(strings.Join(c.Argv, "\n")) || slices.ContainsFunc(s.texts(c.Argv), check.Told)
 }
 
+// refuse fails for a command that is told what is expected and is itself a program
+// of the workspace, whether the agent has left it or not.
+func (s *setup) refuse(c check.Command, dir string) error {
+	if !s.trusts(c) || !ofWorkspace(c.Argv[0], dir) {
+		return nil
+	}
+	return fmt.Errorf("run the command of a check: %s lies in the workspace, and the command names GOLD, TASK or CONFIG_DIR: with these nothing of the workspace is executed; run it by execute, and look at what it left in $OUTPUT", c.Argv[0])
+}
+
 // trusted bounds a step that is told what is expected. Where only bubblewrap
 // confines, what is in the workspace can still be executed.
 func (s *setup) trusted(st step, output string) ([]string, *sandbox.Confine, error) {
-	if program := st.command.Argv[0]; ofWorkspace(program, st.dir) {
-		return nil, nil, fmt.Errorf("%s lies in the workspace, and the command names GOLD, TASK or CONFIG_DIR: with these nothing of the workspace is executed; run it by execute, and look at what it left in $OUTPUT", program)
-	}
 	config, beside, err := s.besideConfig(st.run)
 	if err != nil {
 		return nil, nil, err
