@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -114,6 +110,9 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 		return result, fmt.Errorf("encode command: %w", err)
 	}
 	raw, err := w.caller.Check(ctx, caller.CheckCall{Key: key, Shared: [][]byte{[]byte(ev.Digest)}, Own: own}, func(ctx context.Context) ([]byte, error) {
+		if err := w.setup.refuse(c, ev.Dir); err != nil {
+			return nil, err
+		}
 		select {
 		case w.commands <- struct{}{}:
 			defer func() { <-w.commands }()
@@ -121,7 +120,7 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 			return nil, context.Cause(ctx)
 		}
 		result, err := check.Carry(ctx, ev.Dir, c, func(ctx context.Context, c check.Command) (check.CommandResult, error) {
-			return w.setup.confined(ctx, t, ev.Dir, c)
+			return w.setup.confined(ctx, step{task: t, dir: ev.Dir, run: w.run.Dir, command: c})
 		})
 		if err == nil {
 			err = c.Measured(result)
@@ -141,65 +140,6 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 	return result, nil
 }
 
-// confined runs the command of a check within the workspace and a folder for its
-// temporary files. It may read what is beside the config, where its scripts are.
-func (s *setup) confined(ctx context.Context, t task.Task, dir string, c check.Command) (result check.CommandResult, err error) {
-	temp, err := os.MkdirTemp("", "skillopt-check-")
-	if err != nil {
-		return result, fmt.Errorf("make a folder for temporary files: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	config, scripts, err := s.besideConfig()
-	if err != nil {
-		return result, err
-	}
-	about, err := json.Marshal(t)
-	if err != nil {
-		return result, fmt.Errorf("encode task %s: %w", t.ID, err)
-	}
-	environ := append(s.plainEnviron(temp), "WORKSPACE="+dir, "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(t.Gold, "\n"))
-	var out tail
-	spec := sandbox.Spec{Argv: c.Argv, Dir: dir, Env: environ, Stdout: &out, Timeout: c.Timeout}
-	if s.cfg.Agent.Sandbox == "auto" {
-		spec.Confine = &sandbox.Confine{Write: []string{dir, temp}, Read: append(scripts, s.readable()...), Network: c.Network}
-	}
-	r, err := sandbox.Run(ctx, spec)
-	if err != nil {
-		return result, fmt.Errorf("run the command of a check: %w", err)
-	}
-	result = check.CommandResult{Code: r.Code, Signal: r.Signal, Stdout: out.text(), Stderr: r.Stderr}
-	switch r.Reason {
-	case sandbox.Exited:
-		result.End = check.EndExit
-	case sandbox.Deadline:
-		result.End = check.EndDeadline
-	case sandbox.Flooded:
-		result.End = check.EndFlood
-	case sandbox.Cancelled:
-		return result, fmt.Errorf("run the command of a check: %w", context.Cause(ctx))
-	}
-	return result, nil
-}
-
-// besideConfig returns the folder of the config, and what commands may read of it:
-// they run what agents have written. Hidden files, such as .env with the keys, are
-// not for them.
-func (s *setup) besideConfig() (dir string, visible []string, err error) {
-	if dir, err = filepath.Abs(s.loaded.Dir); err != nil {
-		return "", nil, fmt.Errorf("find the config's folder: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", nil, fmt.Errorf("read the config's folder: %w", err)
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") && e.Type()&fs.ModeSymlink == 0 {
-			visible = append(visible, filepath.Join(dir, e.Name()))
-		}
-	}
-	return dir, visible, nil
-}
-
 // hidden takes credentials out of what programs say. In a replay nothing is read
 // of them.
 func (s *setup) hidden() *redact.Exact {
@@ -208,34 +148,3 @@ func (s *setup) hidden() *redact.Exact {
 	}
 	return wire.Hidden(s.cfg, s.loaded.Lookup)
 }
-
-// plainEnviron is what every program may know of the environment, with a home of
-// its own.
-func (s *setup) plainEnviron(home string) []string {
-	var environ []string
-	for _, v := range env.Allowed(s.loaded.Lookup) {
-		if !hasName(v, "HOME") && !hasName(v, "TMPDIR") {
-			environ = append(environ, v)
-		}
-	}
-	return append(environ, "HOME="+home, "TMPDIR="+home)
-}
-
-func hasName(v, name string) bool {
-	return len(v) > len(name) && v[:len(name)] == name && v[len(name)] == '='
-}
-
-// tail keeps the end of what is written to it.
-type tail struct{ kept []byte }
-
-const maxTail = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - maxTail; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) text() string { return string(t.kept) }

@@ -1,6 +1,7 @@
 package skillopt_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ type rogue struct {
 	change func(*skillopt.Config)
 	files  map[string]string // beside the config
 	client model.Client
+	home   string // the folder of the config, "" = a new one
 }
 
 // rogueEvents describe what an agent prints.
@@ -43,7 +45,7 @@ func rogueEvents() map[string]any {
 func (r rogue) run(t *testing.T, opts ...skillopt.Option) (map[string]trajectory.Outcome, string, error) {
 	t.Helper()
 	needsSandbox(t)
-	home := t.TempDir()
+	home := cmp.Or(r.home, t.TempDir())
 	for name, text := range r.files {
 		write(t, filepath.Join(home, name), text)
 	}

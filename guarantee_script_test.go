@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // A script that a check runs is part of what a run is, also where a task brings
@@ -56,5 +57,56 @@ func TestAbsoluteScripts(t *testing.T) {
 	write(t, script, "exit 1")
 	if _, _, err := r.run(t, skillopt.WithRunDir(dir)); kind(err) != skillopt.BadInput {
 		t.Errorf("%v", err)
+	}
+}
+
+// A script says by its text whether it is told what is expected, however it is
+// named by its absolute path; one of an execute is part of the run as well.
+func TestScriptsSayWhatTheyAreTold(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	path := filepath.Join(home, "grade.sh")
+	for name, check := range map[string]map[string]any{
+		"argv":    {"type": "command", "argv": []any{"sh", path}},
+		"run":     {"type": "command", "run": `cd . && sh "` + path + `"`},
+		"execute": {"type": "command", "execute": map[string]any{"argv": []any{"sh", path}}, "run": `test "$(cat "$OUTPUT/code")" = 0`},
+	} {
+		r := rogue{script: "printf done", home: home, change: func(c *skillopt.Config) { c.Tasks.Checks = []any{check} }}
+		for text, want := range map[string]float64{
+			`test "$GOLD" = done && test -d "$CONFIG_DIR"`: map[bool]float64{true: 1}[name != "execute"],
+			`test -z "$(env | grep -e ^GOL -e ^TAS)"`:      1,
+		} {
+			write(t, path, text)
+			got, dir, err := r.run(t)
+			if err != nil || got["bad"].Hard != want {
+				t.Errorf("%s: %s: %+v, %v", name, text, got["bad"], err)
+			}
+			write(t, path, "exit 1")
+			if _, _, err := r.run(t, skillopt.WithRunDir(dir)); (kind(err) == skillopt.BadInput) != (name != "run") {
+				t.Errorf("%s: another script: %v", name, err)
+			}
+		}
+	}
+}
+
+// What is doubtful about a command is said once, before anything is run.
+func TestCommandsAreLinted(t *testing.T) {
+	t.Parallel()
+	cfg := skillopt.DefaultConfig()
+	cfg.Agent.Name = "builtin"
+	cfg.Tasks.Checks = []any{map[string]any{"type": "command", "run": `test "$(python3 solve.py)" = "$GOLD"`}, map[string]any{"type": "command", "run": "python3 solve.py"}}
+	var tasks []task.Task
+	for _, id := range []string{"a", "b"} {
+		tasks = append(tasks, task.Task{ID: id, Prompt: "Do " + id, Gold: []string{"x"}})
+	}
+	report, err := skillopt.CheckTasks(cfg, skillopt.WithTasks(tasks))
+	var found []string
+	for _, w := range report.Warnings {
+		if strings.Contains(w, "tasks.checks") {
+			found = append(found, w)
+		}
+	}
+	if err != nil || len(found) != 1 || !strings.Contains(found[0], `command "test \"$(python3 solve.py)\" = \"$GOLD\""`) || !strings.Contains(found[0], "run it by execute") {
+		t.Errorf("%q, %v", found, err)
 	}
 }

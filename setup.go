@@ -177,7 +177,7 @@ func (s *setup) loadTasks() (err error) {
 	if err != nil {
 		return &inputError{err}
 	}
-	s.warnings = append(s.warnings, s.set.Warnings()...)
+	s.warnings = append(append(s.warnings, s.set.Warnings()...), s.lintCommands()...)
 	list, err := json.Marshal(s.set.Tasks())
 	if err != nil {
 		return fmt.Errorf("digest tasks: %w", err)

@@ -36,9 +36,9 @@ func (s *Suite) Needs(t task.Task) Needs {
 	return p.needs()
 }
 
-// Commands returns the arguments of every command that the checks of t run, in
-// their order: nothing for checks that cannot be read.
-func (s *Suite) Commands(t task.Task) [][]string {
+// Commands returns every command that the checks of t run, in their order: nothing
+// for checks that cannot be read.
+func (s *Suite) Commands(t task.Task) []Command {
 	p, err := s.programOf(t)
 	if err != nil {
 		return nil
@@ -71,7 +71,9 @@ type Evidence struct {
 // that nothing was measured; the reply to a Question that its Usable refuses is
 // one.
 //
-// Command is called once at a time. Judge may be called concurrently.
+// Command runs a command by Carry, which knows its Execute and its reward, and tells
+// it what is expected only if that is meant to be, see Told. It is called once at a
+// time. Judge may be called concurrently.
 type Means struct {
 	Command func(ctx context.Context, id string, c Command) (CommandResult, error)
 	Judge   func(ctx context.Context, id string, q Question) (string, error)

@@ -26,7 +26,7 @@ const (
 )
 
 // Command is what a command check runs. It has no variables of its own: the
-// environment is that of Means.
+// environment is that of Means. What is recorded of it is its JSON.
 type Command struct {
 	Argv    []string      `json:"argv"`              // program and arguments; run in the workspace
 	Timeout time.Duration `json:"timeout"`           // above 0
@@ -39,8 +39,17 @@ type Command struct {
 
 	// MissingFails says that the agent is to blame when a program that the command
 	// calls is missing or cannot be run (exit codes 126 and 127). Otherwise that
-	// measures nothing.
+	// measures nothing. With Execute it is about that alone.
 	MissingFails bool `json:"missing_fails,omitempty"`
+
+	// Execute runs before the command, see Carry. Nil: nothing does.
+	Execute *Execution `json:"execute,omitempty"`
+
+	// What Carry tells run of the step that it hands to it: Untrusted of an Execute,
+	// which must be told nothing whatever it names; Executed, how that ended, of the
+	// command behind it.
+	Untrusted bool           `json:"-"`
+	Executed  *CommandResult `json:"-"`
 }
 
 // Measured returns why a result measures nothing, nil if it gives a score. One
@@ -74,6 +83,15 @@ type CommandResult struct {
 	// What the reward file holds, and why it cannot be read; both "" without one.
 	Reward      string `json:"reward,omitempty"`
 	RewardFault string `json:"reward_fault,omitempty"`
+
+	// Execute is how the Execute of the command ended. When it was not to be
+	// followed by the command itself there is nothing else in the result.
+	Execute *CommandResult `json:"execute,omitempty"`
+
+	// Head is the beginning of what an Execute printed, for the command that comes
+	// after it: at most MaxHead bytes. Cut says that there was more. Neither is recorded.
+	Head []byte `json:"-"`
+	Cut  bool   `json:"-"`
 }
 
 // Carry runs a command in a workspace and reads its reward file, which must not
@@ -89,8 +107,34 @@ type CommandResult struct {
 //		...
 //	}
 //
+// An Execute is handed to run first, as a command that is Untrusted. What it left
+// in place of the reward file is removed as well.
+//
 // An error means that there is no result.
-func Carry(ctx context.Context, dir string, c Command, run func(context.Context, Command) (CommandResult, error)) (CommandResult, error) {
+func Carry(ctx context.Context, dir string, c Command, run Runner) (CommandResult, error) {
+	if c.Execute == nil {
+		return carry(ctx, dir, c, run)
+	}
+	first, err := carry(ctx, dir, c.Execute.command(c.MissingFails), run)
+	if err != nil {
+		return CommandResult{}, fmt.Errorf("execute: %w", err)
+	}
+	kept := first
+	kept.Head, kept.Cut = nil, false
+	if _, decided, err := c.executed(&first); decided || err != nil {
+		return CommandResult{Execute: &kept}, nil
+	}
+	c.MissingFails, c.Executed = false, &first
+	r, err := carry(ctx, dir, c, run)
+	r.Execute = &kept
+	return r, err
+}
+
+// Runner runs one command of a check, see Carry.
+type Runner = func(context.Context, Command) (CommandResult, error)
+
+// carry runs one step.
+func carry(ctx context.Context, dir string, c Command, run Runner) (CommandResult, error) {
 	if c.Reward == "" && !c.MissingFails {
 		return run(ctx, c)
 	}
@@ -180,7 +224,8 @@ func buildCommand(s *spec, n *node, own bool) {
 	}
 	c.LateFails = s.choice("on_timeout", "unmeasured", "fail") == "fail"
 	c.MissingFails = s.choice("on_missing", "unmeasured", "fail") == "fail"
-	n.commands = [][]string{c.Argv}
+	c.Execute = s.execution()
+	n.commands = []Command{c}
 	n.holds = "succeeds"
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
 		if w.dry {
@@ -205,6 +250,9 @@ func buildCommand(s *spec, n *node, own bool) {
 // verdict reads the result of a command. The command is the user's: when it was
 // not run to its end, or does not do what it is there for, nothing was measured.
 func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
+	if v, decided, err := c.executed(r.Execute); decided || err != nil {
+		return v, err
+	}
 	switch {
 	case r.End == EndDeadline || r.End == EndFlood:
 		what := fmt.Sprintf("it was ended after %v", c.Timeout)
@@ -224,14 +272,7 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 	case c.Reward != "" && r.Reward != "" && r.RewardFault == "":
 		return c.rewarded(r, threshold)
 	case r.missing() != "":
-		if c.MissingFails {
-			return verdict{broken: true, reason: r.ending() + ": " + r.missing()}, nil
-		}
-		remedy := "install it"
-		if r.Code == 126 {
-			remedy = "make it executable"
-		}
-		return verdict{}, fmt.Errorf("%s: %s, which measures nothing%s; %s, or write on_missing: fail if the agent should have left it", r.ending(), r.missing(), r.lastWords(), remedy)
+		return r.lacking(c.MissingFails && c.Execute == nil, c.Execute == nil)
 	case r.Code != 0 || r.Signal != "":
 		return verdict{reason: c.failure(r)}, nil
 	case c.Reward != "":
@@ -262,6 +303,22 @@ func (r *CommandResult) missing() string {
 		return "a program was not found"
 	}
 	return ""
+}
+
+// lacking is the verdict on a program that is missing: 0 if that is the agent's
+// fault. canBe says that it may be one that the agent should have left.
+func (r *CommandResult) lacking(fails, canBe bool) (verdict, error) {
+	if fails {
+		return verdict{broken: true, reason: r.ending() + ": " + r.missing()}, nil
+	}
+	remedy := "install it"
+	if r.Code == 126 {
+		remedy = "make it executable"
+	}
+	if canBe {
+		remedy += ", or write on_missing: fail if the agent should have left it"
+	}
+	return verdict{}, fmt.Errorf("%s: %s, which measures nothing%s; %s", r.ending(), r.missing(), r.lastWords(), remedy)
 }
 
 // lastWords is the end of what the command complained of, on one line.
@@ -308,6 +365,11 @@ func (r *CommandResult) ending() string {
 // tail is the end of what the command printed, for analysts.
 func (r *CommandResult) tail() string {
 	var parts []string
+	if r.Execute != nil {
+		if text := r.Execute.tail(); text != "" {
+			parts = append(parts, "execute: "+text)
+		}
+	}
 	for _, out := range []struct{ name, text string }{{"output", r.Stdout}, {"errors", r.Stderr}} {
 		if text := lastBytes(strings.TrimSpace(out.text), maxTail/2); text != "" {
 			parts = append(parts, out.name+": "+text)

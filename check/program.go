@@ -39,8 +39,8 @@ type node struct {
 	gold      bool   // it compares with the task's gold
 	fit       func(gold string) error
 	needs     Needs
-	commands  [][]string // what it runs
-	questions int        // that it puts to a judge
+	commands  []Command // what it runs
+	questions int       // that it puts to a judge
 	judge     judge
 	look      look   // in place of judge
 	subject   string // what holds of it; "" = the answer
@@ -119,8 +119,8 @@ func (p *program) needs() Needs {
 	return all
 }
 
-func (p *program) commands() [][]string {
-	var all [][]string
+func (p *program) commands() []Command {
+	var all []Command
 	for _, n := range p.nodes {
 		all = append(all, n.commands...)
 	}
