@@ -201,7 +201,7 @@ func TestTrustedStepsExecuteNothing(t *testing.T) {
 	}
 }
 
-// Not even where the run lies in a folder that may be read are workspaces
+// Not even where the run lies beside the config, which may be read, are workspaces
 // executed, and a program there is not started at all.
 func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 	t.Parallel()
@@ -218,7 +218,7 @@ func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			r := rogue{script: strings.ReplaceAll(plant, "@HOME@", home), home: home, change: func(c *skillopt.Config) {
-				c.Tasks.Checks, c.Agent.Keep, c.Agent.Read = []any{tt.check}, "all", []string{home}
+				c.Tasks.Checks, c.Agent.Keep = []any{tt.check}, "all"
 			}}
 			tasks := []task.Task{{ID: "bad", Prompt: "Do bad", Gold: []string{aurum}, Split: task.Test}}
 			dir := filepath.Join(home, "work", "r")

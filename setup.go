@@ -13,12 +13,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -49,12 +51,17 @@ type setup struct {
 	contents map[string]string // key -> digest of the file it names
 	known    *knownAnswers     // what another run has recorded; nil: nothing
 	versions map[string]string // of programs that the run uses, as settings of its manifest
+
+	namespaces func() bool // whether programs can have some of their own; tries once
 }
 
 // prepare loads and checks what cfg names. needs lists the roles that must have
 // a model.
 func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
-	s := &setup{cfg: cfg, contents: map[string]string{}, models: map[string]wire.Built{}}
+	s := &setup{
+		cfg: cfg, contents: map[string]string{}, models: map[string]wire.Built{},
+		namespaces: sync.OnceValue(func() bool { return sandbox.Probe().Isolated }),
+	}
 	for _, o := range opts {
 		o(&s.options)
 	}
