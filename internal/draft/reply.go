@@ -72,7 +72,7 @@ type proposal struct {
 // readReply reads what a call brought. The error says why the reply is of no
 // use; what is wrong with a single task stands in its proposal.
 func readReply(text string) ([]proposal, error) {
-	reply, err := jsonx.Object(text)
+	reply, err := jsonx.UniqueObject(text)
 	if err != nil {
 		return nil, fmt.Errorf("draft: %w", err)
 	}
