@@ -58,7 +58,11 @@ func (a *app) export(dir, to string) error {
 		return err
 	}
 	if to == "-" {
-		_, err := fmt.Fprint(data(a.Out), text)
+		out := data(a.Out)
+		if a.Shown {
+			out = a.Out // somebody looks at it; a file or another program gets it byte for byte
+		}
+		_, err := fmt.Fprint(out, text)
 		return err
 	}
 	path := a.absolute(to)

@@ -185,6 +185,10 @@ func TestEveryPackageSaysWhatItKnows(t *testing.T) {
 func TestOnlyTheCommandLinePrints(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t, false) {
+		if s.room == "internal/cli" {
+			const why = "what is printed goes through a screen, which keeps it from steering the terminal"
+			forbidCalls(t, s, map[string]string{"fmt.Print": why, "fmt.Println": why, "fmt.Printf": why, "os.Stdout": why, "os.Stderr": why})
+		}
 		if slices.Contains(printers, s.room) {
 			continue
 		}
