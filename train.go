@@ -101,6 +101,9 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 	if kindOf(err) == Environment {
 		return nil, fmt.Errorf("%w; a run needs a folder that it can write to and room on the disk: choose another with --run or run.dir", err)
 	}
+	if err == nil && r.Lost != nil && s.options.events != nil {
+		s.options.events(event.Warning{Text: r.Lost.String()})
+	}
 	return r, err
 }
 

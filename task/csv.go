@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,7 @@ func tableItems(data []byte) ([]Item, error) {
 			return nil, tableError(err)
 		}
 		line, _ := r.FieldPos(0)
-		list = append(list, Item{Value: rowFields(header, row), Line: line})
+		list = append(list, rowItem(header, row, line))
 	}
 }
 
@@ -71,35 +72,40 @@ func checkHeader(header []string) error {
 	return nil
 }
 
-func rowFields(header, row []string) map[string]any {
+func rowItem(header, row []string, line int) Item {
 	m := make(map[string]any, len(row))
+	it := Item{Value: m, Line: line}
 	for i, cell := range row {
 		m[header[i]] = cell
 		switch header[i] {
 		case "gold", "answer", "answers":
-			if list, ok := jsonCell(cell).([]any); ok {
+			v, repeated := jsonCell(cell)
+			if list, ok := v.([]any); ok {
 				m[header[i]] = list
+				it.repeated = cmp.Or(it.repeated, repeated)
 			}
 		case "checks":
-			if v := jsonCell(cell); v != nil {
+			if v, repeated := jsonCell(cell); v != nil {
 				m[header[i]] = v
+				it.repeated = cmp.Or(it.repeated, repeated)
 			}
 		}
 	}
-	return m
+	return it
 }
 
-// jsonCell returns the JSON value in a cell, nil when there is none.
-func jsonCell(cell string) any {
+// jsonCell returns the JSON value in a cell, nil when there is none, and a key
+// that stands twice in one object of it.
+func jsonCell(cell string) (v any, repeated string) {
 	p := newReader([]byte(cell), 1)
 	v, err := p.value()
 	if err != nil || p.end() != nil {
-		return nil
+		return nil, ""
 	}
 	if _, ok := v.(json.Number); ok {
-		return cell
+		return cell, ""
 	}
-	return v
+	return v, p.repeated
 }
 
 func tableError(err error) error {

@@ -34,6 +34,7 @@ func decode(it Item, origin string) (Task, error) {
 	}
 	derived := f.contentID()
 	err := errors.Join(
+		it.unambiguous(),
 		f.text(&t.ID, "id"),
 		f.text(&t.Type, "type", "task_type"),
 		f.text(&t.Prompt, "prompt"),
@@ -59,6 +60,15 @@ func decode(it Item, origin string) (Task, error) {
 		t.ID = derived
 	}
 	return t, err
+}
+
+// unambiguous refuses an item with a key that stands twice in one object: nobody
+// can know which of two answers is meant.
+func (it Item) unambiguous() error {
+	if it.repeated == "" {
+		return nil
+	}
+	return fmt.Errorf("the key %q stands twice in one object: keep one", it.repeated)
 }
 
 // contentID names an item that has no id by a hash of its fields, so that it

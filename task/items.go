@@ -15,6 +15,8 @@ type Item struct {
 	Value any    // as of encoding/json with UseNumber; NaN and infinities are float64
 	Line  int    // 1-based, where the value begins
 	Key   string // its name, when the file is an object whose values are the items
+
+	repeated string // a key that stands twice in one object of it, "" if none does
 }
 
 // Items reads the items of a JSON or JSONL file the way common data sets are
@@ -58,8 +60,8 @@ func document(data []byte, line int, keys []string) ([]Item, error) {
 	case '{':
 		list, err = p.members(keys)
 	default:
-		list = []Item{{Line: p.lineHere()}}
-		list[0].Value, err = p.value()
+		list = make([]Item, 1)
+		list[0], err = p.item("")
 	}
 	if err != nil {
 		return nil, err
@@ -70,9 +72,7 @@ func document(data []byte, line int, keys []string) ([]Item, error) {
 func (p *reader) elements() ([]Item, error) {
 	var list []Item
 	err := p.array(func() error {
-		it := Item{Line: p.lineHere()}
-		var err error
-		it.Value, err = p.value()
+		it, err := p.item("")
 		list = append(list, it)
 		return err
 	})
@@ -87,10 +87,9 @@ func (p *reader) members(keys []string) ([]Item, error) {
 	place := map[string]int{}
 	lists := map[string][]Item{}
 	err := p.object(func(key string) error {
-		it := Item{Key: key, Line: p.lineHere()}
 		inner := *p
-		var err error
-		if it.Value, err = p.value(); err != nil {
+		it, err := p.item(key)
+		if err != nil {
 			return err
 		}
 		delete(lists, key)
@@ -100,7 +99,11 @@ func (p *reader) members(keys []string) ([]Item, error) {
 			}
 		}
 		if i, twice := place[key]; twice {
+			it.repeated = key
 			list[i] = it
+			for i := range lists[key] {
+				lists[key][i].repeated = key
+			}
 			return nil
 		}
 		place[key] = len(list)
@@ -128,14 +131,14 @@ func lines(data []byte, line int) ([]Item, error) {
 			continue
 		}
 		p := newReader(text, line)
-		v, err := p.value()
+		it, err := p.item("")
 		if err == nil {
 			err = p.end()
 		}
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Item{Value: v, Line: line})
+		list = append(list, it)
 	}
 	return list, nil
 }

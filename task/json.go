@@ -19,6 +19,8 @@ type reader struct {
 	pos   int
 	depth int
 
+	repeated string // a key that stood twice in one object since it was last taken
+
 	counted int // up to where lines are counted
 	line    int // of data[counted]
 }
@@ -92,6 +94,9 @@ func (p *reader) value() (any, error) {
 	case c == '{':
 		m := map[string]any{}
 		err := p.object(func(key string) error {
+			if _, twice := m[key]; twice {
+				p.repeated = key
+			}
 			v, err := p.value()
 			m[key] = v
 			return err
@@ -111,6 +116,16 @@ func (p *reader) value() (any, error) {
 		return p.number()
 	}
 	return p.word()
+}
+
+// item reads a value that stands for an item.
+func (p *reader) item(key string) (Item, error) {
+	it := Item{Key: key, Line: p.lineHere()}
+	p.repeated = ""
+	var err error
+	it.Value, err = p.value()
+	it.repeated = p.repeated
+	return it, err
 }
 
 func (p *reader) word() (any, error) {

@@ -271,7 +271,7 @@ func tokensText(t skillopt.TokenSummary, usd *float64) string {
 
 // printLine prints a document on one line.
 func printLine(w io.Writer, v any) error {
-	enc := json.NewEncoder(data(w))
+	enc := json.NewEncoder(onScreen(w))
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("print result: %w", err)

@@ -65,7 +65,8 @@ type Run struct {
 	Manifest Manifest
 	Journal  *journal.Journal
 	Resumed  bool
-	Changed  []string // operational settings that differ from the last session's: "key: was OLD, is NEW"
+	Lost     *journal.LostEnd // what is missing at the end of the record, nil if nothing is known to be; of a fork, of the run that it is a fork of
+	Changed  []string         // operational settings that differ from the last session's: "key: was OLD, is NEW"
 
 	lock   *flock.Flock
 	writer *writer
@@ -246,6 +247,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
 		return &DamagedError{Dir: o.Dir, Err: err}
 	}
+	r.Lost = j.Lost()
 	r.settings(o)
 	// They tell of an end that is no longer the end.
 	for _, name := range []string{SummaryFile, ReportFile, PullFile} {
