@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
@@ -45,10 +46,17 @@ func (p Problem) Error() string {
 // Error is everything that is wrong with a configuration, at once.
 type Error struct{ Problems []Problem }
 
+// maxPrinted bounds the lines of a message: one screen says as much as thousands.
+const maxPrinted = 50
+
 func (e *Error) Error() string {
-	lines := make([]string, len(e.Problems))
+	var lines []string
 	for i, p := range e.Problems {
-		lines[i] = p.Error()
+		if i == maxPrinted {
+			lines = append(lines, "and "+plural.Of(len(e.Problems)-i, "more problem", "more problems"))
+			break
+		}
+		lines = append(lines, p.Error())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -177,7 +185,9 @@ func (d *decoder) structure(dst reflect.Value, key string, v any) {
 func (d *decoder) unknown(t reflect.Type, path, name string) {
 	names := keysOf(t)
 	hint := ""
-	if near, ok := nearest.Of(name, names); ok {
+	if len(name) > maxShown {
+		path = shortened(path)
+	} else if near, ok := nearest.Of(name, names); ok {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	d.fail(path, "an unknown key", strings.Join(names, ", "), hint)
@@ -290,13 +300,23 @@ func describe(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return strconv.Quote(v)
+		return strconv.Quote(shortened(v))
 	case map[string]any:
 		return "a mapping"
 	case []any:
 		return "a list"
 	}
 	return fmt.Sprint(v)
+}
+
+// maxShown bounds what a message repeats of a value, in bytes.
+const maxShown = 200
+
+func shortened(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "..."
 }
 
 func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {
