@@ -386,6 +386,9 @@ func (s *setup) outcomeContext(more ...string) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
+// maxProgram is the size of the largest file of a command, in bytes.
+const maxProgram = 1 << 30
+
 // digestFiles sums up the files that a command names, so that a changed script
 // is another environment, or another check.
 func digestFiles(dir string, argv []string) (string, error) {
@@ -395,7 +398,10 @@ func digestFiles(dir string, argv []string) (string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
-		data, err := os.ReadFile(path)
+		data, err := userfile.Read(context.Background(), path, maxProgram)
+		if path == os.DevNull { // it holds nothing, which older runs have in their sums
+			err = nil
+		}
 		switch {
 		case err == nil:
 			fmt.Fprintf(h, "%q %d\n", arg, len(data))
@@ -411,7 +417,7 @@ func digestFiles(dir string, argv []string) (string, error) {
 // command need not be one.
 func isAbsent(err error) bool {
 	pe, ok := err.(*fs.PathError)
-	return ok && !os.IsPermission(pe)
+	return ok && !os.IsPermission(pe) || errors.Is(err, userfile.ErrNotFile)
 }
 
 func digest(data []byte) string {

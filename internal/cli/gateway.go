@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 type gatewayFlags struct {
@@ -111,9 +112,9 @@ func (a *app) gatewayKey(f gatewayFlags, lookup func(string) (string, bool)) (st
 		}
 		return v, nil
 	case f.keyFile != "":
-		data, err := os.ReadFile(a.absolute(f.keyFile))
+		data, err := userfile.Read(context.Background(), a.absolute(f.keyFile), config.MaxFile)
 		if err != nil {
-			return "", usagef("--key-file %s: %v; leave the flag out for a random key", f.keyFile, reasonOf(err))
+			return "", usagef("--key-file %s: %v; leave the flag out for a random key", f.keyFile, userfile.Reason(err))
 		}
 		key := strings.TrimSpace(string(data))
 		if key == "" {
