@@ -43,13 +43,21 @@ func CheckTasksContext(ctx context.Context, cfg Config, opts ...Option) (TaskRep
 		return TaskReport{}, classify(err, "")
 	}
 	r := TaskReport{Tasks: s.set.Len(), Unreviewed: s.set.Unreviewed(), Warnings: s.warnings, ByType: map[string]int{}}
-	r.Train, r.Selection, r.Test = s.set.Count(task.Train), s.set.Count(task.Selection), s.set.Count(task.Test)
+	r.Train, r.Selection, r.Test = s.count(task.Train), s.count(task.Selection), s.count(task.Test)
 	for _, t := range s.set.Tasks() {
 		if t.Type != "" {
 			r.ByType[t.Type]++
 		}
 	}
 	return r, nil
+}
+
+// count returns the number of tasks of a split.
+func (s *setup) count(name task.Split) int {
+	if s.parts != nil {
+		return s.parts[name]
+	}
+	return s.set.Count(name)
 }
 
 // Examination is what Examine found.

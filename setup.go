@@ -41,6 +41,7 @@ type setup struct {
 	set      task.Set
 	images   *rollout.Images
 	data     train.Data
+	parts    map[task.Split]int // number of tasks, if they are only counted
 	warnings []string
 	suite    *check.Suite
 	extract  *check.Extractor
@@ -240,6 +241,10 @@ func (s *setup) divide(context.Context) (err error) {
 		parts, err := s.cut(s.set.Len())
 		if err != nil {
 			return err
+		}
+		if s.counting { // to deal them out would copy them all
+			s.parts = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
+			return nil
 		}
 		if s.set, err = s.set.Assign(map[task.Split][]int{task.Train: parts.Train, task.Selection: parts.Selection, task.Test: parts.Test}); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -80,8 +79,8 @@ func (p *reader) end() error {
 	return nil
 }
 
-// found describes what stands at the current position. It shows marks only: what is
-// no JSON may be a file of keys.
+// found describes what stands at the current position. It shows one character: what
+// is no JSON may be a file of keys.
 func (p *reader) found() string {
 	if p.pos >= len(p.data) {
 		return "end"
@@ -89,12 +88,6 @@ func (p *reader) found() string {
 	r, size := utf8.DecodeRune(p.data[p.pos:])
 	if r == utf8.RuneError && size <= 1 {
 		return fmt.Sprintf("byte 0x%02x", p.data[p.pos])
-	}
-	switch {
-	case unicode.IsLetter(r):
-		return "a letter"
-	case unicode.IsDigit(r):
-		return "a digit"
 	}
 	return fmt.Sprintf("%q", r)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +111,7 @@ func (a *app) gatewayKey(f gatewayFlags, lookup func(string) (string, bool)) (st
 		}
 		return v, nil
 	case f.keyFile != "":
-		data, err := userfile.Read(context.Background(), a.absolute(f.keyFile), config.MaxFile)
+		data, err := userfile.Read(context.Background(), a.absolute(f.keyFile), maxKey)
 		if err != nil {
 			return "", usagef("--key-file %s: %v; leave the flag out for a random key", f.keyFile, userfile.Reason(err))
 		}
@@ -279,3 +278,6 @@ func printLine(w io.Writer, v any) error {
 	}
 	return nil
 }
+
+// maxKey is the size of the largest file with a key, in bytes.
+const maxKey = 64 << 10
