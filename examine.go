@@ -43,7 +43,7 @@ func CheckTasksContext(ctx context.Context, cfg Config, opts ...Option) (TaskRep
 		return TaskReport{}, classify(err, "")
 	}
 	r := TaskReport{Tasks: s.set.Len(), Unreviewed: s.set.Unreviewed(), Warnings: s.warnings, ByType: map[string]int{}}
-	r.Train, r.Selection, r.Test = s.count(task.Train), s.count(task.Selection), s.count(task.Test)
+	r.Train, r.Selection, r.Test = s.sized(task.Train), s.sized(task.Selection), s.sized(task.Test)
 	for _, t := range s.set.Tasks() {
 		if t.Type != "" {
 			r.ByType[t.Type]++
@@ -52,8 +52,8 @@ func CheckTasksContext(ctx context.Context, cfg Config, opts ...Option) (TaskRep
 	return r, nil
 }
 
-// count returns the number of tasks of a split.
-func (s *setup) count(name task.Split) int {
+// sized returns the number of tasks of a split.
+func (s *setup) sized(name task.Split) int {
 	if s.parts != nil {
 		return s.parts[name]
 	}
