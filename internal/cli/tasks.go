@@ -39,7 +39,7 @@ with its file, line and item. No model is called.`,
 
 // lintMemory is what memory is collected at, in bytes, however much of it is in use:
 // half of what many tasks take while they are checked is not needed any more.
-const lintMemory = 128 << 20
+const lintMemory = 96 << 20
 
 func (a *app) lint(ctx context.Context, path string, sets []string) error {
 	debug.SetMemoryLimit(min(lintMemory, debug.SetMemoryLimit(-1)))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,9 +186,11 @@ func (d *decoder) structure(dst reflect.Value, key string, v any) {
 func (d *decoder) unknown(t reflect.Type, path, name string) {
 	names := keysOf(t)
 	hint := ""
-	if len(name) > maxShown {
-		path = shortened(path)
-	} else if near, ok := nearest.Of(name, names); ok {
+	if !keyName.MatchString(name) { // the line of some other file, which may be a secret
+		d.problems = append(d.problems, Problem{Key: strings.TrimSuffix(path, name) + "(a key that is no name)", Origin: originOf(d.origins, path), Found: "an unknown key", Want: strings.Join(names, ", ")})
+		return
+	}
+	if near, ok := nearest.Of(name, names); ok {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	d.fail(path, "an unknown key", strings.Join(names, ", "), hint)
@@ -308,6 +311,9 @@ func describe(v any) string {
 	}
 	return fmt.Sprint(v)
 }
+
+// keyName is what a key looks like that may be repeated in a message.
+var keyName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
 
 // maxShown bounds what a message repeats of a value, in bytes.
 const maxShown = 200

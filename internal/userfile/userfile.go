@@ -41,7 +41,7 @@ func (e *Error) Reason() string {
 	if errors.Is(e.Err, ErrTooLarge) {
 		return fmt.Sprintf("larger than %s, which is the most that is read of it", Size(e.Limit))
 	}
-	return fmt.Sprintf("it is %s, allowed: a regular file", e.What)
+	return fmt.Sprintf("it is %s, not a regular file", e.What)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -68,7 +68,7 @@ func TestErrorsSayWhatItIs(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	_, err := userfile.Read(t.Context(), dir, 1)
-	if diff := cmp.Diff(dir+": it is a directory, allowed: a regular file", err.Error()); diff != "" {
+	if diff := cmp.Diff(dir+": it is a directory, not a regular file", err.Error()); diff != "" {
 		t.Error(diff)
 	}
 	path := write(t, "long")
