@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,7 +100,7 @@ func (s *setup) loadSkill(ctx context.Context) error {
 		s.skill = *s.options.skill
 	case s.cfg.Skill != "":
 		dir, name := filepath.Split(filepath.Clean(s.cfg.Skill))
-		loaded, err := skill.Read(userfile.Dir(ctx, filepath.Clean(dir), skill.MaxBytes), name)
+		loaded, err := skill.Read(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
 		if err != nil {
 			return s.fileError("skill", s.cfg.Skill, "a SKILL.md or a directory with one", err)
 		}
