@@ -44,7 +44,7 @@ type Plan struct {
 // Train trains a skill, or resumes its training. The error is an *Error. The
 // summary is there whenever a run was opened, also beside an error.
 func Train(ctx context.Context, cfg Config, opts ...Option) (*Summary, error) {
-	s, err := prepare(cfg, opts, model.Target, model.Optimizer)
+	s, err := prepare(ctx, cfg, opts, model.Target, model.Optimizer)
 	if err != nil {
 		return nil, classify(err, "")
 	}

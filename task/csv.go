@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/csv"
@@ -11,38 +12,63 @@ import (
 	"strings"
 )
 
-// tableItems reads a table with a header. The delimiter is the comma, or the
+// streamTable reads a table with a header. The delimiter is the comma, or the
 // tab or semicolon when the header has that and no comma. A gold cell may hold
 // a JSON list of accepted answers, a checks cell holds JSON.
-func tableItems(data []byte) ([]Item, error) {
-	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma = delimiter(data)
+func streamTable(in *bufio.Reader, take func(Item)) error {
+	first, _ := in.Peek(in.Size())
+	rows := &rowReader{r: in, left: MaxLine}
+	r := csv.NewReader(rows)
+	r.Comma = delimiter(first)
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, tableError(err)
+		return tableError(err)
 	}
 	if err := checkHeader(header); err != nil {
-		return nil, err
+		return err
 	}
-	var list []Item
 	for {
+		rows.left = MaxLine
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return list, nil
+			return nil
 		}
 		if errors.Is(err, csv.ErrFieldCount) {
 			line, _ := r.FieldPos(0)
-			return nil, &syntaxError{Line: line, Msg: fmt.Sprintf("the row has %d cells, the header has %d; put cells with a %q in double quotes", len(row), len(header), r.Comma)}
+			return &syntaxError{Line: line, Msg: fmt.Sprintf("the row has %d cells, the header has %d; put cells with a %q in double quotes", len(row), len(header), r.Comma)}
+		}
+		if errors.Is(err, errLongRow) {
+			return &syntaxError{Line: rows.line, Msg: fmt.Sprintf("the row has more than %d bytes: is a quotation mark not closed?", MaxLine)}
 		}
 		if err != nil {
-			return nil, tableError(err)
+			return tableError(err)
 		}
 		line, _ := r.FieldPos(0)
-		list = append(list, rowItem(header, row, line))
+		rows.line = line + 1
+		take(rowItem(header, row, line))
 	}
+}
+
+var errLongRow = errors.New("a row is too long")
+
+// rowReader fails where one row takes too much: a quotation mark that is not closed
+// would make a row of all that follows.
+type rowReader struct {
+	r    io.Reader
+	left int
+	line int // at or before which the row begins
+}
+
+func (r *rowReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errLongRow
+	}
+	n, err := r.r.Read(p)
+	r.left -= n
+	return n, err
 }
 
 func delimiter(data []byte) rune {
@@ -57,16 +83,16 @@ func delimiter(data []byte) rune {
 
 // checkHeader trims the names of the columns in place.
 func checkHeader(header []string) error {
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	for i, name := range header {
 		name = strings.TrimSpace(name)
 		if name == "" {
 			return &syntaxError{Line: 1, Msg: fmt.Sprintf("column %d of the header has no name", i+1)}
 		}
-		if seen[name] {
-			return &syntaxError{Line: 1, Msg: fmt.Sprintf("the header names column %q twice", name)}
+		if first, twice := seen[name]; twice {
+			return &syntaxError{Line: 1, Msg: fmt.Sprintf("the header names column %d like column %d", i+1, first+1)}
 		}
-		seen[name] = true
+		seen[name] = i
 		header[i] = name
 	}
 	return nil

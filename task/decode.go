@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -50,8 +51,9 @@ func decode(it Item, origin string) (Task, error) {
 			delete(f, key)
 		}
 	}
-	if len(f) > 0 {
-		t.Data = f
+	if len(f) > 0 { // in a map of its own size: that of all fields would stay in memory
+		t.Data = make(map[string]any, len(f))
+		maps.Copy(t.Data, f)
 	}
 	if t.ID == "" {
 		t.ID = it.Key

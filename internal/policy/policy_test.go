@@ -18,7 +18,10 @@ const module = "github.com/seed-f4525e22/skillopt"
 // tiers lists the rooms from the bottom up. A room may import what stands in a
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
-	{"internal/nearest", "internal/plain", "internal/plural", "internal/together", "internal/reach", "internal/telemetry/otlptest"},
+	{
+		"internal/nearest", "internal/plain", "internal/plural", "internal/together", "internal/reach", "internal/telemetry/otlptest",
+		"internal/userfile", "internal/yamlx",
+	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},
 	{"trajectory", "internal/provenance"},

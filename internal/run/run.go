@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Names of the files of a run directory.
@@ -213,10 +214,13 @@ func lockDir(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
+// maxManifest bounds the manifest of a run, in bytes.
+const maxManifest = 64 << 20
+
 // ReadManifest reads the manifest of a run directory; found is false when there
 // is none. See Unreadable for its errors.
 func ReadManifest(dir string) (m Manifest, found bool, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	data, err := userfile.Read(context.Background(), filepath.Join(dir, ManifestFile), maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, false, nil
 	}
