@@ -12,11 +12,15 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 func TestMain(m *testing.M) {
 	skillopt.RunHelper(os.Args)
+	if code, is := sandboxtest.Main(os.Getenv(sandboxtest.Var), os.Args, os.Stdout); is {
+		os.Exit(code)
+	}
 	os.Exit(m.Run())
 }
 

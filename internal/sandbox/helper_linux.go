@@ -123,7 +123,7 @@ func lowerLimit(resource int, limit uint64) error {
 }
 
 // dropCapabilities leaves a program of root those about the owners of files,
-// which installers of packages need. Others have none to drop.
+// which installers of packages need. Others keep none.
 func dropCapabilities() error {
 	keep := []uintptr{
 		unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETGID, unix.CAP_SETUID,
@@ -134,11 +134,39 @@ func dropCapabilities() error {
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
-			return nil // there are no more capabilities, or we have no power over them
+			break // there are no more capabilities, or we have no power over them
 		}
 		if err != nil {
 			return fmt.Errorf("drop capability %d: %w", c, err)
 		}
+	}
+	return lowerCapabilities(keep)
+}
+
+// lowerCapabilities gives up what this process has, and what it would hand on to the
+// program: we may have been started with capabilities for our children. No new ones are
+// won by running a program, so that root has no more afterwards, also where it may not
+// lower its bounding set.
+func lowerCapabilities(keep []uintptr) error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("hand on no capabilities: %w", err)
+	}
+	var mask [2]uint32
+	for _, c := range keep {
+		mask[c/32] |= 1 << (c % 32)
+	}
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var has [2]unix.CapUserData
+	if err := unix.Capget(&head, &has[0]); err != nil {
+		return fmt.Errorf("look at capabilities: %w", err)
+	}
+	for i := range has {
+		has[i].Effective &= mask[i]
+		has[i].Permitted &= mask[i]
+		has[i].Inheritable = 0
+	}
+	if err := unix.Capset(&head, &has[0]); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
 	}
 	return nil
 }

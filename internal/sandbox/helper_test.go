@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 )
 
 // actVar tells the test binary to be a program under test instead.
@@ -29,6 +31,9 @@ const actVar = "SANDBOX_TEST_ACT"
 
 func TestMain(m *testing.M) {
 	Main(os.Args)
+	if code, is := sandboxtest.Main(os.Getenv(sandboxtest.Var), os.Args, os.Stdout); is {
+		os.Exit(code)
+	}
 	if act := os.Getenv(actVar); act != "" {
 		os.Exit(perform(act, os.Args[1:]))
 	}
@@ -105,6 +110,12 @@ func perform(act string, args []string) int {
 		return tell(syscall.Kill(os.Getppid(), syscall.SIGKILL))
 	case "confine":
 		return confineBrood(args[0], args[1] == "true")
+	case "confine-status":
+		_, err := Run(context.Background(), Spec{
+			Argv: []string{"/bin/cat", "/proc/self/status"}, Dir: args[0], Stdout: os.Stdout,
+			Confine: &Confine{Write: []string{args[0]}, Plain: args[1] == "true"},
+		})
+		return tell(err)
 	case "run":
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		fmt.Printf("%s", out)

@@ -43,19 +43,34 @@ func refuse(errno unix.Errno) bpf.Instruction {
 // and either decides or leaves it there.
 func (p *policy) filter() []bpf.Instruction {
 	blocks := foreignLimits()
-	blocks = append(blocks, refused(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL)...)
+	// What is done by io_uring no filter sees.
+	blocks = append(blocks, refused(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_IO_URING_SETUP)...)
 	// It takes room on a disk faster than anybody can look. Libraries write instead.
 	blocks = append(blocks, onCall(unix.SYS_FALLOCATE, refuse(unix.EOPNOTSUPP))...)
+	// It can start a process in another control group, for which nothing but the mode of a
+	// file is asked, and what it is told stands where a filter cannot look. Libraries
+	// start processes by the older call instead.
+	blocks = append(blocks, onCall(unix.SYS_CLONE3, refuse(unix.ENOSYS))...)
 	if !p.Isolated {
 		blocks = append(blocks, sharedByAll()...)
 		blocks = append(blocks, foreignProcesses()...)
+	}
+	if !p.Mounted {
+		blocks = append(blocks, attributes()...)
 	}
 	if p.ABI < abiTruncate {
 		blocks = append(blocks, onCall(unix.SYS_TRUNCATE, refuse(unix.EACCES))...)
 	}
 	if !p.Network {
-		blocks = append(blocks, onCall(unix.SYS_IO_URING_SETUP, refuse(unix.EPERM))...)
 		blocks = append(blocks, onCall(unix.SYS_SOCKET, p.sockets()...)...)
+		if !p.UnixSockets && p.ABI < abiResolveUnix {
+			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
+			if !p.Listen && !(p.Isolated && p.alone()) {
+				// A socket without a port is given one when it listens, which Landlock does
+				// not watch. In a network of its own nobody comes.
+				blocks = append(blocks, onCall(unix.SYS_LISTEN, refuse(unix.EACCES))...)
+			}
+		}
 		// Data in the first packet connects without the call that Landlock watches.
 		blocks = append(blocks, onCall(unix.SYS_SENDTO, noFastOpen(3)...)...)
 		blocks = append(blocks, onCall(unix.SYS_SENDMSG, noFastOpen(2)...)...)
@@ -76,6 +91,20 @@ func refused(calls ...uint32) []bpf.Instruction {
 	var blocks []bpf.Instruction
 	for _, call := range calls {
 		blocks = append(blocks, onCall(call, refuse(unix.EPERM))...)
+	}
+	return blocks
+}
+
+// attributes refuses to change those of files, by which every file of the same user
+// would hold a text for whoever comes later: Landlock does not watch them, and a mount
+// that is read-only is not always there. Programs that copy files do without.
+func attributes() []bpf.Instruction {
+	var blocks []bpf.Instruction
+	for _, call := range []uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	} {
+		blocks = append(blocks, onCall(call, refuse(unix.EOPNOTSUPP))...)
 	}
 	return blocks
 }
@@ -184,6 +213,20 @@ func (p *policy) sockets() []bpf.Instruction {
 			allow)
 	}
 	return append(rules, refuse(unix.EAFNOSUPPORT))
+}
+
+// connectedPairs allows pairs of sockets that stay what they are. A socket for
+// datagrams can be given another peer, or none for each that it sends: with one of a
+// pair all those are reached that have a path.
+func connectedPairs() []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadAbsolute{Off: lowArg(1), Size: 4},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xf}, // the rest are flags
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1},
+		refuse(unix.EACCES),
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	}
 }
 
 // seccomp restricts the calling thread, and what it becomes.
