@@ -182,11 +182,11 @@ func (s *setup) tasksDir() string {
 
 // loadImages looks at the pictures of the tasks. What an environment makes of that
 // field is its own affair.
-func (s *setup) loadImages() (err error) {
+func (s *setup) loadImages(ctx context.Context) (err error) {
 	if s.ownEnv() {
 		return nil
 	}
-	if s.images, err = rollout.NewImages(s.tasksDir(), s.set.Tasks()); err != nil {
+	if s.images, err = rollout.NewImages(ctx, s.tasksDir(), s.set.Tasks()); err != nil {
 		return &inputError{err}
 	}
 	var sums []string
@@ -246,7 +246,7 @@ func (s *setup) requireMeans() error {
 }
 
 // workspaceDigests sums up the folders that tasks and config name for agents.
-func (s *setup) workspaceDigests() error {
+func (s *setup) workspaceDigests(context.Context) error {
 	if s.cfg.Agent.Name == "" {
 		return nil
 	}

@@ -117,7 +117,7 @@ const (
 // when it is called again with more passes. The error is an *Error; beside one
 // that says that a budget is used up there is what was measured before.
 func Compare(ctx context.Context, cfg Config, a, b skill.Skill, opts ...Option) (*Comparison, error) {
-	s, err := prepare(cfg, append(slices.Clone(opts), WithSkill(a)), model.Target)
+	s, err := prepare(ctx, cfg, append(slices.Clone(opts), WithSkill(a)), model.Target)
 	if err != nil {
 		return nil, classify(err, "")
 	}

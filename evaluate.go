@@ -47,7 +47,7 @@ type SplitScore struct {
 // test or all, once or with fresh samples several times (WithPasses). It is
 // recorded as training is. The error is an *Error.
 func Evaluate(ctx context.Context, cfg Config, split string, opts ...Option) (*Evaluation, error) {
-	s, err := prepare(cfg, opts, model.Target)
+	s, err := prepare(ctx, cfg, opts, model.Target)
 	if err != nil {
 		return nil, classify(err, "")
 	}

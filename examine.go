@@ -33,18 +33,31 @@ type TaskReport struct {
 // CheckTasks loads the tasks of a configuration the way training does and
 // reports what they are. The error is an *Error that names every problem.
 func CheckTasks(cfg Config, opts ...Option) (TaskReport, error) {
-	s, err := prepare(cfg, opts)
+	return CheckTasksContext(context.Background(), cfg, opts...)
+}
+
+// CheckTasksContext is CheckTasks that ends with ctx.
+func CheckTasksContext(ctx context.Context, cfg Config, opts ...Option) (TaskReport, error) {
+	s, err := prepare(ctx, cfg, append(slices.Clone(opts), func(o *options) { o.counting = true }))
 	if err != nil {
 		return TaskReport{}, classify(err, "")
 	}
 	r := TaskReport{Tasks: s.set.Len(), Unreviewed: s.set.Unreviewed(), Warnings: s.warnings, ByType: map[string]int{}}
-	r.Train, r.Selection, r.Test = len(s.set.Split(task.Train)), len(s.set.Split(task.Selection)), len(s.set.Split(task.Test))
+	r.Train, r.Selection, r.Test = s.sized(task.Train), s.sized(task.Selection), s.sized(task.Test)
 	for _, t := range s.set.Tasks() {
 		if t.Type != "" {
 			r.ByType[t.Type]++
 		}
 	}
 	return r, nil
+}
+
+// sized returns the number of tasks of a split.
+func (s *setup) sized(name task.Split) int {
+	if s.parts != nil {
+		return s.parts[name]
+	}
+	return s.set.Count(name)
 }
 
 // Examination is what Examine found.
@@ -79,7 +92,7 @@ func (e Examination) Err() error {
 // answers by hand is asked.
 func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	var e Examination
-	s, err := prepare(cfg, opts)
+	s, err := prepare(ctx, cfg, opts)
 	if err != nil {
 		e.add("config, skill, tasks", "", err, "correct what is named; `skillopt tasks lint` checks tasks alone")
 		return e

@@ -88,7 +88,7 @@ const (
 // PlanTraining forecasts a training run. Nothing is sent, and no run is begun. The
 // error is an *Error.
 func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error) {
-	s, err := prepare(cfg, opts, model.Target, model.Optimizer)
+	s, err := prepare(ctx, cfg, opts, model.Target, model.Optimizer)
 	if err == nil {
 		err = s.requireSplits()
 	}

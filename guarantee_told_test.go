@@ -201,7 +201,7 @@ func TestTrustedStepsExecuteNothing(t *testing.T) {
 	}
 }
 
-// Not even where the run lies in a folder that may be read are workspaces
+// Not even where the run lies beside the config, which may be read, are workspaces
 // executed, and a program there is not started at all.
 func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 	t.Parallel()
@@ -218,7 +218,7 @@ func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			r := rogue{script: strings.ReplaceAll(plant, "@HOME@", home), home: home, change: func(c *skillopt.Config) {
-				c.Tasks.Checks, c.Agent.Keep, c.Agent.Read = []any{tt.check}, "all", []string{home}
+				c.Tasks.Checks, c.Agent.Keep = []any{tt.check}, "all"
 			}}
 			tasks := []task.Task{{ID: "bad", Prompt: "Do bad", Gold: []string{aurum}, Split: task.Test}}
 			dir := filepath.Join(home, "work", "r")
@@ -256,7 +256,7 @@ func TestExecuteIsJudged(t *testing.T) {
 	}{
 		"exit code":          {judge(map[string]any{"run": "echo out; echo err >&2; exit 3"}, `test "$(cat "$OUTPUT/code" "$OUTPUT/stdout" "$OUTPUT/stderr" | tr '\n' ' ')" = "3out err "`), 1, ""},
 		"argv":               {judge(map[string]any{"argv": []any{"./solve"}}, `test "$(cat "$OUTPUT/stdout")" = 42`), 1, ""},
-		"deadline":           {judge(map[string]any{"run": "echo early; sleep 600", "timeout": "300ms"}, `test "$(cat "$OUTPUT/end") $(cat "$OUTPUT/stdout")" = "deadline early"`), 1, ""},
+		"deadline":           {judge(map[string]any{"run": "echo early; sleep 600", "timeout": "3s"}, `test "$(cat "$OUTPUT/end") $(cat "$OUTPUT/stdout")" = "deadline early"`), 1, ""},
 		"deadline, judged":   {judge(map[string]any{"run": "sleep 600", "timeout": "300ms"}, `test "$(cat "$OUTPUT/end")" = exit`), 0, "exit code 1"},
 		"crash":              {judge(map[string]any{"run": "kill -SEGV $$"}, `test "$(cat "$OUTPUT/code")" = SIGSEGV`), 1, ""},
 		"much":               {judge(map[string]any{"run": "head -c 3000000 /dev/zero"}, `test "$(wc -c <"$OUTPUT/stdout") $(cat "$OUTPUT/cut")" = "1048576 yes"`), 1, ""},

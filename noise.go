@@ -63,7 +63,7 @@ const (
 // The calls are recorded under run.dir, and asked once: the same configuration is
 // answered from the record. The error is an *Error.
 func MeasureNoise(ctx context.Context, cfg Config, opts ...Option) (*NoiseReport, error) {
-	s, err := prepare(cfg, opts, model.Target)
+	s, err := prepare(ctx, cfg, opts, model.Target)
 	if err != nil {
 		return nil, classify(err, "")
 	}

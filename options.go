@@ -26,6 +26,9 @@ func DefaultConfig() Config { return config.Default() }
 
 // LoadConfig reads a config file, or the config.yaml of a directory, with
 // settings "a.b=value" over it. Relative paths in it become absolute.
+//
+// A file is regular and at most 1 MB. What is wrong with it comes as one error with
+// every problem that was found.
 func LoadConfig(path string, settings ...string) (Config, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -70,6 +73,7 @@ type options struct {
 	split    string
 	passes   int
 	margin   float64
+	counting bool // tasks are only counted
 }
 
 // WithTasks trains on tasks of your own instead of those of tasks.path. Tasks

@@ -173,7 +173,7 @@ type pruning struct {
 }
 
 func openPruning(ctx context.Context, cfg Config, o PruneOptions, kind string, opts []Option) (*pruning, *run.Run, error) {
-	s, err := prepare(cfg, opts, model.Target)
+	s, err := prepare(ctx, cfg, opts, model.Target)
 	if err != nil {
 		return nil, nil, classify(err, "")
 	}

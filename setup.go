@@ -9,19 +9,24 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -39,6 +44,7 @@ type setup struct {
 	set      task.Set
 	images   *rollout.Images
 	data     train.Data
+	parts    map[task.Split]int // number of tasks, if they are only counted
 	warnings []string
 	suite    *check.Suite
 	extract  *check.Extractor
@@ -49,12 +55,17 @@ type setup struct {
 	contents map[string]string // key -> digest of the file it names
 	known    *knownAnswers     // what another run has recorded; nil: nothing
 	versions map[string]string // of programs that the run uses, as settings of its manifest
+
+	namespaces func() bool // whether programs can have some of their own; tries once
 }
 
 // prepare loads and checks what cfg names. needs lists the roles that must have
 // a model.
-func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
-	s := &setup{cfg: cfg, contents: map[string]string{}, models: map[string]wire.Built{}}
+func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*setup, error) {
+	s := &setup{
+		cfg: cfg, contents: map[string]string{}, models: map[string]wire.Built{},
+		namespaces: sync.OnceValue(func() bool { return sandbox.Probe().Isolated }),
+	}
 	for _, o := range opts {
 		o(&s.options)
 	}
@@ -71,8 +82,11 @@ func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	for _, part := range []func() error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.workspaceDigests} {
-		if err := part(); err != nil {
+	for _, part := range []func(context.Context) error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.deal, s.workspaceDigests} {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := part(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -87,13 +101,13 @@ func prepare(cfg Config, opts []Option, needs ...string) (*setup, error) {
 	return s, nil
 }
 
-func (s *setup) loadSkill() error {
+func (s *setup) loadSkill(ctx context.Context) error {
 	switch {
 	case s.options.skill != nil:
 		s.skill = *s.options.skill
 	case s.cfg.Skill != "":
 		dir, name := filepath.Split(filepath.Clean(s.cfg.Skill))
-		loaded, err := skill.Read(os.DirFS(filepath.Clean(dir)), name)
+		loaded, err := skill.Read(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
 		if err != nil {
 			return s.fileError("skill", s.cfg.Skill, "a SKILL.md or a directory with one", err)
 		}
@@ -103,10 +117,13 @@ func (s *setup) loadSkill() error {
 	return nil
 }
 
-func (s *setup) loadPrompts() error {
+// maxPrompt is the size of the largest prompt file, in bytes.
+const maxPrompt = 1 << 20
+
+func (s *setup) loadPrompts(ctx context.Context) error {
 	s.prompts = prompt.Default()
 	if s.cfg.Prompts != "" {
-		set, err := prompt.Load(os.DirFS(s.cfg.Prompts))
+		set, err := prompt.Load(userfile.Dir(ctx, s.cfg.Prompts, maxPrompt))
 		if err != nil {
 			return s.fileError("prompts", s.cfg.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
 		}
@@ -142,7 +159,7 @@ func (s *setup) loadTemplates() error {
 	return nil
 }
 
-func (s *setup) loadChecks() (err error) {
+func (s *setup) loadChecks(context.Context) (err error) {
 	if s.extract, err = check.ParseExtract(s.cfg.Tasks.Extract); err != nil {
 		return &inputError{fmt.Errorf("tasks.extract: %w", err)}
 	}
@@ -158,7 +175,7 @@ func (s *setup) loadChecks() (err error) {
 	return nil
 }
 
-func (s *setup) loadTasks() (err error) {
+func (s *setup) loadTasks(ctx context.Context) (err error) {
 	rules := task.Rules{Prompt: s.cfg.Tasks.Prompt, System: s.cfg.Tasks.System, Checker: s.suite, Values: s.templateValues(), OwnScore: s.ownEnv()}
 	if s.scorer != nil {
 		rules.Checker = nil
@@ -169,7 +186,10 @@ func (s *setup) loadTasks() (err error) {
 	case s.cfg.Tasks.Path == "":
 		return &inputError{fmt.Errorf("tasks.path: found nothing, allowed: %s", taskFiles)}
 	default:
-		s.set, err = task.Load(s.cfg.Tasks.Path, rules)
+		s.set, err = task.LoadContext(ctx, s.cfg.Tasks.Path, rules)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("load tasks: %w", context.Cause(ctx))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.fileError("tasks.path", s.cfg.Tasks.Path, taskFiles, err)
@@ -178,12 +198,29 @@ func (s *setup) loadTasks() (err error) {
 		return &inputError{err}
 	}
 	s.warnings = append(append(s.warnings, s.set.Warnings()...), s.lintCommands()...)
-	list, err := json.Marshal(s.set.Tasks())
-	if err != nil {
-		return fmt.Errorf("digest tasks: %w", err)
+	s.contents["tasks.path"], err = digestTasks(s.set.Tasks())
+	return err
+}
+
+// digestTasks sums up the JSON of a list of tasks, of which only one at a time is in
+// memory.
+func digestTasks(tasks []task.Task) (string, error) {
+	if len(tasks) == 0 {
+		return digest([]byte("null")), nil // as the JSON of no tasks was
 	}
-	s.contents["tasks.path"] = digest(list)
-	return nil
+	h := sha256.New()
+	between := []byte("[")
+	for _, t := range tasks {
+		text, err := json.Marshal(t)
+		if err != nil {
+			return "", fmt.Errorf("digest tasks: %w", err)
+		}
+		h.Write(between)
+		h.Write(text)
+		between = []byte(",")
+	}
+	h.Write([]byte("]"))
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
 const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
@@ -210,15 +247,28 @@ func (s *setup) templateValues() map[string]any {
 }
 
 // divide gives every task a split.
-func (s *setup) divide() (err error) {
+func (s *setup) divide(context.Context) (err error) {
 	if !s.set.Assigned() {
 		parts, err := s.cut(s.set.Len())
 		if err != nil {
 			return err
 		}
+		if s.counting { // to deal them out would copy them all
+			s.parts = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
+			return nil
+		}
 		if s.set, err = s.set.Assign(map[task.Split][]int{task.Train: parts.Train, task.Selection: parts.Selection, task.Test: parts.Test}); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// deal makes the splits into lists of tasks, which many tasks take room for. Who only
+// counts them needs none.
+func (s *setup) deal(context.Context) error {
+	if s.counting {
+		return nil
 	}
 	s.data = train.Data{Train: s.set.Split(task.Train), Selection: s.set.Split(task.Selection), Test: s.set.Split(task.Test)}
 	if s.cfg.Eval.Selection == "train" {
@@ -271,7 +321,7 @@ func (s *setup) loadModel(role string) error {
 	s.models[role] = built
 	s.warnings = append(s.warnings, built.Warnings...)
 	if m.World != "" {
-		data, err := os.ReadFile(m.World)
+		data, err := userfile.Read(context.Background(), m.World, sim.MaxBytes) // small, and never waited for
 		if err != nil {
 			return fmt.Errorf("read world: %w", err)
 		}
@@ -352,6 +402,9 @@ func (s *setup) outcomeContext(more ...string) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
+// maxProgram is the size of the largest file of a command, in bytes.
+const maxProgram = 1 << 30
+
 // digestFiles sums up the files that a command names, so that a changed script
 // is another environment, or another check.
 func digestFiles(dir string, argv []string) (string, error) {
@@ -361,7 +414,10 @@ func digestFiles(dir string, argv []string) (string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
-		data, err := os.ReadFile(path)
+		data, err := userfile.Read(context.Background(), path, maxProgram)
+		if path == os.DevNull { // it holds nothing, which older runs have in their sums
+			err = nil
+		}
 		switch {
 		case err == nil:
 			fmt.Fprintf(h, "%q %d\n", arg, len(data))
@@ -377,7 +433,7 @@ func digestFiles(dir string, argv []string) (string, error) {
 // command need not be one.
 func isAbsent(err error) bool {
 	pe, ok := err.(*fs.PathError)
-	return ok && !os.IsPermission(pe)
+	return ok && !os.IsPermission(pe) || errors.Is(err, userfile.ErrNotFile)
 }
 
 func digest(data []byte) string {

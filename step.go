@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -24,7 +25,8 @@ type step struct {
 	dir     string // the workspace
 	run     string // the run directory
 	command check.Command
-	temp    string // HOME and TMPDIR
+	temp    string         // HOME and TMPDIR
+	show    sandbox.Places // where the step sees both
 }
 
 // confined runs a step within the workspace and a folder for its temporary files.
@@ -36,7 +38,7 @@ func (s *setup) confined(ctx context.Context, st step) (result check.CommandResu
 			return result, fmt.Errorf("find the workspace: %w", err)
 		}
 	}
-	if st.temp, err = os.MkdirTemp("", "skillopt-check-"); err != nil {
+	if st.temp, err = os.MkdirTemp("", "check-"); err != nil {
 		return result, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(st.temp)) }()
@@ -47,14 +49,21 @@ func (s *setup) confined(ctx context.Context, st step) (result check.CommandResu
 	if output != "" {
 		defer func() { err = errors.Join(err, os.RemoveAll(output)) }()
 	}
+	if s.cfg.Agent.Sandbox == "auto" {
+		st.show = wire.Places(s.namespaces(), st.dir, st.temp)
+	}
 	environ, confine, err := s.bounds(st, output)
 	if err != nil {
 		return result, err
 	}
+	confine.Show, confine.Limits = st.show, wire.Limits(s.cfg.Agent.Limits)
 	if s.cfg.Agent.Sandbox != "auto" {
 		confine = nil
 	}
-	return st.carry(ctx, environ, confine)
+	if result, err = st.carry(ctx, environ, confine); result.End == check.EndLimit {
+		result.Agents = !s.trusts(st.command)
+	}
+	return result, err
 }
 
 // bounds says what a step sees of the environment, and what it can reach.
@@ -62,7 +71,7 @@ func (s *setup) bounds(st step, output string) ([]string, *sandbox.Confine, erro
 	if s.trusts(st.command) {
 		return s.trusted(st, output)
 	}
-	environ := append(s.plainEnviron(st.temp), "WORKSPACE="+st.dir)
+	environ := append(s.plainEnviron(st.show.Seen(st.temp)), "WORKSPACE="+st.show.Seen(st.dir))
 	return environ, &sandbox.Confine{Write: []string{st.dir, st.temp}, Read: append(s.alone(st), s.readable()...), Network: st.command.Network}, nil
 }
 
@@ -95,10 +104,10 @@ func (s *setup) trusted(st step, output string) ([]string, *sandbox.Confine, err
 		return nil, nil, fmt.Errorf("encode task %s: %w", st.task.ID, err)
 	}
 	environ := append(
-		apart(s.plainEnviron(st.temp), st.dir, st.run), "WORKSPACE="+st.dir, "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(st.task.Gold, "\n"),
+		apart(s.plainEnviron(st.show.Seen(st.temp)), st.dir, st.run), "WORKSPACE="+st.show.Seen(st.dir), "CONFIG_DIR="+config, "TASK="+string(about), "GOLD="+strings.Join(st.task.Gold, "\n"),
 		// What programs load or obey of the folder that they are started in.
 		"PYTHONSAFEPATH=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1", "GIT_DIR="+os.DevNull,
-		"R_PROFILE_USER="+os.DevNull, "R_ENVIRON_USER="+os.DevNull, "CLASSPATH="+st.temp,
+		"R_PROFILE_USER="+os.DevNull, "R_ENVIRON_USER="+os.DevNull, "CLASSPATH="+st.show.Seen(st.temp),
 	)
 	for _, dir := range s.readable() {
 		beside = append(beside, without(dir, st.run)...)
@@ -162,6 +171,10 @@ func (st *step) carry(ctx context.Context, environ []string, confine *sandbox.Co
 		result.End = check.EndDeadline
 	case sandbox.Flooded:
 		result.End = check.EndFlood
+	case sandbox.Exhausted:
+		result.End, result.Detail = check.EndLimit, r.Detail
+	case sandbox.Starved:
+		return result, fmt.Errorf("run the command of a check: %s: free some, and run again", r.Detail)
 	case sandbox.Cancelled:
 		return result, fmt.Errorf("run the command of a check: %w", context.Cause(ctx))
 	}
@@ -175,7 +188,7 @@ func (st *step) output() (dir string, err error) {
 	if r == nil {
 		return "", nil
 	}
-	if dir, err = os.MkdirTemp("", "skillopt-output-"); err != nil {
+	if dir, err = os.MkdirTemp("", "output-"); err != nil {
 		return "", fmt.Errorf("make a folder for what execute left: %w", err)
 	}
 	code := r.Signal

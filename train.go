@@ -44,7 +44,7 @@ type Plan struct {
 // Train trains a skill, or resumes its training. The error is an *Error. The
 // summary is there whenever a run was opened, also beside an error.
 func Train(ctx context.Context, cfg Config, opts ...Option) (*Summary, error) {
-	s, err := prepare(cfg, opts, model.Target, model.Optimizer)
+	s, err := prepare(ctx, cfg, opts, model.Target, model.Optimizer)
 	if err != nil {
 		return nil, classify(err, "")
 	}
@@ -100,6 +100,9 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 	}
 	if kindOf(err) == Environment {
 		return nil, fmt.Errorf("%w; a run needs a folder that it can write to and room on the disk: choose another with --run or run.dir", err)
+	}
+	if err == nil && r.Lost != nil && s.options.events != nil {
+		s.options.events(event.Warning{Text: r.Lost.String()})
 	}
 	return r, err
 }

@@ -68,6 +68,7 @@ const (
 	EndExit     End = "exit"     // by itself, or by a signal that was not ours
 	EndDeadline End = "deadline" // it took longer than its timeout
 	EndFlood    End = "flood"    // it wrote more than it may
+	EndLimit    End = "limit"    // it used more memory, disk, processors or processes than it may; see Detail
 	EndBlocked  End = "blocked"  // Carry did not run it: what the agent left in place of the reward file cannot be removed
 )
 
@@ -79,6 +80,11 @@ type CommandResult struct {
 	Signal string `json:"signal,omitempty"` // that signal, such as "SIGKILL"
 	Stdout string `json:"stdout,omitempty"` // the end of it; a few KB are enough
 	Stderr string `json:"stderr,omitempty"`
+
+	// With EndLimit: what was used and what is allowed, and whether that is the agent's
+	// doing, whose programs the command could run.
+	Detail string `json:"detail,omitempty"`
+	Agents bool   `json:"agents,omitempty"`
 
 	// What the reward file holds, and why it cannot be read; both "" without one.
 	Reward      string `json:"reward,omitempty"`
@@ -254,15 +260,8 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 		return v, err
 	}
 	switch {
-	case r.End == EndDeadline || r.End == EndFlood:
-		what := fmt.Sprintf("it was ended after %v", c.Timeout)
-		if r.End == EndFlood {
-			what = "it was ended for writing too much"
-		}
-		if c.LateFails {
-			return verdict{broken: true, reason: what}, nil
-		}
-		return verdict{}, errors.New(what + ", which measures nothing; give it more time, or write on_timeout: fail if it is the agent's doing")
+	case r.End == EndDeadline || r.End == EndFlood || r.End == EndLimit:
+		return c.stopped(r)
 	case r.End == EndBlocked:
 		return verdict{broken: true, reason: "what was left in place of the reward file is in the way: " + r.RewardFault}, nil
 	case r.End != EndExit:
@@ -279,6 +278,21 @@ func (c *Command) verdict(r CommandResult, threshold float64) (verdict, error) {
 		return verdict{}, fmt.Errorf("the command ended well but left no reward: %s", c.rewardFault(r))
 	}
 	return verdict{score: 1, pass: true}, nil
+}
+
+// stopped is the verdict about a command that was ended for taking too much.
+func (c *Command) stopped(r CommandResult) (verdict, error) {
+	what, help := fmt.Sprintf("it was ended after %v", c.Timeout), "give it more time"
+	switch r.End {
+	case EndFlood:
+		what = "it was ended for writing too much"
+	case EndLimit:
+		what, help = "it was ended for using too much: "+r.Detail, "raise agent.limits"
+	}
+	if c.LateFails || r.Agents {
+		return verdict{broken: true, reason: what}, nil
+	}
+	return verdict{}, fmt.Errorf("%s, which measures nothing; %s, or write on_timeout: fail if it is the agent's doing", what, help)
 }
 
 // killer is the signal from outside that ended the command, or the last program

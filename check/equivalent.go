@@ -53,7 +53,7 @@ func equivalence(w *subject, references []string) Question {
 }
 
 func parseEquivalence(reply string) (same bool, why string, err error) {
-	object, err := jsonx.Object(reply)
+	object, err := jsonx.UniqueObject(reply)
 	if err != nil {
 		return false, "", err
 	}

@@ -33,7 +33,7 @@ func (c *Command) executed(r *CommandResult) (v verdict, decided bool, err error
 		return v, false, nil
 	case r == nil:
 		return v, true, errors.New("execute was not run, so that there is nothing to judge")
-	case r.End == EndDeadline || r.End == EndFlood:
+	case r.End == EndDeadline || r.End == EndFlood || r.End == EndLimit:
 		return v, false, nil
 	case r.End != EndExit:
 		return v, true, fmt.Errorf("execute ended by %q, which means nothing", r.End)

@@ -12,9 +12,12 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 )
 
-// decodeJSON reads exactly one JSON value, with numbers as json.Number.
+// decodeJSON reads exactly one JSON value, with numbers as json.Number. Of a key
+// that stands twice in one object the last value counts.
 func decodeJSON(text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -27,6 +30,19 @@ func decodeJSON(text string) (any, error) {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("there is more after the value, at byte %d", dec.InputOffset())
+	}
+	return v, nil
+}
+
+// wantedJSON is decodeJSON for a value that answers are compared with: which of
+// two values under one key is expected must not be a guess.
+func wantedJSON(text string) (any, error) {
+	v, err := decodeJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if twice := jsonx.Repeated([]byte(text), 0); twice != nil {
+		return nil, errors.New(twice.String())
 	}
 	return v, nil
 }
@@ -162,7 +178,7 @@ func buildJSONEquals(s *spec, n *node) {
 	n.holds = "equals the JSON that is named"
 	if n.gold {
 		n.fit = func(gold string) error {
-			if _, err := decodeJSON(gold); err != nil {
+			if _, err := wantedJSON(gold); err != nil {
 				return fmt.Errorf("%s is not JSON: %w", quote(gold), err)
 			}
 			return nil
@@ -181,8 +197,8 @@ func buildJSONEquals(s *spec, n *node) {
 // that is JSON is taken as the value that it holds.
 func sameAsJSON(raw any) (any, error) {
 	if text, ok := raw.(string); ok {
-		if v, err := decodeJSON(text); err == nil {
-			return v, nil
+		if _, err := decodeJSON(text); err == nil {
+			return wantedJSON(text)
 		}
 	}
 	text, err := json.Marshal(raw)

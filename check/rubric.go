@@ -217,7 +217,7 @@ func (r *rubric) schema() json.RawMessage {
 // parse reads a reply. Every criterion must have a number; what is outside of 0
 // to 1 counts as the nearest bound.
 func (r *rubric) parse(reply string) (grade, error) {
-	object, err := jsonx.Object(reply)
+	object, err := jsonx.UniqueObject(reply)
 	if err != nil {
 		return grade{}, err
 	}

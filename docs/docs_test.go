@@ -169,6 +169,34 @@ func walkGo(t *testing.T, visit func(path string)) {
 	}
 }
 
+// TestSecurityNamesRealTests: a promise is worth as much as the test that holds it.
+func TestSecurityNamesRealTests(t *testing.T) {
+	t.Parallel()
+	defined := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+			defined[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, "security.md"), -1)
+	if len(named) < 20 {
+		t.Errorf("security.md names %d tests", len(named))
+	}
+	for _, m := range named {
+		if !defined[m[1]] {
+			t.Errorf("security.md names the test %s, which there is not", m[1])
+		}
+	}
+}
+
 func TestEveryDependencyHasALine(t *testing.T) {
 	t.Parallel()
 	text := read(t, "dependencies.md")

@@ -2,6 +2,7 @@ package skill
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -81,12 +82,17 @@ func NoteKey(note string) string {
 }
 
 // WithNotes returns a copy whose appendix holds notes, each on one line,
-// without repeats and freed of region markers. An appendix that is there stays
+// without repeats and freed of region markers; those that are new also of what
+// Plain leaves out. An appendix that is there stays
 // in its place and nothing around it changes; several, or broken ones, become
 // one at the end. Without notes there is no appendix.
 func (s Skill) WithNotes(notes []string) Skill {
 	var clean []string
+	had := DedupeNotes(Notes(s.main))
 	for _, note := range notes {
+		if !slices.Contains(had, oneLine(note)) {
+			note = Plain(note)
+		}
 		clean = append(clean, StripMarkers(oneLine(note)))
 	}
 	clean = DedupeNotes(clean)

@@ -23,10 +23,11 @@ type ApplyOptions struct {
 // it, and reports what became of every one. An edit that cannot be applied is
 // left out and changes nothing.
 //
-// Content is trimmed, freed of region markers and given the line ending of the
-// document. Bytes outside an edit never change, except white space at the end
-// of the document, or before its first region, that an append replaces. Front
-// matter and regions stay byte for byte as they are.
+// Content is trimmed, freed of characters that steer or hide (see Plain) and of
+// region markers, and given the line ending of the document. Bytes outside an edit
+// never change, except white space at the end of the document, or before its first
+// region, that an append replaces. Front matter and regions stay byte for byte as
+// they are.
 //
 // The same input gives the same result. The rules are those of SkillOpt, which
 // however looks only at where a target starts.
@@ -76,9 +77,10 @@ type applier struct {
 	done    map[Edit]bool // the applied edits, without their origin
 }
 
-// clean returns e with its content as it may go into the document.
+// clean returns e with its content as it may go into the document. Only then are
+// markers looked for: what is left out may have stood in the middle of one.
 func (a *applier) clean(e Edit) Edit {
-	e.Content = trim(e.Content)
+	e.Content = trim(Plain(e.Content))
 	if !a.opts.Unprotected {
 		e.Content = StripMarkers(e.Content)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // Document is a SKILL.md taken apart. Head and Body together are the text,
@@ -27,9 +27,9 @@ type FrontMatterError struct {
 
 func (e *FrontMatterError) Error() string {
 	reason := e.Err.Error()
-	var y yaml.Error
-	if errors.As(e.Err, &y) { // its own text quotes several lines of the file
-		reason = y.GetMessage()
+	var y *yamlx.Error
+	if errors.As(e.Err, &y) { // its line is that of the YAML
+		reason = y.Msg
 	}
 	return fmt.Sprintf("line %d: front matter: %s", e.Line, reason)
 }
@@ -47,7 +47,7 @@ func Parse(text string) (Document, error) {
 	}
 	inner := frontMatterYAML(doc.Head)
 	fields := map[string]any{}
-	if err := decodeYAML(inner, &fields); err != nil {
+	if _, err := yamlx.Decode([]byte(inner), &fields); err != nil {
 		return doc, &FrontMatterError{Line: 1 + yamlLine(err), Err: err}
 	}
 	for _, f := range []struct {
@@ -67,22 +67,11 @@ func Parse(text string) (Document, error) {
 // Text returns the document as it was read.
 func (d Document) Text() string { return d.Head + d.Body }
 
-// decodeYAML turns a panic of the YAML library into an error: the text may
-// come from anybody.
-func decodeYAML(text string, into any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("yaml: %v", r)
-		}
-	}()
-	return yaml.Unmarshal([]byte(text), into)
-}
-
 // yamlLine returns the 1-based line of the YAML text that err is about.
 func yamlLine(err error) int {
-	var y yaml.Error
-	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
-		return y.GetToken().Position.Line
+	var y *yamlx.Error
+	if errors.As(err, &y) {
+		return max(1, y.Line)
 	}
 	return 1
 }

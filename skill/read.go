@@ -12,6 +12,7 @@ import (
 var (
 	ErrTooLarge = errors.New("larger than a skill may be")
 	ErrNotUTF8  = errors.New("not UTF-8 text")
+	ErrNotFile  = errors.New("no regular file")
 	ErrNoSkill  = errors.New("the directory has no " + Main)
 )
 
@@ -58,16 +59,22 @@ func mainFile(fsys fs.FS, name string) (string, error) {
 	if err != nil {
 		return "", readError(name, err)
 	}
-	if !info.IsDir() {
+	if info.Mode().IsRegular() {
 		return name, nil
 	}
+	if !info.IsDir() { // opening a pipe would wait for its other end
+		return "", &ReadError{Path: name, Err: ErrNotFile}
+	}
 	file := path.Join(name, Main)
-	_, err = fs.Stat(fsys, file)
+	info, err = fs.Stat(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", &ReadError{Path: name, Err: ErrNoSkill}
 	}
 	if err != nil {
 		return "", readError(file, err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", &ReadError{Path: file, Err: ErrNotFile}
 	}
 	return file, nil
 }

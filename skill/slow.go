@@ -32,11 +32,11 @@ func ReplaceSlow(text, content string) string {
 }
 
 // WithSlow returns a copy whose slow-update region holds content, trimmed and
-// freed of region markers. A region that is there stays in its place and
+// freed of what Plain leaves out and of region markers. A region that is there stays in its place and
 // nothing around it changes; several, or broken ones, become one at the end.
 func (s Skill) WithSlow(content string) Skill {
 	end := LineEnd(s.main)
-	block := slowBlock(WithLineEnd(trim(StripMarkers(content)), end), end)
+	block := slowBlock(WithLineEnd(trim(StripMarkers(Plain(content))), end), end)
 	return s.WithText(setRegion(s.main, slow, block))
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/plain"
 )
 
 const (
@@ -28,6 +30,39 @@ func WithLineEnd(text, end string) string {
 		return strings.ReplaceAll(text, lf, crlf)
 	}
 	return text
+}
+
+// Plain returns a text that somebody else wrote, such as a model, as it may become
+// part of a skill: without characters that steer what displays them or that nobody
+// sees (control characters but line break and tab, overrides of direction, what
+// has no width). Others that end a line become line breaks. Text that is not UTF-8
+// stays as it is: Apply refuses it.
+func Plain(text string) string {
+	if invalidUTF8(text) >= 0 {
+		return text
+	}
+	return plain.Text(text)
+}
+
+// PlainLines is Plain for a document that was written anew: lines that stand in
+// the document before it stay byte for byte as they are there.
+func PlainLines(before, after string) string {
+	if Plain(after) == after {
+		return after
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(before) {
+		known[strings.TrimRight(line, crlf)] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(after) {
+		if known[strings.TrimRight(line, crlf)] {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString(Plain(line))
+	}
+	return b.String()
 }
 
 // isSpace is Python's notion of white space: Unicode's, and the four ASCII

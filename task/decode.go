@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -34,6 +35,7 @@ func decode(it Item, origin string) (Task, error) {
 	}
 	derived := f.contentID()
 	err := errors.Join(
+		it.unambiguous(),
 		f.text(&t.ID, "id"),
 		f.text(&t.Type, "type", "task_type"),
 		f.text(&t.Prompt, "prompt"),
@@ -49,8 +51,9 @@ func decode(it Item, origin string) (Task, error) {
 			delete(f, key)
 		}
 	}
-	if len(f) > 0 {
-		t.Data = f
+	if len(f) > 0 { // in a map of its own size: that of all fields would stay in memory
+		t.Data = make(map[string]any, len(f))
+		maps.Copy(t.Data, f)
 	}
 	if t.ID == "" {
 		t.ID = it.Key
@@ -59,6 +62,15 @@ func decode(it Item, origin string) (Task, error) {
 		t.ID = derived
 	}
 	return t, err
+}
+
+// unambiguous refuses an item with a key that stands twice in one object: nobody
+// can know which of two answers is meant.
+func (it Item) unambiguous() error {
+	if it.repeated == "" {
+		return nil
+	}
+	return fmt.Errorf("the key %q stands twice in one object: keep one", it.repeated)
 }
 
 // contentID names an item that has no id by a hash of its fields, so that it

@@ -1,8 +1,12 @@
 package task
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"unicode"
 )
@@ -15,6 +19,8 @@ type Item struct {
 	Value any    // as of encoding/json with UseNumber; NaN and infinities are float64
 	Line  int    // 1-based, where the value begins
 	Key   string // its name, when the file is an object whose values are the items
+
+	repeated string // a key that stands twice in one object of it, "" if none does
 }
 
 // Items reads the items of a JSON or JSONL file the way common data sets are
@@ -22,23 +28,60 @@ type Item struct {
 // are the items; one value a line. Blank lines are skipped, an empty file has
 // no items. As in files written by Python, NaN and Infinity are accepted.
 // Errors name the line.
-func Items(data []byte) ([]Item, error) { return items(data, "data") }
+func Items(data []byte) ([]Item, error) {
+	var list []Item
+	if err := eachItem(data, func(it Item) { list = append(list, it) }, "data"); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
 
-// items is Items for an object that may hold its list under any of the keys.
-func items(data []byte, keys ...string) ([]Item, error) {
+// eachItem is Items for an object that may hold its list under any of the keys. It
+// calls take with the items in their order; when it fails, those before do not
+// count. The text is gone over twice, so that the values of no more than one item are
+// in memory.
+func eachItem(data []byte, take func(Item), keys ...string) error {
 	data, line := trim(data, 1)
 	if len(data) == 0 {
-		return nil, nil
+		return nil
 	}
 	list, docErr := document(data, line, keys)
 	if docErr == nil {
-		return list, nil
+		return decodeSpans(data, list, take)
 	}
 	first, _, many := bytes.Cut(data, []byte("\n"))
 	if !many || !isValue(first) {
-		return nil, docErr // a broken document rather than broken JSONL
+		return docErr // a broken document rather than broken JSONL
 	}
-	return lines(data, line)
+	n := line
+	for row := range bytes.SplitSeq(data, []byte("\n")) {
+		if err := jsonLine(row, n, take); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// span is where an item stands in a text.
+type span struct {
+	start, line int
+	key         string
+	repeated    string // key, if it stands twice
+}
+
+func decodeSpans(data []byte, list []span, take func(Item)) error {
+	for _, s := range list {
+		p := newReader(data, s.line)
+		p.pos, p.counted = s.start, s.start
+		it, err := p.item(s.key)
+		if err != nil {
+			return err
+		}
+		it.repeated = cmp.Or(s.repeated, it.repeated)
+		take(it)
+	}
+	return nil
 }
 
 func isValue(data []byte) bool {
@@ -47,10 +90,10 @@ func isValue(data []byte) bool {
 	return err == nil && p.end() == nil
 }
 
-// document reads the items of one JSON value that starts on the given line.
-func document(data []byte, line int, keys []string) ([]Item, error) {
+// document finds the items of one JSON value that starts on the given line.
+func document(data []byte, line int, keys []string) ([]span, error) {
 	p := newReader(data, line)
-	var list []Item
+	var list []span
 	var err error
 	switch p.peek() {
 	case '[':
@@ -58,8 +101,9 @@ func document(data []byte, line int, keys []string) ([]Item, error) {
 	case '{':
 		list, err = p.members(keys)
 	default:
-		list = []Item{{Line: p.lineHere()}}
-		list[0].Value, err = p.value()
+		var one span
+		one, err = p.pass("")
+		list = []span{one}
 	}
 	if err != nil {
 		return nil, err
@@ -67,13 +111,23 @@ func document(data []byte, line int, keys []string) ([]Item, error) {
 	return list, p.end()
 }
 
-func (p *reader) elements() ([]Item, error) {
-	var list []Item
+// pass passes over a value.
+func (p *reader) pass(key string) (span, error) {
+	s := span{start: p.pos, line: p.lineHere(), key: key}
+	p.values = 0
+	_, err := p.value()
+	if size := p.pos - s.start; err == nil && size > MaxLine {
+		p.pos = s.start
+		err = p.fail("the value has %d bytes, at most %d are allowed", size, MaxLine)
+	}
+	return s, err
+}
+
+func (p *reader) elements() ([]span, error) {
+	var list []span
 	err := p.array(func() error {
-		it := Item{Line: p.lineHere()}
-		var err error
-		it.Value, err = p.value()
-		list = append(list, it)
+		s, err := p.pass("")
+		list = append(list, s)
 		return err
 	})
 	return list, err
@@ -82,30 +136,29 @@ func (p *reader) elements() ([]Item, error) {
 // members returns the values of an object in the order in which their keys
 // first appear, or the elements of the list under one of keys. Of a repeated
 // key the last value stands.
-func (p *reader) members(keys []string) ([]Item, error) {
-	var list []Item
+func (p *reader) members(keys []string) ([]span, error) {
+	var list []span
 	place := map[string]int{}
-	lists := map[string][]Item{}
+	lists := map[string][]span{}
 	err := p.object(func(key string) error {
-		it := Item{Key: key, Line: p.lineHere()}
-		inner := *p
+		s := span{start: p.pos, line: p.lineHere(), key: key}
 		var err error
-		if it.Value, err = p.value(); err != nil {
-			return err
-		}
-		delete(lists, key)
-		if _, ok := it.Value.([]any); ok && slices.Contains(keys, key) {
-			if lists[key], err = inner.elements(); err != nil {
-				return err
-			}
+		if delete(lists, key); p.peek() == '[' && slices.Contains(keys, key) {
+			lists[key], err = p.elements()
+		} else {
+			s, err = p.pass(key)
 		}
 		if i, twice := place[key]; twice {
-			list[i] = it
-			return nil
+			s.repeated = key
+			list[i] = s
+			for i := range lists[key] {
+				lists[key][i].repeated = key
+			}
+			return err
 		}
 		place[key] = len(list)
-		list = append(list, it)
-		return nil
+		list = append(list, s)
+		return err
 	})
 	for _, key := range keys {
 		if inner, ok := lists[key]; ok {
@@ -115,29 +168,66 @@ func (p *reader) members(keys []string) ([]Item, error) {
 	return list, err
 }
 
-// lines reads JSONL that starts on the given line.
-func lines(data []byte, line int) ([]Item, error) {
-	var list []Item
-	for ; len(data) > 0; line++ {
-		var text []byte
-		text, data, _ = bytes.Cut(data, []byte("\n"))
-		if len(text) > MaxLine {
-			return nil, &syntaxError{Line: line, Msg: fmt.Sprintf("the line has %d bytes, at most %d are allowed", len(text), MaxLine)}
+// streamLines reads JSONL.
+func streamLines(r *bufio.Reader, take func(Item)) error {
+	var long []byte // of a line that does not fit into the buffer of r
+	for line := 1; ; line++ {
+		row, size, err := nextLine(r, &long)
+		if size > MaxLine {
+			return &syntaxError{Line: line, Msg: fmt.Sprintf("the line has %d bytes, at most %d are allowed", size, MaxLine)}
 		}
-		if text, _ = trim(text, line); len(text) == 0 {
-			continue
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
 		}
-		p := newReader(text, line)
-		v, err := p.value()
-		if err == nil {
-			err = p.end()
+		if err := jsonLine(row, line, take); err != nil {
+			return err
 		}
 		if err != nil {
-			return nil, err
+			return nil
 		}
-		list = append(list, Item{Value: v, Line: line})
 	}
-	return list, nil
+}
+
+// nextLine returns a line without its end, and its size. One that is too long is
+// passed over. The line is good until the next one is read.
+func nextLine(r *bufio.Reader, long *[]byte) (row []byte, size int, err error) {
+	*long = (*long)[:0]
+	for {
+		part, err := r.ReadSlice('\n')
+		size += len(part)
+		if err == nil {
+			size--
+		}
+		if len(*long) == 0 && !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSuffix(part, []byte("\n")), size, err
+		}
+		if size <= MaxLine {
+			*long = append(*long, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSuffix(*long, []byte("\n")), size, err
+		}
+	}
+}
+
+// jsonLine reads one line of JSONL; a blank one has no item.
+func jsonLine(text []byte, line int, take func(Item)) error {
+	if len(text) > MaxLine {
+		return &syntaxError{Line: line, Msg: fmt.Sprintf("the line has %d bytes, at most %d are allowed", len(text), MaxLine)}
+	}
+	if text, _ = trim(text, line); len(text) == 0 {
+		return nil
+	}
+	p := newReader(text, line)
+	it, err := p.item("")
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return err
+	}
+	take(it)
+	return nil
 }
 
 // trim removes white space around data, as Python's strip does (U+001C to

@@ -11,13 +11,19 @@ import (
 // maxDepth bounds the nesting of a value: deeper ones would exhaust the stack.
 const maxDepth = 1000
 
+// maxValues bounds the values of one item.
+const maxValues = 1 << 20
+
 // reader reads JSON and keeps track of lines, which encoding/json does not give
 // for the elements of a list. Unlike it, and like Python, it accepts NaN and
 // infinities as float64.
 type reader struct {
-	data  []byte
-	pos   int
-	depth int
+	data   []byte
+	pos    int
+	depth  int
+	values int // read so far, of an item
+
+	repeated string // a key that stood twice in one object since it was last taken
 
 	counted int // up to where lines are counted
 	line    int // of data[counted]
@@ -75,7 +81,8 @@ func (p *reader) end() error {
 	return nil
 }
 
-// found describes what stands at the current position.
+// found describes what stands at the current position. It shows one character: what
+// is no JSON may be a file of keys.
 func (p *reader) found() string {
 	if p.pos >= len(p.data) {
 		return "end"
@@ -88,10 +95,16 @@ func (p *reader) found() string {
 }
 
 func (p *reader) value() (any, error) {
+	if p.values++; p.values > maxValues {
+		return nil, p.fail("more than %d values in one task", maxValues)
+	}
 	switch c := p.peek(); {
 	case c == '{':
 		m := map[string]any{}
 		err := p.object(func(key string) error {
+			if _, twice := m[key]; twice {
+				p.repeated = key
+			}
 			v, err := p.value()
 			m[key] = v
 			return err
@@ -111,6 +124,16 @@ func (p *reader) value() (any, error) {
 		return p.number()
 	}
 	return p.word()
+}
+
+// item reads a value that stands for an item.
+func (p *reader) item(key string) (Item, error) {
+	it := Item{Key: key, Line: p.lineHere()}
+	p.repeated = ""
+	var err error
+	it.Value, err = p.value()
+	it.repeated = p.repeated
+	return it, err
 }
 
 func (p *reader) word() (any, error) {
@@ -180,7 +203,7 @@ func (p *reader) object(each func(key string) error) error {
 			return err
 		}
 		if p.peek() != ':' {
-			return p.fail("colon expected after key %q, found %s", key, p.found())
+			return p.fail("colon expected after a key, found %s", p.found())
 		}
 		p.pos++
 		p.space()
@@ -226,7 +249,7 @@ func (p *reader) unescape(start int) (string, error) {
 	var s string
 	if err := json.Unmarshal(p.data[start:p.pos], &s); err != nil {
 		p.pos = start
-		return "", p.fail("a string with an invalid escape: %v", err)
+		return "", p.fail("a string with an invalid escape")
 	}
 	return s, nil
 }
@@ -241,9 +264,8 @@ func (p *reader) number() (any, error) {
 		p.pos++
 	}
 	if !validNumber(p.data[start:p.pos]) {
-		text := p.data[start:p.pos]
 		p.pos = start
-		return nil, p.fail("%q is not a JSON number", text)
+		return nil, p.fail("not a JSON number")
 	}
 	return json.Number(p.data[start:p.pos]), nil
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -41,10 +42,10 @@ type Rules struct {
 // NewSet returns a set of tasks from a source of your own after the same
 // scrutiny as Load's. It fails with an *Error that names every problem.
 func NewSet(tasks []Task, rules Rules) (Set, error) {
-	return newSet(slices.Clone(tasks), rules, &problems{})
+	return newSet(context.Background(), slices.Clone(tasks), rules, &problems{})
 }
 
-func newSet(tasks []Task, rules Rules, ps *problems) (Set, error) {
+func newSet(ctx context.Context, tasks []Task, rules Rules, ps *problems) (Set, error) {
 	s := Set{tasks: tasks}
 	if len(tasks) == 0 && len(ps.list) == 0 {
 		ps.add(ps.path, "", "no tasks")
@@ -55,7 +56,10 @@ func newSet(tasks []Task, rules Rules, ps *problems) (Set, error) {
 		return Set{}, ps.err()
 	}
 	for i := range tasks {
-		l.lint(tasks[i], ps)
+		if ctx.Err() != nil {
+			return Set{}, fmt.Errorf("check tasks: %w", context.Cause(ctx))
+		}
+		l.lint(tasks, i, ps)
 	}
 	s.divide(ps)
 	l.overlap(&s, ps)
@@ -71,12 +75,12 @@ func newSet(tasks []Task, rules Rules, ps *problems) (Set, error) {
 type linter struct {
 	rules          Rules
 	prompt, system *template.Template
-	ids            map[string]Task
+	ids            map[string]int      // position of the first task of an id
 	shown          [][sha256.Size]byte // what the target would see, by position
 }
 
 func newLinter(r Rules) (*linter, error) {
-	l := &linter{rules: r, ids: map[string]Task{}}
+	l := &linter{rules: r, ids: map[string]int{}}
 	var err error
 	if l.prompt, err = parseTemplate("tasks.prompt", r.Prompt); err != nil {
 		return nil, err
@@ -100,8 +104,9 @@ func parseTemplate(name, text string) (*template.Template, error) {
 	return t, nil
 }
 
-func (l *linter) lint(t Task, ps *problems) {
-	l.lintID(t, ps)
+func (l *linter) lint(tasks []Task, i int, ps *problems) {
+	t := tasks[i]
+	l.lintID(tasks, i, ps)
 	l.lintPrompt(t, ps)
 	if slices.Contains(t.Gold, "") {
 		ps.about(t, "gold holds an empty answer: an empty answer must not pass")
@@ -113,15 +118,18 @@ func (l *linter) lint(t Task, ps *problems) {
 	l.lintChecks(t, ps)
 }
 
-func (l *linter) lintID(t Task, ps *problems) {
+func (l *linter) lintID(tasks []Task, i int, ps *problems) {
+	t := tasks[i]
 	if t.ID == "" {
 		ps.about(t, "no id")
 		return
 	}
-	first, twice := l.ids[t.ID]
-	switch {
-	case !twice:
-		l.ids[t.ID] = t
+	place, twice := l.ids[t.ID]
+	if !twice {
+		l.ids[t.ID] = i
+		return
+	}
+	switch first := tasks[place]; {
 	case first.Split != t.Split:
 		ps.about(t, "overlapping splits: the id is in %s and in %s%s; remove one, or rename it if it is another task", t.Split, first.Split, at(first.Origin))
 	default:

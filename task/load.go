@@ -1,19 +1,13 @@
 package task
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
-
-// MaxFile is the largest task file, in bytes.
-const MaxFile = 256 << 20
 
 // RejectedFile is where a review keeps the tasks that it took out of a file
 // beside it. Load passes over it in directories.
@@ -29,6 +23,11 @@ const RejectedFile = "rejected.jsonl"
 // operating system, wrapped; everything else is an *Error that names every
 // problem with its line.
 func Load(path string, rules Rules) (Set, error) {
+	return LoadContext(context.Background(), path, rules)
+}
+
+// LoadContext is Load that ends with ctx, whose cause it then returns, wrapped.
+func LoadContext(ctx context.Context, path string, rules Rules) (Set, error) {
 	sources, err := find(path)
 	if err != nil {
 		return Set{}, err
@@ -36,19 +35,11 @@ func Load(path string, rules Rules) (Set, error) {
 	ps := &problems{path: path}
 	var tasks []Task
 	for _, src := range sources {
-		list, err := src.read(ps)
-		if err != nil {
+		if tasks, err = src.read(ctx, tasks, ps); err != nil {
 			return Set{}, err
 		}
-		tasks = append(tasks, list...)
 	}
-	return newSet(tasks, rules, ps)
-}
-
-// source is one file to read, and the split that its place stands for.
-type source struct {
-	path  string
-	split Split
+	return newSet(ctx, tasks, rules, ps)
 }
 
 // find lists the files to read.
@@ -157,111 +148,4 @@ func bad(path, format string, args ...any) error {
 	ps := problems{path: path}
 	ps.add(path, "", format, args...)
 	return ps.err()
-}
-
-// read reads the tasks of one file. What is wrong with them goes to ps; the
-// error is the operating system's.
-func (s source) read(ps *problems) ([]Task, error) {
-	data, err := readFile(s.path)
-	if errors.Is(err, errTooLarge) {
-		ps.add(s.path, "", "%v", err)
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load tasks: %w", err)
-	}
-	list, err := s.items(data)
-	if err != nil {
-		ps.list = append(ps.list, s.problem(err))
-		return nil, nil
-	}
-	if len(list) == 0 && s.split != "" {
-		ps.add(s.path, "", "the %s split is empty: the file holds no tasks", s.split)
-	}
-	tasks := make([]Task, 0, len(list))
-	for _, it := range list {
-		t, err := decode(it, fmt.Sprintf("%s:%d", s.path, it.Line))
-		for _, e := range unjoin(err) {
-			ps.about(t, "%v", e)
-		}
-		if err != nil {
-			continue // further faults of it would only follow from this one
-		}
-		if s.split != "" && t.Split != "" && t.Split != s.split {
-			ps.about(t, "its split field says %s, but it lies in %s", t.Split, s.split)
-		}
-		if s.split != "" {
-			t.Split = s.split
-		}
-		tasks = append(tasks, t)
-	}
-	return tasks, nil
-}
-
-func (s source) problem(err error) Problem {
-	var se *syntaxError
-	if errors.As(err, &se) {
-		return Problem{Origin: fmt.Sprintf("%s:%d", s.path, se.Line), Msg: se.Msg}
-	}
-	return Problem{Origin: s.path, Msg: err.Error()}
-}
-
-// readFile reads a file of at most MaxFile bytes, else fails with errTooLarge.
-func readFile(path string) (data []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > MaxFile {
-		return nil, errTooLarge
-	}
-	var buf bytes.Buffer
-	buf.Grow(int(info.Size()) + bytes.MinRead) // so that reading never has to grow it
-	_, err = buf.ReadFrom(io.LimitReader(f, MaxFile+1))
-	if buf.Len() > MaxFile { // not a regular file, or one that grows
-		err = errTooLarge
-	}
-	return buf.Bytes(), err
-}
-
-var errTooLarge = fmt.Errorf("the file is larger than %d MB", MaxFile>>20)
-
-func (s source) items(data []byte) ([]Item, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if line := invalidUTF8(data); line > 0 {
-		return nil, &syntaxError{Line: line, Msg: "not valid UTF-8: save the file as UTF-8"}
-	}
-	switch ext := strings.ToLower(filepath.Ext(s.path)); ext {
-	case ".jsonl", ".ndjson":
-		return lines(data, 1)
-	case ".json":
-		return items(data, "tasks", "data")
-	case ".yaml", ".yml":
-		return yamlItems(data)
-	case ".csv", ".tsv":
-		return tableItems(data)
-	default:
-		return nil, fmt.Errorf("unknown kind of file %q: .jsonl, .json, .yaml and .csv are read", ext)
-	}
-}
-
-// invalidUTF8 returns the line of the first byte that is not UTF-8, 0 if there
-// is none.
-func invalidUTF8(data []byte) int {
-	if utf8.Valid(data) {
-		return 0
-	}
-	line := 1
-	for row := range bytes.Lines(data) {
-		if !utf8.Valid(row) {
-			return line
-		}
-		line++
-	}
-	return line
 }

@@ -67,6 +67,9 @@ func (s Set) Split(name Split) []Task {
 	return tasks
 }
 
+// Count returns the number of tasks of a split.
+func (s Set) Count(name Split) int { return len(s.splits[name]) }
+
 // Assign divides the tasks by index; the order of the indices becomes the order
 // of Split. Every task must be named exactly once: an error is a fault of the
 // caller, not of the tasks.

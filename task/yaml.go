@@ -1,75 +1,76 @@
 package task
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
-const (
-	// maxYAML bounds the size of a YAML file, whose parser keeps every token.
-	maxYAML = 16 << 20
-	// maxNodes bounds what aliases may expand to: a few lines of them can stand
-	// for more values than fit into memory.
-	maxNodes = 4 << 20
-)
+// maxYAML bounds the size of a YAML file.
+const maxYAML = 16 << 20
 
-// yamlItems reads a list of items, or an object with a list named tasks.
-func yamlItems(data []byte) ([]Item, error) {
+// maxNodes bounds the values of a YAML file.
+const maxNodes = 4 << 20
+
+// eachYAML reads a list of items, or an object with a list named tasks, and calls
+// take with the items in their order. The library keeps a hundred bytes for each of
+// the file. So a list that is written as lists are, an entry from a dash to the next,
+// is given to it in parts; any other text only within the bounds of yamlx.
+func eachYAML(ctx context.Context, data []byte, take func(Item)) error {
 	if len(data) > maxYAML {
-		return nil, fmt.Errorf("the file has %d bytes; YAML is read up to %d, larger sets belong in JSONL", len(data), maxYAML)
-	}
-	if line := tooDeep(data); line > 0 {
-		return nil, &syntaxError{Line: line, Msg: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
-	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, yamlError(err)
+		return fmt.Errorf("the file has %d bytes; YAML is read up to %d, larger sets belong in JSONL", len(data), maxYAML)
 	}
 	r := &yamlReader{anchors: map[string]any{}}
-	var list []Item
+	parts := listParts(data)
+	if len(parts) < 2 {
+		return r.part(yamlPart{text: data}, take)
+	}
+	for _, part := range parts {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := r.part(part, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part reads a text that stands behind others in its file.
+func (r *yamlReader) part(p yamlPart, take func(Item)) error {
+	file, err := yamlx.Parse(p.text)
+	var ye *yamlx.Error
+	if errors.As(err, &ye) {
+		return &syntaxError{Line: max(1, ye.Line) + p.before, Msg: ye.Msg}
+	}
+	if err != nil {
+		return err
+	}
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
 			continue
 		}
-		items, err := r.document(doc.Body)
+		list, err := r.document(doc.Body)
+		var se *syntaxError
+		if errors.As(err, &se) {
+			se.Line += p.before
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, items...)
+		for _, it := range list {
+			it.Line += p.before
+			take(it)
+		}
 	}
-	return list, nil
-}
-
-// tooDeep returns the line at which the nesting of brackets, or of list dashes
-// on one line, passes maxDepth, 0 if it does not. The parser is recursive and
-// would take quadratic time, or the stack, to find out.
-func tooDeep(data []byte) int {
-	depth, line := 0, 1
-	for row := range bytes.Lines(data) {
-		if bytes.Count(row, []byte("- "))+bytes.Count(row, []byte("? ")) > maxDepth && len(bytes.TrimLeft(row, "-? ")) < len(row)-2*maxDepth {
-			return line
-		}
-		for _, c := range row {
-			switch c {
-			case '[', '{':
-				if depth++; depth > maxDepth {
-					return line
-				}
-			case ']', '}':
-				depth = max(0, depth-1)
-			}
-		}
-		line++
-	}
-	return 0
+	return nil
 }
 
 // yamlReader turns nodes into the values that JSON would give, with numbers as
@@ -77,6 +78,7 @@ func tooDeep(data []byte) int {
 type yamlReader struct {
 	anchors map[string]any
 	nodes   int
+	aliased int // values that aliases stand for
 	depth   int
 }
 
@@ -261,9 +263,9 @@ func (r *yamlReader) alias(n *ast.AliasNode) (any, error) {
 	if !ok {
 		return nil, r.fail(n, "alias *%s names no anchor before it", name)
 	}
-	r.nodes += size(v, maxNodes-r.nodes+1)
-	if r.nodes > maxNodes {
-		return nil, r.fail(n, "the aliases of the file stand for more than %d values", maxNodes)
+	r.aliased += size(v, yamlx.MaxValues-r.aliased+1)
+	if r.aliased > yamlx.MaxValues {
+		return nil, r.fail(n, "the aliases of the file stand for more than %d values", yamlx.MaxValues)
 	}
 	return v, nil
 }
@@ -288,14 +290,4 @@ func size(v any, limit int) int {
 		}
 	}
 	return n
-}
-
-// yamlError keeps the parser's line and sentence, without its excerpt of the
-// source.
-func yamlError(err error) error {
-	var ye yaml.Error
-	if errors.As(err, &ye) && ye.GetToken() != nil {
-		return &syntaxError{Line: ye.GetToken().Position.Line, Msg: ye.GetMessage()}
-	}
-	return err
 }

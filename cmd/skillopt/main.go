@@ -35,7 +35,7 @@ func main() {
 		width = 80
 	}
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Width: width, Signals: signals,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: term.IsTerminal(int(os.Stdout.Fd())), Width: width, Signals: signals,
 	}, version))
 }
 

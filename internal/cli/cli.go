@@ -18,8 +18,9 @@ import (
 
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, s Streams, version string) int {
-	out := &screen{w: s.Out}
-	s.Out = out
+	out, errs := onScreen(s.Out), onScreen(s.Err)
+	s.Out, s.Err = out, errs
+	defer func() { _ = errs.end() }() // there is nowhere left to tell it
 	app := &app{Streams: s, version: version}
 	root := app.root()
 	root.SetArgs(args)
@@ -27,8 +28,8 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err := root.ExecuteContext(ctx)
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("print result: %w", out.err)
+	if perr := out.end(); err == nil && perr != nil {
+		err = fmt.Errorf("print result: %w", perr)
 	}
 	if err == nil {
 		return exitOK

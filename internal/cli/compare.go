@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -98,7 +100,7 @@ func (a *app) readSkills(paths ...string) ([]skill.Skill, error) {
 	var out []skill.Skill
 	for _, path := range paths {
 		dir, name := filepath.Split(filepath.Clean(a.absolute(path)))
-		s, err := skill.Read(os.DirFS(filepath.Clean(dir)), name)
+		s, err := skill.Read(userfile.Dir(context.Background(), filepath.Clean(dir), math.MaxInt64), name)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, usagef("%s: found no skill there; give a Markdown file or a directory with SKILL.md", path)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -76,5 +77,7 @@ func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*c
 		}
 		settings = append(settings, s)
 	}
-	return config.Load(config.Options{Path: path, Settings: settings, Dir: a.Dir})
+	return reading(context.Background(), a.Signals, func(ctx context.Context) (*config.Loaded, error) {
+		return config.LoadContext(ctx, config.Options{Path: path, Settings: settings, Dir: a.Dir})
+	})
 }

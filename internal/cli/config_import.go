@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/importer"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 func (a *app) configImport() *cobra.Command {
@@ -98,15 +100,9 @@ func (a *app) imported(file, out string, overrides []string) ([]byte, importer.R
 	return text, report, nil
 }
 
-// readSource reads a file as far as it takes to see that it is too large for a
-// configuration: _base_ may name a device.
+// readSource reads a file. _base_ may name a device.
 func readSource(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	return io.ReadAll(io.LimitReader(f, importer.MaxFile+1))
+	return userfile.Read(context.Background(), path, config.MaxFile)
 }
 
 // rebased turns a path from the working directory into one from the folder of

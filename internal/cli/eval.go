@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 type evalFlags struct {
@@ -125,12 +128,13 @@ func (a *app) writeEvaluation(out io.Writer, e *skillopt.Evaluation) error {
 // isList reports whether a YAML file holds a list, as tasks do, by itself or
 // under tasks, and not the mapping of a config.
 func isList(path string) bool {
-	data, err := os.ReadFile(path)
+	f, err := userfile.Open(context.Background(), path, task.MaxFile)
 	if err != nil {
 		return false
 	}
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSpace(line)
+	defer func() { _ = f.Close() }() // it was only read
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
 		if line != "" && line != "---" && line != "tasks:" && !strings.HasPrefix(line, "#") {
 			return line == "-" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "[")
 		}

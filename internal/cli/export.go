@@ -26,6 +26,9 @@ func (a *app) runsExport() *cobra.Command {
 run recorded. From a cassette anybody can repeat the run with the same config and
 tasks, without a network or a key: skillopt train CONFIG --replay FILE.
 
+A file or another program gets the skill byte for byte. On a terminal characters
+that would steer it are shown as escapes, such as \u001b.
+
 A cassette holds what models, agents and checks answered, not what they were
 asked. Keys are taken out: what has the shape of one, and the values of the
 variables that the run's config names. With --config those of another config are
@@ -58,7 +61,11 @@ func (a *app) export(dir, to string) error {
 		return err
 	}
 	if to == "-" {
-		_, err := fmt.Fprint(data(a.Out), text)
+		out := data(a.Out)
+		if a.Shown {
+			out = a.Out // somebody looks at it; a file or another program gets it byte for byte
+		}
+		_, err := fmt.Fprint(out, text)
 		return err
 	}
 	path := a.absolute(to)

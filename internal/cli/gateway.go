@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 type gatewayFlags struct {
@@ -111,9 +111,9 @@ func (a *app) gatewayKey(f gatewayFlags, lookup func(string) (string, bool)) (st
 		}
 		return v, nil
 	case f.keyFile != "":
-		data, err := os.ReadFile(a.absolute(f.keyFile))
+		data, err := userfile.Read(context.Background(), a.absolute(f.keyFile), maxKey)
 		if err != nil {
-			return "", usagef("--key-file %s: %v; leave the flag out for a random key", f.keyFile, reasonOf(err))
+			return "", usagef("--key-file %s: %v; leave the flag out for a random key", f.keyFile, userfile.Reason(err))
 		}
 		key := strings.TrimSpace(string(data))
 		if key == "" {
@@ -271,10 +271,13 @@ func tokensText(t skillopt.TokenSummary, usd *float64) string {
 
 // printLine prints a document on one line.
 func printLine(w io.Writer, v any) error {
-	enc := json.NewEncoder(data(w))
+	enc := json.NewEncoder(onScreen(w))
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
 	return nil
 }
+
+// maxKey is the size of the largest file with a key, in bytes.
+const maxKey = 64 << 10

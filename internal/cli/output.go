@@ -113,9 +113,10 @@ func printError(w io.Writer, err error, asJSON bool) {
 	fmt.Fprintf(w, "skillopt: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n  "))
 }
 
-// printJSON prints one document.
+// printJSON prints one document. Characters that steer a terminal are escaped in it
+// as JSON escapes them.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(data(w))
+	enc := json.NewEncoder(onScreen(w))
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
@@ -128,7 +129,7 @@ func printJSON(w io.Writer, v any) error {
 // among the events.
 func (a *app) results() io.Writer {
 	if a.events == "-" {
-		return &screen{w: a.Err}
+		return onScreen(a.Err)
 	}
 	return a.Out
 }
@@ -147,6 +148,7 @@ type Streams struct {
 	Out, Err io.Writer
 	Dir      string // working directory
 	Terminal bool   // Err is a terminal: progress is drawn, questions are asked
+	Shown    bool   // Out is a terminal: also documents are shown with escapes
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
 }

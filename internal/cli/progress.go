@@ -19,7 +19,7 @@ import (
 // elsewhere. Lines that report a decision stay.
 type progress struct {
 	mu       sync.Mutex
-	w        io.Writer
+	w        io.Writer // text that is printable goes there, and what moves the cursor
 	terminal bool
 	width    int
 	now      func() time.Time
@@ -39,7 +39,7 @@ type progress struct {
 }
 
 func newProgress(s Streams) *progress {
-	return &progress{w: s.Err, terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
+	return &progress{w: data(s.Err), terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
 }
 
 // handle takes one event.
@@ -158,7 +158,7 @@ func (p *progress) line(format string, args ...any) {
 		if p.terminal {
 			one = fold(one, p.width-1)
 		}
-		fmt.Fprintln(p.w, one)
+		fmt.Fprintln(p.w, printable(one))
 	}
 	p.draw(true)
 }
@@ -289,10 +289,7 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 	if a.events == "" {
 		return show, view.end, nil
 	}
-	w := a.Out
-	if s, ok := w.(*screen); ok {
-		w = s.w // that nobody reads events is no failure of the run
-	}
+	w := device(a.Out) // that nobody reads events is no failure of the run
 	done := view.end
 	if a.events != "-" {
 		path := a.events
@@ -313,7 +310,7 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 		}
 		line, err := event.Marshal(e, time.Now())
 		if err == nil {
-			_, err = w.Write(append(line, '\n'))
+			_, err = io.WriteString(w, printable(string(line))+"\n")
 		}
 		if err != nil {
 			broken = true

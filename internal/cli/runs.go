@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -140,9 +142,12 @@ func (a *app) readRun(path string) (runView, error) {
 	return v, nil
 }
 
+// maxRunFile bounds a file of a run, in bytes.
+const maxRunFile = 1 << 30
+
 // readJSON reads a projection; one that was not written yet is empty.
 func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := userfile.Read(context.Background(), path, maxRunFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -491,7 +496,7 @@ func (a *app) skillVersion(dir, version string) (string, error) {
 		}
 		name = fmt.Sprintf("skills/skill_v%04d.md", step)
 	}
-	data, err := os.ReadFile(filepath.Join(a.absolute(dir), filepath.FromSlash(name)))
+	data, err := userfile.Read(context.Background(), filepath.Join(a.absolute(dir), filepath.FromSlash(name)), maxRunFile)
 	if err != nil {
 		return "", usagef("run %s has no version %s yet", dir, version)
 	}

@@ -3,39 +3,92 @@ package cli
 import (
 	"io"
 	"strings"
-	"unicode"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/plain"
 )
 
-// screen is where text for people goes. What models and task files say could
-// steer a terminal: it replaces every control character but the ends of lines
-// and tabs. It remembers the first failure to write, which the many small prints
-// of a result do not look at.
+// screen is where text for people goes: standard output and standard error of every
+// command, so that nothing gets around it. What models, tasks, servers and files say
+// could steer a terminal: every character that could is written as an escape. Our
+// own sequences go to data. It remembers the first failure to write, which the many
+// small prints of a result do not look at. It may be written to concurrently.
 type screen struct {
-	w   io.Writer
-	err error
+	w io.Writer
+
+	mu   sync.Mutex
+	err  error
+	rest string // the beginning of a character, or of a line's end, whose rest is to come
+}
+
+// onScreen is w as a screen.
+func onScreen(w io.Writer) *screen {
+	if s, ok := w.(*screen); ok {
+		return s
+	}
+	return &screen{w: w}
 }
 
 func (s *screen) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	if _, s.err = io.WriteString(s.w, printable(string(p))); s.err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.rest + string(p)
+	whole := len(text) - unfinished(text)
+	text, s.rest = text[:whole], text[whole:]
+	if s.print(printable(text)) != nil {
 		return 0, s.err
 	}
 	return len(p), nil
 }
 
-// exact is a screen's own writer, for what other programs read.
+func (s *screen) print(text string) error {
+	if s.err == nil && text != "" {
+		_, s.err = io.WriteString(s.w, text)
+	}
+	return s.err
+}
+
+// end writes what no rest came for, and returns the first failure.
+func (s *screen) end() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rest := s.rest
+	s.rest = ""
+	return s.print(printable(rest))
+}
+
+// unfinished is the length of what text ends in that only more bytes make a
+// character, or tell a line's end from what moves a cursor.
+func unfinished(text string) int {
+	if strings.HasSuffix(text, "\r") {
+		return 1
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if b := text[len(text)-n]; utf8.RuneStart(b) {
+			if b >= utf8.RuneSelf && !utf8.FullRuneInString(text[len(text)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// exact is a screen's own writer, for what other programs read and for sequences
+// of our own.
 type exact struct{ s *screen }
 
 func (e exact) Write(p []byte) (n int, err error) {
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
 	if e.s.err == nil {
 		n, e.s.err = e.s.w.Write(p)
 	}
 	return n, e.s.err
 }
 
-// data is where w writes without replacing anything.
+// data is where w writes without escapes.
 func data(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return exact{s}
@@ -43,20 +96,18 @@ func data(w io.Writer) io.Writer {
 	return w
 }
 
-// printable replaces control characters, and those that turn the direction of
-// text around, so that what is shown is what is there.
-func printable(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
+// device is what a screen writes to, for a program that is given it.
+func device(w io.Writer) io.Writer {
+	if s, ok := w.(*screen); ok {
+		return s.w
+	}
+	return w
 }
+
+// printable is text in which every character that steers a terminal, turns the
+// direction of text around or hides is an escape such as \u001b, so that what is
+// shown is what is there. JSON stays the same JSON.
+func printable(text string) string { return plain.Shown(text) }
 
 // oneLine is printable text that cannot begin a line of its own.
 func oneLine(text string) string {

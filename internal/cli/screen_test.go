@@ -2,28 +2,30 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/plain"
 )
 
 // hostile is what a model could say to a terminal.
-const hostile = "a\x1b[2J\x1b]0;title\x07b\rc\u009b31md\u202ee"
+const hostile = "a\x1b[2J\x1b]0;title\x07b\rc\u009b31md\u202ee\x7f\u2028f\u200bg\U000e0041"
 
 func steers(text string) bool {
-	return strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), func(r rune) bool { return unicode.IsControl(r) || r == '\u202e' })
+	return strings.ContainsFunc(text, plain.Steers)
 }
 
 func TestPrintable(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"plain\ttext\r\nÜ 任务\n": "plain\ttext\nÜ 任务\n", "\x1b[2J": "\ufffd[2J", "a\rb": "a\ufffdb", "\x9b31m": "\ufffd31m", "\u202e\x7f": "\ufffd\ufffd",
+		"plain\ttext\r\nÜ 任务\n": "plain\ttext\nÜ 任务\n", "\x1b[2J": `\u001b[2J`, "a\rb": `a\u000db`, "\x9b31m": `\x9b31m`, "\u202e\x7f": `\u202e\u007f`,
 	} {
 		if got := printable(in); got != want {
 			t.Errorf("printable(%q) = %q, want %q", in, got, want)
@@ -58,6 +60,60 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	out.Reset()
 	if code := Main(t.Context(), []string{"runs", "export", dir}, s, "test"); code != exitOK || out.String() != hostile {
 		t.Errorf("an export is what the skill is: code %d, %q", code, &out)
+	}
+	out.Reset()
+	s.Shown = true
+	if code := Main(t.Context(), []string{"runs", "export", dir}, s, "test"); code != exitOK || steers(out.String()) || !strings.Contains(out.String(), `a\u001b[2J`) {
+		t.Errorf("an export on a terminal: code %d, %q", code, &out)
+	}
+}
+
+func TestScreen(t *testing.T) {
+	t.Parallel()
+	text := "a\r\nb\rc" + hostile + "\u00e9\U0001f642\xe2\x82"
+	for size := 1; size < 8; size++ {
+		var out bytes.Buffer
+		s := &screen{w: &out}
+		for rest := []byte(text); len(rest) > 0; {
+			n, err := s.Write(rest[:min(size, len(rest))])
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := s.end(); err != nil || out.String() != printable(text) {
+			t.Errorf("in pieces of %d: %q, want %q (%v)", size, &out, printable(text), err)
+		}
+	}
+}
+
+// JSON is escaped as JSON escapes: the same document, and nothing that steers.
+func TestJSONDoesNotSteer(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	for _, print := range []func(io.Writer, any) error{printJSON, printLine} {
+		out.Reset()
+		if err := print(&screen{w: &out}, map[string]string{"text": hostile}); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]string
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["text"] != hostile || steers(out.String()) {
+			t.Errorf("%q (%v)", &out, err)
+		}
+	}
+	var events, errs bytes.Buffer
+	a := &app{Streams: Streams{Out: &screen{w: &events}, Err: &screen{w: &errs}}, events: "-"}
+	sink, _, err := a.eventSinks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink(event.Warning{Text: hostile})
+	var got struct{ Text string }
+	if err := json.Unmarshal(events.Bytes(), &got); err != nil || got.Text != hostile || steers(events.String()) {
+		t.Errorf("%q (%v)", &events, err)
+	}
+	if steers(errs.String()) || !strings.Contains(errs.String(), `\u001b[2J`) {
+		t.Errorf("%q", &errs)
 	}
 }
 

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -29,18 +31,25 @@ with its file, line and item. No model is called.`,
 		Example: `  skillopt tasks lint my-skill
   skillopt tasks lint tasks.jsonl`,
 		Args: exactly(1, "a config, a directory or a task file"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.lint(args[0], sets) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.lint(cmd.Context(), args[0], sets) },
 	}
 	addSet(c, &sets)
 	return c
 }
 
-func (a *app) lint(path string, sets []string) error {
+// lintMemory is what memory is collected at, in bytes, however much of it is in use:
+// half of what many tasks take while they are checked is not needed any more.
+const lintMemory = 96 << 20
+
+func (a *app) lint(ctx context.Context, path string, sets []string) error {
+	debug.SetMemoryLimit(min(lintMemory, debug.SetMemoryLimit(-1)))
 	l, err := a.configOrTasks(path, sets)
 	if err != nil {
 		return err
 	}
-	report, err := skillopt.CheckTasks(l.Config, skillopt.WithLoaded(l))
+	report, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.TaskReport, error) {
+		return skillopt.CheckTasksContext(ctx, l.Config, skillopt.WithLoaded(l))
+	})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (a *app) review(path string, f reviewFlags) error {
 	}
 	w := &walk{app: a, flags: f, out: a.Out, in: bufio.NewReader(a.In), lookup: l.Lookup}
 	if a.json {
-		w.out = &screen{w: a.Err}
+		w.out = onScreen(a.Err)
 	}
 	for _, file := range files {
 		r, err := draft.OpenReview(file)
@@ -428,7 +428,7 @@ func (w *walk) edit(r *draft.Review, i int) (err error) {
 // own choice and sees what ordinary programs need, and no keys.
 func (w *walk) runEditor(argv []string, path string) error {
 	cmd := exec.Command(argv[0], append(slices.Clone(argv[1:]), path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.app.In, w.app.Err, w.app.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.app.In, device(w.app.Err), device(w.app.Err)
 	cmd.Dir = w.app.Dir
 	cmd.Env = env.Allowed(w.lookup)
 	for _, name := range []string{"TERM", "COLORTERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"} {

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
@@ -45,10 +47,17 @@ func (p Problem) Error() string {
 // Error is everything that is wrong with a configuration, at once.
 type Error struct{ Problems []Problem }
 
+// maxPrinted bounds the lines of a message: one screen says as much as thousands.
+const maxPrinted = 50
+
 func (e *Error) Error() string {
-	lines := make([]string, len(e.Problems))
+	var lines []string
 	for i, p := range e.Problems {
-		lines[i] = p.Error()
+		if i == maxPrinted {
+			lines = append(lines, "and "+plural.Of(len(e.Problems)-i, "more problem", "more problems"))
+			break
+		}
+		lines = append(lines, p.Error())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -193,6 +202,10 @@ func (d *decoder) structure(dst reflect.Value, key string, v any) {
 func (d *decoder) unknown(t reflect.Type, path, name string) {
 	names := keysOf(t)
 	hint := ""
+	if !keyName.MatchString(name) { // the line of some other file, which may be a secret
+		d.problems = append(d.problems, Problem{Key: strings.TrimSuffix(path, name) + "(a key that is no name)", Origin: originOf(d.origins, path), Found: "an unknown key", Want: strings.Join(names, ", ")})
+		return
+	}
 	if near, ok := nearest.Of(name, names); ok {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
@@ -306,13 +319,26 @@ func describe(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return strconv.Quote(v)
+		return strconv.Quote(shortened(v))
 	case map[string]any:
 		return "a mapping"
 	case []any:
 		return "a list"
 	}
 	return fmt.Sprint(v)
+}
+
+// keyName is what a key looks like that may be repeated in a message.
+var keyName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,39}$`)
+
+// maxShown bounds what a message repeats of a value, in bytes.
+const maxShown = 200
+
+func shortened(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "..."
 }
 
 func fieldByKey(dst reflect.Value, name string) (reflect.Value, bool) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
@@ -84,6 +85,10 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 	out := variable.ReplaceAllStringFunc(text, func(m string) string {
 		name := variable.FindStringSubmatch(m)[1]
 		v, ok := l.lookup(name)
+		if l.expanded += len(v); l.expanded > maxExpanded {
+			l.tooLong(d, at.key)
+			return ""
+		}
 		if !ok {
 			d.fail(at.key, m+", a variable that is not set", "a variable of the environment or of the .env file beside the config", "export "+name+"=...")
 		}
@@ -107,6 +112,14 @@ func (l *loader) expandText(d *decoder, text string, at spot) any {
 		return out // what expects nothing in particular gets what is there
 	}
 	return s.Value
+}
+
+// tooLong says once that the variables of a config stand for too much.
+func (l *loader) tooLong(d *decoder, key string) {
+	if !l.overlong {
+		d.fail(key, "variables that stand for more than "+userfile.Size(maxExpanded)+" in all", "shorter values, or fewer of them", "")
+	}
+	l.overlong = true
 }
 
 // minSecret is the length in bytes from which the value of a variable is taken

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/joho/godotenv"
-
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // Setting is one value from outside the files: `--set a.b=c` or a flag.
@@ -47,15 +46,18 @@ type Loaded struct {
 // beside the config.
 func (l *Loaded) Lookup(name string) (string, bool) { return l.lookup(name) }
 
-// Load reads all layers (defaults, extends, file, settings), checks the result
-// and resolves relative paths. What is wrong with the content comes as *Error,
-// with every problem that was found.
-func Load(opts Options) (*Loaded, error) {
+// Load is LoadContext that nothing ends.
+func Load(opts Options) (*Loaded, error) { return LoadContext(context.Background(), opts) }
+
+// LoadContext reads all layers (defaults, extends, file, settings), checks the
+// result and resolves relative paths. What is wrong with the content comes as
+// *Error, with every problem that was found.
+func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 	l := &loader{opts: opts, tree: map[string]any{}, origins: map[string]string{}, dirs: map[string]string{}}
 	if l.opts.Lookup == nil {
 		l.opts.Lookup = os.LookupEnv
 	}
-	main, err := l.files()
+	main, err := l.files(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +79,19 @@ type loader struct {
 	dotenv  map[string]string
 	secrets []string // values of variables
 	read    []string // files
+
+	expanded int  // bytes that variables have stood for
+	overlong bool // that was too much, and has been said
 }
 
+// Bounds of what is read.
+const (
+	MaxFile    = 1 << 20 // bytes of a config file, and of .env
+	MaxExtends = 32      // files that build upon each other
+)
+
 // files merges the main file and what it extends; it returns the main file.
-func (l *loader) files() (string, error) {
+func (l *loader) files(ctx context.Context) (string, error) {
 	if l.opts.Path == "" {
 		return "", nil
 	}
@@ -91,47 +102,26 @@ func (l *loader) files() (string, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, "config.yaml")
 	}
-	if err := l.readDotenv(filepath.Join(filepath.Dir(path), ".env")); err != nil {
+	if err := l.readDotenv(ctx, filepath.Join(filepath.Dir(path), ".env")); err != nil {
 		return "", err
 	}
-	return path, l.file(path, nil)
-}
-
-// readDotenv reads variables from a file that may be absent. What the parser says
-// of a bad line quotes the rest of the file, and with it the keys.
-func (l *loader) readDotenv(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return problem(l.show(path), reason(err), "a readable file with lines of NAME=value")
-	}
-	if l.dotenv, err = godotenv.UnmarshalBytes(data); err != nil {
-		return problem(fmt.Sprintf("%s:%d", l.show(path), brokenLine(string(data))), "a line that cannot be read", "lines of NAME=value")
-	}
-	return nil
-}
-
-// brokenLine returns the line after the longest beginning that can be read.
-func brokenLine(text string) int {
-	lines := strings.SplitAfter(text, "\n")
-	for n := len(lines) - 1; n > 0; n-- {
-		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {
-			return n + 1
-		}
-	}
-	return 1
+	return path, l.file(ctx, path, nil)
 }
 
 // file merges what path extends, then path itself.
-func (l *loader) file(path string, seen []string) error {
+func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	if slices.Contains(seen, path) {
 		return problem(path, "a circle: "+strings.Join(append(seen, path), " extends "), "extends without circles")
 	}
-	data, err := os.ReadFile(path)
+	if len(seen) == MaxExtends { // links to folders can make a circle of ever new names
+		return problem(l.show(path), fmt.Sprintf("more than %d files that extend each other", MaxExtends), "fewer, and no circle")
+	}
+	data, err := userfile.Read(ctx, path, MaxFile)
+	if ctx.Err() != nil {
+		return fmt.Errorf("read config: %w", context.Cause(ctx))
+	}
 	if err != nil {
-		return &Error{Problems: []Problem{{Key: l.show(path), Found: reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
+		return &Error{Problems: []Problem{{Key: l.show(path), Found: userfile.Reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
 	}
 	l.read = append(l.read, path)
 	layer, lines, err := parse(l.show(path), data)
@@ -143,7 +133,7 @@ func (l *loader) file(path string, seen []string) error {
 		return problem(fmt.Sprintf("%s:%d: extends", l.show(path), lines["extends"]), describe(layer["extends"]), "text, the path of one config file")
 	}
 	if base != "" {
-		if err := l.file(resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
+		if err := l.file(ctx, resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
 			return err
 		}
 	}
@@ -311,14 +301,6 @@ func problem(key, found, want string) error {
 	return &Error{Problems: []Problem{{Key: key, Found: found, Want: want}}}
 }
 
-func reason(err error) string {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
-}
-
 // ParseSetting reads "a.b=c"; the value is YAML. The value of a key that holds
 // text may be written as it is: `tasks.prompt=Question: {{question}}`.
 func ParseSetting(text string) (Setting, error) {
@@ -327,7 +309,7 @@ func ParseSetting(text string) (Setting, error) {
 		return Setting{}, problem("--set "+text, "no key=value", "for example --set train.epochs=2")
 	}
 	var v any
-	err := yaml.Unmarshal([]byte(raw), &v)
+	_, err := yamlx.Decode([]byte(raw), &v)
 	if _, isText := v.(string); holdsText(key) && (err != nil || !isText && v != nil) {
 		v, err = raw, nil
 	}

@@ -5,27 +5,16 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
-	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // parse reads one YAML document as plain values, with the line of each key.
 func parse(name string, data []byte) (tree map[string]any, lines map[string]int, err error) {
-	// The library panics on some malformed documents.
-	defer func() {
-		if r := recover(); r != nil {
-			tree, lines, err = nil, nil, problem(name, fmt.Sprintf("YAML that cannot be read (%v)", r), "one YAML mapping")
-		}
-	}()
-	file, err := parser.ParseBytes(data, 0)
+	file, err := yamlx.Decode(data, &tree)
 	if err != nil {
-		return nil, nil, unreadable(name, "read", err)
-	}
-	if err := yaml.Unmarshal(data, &tree); err != nil {
-		return nil, nil, unreadable(name, "used", err)
+		return nil, nil, unreadable(name, err)
 	}
 	if tree == nil {
 		tree = map[string]any{}
@@ -46,13 +35,21 @@ func parse(name string, data []byte) (tree map[string]any, lines map[string]int,
 	return tree, lines, nil
 }
 
-// unreadable says where the YAML is wrong, with the lines around it.
-func unreadable(name, what string, err error) error {
-	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
-		name = fmt.Sprintf("%s:%d", name, at.GetToken().Position.Line)
+// unreadable says where the YAML is wrong. It shows nothing of the file: what is no
+// config may be a file of keys.
+func unreadable(name string, err error) error {
+	found := err.Error()
+	var at *yamlx.Error
+	if errors.As(err, &at) {
+		found = at.Msg
+		if at.Line > 0 {
+			name = fmt.Sprintf("%s:%d", name, at.Line)
+		}
+		if at.Column > 0 {
+			found += fmt.Sprintf(" (column %d)", at.Column)
+		}
 	}
-	return problem(name, "YAML that cannot be "+what+":\n"+redact.New().Text(yaml.FormatError(err, false, true)), "one YAML mapping")
+	return problem(name, "YAML that cannot be read: "+found, "one YAML mapping")
 }
 
 func holdsValue(doc *ast.DocumentNode) bool {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
+	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -72,7 +73,7 @@ type proposal struct {
 // readReply reads what a call brought. The error says why the reply is of no
 // use; what is wrong with a single task stands in its proposal.
 func readReply(text string) ([]proposal, error) {
-	reply, err := jsonx.Object(text)
+	reply, err := jsonx.UniqueObject(text)
 	if err != nil {
 		return nil, fmt.Errorf("draft: %w", err)
 	}
@@ -95,13 +96,14 @@ func (c *candidate) read(v any) (err error) {
 	if !ok {
 		return errors.New("it is no object")
 	}
-	c.prompt = strings.TrimSpace(textOf(m["prompt"]))
+	raw := textOf(m["prompt"])
+	c.prompt = strings.TrimSpace(plain.Text(raw))
 	switch {
 	case c.prompt == "":
 		return errors.New("it has no prompt")
 	case len(c.prompt) > maxPrompt:
 		return fmt.Errorf("its prompt has %d bytes, at most %d are allowed", len(c.prompt), maxPrompt)
-	case strings.ContainsRune(c.prompt, 0):
+	case strings.ContainsRune(raw, 0):
 		return errors.New("its prompt holds a zero byte")
 	}
 	if c.line, ok = whole(m["line"]); !ok {
@@ -142,7 +144,11 @@ func readGold(v any) ([]string, error) {
 	}
 	var gold []string
 	for _, one := range list {
-		text := strings.TrimSpace(textOf(one))
+		raw := textOf(one)
+		if strings.ContainsRune(raw, 0) {
+			return nil, errors.New("an expected answer holds a zero byte")
+		}
+		text := strings.TrimSpace(plain.Text(raw))
 		if text != "" && !slices.Contains(gold, text) {
 			gold = append(gold, text)
 		}
@@ -154,8 +160,8 @@ func readGold(v any) ([]string, error) {
 		return nil, fmt.Errorf("it has %d expected answers, at most %d are allowed", len(gold), maxGold)
 	}
 	for _, g := range gold {
-		if len(g) > maxGoldSize || strings.ContainsRune(g, 0) {
-			return nil, fmt.Errorf("an expected answer is longer than %d bytes, or holds a zero byte", maxGoldSize)
+		if len(g) > maxGoldSize {
+			return nil, fmt.Errorf("an expected answer is longer than %d bytes", maxGoldSize)
 		}
 	}
 	return gold, nil
@@ -199,7 +205,7 @@ func readCheck(v any) (map[string]any, error) {
 		if key == "type" || isNone(m[key]) {
 			continue
 		}
-		c[key] = m[key]
+		c[key] = plainValue(m[key])
 	}
 	tidy(kind, c)
 	text, err := encode(c)
@@ -210,6 +216,28 @@ func readCheck(v any) (map[string]any, error) {
 		return nil, fmt.Errorf("a check of it has %d bytes, at most %d are allowed", len(text), maxSpec)
 	}
 	return c, nil
+}
+
+// plainValue is a value of a check without characters that steer or hide: a
+// reviewer has to see what the check looks for.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return plain.Text(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			out[i] = plainValue(one)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, one := range v {
+			out[key] = plainValue(one)
+		}
+		return out
+	}
+	return v
 }
 
 // isNone reports whether a value stands for a key left out.

@@ -41,6 +41,11 @@ func TestReadTask(t *testing.T) {
 			candidate{line: 3, prompt: "p", gold: []string{"7.50"}, checks: []map[string]any{{"type": "number", "value": "$gold", "abs": json.Number("0.01")}}},
 		},
 		{
+			"characters that steer are left out",
+			`{"tasks":[{"line":3,"prompt":"p\u001b[2J\u202eq\u2028r","gold":["g\u009b","g"],"checks":[{"type":"contains-any","values":["a\u0007","b"],"feedback":"say\u200b it"}]}]}`,
+			candidate{line: 3, prompt: "p[2Jq\nr", gold: []string{"g"}, checks: []map[string]any{{"type": "contains-any", "values": []any{"a", "b"}, "feedback": "say it"}}},
+		},
+		{
 			"without checks",
 			`{"tasks":[{"line":3,"prompt":"p","gold":["g"],"checks":[]}]}`,
 			candidate{line: 3, prompt: "p", gold: []string{"g"}, checks: []map[string]any{{"type": "equals", "normalize": "casefold"}}},

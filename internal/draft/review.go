@@ -2,6 +2,7 @@ package draft
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -49,7 +51,7 @@ func OpenReview(path string) (*Review, error) {
 	if info.Size() > task.MaxFile {
 		return nil, fmt.Errorf("open tasks: %s is larger than %d MB", path, task.MaxFile>>20)
 	}
-	data, err := os.ReadFile(path)
+	data, err := userfile.Read(context.Background(), path, task.MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}

@@ -253,7 +253,7 @@ func TestReviewSeesWhatTheLoaderSees(t *testing.T) {
 	}
 	for _, field := range []string{
 		`"reviewed":false`, `"reviewed":"false"`, `"reviewed":"FALSE"`, `"reviewed":0`, `"reviewed":"f"`, `"rev\u0069ewed": false`,
-		`"reviewed":true,"reviewed":false`, `"reviewed":false,"reviewed":true`, `"reviewed":true`, `"reviewed":1`, `"reviewed":null`, `"reviewed":""`, `"Reviewed":false`,
+		`"reviewed":true`, `"reviewed":1`, `"reviewed":null`, `"reviewed":""`, `"Reviewed":false`,
 	} {
 		path := filepath.Join(t.TempDir(), "tasks.jsonl")
 		if err := os.WriteFile(path, []byte(`{"id":"a","prompt":"p \u00e9","gold":"g",`+field+"}\n"), 0o600); err != nil {

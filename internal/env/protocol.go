@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -154,13 +155,21 @@ func decodeReply(line []byte, t task.Task) (o trajectory.Outcome, scored bool, e
 	return o, false, nil
 }
 
+// replyDepth is how deep a reply has keys that are ours, read whatever their case:
+// its own and those of usage.
+const replyDepth = 2
+
 // parseReply reads and validates a line. Unknown keys are refused: a misspelt
-// one would be a lost score.
+// one would be a lost score. So are keys that stand twice: of two scores none is
+// known.
 func parseReply(line []byte, id string) (reply, error) {
 	var r reply
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(line, &keys); err != nil || keys == nil {
 		return r, rubbish("it wrote %s, which is not a JSON object; logs belong on the standard error", excerpt(line))
+	}
+	if twice := jsonx.Repeated(line, replyDepth); twice != nil {
+		return r, rubbish("in its answer %s %s, so it is not known which value is meant", excerpt(line), twice)
 	}
 	for key := range keys {
 		if !slices.Contains(replyKeys(), key) {

@@ -7,20 +7,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
-// MaxFile is the size of the largest file that is read, in bytes. The time that the
-// parser takes grows with the square of it, and of the nesting.
+// MaxFile is the size of the largest file that is read, in bytes.
 const MaxFile = 64 << 10
 
-const (
-	maxDepth = 200     // brackets, or dashes of one line, within each other
-	maxNodes = 100_000 // values of a file, each alias counted with all that it stands for
-)
+// maxNodes bounds the values of a file, each alias counted with all that it stands
+// for.
+const maxNodes = 100_000
 
 // ParseError is a file that cannot be read as a configuration. It quotes nothing
 // of the file, which may hold keys.
@@ -42,22 +41,13 @@ func (e *ParseError) Error() string {
 // key that is said twice counts where it is said last, "<<" merges. An empty
 // document is an empty configuration. The error is a *ParseError.
 func Parse(file string, data []byte) (cfg map[string]any, err error) {
-	// The library panics on some malformed documents.
-	defer func() {
-		if r := recover(); r != nil {
-			cfg, err = nil, &ParseError{File: file, What: "YAML that cannot be read"}
-		}
-	}()
 	if len(data) > MaxFile {
 		return nil, &ParseError{File: file, What: fmt.Sprintf("larger than a configuration is (%d KB at most)", MaxFile>>10)}
 	}
 	if err := plainText(file, data); err != nil {
 		return nil, err
 	}
-	if err := nesting(file, data); err != nil {
-		return nil, err
-	}
-	tree, err := parser.ParseBytes(bytes.TrimPrefix(data, []byte("\ufeff")), 0, parser.AllowDuplicateMapKey())
+	tree, err := yamlx.Parse(bytes.TrimPrefix(data, []byte("\ufeff")), parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, unreadable(file, err)
 	}
@@ -124,56 +114,11 @@ func plainText(file string, data []byte) error {
 	return nil
 }
 
-// nesting refuses what is nested deeper than any configuration. It counts brackets
-// in text as well: so many of them stand in none.
-func nesting(file string, data []byte) error {
-	depth, line := 0, 0
-	for text := range bytes.Lines(data) {
-		line++
-		if dashes(text) > maxDepth {
-			depth = maxDepth + 1
-		}
-		for _, c := range text {
-			switch c {
-			case '[', '{':
-				depth++
-			case ']', '}':
-				depth = max(0, depth-1)
-			}
-			if depth > maxDepth {
-				return &ParseError{File: file, Line: line, What: fmt.Sprintf("nested deeper than a configuration is (%d levels)", maxDepth)}
-			}
-		}
-	}
-	return nil
-}
-
-// dashes counts the lists and keys that a line opens at its beginning.
-func dashes(line []byte) int {
-	n := 0
-	for ; len(line) > 1; line = line[1:] {
-		switch {
-		case (line[0] == '-' || line[0] == '?') && line[1] == ' ':
-			n++
-		case line[0] != ' ':
-			return n
-		}
-	}
-	return n
-}
-
 func unreadable(file string, err error) error {
-	out := &ParseError{File: file, What: "YAML that cannot be read"}
-	var at yaml.Error
-	if !errors.As(err, &at) {
-		return out
-	}
-	// A message with a quoted word may quote the file.
-	if text := at.GetMessage(); text != "" && !strings.Contains(text, `"`) {
-		out.What += ": " + text
-	}
-	if at.GetToken() != nil && at.GetToken().Position != nil {
-		out.Line = at.GetToken().Position.Line
+	out := &ParseError{File: file, What: "YAML that cannot be read: " + err.Error()}
+	var at *yamlx.Error
+	if errors.As(err, &at) {
+		out.Line, out.What = at.Line, "YAML that cannot be read: "+at.Msg
 	}
 	return out
 }

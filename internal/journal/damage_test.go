@@ -25,6 +25,8 @@ const pageSize = 4096
 // damageFiles are the files of a journal, and what was acknowledged.
 type damageFiles struct {
 	db, wal   []byte
+	older     []byte // the log as it was in between
+	mark      []byte
 	inputs    map[string]string
 	results   map[string]string
 	highWater int64
@@ -71,6 +73,9 @@ func fill(t testing.TB, clean bool) damageFiles {
 				t.Fatal(err)
 			}
 		}
+		if i == 28 && !clean {
+			f.older = readFile(t, path+"-wal")
+		}
 	}
 	f.highWater = j.HighWater()
 	if clean {
@@ -80,7 +85,7 @@ func fill(t testing.TB, clean bool) damageFiles {
 	} else {
 		f.wal = readFile(t, path+"-wal")
 	}
-	f.db = readFile(t, path)
+	f.db, f.mark = readFile(t, path), readFile(t, path+"-mark")
 	j.Abandon()
 	return f
 }

@@ -95,7 +95,7 @@ func (j *Journal) CopyTo(ctx context.Context, path string, upTo int64) (err erro
 	if err != nil {
 		return err
 	}
-	err = errors.Join(j.copyInto(ctx, to, upTo), to.Close())
+	err = errors.Join(j.copyInto(ctx, to, upTo), to.Close(), removeFile(part+markSuffix))
 	if err != nil {
 		return errors.Join(err, Remove(part))
 	}
@@ -113,11 +113,18 @@ const partSuffix = ".part"
 // error.
 func Remove(path string) error {
 	for _, file := range []string{path, path + partSuffix} {
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			if err := os.Remove(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("remove journal: %w", err)
+		for _, suffix := range []string{"", "-wal", "-shm", markSuffix} {
+			if err := removeFile(file + suffix); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove journal: %w", err)
 	}
 	return nil
 }

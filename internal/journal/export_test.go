@@ -1,6 +1,10 @@
 package journal
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+)
 
 // Exec runs SQL on the connection that writes, to bring about what only a crash
 // or a full disk would.
@@ -14,5 +18,23 @@ func (j *Journal) Exec(ctx context.Context, query string) error {
 func (j *Journal) Abandon() {
 	j.writer.stop()
 	_ = j.writer.conn.Close()
+	_ = j.writer.marker.close()
 	_ = j.db.Close()
+}
+
+// Remarked is a mark with part of it replaced, and whole again.
+func Remarked(text []byte, old, replaced string) ([]byte, bool) {
+	m, ok := parseMark(text)
+	if !ok {
+		return nil, false
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, false
+	}
+	var other mark
+	if err := json.Unmarshal(bytes.Replace(body, []byte(old), []byte(replaced), 1), &other); err != nil || other == m {
+		return nil, false
+	}
+	return other.encode()
 }

@@ -18,6 +18,7 @@ type files struct {
 	path string
 	size int64 // of the database, 0 if there is none
 	log  int64 // of the write-ahead log, 0 if there is none
+	open bool  // its mark knows of no clean end
 	live bool  // an index of the log lies beside it: somebody may have it open
 }
 

@@ -23,7 +23,8 @@ type Options struct {
 type Journal struct {
 	path   string
 	db     *sql.DB
-	writer *writer // nil when read only
+	writer *writer  // nil when read only
+	lost   *LostEnd // nil when nothing is known to be missing
 
 	mu sync.RWMutex
 	state
@@ -33,6 +34,7 @@ type Journal struct {
 // from the file.
 type state struct {
 	seq      int64
+	lastKey  string             // of entry seq
 	index    map[string]*Record // results by key, without inputs
 	attempts map[string]int     // tries of episodes so far, by key
 	inner    map[string]Inside  // of the last try of each episode, by key
@@ -69,7 +71,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	}
 	j := &Journal{path: path, state: newState()}
 	if !files.fresh() {
-		if err := j.check(ctx, files); err != nil {
+		if err := j.examine(ctx, files, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -81,6 +83,31 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 		return nil, err
 	}
 	return j, nil
+}
+
+// examine verifies and loads an existing file, and looks for entries that it
+// once had.
+func (j *Journal) examine(ctx context.Context, files files, opts Options) error {
+	// The mark is read first: a journal that somebody is writing has what it says.
+	m, err := readMark(j.path)
+	if err != nil {
+		return err
+	}
+	files.open = m.known && m.Open
+	if err := j.check(ctx, files); err != nil {
+		return err
+	}
+	// A mark that says what the journal has makes a look at its log superfluous,
+	// and a log that somebody is writing cannot be judged.
+	var log *logScan
+	if exact := j.isMine(m) && m.Entry >= j.seq; files.unclean() && !exact && !opts.ReadOnly {
+		if log, err = scanLog(j.path); err != nil {
+			return err
+		}
+	}
+	m.broken = m.broken && files.unclean()
+	j.lost = j.loss(m, log)
+	return nil
 }
 
 // check verifies and loads an existing file through a connection that cannot
@@ -117,9 +144,13 @@ func (j *Journal) openWriter(ctx context.Context) error {
 	if err := migrate(ctx, conn, j.path); err != nil {
 		return errors.Join(j.writeError(err), conn.Close(), db.Close())
 	}
-	w, err := newWriter(ctx, j, conn)
+	marker, err := newMarker(j.path)
 	if err != nil {
-		return errors.Join(j.writeError(err), conn.Close(), db.Close())
+		return errors.Join(&WriteError{Path: j.path, Err: err}, conn.Close(), db.Close())
+	}
+	w, err := newWriter(ctx, j, conn, marker)
+	if err != nil {
+		return errors.Join(j.writeError(err), marker.close(), conn.Close(), db.Close())
 	}
 	j.db, j.writer = db, w
 	go w.run()
@@ -141,7 +172,8 @@ func (j *Journal) Close() error {
 	if err == nil {
 		err = j.writer.checkpoint()
 	}
-	return errors.Join(err, j.writer.insert.Close(), j.writer.conn.Close(), j.db.Close())
+	err = errors.Join(err, j.writer.insert.Close(), j.writer.conn.Close(), j.db.Close())
+	return errors.Join(err, j.writer.marker.end(err == nil))
 }
 
 // Lookup returns the result recorded under key, without its input.

@@ -23,10 +23,10 @@ type loader struct {
 }
 
 // load checks and reads the file. After a crash pages of the log may have been
-// copied into the file only in part, so everything is read and compared then;
-// after a clean end the length of the file and the checksums are proof enough.
+// copied into the file only in part, so everything is read and compared then, also
+// when the log is gone; after a clean end the length of the file and the checksums are proof enough.
 func (l *loader) load(ctx context.Context, f files) error {
-	l.deep, l.names = f.unclean(), make(map[string]string)
+	l.deep, l.names = f.unclean() || f.open, make(map[string]string)
 	empty, err := l.version(ctx)
 	if err != nil || empty {
 		return err
@@ -263,7 +263,7 @@ func (l *loader) inputIntact(r *Record, refs []int64, own []byte) bool {
 
 // take counts a durable entry and, when it is a result, makes it known.
 func (s *state) take(r *Record) {
-	s.seq = r.Seq
+	s.seq, s.lastKey = r.Seq, r.Key
 	s.totals.add(r)
 	s.try(r)
 	if !r.Kind.ledger() {

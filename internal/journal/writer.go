@@ -32,6 +32,7 @@ type writer struct {
 	j      *Journal
 	conn   *sql.Conn
 	insert *sql.Stmt
+	marker *marker
 
 	wake     chan struct{}
 	finished chan struct{}
@@ -43,13 +44,13 @@ type writer struct {
 	failed  error // the journal takes nothing more
 }
 
-func newWriter(ctx context.Context, j *Journal, conn *sql.Conn) (*writer, error) {
+func newWriter(ctx context.Context, j *Journal, conn *sql.Conn, marker *marker) (*writer, error) {
 	insert, err := conn.PrepareContext(ctx, "INSERT INTO entries VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
 	if err != nil {
 		return nil, err
 	}
 	return &writer{
-		j: j, conn: conn, insert: insert,
+		j: j, conn: conn, insert: insert, marker: marker,
 		wake:     make(chan struct{}, 1),
 		finished: make(chan struct{}),
 		pending:  make(map[string]struct{}),
@@ -172,6 +173,7 @@ func (w *writer) commit(group []*batch) error {
 		return w.abort(err)
 	}
 	w.j.publish(group, tx.blobs)
+	w.marker.write(w.j.mark())
 	return nil
 }
 
@@ -207,6 +209,13 @@ func (j *Journal) publish(group []*batch, blobs map[Digest]int64) {
 			j.meta[m.key] = m.value
 		}
 	}
+}
+
+// mark is how far the journal has got.
+func (j *Journal) mark() mark {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return mark{RunID: j.meta[MetaRunID], Entry: j.seq, Key: j.lastKey, Open: true}
 }
 
 // stop takes no more batches, waits for those in the queue, and reports whether

@@ -66,6 +66,27 @@ func Object(text string) (map[string]any, error) {
 	return asObject(v)
 }
 
+// Unique is Find for a value that decides something: one in which a key stands
+// twice in an object, at whatever depth, is an *Error that names the key. Readers
+// disagree about which of the two counts.
+func Unique(text string, want Shape) (any, error) {
+	var f finder
+	v, err := f.find(text, want)
+	if err == nil && f.repeated != nil {
+		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("the key %q stands twice in one object", *f.repeated)}
+	}
+	return v, err
+}
+
+// UniqueObject is Object by the rule of Unique.
+func UniqueObject(text string) (map[string]any, error) {
+	v, err := Unique(text, Objects)
+	if err != nil {
+		return nil, err
+	}
+	return asObject(v)
+}
+
 func asObject(v any) (map[string]any, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -95,8 +116,12 @@ func Exact(text string) (map[string]any, error) {
 // Array returns the JSON array that a reply holds, as Object does for objects.
 // Of several arrays it takes the only one that is valid JSON. Nothing is
 // mended.
-func Array(text string) ([]any, error) {
-	v, err := Find(text, Arrays)
+func Array(text string) ([]any, error) { return asArray(Find(text, Arrays)) }
+
+// UniqueArray is Array by the rule of Unique.
+func UniqueArray(text string) ([]any, error) { return asArray(Unique(text, Arrays)) }
+
+func asArray(v any, err error) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -109,29 +134,53 @@ func Array(text string) ([]any, error) {
 
 // Find returns the value that a reply holds. A block fenced as json is
 // returned whatever its shape, as SkillOpt does; Object and Array refuse the
-// wrong one.
+// wrong one. The last of repeated keys wins.
 func Find(text string, want Shape) (any, error) {
+	var f finder
+	return f.find(text, want)
+}
+
+// finder looks for a value, and notes a key that stands twice in an object of
+// what it has read.
+type finder struct{ repeated *string }
+
+func (f *finder) find(text string, want Shape) (any, error) {
 	fence, fenced := jsonFence(text)
 	if fenced {
-		if v, err := parse(fence.text(text)); err == nil {
+		if v, err := f.parse(fence.text(text)); err == nil {
 			return v, nil
 		}
 	}
 	if want == Arrays {
-		return onlyArray(text)
+		return f.onlyArray(text)
 	}
 	whole, ok := widest(text)
 	if !ok {
 		return nil, absent(text, want)
 	}
-	v, err := parse(whole.text(text))
+	v, err := f.parse(whole.text(text))
 	if err == nil {
 		return v, nil
 	}
-	if v, ok := mend(text, fence, fenced); ok {
+	if v, ok := f.mend(text, fence, fenced); ok {
 		return v, nil
 	}
 	return nil, shift(err, whole.from)
+}
+
+// parse reads s as parse does. What cannot be read has no keys to note.
+func (f *finder) parse(s string) (any, error) { return f.note(&parser{s: s}, parsed) }
+
+func (f *finder) parseMended(s string) (any, error) {
+	return f.note(&parser{s: s, mend: true}, mended)
+}
+
+func (f *finder) note(p *parser, read func(*parser) (any, error)) (any, error) {
+	v, err := read(p)
+	if err == nil && f.repeated == nil {
+		f.repeated = p.repeated
+	}
+	return v, err
 }
 
 // FencedObject returns the JSON object that a reply holds by the rules of
@@ -158,11 +207,11 @@ func FencedObject(text string) (map[string]any, error) {
 	return v.(map[string]any), nil
 }
 
-func onlyArray(text string) (any, error) {
+func (f *finder) onlyArray(text string) (any, error) {
 	var found []any
 	var first error
 	for _, sp := range spans(text, Arrays) {
-		v, err := parse(sp.text(text))
+		v, err := f.parse(sp.text(text))
 		if err != nil {
 			if first == nil {
 				first = shift(err, sp.from)
@@ -185,11 +234,11 @@ func onlyArray(text string) (any, error) {
 
 // mend reads what is almost an object. Only two texts are candidates: the json
 // block, and the sole balanced object of the reply.
-func mend(text string, fence span, fenced bool) (any, bool) {
+func (f *finder) mend(text string, fence span, fenced bool) (any, bool) {
 	if fenced {
 		block := fence.text(text)
 		if startsLikeObject(block) && strings.HasSuffix(strings.TrimRightFunc(block, isSpace), "}") {
-			v, err := parseMended(block)
+			v, err := f.parseMended(block)
 			return v, err == nil
 		}
 	}
@@ -202,7 +251,7 @@ func mend(text string, fence span, fenced bool) (any, bool) {
 	if overlaps || !startsLikeObject(sp.text(text)) || !sole(text, sp) {
 		return nil, false
 	}
-	v, err := parseMended(sp.text(text))
+	v, err := f.parseMended(sp.text(text))
 	return v, err == nil
 }
 

@@ -21,31 +21,33 @@ type parser struct {
 	i     int
 	depth int
 	mend  bool
+
+	repeated *string // the first key that stood twice in an object
 }
 
 // parse reads s as one JSON value with nothing but white space around it.
-func parse(s string) (any, error) {
-	p := &parser{s: s}
+func parse(s string) (any, error) { return parsed(&parser{s: s}) }
+
+func parsed(p *parser) (any, error) {
 	v, err := p.document()
 	if err != nil {
 		return nil, err
 	}
-	if p.i < len(s) {
+	if p.i < len(p.s) {
 		return nil, p.fault("unexpected " + p.here() + " after the JSON value")
 	}
 	return v, nil
 }
 
-// parseMended reads s as one value that is complete, but may have trailing
+// mended reads all of a text as one value that is complete, but may have trailing
 // commas, comments, True, False, None, raw control characters in strings, and
 // more closing brackets at its end than were opened.
-func parseMended(s string) (any, error) {
-	p := &parser{s: s, mend: true}
+func mended(p *parser) (any, error) {
 	v, err := p.document()
 	if err != nil {
 		return nil, err
 	}
-	if strings.Trim(s[p.i:], "}] \t\r\n") != "" {
+	if strings.Trim(p.s[p.i:], "}] \t\r\n") != "" {
 		return nil, p.fault("unexpected " + p.here() + " after the JSON value")
 	}
 	return v, nil
@@ -182,6 +184,9 @@ func (p *parser) object() (any, error) {
 		}
 		if err := p.colon(); err != nil {
 			return nil, err
+		}
+		if _, twice := m[key]; twice && p.repeated == nil {
+			p.repeated = &key
 		}
 		if m[key], err = p.value(); err != nil {
 			return nil, err

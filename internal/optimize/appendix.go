@@ -41,7 +41,7 @@ type AppendixResult struct {
 // new to note stays as it is.
 func Appendix(ctx context.Context, in AppendixInput) (AppendixResult, error) {
 	had := skill.Notes(in.Skill.Text())
-	all := skill.DedupeNotes(append(append([]string{}, had...), in.Notes...))
+	all := skill.DedupeNotes(append(append([]string{}, had...), plainNotes(in.Notes)...))
 	added := newNotes(had, all)
 	if len(added) == 0 {
 		return AppendixResult{Skill: in.Skill, Added: added, Notes: had}, nil
@@ -59,6 +59,15 @@ func Appendix(ctx context.Context, in AppendixInput) (AppendixResult, error) {
 	result.Skill = in.Skill.WithNotes(result.Notes)
 	result.Changed = result.Skill.Text() != in.Skill.Text()
 	return result, nil
+}
+
+// plainNotes returns notes as a skill may hold them.
+func plainNotes(notes []string) []string {
+	out := make([]string, len(notes))
+	for i, n := range notes {
+		out[i] = skill.Plain(n)
+	}
+	return out
 }
 
 func newNotes(had, all []string) []string {
@@ -113,7 +122,7 @@ func parseCompact(reply string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("appendix reply: %w", err)
 	}
-	notes := skill.DedupeNotes(Notes(object))
+	notes := skill.DedupeNotes(plainNotes(Notes(object)))
 	if len(notes) == 0 {
 		return nil, errors.New(`appendix reply: the field "appendix_notes" holds no note`)
 	}

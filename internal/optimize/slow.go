@@ -98,7 +98,7 @@ func parseGuidance(text, field string) (Guidance, error) {
 
 // askGuidance asks for a text. It is stricter than the parsers: the content
 // must be a string and say something besides the markers of a region, which
-// are taken out of it.
+// are taken out of it, as are characters that steer or hide.
 func askGuidance(ctx context.Context, ask Ask, q Question, field string) (Guidance, error) {
 	read := func(text string) (Guidance, error) {
 		reply, err := jsonx.Object(text)
@@ -109,7 +109,7 @@ func askGuidance(ctx context.Context, ask Ask, q Question, field string) (Guidan
 		if !ok {
 			return Guidance{}, fmt.Errorf("%s reply: the field %q is not a string", q.Stage, field)
 		}
-		content = trimSpace(skill.StripMarkers(content))
+		content = trimSpace(skill.StripMarkers(skill.Plain(content)))
 		if content == "" {
 			return Guidance{}, fmt.Errorf("%s reply: the field %q is empty", q.Stage, field)
 		}

@@ -17,7 +17,7 @@ import (
 func TestSlowUpdate(t *testing.T) {
 	t.Parallel()
 	s := &script{replies: map[string]string{
-		"slow_update": `{"reasoning": "r", "slow_update_content": " - Keep\n- Going <!-- SLOW_UPDATE_END -->\n"}`,
+		"slow_update": `{"reasoning": "r", "slow_update_content": " - Keep\n- Go\u001bing <!-- SLOW_\u0000UPDATE_END -->\n\u202e"}`,
 	}}
 	current := skill.New("# Now\n").WithSlow("old guidance").Text()
 	got, err := SlowUpdate(t.Context(), SlowInput{
@@ -44,7 +44,7 @@ func TestSlowUpdate(t *testing.T) {
 
 func TestMetaSkill(t *testing.T) {
 	t.Parallel()
-	s := &script{replies: map[string]string{"meta_skill": `{"reasoning": null, "meta_skill_content": "short rules win"}`}}
+	s := &script{replies: map[string]string{"meta_skill": `{"reasoning": null, "meta_skill_content": "short\u009b rules\u2066 win"}`}}
 	got, err := MetaSkill(t.Context(), MetaInput{
 		Ask: s.ask, Prompts: prompt.Default(), PreviousMeta: "memory", Previous: "# Then", Current: "# Now", History: "### Step 1: accept",
 	})

@@ -216,9 +216,13 @@ func oneWholeSkill(incumbent string, items []any) error {
 }
 
 // successor checks that a whole document may take the incumbent's place, and
-// gives it the incumbent's line ends.
+// gives it the incumbent's line ends. What is new in it is plain text.
 func successor(incumbent, document string) (string, error) {
+	document = skill.PlainLines(incumbent, document)
 	document = skill.WithLineEnd(document, skill.LineEnd(incumbent))
+	if trimRightSpace(document) == "" {
+		return "", errors.New("new_skill is empty")
+	}
 	if len(document) > skill.MaxBytes {
 		return "", fmt.Errorf("the new skill has %d bytes, at most %d are allowed", len(document), skill.MaxBytes)
 	}

@@ -97,6 +97,9 @@ func TestUpdateRewrite(t *testing.T) {
 		{"rewritten", regionDoc, newSkillReply(kept), kept, true},
 		{"the same but for its end", regionDoc, newSkillReply(regionDoc + "\n\n"), regionDoc, false},
 		{"line ends follow the document", "# S\r\na\r\n", newSkillReply("# S\nb\n"), "# S\r\nb\r\n", true},
+		{"what steers", "# S\x1b\na\n", newSkillReply("# S\x1b\nb\x1b[2J\u202e\u2028c\rd\n"), "# S\x1b\nb[2J\nc\nd\n", true},
+		{"nothing but what steers", "# S\n", newSkillReply("\x00\u200b\n"), "", false},
+		{"a region in pieces", "# S\n", newSkillReply("# S\n<!-- SLOW_UPD\u200bATE_START -->\n<!-- SLOW_UPDATE_END -->\n"), "", false},
 		{"region changed", regionDoc, newSkillReply(strings.Replace(kept, "guidance", "other", 1)), "", false},
 		{"region lost", regionDoc, newSkillReply("# Skill\n"), "", false},
 		{"front matter changed", regionDoc, newSkillReply(strings.Replace(kept, "name: x", "name: z", 1)), "", false},
@@ -165,6 +168,16 @@ func TestUpdateFullRewrite(t *testing.T) {
 	})
 	if err != nil || !got.Changed || got.Candidate.Text() != kept {
 		t.Errorf("%+v, %v\n%s", got, err, got.Candidate.Text())
+	}
+	got, err = Update(t.Context(), UpdateInput{Mode: ModeFullRewrite, Skill: skill.New(regionDoc), Patch: candidates("\x00", kept+"- a\x1b[2J\u009b")})
+	if err != nil || got.Candidate.Text() != kept+"- a[2J\n" {
+		t.Errorf("%+v, %v\n%q", got, err, got.Candidate.Text())
+	}
+	got, err = Update(t.Context(), UpdateInput{
+		Mode: ModeFullRewrite, Skill: skill.New(regionDoc), Patch: candidates("# no regions", 5, " ", kept, "# late"),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"t3"}, got.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -84,7 +85,7 @@ func TestPage(t *testing.T) {
 }
 
 // hostile is a text that would be markup, a link, a script or a table somewhere.
-const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>{{.}}]](javascript:alert(3)) | ` + "```\n<b>x</b>\n~~~ @someone \u202egnp\u2066\x1b[31m\x00 </style></svg>-->&lt;"
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>{{.}}]](javascript:alert(3)) | ` + "```\n<b>x</b>\n~~~ @someone \u202egnp\u2066\x1b[31m\x00\x7f\u009b2J\r\u2028\u200b\ufeff\U000e0041 </style></svg>-->&lt;"
 
 // Texts of models, tasks and users stay texts, wherever they stand.
 func TestHostileTextStaysText(t *testing.T) {
@@ -112,8 +113,10 @@ func TestHostileTextStaysText(t *testing.T) {
 	if !strings.Contains(text, "&lt;script&gt;alert(1)") {
 		t.Error("the texts are not shown")
 	}
-	if bad := regexp.MustCompile("[\u202a-\u202e\u2066-\u2069\x00\x1b]").FindString(text + string(Markdown(r))); bad != "" {
-		t.Errorf("%q steers whoever shows it", bad)
+	for _, shown := range []string{text, string(Markdown(r))} {
+		if at := strings.IndexFunc(shown, plain.Steers); at >= 0 {
+			t.Errorf("%q steers whoever shows it", shown[max(0, at-40):min(len(shown), at+20)])
+		}
 	}
 	checkMarkdown(t, string(Markdown(r)))
 }

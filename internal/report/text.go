@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/plain"
 )
 
 // absent stands for what was not measured or is not known.
 const absent = "–"
 
-// clean is text of a model, a task or a user as it may be shown: control
-// characters, and those that turn the direction of text around, are replaced. At
-// most n code points are kept.
+// clean is text of a model, a task or a user as it may be shown:
+// characters that steer what shows them, or that nobody sees, are replaced. At most
+// n code points are kept.
 func clean(text string, n int) string {
 	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		if plain.Steers(r) {
 			return unicode.ReplacementChar
 		}
 		return r

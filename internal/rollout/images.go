@@ -1,16 +1,18 @@
 package rollout
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -28,7 +30,7 @@ type Images struct {
 
 // NewImages looks at the pictures of tasks, whose paths are relative to dir. It
 // fails if one is not there, too large, or nothing that models are shown.
-func NewImages(dir string, tasks []task.Task) (*Images, error) {
+func NewImages(ctx context.Context, dir string, tasks []task.Task) (*Images, error) {
 	i := &Images{dir: dir, sums: map[string]string{}}
 	for _, t := range tasks {
 		names, err := t.Images()
@@ -39,7 +41,7 @@ func NewImages(dir string, tasks []task.Task) (*Images, error) {
 			if _, known := i.sums[name]; known {
 				continue
 			}
-			_, sum, err := i.read(name)
+			_, sum, err := i.read(ctx, name)
 			if err != nil {
 				return nil, fmt.Errorf("task %s (%s): %w", t.ID, t.Origin, err)
 			}
@@ -74,7 +76,7 @@ func (i *Images) of(t task.Task) ([]model.Image, error) {
 	}
 	var images []model.Image
 	for _, name := range names {
-		img, sum, err := i.read(name)
+		img, sum, err := i.read(context.Background(), name)
 		if err == nil && sum != i.sums[name] {
 			err = fmt.Errorf("the picture %s has changed since the run began", filepath.Join(i.dir, name))
 		}
@@ -87,8 +89,12 @@ func (i *Images) of(t task.Task) ([]model.Image, error) {
 }
 
 // read reads a picture. No link leads out of the folder.
-func (i *Images) read(name string) (img model.Image, sum string, err error) {
+func (i *Images) read(ctx context.Context, name string) (img model.Image, sum string, err error) {
 	fail := func(err error) (model.Image, string, error) {
+		var own *userfile.Error
+		if errors.As(err, &own) {
+			err = fmt.Errorf("%s; allowed: a file of at most %d MB", own.Reason(), MaxImage>>20)
+		}
 		return model.Image{}, "", fmt.Errorf("read the picture %s: %w", filepath.Join(i.dir, name), err)
 	}
 	root, err := os.OpenRoot(i.dir)
@@ -96,17 +102,7 @@ func (i *Images) read(name string) (img model.Image, sum string, err error) {
 		return fail(err)
 	}
 	defer func() { _ = root.Close() }() // read only
-	if info, err := root.Stat(filepath.FromSlash(name)); err != nil {
-		return fail(err)
-	} else if !info.Mode().IsRegular() || info.Size() > MaxImage {
-		return fail(fmt.Errorf("it has %d bytes and the mode %s, allowed: a file of at most %d MB", info.Size(), info.Mode(), MaxImage>>20))
-	}
-	f, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return fail(err)
-	}
-	defer func() { _ = f.Close() }() // read only
-	data, err := io.ReadAll(io.LimitReader(f, MaxImage))
+	data, err := userfile.ReadIn(ctx, root, filepath.FromSlash(name), MaxImage)
 	if err != nil {
 		return fail(err)
 	}

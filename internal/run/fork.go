@@ -45,46 +45,53 @@ func Fork(ctx context.Context, o OpenOptions, to string) (*Run, error) {
 		return nil, Unreadable(to, err)
 	case found && there.ForkedOf != m.RunID:
 		return nil, &ForkError{Dir: to, From: from, Self: there.RunID == m.RunID}
-	case !found:
-		if err := copyRecord(ctx, o, from, m); err != nil {
-			return nil, err
-		}
+	case found:
+		return Open(ctx, o)
 	}
-	return Open(ctx, o)
+	lost, err := copyRecord(ctx, o, from, m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Open(ctx, o)
+	if err == nil {
+		r.Lost = lost
+	}
+	return r, err
 }
 
 // copyRecord copies the record of a run that nobody has open into a directory
-// without a manifest, which a killed fork may have left.
-func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (err error) {
+// without a manifest, which a killed fork may have left. It returns what is missing
+// at the end of the record.
+func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (lost *journal.LostEnd, err error) {
 	to := o.Dir
 	if err := os.MkdirAll(to, 0o755); err != nil {
-		return fmt.Errorf("make run directory: %w", err)
+		return nil, fmt.Errorf("make run directory: %w", err)
 	}
 	for _, dir := range []string{from, to} {
 		lock, lerr := lockDir(dir)
 		if lerr != nil {
-			return lerr
+			return nil, lerr
 		}
 		defer func() { err = errors.Join(err, lock.Unlock()) }()
 	}
 	j, err := journal.Open(ctx, filepath.Join(from, DBFile), journal.Options{Existing: true})
 	if err != nil {
-		return Unreadable(from, err)
+		return nil, Unreadable(from, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
-		return &DamagedError{Dir: from, Err: err}
+		return nil, &DamagedError{Dir: from, Err: err}
 	}
 	if err := clearRecord(ctx, to); err != nil {
-		return err
+		return nil, err
 	}
 	if err := j.CopyTo(ctx, filepath.Join(to, DBFile), j.HighWater()); err != nil {
-		return fmt.Errorf("fork the record: %w", err)
+		return nil, fmt.Errorf("fork the record: %w", err)
 	}
 	if err := keepDecisions(ctx, j, to, o.Keep); err != nil {
-		return fmt.Errorf("fork the decisions: %w", err)
+		return nil, fmt.Errorf("fork the decisions: %w", err)
 	}
-	return nil
+	return j.Lost(), nil
 }
 
 // keepDecisions copies the decisions that a fork takes over into its record.

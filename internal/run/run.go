@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Names of the files of a run directory.
@@ -65,7 +66,8 @@ type Run struct {
 	Manifest Manifest
 	Journal  *journal.Journal
 	Resumed  bool
-	Changed  []string // operational settings that differ from the last session's: "key: was OLD, is NEW"
+	Lost     *journal.LostEnd // what is missing at the end of the record, nil if nothing is known to be; of a fork, of the run that it is a fork of
+	Changed  []string         // operational settings that differ from the last session's: "key: was OLD, is NEW"
 
 	lock   *flock.Flock
 	writer *writer
@@ -212,10 +214,13 @@ func lockDir(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
+// maxManifest bounds the manifest of a run, in bytes.
+const maxManifest = 64 << 20
+
 // ReadManifest reads the manifest of a run directory; found is false when there
 // is none. See Unreadable for its errors.
 func ReadManifest(dir string) (m Manifest, found bool, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	data, err := userfile.Read(context.Background(), filepath.Join(dir, ManifestFile), maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, false, nil
 	}
@@ -246,6 +251,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
 		return &DamagedError{Dir: o.Dir, Err: err}
 	}
+	r.Lost = j.Lost()
 	r.settings(o)
 	// They tell of an end that is no longer the end.
 	for _, name := range []string{SummaryFile, ReportFile, PullFile} {

@@ -465,7 +465,7 @@ func TestForkAfterAForkThatWasKilled(t *testing.T) {
 			}
 		},
 		"after it had copied": func(t *testing.T, to string) {
-			if err := copyRecord(t.Context(), OpenOptions{Dir: to}, from, m); err != nil {
+			if _, err := copyRecord(t.Context(), OpenOptions{Dir: to}, from, m); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -510,7 +510,7 @@ func TestOpenAfterAForkThatWasKilled(t *testing.T) {
 	pay(t, r, "a")
 	m := r.Manifest
 	closed(t, r)
-	if err := copyRecord(t.Context(), OpenOptions{Dir: to}, from, m); err != nil {
+	if _, err := copyRecord(t.Context(), OpenOptions{Dir: to}, from, m); err != nil {
 		t.Fatal(err)
 	}
 	r = opened(t, options(to))

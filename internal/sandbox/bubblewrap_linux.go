@@ -45,7 +45,7 @@ func bubblewrapArgs(c *Confine, program, dir string) []string {
 	for _, path := range slices.Concat(c.Write, c.Inert) {
 		args = append(args, "--bind", path, path)
 	}
-	return append(args, "--chdir", dir)
+	return append(args, "--remount-ro", "/", "--chdir", dir) // what nothing is mounted at is its own
 }
 
 // readBubblewrap: it tells the exit code of a program that has run, which is its

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -259,12 +259,15 @@ func (s server) bedrock() *anthropic.Bedrock {
 	return b
 }
 
+// maxCredentials is the size of the largest file of credentials, in bytes.
+const maxCredentials = 1 << 20
+
 // googleToken returns where tokens for Vertex come from.
 func (s server) googleToken() (func(context.Context) (string, error), error) {
 	if s.config.Google.Credentials == "" {
 		return nil, errors.New("google.credentials: found nothing, allowed: a file with credentials, such as the one that gcloud auth application-default login writes")
 	}
-	data, err := os.ReadFile(s.config.Google.Credentials)
+	data, err := userfile.Read(context.Background(), s.config.Google.Credentials, maxCredentials)
 	if err != nil {
 		return nil, fmt.Errorf("google.credentials: %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/seat"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -190,7 +190,7 @@ func keyMark(key string) string {
 }
 
 func worldDigest(path string) (string, error) {
-	data, err := os.ReadFile(path)
+	data, err := userfile.Read(context.Background(), path, sim.MaxBytes)
 	if err != nil {
 		return "", err
 	}

@@ -18,17 +18,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // Format is that of the files this package writes and reads.
 const Format = "skillopt.cassette/1"
+
+// MaxFile is the size, in bytes, above which a file is refused.
+const MaxFile = 8 << 30
 
 // maxLine is the size of a line, in bytes, above which a file is refused.
 const maxLine = 64 << 20
@@ -69,7 +72,7 @@ type twin struct {
 
 // Load reads the file at path.
 func Load(path string) (c *Cassette, err error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(context.Background(), path, MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("load cassette: %w", err)
 	}

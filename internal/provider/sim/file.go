@@ -1,19 +1,20 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // MaxBytes is the largest world file that is read.
-const MaxBytes = 4 << 20
+const MaxBytes = yamlx.MaxBytes
 
 // A Problem is one fault of a world file.
 type Problem struct {
@@ -106,16 +107,16 @@ type rates struct {
 	Jitter    float64 `yaml:"jitter"`     // spread of the latency: a factor in [1-jitter, 1+jitter]
 }
 
-// Load reads the world file at path. A fault of its content is an *Error.
-func Load(path string) (*World, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read world: %w", err)
+// Load is LoadContext that nothing ends.
+func Load(path string) (*World, error) { return LoadContext(context.Background(), path) }
+
+// LoadContext reads the world file at path. A fault of its content is an *Error.
+func LoadContext(ctx context.Context, path string) (*World, error) {
+	data, err := userfile.Read(ctx, path, MaxBytes)
+	var own *userfile.Error
+	if errors.As(err, &own) {
+		return nil, &Error{[]Problem{{File: path, Msg: own.Reason()}}}
 	}
-	if info.Size() > MaxBytes {
-		return nil, &Error{[]Problem{{File: path, Msg: fmt.Sprintf("%d bytes, allowed are %d", info.Size(), MaxBytes)}}}
-	}
-	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read world: %w", err)
 	}
@@ -138,37 +139,20 @@ func Parse(name string, data []byte) (*World, error) {
 	return w, nil
 }
 
-// decode reads YAML strictly. The library panics on some files that are no
-// worlds (a tag before a value of another type, for one), which is no reason to
-// end the process.
+// decode reads YAML strictly.
 func decode(data []byte) (tree *ast.File, f worldFile, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the YAML cannot be read: %v", r)
-		}
-	}()
-	if tree, err = parser.ParseBytes(data, 0); err != nil {
-		return nil, f, err
-	}
-	err = yaml.UnmarshalWithOptions(data, &f, yaml.Strict())
+	tree, err = yamlx.Decode(data, &f, yaml.Strict())
 	return tree, f, err
 }
 
-// yamlProblem takes line and message out of an error of the YAML library.
+// yamlProblem takes line and message out of an error.
 func yamlProblem(file string, err error) Problem {
-	var located interface {
-		GetToken() *token.Token
-		GetMessage() string
-	}
-	if !errors.As(err, &located) {
+	var at *yamlx.Error
+	if !errors.As(err, &at) {
 		return Problem{File: file, Msg: err.Error()}
 	}
-	p := Problem{File: file, Msg: located.GetMessage()}
-	if t := located.GetToken(); t != nil && t.Position != nil {
-		p.Line = t.Position.Line
-	}
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
+	p := Problem{File: file, Line: at.Line, Msg: at.Msg}
+	if strings.HasPrefix(at.Msg, "unknown field") {
 		p.Msg += "; docs/simulation.md lists the keys of a world file"
 	}
 	return p

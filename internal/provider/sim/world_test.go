@@ -117,7 +117,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, MaxBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(large); err == nil || !strings.Contains(err.Error(), "allowed are") {
+	if _, err := Load(large); err == nil || !strings.Contains(err.Error(), "larger than 1 MB") {
 		t.Errorf("got %v, want the limit", err)
 	}
 	w, err := Load("testdata/incidents.yaml")

@@ -1,0 +1,117 @@
+// Package yamlx reads YAML that somebody else has written, within bounds.
+//
+// The YAML library takes time and memory out of all proportion for a few hundred
+// bytes of brackets, dashes, aliases or blank lines. So a text is measured before
+// each part of the work: its marks before it is cut into tokens, its nesting and
+// the length of its mappings before it is parsed, and what its aliases stand for
+// before it is decoded. Errors tell the place and quote nothing of the text, which
+// may be a file of keys that was named by mistake.
+//
+// It knows nothing about what the YAML means.
+package yamlx
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Bounds of a text. All are far beyond what people write.
+const (
+	MaxBytes  = 1 << 20
+	MaxDepth  = 100     // levels of lists and mappings within each other
+	MaxTokens = 100_000 // of the text: a scalar, a comma, a dash are one each
+	MaxKeys   = 2000    // of one mapping in block style, and documents of one text
+	MaxValues = 100_000 // with each alias counted as all that it stands for
+)
+
+// Error is a text that is no YAML, or none within the bounds. It quotes nothing.
+type Error struct {
+	Line   int // 1-based; 0: the text as a whole
+	Column int // 1-based; 0: the line as a whole
+	Msg    string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return e.Msg
+	case e.Column == 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
+}
+
+// Parse returns the nodes of a text. The error is an *Error.
+func Parse(data []byte, opts ...parser.Option) (file *ast.File, err error) {
+	// The library panics on some malformed texts.
+	defer func() {
+		if recover() != nil {
+			file, err = nil, &Error{Msg: unreadable}
+		}
+	}()
+	if err := measureText(data); err != nil {
+		return nil, err
+	}
+	tokens := lexer.Tokenize(string(data))
+	if err := measureTokens(tokens); err != nil {
+		return nil, err
+	}
+	if file, err = parser.Parse(tokens, 0, opts...); err != nil {
+		return nil, plain(err)
+	}
+	if err := measureNodes(file); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// Decode fills v from a text as the library does, and returns the nodes too. The
+// error is an *Error.
+func Decode(data []byte, v any, opts ...yaml.DecodeOption) (file *ast.File, err error) {
+	if file, err = Parse(data); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if recover() != nil {
+			file, err = nil, &Error{Msg: unreadable}
+		}
+	}()
+	if err := yaml.UnmarshalWithOptions(data, v, opts...); err != nil {
+		return nil, plain(err)
+	}
+	return file, nil
+}
+
+const unreadable = "YAML that cannot be read"
+
+// quoted is what the library quotes of a text.
+var quoted = regexp.MustCompile(` ?"(?:[^"\\]|\\.)*"`)
+
+// plain is an error of the library without what it quotes. Its own text shows the
+// lines around the place.
+func plain(err error) *Error {
+	out := &Error{Msg: unreadable}
+	var at yaml.Error
+	if !errors.As(err, &at) {
+		return out
+	}
+	if tok := at.GetToken(); tok != nil && tok.Position != nil {
+		out.Line, out.Column = tok.Position.Line, tok.Position.Column
+	}
+	var unknown *yaml.UnknownFieldError
+	msg := at.GetMessage()
+	if !errors.As(err, &unknown) { // a key of a mapping that was read is no secret
+		msg = strings.TrimSpace(quoted.ReplaceAllString(msg, ""))
+	}
+	if msg != "" {
+		out.Msg = msg
+	}
+	return out
+}

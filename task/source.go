@@ -1,0 +1,216 @@
+package task
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// MaxFile is the largest task file, in bytes.
+const MaxFile = 256 << 20
+
+// source is one file to read, and the split that its place stands for.
+type source struct {
+	path  string
+	split Split
+}
+
+// read appends the tasks of one file to tasks. Items are made into tasks one by one:
+// of a long file hardly more than the tasks is in memory. What is wrong with them
+// goes to ps; the error is the operating system's or the context's. A file that
+// cannot be read as what it should be has that one problem and no tasks.
+func (s source) read(ctx context.Context, tasks []Task, ps *problems) ([]Task, error) {
+	before, faults, n := len(tasks), len(ps.list), 0
+	err := s.each(ctx, func(it Item) {
+		n++
+		if t, ok := s.task(it, ps); ok {
+			tasks = append(tasks, t)
+		}
+	})
+	var system *systemError
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("load tasks: %w", context.Cause(ctx))
+	case errors.As(err, &system):
+		return nil, fmt.Errorf("load tasks: %w", system.error)
+	case err != nil:
+		clear(tasks[before:])
+		ps.list = append(ps.list[:faults], s.problem(err))
+		return tasks[:before], nil
+	case n == 0 && s.split != "":
+		ps.add(s.path, "", "the %s split is empty: the file holds no tasks", s.split)
+	}
+	return tasks, nil
+}
+
+// task reads an item as a task. One with faults is left out: further faults of it
+// would only follow from the first ones.
+func (s source) task(it Item, ps *problems) (Task, bool) {
+	t, err := decode(it, fmt.Sprintf("%s:%d", s.path, it.Line))
+	for _, e := range unjoin(err) {
+		ps.about(t, "%v", e)
+	}
+	if err != nil {
+		return t, false
+	}
+	if s.split != "" && t.Split != "" && t.Split != s.split {
+		ps.about(t, "its split field says %s, but it lies in %s", t.Split, s.split)
+	}
+	if s.split != "" {
+		t.Split = s.split
+	}
+	return t, true
+}
+
+func (s source) problem(err error) Problem {
+	var se *syntaxError
+	if errors.As(err, &se) {
+		return Problem{Origin: fmt.Sprintf("%s:%d", s.path, se.Line), Msg: se.Msg}
+	}
+	return Problem{Origin: s.path, Msg: err.Error()}
+}
+
+// systemError is no fault of what a file holds.
+type systemError struct{ error }
+
+// each calls take with the items of the file in their order.
+func (s source) each(ctx context.Context, take func(Item)) error {
+	ext := strings.ToLower(filepath.Ext(s.path))
+	switch ext {
+	case ".jsonl", ".ndjson":
+		return s.stream(ctx, func(r *bufio.Reader) error { return streamLines(r, take) })
+	case ".csv", ".tsv":
+		return s.stream(ctx, func(r *bufio.Reader) error { return streamTable(r, take) })
+	case ".json":
+		return s.whole(ctx, func(data []byte) error { return eachItem(data, take, "tasks", "data") })
+	case ".yaml", ".yml":
+		return s.whole(ctx, func(data []byte) error { return eachYAML(ctx, data, take) })
+	}
+	if err := s.stream(ctx, func(*bufio.Reader) error { return nil }); err != nil {
+		return err
+	}
+	return fmt.Errorf("unknown kind of file %q: .jsonl, .json, .yaml and .csv are read", ext)
+}
+
+// whole reads the file into memory.
+func (s source) whole(ctx context.Context, use func(data []byte) error) error {
+	data, err := userfile.Read(ctx, s.path, MaxFile)
+	if err != nil {
+		return s.unread(err)
+	}
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	if line := invalidUTF8(data); line > 0 {
+		return notText(line)
+	}
+	return use(data)
+}
+
+const byteOrderMark = "\ufeff"
+
+// stream goes over the file twice: what is no text at all is told of before anything
+// else.
+func (s source) stream(ctx context.Context, use func(*bufio.Reader) error) error {
+	if err := s.open(ctx, checkText); err != nil {
+		return err
+	}
+	return s.open(ctx, use)
+}
+
+func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err error) {
+	f, err := userfile.Open(ctx, s.path, MaxFile)
+	if err != nil {
+		return s.unread(err)
+	}
+	defer func() {
+		if e := f.Close(); e != nil && err == nil {
+			err = &systemError{e}
+		}
+	}()
+	r := bufio.NewReaderSize(f, 64<<10)
+	if mark, _ := r.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = r.Discard(len(mark)) // it has been seen
+	}
+	var se *syntaxError
+	if err = use(r); err == nil || errors.As(err, &se) {
+		return err
+	}
+	return s.unread(err)
+}
+
+// unread tells a file that is none, or too large, from a fault of the system.
+func (s source) unread(err error) error {
+	var own *userfile.Error
+	switch {
+	case errors.Is(err, userfile.ErrTooLarge):
+		return fmt.Errorf("the file is larger than %d MB", MaxFile>>20)
+	case errors.As(err, &own):
+		return errors.New(own.Reason())
+	}
+	return &systemError{err}
+}
+
+func notText(line int) error {
+	return &syntaxError{Line: line, Msg: "not valid UTF-8: save the file as UTF-8"}
+}
+
+// checkText fails with the line of the first byte that is not UTF-8.
+func checkText(r *bufio.Reader) error {
+	line := 1
+	var rest []byte // a character that the last block ended in
+	for {
+		block, err := r.Peek(1)
+		if len(block) == 0 {
+			break
+		}
+		block, _ = r.Peek(r.Buffered())
+		text := append(rest, block...)
+		n := len(text)
+		for back := 1; back < utf8.UTFMax && back <= n && err == nil; back++ {
+			if utf8.RuneStart(text[n-back]) {
+				if !utf8.FullRune(text[n-back:]) {
+					n -= back
+				}
+				break
+			}
+		}
+		if bad := invalidUTF8(text[:n]); bad > 0 {
+			return notText(line + bad - 1)
+		}
+		line += bytes.Count(text[:n], []byte("\n"))
+		rest = bytes.Clone(text[n:])
+		if _, err := r.Discard(len(block)); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		return notText(line)
+	}
+	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// invalidUTF8 returns the line of the first byte that is not UTF-8, 0 if there
+// is none.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return 0
+	}
+	line := 1
+	for row := range bytes.Lines(data) {
+		if !utf8.Valid(row) {
+			return line
+		}
+		line++
+	}
+	return line
+}
