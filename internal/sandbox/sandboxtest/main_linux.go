@@ -118,7 +118,7 @@ func answer(out io.Writer, reached bool, detail string) error {
 // Probes lists all attacks.
 func Probes() []Probe {
 	return slices.Concat(paths(), morePaths(), changes(), links(), procs(), environment(), tracing(), signals(), mounts(), spaces(),
-		devices(), sockets(), unixSockets(), ipc(), keyrings(), limits(), daemons(), descriptors(), clocks(), execution(), kernel(), groups())
+		devices(), sockets(), families(), unixSockets(), ipc(), keyrings(), limits(), daemons(), descriptors(), clocks(), execution(), kernel(), groups())
 }
 
 // Probes lists those that are tried.
