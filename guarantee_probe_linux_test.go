@@ -58,8 +58,9 @@ func needsLandlocked(t *testing.T) {
 }
 
 // evaluate has the agent carry out both tasks, one after the other. It returns the
-// outcomes and the folder of the run. act and checks are of the configuration.
-func (h hostile) evaluate(t *testing.T, act, checks, more string) (map[string]trajectory.Outcome, string, error) {
+// outcomes and the folder of the run, which has a name. act and checks are of the
+// configuration.
+func (h hostile) evaluate(t *testing.T, name, act, checks string) (map[string]trajectory.Outcome, string, error) {
 	t.Helper()
 	write(t, filepath.Join(h.dir, "config.yaml"), "# "+h.world.Canary(sandboxtest.Config)+`
 skill: SKILL.md
@@ -71,7 +72,7 @@ agent:
   slots: 1
   timeout: 3m
   custom: {argv: [`+filepath.Join(h.dir, "bin", "agent")+`, `+act+`], wire: chat, stdin: "{{prompt}}", env: {`+sandboxtest.Var+`: `+h.world.Target.Value()+`}}
-`+more)
+`)
 	l, err := config.Load(config.Options{Path: h.dir, Dir: h.dir, Lookup: func(name string) (string, bool) {
 		switch name {
 		case "PATH":
@@ -88,7 +89,7 @@ agent:
 	client := modeltest.Func(func(context.Context, model.Request) (model.Response, error) {
 		return model.Response{Text: "done", Finish: model.FinishStop}, nil
 	})
-	dir := filepath.Join(h.dir, "runs", "new")
+	dir := filepath.Join(h.dir, "runs", name)
 	_, err = skillopt.Evaluate(t.Context(), l.Config, "test", skillopt.WithRunDir(dir), skillopt.WithLoaded(l), skillopt.WithClient(model.Target, "scripted", client))
 	return outcomesIn(t, dir), dir, err
 }
@@ -142,7 +143,7 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 			if below != "" { // where it is matters for files
 				h.world.Target.Only = []string{"paths", "changes", "links"}
 			}
-			got, run, err := h.evaluate(t, "plant", `{type: command, run: "`+sandboxtest.RunPlanted+`"}`, "")
+			got, run, err := h.evaluate(t, "new", "plant", `{type: command, run: "`+sandboxtest.RunPlanted+`"}`)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,6 +162,22 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a check executes of an agent's leaves nothing for later episodes.
+func TestProbeNothingIsKept(t *testing.T) {
+	t.Parallel()
+	h := newHostile(t, t.TempDir(), t.TempDir())
+	h.world.Target.Only = []string{"environment"}
+	secret := h.world.Canary("what a check could see")
+	leave := `{type: command, run: "` + sandboxtest.Var + `=@target ./` + sandboxtest.Planted + ` leave ` + secret + `"}`
+	if got, _, err := h.evaluate(t, "first", "plant", leave); err != nil || got["b-probing"].Hard != 1 {
+		t.Fatalf("%+v, %v", got["b-probing"], err)
+	}
+	got, _, err := h.evaluate(t, "second", "look", "{type: equals, value: nothing}")
+	if err != nil || got["b-probing"].Answer != "nothing" {
+		t.Errorf("a later episode says %q: %+v, %v", got["b-probing"].Answer, got["b-probing"], err)
 	}
 }
 

@@ -51,13 +51,15 @@
 // times and attributes of files elsewhere cannot be changed; connections reach this
 // machine alone; nothing is executed in a folder of Inert by way of a library either.
 //
-// What is not: that a file exists, its size and its times can be seen anywhere. A
+// What is not: that a file exists, its size and its times can be seen anywhere, and the
+// names of files that come and go be watched; /proc lists the names of keys. A
 // program can be beyond a limit for as long as it takes to look. Without namespaces
-// mode, owner and times of a file that belongs to the same user can be changed
-// anywhere, command lines of other processes can be read, and before Landlock ABI 6
-// (Linux 6.12) processes of the same user can be signalled. With Network, all sockets
-// of the machine are in reach, those of a container engine too. Under bubblewrap
-// Limits does not hold, and folders of Inert are as those of Write.
+// mode, owner and times of a file that belongs to the same user can be changed anywhere,
+// its attributes not; command lines of other processes can be read, and what they share
+// by System V be listed; before Landlock ABI 6 (Linux 6.12) processes of the same user
+// can be signalled. With Network, all sockets of the machine are in reach, those of a
+// container engine too. Under bubblewrap Limits does not hold, and folders of Inert are
+// as those of Write.
 //
 // It knows nothing about agents, tasks or scores.
 package sandbox

@@ -2,11 +2,13 @@ package sandboxtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -96,7 +98,7 @@ func (t *Target) act(args []string, out io.Writer) error {
 	case "serve":
 		t.serve(what[1])
 	case "look":
-		_, err := fmt.Fprintln(out, strings.Join(t.lookFor(), ", "))
+		_, err := fmt.Fprintln(out, cmp.Or(strings.Join(t.lookFor(), ", "), "nothing"))
 		return err
 	case "overuse":
 		t.overuse(what[1], out)
@@ -116,12 +118,14 @@ func answer(out io.Writer, reached bool, detail string) error {
 // Probes lists all attacks.
 func Probes() []Probe {
 	return slices.Concat(paths(), morePaths(), changes(), links(), procs(), environment(), tracing(), signals(), mounts(), spaces(),
-		devices(), sockets(), unixSockets(), ipc(), keyrings(), limits(), daemons(), descriptors(), clocks(), execution(), kernel(), groups())
+		devices(), sockets(), families(), unixSockets(), ipc(), keyrings(), limits(), daemons(), descriptors(), clocks(), execution(), kernel(), groups())
 }
 
 // Probes lists those that are tried.
 func (t *Target) Probes() []Probe {
-	return slices.DeleteFunc(Probes(), func(p Probe) bool { return len(t.Only) > 0 && !slices.Contains(t.Only, p.Class) })
+	return slices.DeleteFunc(Probes(), func(p Probe) bool {
+		return len(t.Only) > 0 && !slices.Contains(t.Only, p.Class) || t.Harmless && p.Wide
+	})
 }
 
 func group(class string, all ...Probe) []Probe {
@@ -151,7 +155,7 @@ func (t *Target) tryAll(out io.Writer) error {
 				}
 			}
 			if done += len(found); done < number[class] {
-				p := slices.DeleteFunc(Probes(), func(p Probe) bool { return p.Class != class })[done]
+				p := slices.DeleteFunc(t.Probes(), func(p Probe) bool { return p.Class != class })[done]
 				f := Finding{Class: class, Name: p.Name, Detail: fmt.Sprintf("its process ended: %v", err)}
 				if err := json.NewEncoder(out).Encode(f); err != nil {
 					return err
@@ -164,7 +168,7 @@ func (t *Target) tryAll(out io.Writer) error {
 }
 
 func (t *Target) tryClass(class string, skip int, out io.Writer) error {
-	for _, p := range Probes() {
+	for _, p := range t.Probes() {
 		if p.Class != class {
 			continue
 		}
@@ -233,6 +237,9 @@ func (t *Target) read(path string) (bool, string) {
 		return false, err.Error()
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0 {
+		return false, "it is no file" // to read it could take forever
+	}
 	return t.judge(io.ReadAll(io.LimitReader(f, most)))
 }
 

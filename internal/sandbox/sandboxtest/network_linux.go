@@ -44,11 +44,6 @@ func loopback(port int) *unix.SockaddrInet4 {
 
 // sockets are ways into the network.
 func sockets() []Probe {
-	made := func(name string, family, kind, protocol int) Probe {
-		return Probe{Name: "make a socket: " + name, Wide: true, Try: func(*Target) (bool, string) {
-			return socket(family, kind, protocol, func(int) error { return nil })
-		}}
-	}
 	return group(
 		"sockets",
 		Probe{Name: "TCP", Try: func(t *Target) (bool, string) { return tcp(fmt.Sprintf("127.0.0.1:%d", t.Port)) }},
@@ -125,6 +120,31 @@ func sockets() []Probe {
 		Probe{Name: "receive datagrams", Try: func(*Target) (bool, string) {
 			return socket(unix.AF_INET, unix.SOCK_DGRAM, 0, func(fd int) error { return unix.Bind(fd, loopback(0)) })
 		}},
+		Probe{Name: "change an interface", Wide: true, Try: func(*Target) (bool, string) { return changeLink() }},
+		Probe{Name: "change an interface by ioctl", Wide: true, Try: func(*Target) (bool, string) {
+			return socket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error {
+				lo, err := unix.NewIfreq("lo")
+				if err != nil {
+					return err
+				}
+				if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, lo); err != nil {
+					return err
+				}
+				return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+			})
+		}},
+	)
+}
+
+// families are kinds of sockets that a program has no use for.
+func families() []Probe {
+	made := func(name string, family, kind, protocol int) Probe {
+		return Probe{Name: "make a socket: " + name, Wide: true, Try: func(*Target) (bool, string) {
+			return socket(family, kind, protocol, func(int) error { return nil })
+		}}
+	}
+	return group(
+		"sockets",
 		made("raw", unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP),
 		made("ping", unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP),
 		made("packets", unix.AF_PACKET, unix.SOCK_RAW, 0),
@@ -139,19 +159,6 @@ func sockets() []Probe {
 		made("SMC", unix.AF_SMC, unix.SOCK_STREAM, 0),
 		made("TIPC", unix.AF_TIPC, unix.SOCK_STREAM, 0),
 		made("Bluetooth", unix.AF_BLUETOOTH, unix.SOCK_RAW, 0),
-		Probe{Name: "change an interface", Wide: true, Try: func(*Target) (bool, string) { return changeLink() }},
-		Probe{Name: "change an interface by ioctl", Wide: true, Try: func(*Target) (bool, string) {
-			return socket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error {
-				lo, err := unix.NewIfreq("lo")
-				if err != nil {
-					return err
-				}
-				if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, lo); err != nil {
-					return err
-				}
-				return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
-			})
-		}},
 	)
 }
 

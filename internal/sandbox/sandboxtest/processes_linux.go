@@ -42,7 +42,7 @@ func procs() []Probe {
 		Probe{Name: "environment", Try: reads("environ")},
 		Probe{Name: "environment of the parent", Try: anything(parent, "environ")},
 		Probe{Name: "environments of all", Try: func(t *Target) (bool, string) { return t.everybody("environ") }},
-		Probe{Name: "arguments", Try: reads("cmdline")},
+		Probe{Name: "arguments", Try: anything(victim, "cmdline")},
 		Probe{Name: "arguments of all", Try: func(t *Target) (bool, string) { return t.everybody("cmdline") }},
 		Probe{Name: "folder", Try: func(t *Target) (bool, string) { return t.read(t.Victim.proc("cwd/" + filepath.Base(t.Files[Gold]))) }},
 		Probe{Name: "root", Try: func(t *Target) (bool, string) { return t.read(t.Victim.proc("root" + t.Files[Gold])) }},
@@ -58,9 +58,9 @@ func procs() []Probe {
 			return false, "none could be read"
 		}},
 		Probe{Name: "names of open files", Try: func(t *Target) (bool, string) {
-			return whatIsOpen(t.Victim.PID)
+			return t.Victim.on(whatIsOpen(t.Victim.PID))
 		}},
-		Probe{Name: "memory", Try: reads("mem")},
+		Probe{Name: "memory", Try: func(t *Target) (bool, string) { return opens(t.Victim.proc("mem"), unix.O_RDONLY) }},
 		Probe{Name: "map of the memory", Try: anything(victim, "maps")},
 		Probe{Name: "stack", Try: anything(victim, "stack")},
 		Probe{Name: "input and output", Try: anything(victim, "io")},
@@ -69,7 +69,7 @@ func procs() []Probe {
 		Probe{Name: "first process: root", Try: func(t *Target) (bool, string) { return t.read("/proc/1/root" + t.Files[Gold]) }},
 		Probe{Name: "first process: folder", Try: func(t *Target) (bool, string) { return t.read("/proc/1/cwd/" + t.Files[Gold][1:]) }},
 		Probe{Name: "first process: open files", Try: func(t *Target) (bool, string) {
-			return whatIsOpen(1)
+			return did(whatIsOpen(1))
 		}},
 		Probe{Name: "first process: memory", Try: func(t *Target) (bool, string) { return opens("/proc/1/mem", unix.O_RDWR) }},
 		Probe{Name: "supervisor: environment", Try: func(t *Target) (bool, string) { return theirs(t, t.supervisor().PID, "environ") }},
@@ -77,7 +77,7 @@ func procs() []Probe {
 			return opens(t.supervisor().proc("mem"), unix.O_RDWR)
 		}},
 		Probe{Name: "supervisor: open files", Try: func(t *Target) (bool, string) {
-			return whatIsOpen(t.supervisor().PID)
+			return did(whatIsOpen(t.supervisor().PID))
 		}},
 		Probe{Name: "write memory", Try: writes("mem")},
 		Probe{Name: "have it killed first", Try: writes("oom_score_adj")},
@@ -92,18 +92,14 @@ func procs() []Probe {
 
 // whatIsOpen reports whether the files that a process has open can be told. How many
 // they are can.
-func whatIsOpen(pid int) (bool, string) {
-	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && strings.Contains(string(env), Var+"=") {
-		return false, "that is a process of a probe"
-	}
+func whatIsOpen(pid int) error {
 	found, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	for _, path := range found {
-		var name string
-		if name, err = os.Readlink(path); err == nil {
-			return true, path + " is " + name
+		if _, err = os.Readlink(path); err == nil {
+			return nil
 		}
 	}
-	return false, fmt.Sprint(len(found), " are open, ", err)
+	return noneOf(0, err)
 }
 
 // supervisor is the last process above this one, below the parent: that which

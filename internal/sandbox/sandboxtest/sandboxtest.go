@@ -69,6 +69,7 @@ type Target struct {
 	Key      int               `json:"key"`      // of shared memory, semaphores and a queue of System V
 	Name     string            `json:"name"`     // of shared memory, a queue of POSIX and a key in a keyring
 	Only     []string          `json:"only"`     // classes to try; none = all
+	Harmless bool              `json:"harmless"` // leave out what is Wide
 }
 
 // The files of a Target.
@@ -136,6 +137,7 @@ func Excused(plain bool) map[string]string {
 		return both
 	}
 	for probe, why := range map[string]string{
+		"proc: arguments":                                    "command lines of other processes can be read",
 		"ipc: lists of System V":                             "what /proc lists by number can be read: not what memory holds",
 		"changes: mode":                                      "mode, owner and times of a file of the same user can be changed anywhere",
 		"changes: mode by descriptor":                        "the same",

@@ -253,7 +253,11 @@ func limits() []Probe {
 			return t.Victim.on(unix.Setpriority(unix.PRIO_PROCESS, t.Victim.PID, 5))
 		}},
 		Probe{Name: "priority of the parent", Try: func(t *Target) (bool, string) {
-			return t.Parent.on(unix.Setpriority(unix.PRIO_PROCESS, t.Parent.PID, 0))
+			now, err := unix.Getpriority(unix.PRIO_PROCESS, t.Parent.PID) // 20 less it
+			if err != nil {
+				now = 20
+			}
+			return t.Parent.on(unix.Setpriority(unix.PRIO_PROCESS, t.Parent.PID, 20-now))
 		}},
 		Probe{Name: "priority of a group", Try: func(t *Target) (bool, string) { return t.Victim.on(unix.Setpriority(unix.PRIO_PGRP, t.Victim.PID, 5)) }},
 		Probe{Name: "priority of a user", Wide: true, Try: func(*Target) (bool, string) {
