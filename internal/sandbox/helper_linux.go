@@ -71,8 +71,7 @@ func Main(args []string) {
 }
 
 // becomeConfined restricts this process and executes the program. It returns
-// only to say what failed. The order matters: what comes late restricts what
-// came before.
+// only to say what failed.
 func becomeConfined(encoded, path string, argv []string) error {
 	runtime.LockOSThread() // restrictions are those of a thread, and so is the step into a program
 	unix.CloseOnExec(statusFD)
@@ -80,9 +79,17 @@ func becomeConfined(encoded, path string, argv []string) error {
 	if err := json.Unmarshal([]byte(encoded), &p); err != nil {
 		return fmt.Errorf("read policy: %w", err)
 	}
-	if !p.Isolated {
-		joinGroups(p.Groups)
+	joinGroups(p.Groups)
+	if err := p.restrict(); err != nil {
+		return err
 	}
+	return syscall.Exec(path, argv, syscall.Environ())
+}
+
+// restrict gives up what the program must not have: for the calling thread, and for
+// what is started from it, and as to limits of resources for the whole process. The
+// order matters: what comes late restricts what came before.
+func (p *policy) restrict() error {
 	if err := limitResources(p.maxFile()); err != nil {
 		return err
 	}
@@ -99,7 +106,7 @@ func becomeConfined(encoded, path string, argv []string) error {
 		return err
 	}
 	_ = unix.CloseRange(statusFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // all are closed by then; this is for those that nobody thought of
-	return syscall.Exec(path, argv, syscall.Environ())
+	return nil
 }
 
 func limitResources(maxFile uint64) error {

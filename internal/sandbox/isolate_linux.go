@@ -17,7 +17,7 @@ import (
 // processes but its own, shares no memory, queues or semaphores with others, and
 // nothing outside of its folders can be written, whatever the right that a file
 // grants. The first process in there is our binary once more, as init: it sets all
-// this up, starts the helper, buries what ends, and takes everything with it when it
+// this up, starts the program, buries what ends, and takes everything with it when it
 // ends itself.
 
 const (
@@ -209,19 +209,22 @@ func (p *policy) setUp() (listeners []int, ports []byte, err error) {
 	return listeners, ports, nil
 }
 
-// startProgram starts the helper that becomes the program.
+// startProgram starts the program from a thread that has given up its rights, and ends
+// with it: init keeps them, and one more start of our binary is saved.
 func (p *policy) startProgram(path string, argv []string) (child int, err error) {
-	encoded, err := json.Marshal(p)
-	if err != nil {
-		return 0, fmt.Errorf("encode policy: %w", err)
-	}
-	child, err = syscall.ForkExec("/proc/self/exe", append([]string{confinedName, string(encoded), path}, argv...), &syscall.ProcAttr{
-		Dir: p.Dir, Env: syscall.Environ(), Files: []uintptr{0, 1, 2, statusFD}, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("start the helper: %w", err)
-	}
-	return child, nil
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		runtime.LockOSThread() // for good
+		if err = p.restrict(); err != nil {
+			return
+		}
+		child, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+			Dir: p.Dir, Env: syscall.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+		})
+	}()
+	<-started
+	return child, err
 }
 
 // awaitPeer waits for the end of a socket that nothing is sent on.
