@@ -242,7 +242,12 @@ func (w *World) victim() {
 			w.touch(lines.Text())
 		}
 	}()
-	w.t.Cleanup(func() { _ = in.Close(); <-done; _ = cmd.Wait(); cancel() })
+	w.t.Cleanup(func() { // it may have been stopped, and would not hear that its input ends
+		_, _ = in.Close(), cmd.Process.Kill()
+		<-done
+		_ = cmd.Wait() // it was killed
+		cancel()
+	})
 	w.Target.Victim = Process{cmd.Process.Pid, startOf(cmd.Process.Pid)}
 	w.Victim = cmd.Process
 }
