@@ -43,7 +43,6 @@ type Rules struct {
 // scrutiny as Load's. It fails with an *Error that names every problem.
 func NewSet(tasks []Task, rules Rules) (Set, error) {
 	l, err := newLinter(rules, nil)
-	l.tasks = make([]Task, 0, len(tasks))
 	for _, t := range tasks {
 		l.add(t)
 	}
@@ -53,7 +52,7 @@ func NewSet(tasks []Task, rules Rules) (Set, error) {
 // set returns the tasks as a set, unless something is wrong: what ps has already, the
 // templates, or what was found since.
 func (l *linter) set(ps *problems, templateErr error) (Set, error) {
-	s := Set{tasks: l.tasks}
+	s := Set{tasks: l.tasks.join()}
 	if len(s.tasks) == 0 && len(ps.list) == 0 {
 		ps.add(ps.path, "", "no tasks")
 	}
@@ -61,6 +60,7 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 		ps.add("", "", "%v", templateErr)
 		return Set{}, ps.err()
 	}
+	l.ids = nil
 	ps.list = append(ps.list, l.found.list...)
 	s.divide(ps)
 	l.overlap(&s, ps)
@@ -80,9 +80,9 @@ type linter struct {
 	prompt, system *template.Template
 	broken         bool // the templates cannot be used: nothing is checked
 
-	tasks []Task              // whatever keep leaves out, each has its id, split and origin
-	ids   map[string]int      // position of the first task of an id
-	shown [][sha256.Size]byte // what the target would see, by position
+	tasks blocks[Task]              // whatever keep leaves out, each has its id, split and origin
+	ids   map[string]int            // position of the first task of an id
+	shown blocks[[sha256.Size]byte] // what the target would see, by position
 	found problems
 }
 
@@ -111,22 +111,21 @@ func (l *linter) add(t Task) {
 		t = l.keep(t)
 	}
 	if _, known := l.ids[t.ID]; !known && t.ID != "" {
-		l.ids[t.ID] = len(l.tasks)
+		l.ids[t.ID] = l.tasks.n
 	}
-	l.tasks = append(l.tasks, t)
+	l.tasks.add(t)
 }
 
 // mark is how far a linter has come.
 type mark struct{ tasks, found int }
 
-func (l *linter) mark() mark { return mark{tasks: len(l.tasks), found: len(l.found.list)} }
+func (l *linter) mark() mark { return mark{tasks: l.tasks.n, found: len(l.found.list)} }
 
 // forget undoes all that was added since m.
 func (l *linter) forget(m mark) {
-	clear(l.tasks[m.tasks:])
-	l.tasks = l.tasks[:m.tasks]
+	l.tasks.cut(m.tasks)
+	l.shown.cut(m.tasks)
 	l.found.list = l.found.list[:m.found]
-	l.shown = l.shown[:min(m.tasks, len(l.shown))]
 	maps.DeleteFunc(l.ids, func(_ string, place int) bool { return place >= m.tasks })
 }
 
@@ -166,7 +165,7 @@ func (l *linter) lintID(t Task, ps *problems) {
 	if !twice {
 		return
 	}
-	switch first := l.tasks[place]; {
+	switch first := l.tasks.at(place); {
 	case first.Split != t.Split:
 		ps.about(t, "overlapping splits: the id is in %s and in %s%s; remove one, or rename it if it is another task", t.Split, first.Split, at(first.Origin))
 	default:
@@ -222,13 +221,13 @@ func (l *linter) lintPrompt(t Task, ps *problems) {
 	}
 	system := fill(l.system, values, t, ps)
 	if shown == "" || len(ps.list) > faults {
-		l.shown = append(l.shown, nothing)
+		l.shown.add(nothing)
 		return
 	}
 	if images := t.Data[FieldImages]; images != nil { // the same question about another picture
 		shown += fmt.Sprintf("\x00%q", images)
 	}
-	l.shown = append(l.shown, sha256.Sum256([]byte(shown+"\x00"+system)))
+	l.shown.add(sha256.Sum256([]byte(shown + "\x00" + system)))
 }
 
 // nothing stands for a task that shows nothing: it is like no other task, and
@@ -250,12 +249,13 @@ func (l *linter) overlap(s *Set, ps *problems) {
 	if l.rules.OwnScore {
 		return
 	}
-	first := map[[sha256.Size]byte]int{}
+	first := make(map[[sha256.Size]byte]int, len(s.tasks))
 	same := 0
 	for i, t := range s.tasks {
-		j, twice := first[l.shown[i]]
-		if !twice || l.shown[i] == nothing {
-			first[l.shown[i]] = i
+		shown := *l.shown.at(i)
+		j, twice := first[shown]
+		if !twice || shown == nothing {
+			first[shown] = i
 			continue
 		}
 		other := s.tasks[j]
