@@ -185,6 +185,8 @@ func (s *setup) loadTasks(ctx context.Context) (err error) {
 		s.set, err = task.NewSet(s.tasks, rules)
 	case s.cfg.Tasks.Path == "":
 		return &inputError{fmt.Errorf("tasks.path: found nothing, allowed: %s", taskFiles)}
+	case s.counting:
+		s.set, err = task.Survey(ctx, s.cfg.Tasks.Path, rules, task.FieldImages, rollout.FieldWorkspace)
 	default:
 		s.set, err = task.LoadContext(ctx, s.cfg.Tasks.Path, rules)
 	}
@@ -198,6 +200,9 @@ func (s *setup) loadTasks(ctx context.Context) (err error) {
 		return &inputError{err}
 	}
 	s.warnings = append(append(s.warnings, s.set.Warnings()...), s.lintCommands()...)
+	if s.counting && s.tasks == nil {
+		return nil // a survey keeps less than the identity of a run is made of
+	}
 	s.contents["tasks.path"], err = digestTasks(s.set.Tasks())
 	return err
 }

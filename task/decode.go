@@ -33,7 +33,10 @@ func decode(it Item, origin string) (Task, error) {
 		}
 		f[key] = v
 	}
-	derived := f.contentID()
+	derived := ""
+	if id, ok := scalar(f["id"]); !ok || id == "" { // it costs more than all else
+		derived = f.contentID()
+	}
 	err := errors.Join(
 		it.unambiguous(),
 		f.text(&t.ID, "id"),

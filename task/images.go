@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// imagesField is where a task names its pictures.
-const imagesField = "images"
+// FieldImages is the field of a task that names its pictures.
+const FieldImages = "images"
 
 // Images returns the paths of the pictures that a task shows, as its field images
 // names them: one path or a list of them, in a CSV also as JSON. They are relative
@@ -16,7 +16,7 @@ const imagesField = "images"
 // out of that folder.
 func (t Task) Images() ([]string, error) {
 	var names []string
-	switch v := t.Data[imagesField].(type) {
+	switch v := t.Data[FieldImages].(type) {
 	case nil:
 		return nil, nil
 	case string:
@@ -45,5 +45,5 @@ func (t Task) Images() ([]string, error) {
 }
 
 func (t Task) imagesError(found any) error {
-	return fmt.Errorf("the field %s has %.100q, want paths of pictures below the folder of the tasks", imagesField, fmt.Sprint(found))
+	return fmt.Errorf("the field %s has %.100q, want paths of pictures below the folder of the tasks", FieldImages, fmt.Sprint(found))
 }

@@ -1,10 +1,10 @@
 package task
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,53 +42,91 @@ type Rules struct {
 // NewSet returns a set of tasks from a source of your own after the same
 // scrutiny as Load's. It fails with an *Error that names every problem.
 func NewSet(tasks []Task, rules Rules) (Set, error) {
-	return newSet(context.Background(), slices.Clone(tasks), rules, &problems{})
+	l, err := newLinter(rules, nil)
+	for _, t := range tasks {
+		l.add(t)
+	}
+	return l.set(&problems{}, err)
 }
 
-func newSet(ctx context.Context, tasks []Task, rules Rules, ps *problems) (Set, error) {
-	s := Set{tasks: tasks}
-	if len(tasks) == 0 && len(ps.list) == 0 {
+// set returns the tasks as a set, unless something is wrong: what ps has already, the
+// templates, or what was found since.
+func (l *linter) set(ps *problems, templateErr error) (Set, error) {
+	s := Set{tasks: l.tasks.join()}
+	if len(s.tasks) == 0 && len(ps.list) == 0 {
 		ps.add(ps.path, "", "no tasks")
 	}
-	l, err := newLinter(rules)
-	if err != nil {
-		ps.add("", "", "%v", err)
+	if templateErr != nil {
+		ps.add("", "", "%v", templateErr)
 		return Set{}, ps.err()
 	}
-	for i := range tasks {
-		if ctx.Err() != nil {
-			return Set{}, fmt.Errorf("check tasks: %w", context.Cause(ctx))
-		}
-		l.lint(tasks, i, ps)
-	}
+	l.ids = nil
+	ps.list = append(ps.list, l.found.list...)
 	s.divide(ps)
 	l.overlap(&s, ps)
 	if err := ps.err(); err != nil {
 		return Set{}, err
 	}
-	if len(tasks) < MinTasks {
-		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(tasks), "task", "tasks"), MinTasks))
+	if len(s.tasks) < MinTasks {
+		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(s.tasks), "task", "tasks"), MinTasks))
 	}
 	return s, nil
 }
 
+// linter checks tasks as they come, and keeps what a set needs of them.
 type linter struct {
 	rules          Rules
+	keep           func(Task) Task // nil: all of a task is kept
 	prompt, system *template.Template
-	ids            map[string]int      // position of the first task of an id
-	shown          [][sha256.Size]byte // what the target would see, by position
+	broken         bool // the templates cannot be used: nothing is checked
+
+	tasks blocks[Task]              // whatever keep leaves out, each has its id, split and origin
+	ids   map[string]int            // position of the first task of an id
+	shown blocks[[sha256.Size]byte] // what the target would see, by position
+	found problems
 }
 
-func newLinter(r Rules) (*linter, error) {
-	l := &linter{rules: r, ids: map[string]int{}}
-	var err error
-	if l.prompt, err = parseTemplate("tasks.prompt", r.Prompt); err != nil {
-		return nil, err
+// newLinter fails if the templates are of no use. The linter can still count tasks.
+func newLinter(r Rules, keep func(Task) Task) (*linter, error) {
+	l := &linter{rules: r, keep: keep, ids: map[string]int{}}
+	err := l.parseTemplates()
+	l.broken = err != nil
+	return l, err
+}
+
+func (l *linter) parseTemplates() (err error) {
+	if l.prompt, err = parseTemplate("tasks.prompt", l.rules.Prompt); err != nil {
+		return err
 	}
-	if l.system, err = parseTemplate("tasks.system", r.System); err != nil {
-		return nil, err
+	l.system, err = parseTemplate("tasks.system", l.rules.System)
+	return err
+}
+
+// add checks a task and keeps it.
+func (l *linter) add(t Task) {
+	if !l.broken {
+		l.lint(t)
 	}
-	return l, nil
+	if l.keep != nil {
+		t = l.keep(t)
+	}
+	if _, known := l.ids[t.ID]; !known && t.ID != "" {
+		l.ids[t.ID] = l.tasks.n
+	}
+	l.tasks.add(t)
+}
+
+// mark is how far a linter has come.
+type mark struct{ tasks, found int }
+
+func (l *linter) mark() mark { return mark{tasks: l.tasks.n, found: len(l.found.list)} }
+
+// forget undoes all that was added since m.
+func (l *linter) forget(m mark) {
+	l.tasks.cut(m.tasks)
+	l.shown.cut(m.tasks)
+	l.found.list = l.found.list[:m.found]
+	maps.DeleteFunc(l.ids, func(_ string, place int) bool { return place >= m.tasks })
 }
 
 func parseTemplate(name, text string) (*template.Template, error) {
@@ -104,9 +142,9 @@ func parseTemplate(name, text string) (*template.Template, error) {
 	return t, nil
 }
 
-func (l *linter) lint(tasks []Task, i int, ps *problems) {
-	t := tasks[i]
-	l.lintID(tasks, i, ps)
+func (l *linter) lint(t Task) {
+	ps := &l.found
+	l.lintID(t, ps)
 	l.lintPrompt(t, ps)
 	if slices.Contains(t.Gold, "") {
 		ps.about(t, "gold holds an empty answer: an empty answer must not pass")
@@ -118,18 +156,16 @@ func (l *linter) lint(tasks []Task, i int, ps *problems) {
 	l.lintChecks(t, ps)
 }
 
-func (l *linter) lintID(tasks []Task, i int, ps *problems) {
-	t := tasks[i]
+func (l *linter) lintID(t Task, ps *problems) {
 	if t.ID == "" {
 		ps.about(t, "no id")
 		return
 	}
 	place, twice := l.ids[t.ID]
 	if !twice {
-		l.ids[t.ID] = i
 		return
 	}
-	switch first := tasks[place]; {
+	switch first := l.tasks.at(place); {
 	case first.Split != t.Split:
 		ps.about(t, "overlapping splits: the id is in %s and in %s%s; remove one, or rename it if it is another task", t.Split, first.Split, at(first.Origin))
 	default:
@@ -185,13 +221,13 @@ func (l *linter) lintPrompt(t Task, ps *problems) {
 	}
 	system := fill(l.system, values, t, ps)
 	if shown == "" || len(ps.list) > faults {
-		l.shown = append(l.shown, nothing)
+		l.shown.add(nothing)
 		return
 	}
-	if images := t.Data[imagesField]; images != nil { // the same question about another picture
+	if images := t.Data[FieldImages]; images != nil { // the same question about another picture
 		shown += fmt.Sprintf("\x00%q", images)
 	}
-	l.shown = append(l.shown, sha256.Sum256([]byte(shown+"\x00"+system)))
+	l.shown.add(sha256.Sum256([]byte(shown + "\x00" + system)))
 }
 
 // nothing stands for a task that shows nothing: it is like no other task, and
@@ -213,12 +249,13 @@ func (l *linter) overlap(s *Set, ps *problems) {
 	if l.rules.OwnScore {
 		return
 	}
-	first := map[[sha256.Size]byte]int{}
+	first := make(map[[sha256.Size]byte]int, len(s.tasks))
 	same := 0
 	for i, t := range s.tasks {
-		j, twice := first[l.shown[i]]
-		if !twice || l.shown[i] == nothing {
-			first[l.shown[i]] = i
+		shown := *l.shown.at(i)
+		j, twice := first[shown]
+		if !twice || shown == nothing {
+			first[shown] = i
 			continue
 		}
 		other := s.tasks[j]

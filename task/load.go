@@ -28,18 +28,50 @@ func Load(path string, rules Rules) (Set, error) {
 
 // LoadContext is Load that ends with ctx, whose cause it then returns, wrapped.
 func LoadContext(ctx context.Context, path string, rules Rules) (Set, error) {
+	return load(ctx, path, rules, nil)
+}
+
+// Survey is LoadContext for who wants to know whether tasks are sound and what they
+// are, not to carry them out. Of each it keeps id, type, split, checks, whether it
+// is reviewed, and the named fields of its data: what is asked and answered is gone
+// once it has been looked at, so that a long file takes little memory.
+func Survey(ctx context.Context, path string, rules Rules, fields ...string) (Set, error) {
+	kinds := map[string]string{}
+	return load(ctx, path, rules, func(t Task) Task {
+		// What is cut from a row of a table keeps all of the row.
+		short := Task{ID: strings.Clone(t.ID), Split: t.Split, Checks: t.Checks, Unreviewed: t.Unreviewed, Origin: t.Origin}
+		if _, known := kinds[t.Type]; !known {
+			kind := strings.Clone(t.Type)
+			kinds[kind] = kind
+		}
+		short.Type = kinds[t.Type]
+		for _, name := range fields {
+			if v, ok := t.Data[name]; ok {
+				if short.Data == nil {
+					short.Data = map[string]any{}
+				}
+				short.Data[name] = v
+			}
+		}
+		return short
+	})
+}
+
+// load reads the tasks at path. keep makes of a task that has been checked what the
+// set holds of it; nil: all.
+func load(ctx context.Context, path string, rules Rules, keep func(Task) Task) (Set, error) {
 	sources, err := find(path)
 	if err != nil {
 		return Set{}, err
 	}
 	ps := &problems{path: path}
-	var tasks []Task
+	l, templateErr := newLinter(rules, keep)
 	for _, src := range sources {
-		if tasks, err = src.read(ctx, tasks, ps); err != nil {
+		if err := src.read(ctx, l, ps); err != nil {
 			return Set{}, err
 		}
 	}
-	return newSet(ctx, tasks, rules, ps)
+	return l.set(ps, templateErr)
 }
 
 // find lists the files to read.

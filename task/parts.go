@@ -20,6 +20,7 @@ const partSize = 32 << 10
 func listParts(data []byte) []yamlPart {
 	var parts []yamlPart
 	dash, from, line, at := -1, 0, 0, 0
+	head := ""
 	for row := range bytes.Lines(data) {
 		indent, text := indentOf(row)
 		switch {
@@ -34,7 +35,8 @@ func listParts(data []byte) []yamlPart {
 				parts = append(parts, yamlPart{before: line})
 				from = at
 			}
-		case dash < 0 && (text == "---" || text == "tasks:"):
+		case dash < 0 && text == "---" && head == "", dash < 0 && text == "tasks:" && head != text:
+			head = text // each once, and in this order
 		case dash < 0 || indent <= dash:
 			return nil
 		}

@@ -23,32 +23,31 @@ type source struct {
 	split Split
 }
 
-// read appends the tasks of one file to tasks. Items are made into tasks one by one:
-// of a long file hardly more than the tasks is in memory. What is wrong with them
-// goes to ps; the error is the operating system's or the context's. A file that
-// cannot be read as what it should be has that one problem and no tasks.
-func (s source) read(ctx context.Context, tasks []Task, ps *problems) ([]Task, error) {
-	before, faults, n := len(tasks), len(ps.list), 0
+// read hands the tasks of one file to l. Items are made into tasks one by one: of a
+// long file hardly more than what l keeps is in memory. What is wrong with them goes
+// to ps; the error is the operating system's or the context's. A file that cannot be
+// read as what it should be has that one problem and no tasks.
+func (s source) read(ctx context.Context, l *linter, ps *problems) error {
+	before, faults, n := l.mark(), len(ps.list), 0
 	err := s.each(ctx, func(it Item) {
 		n++
 		if t, ok := s.task(it, ps); ok {
-			tasks = append(tasks, t)
+			l.add(t)
 		}
 	})
 	var system *systemError
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("load tasks: %w", context.Cause(ctx))
+		return fmt.Errorf("load tasks: %w", context.Cause(ctx))
 	case errors.As(err, &system):
-		return nil, fmt.Errorf("load tasks: %w", system.error)
+		return fmt.Errorf("load tasks: %w", system.error)
 	case err != nil:
-		clear(tasks[before:])
+		l.forget(before)
 		ps.list = append(ps.list[:faults], s.problem(err))
-		return tasks[:before], nil
 	case n == 0 && s.split != "":
 		ps.add(s.path, "", "the %s split is empty: the file holds no tasks", s.split)
 	}
-	return tasks, nil
+	return nil
 }
 
 // task reads an item as a task. One with faults is left out: further faults of it

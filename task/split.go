@@ -112,10 +112,12 @@ func (s Set) Require(names ...Split) error {
 // or none.
 func (s *Set) divide(ps *problems) {
 	splits := map[Split][]int{}
-	var without []Task
+	first, without := 0, 0
 	for i, t := range s.tasks {
 		if t.Split == "" {
-			without = append(without, t)
+			if without++; without == 1 {
+				first = i
+			}
 			continue
 		}
 		splits[t.Split] = append(splits[t.Split], i)
@@ -123,8 +125,8 @@ func (s *Set) divide(ps *problems) {
 	if len(splits) == 0 {
 		return
 	}
-	if len(without) > 0 {
-		ps.about(without[0], "no split, though %d of %d tasks name theirs: give every task a split, or none", len(s.tasks)-len(without), len(s.tasks))
+	if without > 0 {
+		ps.about(s.tasks[first], "no split, though %d of %d tasks name theirs: give every task a split, or none", len(s.tasks)-without, len(s.tasks))
 		return
 	}
 	s.splits = splits

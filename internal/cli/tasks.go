@@ -37,11 +37,16 @@ with its file, line and item. No model is called.`,
 	return c
 }
 
-// lintMemory is what memory is collected at, in bytes, however much of it is in use:
-// half of what many tasks take while they are checked is not needed any more.
-const lintMemory = 96 << 20
+// What a task takes while it is checked is not needed any more. So memory is collected
+// early: before it has grown by lintPercent of what is in use, and more often from
+// lintMemory on, in bytes.
+const (
+	lintPercent = 50
+	lintMemory  = 128 << 20
+)
 
 func (a *app) lint(ctx context.Context, path string, sets []string) error {
+	debug.SetGCPercent(min(lintPercent, debug.SetGCPercent(lintPercent)))
 	debug.SetMemoryLimit(min(lintMemory, debug.SetMemoryLimit(-1)))
 	l, err := a.configOrTasks(path, sets)
 	if err != nil {
