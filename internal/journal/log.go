@@ -29,7 +29,6 @@ type logScan struct {
 	bad      int64 // where the first frame that SQLite does not take begins, 0 if it takes all
 	commits  bool  // frames of this round with a commit come after that, or it is one itself
 	strange  bool  // what comes after that is of no round at all
-	frames   int64
 	salts    [8]byte
 	sum      logSum
 	pageSize int64

@@ -27,7 +27,10 @@ func TestRepeated(t *testing.T) {
 		{`{"":1,"":2}`, 0, `the key "" stands twice`},
 		{`{"a":{},"b":[],"a":null}`, 0, `the key "a" stands twice`},
 		{`{"a":1,"a":2`, 0, `the key "a" stands twice`},
-		{`{"a":1,}`, 0, ""}, {`nonsense`, 0, ""}, {``, 0, ""}, {`3`, 0, ""},
+		{`{"a":1,}`, 0, ""},
+		{`nonsense`, 0, ""},
+		{``, 0, ""},
+		{`3`, 0, ""},
 	} {
 		got := ""
 		if r := Repeated([]byte(c.in), c.folded); r != nil {

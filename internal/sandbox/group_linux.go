@@ -148,20 +148,21 @@ func joinGroups(n int) {
 
 // processes lists who is in the group, nil if nobody is or there is none.
 func (g *group) processes() []int {
-	for _, dir := range g.folders() {
-		text, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-		if err != nil {
-			return nil
-		}
-		var pids []int
-		for field := range strings.FieldsSeq(string(text)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-		return pids
+	folders := g.folders()
+	if len(folders) == 0 {
+		return nil
 	}
-	return nil
+	text, err := os.ReadFile(filepath.Join(folders[0], "cgroup.procs"))
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // memory is what cannot be dropped: the cache of files is not counted.
