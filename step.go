@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -41,7 +42,7 @@ func (s *setup) confined(ctx context.Context, st step) (result check.CommandResu
 	if st.temp, err = os.MkdirTemp("", "check-"); err != nil {
 		return result, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(st.temp)) }()
+	defer func() { err = errors.Join(err, tree.RemoveAll(st.temp)) }()
 	output, err := st.output()
 	if err != nil {
 		return result, err

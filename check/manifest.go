@@ -12,6 +12,8 @@ import (
 	"os"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // Bounds of a manifest. A workspace beyond them cannot be compared.
@@ -60,8 +62,8 @@ func Snapshot(dir string) (Manifest, error) {
 // manifestOf lists a folder. What keeps the list from being complete is in Over;
 // the error is one of the machine.
 func manifestOf(root *os.Root) (Manifest, error) {
-	w := &walker{root: root, files: map[string]File{}}
-	err := fs.WalkDir(root.FS(), ".", w.visit)
+	w := &walker{files: map[string]File{}}
+	err := tree.Walk(root, w.visit)
 	m := Manifest{Files: w.files}
 	if ours(err) {
 		return m, err
@@ -83,13 +85,15 @@ func unreadable(path string, err error) error {
 
 // walker collects the files of a folder.
 type walker struct {
-	root  *os.Root
 	files map[string]File
 	bytes int64
 	lines int
 }
 
-func (w *walker) visit(path string, d fs.DirEntry, err error) error {
+func (w *walker) visit(dir *os.Root, path string, d fs.DirEntry, err error) error {
+	if errors.Is(err, tree.ErrDeep) {
+		return err
+	}
 	if err != nil {
 		return unreadable(path, err)
 	}
@@ -105,7 +109,7 @@ func (w *walker) visit(path string, d fs.DirEntry, err error) error {
 	if len(w.files) >= maxManifestFiles {
 		return fmt.Errorf("there are more than %d files", maxManifestFiles)
 	}
-	f, err := w.file(path, d.Type())
+	f, err := w.file(dir, path, d)
 	if err != nil {
 		return err
 	}
@@ -123,10 +127,10 @@ func keyOf(path string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-func (w *walker) file(path string, mode fs.FileMode) (File, error) {
-	switch {
+func (w *walker) file(dir *os.Root, path string, d fs.DirEntry) (File, error) {
+	switch mode := d.Type(); {
 	case mode&fs.ModeSymlink != 0:
-		target, err := w.root.Readlink(path)
+		target, err := dir.Readlink(d.Name())
 		if err != nil {
 			return File{}, unreadable(path, err)
 		}
@@ -134,7 +138,7 @@ func (w *walker) file(path string, mode fs.FileMode) (File, error) {
 	case !mode.IsRegular():
 		return File{Hash: hashOf("special file " + mode.String())}, nil // reading it might wait forever
 	}
-	f, err := w.root.Open(path)
+	f, err := dir.Open(d.Name())
 	if err != nil {
 		return File{}, unreadable(path, err)
 	}

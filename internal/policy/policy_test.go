@@ -20,7 +20,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 var tiers = [][]string{
 	{
 		"internal/nearest", "internal/plain", "internal/plural", "internal/together", "internal/reach", "internal/telemetry/otlptest",
-		"internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest",
+		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},

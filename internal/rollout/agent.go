@@ -243,7 +243,7 @@ func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool
 		err = errors.Join(err, a.Workspaces.remove(key))
 	} else {
 		unlock(ws.Dir)
-		err = errors.Join(err, hideIn(ws.Dir, given))
+		err = errors.Join(err, prune(ws.Dir), hideIn(ws.Dir, given))
 		if failed {
 			err = errors.Join(err, hideIn(ws.Dir, a.Hide))
 		}

@@ -47,7 +47,7 @@ func TestPlacesTellNothing(t *testing.T) {
 		if err := w.settle(key, ws); err != nil {
 			t.Fatal(err)
 		}
-		if got := tree(t, w.at(key).Dir); got["left.txt"] != "work" || got["a.txt"] != "x" {
+		if got := filesBelow(t, w.at(key).Dir); got["left.txt"] != "work" || got["a.txt"] != "x" {
 			t.Errorf("in the run there are %v", got)
 		}
 		if _, err := os.Lstat(ws.Root); !os.IsNotExist(err) {
@@ -93,7 +93,7 @@ func TestPlacesOfAKilledSession(t *testing.T) {
 		w := &Workspaces{Dir: filepath.Join(t.TempDir(), "run", "workspaces")}
 		plant(t, filepath.Dir(w.Dir), map[string]string{placeFile: name + "\n"})
 		opened(t, w)
-		if got := tree(t, precious); got["keep.txt"] != "x" {
+		if got := filesBelow(t, precious); got["keep.txt"] != "x" {
 			t.Fatalf("%q: %v is left", name, got)
 		}
 		if w.place == name {
@@ -132,7 +132,7 @@ func TestWorkspacesOfOlderBuilds(t *testing.T) {
 	t.Parallel()
 	w := &Workspaces{Dir: t.TempDir()}
 	plant(t, filepath.Join(w.Dir, "eval_test_t1_sample0-f830834eeea6", "work"), map[string]string{"a.txt": "old"})
-	if got := tree(t, w.at("eval/test/t1/sample0").Dir); got["a.txt"] != "old" {
+	if got := filesBelow(t, w.at("eval/test/t1/sample0").Dir); got["a.txt"] != "old" {
 		t.Errorf("there are %v at %s", got, w.at("eval/test/t1/sample0").Dir)
 	}
 }

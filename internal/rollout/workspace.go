@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -212,15 +213,28 @@ func (w *Workspaces) remove(key string) error {
 // removeAll deletes a folder that an agent has written to. Agents write-protect
 // folders at times.
 func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
+	err := tree.RemoveAll(dir)
 	if err == nil {
 		return nil
 	}
 	unlock(dir)
-	if again := os.RemoveAll(dir); again != nil {
+	if again := tree.RemoveAll(dir); again != nil {
 		return errors.Join(err, again)
 	}
 	return nil
+}
+
+// prune deletes what nests deeper than anybody looks, which only an agent leaves that
+// wants to hide it or to keep us busy.
+func prune(dir string) error {
+	pruned, err := tree.Prune(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && pruned {
+		err = fmt.Errorf("%w: what lay deeper was deleted", tree.ErrDeep)
+	}
+	return err
 }
 
 // maxHidden is the size of the largest file, in bytes, that hideIn reads.
@@ -241,9 +255,9 @@ func hideIn(dir string, hide *redact.Exact) error {
 	}
 	defer func() { _ = root.Close() }() // what was written to it is closed
 	var faults []error                  // one file that resists must not spare those behind it
-	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	_ = tree.Walk(root, func(in *os.Root, _ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
-			err = hideInFile(root, name, hide)
+			err = hideInFile(in, d.Name(), hide)
 		}
 		faults = append(faults, err)
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// tree reads the files below a folder.
-func tree(t *testing.T, dir string) map[string]string {
+// filesBelow reads the files below a folder.
+func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -60,10 +60,10 @@ func TestWorkspacesAreFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, tree(t, ws.Dir)); diff != "" {
+		if diff := cmp.Diff(want, filesBelow(t, ws.Dir)); diff != "" {
 			t.Errorf("workspace (-want +got):\n%s", diff)
 		}
-		if home := tree(t, ws.Home); len(home) > 0 {
+		if home := filesBelow(t, ws.Home); len(home) > 0 {
 			t.Errorf("the agent's own folder holds %v", home)
 		}
 		plant(t, ws.Root, map[string]string{"work/b.txt": "changed", "work/new.txt": "left", "home/.cache": "left"})

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -78,14 +79,28 @@ func listenOn(family int, addr unix.Sockaddr) (fd int, err error) {
 	return fd, nil
 }
 
-// relay joins all connections of a listener to a port of this machine.
+// connectionsAtATime bounds the connections of a program to one port: more wait. It
+// could otherwise use up the files that we, and the gateway, can have open.
+const connectionsAtATime = 200
+
+// relay joins connections of a listener to a port of this machine.
 func relay(l net.Listener, port int) {
+	slots := make(chan struct{}, connectionsAtATime)
 	for {
+		slots <- struct{}{}
 		inner, err := l.Accept()
-		if err != nil {
-			return // the listener is broken: what connects is refused
+		if errors.Is(err, net.ErrClosed) {
+			return
 		}
-		go join(inner, port)
+		if err != nil { // this connection is broken, or files are short for the moment
+			<-slots
+			<-time.After(10 * time.Millisecond)
+			continue
+		}
+		go func() {
+			defer func() { <-slots }()
+			join(inner, port)
+		}()
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
 // clockTick is the unit of processor time in /proc, one for all architectures.
@@ -204,7 +206,7 @@ func (d *disk) size(enough int64) (n int64) {
 		if err != nil {
 			continue // it is gone
 		}
-		_ = fs.WalkDir(root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
+		_ = tree.Walk(root, func(_ *os.Root, _ string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return nil // gone, or locked: what is in it is not seen
 			}
