@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/race"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -31,6 +32,9 @@ type hostile struct {
 // newHostile lays it into dir. The agent's program stands in the project.
 func newHostile(t *testing.T, dir, home string) hostile {
 	t.Helper()
+	if race.Enabled {
+		t.Skip("each probe is a process of this binary, which takes seconds to start with the race detector")
+	}
 	needsLandlocked(t)
 	w := sandboxtest.NewWorld(t, dir, 0)
 	task := `{"id": %q, "prompt": %q, "gold": [%q], "split": "test"}` + "\n"

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed-f4525e22/skillopt/internal/race"
 )
 
 // longFile writes a JSONL file of n tasks.
@@ -35,6 +37,14 @@ func longFile(t *testing.T, n int) string {
 	return path
 }
 
+// measured skips a test whose figure would be that of the race detector.
+func measured(t *testing.T) {
+	t.Helper()
+	if race.Enabled {
+		t.Skip("the race detector takes many times the memory")
+	}
+}
+
 // peak returns the most memory that an ended child had, in MB.
 func peak(t *testing.T, c *child) int64 {
 	t.Helper()
@@ -48,6 +58,7 @@ func peak(t *testing.T, c *child) int64 {
 // TestHostileFilesTakeLittleMemory: what is no proper file is refused before it has
 // taken more than a program takes anyway.
 func TestHostileFilesTakeLittleMemory(t *testing.T) {
+	measured(t)
 	t.Parallel()
 	const most = 200 // MB
 	dir := t.TempDir()
@@ -69,6 +80,7 @@ func TestHostileFilesTakeLittleMemory(t *testing.T) {
 
 // TestLintOfManyTasksTakesLittleMemory: what a task asks is not kept.
 func TestLintOfManyTasksTakesLittleMemory(t *testing.T) {
+	measured(t)
 	t.Parallel()
 	const most = 250 // MB
 	c := start(t, t.TempDir(), "tasks", "lint", longFile(t, 100_000))
