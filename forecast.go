@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -485,9 +485,12 @@ func measuredIn(ctx context.Context, dir string) (m measured, err error) {
 	return m, j.Close()
 }
 
+// maxProjection is how many bytes are read of a file that is written from a record.
+const maxProjection = 1 << 30
+
 // historyIn is what the run in dir has decided so far, nil if nothing is known.
 func historyIn(dir string) *train.History {
-	data, err := os.ReadFile(filepath.Join(dir, run.HistoryFile))
+	data, err := userfile.Read(context.Background(), filepath.Join(dir, run.HistoryFile), maxProjection)
 	var h train.History
 	if err != nil || json.Unmarshal(data, &h) != nil {
 		return nil

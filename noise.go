@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/event"
@@ -17,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -112,7 +112,7 @@ func (s *setup) knownNoise() (*NoiseReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, noiseFile))
+	data, err := userfile.Read(context.Background(), filepath.Join(dir, noiseFile), maxProjection)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

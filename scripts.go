@@ -2,6 +2,7 @@ package skillopt
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 var (
@@ -105,9 +107,9 @@ func (s *setup) texts(argv []string) (texts []string) {
 	return texts
 }
 
-// head reads the beginning of a file.
+// head reads the beginning of a regular file.
 func head(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(context.Background(), path, 1<<40)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,15 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // markSuffix ends the name of a file beside a journal that says how far the
@@ -69,9 +72,12 @@ type marked struct {
 	broken bool // it is there, and cannot be read
 }
 
+// maxMark is more bytes than any mark has.
+const maxMark = 4 << 10
+
 // readMark reads the mark of the journal at path. Earlier programs left none.
 func readMark(path string) (marked, error) {
-	text, err := os.ReadFile(path + markSuffix)
+	text, err := userfile.Read(context.Background(), path+markSuffix, maxMark)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
 		return marked{}, nil
 	}

@@ -54,6 +54,7 @@ var sideways = map[string][]string{
 	"internal/provider/gemini":    {"internal/provider/header"},
 	"internal/provider/ollama":    {"internal/provider/header"},
 	"internal/agent":              {"internal/provider/header"},
+	"internal/reach":              {"internal/userfile"},
 	"internal/provider/seat":      {"internal/agent"},
 	"internal/provider/cassette":  {"internal/caller"},
 }

@@ -1,10 +1,13 @@
 package reach
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Kind is what stands at a path.
@@ -63,7 +66,7 @@ func (disk) Look(path string) Node {
 const maxText = 4 << 10
 
 func (disk) Text(path string) string {
-	f, err := os.Open(path)
+	f, err := userfile.Open(context.Background(), path, 1<<40)
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Agents work at a place that tells nothing: its name is as long for every episode
@@ -29,12 +32,15 @@ const (
 // nameLength is the length of the name of a place.
 const nameLength = 26
 
+// maxPlace is how long the path of a folder may be that a file names, in bytes.
+const maxPlace = 64 << 10
+
 // Open makes the folder of places. What a killed session left in it is deleted.
 func (w *Workspaces) Open() error {
 	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o755); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	text, err := os.ReadFile(w.placeFile())
+	text, err := userfile.Read(context.Background(), w.placeFile(), maxPlace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("find the folder of places: %w", err)
 	}
@@ -67,7 +73,7 @@ func (w *Workspaces) ours(path string) bool {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	owner, err := os.ReadFile(filepath.Join(path, ownerFile))
+	owner, err := userfile.Read(context.Background(), filepath.Join(path, ownerFile), maxPlace)
 	return err == nil && string(owner) == w.Dir
 }
 
