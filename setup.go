@@ -82,6 +82,8 @@ func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	ctx, release := untilStopped(ctx, s.stop)
+	defer release()
 	for _, part := range []func(context.Context) error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.deal, s.workspaceDigests} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -99,6 +101,23 @@ func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*
 		return s, s.requireMeans()
 	}
 	return s, nil
+}
+
+// errStopped is a stop before anything was begun that could be finished first.
+var errStopped = fmt.Errorf("stopped while the inputs were read, nothing was begun: %w", context.Canceled)
+
+// untilStopped ends a context when stop is closed. release must be called.
+func untilStopped(ctx context.Context, stop <-chan struct{}) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		select {
+		case <-stop:
+			cancel(errStopped)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { cancel(nil); waiting.Wait() }
 }
 
 func (s *setup) loadSkill(ctx context.Context) error {

@@ -99,7 +99,9 @@ func TestSignalEndsReading(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("tasks: {path: "+path+"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"tasks", "lint", path}, {"tasks", "lint", dir}} {
+	for _, args := range [][]string{
+		{"tasks", "lint", path}, {"tasks", "lint", dir}, {"doctor", dir}, {"eval", dir}, {"train", dir, "--plan"}, {"train", dir, "--yes"},
+	} {
 		c := start(t, dir, args...)
 		for !opened(c.Process.Pid, path) {
 			if exited(c.Process.Pid) {

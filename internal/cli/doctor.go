@@ -68,7 +68,13 @@ func (a *app) doctor(ctx context.Context, path string, sets []string) error {
 	if err != nil {
 		return err
 	}
-	return a.examined(skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l)))
+	report, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Examination, error) {
+		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l)), nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.examined(report)
 }
 
 func (a *app) doctorAgents(ctx context.Context) error {

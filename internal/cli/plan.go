@@ -20,7 +20,9 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 	if err != nil {
 		return err
 	}
-	p, err := skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(f.run)))
+	p, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Plan, error) {
+		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(f.run)))
+	})
 	if err != nil {
 		return err
 	}
