@@ -33,6 +33,9 @@ type Options struct {
 	Read    []string // folders that a confined agent may read besides its own package, absolute
 	Custom  *Custom  // for CustomName
 
+	// Login is the home folder of the user whose login the agent uses, "" = it is
+	// pointed at a model server.
+	Login string
 	// Guard says what a confined agent must not read, whatever lies where. See Reach.
 	Guard reach.Guard
 }

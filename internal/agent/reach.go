@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/reach"
@@ -12,12 +13,27 @@ import (
 // *reach.ConflictError: then Run refuses as well.
 func (a *Agent) Reach() (reach.Plan, error) {
 	r := reach.Request{Search: a.opts.Path, Tools: toolchains(), Entries: a.opts.Read}
+	if a.opts.Login != "" {
+		r.Login = a.stateBelow(a.opts.Login)
+	}
 	if a.adapter.name != BuiltinName {
 		if program, err := a.find(); err == nil {
 			r.Program, r.Beside = program, a.ownFiles()
 		}
 	}
 	return a.opts.Guard.Plan(reach.Disk(), r)
+}
+
+// stateBelow are the paths that are there of those where the agent keeps its login.
+func (a *Agent) stateBelow(home string) []string {
+	var there []string
+	for _, name := range a.adapter.state {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		if _, err := os.Stat(path); err == nil {
+			there = append(there, path)
+		}
+	}
+	return there
 }
 
 // toolchains lists the programs that agents call to build and to run what they write.

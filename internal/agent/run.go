@@ -134,11 +134,8 @@ func (a *Agent) confine(j Job, read []string, login string) *sandbox.Confine {
 		return c
 	}
 	c.Network = true
-	for _, name := range a.adapter.state {
-		path := filepath.Join(login, filepath.FromSlash(name))
-		if _, err := os.Stat(path); login != "" && err == nil {
-			c.Write = append(c.Write, path)
-		}
+	if login != "" {
+		c.Write = append(c.Write, a.stateBelow(login)...)
 	}
 	return c
 }

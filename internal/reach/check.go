@@ -166,6 +166,20 @@ func (c *checker) entry(path string, own []spot) error {
 	return &ConflictError{Reader: "agent.read", Path: s.String(), Detail: found.detail, Help: c.help(found)}
 }
 
+// login checks what an agent keeps of its user, which is open to it as a whole.
+func (c *checker) login(paths []string) error {
+	for _, path := range paths {
+		s := c.spot(path)
+		if found := c.folder(s); found != nil {
+			return &ConflictError{
+				Reader: "the agent's login", Path: s.String(), Detail: found.detail,
+				Help: "an agent with a login of its own reads all of that: move " + found.with.name + " elsewhere, or let it reach its model by the gateway",
+			}
+		}
+	}
+	return nil
+}
+
 func (c *checker) help(found *conflict) string {
 	switch {
 	case c.inConfig(found):

@@ -47,6 +47,7 @@ type Request struct {
 	Beside  []string // further files that are the program's own, absolute, such as the script of an interpreter
 	Tools   []string // names of programs in Search that it may need
 	Entries []string // folders and files that the user allows, absolute
+	Login   []string // what the program keeps of its user's login, absolute, which it reads and writes
 }
 
 // Plan is what a program may read.
@@ -85,6 +86,9 @@ func (e *ConflictError) Error() string {
 func (g Guard) Plan(files Files, r Request) (Plan, error) {
 	c := newChecker(g, files)
 	if err := c.system(); err != nil {
+		return Plan{}, err
+	}
+	if err := c.login(r.Login); err != nil {
 		return Plan{}, err
 	}
 	own := c.ownFiles(r)

@@ -87,6 +87,7 @@ func TestPrograms(t *testing.T) {
 		program string
 		path    string
 		entries []string
+		login   []string
 		want    []string
 		env     []string
 		narrow  string
@@ -183,13 +184,16 @@ func TestPrograms(t *testing.T) {
 		{name: "an entry with a link to the program", files: map[string]string{"/u/me/p/bin/a": "-> /usr/bin/sh"}, program: "/u/me/p/bin/a", entries: []string{"/u/me/p/bin"}, fails: "lies in the folder of the config"},
 		{name: "an entry that is the project", files: map[string]string{"/u/me/p/bin/a": "elf"}, program: "/u/me/p/bin/a", entries: []string{"/u/me/p"}, fails: "agent.read: /u/me/p contains "},
 		{name: "a link to the project", files: map[string]string{"/srv/l": "-> /u/me/p/runs"}, entries: []string{"/srv/l"}, fails: "/srv/l (which is /u/me/p/runs) contains run.dir"},
+		{name: "a login", files: map[string]string{"/u/me/.claude/auth": ""}, login: []string{"/u/me/.claude"}},
+		{name: "a login with a link to the project", files: map[string]string{"/u/me/.pi": "-> p"}, login: []string{"/u/me/.pi"}, fails: "the agent's login: /u/me/.pi (which is /u/me/p) contains the folder of the config"},
+		{name: "a login that is a link to the runs", files: map[string]string{"/u/me/.pi": "-> p/runs/x"}, login: []string{"/u/me/.pi"}, fails: "lies in run.dir"},
 		{name: "a tool's folder", files: map[string]string{"/srv/tool/x": ""}, entries: []string{"/srv/tool"}, want: []string{"/srv/tool"}},
 		{name: "not there", entries: []string{"/srv/none"}, want: []string{"/srv/none"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := guard().Plan(ground(tt.files), Request{Search: tt.path, Program: tt.program, Entries: tt.entries})
+			got, err := guard().Plan(ground(tt.files), Request{Search: tt.path, Program: tt.program, Entries: tt.entries, Login: tt.login})
 			if tt.fails != "" {
 				var c *ConflictError
 				if !errors.As(err, &c) || !strings.Contains(err.Error(), tt.fails) {

@@ -110,6 +110,9 @@ func NewAgent(c config.Agent, guard reach.Guard, lookup func(string) (string, bo
 		o.Program = abs
 	}
 	o.Path, _ = lookup("PATH")
+	if !c.Gateway {
+		o.Login, _ = lookup("HOME")
+	}
 	if c.Name == agent.CustomName {
 		var err error
 		if o.Custom, err = custom(c.Custom); err != nil {
