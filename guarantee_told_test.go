@@ -119,7 +119,7 @@ func TestUntrustedStepsAreToldNothing(t *testing.T) {
 		"script, argv":     {"type": "command", "argv": []any{"sh", filepath.Join(home, "run.sh")}},
 		"execute": {"type": "command", "execute": map[string]any{"run": "./solve; make -s; cat " + filepath.Join(home, "run.sh")}, "run": `
 test "$(cat "$OUTPUT/code") $(cat "$OUTPUT/end") $(cat "$OUTPUT/cut")" = "0 exit no" && test "$(head -1 "$OUTPUT/stdout")" = 42 && test "$GOLD" = ` + aurum[:5] + `"-5b1e77c9"`},
-		"program, unconfined": command("./solve"),
+		"program, unconfined": command("./solve && /usr/bin/env >leak-env"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,9 +138,11 @@ test "$(cat "$OUTPUT/code") $(cat "$OUTPUT/end") $(cat "$OUTPUT/cut")" = "0 exit
 			}
 			if text, err := os.ReadFile(filepath.Join(work, "leak-solve")); name != "interpreter" && (err != nil || !strings.Contains(string(text), "solve ran")) {
 				t.Errorf("what the agent left was not executed, so that nothing is proven: %v", err)
-			} else if unconfined { // it reads what it likes, but is handed nothing
-				if strings.Contains(string(text), "\nGOLD=") {
-					t.Error("GOLD is handed to it")
+			}
+			if unconfined { // it reads what it likes, but is handed nothing
+				told, err := os.ReadFile(filepath.Join(work, "leak-env"))
+				if err != nil || !strings.Contains(string(told), "WORKSPACE=") || strings.Contains(string(told), "GOLD=") {
+					t.Errorf("it is handed %s, %v", told, err)
 				}
 				return
 			}
