@@ -26,7 +26,7 @@ type wireResponse struct {
 type wireChoice struct {
 	FinishReason string          `json:"finish_reason"`
 	StopReason   json.RawMessage `json:"stop_reason"` // vLLM's: the sequence that ended the answer, or a token's number
-	Error        json.RawMessage `json:"error"` // OpenRouter's, when the model broke down on the way
+	Error        json.RawMessage `json:"error"`       // OpenRouter's, when the model broke down on the way
 	Message      wireMessage     `json:"message"`
 }
 
