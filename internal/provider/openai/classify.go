@@ -14,6 +14,7 @@ type detail struct {
 	message string
 	code    string
 	kind    string
+	param   string            // the field that it names
 	header  map[string]string // of OpenRouter: what its response's own headers leave out
 }
 
@@ -26,6 +27,7 @@ type detail struct {
 type wireError struct {
 	Message json.RawMessage `json:"message"`
 	Type    json.RawMessage `json:"type"`
+	Param   json.RawMessage `json:"param"`
 	Status  json.RawMessage `json:"status"`     // Google's name of a textual code, Azure's of the number
 	Code    json.RawMessage `json:"code"`       // a string, a number or null
 	Inner   json.RawMessage `json:"innererror"` // Azure's, whose code is more exact
@@ -42,7 +44,7 @@ func readDetail(body []byte) detail {
 	if json.Unmarshal(object, &w) != nil {
 		return detail{message: string(object)}
 	}
-	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type)}
+	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type), param: text(w.Param)}
 	if d.message == "" && header.Present(w.Message) {
 		d.message = unquote(w.Message)
 	}

@@ -87,6 +87,12 @@ type Options struct {
 	// Proxy chooses a proxy for a request, as in http.Transport; nil uses none.
 	// It does not apply when Transport is set.
 	Proxy func(*http.Request) (*url.URL, error)
+	// Warn hears once when the server refuses the form in which it is asked for an
+	// answer of a schema, and another is used from then on. It may be called
+	// concurrently; nil: nobody hears it. With FixedSchema such a refusal is an error
+	// like any other.
+	Warn        func(text string)
+	FixedSchema bool
 	// Transport replaces the adapter's own HTTP transport; nil is normal.
 	Transport http.RoundTripper
 
