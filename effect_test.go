@@ -155,7 +155,7 @@ func judgeEffects() map[string]effect {
 	for key, to := range map[string]string{
 		"provider": "openai", "world": "testdata/guarantee/world.yaml", "model": "n", "base_url": "${OTHER}/v1", "api_key_env": "KEY_TWO",
 		"headers": "{X-Run: tagged}", "max_tokens": "9", "temperature": "0.5", "top_p": "0.5", "reasoning_effort": "low",
-		"structured_output": "on", "timeout": "1ns",
+		"structured_output": "off", "timeout": "1ns",
 	} {
 		out["models.judge."+key] = effect{test: func(t *testing.T) { examinedDiffers(t, model.Judge, key+"="+to) }}
 	}

@@ -167,8 +167,8 @@ func (s server) openai(base string) (model.Client, error) {
 		Quirks: openai.Quirks{
 			TokenField: s.TokenField, NoTemperature: s.noTemperature(), EffortField: s.EffortField, Efforts: s.Efforts,
 			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey && s.Warning == "",
-			ReasoningField: s.ReasoningField,
-			Schema:         s.schema(),
+			ReasoningField: s.ReasoningField, ReasoningAlways: s.ReasoningAlways && s.Think != preset.ThinkingDisabled,
+			Schema: s.schema(),
 		},
 		FixedSchema: m.Structured == "on",
 	}

@@ -133,6 +133,10 @@ type Quirks struct {
 	// reasoning_content, reasoning or reasoning_details; "" leaves it out, as most
 	// servers want it. It is always read.
 	ReasoningField string
+	// ReasoningAlways sends ReasoningField with every call of a tool, empty where
+	// nothing was thought or it is lost: there are servers that refuse a call
+	// without it.
+	ReasoningAlways bool
 	// CacheKey sends a prompt_cache_key, which requests of the same role and stage
 	// with the same system message have in common, so that they find the server
 	// that has their beginning in its cache.
