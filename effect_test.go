@@ -130,12 +130,12 @@ func modelEffects(role string) map[string]effect {
 		m + "temperature":       {to: "0.5", see: seeField("temperature")},
 		m + "top_p":             {to: "0.5", see: seeField("top_p")},
 		m + "reasoning_effort":  {to: "low", see: seeField("reasoning_effort")},
-		m + "structured_output": {to: "on", see: seeField("response_format")},
+		m + "structured_output": {to: "off", see: seeField("response_format")},
 		m + "timeout":           {scene: scene{latency: 30 * time.Millisecond}, base: []string{"limits.patience=300ms", "train.epochs=1"}, to: "1ms", see: func(s sight) any { return s.sum.Calls.Faults["timeout"] > 0 }},
 	}
 	if role == model.Target {
 		// Answers to tasks are free text; only doctor asks the target for a schema.
-		out[m+"structured_output"] = effect{test: func(t *testing.T) { examinedDiffers(t, role, "structured_output=on") }}
+		out[m+"structured_output"] = effect{test: func(t *testing.T) { examinedDiffers(t, role, "structured_output=off") }}
 	}
 	return out
 }
@@ -155,7 +155,7 @@ func judgeEffects() map[string]effect {
 	for key, to := range map[string]string{
 		"provider": "openai", "world": "testdata/guarantee/world.yaml", "model": "n", "base_url": "${OTHER}/v1", "api_key_env": "KEY_TWO",
 		"headers": "{X-Run: tagged}", "max_tokens": "9", "temperature": "0.5", "top_p": "0.5", "reasoning_effort": "low",
-		"structured_output": "on", "timeout": "1ns",
+		"structured_output": "off", "timeout": "1ns",
 	} {
 		out["models.judge."+key] = effect{test: func(t *testing.T) { examinedDiffers(t, model.Judge, key+"="+to) }}
 	}

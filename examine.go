@@ -296,6 +296,10 @@ func advise(m config.Model, role, address string, err error) string {
 		return fmt.Sprintf("log in: run %s once by hand, or name a key with models.%s.api_key_env", seat, role)
 	case code == model.Auth:
 		return fmt.Sprintf("the key is wrong or has no rights: check the variable of models.%s.api_key_env", role)
+	case code == model.Credit:
+		return fmt.Sprintf("check the plan, the credit and the billing of the account behind models.%s", role)
+	case code == model.Certificate, code == model.Redirect:
+		return fmt.Sprintf("check models.%s.%s, and a proxy in HTTPS_PROXY", role, address)
 	case code == model.NotFound && m.Provider == "ollama":
 		return fmt.Sprintf("ollama pull %s, or check models.%s.model", m.Model, role)
 	case code == model.NotFound:

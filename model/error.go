@@ -12,6 +12,8 @@ type Code string
 
 const (
 	Auth          Code = "auth"           // key missing, wrong or without rights
+	Credit        Code = "credit"         // the account has no credit left, or its plan grants no more
+	Certificate   Code = "certificate"    // the server's TLS certificate is not trusted
 	NotFound      Code = "not_found"      // model or path unknown
 	BadRequest    Code = "bad_request"    // the server refuses the request as it is
 	ContextLength Code = "context_length" // the prompt is too long for the model
@@ -20,6 +22,7 @@ const (
 	Overloaded    Code = "overloaded"     // the server asks to come back later
 	Server        Code = "server"         // 5xx
 	Network       Code = "network"        // no connection, reset
+	Redirect      Code = "redirect"       // the server sends to another address, which is not followed
 	Timeout       Code = "timeout"        // the request's own deadline
 	Truncated     Code = "truncated"      // the HTTP body ended early
 	Empty         Code = "empty"          // an answer without text
@@ -31,7 +34,7 @@ const (
 // Transient reports whether the same request may succeed later.
 func (c Code) Transient() bool {
 	switch c {
-	case RateLimit, Overloaded, Server, Network, Timeout, Truncated, Malformed:
+	case RateLimit, Overloaded, Server, Network, Redirect, Timeout, Truncated, Malformed:
 		return true
 	}
 	return false

@@ -148,6 +148,10 @@ type Response struct {
 	Model       string           `json:"model,omitempty"`       // as the server named it
 	Fingerprint string           `json:"fingerprint,omitempty"` // system fingerprint, if any
 
+	// StopSequence is the sequence before which an answer with FinishStop ended, as
+	// far as that is told; "" = the answer came to its own end, or nobody says.
+	StopSequence string `json:"stop_sequence,omitempty"`
+
 	// Pause is how long the server asks to wait before the next request, since
 	// what it grants is used up; 0 = not at all. It is no part of the answer.
 	Pause time.Duration `json:"-"`

@@ -18,7 +18,7 @@ func TestTransient(t *testing.T) {
 	t.Parallel()
 	want := map[model.Code]bool{
 		model.Auth: false, model.NotFound: false, model.BadRequest: false, model.ContextLength: false,
-		model.ContentFilter: false, model.RateLimit: true, model.Overloaded: true, model.Server: true,
+		model.ContentFilter: false, model.Credit: false, model.Certificate: false, model.Redirect: true, model.RateLimit: true, model.Overloaded: true, model.Server: true,
 		model.Network: true, model.Timeout: true, model.Truncated: true, model.Empty: false,
 		model.Malformed: true, model.Budget: false, "": false, "unheard of": false,
 	}

@@ -58,6 +58,10 @@ func refused(text string) model.Code {
 func worded(text string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(text, phrases...) }
 	switch {
+	case has("insufficient_quota", "credit balance is too low", "insufficient balance", "billing_error", "billing_hard_limit"):
+		return model.Credit
+	case has("self signed certificate", "self-signed certificate", "unable to verify the first certificate", "certificate has expired", "unknownissuer", "err_tls_cert"):
+		return model.Certificate
 	case has("unauthorized", "authenticat", "api key", "api_key", "not logged in", "/login", "permission_error", "invalid key", "credential", "no auth"):
 		return model.Auth
 	case has("rate limit", "rate_limit", "too many requests", "resource_exhausted", "quota", "usage limit"):

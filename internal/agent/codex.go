@@ -68,6 +68,9 @@ func (l *launch) codexMode() error {
 		}
 		l.codexConfig("tools.experimental_request_user_input.enabled", "false")
 		l.codexConfig("project_doc_max_bytes", "0")
+		if err := l.codexBare(); err != nil {
+			return err
+		}
 		return l.codexChat(c)
 	case l.job.Confine:
 		l.arg("--sandbox", "danger-full-access")

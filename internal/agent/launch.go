@@ -26,6 +26,10 @@ type launch struct {
 	argv   []string
 	env    []string
 	stdin  string // the prompt unless the adapter says otherwise
+
+	// ask has the program tell something of itself, and returns what it printed;
+	// nothing if it could not tell.
+	ask func(args ...string) ([]byte, error)
 }
 
 // arg adds arguments.

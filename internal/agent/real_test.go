@@ -278,6 +278,29 @@ func TestRealChat(t *testing.T) {
 	})
 }
 
+// Models that codex knows have tools by its list of them, some in a place of their
+// own within the input. None of them is offered.
+func TestRealChatOfKnownModels(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		if a.Name() != "codex" {
+			t.Skip("it has no list of models with tools")
+		}
+		for _, name := range []string{"gpt-5.5", "gpt-5.6-sol", "gpt-6-astra"} {
+			f := newFakeModel(t, plotText)
+			j := realJob(t, f)
+			j.Model, j.Chat = name, &Chat{System: "SYSTEM-OF-THE-CHAT is short."}
+			rep := realRun(t, a, j)
+			_, _, _, tools := f.count()
+			if rep.Answer != fakeAnswer || len(tools) > 0 || f.seen("additional_tools") {
+				t.Errorf("%s: %q, tools %q, in the input %v", name, rep.Answer, tools, f.seen("additional_tools"))
+			}
+			if !f.seen("SYSTEM-OF-THE-CHAT") || f.seen("You are Codex") || f.seen("multi_agent") {
+				t.Errorf("%s: instructions of its own, or not ours: %s", name, f.bodies[0])
+			}
+		}
+	})
+}
+
 func TestRealSchema(t *testing.T) {
 	each(t, func(t *testing.T, a *Agent) {
 		if a.Name() != "claude" && a.Name() != "codex" {

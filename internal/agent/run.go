@@ -63,7 +63,7 @@ type partial interface {
 }
 
 func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Report) error {
-	spec, err := a.spec(j, prompt)
+	spec, err := a.spec(ctx, j, prompt)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 }
 
 // spec says how the program is started.
-func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
+func (a *Agent) spec(ctx context.Context, j Job, prompt string) (sandbox.Spec, error) {
 	program, err := a.find()
 	if err != nil {
 		return sandbox.Spec{}, fmt.Errorf("%w: %s", err, cmp.Or(a.adapter.help, "see its description"))
@@ -100,6 +100,7 @@ func (a *Agent) spec(j Job, prompt string) (sandbox.Spec, error) {
 		login = j.LoginHome
 	}
 	l := &launch{job: j, home: cmp.Or(login, j.Show.Seen(j.Home)), prompt: prompt, stdin: prompt}
+	l.ask = a.asking(ctx, l, program, login)
 	if a.adapter.abilities.Images {
 		if err := l.attach(); err != nil {
 			return sandbox.Spec{}, err

@@ -434,7 +434,7 @@ func TestLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.spec(j, "p")
+	s, err := a.spec(t.Context(), j, "p")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ type endpoint struct {
 	failer    *attempts // the only call that failed since then; nil = several
 	waits     bool      // nothing failed since then: calls wait as the server told them
 	told      bool      // that it is failing
+	hints     hints
 }
 
 // attempts is what one call has been through at its endpoint.
@@ -38,6 +39,7 @@ type attempts struct {
 	failures int
 	answers  int64 // of the endpoint at the last look
 	others   int   // failures between which the endpoint answered another call
+	barred   int64 // see endpoint.barred
 }
 
 func newEndpoint(name, model string, opts Options) *endpoint {
@@ -55,9 +57,10 @@ func (e *endpoint) begin() *attempts {
 
 // end forgets a call. An endpoint that nobody asks is not failing: its patience
 // must not run out while the run is busy elsewhere.
-func (e *endpoint) end() {
+func (e *endpoint) end(a *attempts) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.unbar(a)
 	if e.active--; e.active == 0 {
 		e.failing, e.failer, e.told = time.Time{}, nil, false
 	}
@@ -94,6 +97,7 @@ func (e *endpoint) answered(at time.Time, took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers++
+	e.hints.answered(at)
 	e.failing, e.failer, e.told = time.Time{}, nil, false
 	if len(e.latencies) < latencyWindow {
 		e.latencies = append(e.latencies, took)

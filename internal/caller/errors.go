@@ -87,10 +87,15 @@ type StoppedError struct {
 	Key      string        // the call that found out
 	Failing  time.Duration // how long there were only failures; 0 = refused for good
 	Patience time.Duration
-	Err      error // the last failure
+	Wait     time.Duration // the server asks to wait for so long, which is beyond Patience; 0 = it does not
+	Until    time.Time     // when that is over
+	Err      error         // the last failure
 }
 
 func (e *StoppedError) Error() string {
+	if e.Wait > 0 {
+		return e.asksToWait()
+	}
 	if e.Failing > 0 {
 		who := e.Endpoint
 		if e.Model != "" {
@@ -99,7 +104,14 @@ func (e *StoppedError) Error() string {
 		return fmt.Sprintf("%s has given nothing but failures for %s (limits.patience is %s), last: %v",
 			who, e.Failing.Round(time.Second), e.Patience, e.Err)
 	}
-	return fmt.Sprintf("%s (model %s) refuses the request: %v; %s", e.Endpoint, e.Model, e.Err, advice(model.CodeOf(e.Err)))
+	verb, code := "refuses the request", model.CodeOf(e.Err)
+	switch code {
+	case model.Certificate:
+		verb = "cannot be asked"
+	case model.Redirect:
+		verb = "is somewhere else"
+	}
+	return fmt.Sprintf("%s (model %s) %s: %v; %s", e.Endpoint, e.Model, verb, e.Err, advice(code))
 }
 
 func (e *StoppedError) Unwrap() error { return e.Err }
@@ -123,6 +135,10 @@ func advice(code model.Code) string {
 	switch code {
 	case model.Auth:
 		return "check the key (models.*.api_key_env) and its rights"
+	case model.Credit:
+		return "check the plan, the credit and the billing of the account that the key belongs to"
+	case model.Certificate, model.Redirect:
+		return "then run the same command again"
 	case model.NotFound:
 		return "check models.*.model and models.*.base_url"
 	default:

@@ -60,7 +60,7 @@ func (c *Caller) send(ctx context.Context, r *role, e *errand) (*answer, error) 
 
 func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error) {
 	tries := r.end.begin()
-	defer r.end.end()
+	defer r.end.end(tries)
 	for {
 		got, failure, err := c.once(ctx, r, e, tries.failures > 0)
 		if failure == nil {
@@ -246,7 +246,7 @@ func (c *Caller) refused(r *role, e *errand, failure *model.Error) error {
 		return nil
 	}
 	switch failure.Code {
-	case model.Auth, model.NotFound, model.BadRequest:
+	case model.Auth, model.Credit, model.Certificate, model.NotFound, model.BadRequest:
 	case model.Budget:
 		return failure
 	default:
@@ -273,20 +273,24 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 	if err := c.verdict(f, j); err != nil {
 		return err
 	}
+	hint, err := c.heed(f)
+	if err != nil {
+		return err
+	}
 	latency := j.median
 	if latency == 0 {
 		// Nothing is known of an endpoint that never answered; a refused
 		// connection takes no time and says nothing about its pace.
 		latency = max(f.took, unknownLatency)
 	}
-	delay := c.jitter.backoff(f.tries.failures, latency, f.failure.RetryAfter)
+	delay := c.jitter.backoff(f.tries.failures, latency, hint)
 	if f.failure.Code == model.Truncated && f.tries.failures <= atOnce {
 		// The server has answered and the answer was lost on its way: nothing says
 		// that it wants fewer requests.
 		return nil
 	}
 	c.tell(f, j, delay)
-	hinted := f.failure.RetryAfter > 0
+	hinted := hint > 0
 	for delay > 0 {
 		pause := min(delay, j.left)
 		if err := c.wait(ctx, pause, f.errand.begun); err != nil {
@@ -320,10 +324,14 @@ func (c *Caller) verdict(f retrying, j judgement) error {
 		return &UnmeasuredError{Key: f.errand.key, Err: fmt.Errorf("given up after %d failures while %s answers others, last: %w",
 			f.tries.failures, f.role.end.name, f.failure)}
 	case stopRun:
-		c.halted.set(&StoppedError{
+		stop := &StoppedError{
 			Endpoint: f.role.end.name, Model: f.role.end.model, Key: f.errand.key,
 			Failing: max(j.failing, 1), Patience: c.opts.Patience, Err: f.failure,
-		})
+		}
+		if hint := f.failure.RetryAfter; hint > c.opts.Patience {
+			stop.Wait, stop.Until = hint, time.Now().Add(hint)
+		}
+		c.halted.set(stop)
 		return c.halted.err()
 	}
 	return nil

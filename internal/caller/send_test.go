@@ -140,7 +140,7 @@ func TestAHintOfTheServerIsObeyedAndTheSlotGivenBack(t *testing.T) {
 
 func TestAnEndpointThatOnlyFailsStopsTheRun(t *testing.T) {
 	t.Parallel()
-	for _, hint := range []time.Duration{0, time.Hour} {
+	for _, hint := range []time.Duration{0, 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			client := modeltest.New(func(context.Context, int, model.Request) (model.Response, error) {
 				return model.Response{}, &model.Error{Code: model.Network, RetryAfter: hint, Err: errors.New("connection refused")}
@@ -164,8 +164,8 @@ func TestAnEndpointThatOnlyFailsStopsTheRun(t *testing.T) {
 				t.Errorf("stopped after %s, the patience is a minute", took)
 			}
 			sent := client.Count()
-			if hint > 0 && sent > 20 {
-				t.Errorf("%d requests although the server asked to wait an hour", sent)
+			if hint > 0 && sent > 80 {
+				t.Errorf("%d requests although the server asked to wait for %s", sent, hint)
 			}
 			_, err := b.do(ask("later", "q"))
 			var stopped *caller.StoppedError
@@ -183,7 +183,7 @@ func TestAnEndpointThatOnlyFailsStopsTheRun(t *testing.T) {
 	}
 }
 
-func TestAHintLongerThanPatienceIsObeyedWhileOthersAreAnswered(t *testing.T) {
+func TestAHintLongerThanPatienceOfOneCallIsNotForAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hint := 10 * time.Minute
@@ -202,8 +202,8 @@ func TestAHintLongerThanPatienceIsObeyedWhileOthersAreAnswered(t *testing.T) {
 			if _, err := b.do(ask("limited", "limited")); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(start); took < hint {
-				t.Errorf("tried again after %s, the server asked for %s", took, hint)
+			if took := time.Since(start); took < 5*time.Second || took > time.Minute+5*time.Second {
+				t.Errorf("tried again after %s: neither at once nor within the patience", took)
 			}
 		})
 		for i := range 10 {

@@ -202,19 +202,20 @@ func joined(parts []model.Part, sep string) (string, bool) {
 	return strings.Join(texts, sep), true
 }
 
-// before returns text up to the first of the sequences, and whether there was
-// one.
-func before(text string, sequences []string) (string, bool) {
+// before returns text up to the first of the sequences, and that sequence, or
+// all of text and "". Of several that begin at one place it is the first of the
+// list.
+func before(text string, sequences []string) (head, sequence string) {
 	at := -1
 	for _, s := range sequences {
 		if i := strings.Index(text, s); s != "" && i >= 0 && (at < 0 || i < at) {
-			at = i
+			at, sequence = i, s
 		}
 	}
 	if at < 0 {
-		return text, false
+		return text, ""
 	}
-	return text[:at], true
+	return text[:at], sequence
 }
 
 // text and call make parts.

@@ -105,7 +105,7 @@ func (f *fault) status() int {
 		return http.StatusServiceUnavailable
 	case model.Timeout:
 		return http.StatusGatewayTimeout
-	case model.Network, model.Truncated, model.Malformed, model.Empty:
+	case model.Network, model.Redirect, model.Truncated, model.Malformed, model.Empty:
 		return http.StatusBadGateway
 	case model.Server:
 		return http.StatusInternalServerError

@@ -168,7 +168,7 @@ func refuseGemini(f *fault) (int, any) {
 		name = "INVALID_ARGUMENT"
 	case model.RateLimit:
 		name = "RESOURCE_EXHAUSTED"
-	case model.Overloaded, model.Network:
+	case model.Overloaded, model.Network, model.Redirect:
 		name = "UNAVAILABLE"
 	case model.Timeout:
 		name = "DEADLINE_EXCEEDED"

@@ -245,14 +245,14 @@ func TestStopSequences(t *testing.T) {
 	c := &model.ToolCall{ID: "1", Name: "n"}
 	tests := map[string]struct{ in, want model.Response }{
 		"none":  {model.Response{Text: "abc", Finish: model.FinishLength}, model.Response{Text: "abc", Finish: model.FinishLength}},
-		"first": {model.Response{Text: "aXbEND", Finish: model.FinishLength}, model.Response{Text: "a", Finish: model.FinishStop}},
+		"first": {model.Response{Text: "aXbEND", Finish: model.FinishLength}, model.Response{Text: "a", Finish: model.FinishStop, StopSequence: "X"}},
 		"parts": {
 			model.Response{Text: "a ENDb", Finish: model.FinishTools, Parts: []model.Part{{Text: "a "}, {Text: "ENDb"}, {Call: c}}},
-			model.Response{Text: "a ", Finish: model.FinishStop, Parts: []model.Part{{Text: "a "}, {}}},
+			model.Response{Text: "a ", Finish: model.FinishStop, StopSequence: "END", Parts: []model.Part{{Text: "a "}, {}}},
 		},
 		"a call before the cut": {
 			model.Response{Text: "aEND", Finish: model.FinishTools, Parts: []model.Part{{Call: c}, {Text: "aEND"}}},
-			model.Response{Text: "a", Finish: model.FinishTools, Parts: []model.Part{{Call: c}, {Text: "a"}}},
+			model.Response{Text: "a", Finish: model.FinishTools, StopSequence: "END", Parts: []model.Part{{Call: c}, {Text: "a"}}},
 		},
 		"calls stay": {
 			model.Response{Text: "a", Finish: model.FinishTools, Parts: []model.Part{{Text: "a"}, {Call: c}}},

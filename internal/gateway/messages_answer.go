@@ -2,28 +2,40 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 func messagesAnswer(q question, r reply) any {
-	return messagesMessage(q, r.head, messagesContent(r.resp), messagesStop(r.resp.Finish), r.resp.Usage)
+	return messagesMessage(q, r.head, messagesContent(r.resp), messagesEnd(q, r.resp), r.resp.Usage)
 }
 
-// messagesMessage is a message; its reason to stop is nil until it has ended.
-func messagesMessage(q question, h head, content []any, stop any, u trajectory.Usage) object {
-	return object{
+// messagesMessage is a message; end is messagesEnd of it, or messagesOpen until
+// it has ended.
+func messagesMessage(q question, h head, content []any, end object, u trajectory.Usage) object {
+	o := object{
 		{"id", "msg_" + h.id},
 		{"type", "message"},
 		{"role", "assistant"},
 		{"model", q.asked},
 		{"content", content},
-		{"stop_reason", stop},
-		{"stop_sequence", nil},
-		{"usage", messagesUsage(u)},
 	}
+	return append(append(o, end...), member{"usage", messagesUsage(u)})
 }
+
+// messagesEnd says why an answer ended. A stop sequence is told if the agent asked
+// for it, unless calls before it want their results.
+func messagesEnd(q question, r model.Response) object {
+	if r.StopSequence != "" && r.Finish == model.FinishStop && slices.Contains(q.stop, r.StopSequence) {
+		return object{{"stop_reason", "stop_sequence"}, {"stop_sequence", r.StopSequence}}
+	}
+	return object{{"stop_reason", messagesStop(r.Finish)}, {"stop_sequence", nil}}
+}
+
+// messagesOpen stands in the place of messagesEnd as long as there is no end.
+func messagesOpen() object { return object{{"stop_reason", nil}, {"stop_sequence", nil}} }
 
 func messagesStop(f model.Finish) string {
 	switch f {
@@ -93,7 +105,7 @@ func (s *messagesStream) open(u trajectory.Usage) {
 		return
 	}
 	s.opened = true
-	s.event("message_start", object{{"message", messagesMessage(s.q, s.head, []any{}, nil, u)}})
+	s.event("message_start", object{{"message", messagesMessage(s.q, s.head, []any{}, messagesOpen(), u)}})
 }
 
 func (s *messagesStream) event(name string, v object) {
@@ -111,7 +123,7 @@ func (s *messagesStream) finish(r model.Response) {
 		s.block(i, b)
 	}
 	s.event("message_delta", object{
-		{"delta", object{{"stop_reason", messagesStop(r.Finish)}, {"stop_sequence", nil}}},
+		{"delta", messagesEnd(s.q, r)},
 		{"usage", messagesUsage(r.Usage)},
 	})
 	s.event("message_stop", object{})

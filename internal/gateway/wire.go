@@ -82,18 +82,19 @@ func (q question) cut(resp model.Response) model.Response {
 		return resp
 	}
 	if len(resp.Parts) == 0 {
-		if text, cut := before(resp.Text, q.stop); cut {
-			resp.Text, resp.Finish = text, model.FinishStop
+		if text, sequence := before(resp.Text, q.stop); sequence != "" {
+			resp.Text, resp.Finish, resp.StopSequence = text, model.FinishStop, sequence
 		}
 		return resp
 	}
 	for i, p := range resp.Parts {
-		text, cut := before(p.Text, q.stop)
-		if !cut {
+		text, sequence := before(p.Text, q.stop)
+		if sequence == "" {
 			continue
 		}
 		resp.Parts = append(append([]model.Part(nil), resp.Parts[:i]...), model.Part{Text: text})
 		resp.Text, resp.Finish = resp.Message().Text(), model.FinishStop
+		resp.StopSequence = sequence
 		if len(resp.Calls()) > 0 {
 			resp.Finish = model.FinishTools // those before the cut want their results
 		}

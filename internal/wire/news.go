@@ -26,12 +26,20 @@ func (n *news) hear(tell func(text string)) {
 	n.tell = tell
 }
 
-// warn is called concurrently.
+// warn hears of endpoints. It is called concurrently.
 func (n *news) warn(e failover.Event) {
 	if !e.Retired && e.Rest < failover.MaxRest {
 		return
 	}
-	key := fmt.Sprint(e.Endpoint, e.Retired)
+	n.once(fmt.Sprint(e.Endpoint, e.Retired), fmt.Sprintf("models.%s.endpoints: %s", n.role, e))
+}
+
+// say passes a text on, once.
+func (n *news) say(text string) { n.once(text, fmt.Sprintf("models.%s: %s", n.role, text)) }
+
+// once passes a text on unless one was under the same key. It may be called
+// concurrently.
+func (n *news) once(key, text string) {
 	n.mu.Lock()
 	tell, again := n.tell, n.told[key]
 	if tell != nil && !again {
@@ -42,6 +50,6 @@ func (n *news) warn(e failover.Event) {
 	}
 	n.mu.Unlock()
 	if tell != nil && !again {
-		tell(n.hide.Text(fmt.Sprintf("models.%s.endpoints: %s", n.role, e)))
+		tell(n.hide.Text(text))
 	}
 }

@@ -27,7 +27,8 @@ type server struct {
 	config config.Model
 	lookup func(string) (string, bool)
 	preset.Resolved
-	key string
+	key  string
+	news *news // of the servers; nil: nobody hears it
 }
 
 // remote builds the client of a model that a preset describes.
@@ -38,6 +39,8 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 		return Built{}, withoutSecrets(err, hide)
 	}
 	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name}
+	n := &news{role: role, hide: hide}
+	b.Hear, s.news = n.hear, n
 	if b.Servers, err = s.servers(hide); err != nil {
 		return Built{}, withoutSecrets(err, hide)
 	}
@@ -49,8 +52,6 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 		b.Price = priceOf(p.Name, m.Model)
 	}
 	if len(m.Endpoints) > 0 {
-		n := &news{role: role, hide: hide}
-		b.Hear = n.hear
 		b.Client, err = s.several(b.Servers, n)
 	}
 	return b, withoutSecrets(err, hide)
@@ -166,9 +167,13 @@ func (s server) openai(base string) (model.Client, error) {
 		Quirks: openai.Quirks{
 			TokenField: s.TokenField, NoTemperature: s.noTemperature(), EffortField: s.EffortField, Efforts: s.Efforts,
 			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey && s.Warning == "",
-			ReasoningField: s.ReasoningField,
-			Schema:         s.schema(),
+			ReasoningField: s.ReasoningField, ReasoningAlways: s.ReasoningAlways && s.Think != preset.ThinkingDisabled,
+			Schema: s.schema(),
 		},
+		FixedSchema: m.Structured == "on",
+	}
+	if s.news != nil {
+		o.Warn = s.news.say
 	}
 	if s.Protocol == preset.OpenAIChat && m.API != openai.APIResponses || s.elsewhere() {
 		o.API = openai.APIChat
@@ -191,17 +196,14 @@ func (s server) elsewhere() bool {
 	return s.Preset == "openai" && s.Warning != "" && s.config.API != openai.APIResponses
 }
 
-// schema says how a JSON Schema is sent. What is known of a provider does not
-// hold for a server at another address.
+// schema says how a JSON Schema is sent. A server at another address may know
+// less than the provider's own: the adapter finds out.
 func (s server) schema() string {
 	switch s.config.Structured {
 	case "off":
 		return openai.SchemaNone
 	case "on":
 		return openai.SchemaNative
-	}
-	if s.Warning != "" {
-		return openai.SchemaNone
 	}
 	return string(s.Schema)
 }

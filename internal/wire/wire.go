@@ -45,8 +45,9 @@ type Built struct {
 	Servers []Server
 
 	// Hear sets who is told, once of each, of a server that is asked no more or has
-	// long failed while the others answer. That may be from several goroutines at
-	// once. Nil: there are no others.
+	// long failed while the others answer, and of one that refuses the form in which
+	// answers are asked for. That may be from several goroutines at once. Nil: there
+	// is nothing to hear.
 	Hear func(tell func(text string))
 
 	// Ready returns the version of the program that is the model, "" where it tells

@@ -164,6 +164,8 @@ func testKeys(t *testing.T, h Harness) {
 		}
 	})
 	t.Run("not for another host", func(t *testing.T) { testRedirect(t, h) })
+	t.Run("elsewhere on its host", func(t *testing.T) { testMoved(t, h) })
+	t.Run("not for a stranger", func(t *testing.T) { testTrust(t, h) })
 }
 
 // testRedirect has a server redirect to another one, which must see nothing.
@@ -176,8 +178,8 @@ func testRedirect(t *testing.T, h Harness) {
 				http.Redirect(w, r, other.URL+r.URL.Path, status)
 			})
 			_, err := srv.client(t).Generate(t.Context(), question("q"))
-			if code := model.CodeOf(err); code == "" || code.Transient() {
-				t.Errorf("error %v, want a permanent one: a redirect is not mended by waiting", err)
+			if code := model.CodeOf(err); code != model.Redirect {
+				t.Errorf("error %v, want one of the class %s", err, model.Redirect)
 			}
 			if n := other.count(); n > 0 {
 				t.Errorf("the other host got %d requests", n)

@@ -71,7 +71,7 @@ func newToy(t *testing.T, s modeltest.Settings, flaw string) model.Client {
 	}
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	c := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := &http.Client{Transport: transport, CheckRedirect: header.StayHere}
 	if flaw == "follows redirects" {
 		c.CheckRedirect = nil
 	}
@@ -204,7 +204,7 @@ func (c *toy) refused(res *http.Response, body []byte) error {
 	case res.StatusCode >= 400:
 		code = model.BadRequest
 	default:
-		code = model.NotFound
+		code = model.Redirect
 	}
 	if c.flaw == "one class" {
 		code = model.Server
@@ -245,7 +245,7 @@ func (c *toy) broken(ctx context.Context, status int, err error) error {
 	if c.flaw == "network is a server error" {
 		return c.fault(model.Server, status, err)
 	}
-	return c.fault(model.Network, status, err)
+	return header.NewEndpoint(c.host(), c.Key).Unsent(ctx, err)
 }
 
 func (c *toy) fault(code model.Code, status int, err error) *model.Error {

@@ -99,7 +99,7 @@ func classify(status int, d detail) model.Code {
 			return code
 		}
 	}
-	if code := stated(kind); code != "" {
+	if code := stated(kind); code != "" && (code != model.Server || !ours(status)) {
 		return code
 	}
 	if code := header.ByStatus(status); code != "" {
@@ -108,15 +108,21 @@ func classify(status int, d detail) model.Code {
 	return model.Server
 }
 
-// stated knows the kinds of errors: Anthropic's, then AWS's, then Google's. A key
-// whose credit is used up is Auth: no waiting mends it, and the user must act on
-// the account.
+// ours reports whether a status lays a failure on the request, whatever kind the
+// server names: one that it cannot process is no better when it is sent again.
+func ours(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+}
+
+// stated knows the kinds of errors: Anthropic's, then AWS's, then Google's.
 func stated(kind string) model.Code {
 	switch kind {
-	case "authentication_error", "permission_error", "billing_error",
+	case "authentication_error", "permission_error",
 		"accessdeniedexception", "unrecognizedclientexception", "invalidsignatureexception", "expiredtokenexception",
 		"unauthenticated", "permission_denied":
 		return model.Auth
+	case "billing_error":
+		return model.Credit
 	case "not_found_error", "resourcenotfoundexception", "not_found":
 		return model.NotFound
 	case "request_too_large":
@@ -141,7 +147,9 @@ func worded(message string) model.Code {
 	switch {
 	case has("prompt is too long", "exceed context limit", "input is too long", "context window", "maximum context length", "too many input tokens"):
 		return model.ContextLength
-	case has("credit balance is too low", "invalid x-api-key", "usage limits"):
+	case has("credit balance is too low", "usage limits"):
+		return model.Credit
+	case has("invalid x-api-key"):
 		return model.Auth
 	case has("content filtering policy"):
 		return model.ContentFilter

@@ -22,6 +22,7 @@ type wireReply struct {
 	Model       string            `json:"model"`
 	Content     []json.RawMessage `json:"content"`
 	StopReason  string            `json:"stop_reason"`
+	StopAt      string            `json:"stop_sequence"`
 	StopDetails *stopDetails      `json:"stop_details"`
 	Usage       wireUsage         `json:"usage"`
 	Error       json.RawMessage   `json:"error"` // some proxies answer 200 with an error
@@ -114,7 +115,7 @@ func (c *Client) undecoded(status int, body []byte, err error) error {
 
 // response makes the answer of a complete message.
 func (c *Client) response(res *http.Response, w wireReply, pieces []piece, answer string) (model.Response, error) {
-	r := model.Response{Finish: finish(w), Usage: w.Usage.counts(), Model: w.Model}
+	r := model.Response{Finish: finish(w), StopSequence: w.StopAt, Usage: w.Usage.counts(), Model: w.Model}
 	for _, p := range pieces {
 		part, err := p.part(r.Finish)
 		if err != nil {

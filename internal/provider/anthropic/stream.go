@@ -66,6 +66,7 @@ type wireDelta struct {
 	Thinking    string       `json:"thinking"`
 	Signature   string       `json:"signature"`
 	StopReason  string       `json:"stop_reason"`
+	StopAt      string       `json:"stop_sequence"`
 	StopDetails *stopDetails `json:"stop_details"`
 }
 
@@ -157,7 +158,7 @@ func (m *message) add(e wireEvent) error {
 		m.blocks[e.Index].add(e.Delta)
 	case "message_delta":
 		if e.Delta.StopReason != "" {
-			m.reply.StopReason = e.Delta.StopReason
+			m.reply.StopReason, m.reply.StopAt = e.Delta.StopReason, e.Delta.StopAt
 		}
 		if e.Delta.StopDetails != nil {
 			m.reply.StopDetails = e.Delta.StopDetails

@@ -131,8 +131,8 @@ func New(o Options) (*Client, error) {
 
 // Generate implements model.Client. It asks each endpoint that is well once at
 // most, in turn, until one answers. A failure that may pass goes to the next
-// endpoint; so does Auth or NotFound, after which that endpoint is asked no
-// more. Any other failure is returned at once: the next endpoint would say the
+// endpoint; so does Auth, Credit, Certificate or NotFound, after which that
+// endpoint is asked no more. Any other failure is returned at once: the next endpoint would say the
 // same.
 //
 // When none answers, the last failure is returned, and its RetryAfter says when
@@ -157,7 +157,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 			return resp, err
 		}
 		switch code := last.Code; {
-		case code == model.Auth || code == model.NotFound:
+		case code == model.Auth || code == model.Credit || code == model.Certificate || code == model.NotFound:
 			c.retire(i, last)
 		case code.Transient():
 			c.rest(i, last, began)

@@ -96,6 +96,9 @@ func (c *Client) stated(status int, d detail, h http.Header) error {
 // by its status's name, by its number.
 func classify(status int, d detail) model.Code {
 	for _, reason := range d.reasons {
+		if reason == "BILLING_DISABLED" {
+			return model.Credit
+		}
 		if authReason(reason) {
 			return model.Auth
 		}
@@ -118,7 +121,7 @@ func classify(status int, d detail) model.Code {
 // on the key or the account. A bad key comes as an invalid argument.
 func authReason(reason string) bool {
 	switch reason {
-	case "SERVICE_DISABLED", "BILLING_DISABLED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED",
+	case "SERVICE_DISABLED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED",
 		"ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_SCOPE_INSUFFICIENT", "CREDENTIALS_MISSING", "ACCOUNT_STATE_INVALID":
 		return true
 	}
@@ -152,8 +155,10 @@ func worded(message string) model.Code {
 	switch {
 	case has("exceeds the maximum number of tokens", "request payload size exceeds", "input context is too long", "maximum context length"):
 		return model.ContextLength
-	case has("api key not valid", "api key expired", "api_key_invalid", "location is not supported", "enable billing"):
+	case has("api key not valid", "api key expired", "api_key_invalid", "location is not supported"):
 		return model.Auth
+	case has("enable billing"):
+		return model.Credit
 	}
 	return ""
 }

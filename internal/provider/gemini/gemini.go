@@ -104,7 +104,8 @@ type Client struct {
 	server  *header.Endpoint
 	headers *header.Set
 	base    http.RoundTripper
-	query   string // of the base URL
+	http    *http.Client // over base
+	query   string       // of the base URL
 	o       Options
 }
 
@@ -143,6 +144,7 @@ func New(o Options) (*Client, error) {
 	if c.base == nil {
 		c.base = header.NewTransport(o.Proxy)
 	}
+	c.http = &http.Client{Transport: c.base, CheckRedirect: header.StayHere}
 	c.api, err = c.newAPI(base.String())
 	return c, err
 }

@@ -104,7 +104,7 @@ func (c *Client) roundTrip(r *http.Request, tags model.Tags) (*http.Response, er
 		}
 		out.URL.RawQuery += c.query
 	}
-	res, err := c.base.RoundTrip(out)
+	res, err := c.http.Do(out)
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,9 @@ func (e *Endpoint) Unsent(ctx context.Context, err error) error {
 	if errors.As(err, &about) {
 		err = about.Err
 	}
+	if untrusted(err) {
+		return e.Fault(model.Certificate, 0, fmt.Errorf("the certificate of %s is not trusted: %w; %s", e.host, e.Clean(err), trustAdvice))
+	}
 	return e.Fault(transportCode(err), 0, e.Clean(err))
 }
 
@@ -113,16 +116,6 @@ func (e *Endpoint) Unread(ctx context.Context, status int, err error) error {
 		return over
 	}
 	return e.Fault(transportCode(err), status, fmt.Errorf("read the body: %w", e.Clean(err)))
-}
-
-// Redirected reports a redirect, which is not followed (see StayHere).
-func (e *Endpoint) Redirected(res *http.Response) error {
-	where := "elsewhere"
-	if to, err := res.Location(); err == nil {
-		where = "to " + to.Scheme + "://" + to.Host + to.EscapedPath()
-	}
-	return e.Fault(model.NotFound, res.StatusCode,
-		fmt.Errorf("the server redirects %s, which is not followed, so that the key stays with its host: set base_url to the final address", e.Excerpt(where)))
 }
 
 // Clean returns err as it is unless its text holds a credential; then it returns
@@ -165,8 +158,10 @@ func transportCode(err error) model.Code {
 // one that is no error. A 409 asks for a repeat, not for a change.
 func ByStatus(status int) model.Code {
 	switch status {
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return model.Auth
+	case http.StatusPaymentRequired:
+		return model.Credit
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
 		return model.NotFound
 	case http.StatusRequestEntityTooLarge:
@@ -235,10 +230,6 @@ func NewTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 		DisableCompression: true,
 	}
 }
-
-// StayHere keeps an HTTP client from following redirects: the request carries a
-// key, which belongs to one host. The redirect itself becomes the response.
-func StayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // ParseBase reads the address of a server. It takes a final slash and the given
 // endings of the path off, which users copy along, each once and in this order;

@@ -105,7 +105,7 @@ func TestRedirected(t *testing.T) {
 	t.Parallel()
 	res := &http.Response{StatusCode: 307, Header: http.Header{"Location": {"https://other/path?key=sk-secret"}}}
 	err := NewEndpoint("h", "sk-secret").Redirected(res)
-	if model.CodeOf(err) != model.NotFound || !strings.Contains(err.Error(), "to https://other/path,") {
+	if model.CodeOf(err) != model.Redirect || !strings.Contains(err.Error(), "to https://other/path,") {
 		t.Errorf("got %v", err)
 	}
 	if err := NewEndpoint("h").Redirected(&http.Response{StatusCode: 302}); !strings.Contains(err.Error(), "elsewhere") {
@@ -116,7 +116,7 @@ func TestRedirected(t *testing.T) {
 func TestByStatus(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]model.Code{
-		200: "", 307: "", 400: model.BadRequest, 401: model.Auth, 402: model.Auth, 403: model.Auth, 404: model.NotFound, 405: model.NotFound,
+		200: "", 307: "", 400: model.BadRequest, 401: model.Auth, 402: model.Credit, 403: model.Auth, 404: model.NotFound, 405: model.NotFound,
 		407: model.Auth, 408: model.Timeout, 409: model.Server, 410: model.NotFound, 413: model.ContextLength, 418: model.BadRequest,
 		425: model.Overloaded, 429: model.RateLimit, 500: model.Server, 503: model.Overloaded, 504: model.Server, 529: model.Overloaded,
 	} {

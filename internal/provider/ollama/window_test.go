@@ -167,7 +167,7 @@ func TestModelThatCannotBeShown(t *testing.T) {
 		{"elsewhere", func(w http.ResponseWriter) {
 			w.Header().Set("Location", "https://example.com/x")
 			w.WriteHeader(302)
-		}, model.NotFound},
+		}, model.Redirect},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

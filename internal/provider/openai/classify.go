@@ -14,6 +14,7 @@ type detail struct {
 	message string
 	code    string
 	kind    string
+	param   string            // the field that it names
 	header  map[string]string // of OpenRouter: what its response's own headers leave out
 }
 
@@ -26,6 +27,7 @@ type detail struct {
 type wireError struct {
 	Message json.RawMessage `json:"message"`
 	Type    json.RawMessage `json:"type"`
+	Param   json.RawMessage `json:"param"`
 	Status  json.RawMessage `json:"status"`     // Google's name of a textual code, Azure's of the number
 	Code    json.RawMessage `json:"code"`       // a string, a number or null
 	Inner   json.RawMessage `json:"innererror"` // Azure's, whose code is more exact
@@ -42,7 +44,7 @@ func readDetail(body []byte) detail {
 	if json.Unmarshal(object, &w) != nil {
 		return detail{message: string(object)}
 	}
-	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type)}
+	d := detail{message: text(w.Message), code: strings.Trim(string(w.Code), `"`), kind: text(w.Type), param: text(w.Param)}
 	if d.message == "" && header.Present(w.Message) {
 		d.message = unquote(w.Message)
 	}
@@ -87,8 +89,8 @@ func classify(status int, d detail) model.Code {
 }
 
 // stated knows the names that servers give to reasons which their status does
-// not tell. A key whose credit is used up is Auth: no waiting mends it, and the
-// user must act on the account.
+// not tell. Credit that is used up comes with a 429 at some, though no waiting
+// mends it: the user must act on the account.
 func stated(name string) model.Code {
 	switch strings.ToLower(name) {
 	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":
@@ -96,8 +98,11 @@ func stated(name string) model.Code {
 	case "content_filter", "content_policy_violation", "moderation_blocked", "responsibleaipolicyviolation",
 		"invalid_prompt", "bio_policy", "misalignment_policy_violation", "image_content_policy_violation":
 		return model.ContentFilter
-	case "invalid_api_key", "api_key_invalid", "insufficient_quota", "billing_hard_limit_reached", "account_deactivated":
+	case "invalid_api_key", "api_key_invalid", "account_deactivated":
 		return model.Auth
+	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
+		"exceeded_current_quota_error", "arrearage", "1113": // Moonshot's, Alibaba's, Zhipu's
+		return model.Credit
 	case "model_not_found", "deploymentnotfound":
 		return model.NotFound
 	}
@@ -113,6 +118,8 @@ func worded(message string) model.Code {
 		return model.ContextLength
 	case has("incorrect api key", "invalid api key", "api key not valid"):
 		return model.Auth
+	case has("insufficient balance", "credit balance is too low", "billing hard limit"):
+		return model.Credit
 	case has("content management policy", "content policy"):
 		return model.ContentFilter
 	}

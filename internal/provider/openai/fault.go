@@ -100,6 +100,8 @@ type refusal struct {
 	text     string
 	otherAPI bool // the model or the server may have the other API
 	noTrace  bool // the model has no reasoning to be returned
+
+	format formFault
 }
 
 func (r *refusal) Error() string { return r.text }

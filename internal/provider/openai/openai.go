@@ -48,6 +48,8 @@ type Client struct {
 	system    lastText
 	key       lastKey
 	routes    routes
+	schema    schemaForm
+	warn      func(string)
 	transport http.RoundTripper
 
 	apiKey string      // for the header of Azure, else ""
@@ -80,7 +82,10 @@ func New(o Options) (*Client, error) {
 		maxBody:   o.MaxBody,
 		routes:    newRoutes(o.API, vendor(base.Hostname()) || o.Azure != nil),
 		transport: o.Transport,
+		warn:      o.Warn,
 	}
+	c.schema.fixed = o.FixedSchema
+	c.schema.set(c.quirks.Schema)
 	if c.maxBody == 0 {
 		c.maxBody = DefaultMaxBody
 	}
@@ -124,8 +129,8 @@ func (c *Client) newAPI(bearer string) sdk.Client {
 // Generate implements model.Client. An answer without text is returned with
 // Text ""; a refusal's words stand in Text.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	if c.routes.fixed {
-		return c.chat(ctx, &req)
+	if req.Schema != nil && c.schema.get() != SchemaNone {
+		return c.structured(ctx, &req)
 	}
 	return c.routed(ctx, &req)
 }

@@ -87,6 +87,12 @@ type Options struct {
 	// Proxy chooses a proxy for a request, as in http.Transport; nil uses none.
 	// It does not apply when Transport is set.
 	Proxy func(*http.Request) (*url.URL, error)
+	// Warn hears once when the server refuses the form in which it is asked for an
+	// answer of a schema, and another is used from then on. It may be called
+	// concurrently; nil: nobody hears it. With FixedSchema such a refusal is an error
+	// like any other.
+	Warn        func(text string)
+	FixedSchema bool
 	// Transport replaces the adapter's own HTTP transport; nil is normal.
 	Transport http.RoundTripper
 
@@ -127,6 +133,10 @@ type Quirks struct {
 	// reasoning_content, reasoning or reasoning_details; "" leaves it out, as most
 	// servers want it. It is always read.
 	ReasoningField string
+	// ReasoningAlways sends ReasoningField with every call of a tool, empty where
+	// nothing was thought or it is lost: there are servers that refuse a call
+	// without it.
+	ReasoningAlways bool
 	// CacheKey sends a prompt_cache_key, which requests of the same role and stage
 	// with the same system message have in common, so that they find the server
 	// that has their beginning in its cache.

@@ -186,9 +186,10 @@ func (c *Client) appendReasoning(b []byte, parts []model.Part) []byte {
 	if field == "" {
 		return b
 	}
-	text := ""
+	text, must := "", false
 	for _, p := range parts {
 		r := p.Reasoning
+		must = must || p.Call != nil && c.quirks.ReasoningAlways
 		if r == nil || r.Provider != provider {
 			continue
 		}
@@ -200,7 +201,7 @@ func (c *Client) appendReasoning(b []byte, parts []model.Part) []byte {
 			text += r.Text
 		}
 	}
-	if text == "" || field == reasoningDetails {
+	if text == "" && !must || field == reasoningDetails {
 		return b
 	}
 	b = appendString(append(b, ','), field)

@@ -157,9 +157,9 @@ func (c *Client) format(s *model.Schema) *wireFormat {
 	switch {
 	case s == nil:
 		return nil
-	case c.quirks.Schema == SchemaNative:
+	case c.schema.get() == SchemaNative:
 		return &wireFormat{Type: SchemaNative, Schema: &wireSchema{Name: s.Name, Schema: s.JSON}}
-	case c.quirks.Schema == SchemaObject:
+	case c.schema.get() == SchemaObject:
 		return &wireFormat{Type: SchemaObject}
 	}
 	return nil

@@ -25,7 +25,8 @@ type wireResponse struct {
 
 type wireChoice struct {
 	FinishReason string          `json:"finish_reason"`
-	Error        json.RawMessage `json:"error"` // OpenRouter's, when the model broke down on the way
+	StopReason   json.RawMessage `json:"stop_reason"` // vLLM's: the sequence that ended the answer, or a token's number
+	Error        json.RawMessage `json:"error"`       // OpenRouter's, when the model broke down on the way
 	Message      wireMessage     `json:"message"`
 }
 
@@ -194,6 +195,9 @@ func (w *wireResponse) response(req *model.Request) (model.Response, error) {
 		Usage:       w.Usage.counts(),
 		Model:       w.Model,
 		Fingerprint: w.Fingerprint,
+	}
+	if r.Finish == model.FinishStop {
+		r.StopSequence = text(first.StopReason)
 	}
 	if first.Message.Refusal != "" {
 		r.Finish = model.FinishRefusal

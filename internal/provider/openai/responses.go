@@ -134,9 +134,9 @@ func (c *Client) respondParams(req *model.Request) (*respondParams, error) {
 	}
 	switch {
 	case req.Schema == nil:
-	case q.Schema == SchemaNative:
+	case c.schema.get() == SchemaNative:
 		p.Text = &respondText{respondFormat{Type: SchemaNative, Name: req.Schema.Name, Schema: req.Schema.JSON}}
-	case q.Schema == SchemaObject:
+	case c.schema.get() == SchemaObject:
 		p.Text = &respondText{respondFormat{Type: SchemaObject}}
 	}
 	if q.CacheKey {

@@ -53,6 +53,9 @@ func (r *routes) learn(name string, w way) {
 
 // routed sends a request the way that is known for its model, or finds one.
 func (c *Client) routed(ctx context.Context, req *model.Request) (model.Response, error) {
+	if c.routes.fixed {
+		return c.chat(ctx, req)
+	}
 	if w, ok := c.routes.get(req.Model); ok {
 		return c.by(ctx, req, w)
 	}
@@ -114,7 +117,7 @@ func shows(err error) bool {
 
 // refused reads from a refusal what it says about the ways.
 func refused(text string, status int, d detail) *refusal {
-	r := &refusal{text: text}
+	r := &refusal{text: text, format: refusedForm(status, d)}
 	said := strings.ToLower(d.message)
 	r.noTrace = status == http.StatusBadRequest && (strings.Contains(said, "encrypted content") || strings.Contains(said, "encrypted_content") || strings.Contains(said, "'include'"))
 	switch status {

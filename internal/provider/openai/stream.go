@@ -28,6 +28,7 @@ type wireChunk struct {
 type wireDelta struct {
 	Index        int             `json:"index"`
 	FinishReason string          `json:"finish_reason"`
+	StopReason   json.RawMessage `json:"stop_reason"`
 	Error        json.RawMessage `json:"error"`
 	Delta        struct {
 		Content          json.RawMessage   `json:"content"`
@@ -130,7 +131,7 @@ func (g *gathered) choice() *wireChoice {
 func (g *gathered) add(d wireDelta) error {
 	first := g.choice()
 	if d.FinishReason != "" {
-		first.FinishReason = d.FinishReason
+		first.FinishReason, first.StopReason = d.FinishReason, d.StopReason
 	}
 	if header.Present(d.Error) {
 		first.Error = d.Error

@@ -149,6 +149,12 @@ type Quirks struct {
 	// ReasoningField is where a message takes the model's own reasoning back, in
 	// Chat Completions; "" = nowhere.
 	ReasoningField string
+	// ReasoningAlways says that a call of a tool is refused without that field while
+	// the model thinks.
+	ReasoningAlways bool
+	// ReasoningSplit says that reasoning stands in the text of an answer unless a
+	// field asks for it apart.
+	ReasoningSplit bool
 	Thinking       Switch
 	AlwaysThink    bool // thinking cannot be disabled
 	Budget         bool // a reasoning effort becomes a number of tokens (protocols anthropic and gemini)

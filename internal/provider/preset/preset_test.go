@@ -29,7 +29,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"anthropic", "azure", "bedrock", "compatible", "deepseek", "fireworks", "gemini", "groq", "litellm", "minimax",
-		"mistral", "ollama", "openai", "openrouter", "qwen", "sglang", "together", "vertex", "vllm", "xai",
+		"mistral", "moonshot", "ollama", "openai", "openrouter", "qwen", "sglang", "together", "vertex", "vllm", "xai", "zai",
 	}
 	if diff := cmp.Diff(want, Names()); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
@@ -174,10 +174,10 @@ func TestThinking(t *testing.T) {
 		{"qwen", "qwen3-max", "disabled", `{"enable_thinking":false}`},
 		{"vllm", "Qwen/Qwen3.5-4B", "disabled", `{"chat_template_kwargs":{"enable_thinking":false}}`},
 		{"sglang", "Qwen/Qwen3.5-4B", "enabled", `{"chat_template_kwargs":{"enable_thinking":true}}`},
-		{"minimax", "MiniMax-M3", "", `null`},
-		{"minimax", "MiniMax-M3", "enabled", `{"thinking":{"type":"adaptive"}}`},
-		{"minimax", "MiniMax-M3", "disabled", `{"thinking":{"type":"disabled"}}`},
-		{"minimax", "MiniMax-M2.5", "enabled", `{"thinking":{"type":"adaptive"}}`},
+		{"minimax", "MiniMax-M3", "", `{"reasoning_split":true}`},
+		{"minimax", "MiniMax-M3", "enabled", `{"reasoning_split":true,"thinking":{"type":"adaptive"}}`},
+		{"minimax", "MiniMax-M3", "disabled", `{"reasoning_split":true,"thinking":{"type":"disabled"}}`},
+		{"minimax", "MiniMax-M2.5", "enabled", `{"reasoning_split":true,"thinking":{"type":"adaptive"}}`},
 		{"deepseek", "deepseek-v4-flash", "enabled", `{"thinking":{"type":"enabled"}}`},
 		{"deepseek", "deepseek-v4-flash", "disabled", `{"thinking":{"type":"disabled"}}`},
 		{"ollama", "qwen3", "disabled", `null`},

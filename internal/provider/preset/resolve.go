@@ -2,6 +2,7 @@ package preset
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -92,7 +93,23 @@ func (p Preset) Resolve(c Choice) (Resolved, error) {
 	if r.elsewhere(p, c) {
 		r.Warning = fmt.Sprintf("base_url %s is not that of %s: what is known of %s may not hold there", r.BaseURL, p.Name, p.Title)
 	}
-	return r, r.think(p, c)
+	if err := r.think(p, c); err != nil {
+		return r, err
+	}
+	if r.ReasoningSplit {
+		r.Body = with(r.Body, "reasoning_split", true)
+	}
+	return r, nil
+}
+
+// with returns fields with one more.
+func with(fields map[string]any, name string, value any) map[string]any {
+	out := maps.Clone(fields)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[name] = value
+	return out
 }
 
 // elsewhere reports whether the user leads a hosted preset to another host.
@@ -120,6 +137,8 @@ func (q Quirks) with(by Quirks) Quirks {
 	set(&q.Vision, by.Vision)
 	set(&q.CacheKey, by.CacheKey)
 	set(&q.ReasoningField, by.ReasoningField)
+	set(&q.ReasoningAlways, by.ReasoningAlways)
+	set(&q.ReasoningSplit, by.ReasoningSplit)
 	set(&q.Thinking, by.Thinking)
 	set(&q.AlwaysThink, by.AlwaysThink)
 	set(&q.Budget, by.Budget)

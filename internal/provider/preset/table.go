@@ -125,7 +125,7 @@ func otherVendors() []Preset {
 			// The schema of an answer is known to a few models only, JSON to all.
 			Quirks: Quirks{
 				TokenField: "max_tokens", SystemRole: "system", EffortField: NoField, ToolChoice: []string{FormAuto, FormNone, FormNamed},
-				Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchFlag,
+				Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchFlag, ReasoningField: "reasoning_content",
 			},
 			Rules: []Rule{{Models: []string{"qwq*", "*-thinking*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true}}},
 		},
@@ -136,6 +136,7 @@ func otherVendors() []Preset {
 			Quirks: Quirks{
 				TokenField: "max_completion_tokens", SystemRole: "system", EffortField: NoField, SeedField: NoField, MaxTemp: 1,
 				ToolChoice: []string{FormAuto}, Schema: SchemaNone, Vision: ByModel, Thinking: SwitchAdaptive,
+				ReasoningField: "reasoning_details", ReasoningSplit: true,
 			},
 			Rules: []Rule{{Models: []string{"minimax-m2*"}, AsOf: "2026-10", Set: Quirks{AlwaysThink: true, Vision: No}}},
 		},
@@ -147,7 +148,17 @@ func otherVendors() []Preset {
 			Quirks: Quirks{
 				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Efforts: []string{"minimal", "low", "medium", "high", "xhigh", "max"},
 				SeedField: NoField, Temperature: TemperatureIgnored, Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchType,
-				ReasoningField: "reasoning_content",
+				ReasoningField: "reasoning_content", ReasoningAlways: true,
+			},
+		},
+		moonshot(),
+		{
+			Name: "zai", Title: "Z.ai (GLM)", Protocol: OpenAIChat,
+			Regions: []Region{{"intl", "https://api.z.ai/api/paas/v4"}, {"cn", "https://open.bigmodel.cn/api/paas/v4"}},
+			Key:     KeyRequired, KeyVar: "ZAI_API_KEY", AsOf: "2026-11", Doc: "https://docs.z.ai/guides/capabilities/thinking-mode",
+			Quirks: Quirks{
+				TokenField: "max_tokens", SystemRole: "system", EffortField: NoField, SeedField: NoField, MaxTemp: 1, ToolChoice: []string{FormAuto},
+				Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchType, ReasoningField: "reasoning_content",
 			},
 		},
 		{
@@ -169,6 +180,28 @@ func otherVendors() []Preset {
 				{Models: []string{"grok-4.3*"}, AsOf: "2026-10", Set: Quirks{Efforts: []string{"none", "low", "medium", "high"}}},
 				{Models: []string{"grok-4.5*"}, AsOf: "2026-10", Set: Quirks{Efforts: []string{"low", "medium", "high"}}},
 			},
+		},
+	}
+}
+
+// moonshot is the maker of Kimi. Its kimi-* models draw their answers in a way
+// that cannot be changed, and think; what they thought before a call must come
+// back with its result.
+func moonshot() Preset {
+	fixed := func(q Quirks) Quirks { q.Temperature = TemperatureRefused; return q }
+	return Preset{
+		Name: "moonshot", Title: "Moonshot AI (Kimi)", Protocol: OpenAIChat,
+		Regions: []Region{{"intl", "https://api.moonshot.ai/v1"}, {"cn", "https://api.moonshot.cn/v1"}},
+		Key:     KeyRequired, KeyVar: "MOONSHOT_API_KEY", AsOf: "2026-11", Doc: "https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model",
+		Quirks: Quirks{
+			TokenField: "max_completion_tokens", SystemRole: "system", EffortField: NoField, SeedField: NoField, MaxTemp: 1,
+			ToolChoice: []string{FormAuto, FormNone}, Schema: SchemaJSON, Vision: ByModel, Thinking: SwitchType,
+			ReasoningField: "reasoning_content", ReasoningAlways: true,
+		},
+		Rules: []Rule{
+			{Models: []string{"kimi-k3*"}, AsOf: "2026-11", Set: fixed(Quirks{AlwaysThink: true, EffortField: "reasoning_effort", Efforts: []string{"low", "high", "max"}})},
+			{Models: []string{"kimi-k2.7*", "kimi-k2-thinking*"}, AsOf: "2026-11", Set: fixed(Quirks{AlwaysThink: true})},
+			{Models: []string{"kimi-k2.*"}, AsOf: "2026-11", Set: fixed(Quirks{})},
 		},
 	}
 }
@@ -208,7 +241,7 @@ func hosts() []Preset {
 			Key: KeyRequired, KeyVar: "FIREWORKS_API_KEY", AsOf: "2025-12", Doc: "https://docs.fireworks.ai/api-reference/post-chatcompletions",
 			Quirks: Quirks{
 				TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Efforts: []string{"none", "low", "medium", "high"},
-				Schema: SchemaNative, Vision: ByModel, Thinking: SwitchNone,
+				Schema: SchemaNative, Vision: ByModel, Thinking: SwitchNone, ReasoningField: "reasoning_content",
 			},
 		},
 	}
@@ -226,12 +259,12 @@ func locals() []Preset {
 		{
 			Name: "vllm", Title: "vLLM", Protocol: OpenAIChat, BaseURL: "http://localhost:8000/v1", Key: KeyOptional, KeyVar: "",
 			AsOf: "2026-03", Doc: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
-			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate},
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate, ReasoningField: "reasoning"},
 		},
 		{
 			Name: "sglang", Title: "SGLang", Protocol: OpenAIChat, BaseURL: "http://localhost:30000/v1", Key: KeyOptional, KeyVar: "",
 			AsOf: "2026-03", Doc: "https://docs.sglang.ai/basic_usage/openai_api_completions.html",
-			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate},
+			Quirks: Quirks{TokenField: "max_tokens", SystemRole: "system", EffortField: "reasoning_effort", Schema: SchemaNative, Vision: ByModel, Thinking: SwitchTemplate, ReasoningField: "reasoning_content"},
 		},
 		{
 			Name: "litellm", Title: "LiteLLM", Protocol: OpenAIChat, BaseURL: "http://localhost:4000/v1", Key: KeyOptional, KeyVar: "LITELLM_API_KEY",

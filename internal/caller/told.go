@@ -1,0 +1,136 @@
+package caller
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// What a server says of a wait that is longer than the patience, and of another
+// address. Either may concern one request alone, or the whole run.
+
+const (
+	// probeAfter is after how long an endpoint that has not answered yet is asked
+	// again though it wants a longer wait: a single hint proves nothing.
+	probeAfter = 5 * time.Second
+
+	// barredProves is how many calls must be told to wait beyond the patience, with
+	// no answer between them, where the endpoint has answered shortly before.
+	barredProves = 3
+
+	// barredEnough is how many such calls prove it whatever the others are told that
+	// wait for their turn.
+	barredEnough = 16
+
+	// redirectsProve is how often an endpoint that has never answered must fail with
+	// a redirect to pass for one that is somewhere else.
+	redirectsProve = 3
+)
+
+// hints counts what an endpoint says of waits beyond the patience. It belongs to
+// the endpoint and needs its lock.
+type hints struct {
+	answeredAt time.Time // the last answer; zero = none yet
+	since      int       // such hints since then
+	calls      int       // those under way that were told so last
+}
+
+// answered forgets all hints.
+func (h *hints) answered(at time.Time) { *h = hints{answeredAt: at} }
+
+// bar notes that the server told a call to wait for longer than there is
+// patience, and reports whether that holds for the whole endpoint: every call
+// under way was told so, and more than once, and nothing was answered meanwhile.
+// Where there was an answer within the patience it takes several calls.
+func (e *endpoint) bar(at time.Time, a *attempts) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.barred(a) {
+		a.barred = e.answers + 1
+		e.hints.calls++
+	}
+	e.hints.since++
+	if e.hints.since < 2 || e.hints.calls < min(e.active, barredEnough) {
+		return false
+	}
+	return e.quiet(at) || e.hints.calls >= barredProves
+}
+
+// barred reports whether a call was told so since the last answer. It needs the
+// lock.
+func (e *endpoint) barred(a *attempts) bool { return a.barred == e.answers+1 }
+
+// unbar forgets what a call was told. It needs the lock.
+func (e *endpoint) unbar(a *attempts) {
+	if e.barred(a) {
+		a.barred = 0
+		e.hints.calls--
+	}
+}
+
+// quiet reports whether nothing was answered within the patience. It needs the
+// lock.
+func (e *endpoint) quiet(at time.Time) bool {
+	return e.hints.answeredAt.IsZero() || at.Sub(e.hints.answeredAt) >= e.patience
+}
+
+// probe returns after how long a call asks again that the server told to wait for
+// longer than there is patience.
+func (e *endpoint) probe(at time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.quiet(at) {
+		return min(probeAfter, e.patience)
+	}
+	return min(maxBackoff, e.patience)
+}
+
+// elsewhere reports whether an endpoint has never answered a call that it
+// redirects again and again.
+func (e *endpoint) elsewhere(a *attempts) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.answers == 0 && a.failures >= redirectsProve
+}
+
+// heed looks at what the server told a call that failed. It returns the wait
+// that the next try has to obey, 0 for none, or the error that ends the run. A
+// wait within the patience is obeyed as it is. A longer one is no reason to be
+// idle for it: it ends the run as soon as it is certain that it holds for all
+// calls, and until then the call asks again.
+func (c *Caller) heed(f retrying) (time.Duration, error) {
+	end, now := f.role.end, time.Now()
+	stop := &StoppedError{Endpoint: end.name, Model: end.model, Key: f.errand.key, Patience: c.opts.Patience, Err: f.failure}
+	hint := f.failure.RetryAfter
+	switch {
+	case f.failure.Code == model.Redirect && end.elsewhere(f.tries):
+	case hint <= c.opts.Patience:
+		end.mu.Lock()
+		end.unbar(f.tries)
+		end.mu.Unlock()
+		return hint, nil
+	case !end.bar(now, f.tries):
+		return end.probe(now), nil
+	default:
+		stop.Wait, stop.Until = hint, now.Add(hint)
+	}
+	c.halted.set(stop)
+	return 0, c.halted.err()
+}
+
+// asksToWait is the message of a StoppedError with a Wait.
+func (e *StoppedError) asksToWait() string {
+	who := e.Endpoint
+	if e.Model != "" {
+		who += fmt.Sprintf(" (model %s)", e.Model)
+	}
+	const longest = 24 * time.Hour // that a hint is read as
+	least := ""
+	if e.Wait >= longest {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s asks to wait for %s%s, until %s, and answers nothing meanwhile; limits.patience is %s: "+
+		"run the same command again then, or now with a longer limits.patience, another key or another model; it says: %v",
+		who, least, e.Wait.Round(time.Second), e.Until.UTC().Format("2006-01-02 15:04 UTC"), e.Patience, e.Err)
+}
