@@ -31,11 +31,13 @@ type Options struct {
 	Program string   // the agent's program, a name or an absolute path; "" = the adapter's
 	Args    []string // further arguments, after the adapter's own
 	Read    []string // folders that a confined agent may read besides its own package, absolute
+	Files   []string // files that its variables name; it may read those that are not kept from it
 	Custom  *Custom  // for CustomName
+	Login   bool     // it works with a login of its own, and with the network: what it lacks it may fetch
 
-	// Login is the home folder of the user whose login the agent uses, "" = it is
-	// pointed at a model server.
-	Login string
+	// LoginHome is the home folder of the user whose login the agent uses, "" = none,
+	// or not known.
+	LoginHome string
 	// Guard says what a confined agent must not read, whatever lies where. See Reach.
 	Guard reach.Guard
 }
@@ -71,7 +73,7 @@ type Info struct {
 	Path      string // where the program is
 	Abilities Abilities
 	Problem   string // why it cannot be used, "" if it can
-	Help      string // what to do about it: a command
+	Help      string // how to install it, or what it lacks: a command
 }
 
 // adapter is what differs between agents.
@@ -84,9 +86,17 @@ type adapter struct {
 	abilities Abilities
 	output    int64    // bytes that it may print by default; 0 = the sandbox's default
 	state     []string // what it keeps of a login below the user's home
+	needs     []need   // programs that it calls and does not bring along
 	exitZero  bool     // its events do not say that it ended well, its exit code does
 	launch    func(l *launch) error
 	reader    func() reader
+}
+
+// need is a program without which an agent fails at its tools, or at finding skills.
+type need struct {
+	program string
+	why     string
+	help    string // how to install it
 }
 
 // Names returns the names of all agents, sorted.
@@ -146,13 +156,13 @@ var versionForm = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?(?:[.+-]?[0-9A-Za-z]+)*`
 // missing or broken is no error but Info.Problem; the error is that of ctx, or
 // of the file system.
 func (a *Agent) Detect(ctx context.Context) (Info, error) {
-	info := Info{Name: a.adapter.name, Tested: a.adapter.tested, Abilities: a.adapter.abilities}
+	info := Info{Name: a.adapter.name, Tested: a.adapter.tested, Abilities: a.adapter.abilities, Help: a.adapter.help}
 	if a.adapter.name == BuiltinName {
 		return info, nil
 	}
 	path, err := a.find()
 	if err != nil {
-		info.Problem, info.Help = err.Error(), a.adapter.help
+		info.Problem = err.Error()
 		return info, nil
 	}
 	info.Path = path
@@ -164,11 +174,27 @@ func (a *Agent) Detect(ctx context.Context) (Info, error) {
 		return info, context.Cause(ctx)
 	}
 	if err != nil {
-		info.Problem, info.Help = err.Error(), a.adapter.help
+		info.Problem = err.Error()
 		return info, nil
 	}
 	info.Version = versionForm.FindString(text)
+	if lack := a.lacks(); lack != nil {
+		info.Problem, info.Help = fmt.Sprintf("there is no program %s in the search path: %s", lack.program, lack.why), lack.help
+	}
 	return info, nil
+}
+
+// lacks returns the first program that the agent needs and would not find.
+func (a *Agent) lacks() *need {
+	if a.opts.Login {
+		return nil
+	}
+	for i, n := range a.adapter.needs {
+		if _, ok := lookPath(a.opts.Path, n.program); !ok {
+			return &a.adapter.needs[i]
+		}
+	}
+	return nil
 }
 
 func (a *Agent) askVersion(ctx context.Context, path string) (text string, err error) {
@@ -201,15 +227,24 @@ func (a *Agent) find() (string, error) {
 		}
 		return name, nil
 	}
-	for _, dir := range filepath.SplitList(a.opts.Path) {
+	if path, ok := lookPath(a.opts.Path, name); ok {
+		return path, nil
+	}
+	return "", fmt.Errorf("there is no program %s in the search path", name)
+}
+
+// lookPath looks a program up in the folders of a search path. Relative ones are left
+// out.
+func lookPath(search, name string) (path string, ok bool) {
+	for _, dir := range filepath.SplitList(search) {
 		for _, ending := range endings() {
 			path := filepath.Join(dir, name+ending)
 			if filepath.IsAbs(path) && isProgram(path) {
-				return path, nil
+				return path, true
 			}
 		}
 	}
-	return "", fmt.Errorf("there is no program %s in the search path", name)
+	return "", false
 }
 
 func endings() []string {
@@ -217,6 +252,11 @@ func endings() []string {
 		return []string{".exe", ".cmd", ".bat"}
 	}
 	return []string{""}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func isProgram(path string) bool {

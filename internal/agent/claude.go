@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -56,13 +57,17 @@ func launchClaude(l *launch) error {
 		l.set("ANTHROPIC_API_KEY", l.job.Endpoint.Key)
 		l.set("CLAUDE_CODE_MAX_RETRIES", "2") // ten otherwise, for more than two minutes
 	}
+	if n := l.job.Context; n > 0 { // the first is for models of others, the second for those that it knows
+		l.set("CLAUDE_CODE_MAX_CONTEXT_TOKENS", strconv.Itoa(n))
+		l.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", strconv.Itoa(n))
+	}
 	return nil
 }
 
 func (l *launch) claudeSettings() (path string, err error) {
 	settings := map[string]any{"disableAllHooks": true}
-	if !l.login() {
-		settings["env"] = map[string]string{"ANTHROPIC_BASE_URL": l.job.Endpoint.base()}
+	if route := l.claudeRoute(); len(route) > 0 {
+		settings["env"] = route
 	}
 	return l.settings("settings.json", settings)
 }

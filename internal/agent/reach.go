@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 )
@@ -13,15 +14,23 @@ import (
 // *reach.ConflictError: then Run refuses as well.
 func (a *Agent) Reach() (reach.Plan, error) {
 	r := reach.Request{Search: a.opts.Path, Tools: toolchains(), Entries: a.opts.Read}
-	if a.opts.Login != "" {
-		r.Login = a.stateBelow(a.opts.Login)
+	if a.opts.LoginHome != "" {
+		r.Login = a.stateBelow(a.opts.LoginHome)
+	}
+	disk := reach.Disk()
+	r.Entries = append(slices.Clip(r.Entries), a.readable(a.opts.Files, func(file string) error {
+		_, err := a.opts.Guard.Plan(disk, reach.Request{Entries: []string{file}})
+		return err
+	})...)
+	for _, n := range a.adapter.needs {
+		r.Tools = append(r.Tools, n.program)
 	}
 	if a.adapter.name != BuiltinName {
 		if program, err := a.find(); err == nil {
 			r.Program, r.Beside = program, a.ownFiles()
 		}
 	}
-	return a.opts.Guard.Plan(reach.Disk(), r)
+	return a.opts.Guard.Plan(disk, r)
 }
 
 // stateBelow are the paths that are there of those where the agent keeps its login.

@@ -20,7 +20,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 var tiers = [][]string{
 	{
 		"internal/nearest", "internal/plain", "internal/plural", "internal/race", "internal/together", "internal/reach", "internal/telemetry/otlptest",
-		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest",
+		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},
@@ -35,7 +35,7 @@ var tiers = [][]string{
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
 	{"internal/draft", "internal/lab/worlds"},
-	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
+	{"internal/proof", "internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
 	{"internal/train", "internal/lab", "internal/prune"},
 	{"internal/report", "internal/lab/bench"},
 	{"internal/config"},
