@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -128,17 +127,26 @@ func count(n node) int {
 	return int(*i)
 }
 
-// parsed reads the body of a request, whose conversation stands in the member list.
-func parsed(in inbound, wire Wire, list string) (node, *recall, error) {
-	r := in.memory.recall(wire, list)
-	n, err := parseWithin(in.desk.body.Bytes(), in.desk, r)
+// all calls one for each element of a list, with its place.
+func (n node) all(one func(i int, n node) error) error {
+	for i, k := range n.each() {
+		if err := one(i, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parsed reads the body of a request.
+func parsed(in inbound) (node, error) {
+	n, err := parseJSON(in.body)
 	if err != nil {
-		return n, nil, badRequest("%v", err)
+		return n, badRequest("%v", err)
 	}
 	if !n.isObject() {
-		return n, nil, badRequest("the body is no JSON object")
+		return n, badRequest("the body is no JSON object")
 	}
-	return n, r, nil
+	return n, nil
 }
 
 // toolset is what a list of tools means.
@@ -163,25 +171,15 @@ func (s *toolset) add(t model.Tool) error {
 	return nil
 }
 
-// equip gives a question its tools. A list that the session remembers is read
-// once; what comes of it is shared.
+// equip gives a question its tools.
 func (q *question) equip(list node, left *remarks, read func(t node, to *toolset) error) error {
-	var set *toolset
-	if list.known != nil {
-		set = list.known.tools.Load()
-	}
-	if set == nil {
-		set = &toolset{}
-		for _, t := range list.each() {
-			if err := read(t, set); err != nil {
-				return err
-			}
-		}
-		if list.known != nil {
-			list.known.tools.Store(set)
+	var set toolset
+	for _, t := range list.each() {
+		if err := read(t, &set); err != nil {
+			return err
 		}
 	}
-	q.req.Tools, q.tools = slices.Clip(set.tools), set.spaced
+	q.req.Tools, q.tools = set.tools, set.spaced
 	left.all(set.left)
 	return nil
 }

@@ -14,7 +14,7 @@ func chatCodec() codec {
 
 // decodeChat reads the body of POST /v1/chat/completions.
 func decodeChat(in inbound) (question, error) {
-	body, r, err := parsed(in, Chat, "messages")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
@@ -37,7 +37,7 @@ func decodeChat(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -60,7 +60,7 @@ func (d *chatDecoder) options() error {
 			d.left.add(name)
 		}
 	}
-	if d.body.get("parallel_tool_calls").kind == 'f' {
+	if d.body.get("parallel_tool_calls").isFalse() {
 		d.left.add("parallel_tool_calls")
 	}
 	return nil
@@ -71,7 +71,7 @@ func (d *chatDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	return d.conv.read(list, nil, d.message)
+	return list.all(d.message)
 }
 
 func (d *chatDecoder) message(i int, m node) error {

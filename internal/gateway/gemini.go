@@ -22,7 +22,7 @@ func geminiCodec() codec {
 // decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
 // of :countTokens, which may hold such a request in generateContentRequest.
 func decodeGemini(in inbound) (question, error) {
-	body, r, err := parsed(in, Gemini, "contents")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
@@ -44,7 +44,7 @@ func decodeGemini(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -96,7 +96,7 @@ func (d *geminiDecoder) conversation() error {
 	if !contents.isList() {
 		return badRequest("contents: expected a list")
 	}
-	return d.conv.read(contents, func() bool { return len(d.open) > 0 }, d.content)
+	return contents.all(d.content)
 }
 
 func (d *geminiDecoder) content(i int, c node) error {
@@ -143,7 +143,7 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {
-		d.conv.left.add("part " + string(k.key[:min(len(k.key), 64)]))
+		d.conv.left.add("part " + k.key[:min(len(k.key), 64)])
 	}
 	return model.Part{}, nil
 }

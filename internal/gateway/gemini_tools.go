@@ -16,7 +16,7 @@ func (d *geminiDecoder) tools() error {
 // geminiTools reads a group of tools.
 func geminiTools(t node, to *toolset) error {
 	for _, k := range t.kids {
-		if name := string(k.key); name != "functionDeclarations" && name != "function_declarations" {
+		if name := k.key; name != "functionDeclarations" && name != "function_declarations" {
 			to.left.add("tool " + name[:min(len(name), 64)])
 		}
 	}

@@ -48,7 +48,7 @@ func TestAgentsRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			wire, _, _ := strings.Cut(base, "-")
-			q, err := codecs[wire].decode(inbound{desk: on(body), model: "from-path", stream: wire == "gemini"})
+			q, err := codecs[wire].decode(inbound{body: body, model: "from-path", stream: wire == "gemini"})
 			if err != nil {
 				t.Fatal(err)
 			}

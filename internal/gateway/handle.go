@@ -47,8 +47,7 @@ type Session struct {
 	// Concurrency is how many requests are answered at once; 0 means
 	// DefaultConcurrency.
 	Concurrency int
-	// Timeout bounds a call of Client, to within a sixteenth of it; 0 means
-	// DefaultTimeout.
+	// Timeout bounds a call of Client; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Observe is told about every call once it is over, before the agent gets the
 	// answer. Calls of one session may be told concurrently. Nil is normal.
@@ -76,14 +75,11 @@ type Handle struct {
 	key     string
 	now     func() time.Time
 	forget  func() // takes the key off the gateway
-	memory  memory
 	slots   chan struct{}
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
 
 	mu       sync.Mutex
-	leased   context.Context
-	leasedAt time.Time
 	closed   bool
 	over     error // why nothing new is answered, nil while it is
 	inflight sync.WaitGroup
@@ -102,7 +98,7 @@ func (g *Gateway) newHandle(s Session, key string) *Handle {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	h := &Handle{session: s, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency), memory: memory{total: &g.remembered}}
+	h := &Handle{session: s, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -160,7 +156,6 @@ func (h *Handle) Close() {
 	h.mu.Unlock()
 	h.cancel()
 	h.inflight.Wait()
-	h.memory.forget()
 }
 
 // RefusedError says that the gateway itself could not take a request: it is not
@@ -215,27 +210,9 @@ func (e *overError) Unwrap() error { return e.why }
 
 func (h *Handle) leave() { h.inflight.Done() }
 
-// leases is the part of its timeout by which a call may take longer.
-const leases = 16
-
-// lease is a context that ends with the session, or when the timeout of a call
-// that begins now has passed. Calls that begin at about the same time share one,
-// since each would set a timer of its own.
-func (h *Handle) lease() context.Context {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now, slack := time.Now(), h.session.Timeout/leases
-	if h.leased == nil || now.Sub(h.leasedAt) > slack {
-		ctx, cancel := context.WithDeadline(h.ctx, now.Add(h.session.Timeout+slack))
-		context.AfterFunc(ctx, cancel) // when it is over, and not before
-		h.leased, h.leasedAt = ctx, now
-	}
-	return h.leased
-}
-
 // ask puts a question to the client. It is given up when the agent's context ends.
 func (h *Handle) ask(agent context.Context, wire Wire, q question) (model.Response, error) {
-	ctx, cancel := context.WithCancel(h.lease())
+	ctx, cancel := context.WithTimeout(h.ctx, h.session.Timeout)
 	defer cancel()
 	defer context.AfterFunc(agent, cancel)()
 	started := h.now()

@@ -19,7 +19,7 @@ func messagesCodec() codec {
 
 // decodeMessages reads the body of POST /v1/messages.
 func decodeMessages(in inbound) (question, error) {
-	body, r, err := parsed(in, Messages, "messages")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
@@ -38,7 +38,7 @@ func decodeMessages(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -97,7 +97,7 @@ func (d *messagesDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	return d.conv.read(list, nil, func(i int, m node) error {
+	return list.all(func(i int, m node) error {
 		role := m.get("role").text()
 		if role != model.User && role != model.Assistant && role != model.System {
 			return badRequest("messages.%d: the role is %q, allowed are user and assistant", i, role)

@@ -14,7 +14,7 @@ func responsesCodec() codec {
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
 // whole conversation must stand in input.
 func decodeResponses(in inbound) (question, error) {
-	body, r, err := parsed(in, Responses, "input")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
@@ -31,7 +31,7 @@ func decodeResponses(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -53,7 +53,7 @@ func (d *responsesDecoder) options() error {
 	if d.body.get("background").isTrue() {
 		return badRequest("background: not supported")
 	}
-	if d.body.get("parallel_tool_calls").kind == 'f' {
+	if d.body.get("parallel_tool_calls").isFalse() {
 		d.left.add("parallel_tool_calls")
 	}
 	if d.body.get("text").get("verbosity").present() {
@@ -73,7 +73,7 @@ func (d *responsesDecoder) conversation() error {
 	if !input.isList() {
 		return badRequest("input: expected a text or a list")
 	}
-	return d.conv.read(input, nil, d.item)
+	return input.all(d.item)
 }
 
 func (d *responsesDecoder) item(i int, item node) error {

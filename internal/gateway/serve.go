@@ -1,8 +1,8 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -57,7 +57,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve reads a question and answers it.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
-	q, err := g.read(w, r, to, &h.memory)
+	q, err := g.read(w, r, to)
 	if err != nil {
 		if r.Context().Err() == nil {
 			h.refused(to.codec.wire, err)
@@ -98,7 +98,7 @@ type answering struct {
 }
 
 // read reads and decodes the body.
-func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target, m *memory) (question, error) {
+func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (question, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return question{}, badRequest("a body in the encoding %q is not supported", e)
 	}
@@ -106,37 +106,19 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target, m *mem
 	// Deadlines are of the connection: one that is left would end the wait for
 	// the model. A writer without them has none to set.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	d, _ := g.desks.Get().(*desk)
-	if d == nil {
-		d = new(desk)
-	}
-	defer func() { // what is decoded is a copy
-		if d.clear() {
-			g.desks.Put(d)
-		}
-	}()
-	if n := r.ContentLength; n > 0 && n <= maxKept {
-		d.body.Grow(int(n) + bytes.MinRead) // so that it is read at once
-	}
-	_, err := d.body.ReadFrom(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
 		return question{}, unread(err)
 	}
-	d.ready()
-	return to.codec.decode(inbound{desk: d, memory: m, model: to.model, stream: to.stream, query: r.URL.Query()})
+	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
 }
 
 // streamed answers with events. The stream is opened when the answer is there,
 // or when that takes so long that the agent should see a sign of life; until
 // then a failure can still have its own status.
 func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) {
-	out, _ := g.outlets.Get().(*outlet)
-	if out == nil {
-		out = new(outlet)
-	}
-	defer g.put(out)
-	out.w, out.conn, out.json = w, connOf(r.Context()), a.q.list
+	out := &outlet{w: w, json: a.q.list}
 	s := a.codec.stream(a.q, a.head, &out.events)
 	resp, err := g.waited(r, a, func() {
 		s.ping()
@@ -157,18 +139,9 @@ func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) 
 	g.refuse(w, a.codec, f)
 }
 
-// put keeps an outlet for another answer, unless it has grown large.
-func (g *Gateway) put(o *outlet) {
-	o.w, o.conn, o.opened = nil, nil, false
-	o.buf.Reset()
-	if o.buf.Cap() <= maxKept/8 {
-		g.outlets.Put(o)
-	}
-}
-
 // waited asks the model, and gives signs of life while it works.
 func (g *Gateway) waited(r *http.Request, a answering, sign func()) (model.Response, error) {
-	defer newPulse(g.watch, g.opts.Patience, g.opts.KeepAlive, sign).stop()
+	defer newPulse(g.opts.Patience, g.opts.KeepAlive, sign).stop()
 	return a.handle.ask(r.Context(), a.codec.wire, a.q)
 }
 
@@ -176,9 +149,7 @@ func (g *Gateway) waited(r *http.Request, a answering, sign func()) (model.Respo
 type outlet struct {
 	events
 	w      http.ResponseWriter
-	conn   *conn  // nil if it is not known
-	room   []byte // for what goes out at once
-	json   bool   // the events are one JSON document
+	json   bool // the events are one JSON document
 	opened bool
 }
 
@@ -206,18 +177,10 @@ func (o *outlet) flush() {
 		o.w.WriteHeader(http.StatusOK)
 	}
 	within(o.w)
-	if n := o.buf.Len(); o.conn != nil && n > minGathered && n <= maxKept/8 {
-		o.conn.gather(o.room)
-		defer func() { o.room, _ = o.conn.release() }()
-	}
 	_, _ = o.w.Write(o.buf.Bytes())
 	o.buf.Reset()
 	_ = http.NewResponseController(o.w).Flush()
 }
-
-// minGathered is what net/http is sure to write at once: less than its 4 KB, for
-// there are headers.
-const minGathered = 2 << 10
 
 // within bounds the next write. A writer without deadlines has none to set.
 func within(w http.ResponseWriter) {

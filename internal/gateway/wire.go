@@ -37,10 +37,9 @@ type stream interface {
 
 // inbound is a request before it is read.
 type inbound struct {
-	desk   *desk   // with the body on it
-	memory *memory // of the session; nil if there is none
-	model  string  // from the path, where the wire has it there
-	stream bool    // likewise
+	body   []byte
+	model  string // from the path, where the wire has it there
+	stream bool   // likewise
 	query  url.Values
 }
 
