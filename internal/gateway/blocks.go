@@ -8,35 +8,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// remarks collects what a request holds that the gateway has no place for, each
-// thing once.
-type remarks struct{ list []string }
-
-func (r *remarks) add(what string) {
-	for _, have := range r.list {
-		if have == what {
-			return
-		}
-	}
-	r.list = append(r.list, what)
-}
-
-// all adds what another one has collected.
-func (r *remarks) all(other remarks) {
-	for _, what := range other.list {
-		r.add(what)
-	}
-}
-
-// fields notes those of the named members that an object has.
-func (r *remarks) fields(n node, names ...string) {
-	for _, name := range names {
-		if n.get(name).present() {
-			r.add(name)
-		}
-	}
-}
-
 // kindOf names the kind of a block for a remark; kinds come from outside.
 func kindOf(n node) string {
 	kind := n.get("type").text()
@@ -79,7 +50,7 @@ func (r *remarks) dataURL(url string) (model.Part, error) {
 	kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ",")
 	mime, isBase64 := strings.CutSuffix(kind, ";base64")
 	if !ok || !isBase64 || !strings.HasPrefix(url, "data:") {
-		r.add("image by reference")
+		r.note(LeftOut{Kind: RemoteURL, What: "image by reference"})
 		return missing("an image that is not in the request"), nil
 	}
 	return r.picture(mime, data)
@@ -152,7 +123,7 @@ func parsed(in inbound) (node, error) {
 // toolset is what a list of tools means.
 type toolset struct {
 	tools  []model.Tool
-	spaced map[string]spacedName // by the names that the model knows; nil if there are none
+	others map[string]agentTool // by the names that the model knows; nil if there are none
 	left   remarks
 }
 
@@ -179,7 +150,7 @@ func (q *question) equip(list node, left *remarks, read func(t node, to *toolset
 			return err
 		}
 	}
-	q.req.Tools, q.tools = set.tools, set.spaced
+	q.req.Tools, q.tools = set.tools, set.others
 	left.all(set.left)
 	return nil
 }

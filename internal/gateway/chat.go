@@ -9,7 +9,7 @@ import (
 const openAI = "openai"
 
 func chatCodec() codec {
-	return codec{wire: Chat, decode: decodeChat, answer: chatAnswer, stream: newChatStream, refuse: refuseChat}
+	return codec{wire: Chat, sign: ": waiting\n\n", decode: decodeChat, answer: chatAnswer, stream: newChatStream, refuse: refuseChat}
 }
 
 // decodeChat reads the body of POST /v1/chat/completions.
@@ -19,6 +19,7 @@ func decodeChat(in inbound) (question, error) {
 		return question{}, err
 	}
 	d := chatDecoder{body: body}
+	d.q.body = body
 	d.q.stream = body.get("stream").isTrue()
 	d.q.usage = body.get("stream_options").get("include_usage").isTrue()
 	d.q.stop = texts(body.get("stop"))
@@ -54,7 +55,10 @@ func (d *chatDecoder) options() error {
 	if n := d.body.get("n").integer(); n != nil && *n != 1 {
 		return badRequest("n: one answer a request is supported")
 	}
-	d.left.fields(d.body, "logit_bias", "logprobs", "top_k", "min_p", "modalities", "prediction", "web_search_options", "functions", "verbosity")
+	d.left.fields(d.body, "logit_bias", "logprobs", "top_k", "min_p", "modalities", "prediction", "functions", "verbosity")
+	if d.body.get("web_search_options").present() {
+		d.left.note(LeftOut{Kind: HostedTool, What: "web_search_options"})
+	}
 	for _, name := range []string{"presence_penalty", "frequency_penalty"} {
 		if p := d.body.get(name).float(); p != nil && *p != 0 {
 			d.left.add(name)
@@ -178,7 +182,7 @@ func (d *chatDecoder) tools() error {
 func chatTool(t node, to *toolset) error {
 	f := t.get("function")
 	if !f.isObject() {
-		to.left.add("tool " + kindOf(t))
+		to.left.tool(t)
 		return nil
 	}
 	return to.add(model.Tool{Name: f.get("name").text(), Description: f.get("description").text(), Parameters: parameters(f.get("parameters"))})
@@ -204,7 +208,7 @@ func openAIChoice(n node, left *remarks) (string, error) {
 	switch n.get("type").text() {
 	case "":
 		return "", nil
-	case "function":
+	case "function", customTool:
 		return n.get("function").get("name").text() + n.get("name").text(), nil
 	case "allowed_tools":
 		left.add("tool_choice.allowed_tools")

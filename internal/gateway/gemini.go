@@ -14,7 +14,7 @@ const gemini = "gemini"
 
 func geminiCodec() codec {
 	return codec{
-		wire: Gemini, decode: decodeGemini, answer: geminiAnswer, stream: newGeminiStream, refuse: refuseGemini,
+		wire: Gemini, sign: "\n\n", decode: decodeGemini, answer: geminiAnswer, stream: newGeminiStream, refuse: refuseGemini,
 		count: func(tokens int64) any { return object{{"totalTokens", tokens}} },
 	}
 }
@@ -30,6 +30,7 @@ func decodeGemini(in inbound) (question, error) {
 		body = inner
 	}
 	d := geminiDecoder{body: body, config: body.get("generationConfig", "generation_config")}
+	d.q.body = body
 	d.q.stream, d.q.list = in.stream, in.query.Get("alt") != "sse"
 	d.q.stop = texts(d.config.get("stopSequences", "stop_sequences"))
 	d.req = &d.q.req
@@ -139,7 +140,7 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return d.conv.left.picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
 	}
 	if p.get("fileData", "file_data").present() {
-		d.conv.left.add("fileData")
+		d.conv.left.note(LeftOut{Kind: RemoteURL, What: "fileData"})
 		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {

@@ -17,7 +17,7 @@ func (d *geminiDecoder) tools() error {
 func geminiTools(t node, to *toolset) error {
 	for _, k := range t.kids {
 		if name := k.key; name != "functionDeclarations" && name != "function_declarations" {
-			to.left.add("tool " + name[:min(len(name), 64)])
+			to.left.note(LeftOut{Kind: HostedTool, What: "tool " + clipped(name)})
 		}
 	}
 	for _, f := range t.get("functionDeclarations", "function_declarations").each() {

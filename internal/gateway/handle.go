@@ -28,6 +28,10 @@ type Session struct {
 	Model string
 	// Sampling wins, where it is set, over what an agent asks for.
 	Sampling model.Sampling
+	// Hosted are the kinds of tools that may run at the vendor, such as web_search;
+	// others are left out, as is everything of the kind where a request has to be
+	// translated.
+	Hosted []string
 	// Tags are put into every request.
 	Tags model.Tags
 	// Key is what agents must send; "" makes a random one, which nobody can
@@ -62,9 +66,10 @@ type Exchange struct {
 	Request  model.Request // as the client got it; not to be changed
 	Response model.Response
 	Err      error // of the client; a *LimitError when there was no call
-	// LeftOut names fields of the agent's request, kinds of tools and of content
-	// that had no place in Request, in the order in which they were met.
-	LeftOut   []string
+	// LeftOut is what of the agent's request did not reach the model, in the order
+	// in which it was met.
+	LeftOut   []LeftOut
+	Passed    bool // the agent got the bytes of the model's server
 	StartedAt time.Time
 	Took      time.Duration // with the wait for a place among the session's requests
 }
@@ -89,6 +94,7 @@ type Handle struct {
 	limit    *LimitError
 	trace    trace
 	thoughts thoughts
+	left     remarks
 }
 
 func (g *Gateway) newHandle(s Session, key string) *Handle {
@@ -217,15 +223,20 @@ func (h *Handle) ask(agent context.Context, wire Wire, q question) (model.Respon
 	defer context.AfterFunc(agent, cancel)()
 	started := h.now()
 	h.prepare(&q.req)
+	q.req.Passage = q.passage
 	resp, err := h.call(ctx, q.req)
-	if err == nil {
+	left := q.leftOut
+	switch passed := q.passage.Begun(); {
+	case passed:
+		left = q.taken
+	case err == nil:
 		resp = q.cut(resp)
 	}
-	h.settle(ctx, resp, err)
+	h.settle(ctx, resp, err, left)
 	if h.session.Observe != nil {
 		h.session.Observe(Exchange{
 			Wire: wire, Asked: q.asked, Stream: q.stream, Request: q.req, Response: resp, Err: err,
-			LeftOut: q.leftOut, StartedAt: started, Took: h.now().Sub(started),
+			LeftOut: left, Passed: q.passage.Begun(), StartedAt: started, Took: h.now().Sub(started),
 		})
 	}
 	if err != nil && h.ctx.Err() != nil {
@@ -285,9 +296,10 @@ func (h *Handle) begin() error {
 }
 
 // settle keeps what came of a call.
-func (h *Handle) settle(ctx context.Context, resp model.Response, err error) {
+func (h *Handle) settle(ctx context.Context, resp model.Response, err error, left []LeftOut) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.left.all(remarks{left})
 	if err == nil {
 		h.usage = h.usage.Add(resp.Usage)
 		h.trace.answered(resp)

@@ -12,7 +12,7 @@ const anthropic = "anthropic"
 
 func messagesCodec() codec {
 	return codec{
-		wire: Messages, decode: decodeMessages, answer: messagesAnswer, stream: newMessagesStream, refuse: refuseMessages,
+		wire: Messages, sign: "event: ping\ndata: {\"type\":\"ping\"}\n\n", decode: decodeMessages, answer: messagesAnswer, stream: newMessagesStream, refuse: refuseMessages,
 		count: func(tokens int64) any { return object{{"input_tokens", tokens}} },
 	}
 }
@@ -24,6 +24,7 @@ func decodeMessages(in inbound) (question, error) {
 		return question{}, err
 	}
 	d := messagesDecoder{body: body}
+	d.q.body = body
 	d.q.stream = body.get("stream").isTrue()
 	d.q.stop = texts(body.get("stop_sequences"))
 	d.req = &d.q.req
@@ -32,7 +33,13 @@ func decodeMessages(in inbound) (question, error) {
 	d.req.Temperature = body.get("temperature").float()
 	d.req.TopP = body.get("top_p").float()
 	d.req.ReasoningEffort = messagesEffort(body)
-	d.left.fields(body, "top_k", "context_management", "mcp_servers", "container", "service_tier", "inference_geo", "speed")
+	d.left.fields(body, "top_k", "context_management", "service_tier", "inference_geo", "speed")
+	if body.get("mcp_servers").present() {
+		d.left.note(LeftOut{Kind: HostedTool, What: "mcp_servers"})
+	}
+	if body.get("container").present() {
+		d.left.note(LeftOut{Kind: StoredState, What: "container"})
+	}
 	for _, step := range []func() error{d.system, d.conversation, d.tools, d.choice, d.schema} {
 		if err := step(); err != nil {
 			return question{}, err
@@ -208,7 +215,7 @@ func (d *messagesDecoder) tools() error {
 
 func messagesTool(t node, to *toolset) error {
 	if kind := t.get("type").text(); kind != "" && kind != "custom" {
-		to.left.add("tool " + kindOf(t))
+		to.left.tool(t)
 		return nil
 	}
 	return to.add(model.Tool{Name: t.get("name").text(), Description: t.get("description").text(), Parameters: parameters(t.get("input_schema"))})

@@ -1,9 +1,15 @@
 package gateway
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // pulse does something again and again until it is stopped.
-type pulse struct{ quit, gone chan struct{} }
+type pulse struct {
+	once       sync.Once
+	quit, gone chan struct{}
+}
 
 // newPulse has beat called after a while, and then each time that every has
 // passed since it returned.
@@ -28,8 +34,9 @@ func (p *pulse) run(after, every time.Duration, beat func()) {
 	}
 }
 
-// stop returns when beat is not at work and will not be called again.
+// stop returns when beat is not at work and will not be called again. It may be
+// called again.
 func (p *pulse) stop() {
-	close(p.quit)
+	p.once.Do(func() { close(p.quit) })
 	<-p.gone
 }

@@ -74,6 +74,9 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 		g.refuse(w, to.codec, faultOf(err, true))
 		return
 	}
+	var taken remarks
+	q.passage, taken = h.passage(to.codec.wire, q, r.Header)
+	q.taken, q.body = taken.list, node{}
 	a := answering{codec: to.codec, handle: h, q: q, head: head{id: id, at: g.opts.Now()}}
 	w.Header().Set("X-Request-Id", "req_"+id)
 	w.Header().Set("Request-Id", "req_"+id)
@@ -81,7 +84,13 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 		g.streamed(w, r, a)
 		return
 	}
+	if q.passage != nil {
+		q.passage.Reply = (&outlet{w: w}).relay
+	}
 	resp, err := h.ask(r.Context(), to.codec.wire, q)
+	if over(q.passage, err) {
+		return
+	}
 	if err != nil {
 		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
 		return
@@ -120,10 +129,29 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (quest
 func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) {
 	out := &outlet{w: w, json: a.q.list}
 	s := a.codec.stream(a.q, a.head, &out.events)
-	resp, err := g.waited(r, a, func() {
+	sign := func() {
 		s.ping()
-		out.flush()
-	})
+		_ = out.flush()
+	}
+	if a.q.passage != nil {
+		sign = func() {
+			out.raw(a.codec.sign)
+			_ = out.flush()
+		}
+	}
+	p := newPulse(g.opts.Patience, g.opts.KeepAlive, sign)
+	defer p.stop()
+	if a.q.passage != nil {
+		a.q.passage.Reply = func(contentType string) io.Writer {
+			p.stop()
+			return out.relay(contentType)
+		}
+	}
+	resp, err := a.handle.ask(r.Context(), a.codec.wire, a.q)
+	p.stop()
+	if over(a.q.passage, err) {
+		return
+	}
 	if err == nil {
 		s.finish(resp)
 		out.end()
@@ -139,17 +167,33 @@ func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) 
 	g.refuse(w, a.codec, f)
 }
 
-// waited asks the model, and gives signs of life while it works.
-func (g *Gateway) waited(r *http.Request, a answering, sign func()) (model.Response, error) {
-	defer newPulse(g.opts.Patience, g.opts.KeepAlive, sign).stop()
-	return a.handle.ask(r.Context(), a.codec.wire, a.q)
+// over reports whether the agent has had its answer as the model's server wrote it.
+// One that broke off ends with the connection, so that nobody takes it for whole.
+func over(p *model.Passage, err error) bool {
+	if p.Begun() && err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return p.Begun()
+}
+
+// relay is where bytes of the model's server go.
+func (o *outlet) relay(contentType string) io.Writer {
+	o.kind = contentType
+	return o
+}
+
+// Write implements io.Writer.
+func (o *outlet) Write(b []byte) (int, error) {
+	o.buf.Write(b)
+	return len(b), o.flush()
 }
 
 // outlet writes events to an agent.
 type outlet struct {
 	events
 	w      http.ResponseWriter
-	json   bool // the events are one JSON document
+	json   bool   // the events are one JSON document
+	kind   string // the type of the content, "" for that of our own
 	opened bool
 }
 
@@ -159,16 +203,19 @@ func (o *outlet) end() {
 	if !o.opened {
 		o.w.Header().Set("Content-Length", strconv.Itoa(o.buf.Len()))
 	}
-	o.flush()
+	_ = o.flush()
 }
 
 // flush writes what has been collected. An agent that is gone cancels its
-// request, so that errors here need no other answer.
-func (o *outlet) flush() {
+// request, so that errors need no other answer than to write no more.
+func (o *outlet) flush() error {
 	if !o.opened {
 		o.opened = true
 		kind := "text/event-stream; charset=utf-8"
-		if o.json {
+		switch {
+		case o.kind != "":
+			kind = o.kind
+		case o.json:
 			kind = "application/json"
 		}
 		o.w.Header().Set("Content-Type", kind)
@@ -177,9 +224,9 @@ func (o *outlet) flush() {
 		o.w.WriteHeader(http.StatusOK)
 	}
 	within(o.w)
-	_, _ = o.w.Write(o.buf.Bytes())
+	_, err := o.w.Write(o.buf.Bytes())
 	o.buf.Reset()
-	_ = http.NewResponseController(o.w).Flush()
+	return errors.Join(err, http.NewResponseController(o.w).Flush())
 }
 
 // within bounds the next write. A writer without deadlines has none to set.

@@ -33,6 +33,9 @@ type watched struct {
 	over     *caller.TaskLimitError // the first limit of the task that was met
 }
 
+// Passes implements model.Passer.
+func (w *watched) Passes(wire string) bool { return model.Passes(w.Client, wire) }
+
 // Generate implements model.Client.
 func (w *watched) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	resp, err := w.Client.Generate(ctx, req)
