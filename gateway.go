@@ -185,7 +185,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	}
 	m := s.model(g.role)
 	h, err := g.serves.Open(gateway.Session{
-		Client: client, Model: m.Model, Sampling: wire.Sampling(m), Key: o.Key, Concurrency: l.Concurrency,
+		Client: client, Model: m.Model, Sampling: wire.Sampling(m), Hosted: s.cfg.Agent.HostedTools, Key: o.Key, Concurrency: l.Concurrency,
 		Observe: func(e gateway.Exchange) { g.observe(e, o.Observe) },
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // kindOf names the kind of a block for a remark; kinds come from outside.
@@ -50,7 +51,7 @@ func (r *remarks) dataURL(url string) (model.Part, error) {
 	kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ",")
 	mime, isBase64 := strings.CutSuffix(kind, ";base64")
 	if !ok || !isBase64 || !strings.HasPrefix(url, "data:") {
-		r.note(LeftOut{Kind: RemoteURL, What: "image by reference"})
+		r.note(LeftOut{Kind: trajectory.RemoteURL, What: "image by reference"})
 		return missing("an image that is not in the request"), nil
 	}
 	return r.picture(mime, data)

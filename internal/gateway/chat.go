@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // openAI is how reasoning of OpenAI's models, and of servers that speak its
@@ -57,7 +58,7 @@ func (d *chatDecoder) options() error {
 	}
 	d.left.fields(d.body, "logit_bias", "logprobs", "top_k", "min_p", "modalities", "prediction", "functions", "verbosity")
 	if d.body.get("web_search_options").present() {
-		d.left.note(LeftOut{Kind: HostedTool, What: "web_search_options"})
+		d.left.note(LeftOut{Kind: trajectory.HostedTool, What: "web_search_options"})
 	}
 	for _, name := range []string{"presence_penalty", "frequency_penalty"} {
 		if p := d.body.get(name).float(); p != nil && *p != 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // gemini is how reasoning of Gemini models is marked.
@@ -140,7 +141,7 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return d.conv.left.picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
 	}
 	if p.get("fileData", "file_data").present() {
-		d.conv.left.note(LeftOut{Kind: RemoteURL, What: "fileData"})
+		d.conv.left.note(LeftOut{Kind: trajectory.RemoteURL, What: "fileData"})
 		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {

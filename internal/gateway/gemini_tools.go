@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 func (d *geminiDecoder) tools() error {
@@ -17,7 +18,7 @@ func (d *geminiDecoder) tools() error {
 func geminiTools(t node, to *toolset) error {
 	for _, k := range t.kids {
 		if name := k.key; name != "functionDeclarations" && name != "function_declarations" {
-			to.left.note(LeftOut{Kind: HostedTool, What: "tool " + clipped(name)})
+			to.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipped(name)})
 		}
 	}
 	for _, f := range t.get("functionDeclarations", "function_declarations").each() {

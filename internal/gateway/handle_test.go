@@ -179,8 +179,8 @@ func TestObserver(t *testing.T) {
 	post(t, g.URL()+"/v1/chat/completions", h.Key(), body)
 	req := model.Request{Model: "real", Messages: []model.Message{user("q")}, Tags: model.Tags{Stage: model.StageRollout}}
 	want := []Exchange{
-		{Wire: Chat, Asked: "asked", Request: req, Response: modeltest.Text("fine").Response, LeftOut: []LeftOut{{Field, "logit_bias", ""}, {ClientTool, "tool custom", ""}}, StartedAt: now},
-		{Wire: Chat, Asked: "asked", Request: req, Err: fault, LeftOut: []LeftOut{{Field, "logit_bias", ""}, {ClientTool, "tool custom", ""}}, StartedAt: now},
+		{Wire: Chat, Asked: "asked", Request: req, Response: modeltest.Text("fine").Response, LeftOut: []LeftOut{{Kind: trajectory.Field, What: "logit_bias"}, {Kind: trajectory.ClientTool, What: "tool custom"}}, StartedAt: now},
+		{Wire: Chat, Asked: "asked", Request: req, Err: fault, LeftOut: []LeftOut{{Kind: trajectory.Field, What: "logit_bias"}, {Kind: trajectory.ClientTool, What: "tool custom"}}, StartedAt: now},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

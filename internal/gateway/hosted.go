@@ -3,6 +3,8 @@ package gateway
 import (
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // clientTools are the types of tools that the agent runs itself, without their
@@ -58,7 +60,7 @@ func (p *passing) tool(t node) (string, bool) {
 	if runs(t) || p.allows(kindOf(t)) {
 		return t.raw, true
 	}
-	p.left.note(LeftOut{Kind: HostedTool, What: "tool " + kindOf(t), Name: clipped(t.get("name").text())})
+	p.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + kindOf(t), Name: clipped(t.get("name").text())})
 	p.gone = append(p.gone, t.get("name").text(), t.get("type").text())
 	return "", false
 }
@@ -71,7 +73,7 @@ func (p *passing) geminiTool(t node) (string, bool) {
 		case "functionDeclarations", "function_declarations", "computerUse", "computer_use":
 		default:
 			if !slices.Contains(p.hosted, k.key) {
-				p.left.note(LeftOut{Kind: HostedTool, What: "tool " + clipped(k.key)})
+				p.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipped(k.key)})
 				return "", false
 			}
 		}

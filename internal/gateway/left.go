@@ -1,30 +1,15 @@
 package gateway
 
-// Kinds of what is left out.
-const (
-	ClientTool  = "client tool"  // one that the agent itself would have run
-	HostedTool  = "hosted tool"  // one that the vendor would have run
-	StoredState = "stored state" // what the vendor would have kept, or has
-	RemoteURL   = "remote url"   // what the vendor would have fetched
-	Field       = "field"        // anything else
-)
+import "github.com/seed-f4525e22/skillopt/trajectory"
 
 // LeftOut is something in an agent's request that did not reach the model.
-type LeftOut struct {
-	Kind string `json:"kind"`
-	What string `json:"what"`
-	Name string `json:"name,omitempty"` // of a tool that has one
-}
+type LeftOut = trajectory.LeftOut
 
 // Whats are the words for things left out, for people.
 func Whats(list []LeftOut) []string {
 	var out []string
 	for _, l := range list {
-		what := l.What
-		if l.Name != "" {
-			what += " " + l.Name
-		}
-		out = append(out, what)
+		out = append(out, l.String())
 	}
 	return out
 }
@@ -43,14 +28,14 @@ func (r *remarks) note(l LeftOut) {
 }
 
 // add notes something of no other kind.
-func (r *remarks) add(what string) { r.note(LeftOut{Kind: Field, What: what}) }
+func (r *remarks) add(what string) { r.note(LeftOut{Kind: trajectory.Field, What: what}) }
 
 // tool notes a tool. Those that are not known to run at the agent run at the
 // vendor: a name tells where.
 func (r *remarks) tool(t node) {
-	kind := HostedTool
+	kind := trajectory.HostedTool
 	if name, _ := dated(kindOf(t)); clientTools[name] {
-		kind = ClientTool
+		kind = trajectory.ClientTool
 	}
 	r.note(LeftOut{Kind: kind, What: "tool " + kindOf(t), Name: clipped(t.get("name").text())})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // anthropic is how reasoning of Anthropic's models is marked.
@@ -35,10 +36,10 @@ func decodeMessages(in inbound) (question, error) {
 	d.req.ReasoningEffort = messagesEffort(body)
 	d.left.fields(body, "top_k", "context_management", "service_tier", "inference_geo", "speed")
 	if body.get("mcp_servers").present() {
-		d.left.note(LeftOut{Kind: HostedTool, What: "mcp_servers"})
+		d.left.note(LeftOut{Kind: trajectory.HostedTool, What: "mcp_servers"})
 	}
 	if body.get("container").present() {
-		d.left.note(LeftOut{Kind: StoredState, What: "container"})
+		d.left.note(LeftOut{Kind: trajectory.StoredState, What: "container"})
 	}
 	for _, step := range []func() error{d.system, d.conversation, d.tools, d.choice, d.schema} {
 		if err := step(); err != nil {

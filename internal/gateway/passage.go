@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // passing is a request on its way into a model.Passage: what would run at the
@@ -111,21 +112,21 @@ func (p *passing) member(k node) (string, bool) {
 	case "messages", "input", "contents":
 		return p.within(k), true
 	case "mcp_servers", "web_search_options", "search_parameters", "enable_search", "plugins":
-		return p.without(k, HostedTool)
+		return p.without(k, trajectory.HostedTool)
 	case "store", "container", "previous_response_id", "conversation", "background", "cachedContent", "cached_content":
 		if k.key == "store" && !k.isTrue() {
 			return k.raw, true
 		}
-		return p.without(k, StoredState)
+		return p.without(k, trajectory.StoredState)
 	case "models", "fallbacks", "route":
-		return p.without(k, Field) // the model is that of the session
+		return p.without(k, trajectory.Field) // the model is that of the session
 	}
 	return k.raw, true
 }
 
 // without leaves a member out, unless it is allowed.
 func (p *passing) without(k node, kind string) (string, bool) {
-	if !k.present() || kind == HostedTool && p.allows(k.key) {
+	if !k.present() || kind == trajectory.HostedTool && p.allows(k.key) {
 		return k.raw, true
 	}
 	p.left.note(LeftOut{Kind: kind, What: k.key})
@@ -218,15 +219,15 @@ func elsewhere(n node) string {
 	source, image, file := n.get("source"), n.get("image_url"), n.get("fileData", "file_data")
 	for _, id := range []node{source.get("file_id"), n.get("file_id"), n.get("file").get("file_id")} {
 		if id.isText() {
-			return StoredState
+			return trajectory.StoredState
 		}
 	}
 	if n.get("type").text() == "container_upload" {
-		return StoredState
+		return trajectory.StoredState
 	}
 	for _, url := range []node{source.get("url"), image, image.get("url"), n.get("file_url"), file.get("fileUri", "file_uri")} {
 		if url.isText() && url.text() != "" && !strings.HasPrefix(url.text(), "data:") {
-			return RemoteURL
+			return trajectory.RemoteURL
 		}
 	}
 	return ""

@@ -192,7 +192,7 @@ func TestHostedToolsAreAllowed(t *testing.T) {
 	if !strings.Contains(v.body, "web_search_20250305") || strings.Contains(v.body, "code_execution") {
 		t.Errorf("the server got %s", v.body)
 	}
-	want := []LeftOut{{HostedTool, "tool code_execution_20250825", "code_execution"}}
+	want := []LeftOut{{Kind: trajectory.HostedTool, What: "tool code_execution_20250825", Name: "code_execution"}}
 	if diff := cmp.Diff(want, h.LeftOut()); diff != "" {
 		t.Error(diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // What codex offers to models that it knows by name: custom tools, tools in an item
@@ -53,7 +54,7 @@ func TestToolsOfCodex(t *testing.T) {
 	if diff := cmp.Diff(want, q.req.Messages); diff != "" {
 		t.Error(diff)
 	}
-	left := []LeftOut{{HostedTool, "tool web_search", ""}, {ClientTool, "tool local_shell", ""}, {Field, "item unheard_of", ""}}
+	left := []LeftOut{{Kind: trajectory.HostedTool, What: "tool web_search"}, {Kind: trajectory.ClientTool, What: "tool local_shell"}, {Kind: trajectory.Field, What: "item unheard_of"}}
 	if diff := cmp.Diff(left, q.leftOut); diff != "" {
 		t.Error(diff)
 	}

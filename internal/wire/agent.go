@@ -172,7 +172,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	var session *gateway.Handle
 	if r.gateway != nil {
 		var err error
-		if session, err = r.gateway.Open(gateway.Session{Client: own, Model: r.target.Model, Sampling: Sampling(r.target), Retried: true}); err != nil {
+		if session, err = r.gateway.Open(gateway.Session{Client: own, Model: r.target.Model, Sampling: Sampling(r.target), Hosted: r.config.HostedTools, Retried: true}); err != nil {
 			return rollout.AgentReport{}, fmt.Errorf("open the gateway: %w", err)
 		}
 		defer session.Close()

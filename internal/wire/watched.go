@@ -66,6 +66,9 @@ func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage, Notes: rep.Notes}
+	if session != nil {
+		out.LeftOut = session.LeftOut()
+	}
 	if w.calls == 0 {
 		out.Usage = rep.Usage
 		if !rep.UsageKnown {

@@ -115,7 +115,7 @@ type Options struct {
 	Sampling string
 	// NoCache leaves out the marks up to which the server shall keep a prompt:
 	// the last tool, the last system text and, in a conversation, the last message
-	// but one. Writing such a cache costs a quarter more than sending the tokens,
+	// but one, or, where there are tools, the last one and that of the request before. Writing such a cache costs a quarter more than sending the tokens,
 	// reading it a tenth.
 	NoCache bool
 	// Stream asks for answers as streams of events, so that a long answer is seen
