@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
@@ -84,6 +85,7 @@ func kindOf(err error) ErrorKind {
 		ended    *stopError
 		waiting  *caller.WaitingError
 		replay   *caller.ReplayError
+		tools    *rollout.ToolError
 	)
 	switch {
 	case errors.As(err, &waiting):
@@ -97,7 +99,7 @@ func kindOf(err error) ErrorKind {
 	case isDisk(err):
 		return Environment
 	case errors.As(err, &tasks), errors.As(err, &identity), errors.As(err, &diverged), errors.As(err, &damaged),
-		errors.As(err, &missing), errors.As(err, &fork), errors.As(err, &replay), errors.As(err, &key), config.IsInput(err):
+		errors.As(err, &missing), errors.As(err, &fork), errors.As(err, &replay), errors.As(err, &key), errors.As(err, &tools), config.IsInput(err):
 		return BadInput
 	case errors.As(err, &stopped), errors.As(err, &nothing), errors.As(err, &lost), errors.As(err, &length), errors.As(err, &probe):
 		return Unmeasurable

@@ -185,7 +185,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	}
 	m := s.model(g.role)
 	h, err := g.serves.Open(gateway.Session{
-		Client: client, Model: m.Model, Sampling: wire.Sampling(m), Key: o.Key, Concurrency: l.Concurrency,
+		Client: client, Model: m.Model, Sampling: wire.Sampling(m), Hosted: s.cfg.Agent.HostedTools, Key: o.Key, Concurrency: l.Concurrency,
 		Observe: func(e gateway.Exchange) { g.observe(e, o.Observe) },
 	})
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *setup) openLedger(ctx context.Context) (*run.Run, error) {
 // observe adds an exchange up and tells of it.
 func (g *Gateway) observe(e gateway.Exchange, tell func(Exchange)) {
 	out := Exchange{
-		At: e.StartedAt.UTC(), Wire: string(e.Wire), Asked: e.Asked, Model: e.Request.Model, TookS: e.Took.Seconds(), LeftOut: e.LeftOut,
+		At: e.StartedAt.UTC(), Wire: string(e.Wire), Asked: e.Asked, Model: e.Request.Model, TookS: e.Took.Seconds(), LeftOut: gateway.Whats(e.LeftOut),
 		Input: e.Response.Usage.Input, Output: e.Response.Usage.Output, Cached: e.Response.Usage.Cached,
 	}
 	if e.Response.Model != "" {

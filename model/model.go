@@ -39,8 +39,8 @@ type Message struct {
 	Parts   []Part `json:"parts,omitempty"` // of a message that is more than text; Content is "" then
 }
 
-// Request is what an answer depends on (all but Tags), and Tags, which it does
-// not depend on.
+// Request is what an answer depends on (all but Tags and Passage), and Tags, which
+// it does not depend on.
 type Request struct {
 	Model    string    `json:"model"`
 	Messages []Message `json:"messages"`
@@ -51,6 +51,9 @@ type Request struct {
 
 	Sampling
 	Tags Tags `json:"-"`
+
+	// Passage is the same request as somebody else put it; nil is normal.
+	Passage *Passage `json:"-"`
 }
 
 // Sampling is how an answer is drawn. Nil and zero values leave the server's

@@ -63,5 +63,6 @@ type Outcome struct {
 	Reference  string       `json:"reference,omitempty"`   // gold or hidden text, for analysts only
 	Trajectory []Turn       `json:"trajectory,omitempty"`  // without the system prompt, which all rollouts of a batch share
 	Usage      Usage        `json:"usage"`
-	Served     string       `json:"served,omitempty"` // the model that answered, as the server named it, with its system fingerprint
+	Served     string       `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
+	LeftOut    []LeftOut    `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
 }

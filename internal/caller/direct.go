@@ -35,6 +35,9 @@ type direct struct {
 	calls   atomic.Int64
 }
 
+// Passes implements model.Passer.
+func (d *direct) Passes(wire string) bool { return model.Passes(d.role.Client, wire) }
+
 // Generate implements model.Client.
 func (d *direct) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	c := d.caller

@@ -184,8 +184,12 @@ var _ model.Client = (*episodeClient)(nil)
 
 var errEnded = errors.New("the episode has ended")
 
+// Passes implements model.Passer.
+func (e *episodeClient) Passes(wire string) bool { return model.Passes(e.role.Client, wire) }
+
 // Generate implements model.Client. Empty answers are asked for again, as those
-// of any call are.
+// of any call are, unless the agent has read them already. What fails after the
+// agent has read the beginning of it is not asked for again, and no measurement.
 func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	if req.Seed == nil {
 		req.Seed = &e.call.Seed
@@ -205,7 +209,7 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 			}
 		}
 		reason := check.refuses(rep.Response)
-		if reason == nil {
+		if reason == nil || req.Passage.Begun() { // the agent has it as it is
 			return rep.Response, nil
 		}
 		if n >= DefaultReask().Same {

@@ -73,6 +73,9 @@ func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error)
 		if err := errors.Join(err, c.fault(ctx, e, got, string(failure.Code))); err != nil {
 			return &answer{}, err
 		}
+		if e.req.Passage.Begun() {
+			return &answer{}, &UnmeasuredError{Key: e.key, Err: fmt.Errorf("the answer broke off after its beginning had reached the agent: %w", failure)}
+		}
 		if err := c.again(ctx, retrying{role: r, errand: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
 			return &answer{}, err
 		}

@@ -175,6 +175,19 @@ func TestFingerprintSeesIdentityKeysOnly(t *testing.T) {
 	}
 }
 
+// A run that was begun before a key came is the same as one where it is empty.
+func TestLaterKeysCountWhenTheyAreSet(t *testing.T) {
+	t.Parallel()
+	c := Default()
+	if v, ok := c.Fingerprint(nil, nil)["agent.hosted_tools"]; ok {
+		t.Errorf("it is part of the identity as %s", v)
+	}
+	c.Agent.HostedTools = []string{"web_search"}
+	if got := c.Fingerprint(nil, nil)["agent.hosted_tools"]; got != `["web_search"]` {
+		t.Errorf("set, it counts as %q", got)
+	}
+}
+
 // perturb gives the key another value.
 func perturb(t *testing.T, c *Config, key string) {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,7 +165,7 @@ func send(b testing.TB, c *http.Client, url, key string, body []byte) {
 // of a server which does nothing: the difference is what the gateway adds.
 func BenchmarkRequest(b *testing.B) {
 	for _, kind := range []string{growing, fresh} {
-		for _, size := range []int{1 << 10, 100 << 10} {
+		for _, size := range []int{1 << 10, 20 << 10, 100 << 10} {
 			for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
 				b.Run(fmt.Sprintf("%s/%dKB/%s", kind, size>>10, wire), func(b *testing.B) { benchRequest(b, wire, kind, size) })
 			}
@@ -199,38 +198,23 @@ func p50(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// BenchmarkDecode reads one request, without and with the memory of a session
-// that has seen the one before it.
+// BenchmarkDecode reads one request.
 func BenchmarkDecode(b *testing.B) {
-	for _, kind := range []string{growing, fresh} {
+	for _, size := range []int{20 << 10, 100 << 10} {
 		for _, wire := range []Wire{Chat, Responses, Messages, Gemini} {
-			b.Run(fmt.Sprintf("%s/100KB/%s", kind, wire), func(b *testing.B) { benchDecode(b, wire, kind) })
+			b.Run(fmt.Sprintf("%dKB/%s", size>>10, wire), func(b *testing.B) { benchDecode(b, wire, size) })
 		}
 	}
 }
 
-func benchDecode(b *testing.B, wire Wire, kind string) {
-	c := codecs()[wire]
-	d, m := &desk{}, &memory{total: new(atomic.Int64)}
-	read := func(body []byte) {
-		d.clear()
-		d.body.Write(body)
-		d.ready()
-		if _, err := c.decode(inbound{desk: d, memory: m, model: "m"}); err != nil {
+func benchDecode(b *testing.B, wire Wire, size int) {
+	c, body := codecs()[wire], asking(b, wire, growing, size, 0)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.decode(inbound{body: body, model: "m"}); err != nil {
 			b.Fatal(err)
 		}
-	}
-	bodies := make([][]byte, 100)
-	for i := range bodies {
-		bodies[i] = asking(b, wire, kind, 100<<10, talkers*i)
-	}
-	b.SetBytes(int64(len(bodies[0])))
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if i %= len(bodies); i == 0 {
-			m.forget()
-		}
-		read(bodies[i])
 	}
 }
 

@@ -3,40 +3,11 @@ package gateway
 import (
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// remarks collects what a request holds that the gateway has no place for, each
-// thing once.
-type remarks struct{ list []string }
-
-func (r *remarks) add(what string) {
-	for _, have := range r.list {
-		if have == what {
-			return
-		}
-	}
-	r.list = append(r.list, what)
-}
-
-// all adds what another one has collected.
-func (r *remarks) all(other remarks) {
-	for _, what := range other.list {
-		r.add(what)
-	}
-}
-
-// fields notes those of the named members that an object has.
-func (r *remarks) fields(n node, names ...string) {
-	for _, name := range names {
-		if n.get(name).present() {
-			r.add(name)
-		}
-	}
-}
 
 // kindOf names the kind of a block for a remark; kinds come from outside.
 func kindOf(n node) string {
@@ -80,7 +51,7 @@ func (r *remarks) dataURL(url string) (model.Part, error) {
 	kind, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ",")
 	mime, isBase64 := strings.CutSuffix(kind, ";base64")
 	if !ok || !isBase64 || !strings.HasPrefix(url, "data:") {
-		r.add("image by reference")
+		r.note(LeftOut{Kind: trajectory.RemoteURL, What: "image by reference"})
 		return missing("an image that is not in the request"), nil
 	}
 	return r.picture(mime, data)
@@ -128,23 +99,32 @@ func count(n node) int {
 	return int(*i)
 }
 
-// parsed reads the body of a request, whose conversation stands in the member list.
-func parsed(in inbound, wire Wire, list string) (node, *recall, error) {
-	r := in.memory.recall(wire, list)
-	n, err := parseWithin(in.desk.body.Bytes(), in.desk, r)
+// all calls one for each element of a list, with its place.
+func (n node) all(one func(i int, n node) error) error {
+	for i, k := range n.each() {
+		if err := one(i, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parsed reads the body of a request.
+func parsed(in inbound) (node, error) {
+	n, err := parseJSON(in.body)
 	if err != nil {
-		return n, nil, badRequest("%v", err)
+		return n, badRequest("%v", err)
 	}
 	if !n.isObject() {
-		return n, nil, badRequest("the body is no JSON object")
+		return n, badRequest("the body is no JSON object")
 	}
-	return n, r, nil
+	return n, nil
 }
 
 // toolset is what a list of tools means.
 type toolset struct {
 	tools  []model.Tool
-	spaced map[string]spacedName // by the names that the model knows; nil if there are none
+	others map[string]agentTool // by the names that the model knows; nil if there are none
 	left   remarks
 }
 
@@ -163,25 +143,15 @@ func (s *toolset) add(t model.Tool) error {
 	return nil
 }
 
-// equip gives a question its tools. A list that the session remembers is read
-// once; what comes of it is shared.
+// equip gives a question its tools.
 func (q *question) equip(list node, left *remarks, read func(t node, to *toolset) error) error {
-	var set *toolset
-	if list.known != nil {
-		set = list.known.tools.Load()
-	}
-	if set == nil {
-		set = &toolset{}
-		for _, t := range list.each() {
-			if err := read(t, set); err != nil {
-				return err
-			}
-		}
-		if list.known != nil {
-			list.known.tools.Store(set)
+	var set toolset
+	for _, t := range list.each() {
+		if err := read(t, &set); err != nil {
+			return err
 		}
 	}
-	q.req.Tools, q.tools = slices.Clip(set.tools), set.spaced
+	q.req.Tools, q.tools = set.tools, set.others
 	left.all(set.left)
 	return nil
 }

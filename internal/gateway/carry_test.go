@@ -60,7 +60,7 @@ func again(t *testing.T, decode func(inbound) (question, error), v any) []model.
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := decode(inbound{desk: on(b)})
+	q, err := decode(inbound{body: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // openAI is how reasoning of OpenAI's models, and of servers that speak its
@@ -9,16 +10,17 @@ import (
 const openAI = "openai"
 
 func chatCodec() codec {
-	return codec{wire: Chat, decode: decodeChat, answer: chatAnswer, stream: newChatStream, refuse: refuseChat}
+	return codec{wire: Chat, sign: ": waiting\n\n", decode: decodeChat, answer: chatAnswer, stream: newChatStream, refuse: refuseChat}
 }
 
 // decodeChat reads the body of POST /v1/chat/completions.
 func decodeChat(in inbound) (question, error) {
-	body, r, err := parsed(in, Chat, "messages")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
 	d := chatDecoder{body: body}
+	d.q.body = body
 	d.q.stream = body.get("stream").isTrue()
 	d.q.usage = body.get("stream_options").get("include_usage").isTrue()
 	d.q.stop = texts(body.get("stop"))
@@ -37,7 +39,7 @@ func decodeChat(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -54,13 +56,16 @@ func (d *chatDecoder) options() error {
 	if n := d.body.get("n").integer(); n != nil && *n != 1 {
 		return badRequest("n: one answer a request is supported")
 	}
-	d.left.fields(d.body, "logit_bias", "logprobs", "top_k", "min_p", "modalities", "prediction", "web_search_options", "functions", "verbosity")
+	d.left.fields(d.body, "logit_bias", "logprobs", "top_k", "min_p", "modalities", "prediction", "functions", "verbosity")
+	if d.body.get("web_search_options").present() {
+		d.left.note(LeftOut{Kind: trajectory.HostedTool, What: "web_search_options"})
+	}
 	for _, name := range []string{"presence_penalty", "frequency_penalty"} {
 		if p := d.body.get(name).float(); p != nil && *p != 0 {
 			d.left.add(name)
 		}
 	}
-	if d.body.get("parallel_tool_calls").kind == 'f' {
+	if d.body.get("parallel_tool_calls").isFalse() {
 		d.left.add("parallel_tool_calls")
 	}
 	return nil
@@ -71,7 +76,7 @@ func (d *chatDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	return d.conv.read(list, nil, d.message)
+	return list.all(d.message)
 }
 
 func (d *chatDecoder) message(i int, m node) error {
@@ -178,7 +183,7 @@ func (d *chatDecoder) tools() error {
 func chatTool(t node, to *toolset) error {
 	f := t.get("function")
 	if !f.isObject() {
-		to.left.add("tool " + kindOf(t))
+		to.left.tool(t)
 		return nil
 	}
 	return to.add(model.Tool{Name: f.get("name").text(), Description: f.get("description").text(), Parameters: parameters(f.get("parameters"))})
@@ -204,7 +209,7 @@ func openAIChoice(n node, left *remarks) (string, error) {
 	switch n.get("type").text() {
 	case "":
 		return "", nil
-	case "function":
+	case "function", customTool:
 		return n.get("function").get("name").text() + n.get("name").text(), nil
 	case "allowed_tools":
 		left.add("tool_choice.allowed_tools")

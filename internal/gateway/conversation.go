@@ -19,68 +19,10 @@ type conversation struct {
 	parts []model.Part    // of that message
 	calls []called
 	left  remarks
-
-	past  *past // what was known of the list
-	folds []fold
 }
 
-// read has one called for each element of a list that is not known, with its
-// place in the list. What was known is taken over. An element may wait for later
-// ones: open, which may be nil, reports whether one does.
-func (c *conversation) read(list node, open func() bool, one func(i int, n node) error) error {
-	c.resume(list.past)
-	begun, plain := c.last().elements, true
-	for k, n := range list.kids {
-		if err := one(begun+k, n); err != nil {
-			return err
-		}
-		plain = plain && n.kind == '{' // where a number ends is not its own to say
-		if plain && (open == nil || !open()) {
-			c.fold(begun+k+1, n.at+len(n.raw)-list.at-1)
-		}
-	}
-	return nil
-}
-
-// resume takes over what was known.
-func (c *conversation) resume(p *past) {
-	if c.past = p; p == nil {
-		return
-	}
-	t := p.talk
-	c.done, c.calls, c.left.list, c.folds = t.done, t.calls, t.left, t.folds
-	f := c.last()
-	c.role, c.parts = f.role, slices.Clip(f.parts) // to add is to copy: the fold stays as it is
-}
-
-// fold marks that so many elements have been read, up to a place in the text.
-func (c *conversation) fold(elements, text int) {
-	c.folds = append(c.folds, fold{
-		text: text, elements: elements, messages: len(c.done), calls: len(c.calls), left: len(c.left.list), role: c.role, parts: c.parts,
-	})
-}
-
-func (c *conversation) last() fold {
-	if len(c.folds) == 0 {
-		return fold{}
-	}
-	return c.folds[len(c.folds)-1]
-}
-
-// remembered is the conversation as the session remembers it; nil if it cannot be
-// taken up again.
-func (c *conversation) remembered() *talk {
-	if c.past == nil || len(c.folds) == 0 {
-		return nil
-	}
-	t, f := c.past.talk, c.last()
-	if f.text > maxRemembered/2 {
-		return nil // it would be most of what the session may remember
-	}
-	t.text = append(t.text, c.past.text[len(t.text):f.text]...)
-	t.folds, t.done, t.calls, t.left = c.folds, c.done[:f.messages], c.calls[:f.calls], c.left.list[:f.left]
-	return t
-}
+// called names the tool of a call.
+type called struct{ id, name string }
 
 // system appends to the system prompt at the front.
 func (c *conversation) system(s string) {
@@ -147,13 +89,11 @@ func (c *conversation) finish() []model.Message {
 	return list
 }
 
-// settle completes a question by its conversation and by what else was left out,
-// and remembers it.
-func (q *question) settle(c *conversation, left remarks, r *recall) {
+// settle completes a question by its conversation and by what else was left out.
+func (q *question) settle(c *conversation, left remarks) {
 	left.all(c.left)
 	q.req.Messages = c.finish()
 	q.asked, q.leftOut = q.req.Model, left.list
-	r.learn(c)
 }
 
 // finished is a message. One that is nothing but text has no Parts.
@@ -161,7 +101,7 @@ func finished(role string, parts []model.Part) model.Message {
 	if text, ok := joined(parts, separator(role)); ok {
 		return model.Message{Role: role, Content: text}
 	}
-	return model.Message{Role: role, Parts: slices.Clip(parts)} // others may have the same
+	return model.Message{Role: role, Parts: parts}
 }
 
 // separator stands between texts that an agent sent as blocks of their own. An

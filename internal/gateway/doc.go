@@ -8,10 +8,8 @@
 // One file a wire reads requests (chat.go, responses.go, messages.go,
 // gemini.go), one writes answers (…_answer.go). What all share stands in
 // serve.go (the life of a request), handle.go (a session), fault.go (failures)
-// and conversation.go (messages). Requests are read by node.go, with what
-// memory.go and talk.go remember of earlier ones; conn.go and watch.go are the
-// connections and what is due on them. docs/gateway.md has the tables of what is
-// passed on, translated or left out.
+// and conversation.go (messages). Requests are read by node.go.
+// docs/gateway.md has the tables of what is passed on, translated or left out.
 //
 // It knows nothing about providers, prices, retries or the record, and nothing
 // about what an agent is asked to do.

@@ -11,13 +11,13 @@ func (e *events) send(name string, v any) {
 	if name != "" {
 		e.buf.WriteString("event: " + name + "\n")
 	}
-	e.buf.WriteString("data: ")
-	b, err := appendJSON(e.buf.AvailableBuffer(), v)
+	b, err := document(v)
 	if err != nil {
-		b = []byte(`{"error":{"message":"the answer cannot be written"}}`)
+		b = []byte("{\"error\":{\"message\":\"the answer cannot be written\"}}\n")
 	}
+	e.buf.WriteString("data: ")
 	e.buf.Write(b)
-	e.buf.WriteString("\n\n")
+	e.buf.WriteByte('\n')
 }
 
 // raw adds bytes as they are.

@@ -33,7 +33,7 @@ func fuzzDecoder(f *testing.F, c codec, seeds ...string) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		body := bytes.Clone(b)
-		q, err := c.decode(inbound{desk: on(body), model: "m"})
+		q, err := c.decode(inbound{body: body, model: "m"})
 		if err != nil {
 			var fault *fault
 			if !errors.As(err, &fault) || fault.code != model.BadRequest {
@@ -45,7 +45,7 @@ func fuzzDecoder(f *testing.F, c codec, seeds ...string) {
 		if err != nil {
 			t.Fatalf("the request cannot be written: %v", err)
 		}
-		clear(body) // the buffer of a body is used again
+		clear(body) // what is kept of a large body is small
 		if after, err := json.Marshal(q.req); err != nil || !bytes.Equal(before, after) {
 			t.Fatalf("the request shares memory with the body: %s, %s", before, after)
 		}

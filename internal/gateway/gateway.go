@@ -34,13 +34,6 @@ const (
 	maxHeader     = 256 << 10
 )
 
-// How late a deadline is noticed at most, and how often it is looked at what is
-// due within the shortest time that an option sets.
-const (
-	maxLate = time.Second
-	looks   = 8
-)
-
 // Options say how a gateway listens.
 type Options struct {
 	// Addr is host:port; "" means DefaultAddr. Port 0 takes a free one.
@@ -92,16 +85,11 @@ type Gateway struct {
 	opts   Options
 	routes []route
 	listen net.Listener
-	watch  *watch
 	server *http.Server
 	served chan struct{} // closed when the server has stopped
 
-	desks   sync.Pool  // *desk: requests are large and many
-	outlets sync.Pool  // *outlet
-	random  sync.Mutex // guards opts.Rand
-
-	strangers  atomic.Int64 // requests without the key of a session
-	remembered atomic.Int64 // bytes in the memories of all sessions
+	random    sync.Mutex   // guards opts.Rand
+	strangers atomic.Int64 // requests without the key of a session
 
 	mu       sync.Mutex
 	closed   bool
@@ -115,29 +103,25 @@ func New(o Options) (*Gateway, error) {
 	if err := checkAddr(o); err != nil {
 		return nil, err
 	}
-	addr, err := net.ResolveTCPAddr("tcp", o.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("gateway: %w", err)
-	}
-	l, err := net.ListenTCP("tcp", addr)
+	l, err := net.Listen("tcp", o.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	g := newGateway(o)
 	g.listen = l
 	g.server = &http.Server{
-		Handler: g, ConnContext: withConn, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: g, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() {
 		defer close(g.served)
-		_ = g.server.Serve(watched{l, g.watch}) // always ends with Close, which is no failure
+		_ = g.server.Serve(l) // always ends with Close, which is no failure
 	}()
 	return g, nil
 }
 
 func newGateway(o Options) *Gateway {
-	return &Gateway{opts: o, watch: newWatch(min(o.Patience, o.KeepAlive, maxLate*looks) / looks), routes: routes(), served: make(chan struct{}), sessions: map[[sha256.Size]byte]*Handle{}}
+	return &Gateway{opts: o, routes: routes(), served: make(chan struct{}), sessions: map[[sha256.Size]byte]*Handle{}}
 }
 
 // checkAddr refuses an address that other machines can reach.

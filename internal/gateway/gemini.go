@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // gemini is how reasoning of Gemini models is marked.
@@ -14,7 +15,7 @@ const gemini = "gemini"
 
 func geminiCodec() codec {
 	return codec{
-		wire: Gemini, decode: decodeGemini, answer: geminiAnswer, stream: newGeminiStream, refuse: refuseGemini,
+		wire: Gemini, sign: "\n\n", decode: decodeGemini, answer: geminiAnswer, stream: newGeminiStream, refuse: refuseGemini,
 		count: func(tokens int64) any { return object{{"totalTokens", tokens}} },
 	}
 }
@@ -22,7 +23,7 @@ func geminiCodec() codec {
 // decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
 // of :countTokens, which may hold such a request in generateContentRequest.
 func decodeGemini(in inbound) (question, error) {
-	body, r, err := parsed(in, Gemini, "contents")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
@@ -30,6 +31,7 @@ func decodeGemini(in inbound) (question, error) {
 		body = inner
 	}
 	d := geminiDecoder{body: body, config: body.get("generationConfig", "generation_config")}
+	d.q.body = body
 	d.q.stream, d.q.list = in.stream, in.query.Get("alt") != "sse"
 	d.q.stop = texts(d.config.get("stopSequences", "stop_sequences"))
 	d.req = &d.q.req
@@ -44,7 +46,7 @@ func decodeGemini(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -96,7 +98,7 @@ func (d *geminiDecoder) conversation() error {
 	if !contents.isList() {
 		return badRequest("contents: expected a list")
 	}
-	return d.conv.read(contents, func() bool { return len(d.open) > 0 }, d.content)
+	return contents.all(d.content)
 }
 
 func (d *geminiDecoder) content(i int, c node) error {
@@ -139,11 +141,11 @@ func (d *geminiDecoder) part(p node) (model.Part, error) {
 		return d.conv.left.picture(data.get("mimeType", "mime_type").text(), data.get("data").text())
 	}
 	if p.get("fileData", "file_data").present() {
-		d.conv.left.add("fileData")
+		d.conv.left.note(LeftOut{Kind: trajectory.RemoteURL, What: "fileData"})
 		return missing("a file that is not in the request"), nil
 	}
 	for _, k := range p.kids {
-		d.conv.left.add("part " + string(k.key[:min(len(k.key), 64)]))
+		d.conv.left.add("part " + k.key[:min(len(k.key), 64)])
 	}
 	return model.Part{}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 func (d *geminiDecoder) tools() error {
@@ -16,8 +17,8 @@ func (d *geminiDecoder) tools() error {
 // geminiTools reads a group of tools.
 func geminiTools(t node, to *toolset) error {
 	for _, k := range t.kids {
-		if name := string(k.key); name != "functionDeclarations" && name != "function_declarations" {
-			to.left.add("tool " + name[:min(len(name), 64)])
+		if name := k.key; name != "functionDeclarations" && name != "function_declarations" {
+			to.left.note(LeftOut{Kind: trajectory.HostedTool, What: "tool " + clipped(name)})
 		}
 	}
 	for _, f := range t.get("functionDeclarations", "function_declarations").each() {

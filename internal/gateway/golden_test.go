@@ -48,7 +48,7 @@ func TestAgentsRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			wire, _, _ := strings.Cut(base, "-")
-			q, err := codecs[wire].decode(inbound{desk: on(body), model: "from-path", stream: wire == "gemini"})
+			q, err := codecs[wire].decode(inbound{body: body, model: "from-path", stream: wire == "gemini"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestAgentsRequests(t *testing.T) {
 
 func golden(t *testing.T, name string, q question) {
 	t.Helper()
-	d := decoded{Request: q.req, Asked: q.asked, Stream: q.stream, Usage: q.usage, Stop: q.stop, LeftOut: q.leftOut}
+	d := decoded{Request: q.req, Asked: q.asked, Stream: q.stream, Usage: q.usage, Stop: q.stop, LeftOut: Whats(q.leftOut)}
 	for _, tool := range q.req.Tools {
 		if s, ok := q.tools[tool.Name]; ok {
 			d.Tools = append(d.Tools, s.space+" / "+s.name)

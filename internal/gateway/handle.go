@@ -28,6 +28,10 @@ type Session struct {
 	Model string
 	// Sampling wins, where it is set, over what an agent asks for.
 	Sampling model.Sampling
+	// Hosted are the kinds of tools that may run at the vendor, such as web_search;
+	// others are left out, as is everything of the kind where a request has to be
+	// translated.
+	Hosted []string
 	// Tags are put into every request.
 	Tags model.Tags
 	// Key is what agents must send; "" makes a random one, which nobody can
@@ -47,8 +51,7 @@ type Session struct {
 	// Concurrency is how many requests are answered at once; 0 means
 	// DefaultConcurrency.
 	Concurrency int
-	// Timeout bounds a call of Client, to within a sixteenth of it; 0 means
-	// DefaultTimeout.
+	// Timeout bounds a call of Client; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Observe is told about every call once it is over, before the agent gets the
 	// answer. Calls of one session may be told concurrently. Nil is normal.
@@ -63,9 +66,10 @@ type Exchange struct {
 	Request  model.Request // as the client got it; not to be changed
 	Response model.Response
 	Err      error // of the client; a *LimitError when there was no call
-	// LeftOut names fields of the agent's request, kinds of tools and of content
-	// that had no place in Request, in the order in which they were met.
-	LeftOut   []string
+	// LeftOut is what of the agent's request did not reach the model, in the order
+	// in which it was met.
+	LeftOut   []LeftOut
+	Passed    bool // the agent got the bytes of the model's server
 	StartedAt time.Time
 	Took      time.Duration // with the wait for a place among the session's requests
 }
@@ -76,14 +80,11 @@ type Handle struct {
 	key     string
 	now     func() time.Time
 	forget  func() // takes the key off the gateway
-	memory  memory
 	slots   chan struct{}
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
 
 	mu       sync.Mutex
-	leased   context.Context
-	leasedAt time.Time
 	closed   bool
 	over     error // why nothing new is answered, nil while it is
 	inflight sync.WaitGroup
@@ -93,6 +94,7 @@ type Handle struct {
 	limit    *LimitError
 	trace    trace
 	thoughts thoughts
+	left     remarks
 }
 
 func (g *Gateway) newHandle(s Session, key string) *Handle {
@@ -102,7 +104,7 @@ func (g *Gateway) newHandle(s Session, key string) *Handle {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	h := &Handle{session: s, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency), memory: memory{total: &g.remembered}}
+	h := &Handle{session: s, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -160,7 +162,6 @@ func (h *Handle) Close() {
 	h.mu.Unlock()
 	h.cancel()
 	h.inflight.Wait()
-	h.memory.forget()
 }
 
 // RefusedError says that the gateway itself could not take a request: it is not
@@ -215,40 +216,27 @@ func (e *overError) Unwrap() error { return e.why }
 
 func (h *Handle) leave() { h.inflight.Done() }
 
-// leases is the part of its timeout by which a call may take longer.
-const leases = 16
-
-// lease is a context that ends with the session, or when the timeout of a call
-// that begins now has passed. Calls that begin at about the same time share one,
-// since each would set a timer of its own.
-func (h *Handle) lease() context.Context {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now, slack := time.Now(), h.session.Timeout/leases
-	if h.leased == nil || now.Sub(h.leasedAt) > slack {
-		ctx, cancel := context.WithDeadline(h.ctx, now.Add(h.session.Timeout+slack))
-		context.AfterFunc(ctx, cancel) // when it is over, and not before
-		h.leased, h.leasedAt = ctx, now
-	}
-	return h.leased
-}
-
 // ask puts a question to the client. It is given up when the agent's context ends.
 func (h *Handle) ask(agent context.Context, wire Wire, q question) (model.Response, error) {
-	ctx, cancel := context.WithCancel(h.lease())
+	ctx, cancel := context.WithTimeout(h.ctx, h.session.Timeout)
 	defer cancel()
 	defer context.AfterFunc(agent, cancel)()
 	started := h.now()
 	h.prepare(&q.req)
+	q.req.Passage = q.passage
 	resp, err := h.call(ctx, q.req)
-	if err == nil {
+	left := q.leftOut
+	switch passed := q.passage.Begun(); {
+	case passed:
+		left = q.taken
+	case err == nil:
 		resp = q.cut(resp)
 	}
-	h.settle(ctx, resp, err)
+	h.settle(ctx, resp, err, left)
 	if h.session.Observe != nil {
 		h.session.Observe(Exchange{
 			Wire: wire, Asked: q.asked, Stream: q.stream, Request: q.req, Response: resp, Err: err,
-			LeftOut: q.leftOut, StartedAt: started, Took: h.now().Sub(started),
+			LeftOut: left, Passed: q.passage.Begun(), StartedAt: started, Took: h.now().Sub(started),
 		})
 	}
 	if err != nil && h.ctx.Err() != nil {
@@ -308,9 +296,10 @@ func (h *Handle) begin() error {
 }
 
 // settle keeps what came of a call.
-func (h *Handle) settle(ctx context.Context, resp model.Response, err error) {
+func (h *Handle) settle(ctx context.Context, resp model.Response, err error, left []LeftOut) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.left.all(remarks{left})
 	if err == nil {
 		h.usage = h.usage.Add(resp.Usage)
 		h.trace.answered(resp)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,7 +120,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 				t.Parallel()
 				body := `{"messages":[{"role":"user","content":[` + part + `]}],"input":[{"role":"user","content":[` + part + `]}],"contents":[{"parts":[` + part + `]}]}`
 				c := map[Wire]codec{Chat: chatCodec(), Responses: responsesCodec(), Messages: messagesCodec(), Gemini: geminiCodec()}[wire]
-				q, err := c.decode(inbound{desk: on([]byte(body))})
+				q, err := c.decode(inbound{body: []byte(body)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,8 +179,8 @@ func TestObserver(t *testing.T) {
 	post(t, g.URL()+"/v1/chat/completions", h.Key(), body)
 	req := model.Request{Model: "real", Messages: []model.Message{user("q")}, Tags: model.Tags{Stage: model.StageRollout}}
 	want := []Exchange{
-		{Wire: Chat, Asked: "asked", Request: req, Response: modeltest.Text("fine").Response, LeftOut: []string{"logit_bias", "tool custom"}, StartedAt: now},
-		{Wire: Chat, Asked: "asked", Request: req, Err: fault, LeftOut: []string{"logit_bias", "tool custom"}, StartedAt: now},
+		{Wire: Chat, Asked: "asked", Request: req, Response: modeltest.Text("fine").Response, LeftOut: []LeftOut{{Kind: trajectory.Field, What: "logit_bias"}, {Kind: trajectory.ClientTool, What: "tool custom"}}, StartedAt: now},
+		{Wire: Chat, Asked: "asked", Request: req, Err: fault, LeftOut: []LeftOut{{Kind: trajectory.Field, What: "logit_bias"}, {Kind: trajectory.ClientTool, What: "tool custom"}}, StartedAt: now},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -267,4 +268,24 @@ func TestStopSequences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call ends when its timeout has passed.
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(Options{}.withDefaults())
+		client := modeltest.Func(func(ctx context.Context, _ model.Request) (model.Response, error) {
+			<-ctx.Done()
+			return model.Response{}, ctx.Err()
+		})
+		h := g.newHandle(Session{Client: client, Timeout: 16 * time.Minute}, "key")
+		defer h.cancel()
+		begun := time.Now()
+		if _, err := h.ask(t.Context(), Chat, question{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want a deadline", err)
+		}
+		if took := time.Since(begun); took != 16*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+	})
 }

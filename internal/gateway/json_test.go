@@ -116,6 +116,14 @@ func TestJSON(t *testing.T) {
 	})
 }
 
+func written(t *testing.T, v any) string {
+	b, err := document(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(b), "\n")
+}
+
 // TestJSONBytes has every byte and the odd runes, alone and between others.
 func TestJSONBytes(t *testing.T) {
 	t.Parallel()
@@ -129,7 +137,7 @@ func TestJSONBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(appendString(nil, s)); got != want {
+			if got := written(t, s); got != want {
 				t.Errorf("%q: %s, want %s", s, got, want)
 			}
 		}

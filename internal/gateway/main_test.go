@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"sync"
@@ -73,8 +72,5 @@ func agent(t testing.TB) *http.Client {
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr}
 }
-
-// on is a desk with a body on it.
-func on(body []byte) *desk { return &desk{body: *bytes.NewBuffer(body)} }
 
 func says(s string) model.Client { return modeltest.Always(s) }

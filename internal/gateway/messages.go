@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // anthropic is how reasoning of Anthropic's models is marked.
@@ -12,18 +13,19 @@ const anthropic = "anthropic"
 
 func messagesCodec() codec {
 	return codec{
-		wire: Messages, decode: decodeMessages, answer: messagesAnswer, stream: newMessagesStream, refuse: refuseMessages,
+		wire: Messages, sign: "event: ping\ndata: {\"type\":\"ping\"}\n\n", decode: decodeMessages, answer: messagesAnswer, stream: newMessagesStream, refuse: refuseMessages,
 		count: func(tokens int64) any { return object{{"input_tokens", tokens}} },
 	}
 }
 
 // decodeMessages reads the body of POST /v1/messages.
 func decodeMessages(in inbound) (question, error) {
-	body, r, err := parsed(in, Messages, "messages")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
 	d := messagesDecoder{body: body}
+	d.q.body = body
 	d.q.stream = body.get("stream").isTrue()
 	d.q.stop = texts(body.get("stop_sequences"))
 	d.req = &d.q.req
@@ -32,13 +34,19 @@ func decodeMessages(in inbound) (question, error) {
 	d.req.Temperature = body.get("temperature").float()
 	d.req.TopP = body.get("top_p").float()
 	d.req.ReasoningEffort = messagesEffort(body)
-	d.left.fields(body, "top_k", "context_management", "mcp_servers", "container", "service_tier", "inference_geo", "speed")
+	d.left.fields(body, "top_k", "context_management", "service_tier", "inference_geo", "speed")
+	if body.get("mcp_servers").present() {
+		d.left.note(LeftOut{Kind: trajectory.HostedTool, What: "mcp_servers"})
+	}
+	if body.get("container").present() {
+		d.left.note(LeftOut{Kind: trajectory.StoredState, What: "container"})
+	}
 	for _, step := range []func() error{d.system, d.conversation, d.tools, d.choice, d.schema} {
 		if err := step(); err != nil {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
@@ -97,7 +105,7 @@ func (d *messagesDecoder) conversation() error {
 	if !list.isList() {
 		return badRequest("messages: expected a list")
 	}
-	return d.conv.read(list, nil, func(i int, m node) error {
+	return list.all(func(i int, m node) error {
 		role := m.get("role").text()
 		if role != model.User && role != model.Assistant && role != model.System {
 			return badRequest("messages.%d: the role is %q, allowed are user and assistant", i, role)
@@ -208,7 +216,7 @@ func (d *messagesDecoder) tools() error {
 
 func messagesTool(t node, to *toolset) error {
 	if kind := t.get("type").text(); kind != "" && kind != "custom" {
-		to.left.add("tool " + kindOf(t))
+		to.left.tool(t)
 		return nil
 	}
 	return to.add(model.Tool{Name: t.get("name").text(), Description: t.get("description").text(), Parameters: parameters(t.get("input_schema"))})

@@ -8,19 +8,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// plain turns a tree into what encoding/json makes of the same text.
-func plain(n node) any {
+// tree turns a tree into what encoding/json makes of the same text.
+func tree(n node) any {
 	switch n.kind {
 	case '{':
 		m := map[string]any{}
 		for _, k := range n.kids {
-			m[string(k.key)] = plain(k)
+			m[k.key] = tree(k)
 		}
 		return m
 	case '[':
 		l := make([]any, len(n.kids))
 		for i, k := range n.kids {
-			l[i] = plain(k)
+			l[i] = tree(k)
 		}
 		return l
 	case '"':
@@ -58,7 +58,7 @@ func FuzzNode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(want, plain(n)); diff != "" {
+		if diff := cmp.Diff(want, tree(n)); diff != "" {
 			t.Errorf("(-encoding/json +tree):\n%s", diff)
 		}
 	})

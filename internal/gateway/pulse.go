@@ -5,34 +5,38 @@ import (
 	"time"
 )
 
-// pulse does something again and again until it is stopped, in goroutines of its
-// own, one at a time.
+// pulse does something again and again until it is stopped.
 type pulse struct {
-	beat  func()
-	every time.Duration
-	watch *watch
-	alarm alarm
-	due   sync.WaitGroup // a beat that is at work
+	once       sync.Once
+	quit, gone chan struct{}
 }
 
 // newPulse has beat called after a while, and then each time that every has
 // passed since it returned.
-func newPulse(w *watch, after, every time.Duration, beat func()) *pulse {
-	p := &pulse{beat: beat, every: every, watch: w}
-	p.alarm = alarm{due: time.Now().Add(after), ring: func() { p.due.Go(p.run) }}
-	w.add(&p.alarm)
+func newPulse(after, every time.Duration, beat func()) *pulse {
+	p := &pulse{quit: make(chan struct{}), gone: make(chan struct{})}
+	go p.run(after, every, beat)
 	return p
 }
 
-func (p *pulse) run() {
-	p.beat()
-	p.watch.mu.Lock()
-	defer p.watch.mu.Unlock()
-	p.alarm.due = time.Now().Add(p.every)
+func (p *pulse) run(after, every time.Duration, beat func()) {
+	defer close(p.gone)
+	timer := time.NewTimer(after)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.quit:
+			return
+		case <-timer.C:
+			beat()
+			timer.Reset(every)
+		}
+	}
 }
 
-// stop returns when beat is not at work and will not be called again.
+// stop returns when beat is not at work and will not be called again. It may be
+// called again.
 func (p *pulse) stop() {
-	p.watch.remove(&p.alarm)
-	p.due.Wait()
+	p.once.Do(func() { close(p.quit) })
+	<-p.gone
 }

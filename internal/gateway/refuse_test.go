@@ -49,7 +49,7 @@ func TestDecodersRefuse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(string(tt.wire)+" "+tt.want, func(t *testing.T) {
 			t.Parallel()
-			_, err := codecs[tt.wire].decode(inbound{desk: on([]byte(tt.body))})
+			_, err := codecs[tt.wire].decode(inbound{body: []byte(tt.body)})
 			var f *fault
 			if !errors.As(err, &f) || f.code != model.BadRequest || !f.final || !strings.Contains(f.message, tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)

@@ -1,12 +1,14 @@
 package gateway
 
 import (
+	"slices"
+
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 func responsesCodec() codec {
 	return codec{
-		wire: Responses, decode: decodeResponses, answer: responsesAnswer, stream: newResponsesStream, refuse: refuseResponses,
+		wire: Responses, sign: ": waiting\n\n", decode: decodeResponses, answer: responsesAnswer, stream: newResponsesStream, refuse: refuseResponses,
 		count: func(tokens int64) any { return object{{"object", "response.input_tokens"}, {"input_tokens", tokens}} },
 	}
 }
@@ -14,11 +16,12 @@ func responsesCodec() codec {
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
 // whole conversation must stand in input.
 func decodeResponses(in inbound) (question, error) {
-	body, r, err := parsed(in, Responses, "input")
+	body, err := parsed(in)
 	if err != nil {
 		return question{}, err
 	}
 	d := responsesDecoder{body: body}
+	d.q.body = body
 	d.q.stream = body.get("stream").isTrue()
 	d.req = &d.q.req
 	d.req.Model = body.get("model").text()
@@ -31,16 +34,17 @@ func decodeResponses(in inbound) (question, error) {
 			return question{}, err
 		}
 	}
-	d.q.settle(&d.conv, d.left, r)
+	d.q.settle(&d.conv, d.left)
 	return d.q, nil
 }
 
 type responsesDecoder struct {
-	body node
-	q    question
-	req  *model.Request
-	conv conversation
-	left remarks
+	body    node
+	brought []node // tools that items bring, beside those of the request
+	q       question
+	req     *model.Request
+	conv    conversation
+	left    remarks
 }
 
 // options looks at what the gateway has no place for.
@@ -53,7 +57,7 @@ func (d *responsesDecoder) options() error {
 	if d.body.get("background").isTrue() {
 		return badRequest("background: not supported")
 	}
-	if d.body.get("parallel_tool_calls").kind == 'f' {
+	if d.body.get("parallel_tool_calls").isFalse() {
 		d.left.add("parallel_tool_calls")
 	}
 	if d.body.get("text").get("verbosity").present() {
@@ -73,7 +77,7 @@ func (d *responsesDecoder) conversation() error {
 	if !input.isList() {
 		return badRequest("input: expected a text or a list")
 	}
-	return d.conv.read(input, nil, d.item)
+	return input.all(d.item)
 }
 
 func (d *responsesDecoder) item(i int, item node) error {
@@ -84,7 +88,20 @@ func (d *responsesDecoder) item(i int, item node) error {
 		args, err := arguments(item.get("arguments").text())
 		d.conv.say(model.Assistant, call(item.get("call_id").text(), d.known(item), args))
 		return err
-	case "function_call_output":
+	case "custom_tool_call":
+		d.conv.say(model.Assistant, call(item.get("call_id").text(), d.known(item), wrapped(item.get("input").text())))
+		return nil
+	case "tool_search_call":
+		d.conv.say(model.Assistant, call(item.get("call_id").text(), toolSearch, searched(item.get("arguments"))))
+		return nil
+	case "tool_search_output":
+		d.bring(item)
+		d.conv.result(resultOf(item.get("call_id").text(), false, one(text(item.get("tools").written()))))
+		return nil
+	case "additional_tools":
+		d.bring(item)
+		return nil
+	case "function_call_output", "custom_tool_call_output":
 		parts, err := d.content(item.get("output"))
 		d.conv.result(resultOf(item.get("call_id").text(), false, parts))
 		return err
@@ -165,40 +182,12 @@ func flat(space, name string) string {
 }
 
 func (d *responsesDecoder) tools() error {
-	return d.q.equip(d.body.get("tools"), &d.left, responsesTools)
-}
-
-// responsesTools reads a tool, or a namespace of them.
-func responsesTools(t node, to *toolset) error {
-	switch t.get("type").text() {
-	case "function":
-		return responsesTool("", t, to)
-	case "namespace":
-		for _, inner := range t.get("tools").each() {
-			if inner.get("type").text() != "function" {
-				to.left.add("tool " + kindOf(inner))
-				continue
-			}
-			if err := responsesTool(t.get("name").text(), inner, to); err != nil {
-				return err
-			}
-		}
-	default:
-		to.left.add("tool " + kindOf(t))
+	list := d.body.get("tools")
+	list.kids = append(slices.Clip(list.each()), d.brought...)
+	if len(list.kids) > 0 {
+		list.kind = '['
 	}
-	return nil
-}
-
-func responsesTool(space string, t node, to *toolset) error {
-	name := t.get("name").text()
-	known := flat(space, name)
-	if space != "" {
-		if to.spaced == nil {
-			to.spaced = map[string]spacedName{}
-		}
-		to.spaced[known] = spacedName{space, name}
-	}
-	return to.add(model.Tool{Name: known, Description: t.get("description").text(), Parameters: parameters(t.get("parameters"))})
+	return d.q.equip(list, &d.left, responsesTools)
 }
 
 func (d *responsesDecoder) choice() error {

@@ -74,7 +74,7 @@ func responsesOutput(q question, r reply) []any {
 		case p.Reasoning != nil:
 			output = append(output, responsesThought(p.Reasoning, "rs_"+r.id+"_"+n))
 		case p.Call != nil:
-			output = append(output, responsesCall(q, p.Call, "fc_"+r.id+"_"+n))
+			output = append(output, responsesCall(q, p.Call, r.id+"_"+n))
 		default:
 			output = append(output, object{
 				{"type", "message"},
@@ -107,9 +107,19 @@ func responsesThought(r *model.Reasoning, id string) any {
 }
 
 func responsesCall(q question, c *model.ToolCall, id string) object {
-	item := object{{"type", "function_call"}, {"id", id}, {"call_id", c.ID}, {"name", c.Name}, {"arguments", string(c.Arguments)}, {"status", "completed"}}
-	if spaced, ok := q.tools[c.Name]; ok {
-		return item.with("namespace", spaced.space).with("name", spaced.name)
+	own, ok := q.tools[c.Name]
+	if !ok {
+		own.name = c.Name
+	}
+	item := object{{"type", "function_call"}, {"id", "fc_" + id}, {"call_id", c.ID}, {"name", own.name}, {"arguments", string(c.Arguments)}, {"status", "completed"}}
+	switch own.kind {
+	case customTool:
+		item = object{{"type", "custom_tool_call"}, {"id", "ctc_" + id}, {"call_id", c.ID}, {"name", own.name}, {"input", unwrapped(c.Arguments)}, {"status", "completed"}}
+	case toolSearch:
+		item = object{{"type", "tool_search_call"}, {"id", "tsc_" + id}, {"call_id", c.ID}, {"execution", "client"}, {"arguments", c.Arguments}, {"status", "completed"}}
+	}
+	if own.space != "" {
+		return item.with("namespace", own.space)
 	}
 	return item
 }
@@ -186,6 +196,13 @@ func (s *responsesStream) item(i int, v, whole any) {
 		s.event("response.output_item.added", object{{"output_index", i}, {"item", begun.with("arguments", "")}})
 		s.event("response.function_call_arguments.delta", at(member{"delta", arguments}))
 		s.event("response.function_call_arguments.done", at(member{"arguments", arguments}, member{"name", item.get("name")}))
+	case "custom_tool_call":
+		input := item.get("input")
+		s.event("response.output_item.added", object{{"output_index", i}, {"item", begun.with("input", "")}})
+		s.event("response.custom_tool_call_input.delta", at(member{"delta", input}))
+		s.event("response.custom_tool_call_input.done", at(member{"input", input}))
+	case "tool_search_call":
+		s.event("response.output_item.added", object{{"output_index", i}, {"item", begun}})
 	case "message":
 		s.event("response.output_item.added", object{{"output_index", i}, {"item", begun.with("content", []any{})}})
 		s.content(item, at)

@@ -1,8 +1,8 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -57,7 +57,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve reads a question and answers it.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
-	q, err := g.read(w, r, to, &h.memory)
+	q, err := g.read(w, r, to)
 	if err != nil {
 		if r.Context().Err() == nil {
 			h.refused(to.codec.wire, err)
@@ -74,6 +74,9 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 		g.refuse(w, to.codec, faultOf(err, true))
 		return
 	}
+	var taken remarks
+	q.passage, taken = h.passage(to.codec.wire, q, r.Header)
+	q.taken, q.body = taken.list, node{}
 	a := answering{codec: to.codec, handle: h, q: q, head: head{id: id, at: g.opts.Now()}}
 	w.Header().Set("X-Request-Id", "req_"+id)
 	w.Header().Set("Request-Id", "req_"+id)
@@ -81,7 +84,13 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 		g.streamed(w, r, a)
 		return
 	}
+	if q.passage != nil {
+		q.passage.Reply = (&outlet{w: w}).relay
+	}
 	resp, err := h.ask(r.Context(), to.codec.wire, q)
+	if over(q.passage, err) {
+		return
+	}
 	if err != nil {
 		g.refuse(w, to.codec, faultOf(err, h.session.Retried))
 		return
@@ -98,7 +107,7 @@ type answering struct {
 }
 
 // read reads and decodes the body.
-func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target, m *memory) (question, error) {
+func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (question, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return question{}, badRequest("a body in the encoding %q is not supported", e)
 	}
@@ -106,42 +115,43 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target, m *mem
 	// Deadlines are of the connection: one that is left would end the wait for
 	// the model. A writer without them has none to set.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	d, _ := g.desks.Get().(*desk)
-	if d == nil {
-		d = new(desk)
-	}
-	defer func() { // what is decoded is a copy
-		if d.clear() {
-			g.desks.Put(d)
-		}
-	}()
-	if n := r.ContentLength; n > 0 && n <= maxKept {
-		d.body.Grow(int(n) + bytes.MinRead) // so that it is read at once
-	}
-	_, err := d.body.ReadFrom(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
 		return question{}, unread(err)
 	}
-	d.ready()
-	return to.codec.decode(inbound{desk: d, memory: m, model: to.model, stream: to.stream, query: r.URL.Query()})
+	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
 }
 
 // streamed answers with events. The stream is opened when the answer is there,
 // or when that takes so long that the agent should see a sign of life; until
 // then a failure can still have its own status.
 func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) {
-	out, _ := g.outlets.Get().(*outlet)
-	if out == nil {
-		out = new(outlet)
-	}
-	defer g.put(out)
-	out.w, out.conn, out.json = w, connOf(r.Context()), a.q.list
+	out := &outlet{w: w, json: a.q.list}
 	s := a.codec.stream(a.q, a.head, &out.events)
-	resp, err := g.waited(r, a, func() {
+	sign := func() {
 		s.ping()
-		out.flush()
-	})
+		_ = out.flush()
+	}
+	if a.q.passage != nil {
+		sign = func() {
+			out.raw(a.codec.sign)
+			_ = out.flush()
+		}
+	}
+	p := newPulse(g.opts.Patience, g.opts.KeepAlive, sign)
+	defer p.stop()
+	if a.q.passage != nil {
+		a.q.passage.Reply = func(contentType string) io.Writer {
+			p.stop()
+			return out.relay(contentType)
+		}
+	}
+	resp, err := a.handle.ask(r.Context(), a.codec.wire, a.q)
+	p.stop()
+	if over(a.q.passage, err) {
+		return
+	}
 	if err == nil {
 		s.finish(resp)
 		out.end()
@@ -157,28 +167,33 @@ func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) 
 	g.refuse(w, a.codec, f)
 }
 
-// put keeps an outlet for another answer, unless it has grown large.
-func (g *Gateway) put(o *outlet) {
-	o.w, o.conn, o.opened = nil, nil, false
-	o.buf.Reset()
-	if o.buf.Cap() <= maxKept/8 {
-		g.outlets.Put(o)
+// over reports whether the agent has had its answer as the model's server wrote it.
+// One that broke off ends with the connection, so that nobody takes it for whole.
+func over(p *model.Passage, err error) bool {
+	if p.Begun() && err != nil {
+		panic(http.ErrAbortHandler)
 	}
+	return p.Begun()
 }
 
-// waited asks the model, and gives signs of life while it works.
-func (g *Gateway) waited(r *http.Request, a answering, sign func()) (model.Response, error) {
-	defer newPulse(g.watch, g.opts.Patience, g.opts.KeepAlive, sign).stop()
-	return a.handle.ask(r.Context(), a.codec.wire, a.q)
+// relay is where bytes of the model's server go.
+func (o *outlet) relay(contentType string) io.Writer {
+	o.kind = contentType
+	return o
+}
+
+// Write implements io.Writer.
+func (o *outlet) Write(b []byte) (int, error) {
+	o.buf.Write(b)
+	return len(b), o.flush()
 }
 
 // outlet writes events to an agent.
 type outlet struct {
 	events
 	w      http.ResponseWriter
-	conn   *conn  // nil if it is not known
-	room   []byte // for what goes out at once
 	json   bool   // the events are one JSON document
+	kind   string // the type of the content, "" for that of our own
 	opened bool
 }
 
@@ -188,16 +203,19 @@ func (o *outlet) end() {
 	if !o.opened {
 		o.w.Header().Set("Content-Length", strconv.Itoa(o.buf.Len()))
 	}
-	o.flush()
+	_ = o.flush()
 }
 
 // flush writes what has been collected. An agent that is gone cancels its
-// request, so that errors here need no other answer.
-func (o *outlet) flush() {
+// request, so that errors need no other answer than to write no more.
+func (o *outlet) flush() error {
 	if !o.opened {
 		o.opened = true
 		kind := "text/event-stream; charset=utf-8"
-		if o.json {
+		switch {
+		case o.kind != "":
+			kind = o.kind
+		case o.json:
 			kind = "application/json"
 		}
 		o.w.Header().Set("Content-Type", kind)
@@ -206,18 +224,10 @@ func (o *outlet) flush() {
 		o.w.WriteHeader(http.StatusOK)
 	}
 	within(o.w)
-	if n := o.buf.Len(); o.conn != nil && n > minGathered && n <= maxKept/8 {
-		o.conn.gather(o.room)
-		defer func() { o.room, _ = o.conn.release() }()
-	}
-	_, _ = o.w.Write(o.buf.Bytes())
+	_, err := o.w.Write(o.buf.Bytes())
 	o.buf.Reset()
-	_ = http.NewResponseController(o.w).Flush()
+	return errors.Join(err, http.NewResponseController(o.w).Flush())
 }
-
-// minGathered is what net/http is sure to write at once: less than its 4 KB, for
-// there are headers.
-const minGathered = 2 << 10
 
 // within bounds the next write. A writer without deadlines has none to set.
 func within(w http.ResponseWriter) {

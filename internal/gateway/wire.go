@@ -25,6 +25,7 @@ type codec struct {
 	answer func(question, reply) any       // the document of an answer that is not streamed
 	stream func(question, head, *events) stream
 	refuse func(*fault) (status int, document any)
+	sign   string                 // of life, before the first byte of the model's server
 	count  func(tokens int64) any // the document of an estimate; nil if the wire has none
 }
 
@@ -37,10 +38,9 @@ type stream interface {
 
 // inbound is a request before it is read.
 type inbound struct {
-	desk   *desk   // with the body on it
-	memory *memory // of the session; nil if there is none
-	model  string  // from the path, where the wire has it there
-	stream bool    // likewise
+	body   []byte
+	model  string // from the path, where the wire has it there
+	stream bool   // likewise
 	query  url.Values
 }
 
@@ -48,19 +48,27 @@ type inbound struct {
 // form of the answer depends on.
 type question struct {
 	req     model.Request
-	asked   string   // the model as the agent named it, which answers repeat
-	stream  bool     // the answer is wanted as events
-	list    bool     // Gemini: as one JSON list of them
-	usage   bool     // Chat: counts are wanted at the end of a stream
-	stop    []string // the answer ends before any of these
-	leftOut []string // fields and kinds that the gateway knows no place for
-	// tools holds the namespace and name of those tools that the model knows by
-	// another name than the agent.
-	tools map[string]spacedName
+	asked   string    // the model as the agent named it, which answers repeat
+	stream  bool      // the answer is wanted as events
+	list    bool      // Gemini: as one JSON list of them
+	usage   bool      // Chat: counts are wanted at the end of a stream
+	stop    []string  // the answer ends before any of these
+	leftOut []LeftOut // what the translated request has no place for
+	body    node      // as it was read
+	// passage is the same in the agent's words, nil if only the translation can be
+	// sent; taken is what was taken out of it.
+	passage *model.Passage
+	taken   []LeftOut
+	// tools holds those tools, by the name that the model knows, whose calls the
+	// agent takes in another form.
+	tools map[string]agentTool
 }
 
-// spacedName is a tool's name within a namespace, as Responses has them.
-type spacedName struct{ space, name string }
+// agentTool is a tool of Responses as the agent knows it.
+type agentTool struct {
+	space, name string // its namespace, "" if it has none
+	kind        string // custom or tool_search; "" for a function
+}
 
 // head identifies an answer.
 type head struct {

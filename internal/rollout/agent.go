@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -48,6 +49,44 @@ type AgentReport struct {
 	Usage   trajectory.Usage // of calls that went past the client
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
 	Notes   []string         // what a reader of the outcome should know
+	LeftOut []trajectory.LeftOut
+}
+
+// A ToolError says that an agent worked without tools of its own: the model was not
+// told of them, so that what the agent did says nothing about the skill.
+type ToolError struct {
+	Task  string
+	Tools []trajectory.LeftOut
+}
+
+func (e *ToolError) Error() string {
+	var names []string
+	for _, l := range e.Tools {
+		names = append(names, l.String())
+	}
+	return fmt.Sprintf("task %s: the agent offers its model what cannot be told to this one: %s; it would work without, so nothing is measured: "+
+		"use a model whose provider speaks the agent's protocol, switch these tools off in the agent, or let it use its own endpoint with agent.gateway=false",
+		e.Task, strings.Join(names, ", "))
+}
+
+// lacking returns the tools of its own that an agent had to do without.
+func lacking(list []trajectory.LeftOut) []trajectory.LeftOut {
+	var tools []trajectory.LeftOut
+	for _, l := range list {
+		if l.Kind == trajectory.ClientTool {
+			tools = append(tools, l)
+		}
+	}
+	return tools
+}
+
+// told are the words for what was left out.
+func told(list []trajectory.LeftOut) string {
+	var words []string
+	for _, l := range list {
+		words = append(words, l.String()+" ("+l.Kind+")")
+	}
+	return strings.Join(words, ", ")
 }
 
 // Recorder makes durable steps; *caller.Caller is one.
@@ -105,6 +144,8 @@ type left struct {
 	Written  []string          `json:"written,omitempty"`
 	Served   string            `json:"served,omitempty"`
 
+	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
+
 	digest string // of all this, of the task and of what both depend on
 }
 
@@ -115,13 +156,16 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
+	if len(did.LeftOut) > 0 {
+		did.Notes = append(did.Notes, "its model did not get all of its requests: "+told(did.LeftOut)+" left out")
+	}
 	for _, note := range did.Notes {
 		if _, told := a.noted.LoadOrStore(note, true); !told {
 			a.Warn(errors.New("agent: " + note))
 		}
 	}
 	out := trajectory.Outcome{
-		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served,
+		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, LeftOut: did.LeftOut,
 	}
 	if did.Failure != "" {
 		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
@@ -218,8 +262,12 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	r, err := a.Agent.Work(ctx, AgentJob{
 		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
-	if left := a.leave(key, ws, redact.NewExact(keys...), err != nil); left != nil && err == nil {
+	tools := lacking(r.LeftOut)
+	if left := a.leave(key, ws, redact.NewExact(keys...), err != nil || tools != nil); left != nil && err == nil {
 		err = left
+	}
+	if tools != nil {
+		return left{}, &ToolError{Task: t.ID, Tools: tools}
 	}
 	if err != nil {
 		if text := err.Error(); a.Hide.Has(text) {
@@ -227,7 +275,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		}
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	return left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written}, nil
+	return left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}, nil
 }
 
 // leave is called when the agent has ended, and moves what it left into the run: its

@@ -177,7 +177,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	var session *gateway.Handle
 	if r.gateway != nil {
 		var err error
-		if session, err = r.open(&j, gateway.Session{Client: own, Retried: true}); err != nil {
+		if session, err = r.open(&j, gateway.Session{Client: own, Hosted: r.config.HostedTools, Retried: true}); err != nil {
 			return rollout.AgentReport{}, err
 		}
 		defer session.Close()

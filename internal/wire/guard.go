@@ -26,13 +26,23 @@ type guarded struct {
 	renewed *renewed // nil: no credential changes
 }
 
+// Passes implements model.Passer.
+func (g *guarded) Passes(wire string) bool { return model.Passes(g.Client, wire) }
+
 // Generate implements model.Client.
 func (g *guarded) Generate(ctx context.Context, req model.Request) (resp model.Response, err error) {
+	var v *veil
+	if req.Passage != nil {
+		req.Passage, v = g.veiled(req.Passage)
+	}
 	resp, err = g.Client.Generate(ctx, req)
 	if g.renewed != nil {
 		err = clean(g.renewed.known(), &resp, err)
 	}
 	err = clean(g.hide, &resp, err)
+	if v != nil && err == nil {
+		err = v.end()
+	}
 	return resp, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -58,4 +59,44 @@ func TestRenewedTokensAreKeptOutOfAnswers(t *testing.T) {
 			t.Errorf("the failure is %v", err)
 		}
 	}
+}
+
+// repeating hands an answer over that repeats a key, in pieces.
+type repeating struct{ pieces []string }
+
+func (repeating) Passes(string) bool { return true }
+
+func (r repeating) Generate(_ context.Context, req model.Request) (model.Response, error) {
+	for _, piece := range r.pieces {
+		if _, err := req.Passage.Write("text/event-stream", []byte(piece)); err != nil {
+			return model.Response{}, err
+		}
+	}
+	return model.Response{Text: "a"}, nil
+}
+
+// What passes holds no credentials either, and arrives line by line.
+func TestPassagesHoldNoKeys(t *testing.T) {
+	t.Parallel()
+	const key = "sk-the-true-key-of-the-vendor"
+	r := &guarded{Client: repeating{[]string{"data: you", "r key is sk-the-true-", "key-of-the-vendor\n\ndata: ", "x", "\n\nend"}}, hide: redact.NewExact(key)}
+	var got []string
+	p := &model.Passage{Wire: "chat", Reply: func(kind string) io.Writer {
+		got = append(got, kind)
+		return writer(func(b []byte) { got = append(got, string(b)) })
+	}}
+	if _, err := r.Generate(t.Context(), model.Request{Passage: p}); err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.Join(got, "|")
+	if strings.Contains(whole, key) || !strings.HasPrefix(whole, "text/event-stream|data: your key is ") || !strings.HasSuffix(whole, "|data: x\n\n|end") || !p.Begun() {
+		t.Errorf("%q", got)
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(b []byte) (int, error) {
+	w(b)
+	return len(b), nil
 }

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
@@ -64,13 +62,14 @@ func (r *AgentRunner) prove(ctx context.Context, job rollout.AgentJob, path stri
 	script := proof.NewScript(expect)
 	j := r.job(job, script)
 	j.SkillName = ""
-	left := &leftOut{}
+	left := func() []gateway.LeftOut { return nil }
 	if r.gateway != nil {
-		session, err := r.open(&j, gateway.Session{Client: script, Observe: left.observe})
+		session, err := r.open(&j, gateway.Session{Client: script})
 		if err != nil {
 			return proof.Result{}, err
 		}
 		defer session.Close()
+		left = session.LeftOut
 	}
 	rep, err := r.agent.Run(ctx, j)
 	if errors.Is(err, agent.ErrNoEndpoint) {
@@ -79,7 +78,7 @@ func (r *AgentRunner) prove(ctx context.Context, job rollout.AgentJob, path stri
 	if err != nil {
 		return proof.Result{}, err
 	}
-	return script.Judge(seen(rep, job.Dir, left.list())), nil
+	return script.Judge(seen(rep, job.Dir, gateway.Whats(left()))), nil
 }
 
 // seen is a report as a proof reads it.
@@ -109,27 +108,4 @@ func small(dir, name string) (string, bool) {
 	}
 	data, err := fs.ReadFile(root.FS(), name)
 	return string(data), err == nil
-}
-
-// leftOut collects what had no place on the way from an agent to its model. It is safe
-// for concurrent use.
-type leftOut struct {
-	mu    sync.Mutex
-	names []string
-}
-
-func (l *leftOut) observe(e gateway.Exchange) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, name := range e.LeftOut {
-		if !slices.Contains(l.names, name) {
-			l.names = append(l.names, name)
-		}
-	}
-}
-
-func (l *leftOut) list() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.names)
 }

@@ -33,6 +33,9 @@ type watched struct {
 	over     *caller.TaskLimitError // the first limit of the task that was met
 }
 
+// Passes implements model.Passer.
+func (w *watched) Passes(wire string) bool { return model.Passes(w.Client, wire) }
+
 // Generate implements model.Client.
 func (w *watched) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	resp, err := w.Client.Generate(ctx, req)
@@ -63,6 +66,9 @@ func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.Agen
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage, Notes: rep.Notes}
+	if session != nil {
+		out.LeftOut = session.LeftOut()
+	}
 	if w.calls == 0 {
 		out.Usage = rep.Usage
 		if !rep.UsageKnown {

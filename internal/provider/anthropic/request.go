@@ -102,7 +102,7 @@ func (c *Client) request(req model.Request) (*wireRequest, error) {
 		c.structure(w, *req.Schema)
 	}
 	if !c.o.NoCache {
-		w.mark()
+		w.mark(len(req.Tools) > 0)
 	}
 	return w, nil
 }
@@ -238,17 +238,28 @@ func freeName(wish string, tools []wireTool) string {
 }
 
 // mark sets the ends of what the server shall keep, in the order in which a
-// prompt is read: the last tool, the last system text, the last message but one.
-// Of these the first two are the same for all tasks of a batch, the third for
-// all turns of a conversation. The protocol allows four.
-func (w *wireRequest) mark() {
+// prompt is read: the last tool, the last system text, and places in the
+// conversation. Of these the first two are the same for all tasks of a batch. A
+// chat may be asked the same once more with another last message: its last message
+// but one is marked. A loop of calls and results goes on from all that it has sent:
+// its last message is marked, which the next request reads, and the one that the
+// request before this one ended with, which is found by that however many blocks
+// have come since. The protocol allows four.
+func (w *wireRequest) mark(loop bool) {
 	if n := len(w.Tools); n > 0 {
 		w.Tools[n-1].CacheControl = ephemeral()
 	}
 	if n := len(w.System); n > 0 {
 		w.System[n-1].CacheControl = ephemeral()
 	}
-	if n := len(w.Messages); n > 1 {
+	n := len(w.Messages)
+	switch {
+	case loop:
+		markLast(w.Messages[n-1].Content)
+		if n > 2 {
+			markLast(w.Messages[n-3].Content)
+		}
+	case n > 1:
 		markLast(w.Messages[n-2].Content)
 	}
 }

@@ -16,22 +16,22 @@ import (
 )
 
 // stream makes a request whose answer comes as events.
-func (c *Client) stream(ctx context.Context, tags model.Tags, body []byte, answer string) (model.Response, error) {
+func (c *Client) stream(ctx context.Context, e errand) (model.Response, error) {
 	within, watch := header.NewWatch(ctx, c.o.Idle)
 	defer watch.Stop()
-	res, err := c.send(within, tags, body)
+	res, err := c.send(within, e)
 	if err != nil {
 		return model.Response{}, err
 	}
 	res.Body = watch.Body(res.Body)
 	defer func() { _ = res.Body.Close() }() // read to its end or given up: its error changes nothing
-	r, events := header.Sniff(res.Body)
+	r, events := header.Sniff(e.passage.Through(res.Body, res.Header.Get("Content-Type")))
 	res.Body = reader{r, res.Body}
 	var out model.Response
 	if events {
-		out, err = c.events(ctx, res, answer)
+		out, err = c.events(ctx, res, e.answer)
 	} else {
-		out, err = c.document(ctx, res, answer)
+		out, err = c.document(ctx, res, e.answer)
 	}
 	if idle := watch.Idle(); err != nil && idle != nil && ctx.Err() == nil {
 		return model.Response{}, c.server.Fault(model.Timeout, res.StatusCode, idle)

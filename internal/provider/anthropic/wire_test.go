@@ -349,15 +349,22 @@ func TestBreakpoints(t *testing.T) {
 			{Role: model.User, Content: "u2"},
 		},
 	}
-	got := bodyOf(t, Options{}, req)
+	const system = `"system":[{"type":"text","text":"s1"},{"type":"text","text":"s2","cache_control":{"type":"ephemeral"}}],`
 	want := decoded(t, `{"model":"m","max_tokens":16000,
-		"tools":[{"name":"a","input_schema":{"type":"object"}},{"name":"b","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],
-		"system":[{"type":"text","text":"s1"},{"type":"text","text":"s2","cache_control":{"type":"ephemeral"}}],
+		"tools":[{"name":"a","input_schema":{"type":"object"}},{"name":"b","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],`+system+`
+		"messages":[{"role":"user","content":[{"type":"text","text":"u1","cache_control":{"type":"ephemeral"}}]},
+			{"role":"assistant","content":[{"type":"text","text":"a1"},{"type":"thinking","thinking":"","signature":"s"}]},
+			{"role":"user","content":[{"type":"text","text":"u2","cache_control":{"type":"ephemeral"}}]}]}`)
+	if diff := cmp.Diff(want, bodyOf(t, Options{}, req)); diff != "" {
+		t.Errorf("a loop (-want +got):\n%s", diff)
+	}
+	req.Tools = nil
+	want = decoded(t, `{"model":"m","max_tokens":16000,`+system+`
 		"messages":[{"role":"user","content":[{"type":"text","text":"u1"}]},
 			{"role":"assistant","content":[{"type":"text","text":"a1","cache_control":{"type":"ephemeral"}},{"type":"thinking","thinking":"","signature":"s"}]},
 			{"role":"user","content":[{"type":"text","text":"u2"}]}]}`)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, bodyOf(t, Options{}, req)); diff != "" {
+		t.Errorf("a chat (-want +got):\n%s", diff)
 	}
 }
 

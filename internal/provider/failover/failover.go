@@ -129,11 +129,23 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// Passes implements model.Passer: any endpoint may be asked.
+func (c *Client) Passes(wire string) bool {
+	for _, e := range c.opts.Endpoints {
+		if !model.Passes(e.Client, wire) {
+			return false
+		}
+	}
+	return true
+}
+
 // Generate implements model.Client. It asks each endpoint that is well once at
 // most, in turn, until one answers. A failure that may pass goes to the next
 // endpoint; so does Auth, Credit, Certificate or NotFound, after which that
 // endpoint is asked no more. Any other failure is returned at once: the next endpoint would say the
 // same.
+//
+// An answer whose beginning was handed over is asked for nowhere else.
 //
 // When none answers, the last failure is returned, and its RetryAfter says when
 // the first endpoint will have rested. The Pause of an answer is 0 as long as
@@ -153,7 +165,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 			resp.Pause = c.answered(i, resp.Pause)
 			return resp, nil
 		}
-		if ctx.Err() != nil || !errors.As(err, &last) {
+		if ctx.Err() != nil || !errors.As(err, &last) || req.Passage.Begun() {
 			return resp, err
 		}
 		switch code := last.Code; {

@@ -105,6 +105,7 @@ type Client struct {
 	headers *header.Set
 	base    http.RoundTripper
 	http    *http.Client // over base
+	root    string       // the base URL without its query
 	query   string       // of the base URL
 	o       Options
 }
@@ -135,6 +136,7 @@ func New(o Options) (*Client, error) {
 		o:       o,
 	}
 	base.RawQuery = ""
+	c.root = base.String()
 	if c.o.Idle == 0 {
 		c.o.Idle = DefaultIdle
 	}
@@ -178,6 +180,9 @@ func (c *Client) newAPI(base string) (*genai.Client, error) {
 // left out, since the protocol refuses it. Of the seed the lower 31 bits are
 // sent: the protocol has no more.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	if p := req.Passage; p != nil && c.Passes(p.Wire) {
+		return c.pass(ctx, req)
+	}
 	r, err := c.request(req)
 	if err != nil {
 		return model.Response{}, c.server.Fault(model.BadRequest, 0, c.server.Clean(fmt.Errorf("encode request: %w", err)))

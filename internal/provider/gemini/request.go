@@ -19,6 +19,8 @@ type request struct {
 	config   *genai.GenerateContentConfig
 	tags     model.Tags
 	ids      *ids
+	passage  *model.Passage // nil: the request is our own
+	body     []byte         // of a passage
 }
 
 // request puts req into the protocol's form.

@@ -26,7 +26,12 @@ type exchangeKey struct{}
 // send returns a response whose status is good and whose body is unread.
 func (c *Client) send(ctx context.Context, r *request) (*http.Response, error) {
 	x := &exchange{tags: r.tags}
-	err := c.through(context.WithValue(ctx, exchangeKey{}, x), r)
+	var err error
+	if r.passage != nil {
+		x.res, x.err = c.post(ctx, r)
+	} else {
+		err = c.through(context.WithValue(ctx, exchangeKey{}, x), r)
+	}
 	switch {
 	case x.err != nil:
 		return nil, c.server.Unsent(ctx, x.err)
@@ -139,7 +144,7 @@ func (c *Client) stream(ctx context.Context, req *request) (model.Response, erro
 	if err != nil {
 		return model.Response{}, err
 	}
-	body := watch.Body(res.Body)
+	body := req.passage.Through(watch.Body(res.Body), res.Header.Get("Content-Type"))
 	defer func() { _ = body.Close() }() // read to its end or given up: its error changes nothing
 	r, events := header.Sniff(body)
 	res.Body = io.NopCloser(r)

@@ -160,3 +160,20 @@ func (s *Set) Secrets() []string {
 	}
 	return secrets
 }
+
+// Carry puts those headers onto h that go along with a request in the words of
+// whoever asks. What is there already stays; that of a list is joined. The nil
+// Passage has none.
+func Carry(h http.Header, p *model.Passage) {
+	if p == nil {
+		return
+	}
+	for name, values := range p.Header {
+		switch {
+		case h[name] == nil:
+			h[name] = values
+		case strings.HasSuffix(name, "-Beta"):
+			h[name] = []string{strings.Join(append(slices.Clone(h[name]), values...), ",")}
+		}
+	}
+}

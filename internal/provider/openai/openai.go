@@ -50,6 +50,7 @@ type Client struct {
 	routes    routes
 	schema    schemaForm
 	warn      func(string)
+	strange   strange
 	transport http.RoundTripper
 
 	apiKey string      // for the header of Azure, else ""
@@ -129,6 +130,13 @@ func (c *Client) newAPI(bearer string) sdk.Client {
 // Generate implements model.Client. An answer without text is returned with
 // Text ""; a refusal's words stand in Text.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	if p := req.Passage; p != nil && c.Passes(p.Wire) {
+		resp, err := c.pass(ctx, &req)
+		if !c.elsewhere(&req, err) {
+			return resp, err
+		}
+	}
+	req.Passage = nil
 	if req.Schema != nil && c.schema.get() != SchemaNone {
 		return c.structured(ctx, &req)
 	}

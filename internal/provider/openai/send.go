@@ -29,10 +29,10 @@ func (c *Client) send(ctx context.Context, req *model.Request, endpoint string, 
 	if err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)
 	}
-	if c.stream {
+	if c.streams(req) {
 		return c.sendStream(ctx, req, path, body, p)
 	}
-	res, err := c.post(ctx, path, body, req.Tags)
+	res, err := c.post(ctx, path, body, req)
 	if err != nil {
 		return model.Response{}, c.failure(ctx, res, err)
 	}
@@ -42,13 +42,13 @@ func (c *Client) send(ctx context.Context, req *model.Request, endpoint string, 
 
 // post sends a body. The response of a refused request is returned beside the
 // error.
-func (c *Client) post(ctx context.Context, path string, body []byte, tags model.Tags) (*http.Response, error) {
+func (c *Client) post(ctx context.Context, path string, body []byte, req *model.Request) (*http.Response, error) {
 	credential, err := c.credential(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var res *http.Response
-	err = c.api.Post(ctx, path, body, &res, option.WithMiddleware(c.dress(body, tags, credential)))
+	err = c.api.Post(ctx, path, body, &res, option.WithMiddleware(c.dress(body, req, credential)))
 	if res != nil && res.StatusCode == http.StatusUnauthorized {
 		c.tokens.forget(credential.value)
 	}
@@ -69,7 +69,18 @@ func (c *Client) readWhole(ctx context.Context, res *http.Response, req *model.R
 		return model.Response{}, c.misread(res.StatusCode, body, err)
 	}
 	resp.Pause = header.Pause(res.Header, resp.Usage.Input+resp.Usage.Output)
-	return resp, nil
+	if req.Passage != nil {
+		_, err = req.Passage.Write(res.Header.Get("Content-Type"), body)
+	}
+	return resp, err
+}
+
+// streams reports whether the answer is asked for as events.
+func (c *Client) streams(req *model.Request) bool {
+	if req.Passage != nil {
+		return req.Passage.Stream
+	}
+	return c.stream
 }
 
 // sendStream asks for a stream and reads it to its end. Only silence after the
@@ -77,7 +88,7 @@ func (c *Client) readWhole(ctx context.Context, res *http.Response, req *model.R
 func (c *Client) sendStream(ctx context.Context, req *model.Request, path string, body []byte, p protocol) (model.Response, error) {
 	within, watch := header.NewWatch(ctx, c.idle)
 	defer watch.Stop()
-	res, err := c.post(within, path, body, req.Tags)
+	res, err := c.post(within, path, body, req)
 	if err != nil {
 		return model.Response{}, c.failure(ctx, res, err)
 	}
@@ -87,6 +98,7 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 	if res.StatusCode >= http.StatusMultipleChoices || strings.Contains(res.Header.Get("Content-Type"), "json") {
 		return c.readWhole(ctx, res, req, p)
 	}
+	res.Body = req.Passage.Through(res.Body, res.Header.Get("Content-Type"))
 	events := ssestream.NewDecoder(res)
 	resp, err := p.streamed(c, res, events, req)
 	silence := watch.Idle()
@@ -120,16 +132,17 @@ func drain(body io.Reader, watch *header.Watch) {
 // the machine, which is nobody's business, and are a quarter of a small request.
 // The SDK also hides from net/http that the body lies in memory; where that is
 // known, headers and body leave in one write.
-func (c *Client) dress(body []byte, tags model.Tags, cred credential) option.Middleware {
+func (c *Client) dress(body []byte, req *model.Request, cred credential) option.Middleware {
 	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if cred.value != "" {
 			r.Header[cred.header] = []string{cred.prefix + cred.value}
 		}
-		kept, err := c.headers.Dress(r.Header, tags, "Accept", "Authorization", azureKeyHeader, "Content-Type")
+		kept, err := c.headers.Dress(r.Header, req.Tags, "Accept", "Authorization", azureKeyHeader, "Content-Type")
 		if err != nil {
 			return nil, err
 		}
+		header.Carry(kept, req.Passage)
 		r.Header = kept
 		res, err := next(r)
 		if err != nil {
