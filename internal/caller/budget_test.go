@@ -157,12 +157,12 @@ func TestReserve(t *testing.T) {
 	if n, _ := until("free"); n != 2 {
 		t.Errorf("%d calls, want the 2 that were kept", n)
 	}
-	// At most half is kept.
+	// What the end takes is kept, whatever is left for the rest.
 	b.Reserve(map[string]caller.Amount{model.Target: {Nano: 1e12, Calls: 1000}})
 	err = b.Affords(nil)
 	var over *caller.BudgetError
-	if !errors.As(err, &over) || over.Kept != 0.05 {
-		t.Errorf("%v, want half of the ceiling kept", err)
+	if !errors.As(err, &over) || over.Kept != 0.10 {
+		t.Errorf("%v, want the whole ceiling kept", err)
 	}
 }
 

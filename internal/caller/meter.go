@@ -246,10 +246,6 @@ func (a *account) room(need Amount) error {
 	return nil
 }
 
-// maxKept is the largest share of a ceiling that is kept for the end: a run whose
-// ceiling hardly pays for its test would learn nothing otherwise.
-const maxKept = 0.5
-
 func (a *account) fits(what string, used, of, kept, need float64) error {
 	kept = a.keptOf(kept, of)
 	if left := of - kept - used; left <= 0 || need > left {
@@ -267,12 +263,11 @@ func (a *account) keptOf(kept, of float64) float64 {
 	if a.share > 0 {
 		return a.share * of
 	}
-	return min(kept, of*maxKept)
+	return min(kept, of)
 }
 
-// Reserve keeps an amount of each role back from now on, at most half of each
-// ceiling: calls are refused as if the ceilings were lower by it. Nil gives all
-// of it free.
+// Reserve keeps an amount of each role back from now on: calls are refused as if
+// the ceilings were lower by it. Nil gives all of it free.
 func (c *Caller) Reserve(byRole map[string]Amount) {
 	m := c.meter
 	m.mu.Lock()

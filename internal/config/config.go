@@ -237,7 +237,7 @@ type Limits struct {
 	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`
 	Time        *Duration `key:"time" doc:"stop after this long; counted anew in every session, a resumed run begins at 0; null = none" min:"1ms"`
 	// Reserve is "auto", "none" or a share of the ceilings from 0 to 0.5.
-	Reserve string     `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured, at most half), none, or a share of each ceiling from 0 to 0.5"`
+	Reserve string     `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured), none, or a share of each ceiling from 0 to 0.5"`
 	Roles   RoleLimits `key:"roles" doc:"ceilings of single roles, besides those of the run"`
 }
 
