@@ -148,6 +148,10 @@ type Response struct {
 	Model       string           `json:"model,omitempty"`       // as the server named it
 	Fingerprint string           `json:"fingerprint,omitempty"` // system fingerprint, if any
 
+	// CostUSD is what the provider says that the call cost, nil if it does not say. It
+	// is no part of the answer.
+	CostUSD *float64 `json:"-"`
+
 	// Pause is how long the server asks to wait before the next request, since
 	// what it grants is used up; 0 = not at all. It is no part of the answer.
 	Pause time.Duration `json:"-"`
