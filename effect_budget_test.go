@@ -25,7 +25,7 @@ func judgeIsLimited(t *testing.T, key, to string) {
 	}
 	cfg, err := skillopt.LoadConfig("", "tasks.path=testdata/guarantee/tasks.jsonl", "train.epochs=1", "eval.test=false", "gate.mode=off",
 		"tasks.checks=[{type: llm-rubric, criteria: [{text: It is good.}]}]", "run.dir="+t.TempDir(),
-		"models.judge={provider: openai, model: j}", "prices={j: {input: 1, output: 1}}", "limits.roles.judge."+key+"="+to)
+		"models.judge={provider: openai, model: j}", "prices={j: {input: 1, output: 1, max_output: 20}}", "limits.roles.judge."+key+"="+to)
 	if err != nil {
 		t.Fatal(err)
 	}

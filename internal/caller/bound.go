@@ -27,9 +27,6 @@ const (
 // the limit of its output. known is false when nothing limits the output.
 func (r *role) most(req *model.Request) (u journal.Usage, known bool) {
 	u.Input = min(inputBound(req)+r.hidden.Load(), maxSane)
-	if r.MaxInput > 0 {
-		u.Input = min(u.Input, r.MaxInput)
-	}
 	u.Output = r.outputBound(req.MaxTokens)
 	return u, u.Output > 0
 }

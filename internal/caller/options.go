@@ -81,9 +81,8 @@ type Role struct {
 	Timeout  time.Duration  // of one attempt; it passing is transient; 0 = none
 	Price    *Price         // nil = costs are not known
 
-	// MaxInput and MaxOutput are the most tokens that the model can take and give,
-	// as far as that is known; 0 = it is not. What a request sets goes before.
-	MaxInput  int64
+	// MaxOutput is the most tokens that the model can give, as far as that is known;
+	// 0 = it is not. A request that asks for less is held to that.
 	MaxOutput int64
 
 	// Patient says that somebody answers in their own time, at no cost that is
