@@ -128,16 +128,20 @@ func (t Table) Over(below Table) Table {
 // Find returns the price of a model that the named provider serves. The longest
 // name that matches wins, of equal ones the one set last; a price of the user
 // goes before all of the table. A name matches itself, and itself with a date
-// behind it (gpt-4o-2024-08-06), but no other model of its family. Whoever asks
+// behind it (gpt-4o-2024-08-06), but no other model of its family. A price of the
+// user without a limit of replies has that of the table. Whoever asks
 // a server at another address than the provider's own must not ask for its
 // price.
 func (t Table) Find(provider, model string) (Price, Entry, bool) {
 	model = strings.ToLower(strings.TrimPrefix(model, "models/"))
+	listed, known := longest(t.rows, provider, model)
 	if e, ok := longest(t.own, "", model); ok {
+		if e.MaxOutput == 0 {
+			e.MaxOutput = listed.MaxOutput
+		}
 		return e.Price, e, true
 	}
-	e, ok := longest(t.rows, provider, model)
-	return e.Price, e, ok
+	return listed.Price, listed, known
 }
 
 // Entries returns all prices, those of the user first.
