@@ -266,7 +266,7 @@ func (g *Gateway) observe(e gateway.Exchange, tell func(Exchange)) {
 	if e.Response.Model != "" {
 		out.Model = e.Response.Model
 	}
-	if usd, known := g.price.USD(e.Response.Usage); known && e.Err == nil && !g.built.Simulated {
+	if usd, known := g.price.USD(e.Response.Usage); known && e.Response.Usage.Input > 0 && e.Err == nil && !g.built.Simulated { // 0 is not what was used: nobody said
 		out.CostUSD = &usd
 	}
 	if e.Err != nil {
