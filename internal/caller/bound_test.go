@@ -188,3 +188,24 @@ func TestACeilingOverWhatNobodyCounted(t *testing.T) {
 		t.Errorf("over a call that nobody counted: %v", err)
 	}
 }
+
+// What the provider says that a call cost goes before the prices, if it can be true.
+func TestTheProvidersOwnCostCounts(t *testing.T) {
+	t.Parallel()
+	const byPrice = 10_000_000
+	for _, tt := range []struct {
+		said float64
+		want int64
+	}{{0.0123, 12_300_000}, {0, 0}, {-1, byPrice}, {math.NaN(), byPrice}, {math.Inf(1), byPrice}} {
+		client := modeltest.New(func(context.Context, int, model.Request) (model.Response, error) {
+			return model.Response{Text: "yes", Finish: model.FinishStop, Usage: trajectory.Usage{Input: 700, Output: 300}, CostUSD: &tt.said}, nil
+		})
+		b := setup(t, client, priceAll)
+		if _, err := b.do(ask("k", "q")); err != nil {
+			t.Fatal(err)
+		}
+		if sum := b.Stats().Sum; sum.CostNano != tt.want || sum.Unknown != 0 {
+			t.Errorf("said $%v: counted %d, want %d", tt.said, sum.CostNano, tt.want)
+		}
+	}
+}

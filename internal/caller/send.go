@@ -140,7 +140,6 @@ func (a *answer) price(r *role, e *errand) {
 	case said != nil && *said >= 0 && *said < maxCost:
 		nano := int64(math.Ceil(1e9 * *said))
 		a.spend.Cost = &nano
-		a.spend.Estimate = a.spend.Estimate && a.spend.Usage == (journal.Usage{})
 	case !a.spend.Estimate:
 		a.spend.Cost = r.Price.nano(a.spend.Usage)
 	case a.spend.Usage != (journal.Usage{}):
