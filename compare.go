@@ -75,10 +75,11 @@ type Comparison struct {
 	ByTask     []TaskDifference `json:"by_task"`              // in the order of the tasks
 	Unmeasured []string         `json:"unmeasured,omitempty"` // tasks left out of both arms
 
-	Calls   CallSummary  `json:"calls"`
-	Tokens  TokenSummary `json:"tokens"`
-	CostUSD *float64     `json:"cost_usd"`
-	WallS   float64      `json:"wall_s"`
+	Calls   CallSummary   `json:"calls"`
+	Tokens  TokenSummary  `json:"tokens"`
+	CostUSD *float64      `json:"cost_usd"`
+	Unknown *UnknownUsage `json:"usage_unknown,omitempty"` // what of tokens and cost is an estimate
+	WallS   float64       `json:"wall_s"`
 }
 
 // ComparedSkill is one of the two skills and its scores over the pairs.
@@ -210,7 +211,7 @@ func (c *comparison) run(ctx context.Context, r *run.Run) (*Comparison, error) {
 	}
 	var sum Summary
 	w.account(&sum)
-	result.Calls, result.Tokens, result.CostUSD, result.WallS = sum.Calls, sum.Tokens, sum.CostUSD, s.now().Sub(began).Seconds()
+	result.Calls, result.Tokens, result.CostUSD, result.Unknown, result.WallS = sum.Calls, sum.Tokens, sum.CostUSD, sum.Unknown, s.now().Sub(began).Seconds()
 	if werr := c.write(r, result, err); werr != nil {
 		return nil, errors.Join(err, werr)
 	}

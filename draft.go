@@ -32,19 +32,20 @@ type DraftRequest struct {
 
 // Drafted is what a draft came to.
 type Drafted struct {
-	RunDir    string       `json:"run_dir"` // its record
-	Simulated bool         `json:"simulated"`
-	Asked     int          `json:"asked"`
-	Kept      int          `json:"kept"`
-	Doubtful  int          `json:"doubtful"` // kept, with something for a reviewer to look at
-	Fell      []Fallen     `json:"fell,omitempty"`
-	Files     []string     `json:"files"`             // of the skill, that tasks were drafted from
-	Skipped   []string     `json:"skipped,omitempty"` // files of the skill that were left out, and why
-	Recorded  int          `json:"recorded"`          // calls that the record answered
-	Calls     CallSummary  `json:"calls"`
-	Tokens    TokenSummary `json:"tokens"`
-	CostUSD   *float64     `json:"cost_usd"`
-	WallS     float64      `json:"wall_s"`
+	RunDir    string        `json:"run_dir"` // its record
+	Simulated bool          `json:"simulated"`
+	Asked     int           `json:"asked"`
+	Kept      int           `json:"kept"`
+	Doubtful  int           `json:"doubtful"` // kept, with something for a reviewer to look at
+	Fell      []Fallen      `json:"fell,omitempty"`
+	Files     []string      `json:"files"`             // of the skill, that tasks were drafted from
+	Skipped   []string      `json:"skipped,omitempty"` // files of the skill that were left out, and why
+	Recorded  int           `json:"recorded"`          // calls that the record answered
+	Calls     CallSummary   `json:"calls"`
+	Tokens    TokenSummary  `json:"tokens"`
+	CostUSD   *float64      `json:"cost_usd"`
+	Unknown   *UnknownUsage `json:"usage_unknown,omitempty"` // what of tokens and cost is an estimate
+	WallS     float64       `json:"wall_s"`
 
 	// Tasks are the lines of a task file; each says reviewed: false.
 	Tasks []byte `json:"-"`
@@ -166,7 +167,7 @@ func (s *setup) draft(ctx context.Context, r *run.Run, m draft.Material, req Dra
 	}
 	var sum Summary
 	w.account(&sum)
-	d.Calls, d.Tokens, d.CostUSD, d.WallS = sum.Calls, sum.Tokens, sum.CostUSD, s.now().Sub(began).Seconds()
+	d.Calls, d.Tokens, d.CostUSD, d.Unknown, d.WallS = sum.Calls, sum.Tokens, sum.CostUSD, sum.Unknown, s.now().Sub(began).Seconds()
 	w.events(event.RunDone{Status: "completed", WallS: d.WallS})
 	return d, errors.Join(r.WriteFile("tasks.jsonl", d.Tasks), r.WriteJSON("fell.json", result.Fell), r.SetStatus("completed"))
 }

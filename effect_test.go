@@ -232,16 +232,17 @@ func stageEffects() map[string]effect {
 }
 
 func limitEffects() map[string]effect {
-	priced := []string{"prices={m: {input: 1, output: 1}}"}
+	priced := []string{"prices={m: {input: 1, output: 1, max_output: 200}}"}
 	all := map[string]effect{
 		"limits.reserve":     {base: []string{"limits.calls=70"}, scene: scene{stops: true}, to: "none", see: func(s sight) any { return s.sum.Calls.Total }},
 		"limits.concurrency": {scene: scene{latency: time.Millisecond}, to: "1", see: func(s sight) any { return s.peak > 1 }},
 		"limits.patience":    {scene: scene{broken: true}, base: []string{"limits.patience=100ms"}, to: "20ms", see: func(s sight) any { return strings.Contains(s.err.Error(), "limits.patience is 100ms") }},
 		"limits.usd":         {base: priced, to: "0.0001", see: status},
-		"limits.tokens":      {to: "100", see: status},
+		"limits.tokens":      {base: priced, to: "100", see: status},
 		"limits.calls":       {to: "20", see: status},
 		"limits.time":        {to: "1ms", see: status},
 		"prices":             {to: strings.TrimPrefix(priced[0], "prices="), see: func(s sight) any { return s.sum.CostUSD != nil }},
+		"price_file":         {test: priceFileHasAnEffect},
 		"cache.dir":          {base: []string{"models.target.temperature=0", "models.optimizer.temperature=0"}, scene: scene{twice: true}, to: "${DIR}/cache", see: func(s sight) any { return len(s.requests) }},
 	}
 	// A ceiling of a role stops the run, and says whose it is.
@@ -276,6 +277,23 @@ func extendsHasAnEffect(t *testing.T) {
 	cfg, err := skillopt.LoadConfig(dir)
 	if err != nil || cfg.Train.Epochs != 9 {
 		t.Errorf("train.epochs = %d, %v; want that of the file below", cfg.Train.Epochs, err)
+	}
+}
+
+// priceFileHasAnEffect: a ceiling of money needs prices, which a file may bring.
+func priceFileHasAnEffect(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "prices.csv")
+	rows := "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,max_input,max_output,as_of,source\n" +
+		"openai,gpt-next,1,,,2,,,,,,,,1000,2026-11-01,https://prices.example\n"
+	if err := os.WriteFile(table, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sets := []string{"models.target={provider: openai, model: gpt-next}", "limits.usd=1"}
+	if _, err := skillopt.LoadConfig("", sets...); err == nil || !strings.Contains(err.Error(), "price_file") {
+		t.Errorf("without a price: %v", err)
+	}
+	if _, err := skillopt.LoadConfig("", append(sets, "price_file="+table)...); err != nil {
+		t.Errorf("with a price: %v", err)
 	}
 }
 

@@ -29,6 +29,7 @@ type Evaluation struct {
 	Calls   CallSummary           `json:"calls"`
 	Tokens  TokenSummary          `json:"tokens"`
 	CostUSD *float64              `json:"cost_usd"`
+	Unknown *UnknownUsage         `json:"usage_unknown,omitempty"` // what of tokens and cost is an estimate
 	WallS   float64               `json:"wall_s"`
 }
 
@@ -112,7 +113,7 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 	}
 	var sum Summary
 	w.account(&sum)
-	e.Calls, e.Tokens, e.CostUSD, e.WallS = sum.Calls, sum.Tokens, sum.CostUSD, s.now().Sub(began).Seconds()
+	e.Calls, e.Tokens, e.CostUSD, e.Unknown, e.WallS = sum.Calls, sum.Tokens, sum.CostUSD, sum.Unknown, s.now().Sub(began).Seconds()
 	if err := r.WriteJSON("outcomes.json", trajectory.Named(outcomes)); err != nil {
 		return nil, err
 	}

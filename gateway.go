@@ -175,7 +175,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 		JitterSeed: uint64(s.cfg.Train.Seed), Observe: g.followed.observe(),
 	})
 	if err != nil {
-		return fmt.Errorf("set up calls: %w", err)
+		return unheld(err)
 	}
 	g.price, g.key = role.Price, fmt.Sprintf("gateway/%d", len(g.run.Journal.Results())+1)
 	g.try = g.run.Journal.Attempts(g.key)
@@ -266,7 +266,7 @@ func (g *Gateway) observe(e gateway.Exchange, tell func(Exchange)) {
 	if e.Response.Model != "" {
 		out.Model = e.Response.Model
 	}
-	if usd, known := g.price.USD(e.Response.Usage); known && e.Err == nil && !g.built.Simulated {
+	if usd, known := g.price.USD(e.Response.Usage); known && e.Response.Usage.Input > 0 && e.Err == nil && !g.built.Simulated { // 0 is not what was used: nobody said
 		out.CostUSD = &usd
 	}
 	if e.Err != nil {
@@ -343,7 +343,7 @@ func (g *Gateway) settle(sum *GatewaySummary) error {
 	}
 	total := g.caller.Stats().Sum
 	sum.TotalCalls = total.Calls
-	sum.TotalTokens = TokenSummary{Input: total.Usage.Input, Output: total.Usage.Output, Cached: total.Usage.Cached}
+	sum.TotalTokens = tokensOf(total)
 	if usd, all := total.USD(); all && !g.built.Simulated {
 		sum.TotalUSD = &usd
 	}

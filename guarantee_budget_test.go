@@ -21,7 +21,7 @@ func TestACeilingOfCostHolds(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "run")
 	priced := func() skillopt.Config {
 		cfg := worldConfig("http://in.process/v1")
-		cfg.Prices = map[string]config.Price{"world": {Input: 100, Output: 400}}
+		cfg.Prices = map[string]config.Price{"world": {Input: 100, Output: 400, MaxOutput: 400}}
 		cfg.Limits.Concurrency = 16
 		return cfg
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -53,6 +54,7 @@ type setup struct {
 	user     *template.Template
 	models   map[string]wire.Built
 	contents map[string]string // key -> digest of the file it names
+	prices   price.Table
 	known    *knownAnswers     // what another run has recorded; nil: nothing
 	versions map[string]string // of programs that the run uses, as settings of its manifest
 
@@ -84,7 +86,7 @@ func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*
 	}
 	ctx, release := untilStopped(ctx, s.stop)
 	defer release()
-	for _, part := range []func(context.Context) error{s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.deal, s.workspaceDigests} {
+	for _, part := range []func(context.Context) error{s.loadPrices, s.loadSkill, s.loadPrompts, s.loadChecks, s.loadTasks, s.loadImages, s.divide, s.deal, s.workspaceDigests} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -97,6 +99,7 @@ func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*
 			return nil, err
 		}
 	}
+	s.stalePrices()
 	if len(needs) > 0 {
 		return s, s.requireMeans()
 	}

@@ -17,20 +17,22 @@ type Summary struct {
 	Steps int `json:"steps"`
 	// EndedAfter is the step after which the loop was ended early, to evaluate what
 	// there was; null if it ran to its end.
-	EndedAfter *int             `json:"ended_after_step,omitempty"`
-	Accepted   int              `json:"accepted"`
-	Rejected   int              `json:"rejected"`
-	Skipped    int              `json:"skipped"`
-	Best       BestSummary      `json:"best"`
-	Test       TestSummary      `json:"test"`
-	Calls      CallSummary      `json:"calls"`
-	Tokens     TokenSummary     `json:"tokens"`
-	CostUSD    *float64         `json:"cost_usd"` // null: a model has no price
-	WallS      float64          `json:"wall_s"`
-	Lost       int              `json:"lost_replies"` // optimizer calls without a usable reply
-	Warnings   []string         `json:"warnings,omitempty"`
-	Stages     []StageSummary   `json:"stages"`
-	ByType     map[string]Types `json:"test_by_type,omitempty"`
+	EndedAfter *int         `json:"ended_after_step,omitempty"`
+	Accepted   int          `json:"accepted"`
+	Rejected   int          `json:"rejected"`
+	Skipped    int          `json:"skipped"`
+	Best       BestSummary  `json:"best"`
+	Test       TestSummary  `json:"test"`
+	Calls      CallSummary  `json:"calls"`
+	Tokens     TokenSummary `json:"tokens"`
+	CostUSD    *float64     `json:"cost_usd"` // null: a model has no price
+	// Unknown says what of the above is an estimate; null if all of it is known.
+	Unknown  *UnknownUsage    `json:"usage_unknown,omitempty"`
+	WallS    float64          `json:"wall_s"`
+	Lost     int              `json:"lost_replies"` // optimizer calls without a usable reply
+	Warnings []string         `json:"warnings,omitempty"`
+	Stages   []StageSummary   `json:"stages"`
+	ByType   map[string]Types `json:"test_by_type,omitempty"`
 
 	// Certificate compares best and seed on the test split; null without a test.
 	Certificate *train.Certificate `json:"certificate"`
@@ -92,6 +94,19 @@ type TokenSummary struct {
 	Input  int64 `json:"input"`
 	Output int64 `json:"output"`
 	Cached int64 `json:"cached"`
+}
+
+// UnknownUsage are calls that did not say what they used, or nothing that can be
+// true: tokens and cost of a run count them as the most that they can have used.
+type UnknownUsage struct {
+	Calls     int64 `json:"calls"`
+	Unbounded int64 `json:"unbounded,omitempty"` // of them: those that nothing bounds, which count as nothing
+	Tokens    int64 `json:"tokens_at_most"`      // of the rest
+
+	// What attempts without an answer may have been charged for, at most. It is no
+	// part of tokens and cost, and counts for ceilings.
+	FailedTokens int64    `json:"failed_tokens_at_most,omitempty"`
+	FailedUSD    *float64 `json:"failed_usd_at_most,omitempty"` // null: a model has no price
 }
 
 // StageSummary is what one stage of one role used.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -83,7 +83,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	})
 	if err != nil {
 		w.followed.close(nil, "failed")
-		return nil, fmt.Errorf("set up calls: %w", err)
+		return nil, unheld(err)
 	}
 	w.caller = c
 	episode, err := w.episode()
@@ -94,6 +94,19 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 	w.runner = &rollout.Runner{Episode: episode, Extra: 2}
 	go w.watch()
 	return w, nil
+}
+
+// unheld tells ceilings that cannot be held, which are bad input, from what else keeps
+// calls from being made.
+func unheld(err error) error {
+	var (
+		open      *caller.UnboundedError
+		uncounted *caller.UncountedError
+	)
+	if errors.As(err, &open) || errors.As(err, &uncounted) {
+		return &inputError{err}
+	}
+	return fmt.Errorf("set up calls: %w", err)
 }
 
 // outage tells that the run waits for an endpoint.
@@ -111,25 +124,18 @@ func (s *setup) role(name string, b wire.Built) caller.Role {
 		Sampling: wire.Sampling(m),
 	}
 	r.Patient = b.Questions != nil
-	switch p, ok := s.cfg.Prices[m.Model]; {
-	case b.Simulated:
-		r.Price = &caller.Price{} // so that it stands in the way of no ceiling; see cost
-	case ok:
-		r.Price = price(p)
-	case b.Price != nil:
-		r.Price = &caller.Price{Rates: caller.Rates(b.Price.Price), UpTo: b.Price.UpTo, Long: caller.Rates(b.Price.Long)}
+	if _, silent := b.Client.(noModel); silent || b.Simulated || b.Free {
+		r.MaxOutput = simulatedOutput
+		if !silent {
+			r.Price = &caller.Price{} // so that it stands in the way of no ceiling; see cost
+		}
+		return r
+	}
+	if e, ok := s.priceOfModel(name, b); ok {
+		r.Price = &caller.Price{Rates: caller.Rates(e.Price), UpTo: e.UpTo, Long: caller.Rates(e.Long)}
+		r.MaxOutput = e.MaxOutput
 	}
 	return r
-}
-
-func price(p config.Price) *caller.Price {
-	or := func(v *float64) float64 {
-		if v == nil {
-			return p.Input
-		}
-		return *v
-	}
-	return &caller.Price{Rates: caller.Rates{Input: p.Input, Output: p.Output, Cached: or(p.Cached), CacheWrite: or(p.CacheWrite)}}
 }
 
 // elapsed is the time since the run was opened in this process.
@@ -295,7 +301,8 @@ func (w *world) health() error {
 // usage is what the run has used so far.
 func (w *world) usage() event.Progress {
 	sum := w.caller.Stats().Sum
-	return event.Progress{Calls: sum.Calls, Input: sum.Usage.Input, Output: sum.Usage.Output, Cost: w.cost(sum)}
+	used := sum.Tokens()
+	return event.Progress{Calls: sum.Calls, Input: used.Input, Output: used.Output, Cost: w.cost(sum)}
 }
 
 // account fills in what the run used, over all its sessions.
@@ -303,14 +310,36 @@ func (w *world) account(s *Summary) {
 	stats := w.caller.Stats()
 	sum := stats.Sum
 	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited}
-	s.Tokens = TokenSummary{Input: sum.Usage.Input, Output: sum.Usage.Output, Cached: sum.Usage.Cached}
-	s.CostUSD = w.cost(sum)
+	s.Tokens = tokensOf(sum)
+	s.CostUSD, s.Unknown = w.cost(sum), w.unknown(sum)
 	for _, st := range stats.Stages {
 		s.Calls.ByStage[st.Stage] += st.Calls
+		used := st.Tokens()
 		s.Stages = append(s.Stages, StageSummary{
-			Stage: st.Stage, Role: st.Role, Calls: st.Calls, Input: st.Usage.Input, Output: st.Usage.Output, Cached: st.Usage.Cached, CostUSD: w.cost(st),
+			Stage: st.Stage, Role: st.Role, Calls: st.Calls, Input: used.Input, Output: used.Output, Cached: used.Cached, CostUSD: w.cost(st),
 		})
 	}
+}
+
+func tokensOf(s caller.StageStats) TokenSummary {
+	used := s.Tokens()
+	return TokenSummary{Input: used.Input, Output: used.Output, Cached: used.Cached}
+}
+
+// unknown says what of the sums is no more than an estimate, nil if nothing is.
+func (w *world) unknown(s caller.StageStats) *UnknownUsage {
+	if w.setup.simulated() || s.Unknown == 0 && s.Failed == (journal.Spent{}) {
+		return nil
+	}
+	u := &UnknownUsage{
+		Calls: s.Unknown, Unbounded: s.Unbounded, Tokens: s.Bounded.Usage.Input + s.Bounded.Usage.Output,
+		FailedTokens: s.Failed.Usage.Input + s.Failed.Usage.Output,
+	}
+	if s.Failed.CostNano > 0 {
+		usd := float64(s.Failed.CostNano) / 1e9
+		u.FailedUSD = &usd
+	}
+	return u
 }
 
 // cost is nil when a price is not known; a simulation has none.

@@ -154,6 +154,9 @@ type Response struct {
 	// StopSequence is the sequence before which an answer with FinishStop ended, as
 	// far as that is told; "" = the answer came to its own end, or nobody says.
 	StopSequence string `json:"stop_sequence,omitempty"`
+	// CostUSD is what the provider says that the call cost, nil if it does not say. It
+	// is no part of the answer.
+	CostUSD *float64 `json:"-"`
 
 	// Pause is how long the server asks to wait before the next request, since
 	// what it grants is used up; 0 = not at all. It is no part of the answer.

@@ -36,7 +36,7 @@ func setup(t testing.TB, client model.Client, change func(*caller.Options)) *ben
 	t.Helper()
 	b := &bench{t: t, path: filepath.Join(t.TempDir(), "run.db")}
 	zero := 0.0
-	r := caller.Role{Client: client, Endpoint: "server", Model: "m", Sampling: model.Sampling{Temperature: &zero}}
+	r := caller.Role{Client: client, Endpoint: "server", Model: "m", Sampling: model.Sampling{Temperature: &zero}, MaxOutput: 300}
 	b.opts = caller.Options{
 		Roles: map[string]caller.Role{model.Target: r, model.Optimizer: r}, Concurrency: 8, RunName: "test",
 	}

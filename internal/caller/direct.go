@@ -45,7 +45,8 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 		return model.Response{}, d.fault(err)
 	}
 	c.complete(d.role, d.stage, &req)
-	e := &errand{key: d.key, stage: d.stage, req: req, begun: true, direct: true, try: d.session, hold: &hold{}}
+	e := &errand{key: d.key, stage: d.stage, req: req, begun: true, direct: true, try: d.session}
+	e.withHold(d.role)
 	e.record = func(got *answer) error {
 		return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 			Key: d.key, Kind: journal.Inner, Attempt: d.session, Ordinal: int(d.calls.Add(1)) - 1, Spend: got.spend,
@@ -56,7 +57,7 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 	got.spend.Role = d.role.name          // also of one that was never sent
 	c.meter.end(got.spend, false, e.hold) // unless it was answered
 	if failure != nil {
-		err = errors.Join(err, c.fault(ctx, e, got, string(failure.Code)))
+		err = errors.Join(err, c.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)}))
 	}
 	if err == nil && failure != nil {
 		e.watch.failed(time.Now(), failure.Code)

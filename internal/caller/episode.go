@@ -291,6 +291,9 @@ func (e *episodeClient) reported(usage trajectory.Usage) (spend journal.Spend, m
 	if e.ordinal > 0 || usage == (trajectory.Usage{}) {
 		return spend, 0
 	}
+	if spend.Estimate = !possible(usage); spend.Estimate {
+		return spend, 0
+	}
 	spend.Usage = counted(usage)
 	spend.Cost, most = e.role.Price.sum(spend.Usage)
 	return spend, most

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -156,11 +157,16 @@ type BudgetError struct {
 	Need  float64 // what the next part of the run is expected to take; 0 = the ceiling itself is reached
 
 	InFlight int64 // of the calls used, those that are not answered yet
+
+	Call bool // Need is the most that a single call can take
 }
 
 func (e *BudgetError) Error() string {
-	says := "is reached"
-	if e.Need > 0 {
+	says, need := "is reached", ", about %s needed"
+	switch {
+	case e.Call:
+		says, need = "has no room for another call", ", up to %s needed (models.*.max_tokens bounds it)"
+	case e.Need > 0:
 		says = "has no room for the next step"
 	}
 	text := fmt.Sprintf("%s %s: %s of %s used", e.Limit, says, e.amount(e.Used), e.amount(e.Of))
@@ -171,7 +177,7 @@ func (e *BudgetError) Error() string {
 		text += fmt.Sprintf(", %s kept for the final evaluation", e.amount(e.Kept))
 	}
 	if e.Need > 0 {
-		text += fmt.Sprintf(", about %s needed", e.amount(e.Need))
+		text += fmt.Sprintf(need, e.amount(e.Need))
 	}
 	return text + "; raise it and run the same command again to go on"
 }
@@ -185,6 +191,36 @@ func (e *BudgetError) amount(v float64) string {
 		return time.Duration(v * float64(time.Second)).Round(time.Millisecond).String()
 	}
 	return fmt.Sprintf("%.0f", v)
+}
+
+// UnboundedError says that a ceiling of money or tokens is set, and that nobody can
+// say before a call of a role is sent what it may take at most.
+type UnboundedError struct {
+	Limit string // the config key
+	Role  string
+	Model string
+	Price bool // what is not known is the price; else how long a reply can be
+}
+
+func (e *UnboundedError) Error() string {
+	if e.Price {
+		return fmt.Sprintf("%s is set, but the price of models.%s (%s) is not known: set prices.%s.input and .output, name a file that skillopt prices import wrote in price_file, or limit tokens",
+			e.Limit, e.Role, e.Model, e.Model)
+	}
+	return fmt.Sprintf("%s is set, but nothing says how long a reply of models.%s (%s) can be, so that a call could pass it: set models.%s.max_tokens, or prices.%s.max_output, the limit of the model",
+		e.Limit, e.Role, e.Model, e.Role, e.Model)
+}
+
+// UncountedError says that a ceiling is set for a run some of whose recorded calls
+// did not say what they used: nobody knows what is left of it.
+type UncountedError struct {
+	Limit string
+	Calls int64
+}
+
+func (e *UncountedError) Error() string {
+	return fmt.Sprintf("%s is set, but %s of this run did not say what they used, and nothing bounds it: limit calls instead, or begin another run",
+		e.Limit, plural.Of(int(e.Calls), "recorded call", "recorded calls"))
 }
 
 // DivergedError says that a step is recorded with another input than it has

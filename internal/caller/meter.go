@@ -30,7 +30,8 @@ func (a Amount) Plus(b Amount) Amount {
 	return Amount{Calls: a.Calls + b.Calls, Tokens: a.Tokens + b.Tokens, Nano: a.Nano + b.Nano, Took: a.Took + b.Took}
 }
 
-// amountOf is what a ledger entry counts for, without the call itself.
+// amountOf is what a ledger entry counts for, without the call itself: the most that
+// it can be where that is all that is known.
 func amountOf(s journal.Spend) Amount {
 	a := Amount{Tokens: s.Usage.Input + s.Usage.Output, Took: s.Took}
 	if s.Cost != nil {
@@ -71,9 +72,15 @@ func AmountOfRecord(r journal.Record) Amount {
 	return a
 }
 
-// AmountOf is what the entries of a stage and role come to.
+// AmountOf is what the entries of a stage and role come to. Of what is not known
+// they are the bounds, also of attempts that may have been charged for.
 func AmountOf(t journal.Total) Amount {
-	return Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano, Took: t.Took}
+	a := Amount{Calls: t.Calls, Tokens: t.Usage.Input + t.Usage.Output, Nano: t.CostNano, Took: t.Took}
+	for _, s := range []journal.Spent{t.Bounded, t.Failed} {
+		a.Tokens += s.Usage.Input + s.Usage.Output
+		a.Nano += s.CostNano
+	}
+	return a
 }
 
 // account is what one set of ceilings is held against.
@@ -82,7 +89,11 @@ type account struct {
 	limit Ceilings
 	used  Amount
 	kept  Amount  // for what comes at the end
+	held  Amount  // the most that the calls under way can take, tokens and money
 	share float64 // of each ceiling, instead of kept
+
+	// largest is the most that a single call could take so far.
+	largest Amount
 
 	inFlight int64 // calls that are sent and will be counted if they are answered
 }
@@ -92,6 +103,7 @@ type meter struct {
 	mu    sync.Mutex
 	run   *account
 	roles map[string]*account
+	room  chan struct{} // closed when there may be more room than before
 }
 
 // newMeter continues from what the record holds; unpriced is what that may have
@@ -100,6 +112,7 @@ func newMeter(limits Limits, before []journal.Total, unpriced map[string]int64) 
 	m := &meter{
 		run:   &account{name: "limits", limit: Ceilings{Calls: limits.Calls, Tokens: limits.Tokens, USD: limits.USD}},
 		roles: map[string]*account{},
+		room:  make(chan struct{}),
 	}
 	for role, c := range limits.Roles {
 		m.roles[role] = &account{name: "limits.roles." + role, limit: c}
@@ -125,32 +138,149 @@ func (m *meter) of(role string) []*account {
 	return []*account{m.run}
 }
 
-// hold is the reservation of a call: from the moment at which it is about to be
-// sent for the first time until its end, however often it is tried. Calls that wait
-// for a slot have none: a ceiling counts what is sent.
-type hold struct{ taken bool }
+// hold is the reservation of a call. The call itself is reserved from the moment at
+// which it is about to be sent for the first time until its end, however often it is
+// tried; the most that it can take, for each attempt. Calls that wait for a slot have
+// none: a ceiling counts what is sent.
+type hold struct {
+	usage journal.Usage // the most that an attempt can take
+	cost  *int64        // of it; nil = not known
+	most  Amount        // both as an amount
 
-// begin reserves a call that is about to be sent, and looks at the ceilings that
-// others may have reached meanwhile if it is reserved already.
-func (m *meter) begin(role string, h *hold) error {
+	taken bool // the call is reserved
+	held  bool // the most is held back for an attempt
+}
+
+// begin reserves a call that is about to be sent. When what is held back for others
+// leaves no room for the most that it can take, nothing is reserved, and room is
+// closed as soon as there may be some; when nothing is held back, the ceiling is
+// reached.
+func (m *meter) begin(role string, h *hold) (room <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	accounts := m.of(role)
-	for _, a := range accounts {
+	wait := false
+	for _, a := range m.of(role) {
 		check := a.next
 		if h.taken {
 			check = func() error { return a.room(Amount{}) }
 		}
 		if err := check(); err != nil {
-			return err
+			return nil, err
+		}
+		if h.held {
+			continue
+		}
+		full, err := a.full(h.most)
+		if err != nil {
+			return nil, err
+		}
+		wait = wait || full
+	}
+	if wait {
+		return m.room, nil
+	}
+	for _, a := range m.of(role) {
+		if !h.taken {
+			a.inFlight++
+		}
+		if !h.held {
+			a.hold(h.most)
 		}
 	}
-	if h.taken {
+	h.taken, h.held = true, true
+	return nil, nil
+}
+
+// full reports whether what is held back for other calls is in the way of one that
+// can take most. A *BudgetError says that there is no room for it whatever they take.
+// It needs the lock.
+func (a *account) full(most Amount) (bool, error) {
+	full := false
+	for _, c := range []struct {
+		what                       string
+		of                         *float64
+		used, kept, held, most, by float64
+	}{
+		{"tokens", float(a.limit.Tokens), float64(a.used.Tokens), float64(a.kept.Tokens), float64(a.held.Tokens), float64(most.Tokens), 1},
+		{"usd", a.limit.USD, float64(a.used.Nano), float64(a.kept.Nano), float64(a.held.Nano), float64(most.Nano), 1e9},
+	} {
+		if c.of == nil {
+			continue
+		}
+		kept := a.keptOf(c.kept/c.by, *c.of)
+		left := *c.of - kept - c.used/c.by
+		switch {
+		case (c.held+c.most)/c.by <= left:
+		case c.held > 0:
+			full = true
+		default:
+			return false, &BudgetError{Limit: a.name + "." + c.what, Used: c.used / c.by, Of: *c.of, Kept: kept, Need: c.most / c.by, Call: true}
+		}
+	}
+	return full, nil
+}
+
+func float(n *int64) *float64 {
+	if n == nil {
 		return nil
 	}
-	h.taken = true
-	for _, a := range accounts {
-		a.inFlight++
+	f := float64(*n)
+	return &f
+}
+
+// hold holds an amount back, and remembers the largest.
+func (a *account) hold(most Amount) {
+	a.held = a.held.Plus(most)
+	a.expect(most)
+}
+
+// expect remembers the most that a single call can take.
+func (a *account) expect(most Amount) {
+	a.largest.Tokens, a.largest.Nano = max(a.largest.Tokens, most.Tokens), max(a.largest.Nano, most.Nano)
+}
+
+// giveBack ends what is held back for an attempt. It needs the lock.
+func (m *meter) giveBack(role string, h *hold) {
+	if !h.held {
+		return
+	}
+	h.held = false
+	for _, a := range m.of(role) {
+		a.held.Tokens -= h.most.Tokens
+		a.held.Nano -= h.most.Nano
+	}
+	m.changed()
+}
+
+// changed lets calls that wait for room try again. It needs the lock.
+func (m *meter) changed() {
+	close(m.room)
+	m.room = make(chan struct{})
+}
+
+// failed ends an attempt without an answer. What it may have cost counts.
+func (m *meter) failed(s journal.Spend, h *hold) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.of(s.Role) {
+		a.used = a.used.Plus(amountOf(journal.Spend{Usage: s.Usage, Cost: s.Cost}))
+	}
+	m.giveBack(s.Role, h)
+}
+
+// countable reports, as an *UncountedError, why a ceiling cannot be held: calls on
+// record used nobody knows how much.
+func (m *meter) countable(before []journal.Total) error {
+	for _, t := range before {
+		for _, a := range m.of(t.Role) {
+			if t.Unbounded > 0 && (a.limit.USD != nil || a.limit.Tokens != nil) {
+				key := ".usd"
+				if a.limit.USD == nil {
+					key = ".tokens"
+				}
+				return &UncountedError{Limit: a.name + key, Calls: t.Unbounded}
+			}
+		}
 	}
 	return nil
 }
@@ -183,6 +313,7 @@ func (m *meter) check(role string) error {
 func (m *meter) end(s journal.Spend, answered bool, h *hold) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.giveBack(s.Role, h)
 	if !h.taken {
 		return // it was never sent, or has ended
 	}
@@ -194,6 +325,7 @@ func (m *meter) end(s journal.Spend, answered bool, h *hold) {
 			a.used = a.used.Plus(amountOf(s))
 		}
 	}
+	m.changed()
 }
 
 // add counts what was spent without a call of the caller, and most of a cost that
@@ -246,10 +378,6 @@ func (a *account) room(need Amount) error {
 	return nil
 }
 
-// maxKept is the largest share of a ceiling that is kept for the end: a run whose
-// ceiling hardly pays for its test would learn nothing otherwise.
-const maxKept = 0.5
-
 func (a *account) fits(what string, used, of, kept, need float64) error {
 	kept = a.keptOf(kept, of)
 	if left := of - kept - used; left <= 0 || need > left {
@@ -267,12 +395,11 @@ func (a *account) keptOf(kept, of float64) float64 {
 	if a.share > 0 {
 		return a.share * of
 	}
-	return min(kept, of*maxKept)
+	return min(kept, of)
 }
 
-// Reserve keeps an amount of each role back from now on, at most half of each
-// ceiling: calls are refused as if the ceilings were lower by it. Nil gives all
-// of it free.
+// Reserve keeps an amount of each role back from now on: calls are refused as if
+// the ceilings were lower by it. Nil gives all of it free.
 func (c *Caller) Reserve(byRole map[string]Amount) {
 	m := c.meter
 	m.mu.Lock()
@@ -285,6 +412,21 @@ func (c *Caller) Reserve(byRole map[string]Amount) {
 		for _, a := range m.of(role) {
 			a.kept = a.kept.Plus(kept)
 		}
+	}
+	for _, a := range append(slices.Collect(maps.Values(m.roles)), m.run) {
+		a.keepOne()
+	}
+	m.changed()
+}
+
+// keepOne adds to what is kept of tokens and money the most that one call can take:
+// the last of those that it is kept for needs the room before it is sent.
+func (a *account) keepOne() {
+	if a.kept.Tokens > 0 {
+		a.kept.Tokens += a.largest.Tokens
+	}
+	if a.kept.Nano > 0 {
+		a.kept.Nano += a.largest.Nano
 	}
 }
 

@@ -71,6 +71,9 @@ func (w *watch) answered(at time.Time, got *answer, err error) {
 	e := Ended{At: at, Err: err}
 	if got.received {
 		e.Took, e.Response, e.Limit, e.Cost = got.spend.Took, got.reply.Response, got.reply.Limit, got.spend.Cost
+		if got.spend.Estimate {
+			e.Cost = nil // what is told is what is known
+		}
 	}
 	w.seen.Ended(e)
 }

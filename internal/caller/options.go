@@ -81,6 +81,10 @@ type Role struct {
 	Timeout  time.Duration  // of one attempt; it passing is transient; 0 = none
 	Price    *Price         // nil = costs are not known
 
+	// MaxOutput is the most tokens that the model can give, as far as that is known;
+	// 0 = it is not. A request that asks for less is held to that.
+	MaxOutput int64
+
 	// Patient says that somebody answers in their own time, at no cost that is
 	// known: a question without a usable reply is not put again in the same words,
 	// which would only bring the same reply.
@@ -125,8 +129,9 @@ type Caller struct {
 type role struct {
 	Role
 
-	name string
-	end  *endpoint
+	name   string
+	end    *endpoint
+	hidden atomic.Int64 // the most input tokens that a call had beyond its bound, see most
 }
 
 // New returns a Caller that continues what opts.Journal has recorded.
@@ -153,6 +158,16 @@ func New(opts Options) (*Caller, error) {
 	c.addRoles()
 	results := opts.Journal.Results()
 	c.meter = newMeter(opts.Limits, opts.Journal.Totals(), c.unpriced(results))
+	if err := c.meter.countable(opts.Journal.Totals()); err != nil {
+		return nil, err
+	}
+	for _, r := range c.roles {
+		e := &errand{}
+		e.withHold(r)
+		for _, a := range c.meter.of(r.name) {
+			a.expect(e.hold.most)
+		}
+	}
 	c.reuse, c.given = newReuse(results), newGivenUp(results)
 	if opts.Replay != nil {
 		c.given.add(opts.Replay.GivenUp())
@@ -190,14 +205,29 @@ func (o Options) check() error {
 		if r.Client == nil {
 			errs = append(errs, fmt.Errorf("models.%s: no client", name))
 		}
-		if r.Price == nil && o.Limits.USD != nil && !r.Patient {
-			errs = append(errs, fmt.Errorf("limits.usd is set, but the price of models.%s is not known: set its prices, or limit tokens", name))
-		}
-		if r.Price == nil && o.Limits.Roles[name].USD != nil && !r.Patient {
-			errs = append(errs, fmt.Errorf("limits.roles.%s.usd is set, but the price of models.%s is not known: set its prices, or limit tokens", name, name))
+		if !r.Patient {
+			errs = append(errs, r.holds("limits", name, Ceilings{Tokens: o.Limits.Tokens, USD: o.Limits.USD}))
+			errs = append(errs, r.holds("limits.roles."+name, name, o.Limits.Roles[name]))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// holds reports, as an *UnboundedError, what keeps ceilings from being held: what a
+// call of the role can take must be known before it is sent.
+func (r Role) holds(key, name string, c Ceilings) error {
+	if c.USD != nil {
+		key += ".usd"
+	} else {
+		key += ".tokens"
+	}
+	switch {
+	case c.USD != nil && r.Price == nil:
+		return &UnboundedError{Limit: key, Role: name, Model: r.Model, Price: true}
+	case (c.USD != nil || c.Tokens != nil) && r.Sampling.MaxTokens <= 0 && r.MaxOutput <= 0:
+		return &UnboundedError{Limit: key, Role: name, Model: r.Model}
+	}
+	return nil
 }
 
 // role returns the model that plays a role.

@@ -61,6 +61,15 @@ func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
 	return p.nano(u), 0
 }
 
+// known returns a usage whose counts can be added up: what is less than nothing, or
+// more than anything, is left out.
+func known(u trajectory.Usage) trajectory.Usage {
+	if u.Input > maxSane || u.Output > maxSane {
+		return trajectory.Usage{}
+	}
+	return trajectory.Usage(counted(u))
+}
+
 // counted returns usage as the ledger takes it: a negative count is a server's or
 // a program's mistake, and must not raise a ceiling.
 func counted(u trajectory.Usage) journal.Usage {

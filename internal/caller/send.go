@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -33,6 +34,15 @@ type errand struct {
 	hold  *hold // at the meter
 }
 
+// withHold prepares what is kept back for the errand while it is under way.
+func (e *errand) withHold(r *role) {
+	usage, _ := r.most(&e.req)
+	e.hold = &hold{usage: usage, most: Amount{Tokens: usage.Input + usage.Output}}
+	if e.hold.cost = r.Price.most(usage); e.hold.cost != nil {
+		e.hold.most.Nano = *e.hold.cost
+	}
+}
+
 // answer is a reply and what it cost.
 type answer struct {
 	reply    reply
@@ -49,7 +59,7 @@ func (c *Caller) send(ctx context.Context, r *role, e *errand) (*answer, error) 
 	if err := c.meter.open(r.name); err != nil {
 		return &answer{}, err
 	}
-	e.hold = &hold{}
+	e.withHold(r)
 	e.watch = c.watch(r, e)
 	got, err := c.retry(ctx, r, e)
 	e.watch.answered(time.Now(), got, err)
@@ -70,7 +80,7 @@ func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error)
 			return &answer{}, &WaitingError{Key: e.key, Err: failure.Err}
 		}
 		e.watch.failed(time.Now(), failure.Code)
-		if err := errors.Join(err, c.fault(ctx, e, got, string(failure.Code))); err != nil {
+		if err := errors.Join(err, c.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)})); err != nil {
 			return &answer{}, err
 		}
 		if e.req.Passage.Begun() {
@@ -107,18 +117,41 @@ func (c *Caller) once(ctx context.Context, r *role, e *errand, again bool) (*ans
 
 	if failure != nil && ctx.Err() != nil {
 		// It may have cost something at the server.
-		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got, codeCancelled))
+		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got, faulted{code: codeCancelled, billed: true}))
 	}
 	if got.read(failure); !got.received {
 		return got, failure, c.refused(r, e, failure)
 	}
 	r.end.answered(now, got.spend.Took)
-	got.spend.Usage = counted(got.reply.Usage)
-	got.spend.Cost = r.Price.nano(got.spend.Usage)
+	got.price(r, e)
 	err := e.record(got)
 	c.meter.end(got.spend, true, e.hold) // before anybody gets the slot
 	return got, nil, err
 }
+
+// price says what an answer used and cost. What the provider says that it cost goes
+// before the prices; what refuses a prompt costs nothing.
+func (a *answer) price(r *role, e *errand) {
+	if a.reply.Limit != "" {
+		a.spend.Usage = counted(a.reply.Usage)
+	} else {
+		a.spend.Usage, a.spend.Estimate = r.reported(&e.req, &a.reply.Response)
+	}
+	a.reply.Usage = known(a.reply.Usage)
+	said := a.reply.CostUSD
+	switch {
+	case said != nil && *said >= 0 && *said < maxCost:
+		nano := int64(math.Ceil(1e9 * *said))
+		a.spend.Cost = &nano
+	case !a.spend.Estimate:
+		a.spend.Cost = r.Price.nano(a.spend.Usage)
+	case a.spend.Usage != (journal.Usage{}):
+		a.spend.Cost = r.Price.most(a.spend.Usage)
+	}
+}
+
+// maxCost is more than any call costs, in dollars.
+const maxCost = 1e5
 
 // underway returns the context for what has begun and will be paid for.
 func (c *Caller) underway(ctx context.Context) context.Context {
@@ -161,31 +194,62 @@ func (c *Caller) enter(ctx context.Context, r *role, e *errand, again bool) erro
 
 // seat takes a slot of the endpoint and one of the run.
 func (c *Caller) seat(ctx context.Context, r *role, e *errand, again bool) error {
+	for {
+		room, err := c.sit(ctx, r, e, again)
+		if room == nil {
+			return err
+		}
+		if err := c.until(ctx, room, e.begun); err != nil {
+			return err
+		}
+	}
+}
+
+// until waits for a channel to be closed, unless the request must not be sent any
+// more.
+func (c *Caller) until(ctx context.Context, room <-chan struct{}, begun bool) error {
+	stopping := c.stopping.ch
+	if begun {
+		stopping = nil
+	}
+	select {
+	case <-room:
+	case <-ctx.Done():
+	case <-c.halted.ch:
+	case <-stopping:
+	}
+	return c.admit(ctx, begun)
+}
+
+// sit takes the slots if the ceilings have room for the request. If they have not
+// because of others that are under way, it takes none, and room is closed as soon
+// as it is worth another try.
+func (c *Caller) sit(ctx context.Context, r *role, e *errand, again bool) (room <-chan struct{}, err error) {
 	begun := e.begun
 	if err := c.admit(ctx, begun); err != nil {
-		return err
+		return nil, err
 	}
 	how := entry{again: again, quit: c.halted.ch, reason: func() error { return c.admit(ctx, begun) }}
 	if !begun {
 		how.quit2 = c.stopping.ch
 	}
 	if err := r.end.slots.acquire(ctx, how); err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.slots.acquire(ctx, how); err != nil {
 		r.end.slots.release()
-		return err
+		return nil, err
 	}
 	// Much may have happened while it waited.
-	err := c.admit(ctx, begun)
+	err = c.admit(ctx, begun)
 	if err == nil {
-		err = c.meter.begin(r.name, e.hold)
+		room, err = c.meter.begin(r.name, e.hold)
 	}
-	if err != nil {
+	if err != nil || room != nil {
 		c.slots.release()
 		r.end.slots.release()
 	}
-	return err
+	return room, err
 }
 
 // generate calls the client under the timeout of one attempt.
@@ -235,12 +299,25 @@ func (a *answer) read(failure *model.Error) {
 	}
 }
 
-func (c *Caller) fault(ctx context.Context, e *errand, got *answer, code string) error {
+// faulted is how an attempt ended.
+type faulted struct {
+	code   string
+	billed bool // it may have been charged for
+}
+
+// fault puts an attempt without an answer into the ledger. One that may have been
+// charged for counts with the most that it can have used, the others with nothing.
+func (c *Caller) fault(ctx context.Context, e *errand, got *answer, f faulted) error {
 	spend := got.spend
 	spend.Usage, spend.Cost = journal.Usage{}, nil
-	return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
-		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: code, Spend: spend,
+	if f.billed && e.hold.usage.Output > 0 {
+		spend.Usage, spend.Cost, spend.Estimate = e.hold.usage, e.hold.cost, true
+	}
+	err := c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: f.code, Spend: spend,
 	})
+	c.meter.failed(spend, e.hold)
+	return err
 }
 
 // refused ends the run for failures that no retry mends.

@@ -436,7 +436,7 @@ func TestACancelledCallIsChargedAndEndsWithItsCause(t *testing.T) {
 
 func TestCeilings(t *testing.T) {
 	t.Parallel()
-	calls, tokens, usd := int64(5), int64(500), 0.0005
+	calls, tokens, usd := int64(5), int64(1500), 0.0024
 	price := &caller.Price{Rates: caller.Rates{Input: 1, Output: 4, Cached: 0.25}} // a call of echo costs 60 + 10 + 40 millionths
 	tests := []struct {
 		limit  string
@@ -444,8 +444,8 @@ func TestCeilings(t *testing.T) {
 		want   int64
 	}{
 		{"limits.calls", caller.Limits{Calls: &calls}, 5},
-		{"limits.tokens", caller.Limits{Tokens: &tokens}, 5}, // 110 a call
-		{"limits.usd", caller.Limits{USD: &usd}, 5},          // 0.00011 a call
+		{"limits.tokens", caller.Limits{Tokens: &tokens}, 5}, // 110 a call, 1008 at most
+		{"limits.usd", caller.Limits{USD: &usd}, 5},          // 0.00011 a call, 0.0019 at most
 	}
 	for _, tt := range tests {
 		t.Run(tt.limit, func(t *testing.T) {
@@ -465,14 +465,14 @@ func TestCeilings(t *testing.T) {
 				_, err = b.do(ask(fmt.Sprint("k", n), fmt.Sprint("q", n)))
 			}
 			var budget *caller.BudgetError
-			if !errors.As(err, &budget) || budget.Limit != tt.limit || budget.Used < budget.Of {
+			if !errors.As(err, &budget) || budget.Limit != tt.limit || !budget.Call && budget.Used < budget.Of {
 				t.Fatalf("after %d calls: %v", n, err)
 			}
 			if sum := b.Stats().Sum; sum.Calls != tt.want {
 				t.Errorf("%d calls were made, want %d", sum.Calls, tt.want)
 			}
 			_, err = b.Episode(t.Context(), caller.EpisodeCall{Key: "e", Role: model.Target}, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
-				_, err := client.Generate(ctx, model.Request{Messages: []model.Message{{Role: "user", Content: "q"}}})
+				_, err := client.Generate(ctx, model.Request{Messages: []model.Message{{Role: "user", Content: strings.Repeat("q", 1000)}}})
 				return caller.EpisodeResult{}, err
 			})
 			if !errors.As(err, &budget) {
@@ -508,10 +508,10 @@ func TestACeilingOfCallsHoldsForThoseInFlight(t *testing.T) {
 func TestCallsThatWaitNoticeACeilingReachedMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		tokens := int64(100)
+		tokens := int64(2500)
 		client := modeltest.New(func(ctx context.Context, n int, req model.Request) (model.Response, error) {
 			resp, err := slow(time.Second)(ctx, n, req)
-			resp.Usage = trajectory.Usage{Input: 60}
+			resp.Usage = trajectory.Usage{Input: 700, Output: 300}
 			return resp, err
 		})
 		b := setup(t, client, func(o *caller.Options) { o.Limits.Tokens, o.Concurrency = &tokens, 1 })

@@ -19,10 +19,19 @@ type StageStats struct {
 // Retries returns how many attempts gave no result.
 func (s StageStats) Retries() int64 { return s.FaultCount() }
 
-// USD returns the known cost in US dollars; all reports whether that is the
-// whole cost.
+// USD returns the cost in US dollars, that of calls of unknown usage as the most that
+// it can be; all reports whether nothing is missing.
 func (s StageStats) USD() (cost float64, all bool) {
-	return float64(s.CostNano) / 1e9, s.Unpriced == 0
+	return float64(s.CostNano+s.Bounded.CostNano) / 1e9, s.Unpriced == 0
+}
+
+// Tokens returns the tokens of all calls, those of unknown usage as the most that they
+// can have used.
+func (s StageStats) Tokens() journal.Usage {
+	u, v := s.Usage, s.Bounded.Usage
+	return journal.Usage{
+		Input: u.Input + v.Input, Output: u.Output + v.Output, Cached: u.Cached + v.Cached, Reasoning: u.Reasoning + v.Reasoning, CacheWrite: u.CacheWrite + v.CacheWrite,
+	}
 }
 
 // Stats are the sums of a run.

@@ -168,7 +168,7 @@ func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, path
 	}
 	a.say(out, scoreUnits)
 	fmt.Fprintf(out, "outcomes: %s\n", a.relative(filepath.Join(c.RunDir, "outcomes.json")))
-	a.writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, WallS: c.WallS, Simulated: c.Simulated})
+	a.writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, Unknown: c.Unknown, WallS: c.WallS, Simulated: c.Simulated})
 	if c.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}

@@ -222,7 +222,7 @@ func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error
 	for _, s := range d.Skipped {
 		fmt.Fprintf(out, "left out %s\n", oneLine(s))
 	}
-	a.writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, WallS: d.WallS, Simulated: d.Simulated})
+	a.writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, Unknown: d.Unknown, WallS: d.WallS, Simulated: d.Simulated})
 	if d.Recorded > 0 {
 		fmt.Fprintf(out, "%s by an earlier session and not made again\n", plural.Of(d.Recorded, "call was recorded", "calls were recorded"))
 	}

@@ -136,11 +136,16 @@ func hardOf(t skillopt.Types, arm string) string {
 }
 
 func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
-	input := count(s.Tokens.Input) + " input"
+	about := ""
+	if u := s.Unknown; u != nil && u.Calls > 0 {
+		about = "~"
+	}
+	input := about + count(s.Tokens.Input) + " input"
 	if s.Tokens.Cached > 0 {
 		input += fmt.Sprintf(" (%.0f %% from the provider's cache)", 100*float64(s.Tokens.Cached)/float64(s.Tokens.Input))
 	}
-	a.line(out, fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, count(s.Tokens.Output), costText(s), s.WallS))
+	a.line(out, fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
+	a.writeUnknown(out, s.Unknown)
 	if n := s.Calls.Inherited; n > 0 {
 		a.line(out, fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
 	}
@@ -157,14 +162,35 @@ func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
 	}
 }
 
+// writeUnknown says what of tokens and cost is an estimate.
+func (a *app) writeUnknown(out io.Writer, u *skillopt.UnknownUsage) {
+	if u == nil {
+		return
+	}
+	if bounded := u.Calls - u.Unbounded; u.Calls > 0 {
+		text := "usage unknown for " + plural.Of(int(u.Calls), "call", "calls")
+		if bounded > 0 {
+			text += fmt.Sprintf(", %d counted as the most that can have been used (%s tokens)", bounded, count(u.Tokens))
+		}
+		a.line(out, text)
+	}
+	if u.FailedUSD != nil {
+		a.line(out, fmt.Sprintf("failed attempts may have cost up to $%.4f more", *u.FailedUSD))
+	}
+}
+
 // costText says what a run cost. Of a model without a price nothing is known, and
 // nothing is never taken for free.
 func costText(s *skillopt.Summary) string {
 	switch {
 	case s.Simulated:
 		return "no cost"
+	case s.CostUSD != nil && s.Unknown != nil && s.Unknown.Calls > 0:
+		return fmt.Sprintf("~$%.4f", *s.CostUSD)
 	case s.CostUSD != nil:
 		return fmt.Sprintf("$%.4f", *s.CostUSD)
+	case s.Unknown != nil && s.Unknown.Unbounded > 0:
+		return "cost unknown (usage unknown)"
 	}
 	known, unknown := 0.0, []string{}
 	for _, st := range s.Stages {

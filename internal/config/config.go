@@ -29,6 +29,7 @@ type Config struct {
 	Extras     map[string]any   `key:"extras" doc:"free values handed to environments and templates as extras.NAME"`
 	Limits     Limits           `key:"limits" doc:"ceilings; they may change between resumes"`
 	Prices     map[string]Price `key:"prices" doc:"USD per million tokens, by model name; without a price the cost is unknown"`
+	PriceFile  string           `key:"price_file" doc:"a table of prices that skillopt prices import wrote; its rows win over those that the program brings, and prices over both" path:"file" class:"operational"`
 	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/telemetry.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
@@ -238,7 +239,7 @@ type Limits struct {
 	Calls       *int64    `key:"calls" doc:"stop after this many model calls; null = none" min:"0"`
 	Time        *Duration `key:"time" doc:"stop after this long; counted anew in every session, a resumed run begins at 0; null = none" min:"1ms"`
 	// Reserve is "auto", "none" or a share of the ceilings from 0 to 0.5.
-	Reserve string     `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured, at most half), none, or a share of each ceiling from 0 to 0.5"`
+	Reserve string     `key:"reserve" doc:"what training leaves of usd, tokens and calls for the final evaluation: auto (as much as it will need, from what was measured), none, or a share of each ceiling from 0 to 0.5"`
 	Roles   RoleLimits `key:"roles" doc:"ceilings of single roles, besides those of the run"`
 }
 
@@ -263,6 +264,7 @@ type Price struct {
 	Output     float64  `key:"output" doc:"USD per million output tokens" min:"0"`
 	Cached     *float64 `key:"cached" doc:"USD per million input tokens read from the provider's cache; absent: as input" min:"0"`
 	CacheWrite *float64 `key:"cache_write" doc:"USD per million input tokens written to the provider's cache; absent: as input" min:"0"`
+	MaxOutput  int64    `key:"max_output" doc:"most tokens of a reply, which limits.usd and limits.tokens hold back for a call where max_tokens does not say; 0 = not known" min:"0"`
 }
 
 // Cache keeps answers across runs.

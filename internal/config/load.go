@@ -220,12 +220,12 @@ func (l *loader) finish(main string) (*Loaded, error) {
 	l.expand(d, l.tree, spot{holds: reflect.TypeFor[Config]()})
 	d.value(reflect.ValueOf(&cfg).Elem(), "", l.tree)
 	d.ranges(reflect.ValueOf(&cfg).Elem(), "")
+	l.paths(reflect.ValueOf(&cfg).Elem(), "") // before the rules, which read the file of prices
 	d.rules(&cfg)
 	d.redact(redact.New(l.secrets...))
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	l.paths(reflect.ValueOf(&cfg).Elem(), "")
 	out := &Loaded{Config: cfg, File: main, Files: l.read, Dir: l.opts.Dir, Origins: l.origins, lookup: l.lookup, secrets: l.secrets}
 	if main != "" {
 		out.Dir = filepath.Dir(main)

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/internal/nearest"
-	"github.com/seed-f4525e22/skillopt/internal/price"
 )
 
 // Validate checks a configuration that a program put together the way Load
@@ -153,41 +152,6 @@ func (d *decoder) rules(c *Config) {
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)
 	d.model("models.judge", c.Models.Judge)
-}
-
-// priced checks that a ceiling of cost sees all calls: of a model without a price
-// nothing would be counted.
-func (d *decoder) priced(c *Config) {
-	roles := c.Limits.Roles
-	if c.Limits.USD == nil && roles.Target.USD == nil && roles.Optimizer.USD == nil && roles.Judge.USD == nil {
-		return
-	}
-	table, err := price.Default()
-	if err != nil {
-		panic("config: the table of prices that the program brings cannot be read: " + err.Error())
-	}
-	for _, role := range []struct {
-		name  string
-		model Model
-		own   *float64
-	}{{"target", c.Models.Target, roles.Target.USD}, {"optimizer", c.Models.Optimizer, roles.Optimizer.USD}, {"judge", c.Models.Judge, roles.Judge.USD}} {
-		m := role.model
-		if _, ok := c.Prices[m.Model]; ok || m.Provider == "" || m.Provider == "sim" || m.Provider == "handoff" {
-			continue
-		}
-		if _, _, ok := table.Find(m.Provider, m.Model); ok && m.BaseURL == "" && len(m.Endpoints) == 0 {
-			continue // the list price of the provider itself
-		}
-		d.unpriced("limits.usd", c.Limits.USD, role.name, m)
-		d.unpriced("limits.roles."+role.name+".usd", role.own, role.name, m)
-	}
-}
-
-func (d *decoder) unpriced(key string, limit *float64, role string, m Model) {
-	if limit != nil {
-		d.fail(key, fmt.Sprintf("%v, and no price for models.%s (%s)", *limit, role, m.Model),
-			"a ceiling only with prices for all models", "set prices."+m.Model+".input and .output")
-	}
 }
 
 // MaxReserve is the largest share of the ceilings that can be kept for the final

@@ -204,6 +204,6 @@ func (j *Journal) newest(ctx context.Context, upTo int64) (last map[string]int64
 // inherited returns r as a run records it that did not pay for it.
 func inherited(r Record) Record {
 	r.Code, r.Replace = CodeInherited, true
-	r.Usage, r.Cost = Usage{}, nil
+	r.Usage, r.Cost, r.Estimate = Usage{}, nil, false
 	return r
 }

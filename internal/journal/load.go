@@ -226,6 +226,7 @@ func (l *loader) record(w *row) Record {
 	r := w.record
 	r.Kind = Kind(l.intern(w.kind))
 	r.Stage, r.Role, r.Model, r.Code = l.intern(w.stage), l.intern(w.role), l.intern(w.model), l.intern(w.code)
+	r.Code, r.Estimate = strings.CutSuffix(r.Code, estimateMark)
 	if len(w.digest) == len(r.Digest) {
 		r.Digest = Digest(w.digest)
 	}
@@ -301,7 +302,7 @@ func (s *state) try(r *Record) {
 func checksum(r *Record) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	buf := make([]byte, 0, 512)
-	for _, s := range []string{string(r.Kind), r.Key, r.Stage, r.Role, r.Model, r.Code} {
+	for _, s := range []string{string(r.Kind), r.Key, r.Stage, r.Role, r.Model, r.stored()} {
 		buf = binary.AppendUvarint(buf, uint64(len(s)))
 		buf = append(buf, s...)
 	}

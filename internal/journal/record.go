@@ -31,6 +31,18 @@ const CodeInherited = "inherited"
 // CodeCut marks an Inner call whose answer was cut at the output limit.
 const CodeCut = "length"
 
+// estimateMark ends the code of an entry whose usage is an estimate, in the file. It
+// is part of the code there so that files of earlier versions are what they were.
+const estimateMark = "~"
+
+// stored is the code as the file has it.
+func (r *Record) stored() string {
+	if r.Estimate {
+		return r.Code + estimateMark
+	}
+	return r.Code
+}
+
 // ledger reports whether entries of this kind only count.
 func (k Kind) ledger() bool { return k == Inner || k == Fault }
 
@@ -68,11 +80,14 @@ type Record struct {
 
 // Spend is what an entry cost, and on whose behalf.
 type Spend struct {
-	Stage     string
-	Role      string
-	Model     string
-	Usage     Usage
-	Cost      *int64 // billionths of a US dollar, nil when no price is known
+	Stage string
+	Role  string
+	Model string
+	Usage Usage
+	Cost  *int64 // billionths of a US dollar, nil when no price is known
+	// Estimate says that nobody knows what was used: Usage and Cost are the most that
+	// it can have been, and none where there is no bound. Of a Fault they always are.
+	Estimate  bool
 	StartedAt time.Time
 	Took      time.Duration // kept in microseconds
 }

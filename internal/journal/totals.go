@@ -21,9 +21,38 @@ type Total struct {
 	Took      time.Duration    // of what answered, added up
 	Unpriced  int64            // calls whose cost is not known, and episodes that report tokens without a cost
 
+	// Unknown is how many of the calls and episodes did not say what they used, or
+	// nothing that can be true, and Bounded the most that those of them used for which
+	// there is a bound. Failed is the most that attempts without a result used, which
+	// may have been charged for or not. None of it is part of Usage and CostNano.
+	Unknown   int64
+	Unbounded int64 // of Unknown: those without a bound
+	Bounded   Spent
+	Failed    Spent
+
 	// Lost is the part of the above that belongs to tries of episodes that have
 	// no result: cut off, failed, or still going on.
 	Lost Loss
+}
+
+// Spent is an amount of tokens and their cost.
+type Spent struct {
+	Usage    Usage
+	CostNano int64
+}
+
+func (s *Spent) add(v Spent) {
+	s.Usage.add(v.Usage, 1)
+	s.CostNano += v.CostNano
+}
+
+// spent is what an entry used.
+func (s Spend) spent() Spent {
+	out := Spent{Usage: s.Usage}
+	if s.Cost != nil {
+		out.CostNano = *s.Cost
+	}
+	return out
 }
 
 // Loss is what was spent without a result.
@@ -60,6 +89,10 @@ func Sum(all []Total) Total {
 		sum.CostNano += t.CostNano
 		sum.Took += t.Took
 		sum.Unpriced += t.Unpriced
+		sum.Unknown += t.Unknown
+		sum.Unbounded += t.Unbounded
+		sum.Bounded.add(t.Bounded)
+		sum.Failed.add(t.Failed)
 		sum.Lost.add(t.Lost, 1)
 		for code, n := range t.Faults {
 			sum.Faults[code] += n
@@ -102,7 +135,14 @@ func (t *totals) add(r *Record) {
 		sum.Inherited++
 		return
 	}
-	sum.Usage.add(r.Usage, 1)
+	switch {
+	case r.Kind == Fault && r.Estimate:
+		sum.Failed.add(r.spent())
+	case r.Estimate:
+		sum.estimate(r)
+	default:
+		sum.Usage.add(r.Usage, 1)
+	}
 	switch r.Kind {
 	case Call:
 		sum.Calls++
@@ -117,7 +157,7 @@ func (t *totals) add(r *Record) {
 		sum.Faults[r.Code]++
 	case Episode:
 		sum.Episodes++
-		if r.Usage != (Usage{}) {
+		if r.Usage != (Usage{}) || r.Estimate {
 			t.price(sum, r) // its calls went past the record
 		}
 		t.settle(r)
@@ -138,14 +178,26 @@ func (t *totals) price(sum *Total, r *Record) {
 		sum.Unpriced++
 		return
 	}
-	sum.CostNano += *r.Cost
+	if !r.Estimate {
+		sum.CostNano += *r.Cost
+	}
+}
+
+// estimate counts an entry of which only a bound is known, if that.
+func (t *Total) estimate(r *Record) {
+	t.Unknown++
+	if r.Usage == (Usage{}) {
+		t.Unbounded++
+	}
+	t.Bounded.add(r.spent())
 }
 
 // lose counts an inner call as lost until its episode has a result.
 func (t *totals) lose(sum *Total, r *Record) {
-	loss := Loss{Calls: 1, Usage: r.Usage}
-	if r.Cost != nil {
-		loss.CostNano = *r.Cost
+	loss := Loss{Calls: 1}
+	if !r.Estimate {
+		spent := r.spent()
+		loss.Usage, loss.CostNano = spent.Usage, spent.CostNano
 	}
 	sum.Lost.add(loss, 1)
 	key := try{r.Key, r.Attempt, totalKey{r.Stage, r.Role}}

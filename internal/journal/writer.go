@@ -299,7 +299,7 @@ func (t *transaction) entry(r *Record, refs []byte) error {
 		cost = *r.Cost
 	}
 	t.args = [...]any{
-		r.Seq, string(r.Kind), r.Key, r.Stage, r.Role, r.Model, int64(r.Attempt), int64(r.Ordinal), r.Code,
+		r.Seq, string(r.Kind), r.Key, r.Stage, r.Role, r.Model, int64(r.Attempt), int64(r.Ordinal), r.stored(),
 		r.Usage.Input, r.Usage.Output, r.Usage.Cached, r.Usage.Reasoning, r.Usage.CacheWrite, cost,
 		micros(r.StartedAt), r.Took.Microseconds(), int64(checksum(r)),
 		blobOrNull(digestBytes(&r.Digest)), blobOrNull(r.Result), blobOrNull(refs), blobOrNull(r.Input.Own),

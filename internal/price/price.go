@@ -56,7 +56,13 @@ type Entry struct {
 	UpTo     int64   // tokens of a prompt up to which the price holds; 0 = any
 	Long     Price   // of all tokens of a call whose prompt is longer
 	AsOf     string  // year-month or day; "" of a price that the user set
-	Source   string  // address of the price list; "config" of a price that the user set
+
+	// MaxInput and MaxOutput are the most tokens that the model takes and gives; 0 =
+	// not known.
+	MaxInput  int64
+	MaxOutput int64
+
+	Source string // address of the price list; "config" of a price that the user set
 }
 
 // Of returns the price of the tokens of a call whose prompt has so many of them,
@@ -77,6 +83,7 @@ type Override struct {
 	Output     float64
 	Cached     *float64
 	CacheWrite *float64
+	MaxOutput  int64 // tokens; 0 = not known
 }
 
 // Table holds prices. It is immutable and safe for concurrent use. The zero
@@ -107,24 +114,34 @@ func (t Table) With(overrides map[string]Override) Table {
 		if o.CacheWrite != nil {
 			p.CacheWrite = *o.CacheWrite
 		}
-		own = append(own, row{names: []string{strings.ToLower(model)}, entry: Entry{Model: model, Price: p, Source: FromConfig}})
+		own = append(own, row{names: []string{strings.ToLower(model)}, entry: Entry{Model: model, Price: p, MaxOutput: o.MaxOutput, Source: FromConfig}})
 	}
 	return Table{rows: t.rows, own: own}
+}
+
+// Over returns a table in which the rows of t win over those of below that have the
+// same name.
+func (t Table) Over(below Table) Table {
+	return Table{rows: slices.Concat(below.rows, t.rows), own: slices.Concat(below.own, t.own)}
 }
 
 // Find returns the price of a model that the named provider serves. The longest
 // name that matches wins, of equal ones the one set last; a price of the user
 // goes before all of the table. A name matches itself, and itself with a date
-// behind it (gpt-4o-2024-08-06), but no other model of its family. Whoever asks
+// behind it (gpt-4o-2024-08-06), but no other model of its family. A price of the
+// user without a limit of replies has that of the table. Whoever asks
 // a server at another address than the provider's own must not ask for its
 // price.
 func (t Table) Find(provider, model string) (Price, Entry, bool) {
 	model = strings.ToLower(strings.TrimPrefix(model, "models/"))
+	listed, known := longest(t.rows, provider, model)
 	if e, ok := longest(t.own, "", model); ok {
+		if e.MaxOutput == 0 {
+			e.MaxOutput = listed.MaxOutput
+		}
 		return e.Price, e, true
 	}
-	e, ok := longest(t.rows, provider, model)
-	return e.Price, e, ok
+	return listed.Price, listed, known
 }
 
 // Entries returns all prices, those of the user first.
@@ -174,7 +191,7 @@ func dated(s string) bool {
 }
 
 // columns are those of a table, in order.
-const columns = "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,as_of,source"
+const columns = "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,max_input,max_output,as_of,source"
 
 // Parse reads a table: CSV with the columns of prices.csv. Its errors name the
 // line.
@@ -207,12 +224,16 @@ func Parse(r io.Reader) (Table, error) {
 }
 
 func parseRow(f []string) (row, error) {
-	r := row{names: strings.Fields(strings.ToLower(f[1])), entry: Entry{Provider: f[0], AsOf: f[12], Source: f[13]}}
+	r := row{names: strings.Fields(strings.ToLower(f[1])), entry: Entry{Provider: f[0], AsOf: f[14], Source: f[15]}}
 	if r.entry.Provider == "" || len(r.names) == 0 || r.entry.Source == "" {
 		return r, errors.New("a provider, a model or a source is missing")
 	}
 	r.entry.Model = r.names[0]
-	err := errors.Join(r.entry.Price.parse(f[2:6]), numberOr(f[6], 0, &r.entry.Batch), r.entry.tier(f[7], f[8:12]))
+	err := errors.Join(r.entry.Price.parse(f[2:6]), numberOr(f[6], 0, &r.entry.Batch), r.entry.tier(f[7], f[8:12]),
+		tokensOr0(f[12], &r.entry.MaxInput), tokensOr0(f[13], &r.entry.MaxOutput))
+	if r.entry.AsOf == "" {
+		err = errors.Join(err, errors.New("the date is missing on which it was compared with the source"))
+	}
 	if _, day := time.Parse(time.DateOnly, r.entry.AsOf); day != nil {
 		if _, month := time.Parse("2006-01", r.entry.AsOf); month != nil {
 			err = errors.Join(err, fmt.Errorf("as of %q: want a month or a day such as 2025-12", r.entry.AsOf))
@@ -246,6 +267,19 @@ func (e *Entry) tier(upTo string, long []string) error {
 	if err := e.Long.parse(long); err != nil {
 		return fmt.Errorf("up_to %d, and of longer prompts: %w", n, err)
 	}
+	return nil
+}
+
+// tokensOr0 reads a limit; an empty field is one that is not known.
+func tokensOr0(text string, to *int64) error {
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return fmt.Errorf("%q is no number of tokens", text)
+	}
+	*to = n
 	return nil
 }
 

@@ -83,6 +83,7 @@ func TestPrices(t *testing.T) {
 	want := price.Entry{
 		Provider: "anthropic", Model: "claude-sonnet-4-5", Price: price.Price{Input: 3, Output: 15, Cached: 0.3, CacheWrite: 3.75},
 		Batch: 0.5, UpTo: 200_000, Long: price.Price{Input: 6, Output: 22.5, Cached: 0.6, CacheWrite: 7.5}, AsOf: "2025-12", Source: "https://docs.claude.com/en/docs/about-claude/pricing",
+		MaxOutput: 64_000,
 	}
 	_, got, _ := table(t).Find("anthropic", "claude-sonnet-4-5-20250929")
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -233,19 +234,21 @@ func TestNanoIsExactForWholeDollars(t *testing.T) {
 
 func TestParseFaults(t *testing.T) {
 	t.Parallel()
-	const head = "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,as_of,source\n"
+	const head = "provider,models,input,cached,cache_write,output,batch,up_to,long_input,long_cached,long_cache_write,long_output,max_input,max_output,as_of,source\n"
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "EOF"},
-		{"other columns", "a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", "columns"},
+		{"other columns", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p\n", "columns"},
 		{"too few", head + "openai,m,1\n", "line 2"},
-		{"no price", head + "openai,m,,,,1,,,,,,,2025-12,s\n", `line 2: "" is no price`},
-		{"negative", head + "# comment\nopenai,m,1,,,-1,,,,,,,2025-12,s\n", "line 3"},
-		{"not a number", head + "openai,m,NaN,,,1,,,,,,,2025-12,s\n", "NaN"},
-		{"no date", head + "openai,m,1,,,1,,,,,,,today,s\n", "today"},
-		{"no price of long prompts", head + "openai,m,1,,,1,,1000,,,,,2025-12,s\n", `of longer prompts: "" is no price`},
-		{"no length of long prompts", head + "openai,m,1,,,1,,,2,,,2,2025-12,s\n", "without up_to"},
-		{"no length", head + "openai,m,1,,,1,,1e3,2,,,2,2025-12,s\n", "1e3"},
-		{"no model", head + "openai, ,1,,,1,,,,,,,2025-12,s\n", "missing"},
+		{"no price", head + "openai,m,,,,1,,,,,,,,,2025-12,s\n", `line 2: "" is no price`},
+		{"negative", head + "# comment\nopenai,m,1,,,-1,,,,,,,,,2025-12,s\n", "line 3"},
+		{"not a number", head + "openai,m,NaN,,,1,,,,,,,,,2025-12,s\n", "NaN"},
+		{"no date", head + "openai,m,1,,,1,,,,,,,,,today,s\n", "today"},
+		{"no price of long prompts", head + "openai,m,1,,,1,,1000,,,,,,,2025-12,s\n", `of longer prompts: "" is no price`},
+		{"no length of long prompts", head + "openai,m,1,,,1,,,2,,,2,,,2025-12,s\n", "without up_to"},
+		{"no length", head + "openai,m,1,,,1,,1e3,2,,,2,,,2025-12,s\n", "1e3"},
+		{"no limit", head + "openai,m,1,,,1,,,,,,,,much,2025-12,s\n", "\"much\" is no number of tokens"},
+		{"no day", head + "openai,m,1,,,1,,,,,,,,,,s\n", "the date is missing"},
+		{"no model", head + "openai, ,1,,,1,,,,,,,,,2025-12,s\n", "missing"},
 	}
 	for _, tt := range tests {
 		_, err := price.Parse(strings.NewReader(tt.text))

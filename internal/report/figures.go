@@ -149,6 +149,12 @@ func costTile(s *Summary) tile {
 	if n := s.Calls.Inherited; n > 0 {
 		t.Note += fmt.Sprintf("; the record also took over %s paid for elsewhere", plural.Of(n, "answer", "answers"))
 	}
+	if n := s.Unknown.Calls; n > 0 {
+		t.Note += "; usage unknown for " + plural.Of(n, "call", "calls")
+		if s.CostUSD != nil {
+			t.Value = "~" + t.Value
+		}
+	}
 	if s.Simulated {
 		t.Value = "none: simulated"
 	}

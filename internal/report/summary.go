@@ -21,10 +21,16 @@ type Summary struct {
 	Calls       Calls              `json:"calls"`
 	Tokens      Tokens             `json:"tokens"`
 	CostUSD     *float64           `json:"cost_usd"`
+	Unknown     Unknown            `json:"usage_unknown"`
 	WallS       float64            `json:"wall_s"`
 	Lost        int                `json:"lost_replies"`
 	Warnings    []string           `json:"warnings"`
 	Stages      []Stage            `json:"stages"`
+}
+
+// Unknown counts calls that did not say what they used.
+type Unknown struct {
+	Calls int64 `json:"calls"`
 }
 
 // Best names the best skill by its step.

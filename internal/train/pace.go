@@ -54,7 +54,9 @@ func (t *trainer) arms() int {
 }
 
 // closing is how many rollouts on the selection split the end of the run takes at
-// most, as far as is known now: the part to come may accept one more skill.
+// most: the part to come may accept one more skill, and it may find out that one
+// evaluation is not the truth after all, so that fresh passes are made where none
+// seemed to be needed before.
 func (t *trainer) closing() int {
 	n, passes := len(t.Data.Selection), 0
 	if t.Gate == "off" {
@@ -63,11 +65,11 @@ func (t *trainer) closing() int {
 	raced := t.Gate == ModeRace
 	if t.unjudged() {
 		passes++ // the skill as it is
-		if raced && !t.alike {
+		if raced {
 			passes += 2 // and fresh samples of both
 		}
 	}
-	if !raced || t.alike {
+	if !raced {
 		return passes * n
 	}
 	if t.Reselect > 1 {

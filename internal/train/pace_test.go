@@ -11,7 +11,9 @@ import (
 )
 
 // What a part is told of the end of the run is no less than what the end takes,
-// and when the end begins it is not more than what one more skill would add.
+// and when the end begins it is not more than what one more skill would add. Where
+// answers seem to be alike it is as much as if they were not: the part to come may
+// find out.
 func TestTheEndIsForeseen(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -51,7 +53,7 @@ func TestTheEndIsForeseen(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := w.rolled("final/fresh/") + w.rolled("final/reselect/") + w.rolled("final/selection/") + w.rolled("final/gate/")
-			if took != tt.want || closing < took || closing > took+2*40 {
+			if took != tt.want || closing < took || !o.Steady && closing > took+2*40 {
 				t.Errorf("the end took %d rollouts and was foreseen with %d, want %d", took, closing, tt.want)
 			}
 		})

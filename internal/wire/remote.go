@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/config"
-	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
 	"github.com/seed-f4525e22/skillopt/internal/provider/failover"
 	"github.com/seed-f4525e22/skillopt/internal/provider/gemini"
@@ -49,7 +48,7 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 		b.Warnings = append(b.Warnings, hide.Text(fmt.Sprintf("models.%s: %s", role, s.Warning)))
 	}
 	if (m.BaseURL == "" || s.Warning == "") && len(m.Endpoints) == 0 {
-		b.Price = priceOf(p.Name, m.Model)
+		b.AtHome = true
 	}
 	if len(m.Endpoints) > 0 {
 		b.Client, err = s.several(b.Servers, n)
@@ -168,6 +167,7 @@ func (s server) openai(base string) (model.Client, error) {
 			TokenField: s.TokenField, NoTemperature: s.noTemperature(), EffortField: s.EffortField, Efforts: s.Efforts,
 			SeedField: s.SeedField, SystemRole: s.SystemRole, ToolForms: s.ToolChoice, ToolAny: s.ToolAny, CacheKey: s.CacheKey && s.Warning == "",
 			ReasoningField: s.ReasoningField, ReasoningAlways: s.ReasoningAlways && s.Think != preset.ThinkingDisabled,
+			Cost:   s.Preset == "openrouter" && s.Warning == "",
 			Schema: s.schema(),
 		},
 		FixedSchema: m.Structured == "on",
@@ -315,19 +315,6 @@ func (s server) ollama(base string) (model.Client, error) {
 		o.Think = ollama.ThinkDisabled
 	}
 	return ollama.New(o)
-}
-
-// priceOf returns the list price of a model, nil if it is not known.
-func priceOf(provider, name string) *price.Entry {
-	table, err := price.Default()
-	if err != nil {
-		return nil // a test of the package reads the table
-	}
-	_, entry, ok := table.Find(provider, name)
-	if !ok {
-		return nil
-	}
-	return &entry
 }
 
 // providers lists what a config can name.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/config"
-	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
 
@@ -13,7 +12,7 @@ import (
 // the same as Client does, but without a client, and so without keys, folders and
 // programs. It costs nothing.
 func Sealed(role string, m config.Model) (Built, error) {
-	b := Built{Endpoint: "sealed", Price: &price.Entry{}}
+	b := Built{Endpoint: "sealed", Free: true}
 	if p, ok := preset.Lookup(m.Provider); ok {
 		b.Source, b.Provider = p.Name, p.Name
 		return b, nil

@@ -20,7 +20,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
-	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/handoff"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/provider/seat"
@@ -37,7 +36,8 @@ type Built struct {
 	Source    string // what answers, beyond the model's name: part of every recorded input
 	Provider  string
 	Simulated bool
-	Price     *price.Entry // list price, nil if it is not known
+	Free      bool // nobody is asked, so that answers cost nothing
+	AtHome    bool // behind it is the provider's own address, where its list prices hold
 	Warnings  []string
 	Close     func() error // nil = nothing to release
 

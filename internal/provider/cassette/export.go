@@ -112,7 +112,7 @@ func lineOf(r journal.Record, secrets *redact.Redactor) (wireLine, bool, error) 
 	if !r.Digest.IsZero() {
 		w.Digest = hex.EncodeToString(r.Digest[:])
 	}
-	if r.Usage != (journal.Usage{}) {
+	if r.Usage != (journal.Usage{}) && !r.Estimate {
 		usage := wireUsage(r.Usage)
 		w.Usage = &usage
 	}

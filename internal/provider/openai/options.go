@@ -141,6 +141,8 @@ type Quirks struct {
 	// with the same system message have in common, so that they find the server
 	// that has their beginning in its cache.
 	CacheKey bool
+	// Cost says that usage.cost is what an answer cost, in dollars.
+	Cost bool
 }
 
 func checkOptions(o Options) error {

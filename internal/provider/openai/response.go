@@ -48,17 +48,45 @@ type wireCall struct {
 	} `json:"function"`
 }
 
+// tally counts tokens. What is no count, or larger than any, counts nothing: it is no
+// reason to lose an answer, and nobody takes 0 for what was used.
+type tally int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *tally) UnmarshalJSON(data []byte) error {
+	var v int64
+	if json.Unmarshal(data, &v) != nil {
+		v = 0
+	}
+	*n = tally(v)
+	return nil
+}
+
 type wireUsage struct {
-	Prompt        int64 `json:"prompt_tokens"`
-	Completion    int64 `json:"completion_tokens"`
+	Prompt        tally `json:"prompt_tokens"`
+	Completion    tally `json:"completion_tokens"`
 	PromptDetails struct {
-		Cached     int64 `json:"cached_tokens"`
-		CacheWrite int64 `json:"cache_write_tokens"`
+		Cached     tally `json:"cached_tokens"`
+		CacheWrite tally `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
-		Reasoning int64 `json:"reasoning_tokens"`
+		Reasoning tally `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit int64 `json:"prompt_cache_hit_tokens"` // DeepSeek's name of cached_tokens
+	CacheHit tally `json:"prompt_cache_hit_tokens"` // DeepSeek's name of cached_tokens
+
+	// Cost is in dollars, of servers that say it. With a key of the user's own at the
+	// vendor behind, it is not what the vendor takes.
+	Cost   json.RawMessage `json:"cost"`
+	OwnKey json.RawMessage `json:"is_byok"`
+}
+
+// usd is what the server says that an answer cost, nil if it does not say.
+func (u wireUsage) usd() *float64 {
+	var cost *float64
+	if string(u.OwnKey) == "true" || len(u.Cost) == 0 || json.Unmarshal(u.Cost, &cost) != nil {
+		return nil
+	}
+	return cost
 }
 
 // wireParts is a response whose content is a list of parts instead of a string,
@@ -150,7 +178,11 @@ func (c *Client) chatAnswer(res *http.Response, body []byte, w *wireResponse, re
 	if first := w.Choices[0]; first.FinishReason == "error" || header.Present(first.Error) {
 		return model.Response{}, c.broken(res, body, first.Error)
 	}
-	return w.response(req)
+	r, err := w.response(req)
+	if c.quirks.Cost {
+		r.CostUSD = w.Usage.usd()
+	}
+	return r, err
 }
 
 // promptFiltered reports whether Azure's results of filters hold one that
@@ -251,11 +283,11 @@ func unquote(raw json.RawMessage) string {
 
 func (u wireUsage) counts() trajectory.Usage {
 	return trajectory.Usage{
-		Input:      max(u.Prompt, 0),
-		Output:     max(u.Completion, 0),
-		Cached:     max(u.PromptDetails.Cached, u.CacheHit, 0),
-		Reasoning:  max(u.CompletionDetails.Reasoning, 0),
-		CacheWrite: max(u.PromptDetails.CacheWrite, 0),
+		Input:      int64(max(u.Prompt, 0)),
+		Output:     int64(max(u.Completion, 0)),
+		Cached:     int64(max(u.PromptDetails.Cached, u.CacheHit, 0)),
+		Reasoning:  int64(max(u.CompletionDetails.Reasoning, 0)),
+		CacheWrite: int64(max(u.PromptDetails.CacheWrite, 0)),
 	}
 }
 

@@ -46,14 +46,14 @@ type respondPart struct {
 }
 
 type respondUsage struct {
-	Input        int64 `json:"input_tokens"`
-	Output       int64 `json:"output_tokens"`
+	Input        tally `json:"input_tokens"`
+	Output       tally `json:"output_tokens"`
 	InputDetails struct {
-		Cached     int64 `json:"cached_tokens"`
-		CacheWrite int64 `json:"cache_write_tokens"`
+		Cached     tally `json:"cached_tokens"`
+		CacheWrite tally `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 	OutputDetails struct {
-		Reasoning int64 `json:"reasoning_tokens"`
+		Reasoning tally `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
 }
 
@@ -99,11 +99,11 @@ func (w *respondAll) counts() trajectory.Usage {
 		_ = json.Unmarshal(w.Usage, &u)
 	}
 	return trajectory.Usage{
-		Input:      max(u.Input, 0),
-		Output:     max(u.Output, 0),
-		Cached:     max(u.InputDetails.Cached, 0),
-		CacheWrite: max(u.InputDetails.CacheWrite, 0),
-		Reasoning:  max(u.OutputDetails.Reasoning, 0),
+		Input:      int64(max(u.Input, 0)),
+		Output:     int64(max(u.Output, 0)),
+		Cached:     int64(max(u.InputDetails.Cached, 0)),
+		CacheWrite: int64(max(u.InputDetails.CacheWrite, 0)),
+		Reasoning:  int64(max(u.OutputDetails.Reasoning, 0)),
 	}
 }
 

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/price"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// MaxPrices is the size of the largest table of prices, in bytes.
+const MaxPrices = 16 << 20
+
+// PriceTable returns the prices that c knows: its own, over those of its file, over
+// those that the program brings.
+func (c Config) PriceTable(ctx context.Context) (price.Table, error) {
+	table, err := price.Default()
+	if err != nil {
+		return price.Table{}, fmt.Errorf("the table of prices that the program brings: %w", err)
+	}
+	if c.PriceFile != "" {
+		data, err := userfile.Read(ctx, c.PriceFile, MaxPrices)
+		if err != nil {
+			return price.Table{}, fmt.Errorf("price_file: %w", err)
+		}
+		own, err := price.Parse(bytes.NewReader(data))
+		if err != nil {
+			return price.Table{}, fmt.Errorf("price_file %s: %w", c.PriceFile, err)
+		}
+		table = own.Over(table)
+	}
+	own := map[string]price.Override{}
+	for name, p := range c.Prices {
+		own[name] = price.Override{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite, MaxOutput: p.MaxOutput}
+	}
+	return table.With(own), nil
+}
+
+// priced checks that a ceiling of cost or tokens sees all calls before they are sent:
+// of a model without a price nothing would be counted, and of one whose replies have
+// no known limit nobody can say what a call takes.
+func (d *decoder) priced(c *Config) {
+	run, roles := Ceilings{USD: c.Limits.USD, Tokens: c.Limits.Tokens}, c.Limits.Roles
+	table, err := c.PriceTable(context.Background())
+	if err != nil {
+		d.fail("price_file", c.PriceFile, "a table of prices", err.Error())
+		return
+	}
+	for _, role := range []struct {
+		name  string
+		model Model
+		own   Ceilings
+	}{{"target", c.Models.Target, roles.Target}, {"optimizer", c.Models.Optimizer, roles.Optimizer}, {"judge", c.Models.Judge, roles.Judge}} {
+		m := role.model
+		if m.Provider == "" || m.Provider == "sim" || m.Provider == "handoff" {
+			continue
+		}
+		e, found := price.Entry{}, false
+		if _, own := c.Prices[m.Model]; own || m.BaseURL == "" && len(m.Endpoints) == 0 { // list prices are those of the provider itself
+			_, e, found = table.Find(m.Provider, m.Model)
+		}
+		s := ceilinged{decoder: d, role: role.name, model: m, priced: found, bounded: m.MaxTokens > 0 || e.MaxOutput > 0}
+		s.check("limits", run)
+		s.check("limits.roles."+role.name, role.own)
+	}
+}
+
+// ceilinged is a model whose calls count for ceilings.
+type ceilinged struct {
+	*decoder
+	role    string
+	model   Model
+	priced  bool
+	bounded bool
+}
+
+func (s ceilinged) check(key string, c Ceilings) {
+	name := s.model.Model
+	switch {
+	case c.USD != nil && !s.priced:
+		s.fail(key+".usd", fmt.Sprintf("%v, and no price for models.%s (%s)", *c.USD, s.role, name),
+			"a ceiling only with prices for all models", "set prices."+name+".input and .output, or price_file to a table that skillopt prices import has written")
+	case c.USD != nil && !s.bounded:
+		s.unbounded(key+".usd", fmt.Sprint(*c.USD))
+	case c.Tokens != nil && !s.bounded:
+		s.unbounded(key+".tokens", fmt.Sprint(*c.Tokens))
+	}
+}
+
+func (s ceilinged) unbounded(key, found string) {
+	s.fail(key, fmt.Sprintf("%s, and no limit of the replies of models.%s (%s)", found, s.role, s.model.Model),
+		"a ceiling only where it is known before a call what it can take", fmt.Sprintf("set models.%s.max_tokens, or prices.%s.max_output to the limit of the model", s.role, s.model.Model))
+}
