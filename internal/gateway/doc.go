@@ -3,7 +3,9 @@
 // Chat Completions and Responses of OpenAI, Messages of Anthropic, and Gemini's
 // generateContent. Whatever an agent asks becomes a model.Request, and the
 // model.Client of its session answers it, so that any provider serves any agent
-// while the real key, the meter and the record stay with that client.
+// while the real key, the meter and the record stay with that client. Where the
+// client's server speaks the agent's wire, request and answer pass as they are
+// (model.Passage), but for what passage.go and hosted.go take out.
 //
 // One file a wire reads requests (chat.go, responses.go, messages.go,
 // gemini.go), one writes answers (…_answer.go). What all share stands in
