@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strconv"
@@ -40,6 +41,12 @@ func launchCodex(l *launch) error {
 		l.set(keyVar, l.job.Endpoint.Key)
 	} else {
 		l.codexRoute()
+	}
+	if l.login() {
+		settings, _ := codexProvider(l.home)
+		for _, s := range settings {
+			l.arg("-c", s)
+		}
 	}
 	if l.job.Model != "" {
 		l.codexConfig("model", strconv.Quote(l.job.Model))
@@ -90,13 +97,11 @@ func (l *launch) codexMode() error {
 }
 
 func (l *launch) codexChat(c *Chat) error {
-	if c.System != "" {
-		path, err := l.file("system.md", c.System)
-		if err != nil {
-			return err
-		}
-		l.codexConfig("model_instructions_file", strconv.Quote(path))
+	path, err := l.file("system.md", cmp.Or(c.System, "Answer the user.")) // or it gives its own
+	if err != nil {
+		return err
 	}
+	l.codexConfig("model_instructions_file", strconv.Quote(path))
 	if c.Schema != nil {
 		path, err := l.file("schema.json", string(c.Schema))
 		if err != nil {

@@ -96,7 +96,7 @@ type Models struct {
 
 // Model is one model behind one endpoint.
 type Model struct {
-	Provider        string            `key:"provider" doc:"who serves the model: a vendor, a server (compatible: any that speaks Chat Completions), a seat (claude-cli, codex-cli, copilot-cli), handoff (questions and answers as files) or sim (the simulated world); docs/models.md lists them" enum:",anthropic,azure,bedrock,claude-cli,codex-cli,compatible,copilot-cli,deepseek,fireworks,gemini,groq,handoff,litellm,minimax,mistral,ollama,openai,openrouter,qwen,sglang,sim,together,vertex,vllm,xai"`
+	Provider        string            `key:"provider" doc:"who serves the model: a vendor, a server (compatible: any that speaks Chat Completions), a seat (claude-cli, codex-cli, copilot-cli), handoff (questions and answers as files) or sim (the simulated world); docs/models.md lists them" enum:",anthropic,azure,bedrock,claude-cli,codex-cli,compatible,copilot-cli,deepseek,fireworks,gemini,groq,handoff,litellm,minimax,mistral,moonshot,ollama,openai,openrouter,qwen,sglang,sim,together,vertex,vllm,xai,zai"`
 	Model           string            `key:"model" doc:"the model's name, as the server knows it"`
 	BaseURL         string            `key:"base_url" doc:"the server's URL up to /v1; absent: the provider's own" class:"operational"`
 	Region          string            `key:"region" doc:"the provider's region, where it has several" class:"operational"`

@@ -89,11 +89,15 @@ func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(s
 		return nil, err
 	}
 	r := &AgentRunner{agent: a, config: c, target: target, isolated: c.Sandbox == "auto" && sandbox.Probe().Isolated}
+	r.login, _ = lookup("HOME")
+	if !c.Gateway && c.Name != agent.BuiltinName {
+		r.env = surround(agent.Surround(c.Name, "").Open, lookup) // who it is stays with the user: see agent.pass_env
+	}
 	for _, name := range c.PassEnv {
 		v, _ := lookup(name)
 		r.env = append(r.env, name+"="+v)
 	}
-	if r.login, _ = lookup("HOME"); c.Gateway && c.Name != agent.BuiltinName {
+	if c.Gateway && c.Name != agent.BuiltinName {
 		if r.gateway, err = gateway.New(gateway.Options{}); err != nil {
 			return nil, fmt.Errorf("start the gateway: %w", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -166,6 +167,17 @@ func credentials(m config.Model, lookup func(string) (string, bool)) []string {
 	for _, name := range keyVariables(m) {
 		v, _ := lookup(name)
 		out = append(out, v)
+	}
+	if name, ok := strings.CutSuffix(m.Provider, seatSuffix); ok {
+		home, _ := lookup("HOME")
+		for _, secret := range agent.Surround(name, home).Secret {
+			v, _ := lookup(secret)
+			out = append(out, v)
+			for line := range strings.Lines(v) { // of headers
+				_, value, _ := strings.Cut(line, ":")
+				out = append(out, strings.TrimSpace(value))
+			}
+		}
 	}
 	for name, value := range m.Headers {
 		if !publicHeader(name) {

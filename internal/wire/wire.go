@@ -155,6 +155,10 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 		}
 		o.Env = append(o.Env, *v+"="+key)
 	}
+	if m.BaseURL == "" {
+		around := agent.Surround(name, o.Home)
+		o.Env = append(surround(append(around.Open, around.Secret...), lookup), o.Env...)
+	}
 	if m.BaseURL != "" {
 		o.Endpoint = &agent.Endpoint{URL: m.BaseURL, Key: "none"}
 	}
@@ -167,6 +171,17 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 		Client: &guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider,
 		Ready: func(ctx context.Context) (string, error) { return seatReady(ctx, c, role) },
 	}, nil
+}
+
+// surround returns those of the variables that are set, as NAME=value.
+func surround(names []string, lookup func(string) (string, bool)) []string {
+	var env []string
+	for _, name := range names {
+		if v, ok := lookup(name); ok && v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
 }
 
 // seatReady looks for the program of a seat.

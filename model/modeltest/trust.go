@@ -1,8 +1,7 @@
 package modeltest
 
 import (
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,7 +17,7 @@ func testTrust(t *testing.T, h Harness) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a request went to a server that is not trusted")
 	}))
-	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	_, err := h.New(t, Settings{URL: srv.URL, Key: testKey}).Generate(t.Context(), question("q"))

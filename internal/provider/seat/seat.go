@@ -79,6 +79,10 @@ func New(o Options) (*Client, error) {
 // Detect looks for the program and asks for its version, as agent.Agent does.
 func (c *Client) Detect(ctx context.Context) (agent.Info, error) { return c.agent.Detect(ctx) }
 
+// TellsUsage reports whether the program tells how many tokens an answer took. The
+// zero Usage of one that does not means unknown, and not that it took none.
+func (c *Client) TellsUsage() bool { return c.agent.Abilities().Usage }
+
 // Generate implements model.Client. A program that is missing or cannot be
 // started is NotFound.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {

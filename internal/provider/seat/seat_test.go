@@ -173,6 +173,9 @@ func TestNoTools(t *testing.T) {
 					t.Errorf("%q lacks %s", n.Args, arg)
 				}
 			}
+			if tells := name != "copilot"; c.TellsUsage() != tells || got.Usage == (trajectory.Usage{}) == tells {
+				t.Errorf("tells usage: %v, got %+v", c.TellsUsage(), got.Usage)
+			}
 			if slices.Contains(n.Args, "--allow-all-tools") {
 				t.Error("all tools are allowed")
 			}
