@@ -32,6 +32,7 @@ type Options struct {
 	Args    []string // further arguments, after the adapter's own
 	Read    []string // folders that a confined agent may read besides its own package, absolute
 	Custom  *Custom  // for CustomName
+	Login   bool     // it works with a login of its own, and with the network: what it lacks it may fetch
 
 	// Guard says what a confined agent must not read, whatever lies where. See Reach.
 	Guard reach.Guard
@@ -81,9 +82,17 @@ type adapter struct {
 	abilities Abilities
 	output    int64    // bytes that it may print by default; 0 = the sandbox's default
 	state     []string // what it keeps of a login below the user's home
+	needs     []need   // programs that it calls and does not bring along
 	exitZero  bool     // its events do not say that it ended well, its exit code does
 	launch    func(l *launch) error
 	reader    func() reader
+}
+
+// need is a program without which an agent fails at its tools, or at finding skills.
+type need struct {
+	program string
+	why     string
+	help    string // how to install it
 }
 
 // Names returns the names of all agents, sorted.
@@ -165,7 +174,23 @@ func (a *Agent) Detect(ctx context.Context) (Info, error) {
 		return info, nil
 	}
 	info.Version = versionForm.FindString(text)
+	if lack := a.lacks(); lack != nil {
+		info.Problem, info.Help = fmt.Sprintf("there is no program %s in the search path: %s", lack.program, lack.why), lack.help
+	}
 	return info, nil
+}
+
+// lacks returns the first program that the agent needs and would not find.
+func (a *Agent) lacks() *need {
+	if a.opts.Login {
+		return nil
+	}
+	for i, n := range a.adapter.needs {
+		if _, ok := lookPath(a.opts.Path, n.program); !ok {
+			return &a.adapter.needs[i]
+		}
+	}
+	return nil
 }
 
 func (a *Agent) askVersion(ctx context.Context, path string) (text string, err error) {
@@ -198,15 +223,24 @@ func (a *Agent) find() (string, error) {
 		}
 		return name, nil
 	}
-	for _, dir := range filepath.SplitList(a.opts.Path) {
+	if path, ok := lookPath(a.opts.Path, name); ok {
+		return path, nil
+	}
+	return "", fmt.Errorf("there is no program %s in the search path", name)
+}
+
+// lookPath looks a program up in the folders of a search path. Relative ones are left
+// out.
+func lookPath(search, name string) (path string, ok bool) {
+	for _, dir := range filepath.SplitList(search) {
 		for _, ending := range endings() {
 			path := filepath.Join(dir, name+ending)
 			if filepath.IsAbs(path) && isProgram(path) {
-				return path, nil
+				return path, true
 			}
 		}
 	}
-	return "", fmt.Errorf("there is no program %s in the search path", name)
+	return "", false
 }
 
 func endings() []string {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -55,6 +56,10 @@ func launchClaude(l *launch) error {
 		l.set("ANTHROPIC_BASE_URL", l.job.Endpoint.base())
 		l.set("ANTHROPIC_API_KEY", l.job.Endpoint.Key)
 		l.set("CLAUDE_CODE_MAX_RETRIES", "2") // ten otherwise, for more than two minutes
+	}
+	if n := l.job.Context; n > 0 { // the first is for models of others, the second for those that it knows
+		l.set("CLAUDE_CODE_MAX_CONTEXT_TOKENS", strconv.Itoa(n))
+		l.set("CLAUDE_CODE_AUTO_COMPACT_WINDOW", strconv.Itoa(n))
 	}
 	return nil
 }

@@ -42,6 +42,13 @@ func launchCodex(l *launch) error {
 	if l.job.Model != "" {
 		l.codexConfig("model", strconv.Quote(l.job.Model))
 	}
+	if l.job.Context > 0 {
+		l.codexConfig("model_context_window", strconv.Itoa(l.job.Context))
+	}
+	// Its commands are to find what the agent finds: a login shell would read a profile
+	// that sets another search path, and a policy of the user's own is not ours.
+	l.codexConfig("allow_login_shell", "false")
+	l.codexConfig("shell_environment_policy.inherit", `"all"`)
 	l.codexConfig("approval_policy", `"never"`)
 	l.codexConfig("check_for_update_on_startup", "false")
 	l.codexConfig("analytics.enabled", "false")

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,9 @@ func launchCopilot(l *launch) error {
 		l.set("COPILOT_PROVIDER_WIRE_API", "completions")
 		l.set("COPILOT_PROVIDER_API_KEY", l.job.Endpoint.Key)
 		l.set("COPILOT_MODEL", l.job.Model)
+		if l.job.Context > 0 {
+			l.set("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", strconv.Itoa(l.job.Context))
+		}
 	}
 	if l.job.Chat == nil {
 		l.arg("--allow-all-tools")

@@ -22,7 +22,7 @@ func cursor() adapter {
 
 func launchCursor(l *launch) error {
 	if !l.login() {
-		return errNoEndpoint
+		return ErrNoEndpoint
 	}
 	l.arg("-p", "--output-format", "stream-json", "--trust", "--workspace", l.workspace(), "--force")
 	if l.job.Confine {

@@ -46,6 +46,7 @@ type Job struct {
 	Mode      Mode        // "" = Native
 
 	Model    string
+	Context  int       // tokens that the model takes, for agents that can be told; 0 = as they think
 	Endpoint *Endpoint // where the model is; nil = the agent's own login
 	// LoginHome is the home folder of the user whose login the agent uses, when
 	// Endpoint is nil. What the user set up there for the agent counts as well,

@@ -136,4 +136,5 @@ func (l *launch) blocks() (string, error) {
 	return string(data) + "\n", nil
 }
 
-var errNoEndpoint = errors.New("this agent cannot be pointed at a model server: it needs a login of its own")
+// ErrNoEndpoint says that a job has an endpoint which the agent cannot use.
+var ErrNoEndpoint = errors.New("this agent cannot be pointed at a model server: it needs a login of its own")

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -15,6 +17,10 @@ func opencode() adapter {
 		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
 		state:     []string{".local/share/opencode", ".config/opencode", ".cache/opencode", ".local/state/opencode"},
 		exitZero:  true,
+		needs: []need{{
+			program: "rg", help: "install ripgrep: apt-get install ripgrep, dnf install ripgrep, brew install ripgrep, or a release of github.com/BurntSushi/ripgrep",
+			why: "opencode needs ripgrep to load skills and to look for files, and cannot fetch it where it works",
+		}},
 		launch:    launchOpencode,
 		reader:    func() reader { return &opencodeReader{} },
 	}
@@ -40,7 +46,7 @@ func launchOpencode(l *launch) error {
 		settings["provider"] = map[string]any{opencodeProvider: map[string]any{
 			"npm": "@ai-sdk/openai-compatible", "name": opencodeProvider,
 			"options": map[string]string{"baseURL": l.job.Endpoint.base() + "/v1", "apiKey": "{env:" + keyVar + "}"},
-			"models":  map[string]any{l.job.Model: map[string]any{"name": l.job.Model, "limit": map[string]int{"context": 128000, "output": 16000}}},
+			"models":  map[string]any{l.job.Model: map[string]any{"name": l.job.Model, "limit": l.opencodeLimits()}},
 		}}
 		l.set(keyVar, l.job.Endpoint.Key)
 	}
@@ -54,6 +60,13 @@ func launchOpencode(l *launch) error {
 		l.arg("-m", name)
 	}
 	return nil
+}
+
+// opencodeLimits are what the model takes and gives at once, in tokens. What it gives
+// is taken off what it takes.
+func (l *launch) opencodeLimits() map[string]int {
+	window := cmp.Or(l.job.Context, 128000)
+	return map[string]int{"context": window, "output": min(16000, window/2)}
 }
 
 // opencodeReader reads the events of opencode run --format json. None says that
@@ -124,6 +137,9 @@ func (o *opencodeReader) tool(r *record, e opencodeEvent) {
 		r.call(e.Part.CallID, e.Part.Tool, s.Input)
 	}
 	if s.Status == "error" {
+		if strings.Contains(s.Error, "ripgrep execution failed") {
+			r.broken = "opencode could not run ripgrep (rg), which its tools and its skills need: " + excerpt(s.Error)
+		}
 		r.result(e.Part.CallID, s.Error, true)
 		return
 	}

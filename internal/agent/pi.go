@@ -58,9 +58,13 @@ func launchPi(l *launch) error {
 }
 
 func (l *launch) piModels() error {
+	m := map[string]any{"id": l.job.Model, "name": l.job.Model, "input": []string{"text", "image"}}
+	if l.job.Context > 0 {
+		m["contextWindow"] = l.job.Context
+	}
 	_, err := l.settings(".pi/agent/models.json", map[string]any{"providers": map[string]any{piProvider: map[string]any{
 		"baseUrl": l.job.Endpoint.base() + "/v1", "api": "openai-completions", "apiKey": keyVar,
-		"models": []any{map[string]any{"id": l.job.Model, "name": l.job.Model, "input": []string{"text", "image"}}},
+		"models": []any{m},
 	}}})
 	return err
 }

@@ -32,13 +32,17 @@ func launchQwen(l *launch) error {
 	l.set("OPENAI_BASE_URL", l.job.Endpoint.base()+"/v1")
 	l.set("OPENAI_API_KEY", l.job.Endpoint.Key)
 	l.set("OPENAI_MODEL", l.job.Model)
-	_, err := l.settings(".qwen/settings.json", map[string]any{
+	settings := map[string]any{
 		"privacy":   map[string]any{"usageStatisticsEnabled": false},
 		"telemetry": map[string]any{"enabled": false},
 		"general":   map[string]any{"disableAutoUpdate": true},
 		// A confined program gets no terminal for its commands.
 		"tools": map[string]any{"shell": map[string]any{"enableInteractiveShell": false}},
-	})
+	}
+	if l.job.Context > 0 {
+		settings["model"] = map[string]any{"generationConfig": map[string]any{"contextWindowSize": l.job.Context}}
+	}
+	_, err := l.settings(".qwen/settings.json", settings)
 	return err
 }
 

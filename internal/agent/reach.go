@@ -12,6 +12,9 @@ import (
 // *reach.ConflictError: then Run refuses as well.
 func (a *Agent) Reach() (reach.Plan, error) {
 	r := reach.Request{Search: a.opts.Path, Tools: toolchains(), Entries: a.opts.Read}
+	for _, n := range a.adapter.needs {
+		r.Tools = append(r.Tools, n.program)
+	}
 	if a.adapter.name != BuiltinName {
 		if program, err := a.find(); err == nil {
 			r.Program, r.Beside = program, a.ownFiles()

@@ -42,6 +42,7 @@ type record struct {
 	fault   *fault // what went wrong last, nil if it was mended
 	waiting *fault // the agent is about to try again
 	own     string // "class: detail" of a failure that is the agent's own
+	broken  string // a tool of the agent that does not work here: no task can be blamed for it
 	odd     int    // lines that are no events
 }
 

@@ -168,6 +168,8 @@ func (a *Agent) judge(rep *Report, r *record, j Job) {
 		rep.agentError(res.Limit, res.Detail)
 	case res.Reason == sandbox.Flooded:
 		rep.agentError("output", fmt.Sprintf("it printed more than %d MB", cmp.Or(j.MaxOutput, 64<<20)>>20))
+	case r.broken != "":
+		a.faulty(rep, &fault{code: model.Server, text: r.broken}, j)
 	case res.Reason == sandbox.Deadline && (!r.ended || r.fault != nil):
 		a.late(rep, r, j)
 	case r.fault != nil:

@@ -384,7 +384,7 @@ func TestJobFaults(t *testing.T) {
 	if _, err := stubAgent(t, "gemini", nil).Run(t.Context(), Job{Workspace: dir, Home: t.TempDir(), Chat: &Chat{}}); err == nil {
 		t.Error("gemini as a plain model")
 	}
-	if _, err := stubAgent(t, "cursor", nil).Run(t.Context(), Job{Workspace: dir, Home: t.TempDir(), Endpoint: &Endpoint{URL: "http://x", Key: "k"}}); !errors.Is(err, errNoEndpoint) {
+	if _, err := stubAgent(t, "cursor", nil).Run(t.Context(), Job{Workspace: dir, Home: t.TempDir(), Endpoint: &Endpoint{URL: "http://x", Key: "k"}}); !errors.Is(err, ErrNoEndpoint) {
 		t.Errorf("cursor with an endpoint: %v", err)
 	}
 	if _, err := stubAgent(t, BuiltinName, nil).Run(t.Context(), Job{Workspace: dir, Home: t.TempDir()}); err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // AgentRunner has a coding agent carry out the jobs of rollouts.
@@ -101,7 +102,7 @@ func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(s
 
 // NewAgent builds the agent of a config and starts nothing.
 func NewAgent(c config.Agent, guard reach.Guard, lookup func(string) (string, bool)) (*agent.Agent, error) {
-	o := agent.Options{Program: c.Command, Read: c.Read, Guard: guard}
+	o := agent.Options{Program: c.Command, Read: c.Read, Guard: guard, Login: !c.Gateway}
 	if strings.ContainsRune(o.Program, filepath.Separator) && !filepath.IsAbs(o.Program) {
 		abs, err := filepath.Abs(o.Program)
 		if err != nil {
@@ -163,26 +164,42 @@ func (r *AgentRunner) Close() error {
 // Work implements rollout.CodingAgent.
 func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.AgentReport, error) {
 	own := &watched{Client: job.Client, timeout: r.config.Timeout.Std()}
-	j := agent.Job{
-		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
-		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Client: own, LoginHome: r.login, Env: r.env,
-		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
-		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits),
-	}
+	j := r.job(job, own)
 	var session *gateway.Handle
 	if r.gateway != nil {
 		var err error
-		if session, err = r.gateway.Open(gateway.Session{Client: own, Model: r.target.Model, Sampling: Sampling(r.target), Retried: true}); err != nil {
-			return rollout.AgentReport{}, fmt.Errorf("open the gateway: %w", err)
+		if session, err = r.open(&j, gateway.Session{Client: own, Retried: true}); err != nil {
+			return rollout.AgentReport{}, err
 		}
 		defer session.Close()
 		job.Given(session.Key())
 		own.gateway, own.strangers = r.gateway, r.gateway.Strangers()
-		j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: session.Key()}
 	}
 	rep, err := r.agent.Run(ctx, j)
 	if err != nil {
 		return rollout.AgentReport{}, err
 	}
 	return own.judge(rep, session)
+}
+
+// job is what an agent is to do, as its config says. client is for an agent that calls
+// its model without a gateway.
+func (r *AgentRunner) job(job rollout.AgentJob, client model.Client) agent.Job {
+	return agent.Job{
+		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
+		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
+		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
+		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits),
+	}
+}
+
+// open begins a session of the gateway for a job, and leads the job to it.
+func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, error) {
+	s.Model, s.Sampling = r.target.Model, Sampling(r.target)
+	session, err := r.gateway.Open(s)
+	if err != nil {
+		return nil, fmt.Errorf("open the gateway: %w", err)
+	}
+	j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: session.Key()}
+	return session, nil
 }

@@ -1,0 +1,179 @@
+package proof
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// planFor chooses tools for the three deeds. Without one that runs commands or writes
+// files there is no plan.
+func (s *Script) planFor(tools []model.Tool) []step {
+	command, runnable := pick(tools, s.command(`printf '%s\n' "$PATH" > `+commandFile))
+	file, writable := pick(tools, s.write)
+	if !runnable && !writable {
+		return nil
+	}
+	var plan []step
+	for _, load := range []chooser{loadByName, s.loadByPath, s.command("cat " + skillPath)} {
+		if st, ok := pick(tools, load); ok {
+			st.deed = loads
+			plan = append(plan, st)
+			break
+		}
+	}
+	if runnable {
+		command.deed = runs
+		plan = append(plan, command)
+	}
+	if writable {
+		file.deed = writes
+		plan = append(plan, file)
+	}
+	return plan
+}
+
+// skillPath is where every agent's workspace has the skill.
+const skillPath = ".agents/skills/" + skillName + "/SKILL.md"
+
+// chooser returns the arguments for a tool that can do a deed, nil for another one.
+type chooser func(t model.Tool, f form) map[string]any
+
+// pick returns the call of the first tool that can do a deed.
+func pick(tools []model.Tool, choose chooser) (step, bool) {
+	for _, t := range tools {
+		f, ok := formOf(t.Parameters)
+		if !ok {
+			continue
+		}
+		args := choose(t, f)
+		if args == nil || !f.complete(args) {
+			continue
+		}
+		data, err := json.Marshal(args)
+		if err != nil {
+			continue
+		}
+		return step{tool: t.Name, args: data}, true
+	}
+	return step{}, false
+}
+
+// command runs a line of a shell.
+func (s *Script) command(line string) chooser {
+	return func(_ model.Tool, f form) map[string]any {
+		name := f.first("command", "cmd", "script")
+		switch {
+		case name == "" || f.first("path", "file_path", "filePath", "old_string") != "":
+			return nil
+		case f.kind(name) == "array":
+			return map[string]any{name: []string{"sh", "-c", line}}
+		}
+		return map[string]any{name: line}
+	}
+}
+
+// write makes a file of one text.
+func (s *Script) write(_ model.Tool, f form) map[string]any {
+	path, content := f.first(pathNames()...), f.first("content", "contents", "text", "file_text")
+	if path == "" || content == "" || f.first("old_string", "oldString", "old") != "" {
+		return nil
+	}
+	return map[string]any{path: s.at(writtenFile), content: writtenText}
+}
+
+// loadByName loads a skill by its name.
+func loadByName(t model.Tool, f form) map[string]any {
+	if !strings.Contains(strings.ToLower(t.Name), "skill") {
+		return nil
+	}
+	name := f.first("skill", "name", "skill_name", "skillName", "command")
+	if name == "" {
+		return nil
+	}
+	return map[string]any{name: skillName}
+}
+
+// loadByPath reads the skill's file.
+func (s *Script) loadByPath(t model.Tool, f form) map[string]any {
+	path := f.first(pathNames()...)
+	if path == "" || !strings.Contains(strings.ToLower(t.Name), "read") {
+		return nil
+	}
+	return map[string]any{path: s.at(skillPath)}
+}
+
+func pathNames() []string {
+	return []string{"file_path", "filePath", "absolute_path", "path", "filename"}
+}
+
+// at is a path in the workspace as the agent takes it.
+func (s *Script) at(name string) string {
+	if s.expect.Folder == "" {
+		return name
+	}
+	return strings.TrimRight(s.expect.Folder, "/") + "/" + name
+}
+
+// form is what a tool takes, as far as it matters here.
+type form struct {
+	Properties map[string]struct {
+		Type json.RawMessage   `json:"type"`
+		Enum []json.RawMessage `json:"enum"`
+	} `json:"properties"`
+	Required []string `json:"required"`
+}
+
+func formOf(schema json.RawMessage) (form, bool) {
+	var f form
+	if len(schema) == 0 || json.Unmarshal(schema, &f) != nil {
+		return form{}, false
+	}
+	return f, true
+}
+
+// first returns the first of these names that is a parameter, "" if none is.
+func (f form) first(names ...string) string {
+	for _, n := range names {
+		if _, ok := f.Properties[n]; ok {
+			return n
+		}
+	}
+	return ""
+}
+
+// kind is the type of a parameter, in small letters.
+func (f form) kind(name string) string {
+	var text string
+	if json.Unmarshal(f.Properties[name].Type, &text) != nil {
+		return ""
+	}
+	return strings.ToLower(text)
+}
+
+// complete fills in what is required besides, and reports whether that was possible.
+func (f form) complete(args map[string]any) bool {
+	for _, name := range f.Required {
+		if _, ok := args[name]; ok {
+			continue
+		}
+		v, ok := f.some(name)
+		if !ok {
+			return false
+		}
+		args[name] = v
+	}
+	return true
+}
+
+// some is any value that a parameter may have.
+func (f form) some(name string) (any, bool) {
+	if enum := f.Properties[name].Enum; len(enum) > 0 {
+		return enum[0], true
+	}
+	values := map[string]any{"string": "the setup is proven", "boolean": false, "integer": 10, "number": 10, "array": []any{}, "object": map[string]any{}}
+	v, ok := values[f.kind(name)]
+	return v, ok && slices.Contains(f.Required, name)
+}
