@@ -89,7 +89,8 @@ func (e Examination) Err() error {
 
 // Examine checks whether a configuration can run: what it names, what runs its
 // tasks, and the models, with one real call to each server of a role. Nobody who
-// answers by hand is asked.
+// answers by hand is asked. A coding agent works once against a scripted model, see
+// WithProofs.
 func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	var e Examination
 	s, err := prepare(ctx, cfg, opts)

@@ -56,6 +56,9 @@ func (e *Examination) worker(ctx context.Context, s *setup) {
 	if s.cfg.Agent.Name != "" {
 		info, err := s.detect(ctx, s.cfg.Agent)
 		e.add("agent "+s.cfg.Agent.Name, joined(installed(info), s.reached()), err, cmp.Or(info.Help, "check agent in the config"))
+		if err == nil {
+			e.prove(ctx, s, info)
+		}
 	}
 	commands := s.needs().Command
 	if s.cfg.Agent.Name == "" && !commands {

@@ -73,6 +73,7 @@ type options struct {
 	split    string
 	passes   int
 	margin   float64
+	proofs   Proofs
 	counting bool // tasks are only counted
 }
 

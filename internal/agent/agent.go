@@ -69,7 +69,7 @@ type Info struct {
 	Path      string // where the program is
 	Abilities Abilities
 	Problem   string // why it cannot be used, "" if it can
-	Help      string // what to do about it: a command
+	Help      string // how to install it, or what it lacks: a command
 }
 
 // adapter is what differs between agents.
@@ -152,13 +152,13 @@ var versionForm = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?(?:[.+-]?[0-9A-Za-z]+)*`
 // missing or broken is no error but Info.Problem; the error is that of ctx, or
 // of the file system.
 func (a *Agent) Detect(ctx context.Context) (Info, error) {
-	info := Info{Name: a.adapter.name, Tested: a.adapter.tested, Abilities: a.adapter.abilities}
+	info := Info{Name: a.adapter.name, Tested: a.adapter.tested, Abilities: a.adapter.abilities, Help: a.adapter.help}
 	if a.adapter.name == BuiltinName {
 		return info, nil
 	}
 	path, err := a.find()
 	if err != nil {
-		info.Problem, info.Help = err.Error(), a.adapter.help
+		info.Problem = err.Error()
 		return info, nil
 	}
 	info.Path = path
@@ -170,7 +170,7 @@ func (a *Agent) Detect(ctx context.Context) (Info, error) {
 		return info, context.Cause(ctx)
 	}
 	if err != nil {
-		info.Problem, info.Help = err.Error(), a.adapter.help
+		info.Problem = err.Error()
 		return info, nil
 	}
 	info.Version = versionForm.FindString(text)

@@ -41,7 +41,9 @@ func launchCopilot(l *launch) error {
 		}
 	}
 	if l.job.Chat == nil {
-		l.arg("--allow-all-tools")
+		// Its own check of paths refuses temporary files and what a command only names.
+		// What it may reach is bounded from outside, by the sandbox.
+		l.arg("--allow-all-tools", "--allow-all-paths")
 		return nil
 	}
 	// An empty list would offer all tools; a name that does not exist offers none.

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +19,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		agents bool
 		noise  bool
 		yes    bool
+		fresh  bool
 	)
 	c := &cobra.Command{
 		Use:   "doctor CONFIG_OR_DIR | --agents",
@@ -24,7 +27,11 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Check all that a run needs: the config, the skill, the tasks and the run folder;
 the program of an environment, which is started; the agent, its version and whether
 programs can be confined here; and the models, with one small call per role, or to
-each of its endpoints, and what they cost. Somebody who answers by hand is not asked. Each row that fails says
+each of its endpoints, and what they cost. A coding agent works once, confined as in
+a run, for a scripted model that is part of this program and costs nothing: it must
+load a skill, run a command, write a file and count its tokens rightly. What it has
+shown is kept in your cache folder until agent, model, config or this program change;
+--fresh shows it again. Somebody who answers by hand is not asked. Each row that fails says
 how to mend it, and the first of them decides the exit code.
 
 With --noise: instead of that, every selection task is asked twice with the same
@@ -36,6 +43,7 @@ With --agents, and no config: which coding agents are installed. One that is not
 
 ` + exitHelp,
 		Example: `  skillopt doctor my-skill
+  skillopt doctor my-skill --set agent.name=codex --fresh
   skillopt doctor my-skill --set models.target.base_url=http://localhost:11434/v1
   skillopt doctor my-skill --noise
   skillopt doctor --agents`,
@@ -46,6 +54,8 @@ With --agents, and no config: which coding agents are installed. One that is not
 				return a.noise(cmd.Context(), args[0], noiseFlags{sets: sets, yes: yes})
 			case noise:
 				return usagef("--noise takes a config or a directory, and nothing else")
+			case fresh && agents:
+				return usagef("--agents proves nothing: give --fresh a config or a directory")
 			case agents && len(args) == 0 && len(sets) == 0:
 				return a.doctorAgents(cmd.Context())
 			case agents:
@@ -53,22 +63,33 @@ With --agents, and no config: which coding agents are installed. One that is not
 			case len(args) == 0:
 				return usagef("skillopt doctor takes a config or a directory, or --agents; `skillopt doctor --help` shows examples")
 			}
-			return a.doctor(cmd.Context(), args[0], sets)
+			return a.doctor(cmd.Context(), args[0], sets, fresh)
 		},
 	}
 	c.Flags().BoolVar(&agents, "agents", false, "look for installed coding agents instead of checking a config")
 	c.Flags().BoolVar(&noise, "noise", false, "ask every selection task twice: how much do scores change by chance?")
 	c.Flags().BoolVar(&yes, "yes", false, "with --noise: do not ask before spending")
+	c.Flags().BoolVar(&fresh, "fresh", false, "have the agent show again what it can, whatever is kept of it")
 	addSet(c, &sets)
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, path string, sets []string) error {
+func (a *app) doctor(ctx context.Context, path string, sets []string, fresh bool) error {
 	l, err := a.loadConfig(path, sets, nil)
 	if err != nil {
 		return err
 	}
-	return a.examined(skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l)))
+	return a.examined(skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: fresh})))
+}
+
+// proofsDir is where proofs of agents are kept: "", which keeps none, for a user
+// without a cache folder.
+func proofsDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "skillopt", "proofs")
 }
 
 func (a *app) doctorAgents(ctx context.Context) error {

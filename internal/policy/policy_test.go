@@ -35,7 +35,7 @@ var tiers = [][]string{
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
 	{"internal/draft", "internal/lab/worlds"},
-	{"internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
+	{"internal/proof", "internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
 	{"internal/train", "internal/lab", "internal/prune"},
 	{"internal/report", "internal/lab/bench"},
 	{"internal/config"},

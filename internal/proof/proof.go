@@ -23,10 +23,11 @@ import (
 const (
 	Prompt = "This is a test of the setup, in which no task is solved. Do what your model says."
 
-	skillName   = "setup-proof"
-	description = "MARK-7C41E0-DESCRIPTION how the setup of this machine is proven. Read it before anything else."
-	bodyMark    = "MARK-93B5D2-BODY"
-	answer      = "MARK-E80A16-DONE"
+	skillName       = "setup-proof"
+	descriptionMark = "MARK-7C41E0-DESCRIPTION"
+	description     = descriptionMark + " how the setup of this machine is proven. Read it before anything else."
+	bodyMark        = "MARK-93B5D2-BODY"
+	answer          = "MARK-E80A16-DONE"
 
 	commandFile = "proof-command.txt"
 	writtenFile = "proof-written.txt"

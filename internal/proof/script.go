@@ -79,18 +79,21 @@ func (s *Script) grant() trajectory.Usage {
 
 // look notes what a request shows.
 func (s *Script) look(req model.Request) {
+	var told, results strings.Builder
 	for _, m := range req.Messages {
-		s.hear(m.Content)
+		told.WriteString(m.Content)
 		for _, p := range m.Parts {
-			s.hear(p.Text)
+			told.WriteString(p.Text)
 			if p.Result != nil {
-				s.hear(p.Result.Content)
+				results.WriteString(p.Result.Content)
 			}
 		}
 	}
 	for _, t := range req.Tools { // some tell of skills in the description of a tool
-		s.hear(t.Description)
+		told.WriteString(t.Description)
 	}
+	s.described = s.described || strings.Contains(told.String(), descriptionMark)
+	s.read = s.read || strings.Contains(told.String()+results.String(), bodyMark)
 	if len(s.plan) > 0 || len(req.Tools) == 0 {
 		return
 	}
@@ -99,11 +102,6 @@ func (s *Script) look(req model.Request) {
 		s.offered = append(s.offered, t.Name)
 	}
 	s.plan = s.planFor(req.Tools)
-}
-
-func (s *Script) hear(text string) {
-	s.described = s.described || strings.Contains(text, description[:len("MARK-7C41E0-DESCRIPTION")])
-	s.read = s.read || strings.Contains(text, bodyMark)
 }
 
 // done counts the results in a conversation and keeps what they hold.

@@ -11,18 +11,16 @@ import (
 // planFor chooses tools for the three deeds. Without one that runs commands or writes
 // files there is no plan.
 func (s *Script) planFor(tools []model.Tool) []step {
-	command, runnable := pick(tools, s.command(`printf '%s\n' "$PATH" > `+commandFile))
+	command, runnable := pickFirst(tools, s.shells(`printf '%s\n' "$PATH" > `+commandFile)...)
 	file, writable := pick(tools, s.write)
 	if !runnable && !writable {
 		return nil
 	}
 	var plan []step
-	for _, load := range []chooser{loadByName, s.loadByPath, s.command("cat " + skillPath)} {
-		if st, ok := pick(tools, load); ok {
-			st.deed = loads
-			plan = append(plan, st)
-			break
-		}
+	loaders := append([]chooser{loadByName, s.loadByPath}, s.shells("cat "+skillPath)...)
+	if st, ok := pickFirst(tools, loaders...); ok {
+		st.deed = loads
+		plan = append(plan, st)
 	}
 	if runnable {
 		command.deed = runs
@@ -59,6 +57,36 @@ func pick(tools []model.Tool, choose chooser) (step, bool) {
 		return step{tool: t.Name, args: data}, true
 	}
 	return step{}, false
+}
+
+// pickFirst returns the call of a tool by the first way that some tool allows.
+func pickFirst(tools []model.Tool, ways ...chooser) (step, bool) {
+	for _, w := range ways {
+		if st, ok := pick(tools, w); ok {
+			return st, true
+		}
+	}
+	return step{}, false
+}
+
+// shells are the ways to run a line of a shell.
+func (s *Script) shells(line string) []chooser { return []chooser{s.command(line), code(line)} }
+
+// code runs a line by a tool that takes a program in JavaScript, from which it calls
+// the others.
+func code(line string) chooser {
+	return func(t model.Tool, f form) map[string]any {
+		name := f.first("input", "code")
+		const inner = "tools.exec_command("
+		if name == "" || !strings.Contains(t.Description, inner) {
+			return nil
+		}
+		args, err := json.Marshal(map[string]string{"cmd": line})
+		if err != nil {
+			return nil
+		}
+		return map[string]any{name: "text(JSON.stringify(await " + inner + string(args) + ")));\n"}
+	}
 }
 
 // command runs a line of a shell.

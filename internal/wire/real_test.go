@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/proof"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
@@ -53,14 +55,36 @@ func TestRealProof(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			res, err := ProveAgent(t.Context(), realConfig(name), reach.Guard{}, config.Model{Model: "some-model"}, lookup)
-			if err != nil {
-				t.Fatal(err)
+			if _, err := CheckAgent(t.Context(), realConfig(name), lookup); err != nil {
+				t.Skip(err)
 			}
-			t.Logf("%+v", res)
-			if !res.OK {
-				t.Errorf("not proven: %q", res.Wrong)
+			if res := proveReal(t, name, "some-model", lookup); !res.OK || len(res.Notes) > 0 {
+				t.Errorf("not proven: %+v", res)
 			}
 		})
+	}
+}
+
+func proveReal(t *testing.T, name, as string, lookup func(string) (string, bool)) proof.Result {
+	t.Helper()
+	res, err := ProveAgent(t.Context(), realConfig(name), reach.Guard{}, config.Model{Model: as}, lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s with %s: %+v", name, as, res)
+	return res
+}
+
+// TestRealToolsInCode has codex work with a model to which it offers its tools as
+// items of the conversation. Either they reach the model, or the proof says what was
+// left out.
+func TestRealToolsInCode(t *testing.T) {
+	dir, lookup := realPath(t)
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", ".bin", "codex")); err != nil {
+		t.Skip("codex is not there")
+	}
+	res := proveReal(t, "codex", "gpt-6.1-sol", lookup)
+	if wrong := strings.Join(res.Wrong, "; "); !res.OK && !strings.Contains(wrong, "additional_tools") {
+		t.Errorf("the proof does not name what was left out: %q", res.Wrong)
 	}
 }
