@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -65,7 +67,7 @@ func (c *countingServer) seen() (int64, trajectory.Usage) {
 }
 
 // agentsDirVar names the folder into which .ci/agents/install.sh put real agents.
-const agentsDirVar = "SKILLOPT_AGENTS_DIR"
+const agentsDirVar = agenttest.DirVar
 
 // TestRealAgentsAreTrained trains a skill for a real coding agent: it works in
 // its sandbox, its model is reached through the gateway, commands score the files
@@ -79,16 +81,43 @@ func TestRealAgentsAreTrained(t *testing.T) {
 	if reason, err := os.ReadFile(filepath.Join(dir, "unavailable")); err == nil {
 		t.Skip("no real agents: " + string(reason))
 	}
-	for _, name := range []string{"pi", "codex", "claude"} {
+	for _, name := range []string{"pi", "codex", "claude", "copilot", "gemini", "opencode", "qwen"} {
 		t.Run(name, func(t *testing.T) {
+			program, version := realProgram(t, dir, name)
 			t.Parallel()
-			program := filepath.Join(dir, "node_modules", ".bin", name)
-			if _, err := os.Stat(program); err != nil {
-				t.Skipf("%s was not installed by .ci/agents/install.sh: %v", name, err)
-			}
+			notes(t, agenttest.Result{Agent: name, Version: version, Behaviour: agenttest.Trained})
 			trainRealAgent(t, name, program)
 		})
 	}
+}
+
+// realProgram returns the program of an agent that has what it needs.
+func realProgram(t *testing.T, dir, name string) (program, version string) {
+	t.Helper()
+	program = filepath.Join(dir, "node_modules", ".bin", name)
+	if _, err := os.Stat(program); err != nil {
+		t.Skipf("%s was not installed by .ci/agents/install.sh: %v", name, err)
+	}
+	c := config.Default().Agent
+	c.Name, c.Command = name, program
+	version, err := wire.CheckAgent(t.Context(), c, os.LookupEnv)
+	if err != nil {
+		t.Skip(err)
+	}
+	return program, version
+}
+
+// notes has the file of results told how the test ends.
+func notes(t *testing.T, r agenttest.Result) {
+	t.Helper()
+	t.Cleanup(func() {
+		if r.OK = !t.Failed(); t.Skipped() {
+			return
+		}
+		if err := agenttest.Append(os.Getenv(agenttest.FileVar), r); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func trainRealAgent(t *testing.T, name, program string) {

@@ -31,6 +31,7 @@ type Options struct {
 	Program string   // the agent's program, a name or an absolute path; "" = the adapter's
 	Args    []string // further arguments, after the adapter's own
 	Read    []string // folders that a confined agent may read besides its own package, absolute
+	Files   []string // files that its variables name; it may read those that are not kept from it
 	Custom  *Custom  // for CustomName
 	Login   bool     // it works with a login of its own, and with the network: what it lacks it may fetch
 
@@ -248,6 +249,11 @@ func endings() []string {
 		return []string{".exe", ".cmd", ".bat"}
 	}
 	return []string{""}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func isProgram(path string) bool {

@@ -66,8 +66,8 @@ func launchClaude(l *launch) error {
 
 func (l *launch) claudeSettings() (path string, err error) {
 	settings := map[string]any{"disableAllHooks": true}
-	if !l.login() {
-		settings["env"] = map[string]string{"ANTHROPIC_BASE_URL": l.job.Endpoint.base()}
+	if route := l.claudeRoute(); len(route) > 0 {
+		settings["env"] = route
 	}
 	return l.settings("settings.json", settings)
 }

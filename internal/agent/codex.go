@@ -38,6 +38,8 @@ func launchCodex(l *launch) error {
 		l.codexConfig("model_providers.skillopt.request_max_retries", "2")
 		l.codexConfig("model_providers.skillopt.stream_max_retries", "2")
 		l.set(keyVar, l.job.Endpoint.Key)
+	} else {
+		l.codexRoute()
 	}
 	if l.job.Model != "" {
 		l.codexConfig("model", strconv.Quote(l.job.Model))

@@ -21,6 +21,10 @@ const (
 	plotTool  = "tool" // a call that writes a file, then the answer
 	plotAuth  = "401"
 	plotOnce  = "429 once"
+	plotTwice = "429 and 500" // one after the other, then the answer
+	plotCut   = "cut"         // the first answer ends in the middle
+	plotFull  = "full"        // the prompt is too long
+	plotBoth  = "both"        // a thought and two calls at once, then the answer
 	plotHang  = "hang"
 	plotStall = "stall" // a call, then no answer to its result
 	plotJSON  = "json"  // an answer of the form that was asked for
@@ -114,6 +118,18 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusTooManyRequests, "rate limited", wire)
 		return
+	case f.plot == plotTwice && n == 1:
+		refuse(w, http.StatusTooManyRequests, "rate limited", wire)
+		return
+	case f.plot == plotTwice && n == 2:
+		refuse(w, http.StatusInternalServerError, "internal error", wire)
+		return
+	case f.plot == plotFull:
+		refuse(w, http.StatusBadRequest, "This model's maximum context length is 1000 tokens. prompt is too long: 2000 tokens > 1000 maximum", wire)
+		return
+	case f.plot == plotCut && n == 1:
+		w = &cutting{ResponseWriter: w, left: 60}
+		defer panic(http.ErrAbortHandler)
 	case f.plot == plotHang, f.plot == plotStall && worked:
 		<-r.Context().Done()
 		return
@@ -127,6 +143,10 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if (f.plot == plotTool || f.plot == plotStall) && !worked {
 		a.tool, a.args = pick(names)
 		a.text = "Writing the file now."
+	}
+	if f.plot == plotBoth && !worked {
+		a.tool, a.args = pick(names)
+		a.text, a.think, a.also = "", "THOUGHT of the model", beside(a.args)
 	}
 	if f.plot == plotJSON {
 		a.text = `{"n":42}`
@@ -145,12 +165,56 @@ type reply struct {
 	text   string
 	tool   string // "" = none is called
 	args   obj
+	also   obj    // arguments of a second call of the tool; nil = there is none
+	think  string // "" = nothing is thought aloud
 	usage  trajectory.Usage
 	stream bool
 }
 
-func (a reply) arguments() string {
-	data, err := json.Marshal(a.args)
+// calls are the arguments of the calls of the tool.
+func (a reply) calls() []obj {
+	switch {
+	case a.tool == "":
+		return nil
+	case a.also == nil:
+		return []obj{a.args}
+	}
+	return []obj{a.args, a.also}
+}
+
+// beside is a call that writes another file.
+func beside(args obj) obj {
+	also := maps.Clone(args)
+	for name, v := range also {
+		if text, ok := v.(string); ok {
+			also[name] = strings.ReplaceAll(text, fakeFile, "second-"+fakeFile)
+		}
+	}
+	return also
+}
+
+// cutting writes no more than so many bytes.
+type cutting struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutting) Write(p []byte) (int, error) {
+	n := min(len(p), c.left)
+	c.left -= n
+	_, err := c.ResponseWriter.Write(p[:n])
+	return len(p), err
+}
+
+// Flush implements http.Flusher.
+func (c *cutting) Flush() {
+	if f, ok := c.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+func encoded(args obj) string {
+	data, err := json.Marshal(args)
 	if err != nil {
 		panic(err)
 	}
@@ -182,14 +246,20 @@ func refuse(w http.ResponseWriter, status int, text string, wire fakeWire) {
 	if status == http.StatusTooManyRequests {
 		e["code"] = "rate_limit_exceeded"
 	}
+	if status == http.StatusBadRequest {
+		e["code"] = "context_length_exceeded"
+	}
+	if status == http.StatusInternalServerError {
+		e["type"], e["code"] = "server_error", "server_error"
+	}
 	body := obj{"error": e}
 	switch wire.(type) {
 	case messagesWire:
-		e["type"] = map[int]string{401: "authentication_error", 429: "rate_limit_error"}[status]
+		e["type"] = map[int]string{401: "authentication_error", 429: "rate_limit_error", 500: "api_error", 400: "invalid_request_error"}[status]
 		body["type"] = "error"
 	case geminiWire:
 		e["code"] = status
-		e["status"] = map[int]string{401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED"}[status]
+		e["status"] = map[int]string{401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 400: "INVALID_ARGUMENT"}[status]
 	}
 	send(w, status, body)
 }
@@ -281,7 +351,14 @@ func (chatWire) write(w http.ResponseWriter, _ *http.Request, a reply) {
 	message := obj{"role": "assistant", "content": a.text}
 	if a.tool != "" {
 		finish = "tool_calls"
-		message["tool_calls"] = []obj{{"index": 0, "id": fmt.Sprintf("call_%d", a.n), "type": "function", "function": obj{"name": a.tool, "arguments": a.arguments()}}}
+		var calls []obj
+		for i, args := range a.calls() {
+			calls = append(calls, obj{"index": i, "id": fmt.Sprintf("call_%d_%d", a.n, i), "type": "function", "function": obj{"name": a.tool, "arguments": encoded(args)}})
+		}
+		message["tool_calls"] = calls
+	}
+	if a.think != "" {
+		message["reasoning_content"] = a.think
 	}
 	base := obj{"id": fmt.Sprintf("chatcmpl-%d", a.n), "created": 1, "model": a.model, "object": "chat.completion"}
 	if !a.stream {
@@ -311,8 +388,11 @@ func (responsesWire) write(w http.ResponseWriter, _ *http.Request, a reply) {
 	}
 	text := obj{"type": "output_text", "text": a.text, "annotations": []any{}}
 	output := []obj{{"type": "message", "id": fmt.Sprintf("msg_%d", a.n), "role": "assistant", "status": "completed", "content": []obj{text}}}
-	if a.tool != "" {
-		output = append(output, obj{"type": "function_call", "id": fmt.Sprintf("fc_%d", a.n), "call_id": fmt.Sprintf("call_%d", a.n), "name": a.tool, "arguments": a.arguments(), "status": "completed"})
+	if a.think != "" {
+		output = []obj{{"type": "reasoning", "id": fmt.Sprintf("rs_%d", a.n), "summary": []obj{{"type": "summary_text", "text": a.think}}}}
+	}
+	for i, args := range a.calls() {
+		output = append(output, obj{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", a.n, i), "call_id": fmt.Sprintf("call_%d_%d", a.n, i), "name": a.tool, "arguments": encoded(args), "status": "completed"})
 	}
 	resp := obj{"id": fmt.Sprintf("resp_%d", a.n), "object": "response", "created_at": 1, "model": a.model, "status": "in_progress", "output": []obj{}}
 	done := maps.Clone(resp)
@@ -345,9 +425,12 @@ func (messagesWire) write(w http.ResponseWriter, _ *http.Request, a reply) {
 		"output_tokens": a.usage.Output,
 	}
 	blocks, stop := []obj{{"type": "text", "text": a.text}}, "end_turn"
-	if a.tool != "" {
+	if a.think != "" {
+		blocks = []obj{{"type": "thinking", "thinking": a.think, "signature": "c2lnbmVk"}}
+	}
+	for i, args := range a.calls() {
 		stop = "tool_use"
-		blocks = append(blocks, obj{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", a.n), "name": a.tool, "input": a.args})
+		blocks = append(blocks, obj{"type": "tool_use", "id": fmt.Sprintf("toolu_%d_%d", a.n, i), "name": a.tool, "input": args})
 	}
 	message := obj{"id": fmt.Sprintf("msg_%d", a.n), "type": "message", "role": "assistant", "model": a.model, "content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
 	if !a.stream {
@@ -361,10 +444,17 @@ func (messagesWire) write(w http.ResponseWriter, _ *http.Request, a reply) {
 		start, delta := obj{"type": "text", "text": ""}, obj{"type": "text_delta", "text": a.text}
 		if b["type"] == "tool_use" {
 			start = obj{"type": "tool_use", "id": b["id"], "name": b["name"], "input": obj{}}
-			delta = obj{"type": "input_json_delta", "partial_json": a.arguments()}
+			input, _ := b["input"].(obj)
+			delta = obj{"type": "input_json_delta", "partial_json": encoded(input)}
+		}
+		if b["type"] == "thinking" {
+			start, delta = obj{"type": "thinking", "thinking": "", "signature": ""}, obj{"type": "thinking_delta", "thinking": a.think}
 		}
 		s.event("content_block_start", obj{"index": i, "content_block": start})
 		s.event("content_block_delta", obj{"index": i, "delta": delta})
+		if b["type"] == "thinking" {
+			s.event("content_block_delta", obj{"index": i, "delta": obj{"type": "signature_delta", "signature": b["signature"]}})
+		}
 		s.event("content_block_stop", obj{"index": i})
 	}
 	s.event("message_delta", obj{"delta": obj{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
@@ -377,8 +467,11 @@ func (geminiWire) result() string { return `"functionResponse"` }
 
 func (geminiWire) write(w http.ResponseWriter, r *http.Request, a reply) {
 	parts := []obj{{"text": a.text}}
-	if a.tool != "" {
-		parts = append(parts, obj{"functionCall": obj{"name": a.tool, "args": a.args}})
+	if a.think != "" {
+		parts = []obj{{"text": a.think, "thought": true}}
+	}
+	for _, args := range a.calls() {
+		parts = append(parts, obj{"functionCall": obj{"name": a.tool, "args": args}})
 	}
 	answer := obj{
 		"candidates": []obj{{"index": 0, "content": obj{"role": "model", "parts": parts}, "finishReason": "STOP"}},

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 )
@@ -12,6 +13,11 @@ import (
 // *reach.ConflictError: then Run refuses as well.
 func (a *Agent) Reach() (reach.Plan, error) {
 	r := reach.Request{Search: a.opts.Path, Tools: toolchains(), Entries: a.opts.Read}
+	disk := reach.Disk()
+	r.Entries = append(slices.Clip(r.Entries), a.readable(a.opts.Files, func(file string) error {
+		_, err := a.opts.Guard.Plan(disk, reach.Request{Entries: []string{file}})
+		return err
+	})...)
 	for _, n := range a.adapter.needs {
 		r.Tools = append(r.Tools, n.program)
 	}
@@ -20,7 +26,7 @@ func (a *Agent) Reach() (reach.Plan, error) {
 			r.Program, r.Beside = program, a.ownFiles()
 		}
 	}
-	return a.opts.Guard.Plan(reach.Disk(), r)
+	return a.opts.Guard.Plan(disk, r)
 }
 
 // toolchains lists the programs that agents call to build and to run what they write.

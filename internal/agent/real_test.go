@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -24,7 +25,7 @@ import (
 
 // agentsDirVar names a folder into which real agents were installed by npm; see
 // .ci/agents/install.sh.
-const agentsDirVar = "SKILLOPT_AGENTS_DIR"
+const agentsDirVar = agenttest.DirVar
 
 // realAgents returns the real programs that are there.
 func realAgents(t *testing.T) []*Agent {
@@ -73,6 +74,24 @@ func each(t *testing.T, test func(t *testing.T, a *Agent)) {
 	for _, a := range realAgents(t) {
 		t.Run(a.Name(), func(t *testing.T) { test(t, a) })
 	}
+}
+
+// notes has the file of results told how the test ends.
+func notes(t *testing.T, a *Agent, behaviour string) {
+	t.Helper()
+	file := os.Getenv(agenttest.FileVar)
+	if file == "" {
+		return
+	}
+	info, err := a.Detect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := agenttest.Append(file, agenttest.Result{Agent: a.Name(), Version: info.Version, Behaviour: behaviour, OK: !t.Failed()}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func realRun(t *testing.T, a *Agent, j Job) Report {
@@ -164,6 +183,7 @@ func TestRealText(t *testing.T) {
 
 func TestRealTool(t *testing.T) {
 	each(t, func(t *testing.T, a *Agent) {
+		notes(t, a, agenttest.Tool)
 		f := newFakeModel(t, plotTool)
 		j := realJob(t, f)
 		rep := realRun(t, a, j)
@@ -181,13 +201,72 @@ func TestRealTool(t *testing.T) {
 	})
 }
 
-func TestRealFaults(t *testing.T) {
+// TestRealParallel has agents get a thought and two calls in one answer.
+func TestRealParallel(t *testing.T) {
 	each(t, func(t *testing.T, a *Agent) {
+		notes(t, a, agenttest.Parallel)
+		f := newFakeModel(t, plotBoth)
+		j := realJob(t, f)
+		rep := realRun(t, a, j)
+		if rep.Status != score.OK || rep.Answer != fakeAnswer {
+			t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+		for _, name := range []string{fakeFile, "second-" + fakeFile} {
+			if got := tree(t, j.Workspace)[name]; got != fakeText {
+				t.Errorf("%s holds %q", name, got)
+			}
+		}
+		checkUsage(t, a, rep, f)
+	})
+}
+
+func TestRealWrongKey(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		notes(t, a, agenttest.Auth)
 		f := newFakeModel(t, plotAuth)
 		if rep := realRun(t, a, realJob(t, f)); rep.Status != score.Unmeasured || rep.Failure.Code != model.Auth {
 			t.Errorf("wrong key: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
 		}
-		f = newFakeModel(t, plotOnce)
+	})
+}
+
+// TestRealTwoFaults has agents try again after two kinds of failures. One that does
+// not must leave the task unmeasured.
+func TestRealTwoFaults(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		notes(t, a, agenttest.Retries)
+		rep := realRun(t, a, realJob(t, newFakeModel(t, plotTwice)))
+		if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
+			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+	})
+}
+
+// TestRealCut ends the first answer in its middle: what there is of it is no answer.
+func TestRealCut(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		notes(t, a, agenttest.CutShort)
+		rep := realRun(t, a, realJob(t, newFakeModel(t, plotCut)))
+		if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
+			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+	})
+}
+
+// TestRealOverflow refuses every prompt as too long, which is the task's own failure.
+func TestRealOverflow(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		notes(t, a, agenttest.Overflow)
+		rep := realRun(t, a, realJob(t, newFakeModel(t, plotFull)))
+		if rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, string(model.ContextLength)) {
+			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+		}
+	})
+}
+
+func TestRealFaults(t *testing.T) {
+	each(t, func(t *testing.T, a *Agent) {
+		f := newFakeModel(t, plotOnce)
 		rep := realRun(t, a, realJob(t, f))
 		if rep.Status != score.OK || rep.Answer != fakeAnswer {
 			t.Errorf("429 once: %s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
@@ -210,6 +289,7 @@ func TestRealHang(t *testing.T) {
 		})
 		t.Run(a.Name()+" at work", func(t *testing.T) {
 			t.Parallel()
+			notes(t, a, agenttest.Hang)
 			j := realJob(t, newFakeModel(t, plotStall))
 			j.Timeout = 45 * time.Second
 			if rep := realRun(t, a, j); rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, "deadline") {

@@ -347,8 +347,8 @@ func TestDetect(t *testing.T) {
 		if info.Version != want.version || !strings.Contains(info.Problem, want.problem) || (info.Problem == "") != (want.problem == "") {
 			t.Errorf("%s: %+v", name, info)
 		}
-		if (info.Help == "") != (info.Problem == "") {
-			t.Errorf("%s: help %q for problem %q", name, info.Help, info.Problem)
+		if (info.Help == "") != (name == BuiltinName) {
+			t.Errorf("%s: help %q", name, info.Help)
 		}
 	}
 	a, err := New("opencode", Options{Path: dir})

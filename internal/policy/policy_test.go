@@ -20,7 +20,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 var tiers = [][]string{
 	{
 		"internal/nearest", "internal/plain", "internal/plural", "internal/race", "internal/together", "internal/reach", "internal/telemetry/otlptest",
-		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest",
+		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -109,6 +110,11 @@ func NewAgent(c config.Agent, guard reach.Guard, lookup func(string) (string, bo
 			return nil, fmt.Errorf("find agent.command: %w", err)
 		}
 		o.Program = abs
+	}
+	for _, name := range c.PassEnv {
+		if file, ok := lookup(name); ok && slices.Contains(agent.FileVariables(), name) {
+			o.Files = append(o.Files, file)
+		}
 	}
 	o.Path, _ = lookup("PATH")
 	if c.Name == agent.CustomName {

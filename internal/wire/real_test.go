@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/proof"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 // agentsDirVar names the folder into which .ci/agents/install.sh put real agents.
-const agentsDirVar = "SKILLOPT_AGENTS_DIR"
+const agentsDirVar = agenttest.DirVar
 
 // realPath is a search path with the real agents, and the environment with it.
 func realPath(t *testing.T) (dir string, lookup func(string) (string, bool)) {
@@ -51,15 +52,26 @@ func realConfig(name string) config.Agent {
 func TestRealProof(t *testing.T) {
 	dir, lookup := realPath(t)
 	for _, name := range agent.Names() {
-		if _, err := os.Stat(filepath.Join(dir, "node_modules", ".bin", name)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules", ".bin", name)); err != nil && name != agent.BuiltinName {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			if _, err := CheckAgent(t.Context(), realConfig(name), lookup); err != nil {
+			version, err := CheckAgent(t.Context(), realConfig(name), lookup)
+			if err != nil {
 				t.Skip(err)
 			}
-			if res := proveReal(t, name, "some-model", lookup); !res.OK || len(res.Notes) > 0 {
+			res := proveReal(t, name, "some-model", lookup)
+			if !res.OK || len(res.Notes) > 0 {
 				t.Errorf("not proven: %+v", res)
+			}
+			for behaviour, shown := range map[string]string{agenttest.Skill: "the skill was loaded", agenttest.Usage: "tokens were counted"} {
+				found := agenttest.Result{Agent: name, Version: version, Behaviour: behaviour, OK: strings.Contains(strings.Join(res.Shown, ", "), shown)}
+				if strings.Contains(strings.Join(res.Shown, ", "), "it tells no tokens") && behaviour == agenttest.Usage {
+					continue // there is nothing to compare
+				}
+				if err := agenttest.Append(os.Getenv(agenttest.FileVar), found); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
