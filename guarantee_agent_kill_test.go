@@ -5,10 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -19,6 +23,10 @@ import (
 // childKey is the variable with the key of the model server of a child that
 // trains an agent.
 const childKey = "SKILLOPT_TEST_CHILD_KEY"
+
+// childAgent is the variable with the agent of such a child and its program,
+// NAME=PROGRAM; without it the built-in one works.
+const childAgent = "SKILLOPT_TEST_CHILD_AGENT"
 
 // slots is how many agents work at a time in it.
 const slots = 2
@@ -31,6 +39,10 @@ func killableAgent(t *testing.T, url string) (skillopt.Config, []skillopt.Option
 	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
 	cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 4, 1, 1
 	cfg.Agent.Slots = slots
+	if name, program, ok := strings.Cut(os.Getenv(childAgent), "="); ok {
+		cfg.Agent.Name, cfg.Agent.Command, cfg.Agent.Timeout = name, program, config.Duration(3*time.Minute)
+		cfg.Models.Target.Temperature, cfg.Models.Target.Headers = nil, nil
+	}
 	l, err := config.Load(config.Options{Dir: t.TempDir(), Lookup: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +74,7 @@ type hangman struct {
 }
 
 func (h *hangman) observe(e gateway.Exchange) {
-	last := e.Request.Messages[len(e.Request.Messages)-1]
-	if last.Role == model.ToolRole {
+	if slices.ContainsFunc(e.Request.Messages, func(m model.Message) bool { return m.Role == model.ToolRole }) {
 		return // an episode goes on
 	}
 	h.mu.Lock()
@@ -84,6 +95,31 @@ func (h *hangman) count() int {
 // those under way are, and the result is that of a run that nobody killed.
 func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 	t.Parallel()
+	killed(t, "", 4)
+}
+
+// TestRealAgentsAreKilled is the same with real agents, which are killed once.
+func TestRealAgentsAreKilled(t *testing.T) {
+	dir := os.Getenv(agentsDirVar)
+	if dir == "" {
+		t.Skip("no real agents: " + agentsDirVar + " is not set, see .ci/agents")
+	}
+	if reason, err := os.ReadFile(filepath.Join(dir, "unavailable")); err == nil {
+		t.Skip("no real agents: " + string(reason))
+	}
+	for _, name := range []string{"pi", "codex", "claude", "copilot", "gemini", "opencode", "qwen"} {
+		t.Run(name, func(t *testing.T) {
+			program, version := realProgram(t, dir, name)
+			notes(t, agenttest.Result{Agent: name, Version: version, Behaviour: agenttest.Killed})
+			killed(t, name+"="+program, 1)
+		})
+	}
+}
+
+// killed kills a run with an agent so many times, resumes it, and compares it with one
+// that nobody killed.
+func killed(t *testing.T, agent string, kills int) {
+	t.Helper()
 	needsSandbox(t)
 	h := &hangman{}
 	g, err := gateway.New(gateway.Options{})
@@ -109,7 +145,7 @@ func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 	defer os.RemoveAll(temp)
 	start := func(dir string, at int) error {
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestKillAgentChild$", "-test.v=false")
-		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key(), "TMPDIR="+temp)
+		cmd.Env = append(os.Environ(), childURL+"="+g.URL(), childDir+"="+dir, childKey+"="+s.Key(), childAgent+"="+agent, "TMPDIR="+temp)
 		h.mu.Lock()
 		h.at = at
 		if err := cmd.Start(); err != nil {
@@ -127,7 +163,6 @@ func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 	total := h.count()
 	dir := filepath.Join(t.TempDir(), "run")
 	rng := rand.New(rand.NewPCG(3, 5))
-	const kills = 4
 	for i := range kills {
 		if err := start(dir, h.count()+2+rng.IntN(total/(kills+1))); err == nil {
 			t.Fatalf("kill %d missed the run", i+1)

@@ -34,6 +34,7 @@ func TestTables(t *testing.T) {
 		{"models.md", "abilities", abilityTable},
 		{"models.md", "prices", priceTable},
 		{"agents.md", "agents", agentTable},
+		{"agents.md", "behaviour", behaviourTable},
 	} {
 		begin, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		page := read(t, table.page)

@@ -107,7 +107,7 @@ type Model struct {
 	ReasoningEffort string            `key:"reasoning_effort" doc:"reasoning effort, where the model has it"`
 	Thinking        string            `key:"thinking" doc:"thinking of Qwen, vLLM, SGLang, MiniMax and the like: server_default (nothing is sent), enabled or disabled" enum:",server_default,enabled,disabled"`
 	API             string            `key:"api" doc:"chat (Chat Completions), responses (Responses), or auto: what the server has" enum:",auto,chat,responses"`
-	Context         int               `key:"context" doc:"provider ollama: length of the context in tokens; 0 = 16384, or the model's own if that is less" min:"0"`
+	Context         int               `key:"context" doc:"length of the context in tokens, for provider ollama (0 = 16384, or the model's own if that is less) and for agents that can be told (docs/agents.md)" min:"0"`
 	Structured      string            `key:"structured_output" doc:"ask for replies by JSON Schema: on, off, or auto (on for the provider's own endpoint)" enum:"auto,on,off"`
 	Stream          bool              `key:"stream" doc:"have answers sent as they are made: a long one may then take its time, but not be silent for longer than idle_timeout" class:"operational"`
 	Timeout         Duration          `key:"timeout" doc:"deadline of one request attempt; expiry is retried" min:"1ms" class:"operational"`
