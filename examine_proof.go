@@ -88,9 +88,17 @@ func proofHelp(info agent.Info) string {
 	case info.Name == agent.CustomName:
 		return "check agent.custom; docs/agents.md says what each of its keys means"
 	case info.Tested != "" && info.Version != info.Tested:
-		return fmt.Sprintf("install the version that was tested, %s (%s), or try another model (models.target.model)", info.Tested, info.Help)
+		return fmt.Sprintf("install the version that was tested, %s (%s), or try another model (models.target.model)", info.Tested, pinned(info))
 	}
 	return "try another model (models.target.model) or another agent; docs/agents.md says how each of them fares"
+}
+
+// pinned is how the version that was tested is installed.
+func pinned(info agent.Info) string {
+	if strings.HasPrefix(info.Help, "npm install") {
+		return info.Help + "@" + info.Tested
+	}
+	return info.Help
 }
 
 // proofKey sums up what a proof depends on: the program, what it is told, and us.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
@@ -50,6 +51,7 @@ func needsSandbox(t testing.TB) {
 // it is recorded, and a resumed run repeats none of them.
 func TestAgentsAreTrained(t *testing.T) {
 	t.Parallel()
+	notes(t, agenttest.Result{Agent: "builtin", Behaviour: agenttest.Trained})
 	cfg := agentConfig(t)
 	dir := filepath.Join(t.TempDir(), "run")
 	sum := trained(t, cfg, dir, inProcess(t)...)

@@ -3,6 +3,9 @@
 # where permitted in a network namespace that has nothing but loopback.
 #
 #   .ci/agents/test.sh DIR [flags of the test binary]
+#
+# With SKILLOPT_AGENTS_RESULTS=FILE, absolute, what was found is kept in that file, from
+# which `go test ./docs -update` makes the table of docs/agents.md.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 SKILLOPT_AGENTS_DIR=$(cd "${1:?usage: test.sh DIR [flags]}" && pwd)
@@ -14,7 +17,7 @@ if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/train.test" .)
+(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wire.test" ./internal/wire && CGO_ENABLED=0 go test -c -o "$work/train.test" .)
 
 lone='ip link set lo up && exec "$@"'
 wrap=()
@@ -33,5 +36,7 @@ else
 fi
 # Those that only wait for a deadline run side by side.
 (cd "$root/internal/agent" && "${wrap[@]}" "$work/agent.test" -test.run '^TestReal' -test.v -test.parallel 16 -test.timeout 20m "$@")
+# What doctor has them show.
+(cd "$root/internal/wire" && "${wrap[@]}" "$work/wire.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # Whole training runs with agents as targets.
 (cd "$root" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")

@@ -46,7 +46,7 @@ func classify(status int, text string) model.Code {
 func refused(text string) model.Code {
 	has := func(phrases ...string) bool { return header.Mentions(text, phrases...) }
 	switch {
-	case has("context_length", "maximum context", "context window", "prompt is too long", "too many input tokens"):
+	case has("context_length", "maximum context", "context window", "prompt is too long", "prompt as too long", "too many input tokens"):
 		return model.ContextLength
 	case has("content_filter", "content policy", "content management policy", "usage policy"):
 		return model.ContentFilter
