@@ -67,8 +67,12 @@ func (w *world) pace(p train.Part) error {
 }
 
 // reserveMargin is what is kept beyond the mean of what was measured: skills grow
-// and tasks differ.
-const reserveMargin = 1.1
+// and tasks differ. Tokens and money vary more than calls: an attempt that may have
+// been charged for counts with the most that it can have used.
+const (
+	reserveMargin = 1.1
+	spreadMargin  = 1.25 / reserveMargin
+)
 
 // finalEvaluation is what the end of a run will take by what rollouts took so far:
 // the last passes over the selection split, and scoring the arms on the test split.
@@ -90,7 +94,9 @@ func (w *world) finalEvaluation(p train.Part) map[string]caller.Amount {
 	out := map[string]caller.Amount{}
 	for _, t := range w.run.Journal.Totals() {
 		if t.Stage == model.StageRollout || t.Stage == model.StageJudge {
-			out[t.Role] = out[t.Role].Plus(caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled)))
+			need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
+			need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
+			out[t.Role] = out[t.Role].Plus(need)
 		}
 	}
 	return out
