@@ -63,7 +63,7 @@ type Fallen struct {
 // call is recorded in the directory of WithRunDir: the same request again pays
 // for nothing twice. The error is an *Error.
 func Draft(ctx context.Context, cfg Config, req DraftRequest, opts ...Option) (*Drafted, error) {
-	s, m, err := prepareDraft(cfg, req, opts)
+	s, m, err := prepareDraft(ctx, cfg, req, opts)
 	if err != nil {
 		return nil, classify(err, "")
 	}
@@ -82,14 +82,14 @@ func Draft(ctx context.Context, cfg Config, req DraftRequest, opts ...Option) (*
 
 // prepareDraft loads what a draft needs. A draft depends on nothing else, so that
 // the record fits also when the rest of the configuration has changed.
-func prepareDraft(cfg Config, req DraftRequest, opts []Option) (*setup, draft.Material, error) {
+func prepareDraft(ctx context.Context, cfg Config, req DraftRequest, opts []Option) (*setup, draft.Material, error) {
 	only := config.Default()
-	only.Models.Optimizer, only.Limits, only.Prices = cfg.Models.Optimizer, cfg.Limits, cfg.Prices
+	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
 	only.Cache, only.Record, only.Run, only.Train.Seed = cfg.Cache, cfg.Record, cfg.Run, req.Seed
 	only.Telemetry = cfg.Telemetry
 	s := &setup{cfg: only, command: "draft", contents: map[string]string{}}
 	var m draft.Material
-	if err := s.begin(opts); err != nil {
+	if err := s.begin(ctx, opts); err != nil {
 		return nil, m, err
 	}
 	if req.Tasks < 1 || req.Tasks > draft.MaxTasks {
@@ -115,8 +115,8 @@ func prepareDraft(cfg Config, req DraftRequest, opts []Option) (*setup, draft.Ma
 	return s, m, s.loadModel(model.Optimizer)
 }
 
-// begin applies options and fills in what they leave open.
-func (s *setup) begin(opts []Option) error {
+// begin applies options, fills in what they leave open, and loads the prices.
+func (s *setup) begin(ctx context.Context, opts []Option) error {
 	for _, o := range opts {
 		o(&s.options)
 	}
@@ -131,7 +131,10 @@ func (s *setup) begin(opts []Option) error {
 		}
 		s.loaded = config.Detached(s.cfg, dir)
 	}
-	return s.cfg.Validate()
+	if err := s.cfg.Validate(); err != nil {
+		return err
+	}
+	return s.loadPrices(ctx)
 }
 
 func materialDigest(m draft.Material) string {

@@ -21,7 +21,7 @@ import (
 func ExamineAgents(ctx context.Context, opts ...Option) Examination {
 	var e Examination
 	s := &setup{cfg: config.Default(), contents: map[string]string{}}
-	if err := s.begin(opts); err != nil {
+	if err := s.begin(ctx, opts); err != nil {
 		e.add("agents", "", err, "")
 		return e
 	}

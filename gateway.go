@@ -114,7 +114,7 @@ func OpenGateway(ctx context.Context, cfg Config, o GatewayOptions, opts ...Opti
 		g.role = model.Target
 	}
 	var err error
-	if g.setup, err = prepareGateway(cfg, g.role, opts); err != nil {
+	if g.setup, err = prepareGateway(ctx, cfg, g.role, opts); err != nil {
 		return nil, classify(err, "")
 	}
 	g.built = g.setup.models[g.role]
@@ -126,9 +126,10 @@ func OpenGateway(ctx context.Context, cfg Config, o GatewayOptions, opts ...Opti
 
 // prepareGateway loads the model alone: a gateway needs no tasks, and its ledger
 // goes on when the rest of the configuration has changed.
-func prepareGateway(cfg Config, role string, opts []Option) (*setup, error) {
+func prepareGateway(ctx context.Context, cfg Config, role string, opts []Option) (*setup, error) {
 	only := config.Default()
-	only.Limits, only.Prices, only.Run, only.Telemetry = cfg.Limits, cfg.Prices, cfg.Run, cfg.Telemetry
+	only.Limits, only.Run, only.Telemetry = cfg.Limits, cfg.Run, cfg.Telemetry
+	only.Prices, only.PriceFile = cfg.Prices, cfg.PriceFile
 	var m config.Model
 	switch role {
 	case model.Target:
@@ -141,7 +142,7 @@ func prepareGateway(cfg Config, role string, opts []Option) (*setup, error) {
 		return nil, &inputError{fmt.Errorf("the role %q is none; allowed: target, optimizer, judge", role)}
 	}
 	s := &setup{cfg: only, command: "gateway", contents: map[string]string{}}
-	if err := s.begin(opts); err != nil {
+	if err := s.begin(ctx, opts); err != nil {
 		return nil, err
 	}
 	if m.Provider == "" && s.clients[role] == nil {
@@ -150,6 +151,7 @@ func prepareGateway(cfg Config, role string, opts []Option) (*setup, error) {
 	if err := only.Validate(); err != nil {
 		return nil, err
 	}
+	s.cfg.Agent.HostedTools = cfg.Agent.HostedTools // no agent is part of a gateway, what it may use is
 	s.identify("gateway", role)
 	s.cfg.Run.Name = s.runName() + "-gateway"
 	return s, s.loadModel(role)
