@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,8 +175,9 @@ func agentEffects() map[string]effect {
 			c.Agent.Gateway = true
 			c.Agent.Custom["wire"] = "chat"
 		}}, func(c *skillopt.Config) { c.Agent.Gateway = false }, func(d done) any { return d.hard() }),
-		"agent.sandbox": see(job{command: outside}, func(c *skillopt.Config) { c.Agent.Sandbox = "off" }, func(d done) any { return strings.Contains(d.work["seen.txt"], "outside") }),
-		"agent.network": {test: agentConnects},
+		"agent.sandbox":      see(job{command: outside}, func(c *skillopt.Config) { c.Agent.Sandbox = "off" }, func(d done) any { return strings.Contains(d.work["seen.txt"], "outside") }),
+		"agent.network":      {test: agentConnects},
+		"agent.hosted_tools": {test: vendorsToolsPass},
 		"agent.read": {test: func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "tool.txt"), []byte("read"), 0o644); err != nil {
@@ -243,6 +248,49 @@ func agentConnects(t *testing.T) {
 		got := agentDoes(t, job{command: try, change: func(c *skillopt.Config) { c.Agent.Network = network }})
 		if reached := got.work["reached.txt"] == "yes\n"; reached != network || got.err != nil {
 			t.Errorf("agent.network %v: reached %v, %v", network, reached, got.err)
+		}
+	}
+}
+
+// vendorsToolsPass proves that a tool which runs at the vendor reaches it when it is
+// allowed, and not otherwise.
+func vendorsToolsPass(t *testing.T) {
+	var sent atomic.Value
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		sent.Store(string(body))
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"choices":[{"message":{"role":"assistant","content":"fine"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`)
+	}))
+	t.Cleanup(vendor.Close)
+	for _, allowed := range [][]string{nil, {"web_search"}} {
+		cfg := skillopt.DefaultConfig()
+		target := &cfg.Models.Target
+		target.Provider, target.Model, target.BaseURL = "compatible", "m", vendor.URL+"/v1"
+		cfg.Agent.HostedTools = allowed
+		g, err := skillopt.OpenGateway(t.Context(), cfg, skillopt.GatewayOptions{}, skillopt.WithRunDir(filepath.Join(t.TempDir(), "run")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+"/v1/chat/completions",
+			strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"web_search"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+g.Key)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if body, _ := sent.Load().(string); resp.StatusCode != http.StatusOK || strings.Contains(body, "web_search") != (allowed != nil) {
+			t.Errorf("agent.hosted_tools %v: status %d, sent %s", allowed, resp.StatusCode, body)
+		}
+		if _, err := g.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
