@@ -124,6 +124,7 @@ func (w *world) agent() (rollout.Episode, error) {
 	if s.needs().Snapshot {
 		a.Snapshot = snapshot
 	}
+	w.carrier = a
 	if s.scorer == nil {
 		a.Looks = func(t task.Task) bool { return s.suite.Needs(t).Workspace }
 	}

@@ -31,6 +31,8 @@ type Evaluation struct {
 	CostUSD *float64              `json:"cost_usd"`
 	Unknown *UnknownUsage         `json:"usage_unknown,omitempty"` // what of tokens and cost is an estimate
 	WallS   float64               `json:"wall_s"`
+	// LeftOut is what of agents' requests did not reach the model, each thing once.
+	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
 }
 
 // SplitScore is the score on one split.
@@ -114,6 +116,7 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 	var sum Summary
 	w.account(&sum)
 	e.Calls, e.Tokens, e.CostUSD, e.Unknown, e.WallS = sum.Calls, sum.Tokens, sum.CostUSD, sum.Unknown, s.now().Sub(began).Seconds()
+	e.LeftOut = sum.LeftOut
 	if err := r.WriteJSON("outcomes.json", trajectory.Named(outcomes)); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package skillopt
 
 import (
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Summary is what a run came to. It is the document that `train --json` prints
@@ -27,12 +28,14 @@ type Summary struct {
 	Tokens     TokenSummary `json:"tokens"`
 	CostUSD    *float64     `json:"cost_usd"` // null: a model has no price
 	// Unknown says what of the above is an estimate; null if all of it is known.
-	Unknown  *UnknownUsage    `json:"usage_unknown,omitempty"`
-	WallS    float64          `json:"wall_s"`
-	Lost     int              `json:"lost_replies"` // optimizer calls without a usable reply
-	Warnings []string         `json:"warnings,omitempty"`
-	Stages   []StageSummary   `json:"stages"`
-	ByType   map[string]Types `json:"test_by_type,omitempty"`
+	Unknown *UnknownUsage `json:"usage_unknown,omitempty"`
+	WallS   float64       `json:"wall_s"`
+	Lost    int           `json:"lost_replies"` // optimizer calls without a usable reply
+	// LeftOut is what of agents' requests did not reach the model, each thing once.
+	LeftOut  []trajectory.LeftOut `json:"left_out,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Stages   []StageSummary       `json:"stages"`
+	ByType   map[string]Types     `json:"test_by_type,omitempty"`
 
 	// Certificate compares best and seed on the test split; null without a test.
 	Certificate *train.Certificate `json:"certificate"`

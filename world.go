@@ -30,6 +30,7 @@ type world struct {
 	run      *run.Run
 	caller   *caller.Caller
 	runner   *rollout.Runner
+	carrier  *rollout.Agent // nil: no agent carries tasks out
 	events   event.Sink
 	recorded int
 	timedOut atomic.Bool
@@ -312,6 +313,9 @@ func (w *world) account(s *Summary) {
 	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited}
 	s.Tokens = tokensOf(sum)
 	s.CostUSD, s.Unknown = w.cost(sum), w.unknown(sum)
+	if w.carrier != nil {
+		s.LeftOut = w.carrier.LeftOut()
+	}
 	for _, st := range stats.Stages {
 		s.Calls.ByStage[st.Stage] += st.Calls
 		used := st.Tokens()

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // writeSummary prints what a run came to.
@@ -146,6 +147,7 @@ func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
 	}
 	a.line(out, fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
 	a.writeUnknown(out, s.Unknown)
+	a.writeLeftOut(out, s.LeftOut)
 	if n := s.Calls.Inherited; n > 0 {
 		a.line(out, fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
 	}
@@ -159,6 +161,17 @@ func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
 			text += fmt.Sprintf(" %s %d", code, s.Calls.Faults[code])
 		}
 		a.line(out, text)
+	}
+}
+
+// writeLeftOut says what of agents' requests did not reach the model.
+func (a *app) writeLeftOut(out io.Writer, list []trajectory.LeftOut) {
+	var words []string
+	for _, l := range list {
+		words = append(words, oneLine(l.String())+" ("+l.Kind+")")
+	}
+	if len(words) > 0 {
+		a.line(out, "left out of the agent's requests: "+strings.Join(words, ", "))
 	}
 }
 

@@ -136,6 +136,9 @@ func (r *Run) notices() []notice {
 	if n := s.Noise; n != nil && n.Advice != "" {
 		add(true, "note", "Noise", line(n.Advice, reasonLength))
 	}
+	for _, l := range s.LeftOut {
+		add(true, "note", "Left out of the agent's requests", line(l.String()+" ("+l.Kind+")", reasonLength))
+	}
 	for _, w := range s.Warnings {
 		add(true, "note", "Warning", line(w, reasonLength))
 	}

@@ -1,31 +1,35 @@
 package report
 
-import "github.com/seed-f4525e22/skillopt/internal/train"
+import (
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
 
 // Summary is what this package shows of summary.json. Fields that a version does
 // not write are zero.
 type Summary struct {
-	Status      string             `json:"status"`
-	Reason      string             `json:"reason"`
-	Simulated   bool               `json:"simulated"`
-	Exploratory bool               `json:"exploratory"`
-	Steps       int                `json:"steps"`
-	Accepted    int                `json:"accepted"`
-	Rejected    int                `json:"rejected"`
-	Skipped     int                `json:"skipped"`
-	Best        Best               `json:"best"`
-	Test        Test               `json:"test"`
-	Certificate *train.Certificate `json:"certificate"`
-	Noise       *train.Noise       `json:"noise"`
-	Drift       []train.Drift      `json:"drift"`
-	Calls       Calls              `json:"calls"`
-	Tokens      Tokens             `json:"tokens"`
-	CostUSD     *float64           `json:"cost_usd"`
-	Unknown     Unknown            `json:"usage_unknown"`
-	WallS       float64            `json:"wall_s"`
-	Lost        int                `json:"lost_replies"`
-	Warnings    []string           `json:"warnings"`
-	Stages      []Stage            `json:"stages"`
+	Status      string               `json:"status"`
+	Reason      string               `json:"reason"`
+	Simulated   bool                 `json:"simulated"`
+	Exploratory bool                 `json:"exploratory"`
+	Steps       int                  `json:"steps"`
+	Accepted    int                  `json:"accepted"`
+	Rejected    int                  `json:"rejected"`
+	Skipped     int                  `json:"skipped"`
+	Best        Best                 `json:"best"`
+	Test        Test                 `json:"test"`
+	Certificate *train.Certificate   `json:"certificate"`
+	Noise       *train.Noise         `json:"noise"`
+	Drift       []train.Drift        `json:"drift"`
+	Calls       Calls                `json:"calls"`
+	Tokens      Tokens               `json:"tokens"`
+	CostUSD     *float64             `json:"cost_usd"`
+	Unknown     Unknown              `json:"usage_unknown"`
+	WallS       float64              `json:"wall_s"`
+	Lost        int                  `json:"lost_replies"`
+	Warnings    []string             `json:"warnings"`
+	LeftOut     []trajectory.LeftOut `json:"left_out"`
+	Stages      []Stage              `json:"stages"`
 }
 
 // Unknown counts calls that did not say what they used.

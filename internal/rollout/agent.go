@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,6 +118,7 @@ type Agent struct {
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
 	noted sync.Map // the notes that were told
+	lost  sync.Map // what was left out of requests, by its trajectory.LeftOut
 
 	// Hide takes secrets that the agent was handed out of what it says, and out of
 	// workspaces that are kept; nil if it was handed none.
@@ -156,6 +159,9 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
+	for _, l := range did.LeftOut {
+		a.lost.Store(l, true)
+	}
 	if len(did.LeftOut) > 0 {
 		did.Notes = append(did.Notes, "its model did not get all of its requests: "+told(did.LeftOut)+" left out")
 	}
@@ -174,6 +180,22 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	}
 	a.tidy(key, out)
 	return out, nil
+}
+
+// LeftOut is what of the requests of all episodes did not reach the model, each thing
+// once, sorted.
+func (a *Agent) LeftOut() []trajectory.LeftOut {
+	var all []trajectory.LeftOut
+	a.lost.Range(func(key, _ any) bool {
+		if l, ok := key.(trajectory.LeftOut); ok {
+			all = append(all, l)
+		}
+		return true
+	})
+	slices.SortFunc(all, func(x, y trajectory.LeftOut) int {
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.What, y.What), cmp.Compare(x.Name, y.Name))
+	})
+	return all
 }
 
 // episode has the agent work, or takes what it did from the record. Its slot is
