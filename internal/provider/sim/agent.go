@@ -22,16 +22,22 @@ func shellTools() []string {
 	return []string{"bash", "shell", "exec_command", "run_shell_command", "local_shell", "run_terminal_cmd"}
 }
 
+// inCode is how a tool that takes a program in JavaScript says that commands are run
+// from there.
+const inCode = "tools.exec_command("
+
 // shell is the tool that runs a command line.
 type shell struct {
 	name     string
 	argument string // that takes the command line
+	code     bool   // the command line is run by a program in JavaScript
 }
 
 // shellOf finds the shell among the tools of a request.
 func shellOf(tools []model.Tool) (shell, bool) {
 	for _, t := range tools {
-		if !slices.Contains(shellTools(), strings.ToLower(t.Name)) {
+		code := strings.Contains(t.Description, inCode)
+		if !code && !slices.Contains(shellTools(), strings.ToLower(t.Name)) {
 			continue
 		}
 		var schema struct {
@@ -40,9 +46,13 @@ func shellOf(tools []model.Tool) (shell, bool) {
 		if err := json.Unmarshal(t.Parameters, &schema); err != nil {
 			continue
 		}
-		for _, argument := range []string{"command", "cmd", "script"} {
+		arguments := []string{"command", "cmd", "script"}
+		if code {
+			arguments = []string{"input", "code"}
+		}
+		for _, argument := range arguments {
 			if _, ok := schema.Properties[argument]; ok {
-				return shell{t.Name, argument}, true
+				return shell{t.Name, argument, code}, true
 			}
 		}
 	}
@@ -52,6 +62,13 @@ func shellOf(tools []model.Tool) (shell, bool) {
 // call returns the parts of an answer that runs a command line. n makes the id
 // of the call unique in its conversation.
 func (s shell) call(n int, command string) ([]model.Part, error) {
+	if s.code {
+		cmd, err := json.Marshal(map[string]string{"cmd": command})
+		if err != nil {
+			return nil, fmt.Errorf("encode a call: %w", err)
+		}
+		command = "const done = await " + inCode + string(cmd) + ");\ntext(done.output ?? JSON.stringify(done));\n"
+	}
 	arguments, err := json.Marshal(map[string]string{s.argument: command})
 	if err != nil {
 		return nil, fmt.Errorf("encode a call: %w", err)
