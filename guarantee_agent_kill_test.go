@@ -103,15 +103,9 @@ func TestKilledAgentsRepeatNoEpisode(t *testing.T) {
 // minutes, and is run where results are kept.
 func TestRealAgentsAreKilled(t *testing.T) {
 	if os.Getenv(agenttest.FileVar) == "" {
-		t.Skip(agenttest.FileVar + " is not set: nobody keeps what is found")
+		t.Skip(agenttest.FileVar + " is not set: whole runs of each agent, minutes long, are killed only to fill the table of docs/agents.md")
 	}
-	dir := os.Getenv(agentsDirVar)
-	if dir == "" {
-		t.Skip("no real agents: " + agentsDirVar + " is not set, see .ci/agents")
-	}
-	if reason, err := os.ReadFile(filepath.Join(dir, "unavailable")); err == nil {
-		t.Skip("no real agents: " + string(reason))
-	}
+	dir := realAgents(t)
 	for _, name := range []string{"pi", "codex", "claude", "copilot", "gemini", "opencode", "qwen"} {
 		t.Run(name, func(t *testing.T) {
 			program, version := realProgram(t, dir, name)

@@ -212,7 +212,7 @@ func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 		check map[string]any
 		want  string // of the error, "" = it passes
 	}{
-		"in a shell": {command(`! ./solve && ! cat "$CONFIG_DIR/work/r/run.db" >/dev/null && test -n "$GOLD"`), ""},
+		"in a shell": {command(`! ./solve && ! cat "$CONFIG_DIR/runs/r/run.db" >/dev/null && test -n "$GOLD"`), ""},
 		"not there":  {map[string]any{"type": "command", "argv": []any{"./nothing", "TASK"}, "on_missing": "fail"}, "run it by execute"},
 		"as argv":    {map[string]any{"type": "command", "argv": []any{"./solve", "GOLD"}}, "run it by execute"},
 	} {
@@ -223,7 +223,7 @@ func TestTrustedStepsWithTheRunBesideTheConfig(t *testing.T) {
 				c.Tasks.Checks, c.Agent.Keep = []any{tt.check}, "all"
 			}}
 			tasks := []task.Task{{ID: "bad", Prompt: "Do bad", Gold: []string{aurum}, Split: task.Test}}
-			dir := filepath.Join(home, "work", "r")
+			dir := filepath.Join(home, "runs", "r")
 			_, _, err := r.run(t, skillopt.WithTasks(tasks), skillopt.WithRunDir(dir))
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v", err)

@@ -8,10 +8,10 @@ import (
 
 func TestSeen(t *testing.T) {
 	t.Parallel()
-	p := Places{{Dir: "/var/tmp/.ABC/work", As: "/workspace"}, {Dir: "/var/tmp/.ABC/account", As: "/agent"}}
+	p := Places{{Dir: "/var/tmp/.ABC/task", As: "/workspace"}, {Dir: "/var/tmp/.ABC/account", As: "/agent"}}
 	for path, want := range map[string]string{
-		"/var/tmp/.ABC/work": "/workspace", "/var/tmp/.ABC/work/src/a.go": "/workspace/src/a.go", "/var/tmp/.ABC/account/tmp": "/agent/tmp",
-		"/var/tmp/.ABC/workshop": "/var/tmp/.ABC/workshop", "/var/tmp/.ABC": "/var/tmp/.ABC", "/usr/bin/env": "/usr/bin/env",
+		"/var/tmp/.ABC/task": "/workspace", "/var/tmp/.ABC/task/src/a.go": "/workspace/src/a.go", "/var/tmp/.ABC/account/tmp": "/agent/tmp",
+		"/var/tmp/.ABC/taskshop": "/var/tmp/.ABC/taskshop", "/var/tmp/.ABC": "/var/tmp/.ABC", "/usr/bin/env": "/usr/bin/env",
 	} {
 		if got := p.Seen(filepath.FromSlash(path)); got != filepath.FromSlash(want) {
 			t.Errorf("%s is seen at %s, want %s", path, got, want)
