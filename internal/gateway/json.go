@@ -39,37 +39,81 @@ func (o object) with(name string, value any) object {
 
 // MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
-	if o == nil {
-		return []byte("null"), nil
-	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	for i, m := range o {
-		buf.WriteByte("{,"[min(i, 1)])
-		if err := enc.Encode(m.name); err != nil {
-			return nil, err
-		}
-		buf.WriteByte(':')
-		if err := enc.Encode(m.value); err != nil {
-			return nil, err
-		}
-	}
-	if len(o) == 0 {
-		buf.WriteByte('{')
-	}
-	buf.WriteByte('}')
-	return buf.Bytes(), nil
+	b, err := document(o)
+	return bytes.TrimSuffix(b, []byte("\n")), err
 }
 
 // document writes a value as JSON without escapes for HTML, with a line break at
 // its end.
 func document(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return buf.Bytes(), err
+	var w writer
+	w.enc = json.NewEncoder(&w.buf)
+	w.enc.SetEscapeHTML(false)
+	err := w.value(v)
+	w.buf.WriteByte('\n')
+	return w.buf.Bytes(), err
+}
+
+// writer writes objects, and lists of them, member by member: as a json.Marshaler in a
+// json.Marshaler each would be checked and copied once for every level above it.
+type writer struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+func (w *writer) value(v any) error {
+	switch v := v.(type) {
+	case object:
+		if v != nil {
+			return w.object(v)
+		}
+		return w.value(nil)
+	case []object:
+		if v != nil {
+			return list(w, v)
+		}
+	case []any:
+		if v != nil {
+			return list(w, v)
+		}
+	}
+	err := w.enc.Encode(v)
+	if n := w.buf.Len() - 1; err == nil {
+		w.buf.Truncate(n) // an Encoder ends each value with a line break
+	}
+	return err
+}
+
+func (w *writer) object(o object) error {
+	w.buf.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			w.buf.WriteByte(',')
+		}
+		if err := w.value(m.name); err != nil {
+			return err
+		}
+		w.buf.WriteByte(':')
+		if err := w.value(m.value); err != nil {
+			return err
+		}
+	}
+	w.buf.WriteByte('}')
+	return nil
+}
+
+func list[T any](w *writer, all []T) error {
+	w.buf.WriteByte('[')
+	for i, v := range all {
+		if i > 0 {
+			w.buf.WriteByte(',')
+		}
+		if err := w.value(v); err != nil {
+			return err
+		}
+	}
+	w.buf.WriteByte(']')
+	return nil
 }
 
 // once writes a value that is part of several events. What cannot be written

@@ -93,6 +93,9 @@ func plain(r gjson.Result) string {
 	if strings.Contains(r.Raw, `\u`) && json.Unmarshal([]byte(r.Raw), &s) == nil {
 		return s
 	}
+	if strings.Contains(r.Raw, `\`) {
+		return r.Str // it has been copied
+	}
 	return strings.Clone(r.Str)
 }
 

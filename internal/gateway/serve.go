@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -115,12 +116,21 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (quest
 	// Deadlines are of the connection: one that is left would end the wait for
 	// the model. A writer without them has none to set.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.opts.MaxBody))
+	body, err := whole(http.MaxBytesReader(w, r.Body, g.opts.MaxBody), r.ContentLength)
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
 		return question{}, unread(err)
 	}
 	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
+}
+
+// whole reads a body that may have told its length. What is told is not believed
+// beyond a megabyte: memory is taken when the bytes are there.
+func whole(body io.Reader, told int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(max(told, 0), 1<<20)) + bytes.MinRead)
+	_, err := b.ReadFrom(body)
+	return b.Bytes(), err
 }
 
 // streamed answers with events. The stream is opened when the answer is there,
