@@ -11,6 +11,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 var reserveSeeds = flag.Int("reserve-seeds", 0, "how many seeds TestFinishAlwaysReadsTheTest tries under every ceiling; 0 = a few")
@@ -21,6 +23,7 @@ func ceilingsTried() []string {
 	return []string{
 		"limits.calls=300", "limits.calls=400", "limits.calls=500", "limits.calls=700", "limits.calls=1000",
 		"limits.tokens=120000", "limits.tokens=170000", "limits.tokens=250000", "limits.tokens=400000",
+		"limits.usd=0.2", "limits.usd=0.3", "limits.usd=0.5",
 	}
 }
 
@@ -51,12 +54,17 @@ func quickStart(t testing.TB) string {
 // was met at all.
 func finishes(t *testing.T, dir string, seed int, ceiling string) (met bool) {
 	t.Helper()
-	cfg, err := skillopt.LoadConfig(dir, fmt.Sprint("train.seed=", seed), ceiling, "train.epochs=10", "reflect.minibatch_size=40")
+	opts := []skillopt.Option{skillopt.WithRunDir(filepath.Join(t.TempDir(), "run"))}
+	settings := []string{fmt.Sprint("train.seed=", seed), ceiling, "train.epochs=10", "reflect.minibatch_size=40"}
+	if strings.HasPrefix(ceiling, "limits.usd=") {
+		more, own := charging(t, dir)
+		settings, opts = append(settings, more...), append(opts, own...)
+	}
+	cfg, err := skillopt.LoadConfig(dir, settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := skillopt.WithRunDir(filepath.Join(t.TempDir(), "run"))
-	stopped, err := skillopt.Train(t.Context(), cfg, at)
+	stopped, err := skillopt.Train(t.Context(), cfg, opts...)
 	if err == nil {
 		return false
 	}
@@ -64,7 +72,7 @@ func finishes(t *testing.T, dir string, seed int, ceiling string) (met bool) {
 	if !errors.As(err, &over) {
 		t.Fatalf("seed %d, %s: %v", seed, ceiling, err)
 	}
-	ended, err := skillopt.Train(t.Context(), cfg, at, skillopt.WithFinish())
+	ended, err := skillopt.Train(t.Context(), cfg, append(opts, skillopt.WithFinish())...)
 	if err != nil || ended.Test.Best == nil || ended.Test.Seed == nil {
 		t.Errorf("seed %d, %s: stopped after step %d with %d calls (%v), and --finish: %v", seed, ceiling, stopped.Steps, stopped.Calls.Total, over, err)
 		return true
@@ -75,7 +83,26 @@ func finishes(t *testing.T, dir string, seed int, ceiling string) (met bool) {
 	if n := cfg.Limits.Tokens; n != nil && ended.Tokens.Input+ended.Tokens.Output > *n {
 		t.Errorf("seed %d, %s: %d tokens", seed, ceiling, ended.Tokens.Input+ended.Tokens.Output)
 	}
+	if usd := cfg.Limits.USD; usd != nil && (ended.CostUSD == nil || *ended.CostUSD > *usd) {
+		t.Errorf("seed %d, %s: %v dollars", seed, ceiling, ended.CostUSD)
+	}
 	return true
+}
+
+// charging has the models of the quick start answer for money.
+func charging(t *testing.T, dir string) (settings []string, opts []skillopt.Option) {
+	t.Helper()
+	w, err := sim.Load(filepath.Join(dir, "world.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings = []string{"prices.w={input: 1, output: 4}", "models.target.max_tokens=256", "models.optimizer.max_tokens=2048"}
+	for _, role := range []string{model.Target, model.Optimizer} {
+		at := "models." + role + "."
+		settings = append(settings, at+"provider=compatible", at+"model=w", at+"base_url=http://localhost/v1", at+`api_key_env=""`)
+		opts = append(opts, skillopt.WithClient(role, "w", sim.New(w)))
+	}
+	return settings, opts
 }
 
 // Whatever a step finds out, what is kept for the end pays for it: --finish reads

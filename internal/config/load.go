@@ -138,6 +138,7 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 		}
 	}
 	delete(layer, "extends")
+	fileOfPrices(layer, lines)
 	l.merge(l.tree, layer, layerOrigin{file: l.show(path), dir: filepath.Dir(path), lines: lines}, "")
 	return nil
 }
@@ -199,6 +200,21 @@ func shortField(key string) string {
 	return ""
 }
 
+// fileOfPrices takes a text at prices.file for price_file: prices holds models by name,
+// and the price of one is no text.
+func fileOfPrices(layer map[string]any, lines map[string]int) {
+	prices, _ := layer["prices"].(map[string]any)
+	path, ok := prices["file"].(string)
+	if _, both := layer["price_file"]; !ok || both {
+		return
+	}
+	delete(prices, "file")
+	layer["price_file"] = path
+	if lines != nil {
+		lines["price_file"] = lines["prices.file"]
+	}
+}
+
 // set lays one value over the tree.
 func (l *loader) set(s Setting) {
 	parts := keyParts(s.Key)
@@ -210,6 +226,7 @@ func (l *loader) set(s Setting) {
 		at = next
 	}
 	at[parts[len(parts)-1]] = s.Value
+	fileOfPrices(root, nil)
 	l.merge(l.tree, root, layerOrigin{file: s.Origin, dir: l.opts.Dir}, "")
 }
 
