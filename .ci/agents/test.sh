@@ -35,7 +35,7 @@ else
   echo 'not in a network namespace: unshare or ip is missing or not permitted'
 fi
 # Those that only wait for a deadline run side by side.
-(cd "$root/internal/agent" && "${wrap[@]}" "$work/agent.test" -test.run '^TestReal' -test.v -test.parallel 16 -test.timeout 20m "$@")
+(cd "$root/internal/agent" && "${wrap[@]}" "$work/agent.test" -test.run '^Test(Real|BuiltinBehaves)' -test.v -test.parallel 16 -test.timeout 20m "$@")
 # What doctor has them show.
 (cd "$root/internal/wire" && "${wrap[@]}" "$work/wire.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # Whole training runs with agents as targets.

@@ -97,9 +97,14 @@ func notes(t *testing.T, a *Agent, behaviour string) {
 func realRun(t *testing.T, a *Agent, j Job) Report {
 	t.Helper()
 	began := time.Now()
-	rep, err := a.Run(t.Context(), j)
-	if err != nil {
-		t.Fatal(err)
+	var rep Report
+	if a.Name() == BuiltinName {
+		rep = runBuiltin(t, a, j)
+	} else {
+		var err error
+		if rep, err = a.Run(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Logf("%s %q in %.1f s", rep.Status, rep.Reason, time.Since(began).Seconds())
 	if strings.Contains(fmt.Sprintf("%+v", rep), j.Endpoint.Key) {
@@ -181,87 +186,93 @@ func TestRealText(t *testing.T) {
 	})
 }
 
-func TestRealTool(t *testing.T) {
-	each(t, func(t *testing.T, a *Agent) {
-		notes(t, a, agenttest.Tool)
-		f := newFakeModel(t, plotTool)
-		j := realJob(t, f)
-		rep := realRun(t, a, j)
-		if rep.Status != score.OK || rep.Answer != fakeAnswer {
-			t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
-		}
-		if got := tree(t, j.Workspace)[fakeFile]; got != fakeText {
-			t.Errorf("the file holds %q", got)
-		}
-		at := slices.IndexFunc(rep.Turns, func(turn trajectory.Turn) bool { return turn.Kind == trajectory.ToolCall })
-		if at < 0 || !strings.Contains(rep.Turns[at].Action, fakeFile) || rep.Turns[at].Observation == "" {
-			t.Errorf("turns %+v", rep.Turns)
-		}
-		checkUsage(t, a, rep, f)
-	})
+func TestRealTool(t *testing.T) { each(t, usesTool) }
+
+func usesTool(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.Tool)
+	f := newFakeModel(t, plotTool)
+	j := realJob(t, f)
+	rep := realRun(t, a, j)
+	if rep.Status != score.OK || rep.Answer != fakeAnswer {
+		t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+	}
+	if got := tree(t, j.Workspace)[fakeFile]; got != fakeText {
+		t.Errorf("the file holds %q", got)
+	}
+	at := slices.IndexFunc(rep.Turns, func(turn trajectory.Turn) bool { return turn.Kind == trajectory.ToolCall })
+	if at < 0 || !strings.Contains(rep.Turns[at].Action, fakeFile) || rep.Turns[at].Observation == "" {
+		t.Errorf("turns %+v", rep.Turns)
+	}
+	checkUsage(t, a, rep, f)
 }
 
 // TestRealParallel has agents get a thought and two calls in one answer.
-func TestRealParallel(t *testing.T) {
-	each(t, func(t *testing.T, a *Agent) {
-		notes(t, a, agenttest.Parallel)
-		f := newFakeModel(t, plotBoth)
-		j := realJob(t, f)
-		rep := realRun(t, a, j)
-		if rep.Status != score.OK || rep.Answer != fakeAnswer {
-			t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+func TestRealParallel(t *testing.T) { each(t, callsAtOnce) }
+
+func callsAtOnce(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.Parallel)
+	f := newFakeModel(t, plotBoth)
+	j := realJob(t, f)
+	rep := realRun(t, a, j)
+	if rep.Status != score.OK || rep.Answer != fakeAnswer {
+		t.Errorf("%s %s: answer %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+	}
+	for _, name := range []string{fakeFile, "second-" + fakeFile} {
+		if got := tree(t, j.Workspace)[name]; got != fakeText {
+			t.Errorf("%s holds %q", name, got)
 		}
-		for _, name := range []string{fakeFile, "second-" + fakeFile} {
-			if got := tree(t, j.Workspace)[name]; got != fakeText {
-				t.Errorf("%s holds %q", name, got)
-			}
-		}
-		checkUsage(t, a, rep, f)
-	})
+	}
+	checkUsage(t, a, rep, f)
 }
 
-func TestRealWrongKey(t *testing.T) {
-	each(t, func(t *testing.T, a *Agent) {
-		notes(t, a, agenttest.Auth)
-		f := newFakeModel(t, plotAuth)
-		if rep := realRun(t, a, realJob(t, f)); rep.Status != score.Unmeasured || rep.Failure.Code != model.Auth {
-			t.Errorf("wrong key: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
-		}
-	})
+func TestRealWrongKey(t *testing.T) { each(t, hasWrongKey) }
+
+func hasWrongKey(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.Auth)
+	f := newFakeModel(t, plotAuth)
+	if rep := realRun(t, a, realJob(t, f)); rep.Status != score.Unmeasured || rep.Failure.Code != model.Auth {
+		t.Errorf("wrong key: %s %s\n%s", rep.Status, rep.Reason, rep.Raw)
+	}
 }
 
 // TestRealTwoFaults has agents try again after two kinds of failures. One that does
 // not must leave the task unmeasured.
-func TestRealTwoFaults(t *testing.T) {
-	each(t, func(t *testing.T, a *Agent) {
-		notes(t, a, agenttest.Retries)
-		rep := realRun(t, a, realJob(t, newFakeModel(t, plotTwice)))
-		if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
-			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
-		}
-	})
+func TestRealTwoFaults(t *testing.T) { each(t, seesTwoFaults) }
+
+func seesTwoFaults(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.Retries)
+	rep := realRun(t, a, realJob(t, newFakeModel(t, plotTwice)))
+	if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
+		t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+	}
 }
 
 // TestRealCut ends the first answer in its middle: what there is of it is no answer.
-func TestRealCut(t *testing.T) {
-	each(t, func(t *testing.T, a *Agent) {
-		notes(t, a, agenttest.CutShort)
-		rep := realRun(t, a, realJob(t, newFakeModel(t, plotCut)))
-		if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
-			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
-		}
-	})
+func TestRealCut(t *testing.T) { each(t, isCutShort) }
+
+func isCutShort(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.CutShort)
+	rep := realRun(t, a, realJob(t, newFakeModel(t, plotCut)))
+	if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
+		t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+	}
 }
 
 // TestRealOverflow refuses every prompt as too long, which is the task's own failure.
-func TestRealOverflow(t *testing.T) {
-	each(t, func(t *testing.T, a *Agent) {
-		notes(t, a, agenttest.Overflow)
-		rep := realRun(t, a, realJob(t, newFakeModel(t, plotFull)))
-		if rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, string(model.ContextLength)) {
-			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
-		}
-	})
+func TestRealOverflow(t *testing.T) { each(t, overflows) }
+
+func overflows(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.Overflow)
+	rep := realRun(t, a, realJob(t, newFakeModel(t, plotFull)))
+	if rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, string(model.ContextLength)) {
+		t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
+	}
 }
 
 func TestRealFaults(t *testing.T) {
@@ -289,13 +300,21 @@ func TestRealHang(t *testing.T) {
 		})
 		t.Run(a.Name()+" at work", func(t *testing.T) {
 			t.Parallel()
-			notes(t, a, agenttest.Hang)
-			j := realJob(t, newFakeModel(t, plotStall))
-			j.Timeout = 45 * time.Second
-			if rep := realRun(t, a, j); rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, "deadline") {
-				t.Errorf("%s %s\n%s", rep.Status, rep.Reason, rep.Raw)
-			}
+			hangsAtWork(t, a)
 		})
+	}
+}
+
+func hangsAtWork(t *testing.T, a *Agent) {
+	t.Helper()
+	notes(t, a, agenttest.Hang)
+	j := realJob(t, newFakeModel(t, plotStall))
+	j.Timeout = 45 * time.Second
+	if a.Name() == BuiltinName { // it takes no time to begin
+		j.Timeout = 2 * time.Second
+	}
+	if rep := realRun(t, a, j); rep.Status != score.AgentError || !strings.HasPrefix(rep.Reason, "deadline") {
+		t.Errorf("%s %s\n%s", rep.Status, rep.Reason, rep.Raw)
 	}
 }
 
