@@ -130,6 +130,7 @@ func Compare(ctx context.Context, cfg Config, a, b skill.Skill, opts ...Option) 
 	s.identify("compare", c.split)
 	s.identify("compare.with", digest([]byte(b.Text())))
 	s.cfg.Run.Name = s.runName() + "-compare"
+	s.older = true // skills of runs are compared
 	r, err := s.open(ctx)
 	if err != nil {
 		return nil, classify(err, "")

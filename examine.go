@@ -39,6 +39,9 @@ func CheckTasks(cfg Config, opts ...Option) (TaskReport, error) {
 // CheckTasksContext is CheckTasks that ends with ctx.
 func CheckTasksContext(ctx context.Context, cfg Config, opts ...Option) (TaskReport, error) {
 	s, err := prepare(ctx, cfg, append(slices.Clone(opts), func(o *options) { o.counting = true }))
+	if err == nil {
+		err = s.doubts(false)
+	}
 	if err != nil {
 		return TaskReport{}, classify(err, "")
 	}
@@ -100,6 +103,9 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	}
 	e.add("skill", fmt.Sprintf("%s, hash %s", plural.Of(len(s.skill.Text()), "byte", "bytes"), s.skill.Hash()), nil, "")
 	e.add("tasks", fmt.Sprintf("%d train, %d selection, %d test", len(s.data.Train), len(s.data.Selection), len(s.data.Test)), s.requireSplits(), "add tasks, or set split.ratio")
+	if err := s.doubts(false); err != nil {
+		e.add("gold and checks", "", err, "correct what is named: no answer could be right")
+	}
 	e.add("run folder", s.cfg.Run.Dir, writable(s.cfg.Run.Dir), "choose another with --set run.dir=...")
 	e.worker(ctx, s)
 	for _, role := range s.examined() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -90,7 +91,7 @@ const (
 func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error) {
 	s, err := prepare(ctx, cfg, opts, model.Target, model.Optimizer)
 	if err == nil {
-		err = s.requireSplits()
+		err = errors.Join(s.doubts(s.fork != "" || s.runDir != "" && begun(s.runDir)), s.requireSplits())
 	}
 	if err != nil {
 		return Plan{}, classify(err, "")

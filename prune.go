@@ -196,6 +196,7 @@ func openPruning(ctx context.Context, cfg Config, o PruneOptions, kind string, o
 	s.command = kind
 	s.identify(kind, about)
 	s.cfg.Run.Name = s.runName() + "-" + kind
+	s.older = true // what a run has trained is pruned
 	r, err := s.open(ctx)
 	return p, r, classify(err, "")
 }

@@ -58,6 +58,7 @@ type setup struct {
 	known    *knownAnswers     // what another run has recorded; nil: nothing
 	versions map[string]string // of programs that the run uses, as settings of its manifest
 
+	older      bool        // what is measured has been measured before
 	namespaces func() bool // whether programs can have some of their own; tries once
 }
 
@@ -190,7 +191,7 @@ func (s *setup) loadChecks(context.Context) (err error) {
 		specs = s.cfg.Tasks.Checks
 	}
 	if s.suite, err = check.Compile(specs, check.Options{
-		Threshold: s.cfg.Tasks.Threshold, Workspace: s.cfg.Agent.Name != "", Judge: s.cfg.Models.Judge.Provider != "" || s.clients[model.Judge] != nil,
+		Threshold: s.cfg.Tasks.Threshold, Workspace: s.cfg.Agent.Name != "", Judge: s.cfg.Models.Judge.Provider != "" || s.clients[model.Judge] != nil, Extract: s.extract,
 	}); err != nil {
 		return &inputError{fmt.Errorf("tasks.checks: %w", err)}
 	}

@@ -88,6 +88,9 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 			return nil, err
 		}
 	}
+	if err := s.doubts(s.older || s.fork != "" || s.replay != nil || begun(dir)); err != nil {
+		return nil, err
+	}
 	opts := run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Version: s.programVersion(), Identity: id, Simulated: s.simulated(), Now: s.now, Compare: describeChanges,
 		Operational: s.settings(), Keep: train.IsOpening,

@@ -38,6 +38,9 @@ type Options struct {
 	// Workspace says that an agent leaves a folder behind, Judge that there is a
 	// model that judges. Without them Check refuses what needs them.
 	Workspace, Judge bool
+
+	// Extract finds the answers in replies; Doubts puts accepted answers there.
+	Extract *Extractor
 }
 
 // Suite scores answers. It holds the checks of a task set, and reads those of

@@ -28,6 +28,7 @@ type compiler struct {
 	options Options
 	own     bool // the checks are a task's own, and come with the tasks
 	depth   int
+	doubts  []string
 }
 
 // compile reads the checks of a set, or those of a task's own.
@@ -47,7 +48,7 @@ func compile(specs any, o Options, own bool) (*program, error) {
 	if !counts(nodes) {
 		return nil, errors.New("checks: every weight is 0, so nothing counts; give at least one check a weight above 0")
 	}
-	return &program{nodes: nodes}, nil
+	return &program{nodes: nodes, doubts: c.doubts}, nil
 }
 
 func counts(nodes []node) bool {
@@ -84,6 +85,9 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	n.feedback = s.text("feedback", "")
 	if s.kind != "" {
 		c.build(s, &n)
+	}
+	if s.kind != "command" {
+		c.doubts = append(c.doubts, s.references()...)
 	}
 	if err := s.done(); err != nil {
 		return n, err
@@ -202,6 +206,8 @@ func (c *compiler) group(s *spec, n *node) {
 	n.gold = inner.needsGold()
 	n.fit = inner.fit
 	n.needs, n.commands, n.questions = inner.needs(), inner.commands(), inner.questions()
+	n.inside = slices.ContainsFunc(nodes, func(n node) bool { return n.inside })
+	n.list = slices.ContainsFunc(nodes, func(n node) bool { return n.list })
 	if s.kind == "any" {
 		n.holds = "meets one of " + inner.names()
 		n.look = inner.any(threshold)

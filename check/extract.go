@@ -25,6 +25,8 @@ type Extractor struct {
 type extraction struct {
 	name string
 	find func(reply string) (answer string, found bool, err error)
+
+	place func(answer string) (reply string) // that find would find; nil: none can be made
 }
 
 // ParseExtract reads where the answer is, as a YAML or JSON decoder returns it.
@@ -104,6 +106,13 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 		return rule, nil, fmt.Errorf("%s: %q says nothing of where the answer is%s; one of %s is needed", path, keys, suggestion(keys, kinds), strings.Join(kinds, ", "))
 	}
 	rule.find = s.finder(rule.name)
+	switch rule.name {
+	case "tag":
+		name := strings.Trim(s.text("tag", ""), "<>/")
+		rule.place = func(answer string) string { return "<" + name + ">" + answer + "</" + name + ">" }
+	case "last_line":
+		rule.place = func(answer string) string { return "\n" + answer }
+	}
 	fallback, _ = s.get("fallback")
 	return rule, fallback, s.done()
 }

@@ -112,6 +112,7 @@ func buildContains(s *spec, n *node) {
 	s.noneEmpty(set.forms)
 	n.gold = set.fixed == nil
 	all := kind == "contains-all"
+	n.inside, n.list = n.gold, n.gold && all
 	n.holds = "contains " + set.describe()
 	n.judge = func(answer string, gold []string) verdict {
 		texts, forms := set.of(gold)
@@ -168,6 +169,7 @@ func buildPrefix(s *spec, n *node) {
 	set := newOperandSet(s.operands(true), form)
 	s.noneEmpty(set.forms)
 	n.gold = set.fixed == nil
+	n.inside = n.gold
 	n.holds = "starts with " + set.describe()
 	n.judge = func(answer string, gold []string) verdict {
 		texts, forms := set.of(gold)

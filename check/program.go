@@ -44,6 +44,8 @@ type node struct {
 	judge     judge
 	look      look   // in place of judge
 	subject   string // what holds of it; "" = the answer
+	inside    bool   // it looks for gold within the answer
+	list      bool   // it may need all of gold at once
 }
 
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
@@ -76,7 +78,8 @@ func (n *node) decide(ctx context.Context, s *subject, id string) (verdict, erro
 
 // program is a list of checks that score together.
 type program struct {
-	nodes []node
+	nodes  []node
+	doubts []string // values that were meant otherwise
 }
 
 func (p *program) needsGold() bool {

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,12 @@ type Problem struct {
 	Origin string `json:"origin,omitempty"` // file, or file:line
 	ID     string `json:"id,omitempty"`     // the task, "" when it is about a file or the whole set
 	Msg    string `json:"msg"`
+
+	alike string // what problems of one kind have in common; "" = Msg
 }
+
+// kind is what problems that are printed once for all share.
+func (p Problem) kind() string { return cmp.Or(p.alike, p.Msg) }
 
 func (p Problem) String() string {
 	var b strings.Builder
@@ -42,7 +48,7 @@ const maxAlike = 3
 func (e *Error) Error() string {
 	alike := map[string]int{}
 	for _, p := range e.Problems {
-		alike[p.Msg]++
+		alike[p.kind()]++
 	}
 	var lines []string
 	printed := map[string]int{}
@@ -52,12 +58,12 @@ func (e *Error) Error() string {
 			lines = append(lines, fmt.Sprintf("and %s", plural.Of(left, "more problem", "more problems")))
 			break
 		}
-		more := alike[p.Msg] - maxAlike
-		switch printed[p.Msg]++; {
-		case more <= 0 || printed[p.Msg] < maxAlike:
+		more := alike[p.kind()] - maxAlike
+		switch printed[p.kind()]++; {
+		case more <= 0 || printed[p.kind()] < maxAlike:
 			lines = append(lines, p.String())
 			left--
-		case printed[p.Msg] == maxAlike:
+		case printed[p.kind()] == maxAlike:
 			lines = append(lines, fmt.Sprintf("%s (and the same in %d more)", p, more))
 			left -= 1 + more
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,13 @@ type Checker interface {
 	// read, they need a gold answer that t has not, or an empty answer passes
 	// them. Several faults are joined. It makes no model calls.
 	Check(t Task) error
+}
+
+// Doubter is a Checker that also knows what can be scored and yet measures nothing.
+type Doubter interface {
+	// Doubts reports what of that t is about, such as an accepted answer that its own
+	// checks do not pass. Several are joined. It makes no model calls.
+	Doubts(t Task) error
 }
 
 // Rules say what a sound set of tasks is.
@@ -62,6 +70,7 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 	}
 	l.ids = nil
 	ps.list = append(ps.list, l.found.list...)
+	s.doubts = l.doubts.err()
 	s.divide(ps)
 	l.overlap(&s, ps)
 	if err := ps.err(); err != nil {
@@ -84,6 +93,8 @@ type linter struct {
 	ids   map[string]int            // position of the first task of an id
 	shown blocks[[sha256.Size]byte] // what the target would see, by position
 	found problems
+
+	doubts problems
 }
 
 // newLinter fails if the templates are of no use. The linter can still count tasks.
@@ -117,15 +128,18 @@ func (l *linter) add(t Task) {
 }
 
 // mark is how far a linter has come.
-type mark struct{ tasks, found int }
+type mark struct{ tasks, found, doubts int }
 
-func (l *linter) mark() mark { return mark{tasks: l.tasks.n, found: len(l.found.list)} }
+func (l *linter) mark() mark {
+	return mark{tasks: l.tasks.n, found: len(l.found.list), doubts: len(l.doubts.list)}
+}
 
 // forget undoes all that was added since m.
 func (l *linter) forget(m mark) {
 	l.tasks.cut(m.tasks)
 	l.shown.cut(m.tasks)
 	l.found.list = l.found.list[:m.found]
+	l.doubts.list = l.doubts.list[:m.doubts]
 	maps.DeleteFunc(l.ids, func(_ string, place int) bool { return place >= m.tasks })
 }
 
@@ -183,7 +197,24 @@ func (l *linter) lintChecks(t Task, ps *problems) {
 		}
 		return
 	}
-	for _, err := range unjoin(l.rules.Checker.Check(t)) {
+	err := l.rules.Checker.Check(t)
+	tell(ps, t, err)
+	if d, ok := l.rules.Checker.(Doubter); ok && err == nil {
+		told := len(l.doubts.list)
+		tell(&l.doubts, t, d.Doubts(t))
+		for i := range l.doubts.list[told:] {
+			p := &l.doubts.list[told+i]
+			p.alike = quoted.ReplaceAllString(p.Msg, "")
+		}
+	}
+}
+
+// quoted are the parts of a message that differ from task to task.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\d+`)
+
+// tell adds the parts of a joined error.
+func tell(ps *problems, t Task, err error) {
+	for _, err := range unjoin(err) {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			ps.about(t, "%s", line)
 		}

@@ -29,6 +29,7 @@ type Set struct {
 	tasks    []Task
 	splits   map[Split][]int // indices into tasks; nil before Assign
 	warnings []string
+	doubts   error
 }
 
 // Tasks returns all tasks in the order in which they were read. The slice must
@@ -51,6 +52,10 @@ func (s Set) Unreviewed() int {
 
 // Warnings returns what is worth telling the user though it is no error.
 func (s Set) Warnings() []string { return s.warnings }
+
+// Doubts is an *Error with what a Doubter found, nil if that was nothing. Whoever begins
+// to measure refuses such a set; for what was measured before it is worth a warning.
+func (s Set) Doubts() error { return s.doubts }
 
 // Assigned reports whether the tasks are divided into splits: by their own
 // split fields, by their directories, or by Assign.
@@ -93,7 +98,7 @@ func (s Set) Assign(parts map[Split][]int) (Set, error) {
 	if i := slices.Index(seen, false); i >= 0 {
 		return Set{}, fmt.Errorf("assign splits: task %q is in no split", tasks[i].ID)
 	}
-	return Set{tasks: tasks, splits: splits, warnings: s.warnings}, nil
+	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts}, nil
 }
 
 // Require fails with an *Error that names each of the splits that is empty.

@@ -1,0 +1,153 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+var _ task.Doubter = (*Suite)(nil)
+
+// Doubts reports what can be scored but would measure nothing: an accepted answer of
+// t that the checks of t do not pass, and in checks of its own a value that was meant
+// as a reference and is text. Several are joined. The accepted answer stands where the
+// set's extraction would find it. Checks that need a model, a command or what an agent
+// leaves are not asked, nor, beside them or beside a check that looks for gold within
+// an answer, those about the rest of the answer.
+func (s *Suite) Doubts(t task.Task) error {
+	p, err := s.programOf(t)
+	if err != nil {
+		return nil // Check tells of it
+	}
+	if len(p.doubts) > 0 {
+		if len(t.Checks) == 0 {
+			return nil // SetDoubts tells of it, once
+		}
+		return joined(p.doubts)
+	}
+	return joined(p.goldDoubts(t, s.options))
+}
+
+// SetDoubts reports values in the checks of the set that were meant as references and
+// are text.
+func (s *Suite) SetDoubts() error { return joined(s.set.doubts) }
+
+func joined(texts []string) error {
+	var errs []error
+	for _, text := range texts {
+		errs = append(errs, errors.New(text))
+	}
+	return errors.Join(errs...)
+}
+
+// goldDoubts has every accepted answer scored.
+func (p *program) goldDoubts(t task.Task, o Options) []string {
+	if !p.needsGold() && p.needs() != (Needs{}) {
+		return nil // gold is for the model or the program that looks at the answer
+	}
+	nodes := slices.DeleteFunc(slices.Clone(p.nodes), func(n node) bool { return !n.required || n.needs != (Needs{}) })
+	if p.within() {
+		nodes = slices.DeleteFunc(nodes, func(n node) bool { return !n.gold })
+	}
+	var doubts []string
+	for i := range nodes {
+		doubts = append(doubts, nodes[i].goldDoubt(t, o)...)
+	}
+	if len(doubts) == 0 && p.needs() == (Needs{}) && !p.within() {
+		return p.thresholdDoubt(t, o)
+	}
+	return doubts
+}
+
+// within reports whether an accepted answer may be a part of a good answer.
+func (p *program) within() bool {
+	exact := slices.ContainsFunc(p.nodes, func(n node) bool { return n.gold && n.required && !n.inside && n.needs == (Needs{}) })
+	inside := slices.ContainsFunc(p.nodes, func(n node) bool { return n.gold && n.inside })
+	return !exact && (inside || p.needs() != (Needs{}))
+}
+
+// goldDoubt says which accepted answers the check does not pass. One that needs them
+// all is given all.
+func (n *node) goldDoubt(t task.Task, o Options) []string {
+	all := strings.Join(t.Gold, "\n")
+	if n.list && len(t.Gold) > 0 && n.passes(all, t) {
+		return nil
+	}
+	var doubts []string
+	for _, gold := range t.Gold {
+		answer := o.Extract.placed(gold)
+		v, err := n.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t, dry: true}, "check")
+		if err != nil || v.pass || gold == "" {
+			continue // what cannot be decided is told when it happens, empty gold is told of elsewhere
+		}
+		text := fmt.Sprintf("its own gold %s does not pass %s: %s; a right answer would score 0: mend the check or the gold", quote(gold), n.name, v.reason)
+		if answer != strings.TrimSpace(gold) {
+			text += fmt.Sprintf(" (tasks.extract would take %s of it)", quote(answer))
+		}
+		doubts = append(doubts, text)
+	}
+	return doubts
+}
+
+func (n *node) passes(answer string, t task.Task) bool {
+	v, err := n.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t, dry: true}, "check")
+	return err == nil && v.pass
+}
+
+// thresholdDoubt says which accepted answers pass every check and yet not as a whole.
+func (p *program) thresholdDoubt(t task.Task, o Options) []string {
+	if slices.ContainsFunc(p.nodes, func(n node) bool { return n.list }) {
+		return nil
+	}
+	var doubts []string
+	for _, gold := range t.Gold {
+		s, err := p.run(context.Background(), &subject{Evidence: Evidence{Answer: o.Extract.placed(gold)}, task: t, dry: true}, "check", o)
+		if err == nil && s.Hard < 1 {
+			doubts = append(doubts, fmt.Sprintf("its own gold %s does not pass: %s; lower tasks.threshold or mend the checks", quote(gold), s.Reason))
+		}
+	}
+	return doubts
+}
+
+// placed is what is found of an answer in a reply that has it in the right place.
+// Where a pattern or a path finds it, that place cannot be made.
+func (e *Extractor) placed(answer string) string {
+	if e == nil || len(e.rules) == 0 || e.rules[0].place == nil {
+		return strings.TrimSpace(answer)
+	}
+	found, err := e.Answer(e.rules[0].place(answer))
+	if err != nil {
+		return strings.TrimSpace(answer)
+	}
+	return found
+}
+
+// reference is a value that looks as if something else stood for it: $ and a name, or a
+// name in braces. $5, ^\d+$ and $$name are text.
+var reference = regexp.MustCompile(`^(?:\$[\p{L}_]+|\{\{\s*[\p{L}_][\p{L}\p{N}_.]*\s*\}\})$`)
+
+// references are the doubts about the values of a check: nothing is filled in there
+// but gold.
+func (s *spec) references() []string {
+	var doubts []string
+	for _, key := range []string{"value", "values", "pattern", "regex"} {
+		list, many := s.m[key].([]any)
+		if !many {
+			list = []any{s.m[key]}
+		}
+		for _, v := range list {
+			text, ok := v.(string)
+			if !ok || text == goldRef && !many || !reference.MatchString(text) {
+				continue
+			}
+			doubts = append(doubts, fmt.Sprintf("%s: %q is compared as it stands, nothing is filled in; write %s for the accepted answers of the task (only as a value of its own), or a regex for this very text",
+				join(s.path, key), text, goldRef))
+		}
+	}
+	return doubts
+}
