@@ -109,7 +109,7 @@ func TestForecastOfEpisodes(t *testing.T) {
 	if before.USD != nil || before.TimeS != nil || target.USD != nil || !slices.Equal(before.Unknown, []string{model.Target}) {
 		t.Errorf("before an episode was made: cost %v, time %v, of the target %v, unknown %v", before.USD, before.TimeS, target.USD, before.Unknown)
 	}
-	sum, err := Train(t.Context(), cfg, opts...)
+	sum, err := Train(t.Context(), cfg, append(opts, WithAcceptedSeed())...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func envRun(t *testing.T, env task.Env, name string, opts ...skillopt.Option) (*
 	cfg.Train.Epochs = 1
 	optimizer := sim.New(simulated(t))
 	all := append([]skillopt.Option{
-		skillopt.WithTasks(envTasks(50)), skillopt.WithEnv(name, env),
+		skillopt.WithTasks(envTasks(50)), skillopt.WithEnv(name, env), skillopt.WithAcceptedSeed(),
 		skillopt.WithClient(model.Target, "none", optimizer), skillopt.WithClient(model.Optimizer, "world", optimizer),
 	}, opts...)
 	return skillopt.Train(t.Context(), cfg, all...)
@@ -82,7 +82,7 @@ func TestForkAndCacheAskAnotherClientAgain(t *testing.T) {
 			tasks[i].Gold = []string{"right"}
 		}
 		sum, err := skillopt.Train(t.Context(), cfg, append([]skillopt.Option{
-			skillopt.WithTasks(tasks), skillopt.WithRunDir(dir),
+			skillopt.WithTasks(tasks), skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed(),
 			skillopt.WithClient(model.Target, name, always(resp)), skillopt.WithClient(model.Optimizer, "world", sim.New(simulated(t))),
 		}, opts...)...)
 		if err != nil {

@@ -179,7 +179,7 @@ func TestProbeNothingIsKept(t *testing.T) {
 	if got, _, err := h.evaluate(t, "first", "plant", leave); err != nil || got["b-probing"].Hard != 1 {
 		t.Fatalf("%+v, %v", got["b-probing"], err)
 	}
-	got, _, err := h.evaluate(t, "second", "look", "{type: equals, value: nothing}")
+	got, _, err := h.evaluate(t, "second", "look", "{any: [{type: equals, value: nothing}, {type: equals}]}")
 	if err != nil || got["b-probing"].Answer != "nothing" {
 		t.Errorf("a later episode says %q: %+v, %v", got["b-probing"].Answer, got["b-probing"], err)
 	}

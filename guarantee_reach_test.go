@@ -69,7 +69,7 @@ func (p project) evaluate(t *testing.T, agent, more string) (trajectory.Outcome,
 	t.Helper()
 	write(t, filepath.Join(p.dir, "config.yaml"), `
 skill: SKILL.md
-tasks: {path: tasks.jsonl, checks: [{type: equals, value: done}]}
+tasks: {path: tasks.jsonl, checks: [{type: one-of, values: [done, the gold]}]}
 run: {dir: `+filepath.Join(p.dir, "runs")+`}
 agent:
   name: custom

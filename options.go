@@ -75,6 +75,8 @@ type options struct {
 	margin   float64
 	proofs   Proofs
 	counting bool // tasks are only counted
+
+	acceptSeed bool
 }
 
 // WithTasks trains on tasks of your own instead of those of tasks.path. Tasks

@@ -245,6 +245,7 @@ func (w *world) deps() train.Deps {
 	return train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
 		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits),
+		Look: s.seedLook(w.run, w.events),
 	}
 }
 

@@ -77,6 +77,17 @@ func (e *Extractor) Answer(reply string) (string, error) {
 	return strings.TrimSpace(reply), nil
 }
 
+// Finds reports whether a rule finds an answer in a reply, rather than all of it standing
+// for one. A pattern that runs out of time has found none.
+func (e *Extractor) Finds(reply string) bool {
+	for _, r := range e.rules {
+		if _, found, err := r.find(reply); found && err == nil {
+			return r.name != "none"
+		}
+	}
+	return len(e.rules) == 0
+}
+
 // always is a way to find an answer that cannot fail.
 func always(find func(reply string) (string, bool)) func(string) (string, bool, error) {
 	return func(reply string) (string, bool, error) {

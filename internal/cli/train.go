@@ -25,6 +25,7 @@ type trainFlags struct {
 	sets                     []string
 	tasks, target, optimizer string
 	yes, finish, reopen      bool
+	acceptSeed               bool
 	plan                     bool
 }
 
@@ -66,6 +67,7 @@ a second one at once.
 	c.Flags().StringVar(&f.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
 	c.Flags().BoolVar(&f.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&f.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
+	c.Flags().BoolVar(&f.acceptSeed, "accept-seed", false, "train on though the seed skill's first scores look as if the measurement were broken")
 	c.Flags().BoolVar(&f.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
 	addSet(c, &f.sets)
@@ -88,6 +90,9 @@ func (a *app) train(ctx context.Context, path string, f trainFlags) error {
 		return err
 	}
 	opts = append(opts, skillopt.WithFork(a.absolute(f.fork)), skillopt.WithReopenTest(f.reopen))
+	if f.acceptSeed {
+		opts = append(opts, skillopt.WithAcceptedSeed())
+	}
 	if f.finish {
 		opts = append(opts, skillopt.WithFinish())
 	}

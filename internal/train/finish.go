@@ -17,6 +17,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
+// BaselineFile is the projection of a run with the outcomes of the seed skill. Where it
+// stands they have been looked at.
+const BaselineFile = "steps/step_0000/selection.json"
+
 // baseline scores the seed skill on the selection split: step 0.
 func (t *trainer) baseline(ctx context.Context) error {
 	seed := incumbent{skill: t.Skill, origin: "seed"}
@@ -26,6 +30,11 @@ func (t *trainer) baseline(ctx context.Context) error {
 		t.begin(ctx, 0, t.Skill)
 		if err := t.measure(ctx, rollout.Place{Prefix: "seed/selection"}, &seed, &without); err != nil {
 			return err
+		}
+		if t.Look != nil {
+			if err := t.Look(seed.outcomes); err != nil {
+				return err
+			}
 		}
 		arm := t.arm(seed.outcomes)
 		t.seedArm = &arm
@@ -49,7 +58,7 @@ func (t *trainer) baseline(ctx context.Context) error {
 	t.history.Steps = append(t.history.Steps, r)
 	t.Events(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
 	if seed.outcomes != nil {
-		if err := t.Files.WriteJSON("steps/step_0000/selection.json", trajectory.Outcomes(seed.outcomes)); err != nil {
+		if err := t.Files.WriteJSON(BaselineFile, trajectory.Outcomes(seed.outcomes)); err != nil {
 			return err
 		}
 	}

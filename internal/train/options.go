@@ -116,6 +116,9 @@ type Deps struct {
 	// Health reports why it is pointless to go on though calls succeed; it is
 	// asked after each batch of rollouts. Nil: nothing is.
 	Health func() error
+	// Look looks at the outcomes of the seed skill before anything rests on them; an
+	// error ends the run there. Nil: nobody does.
+	Look func([]trajectory.Outcome) error
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
 	// Pace is told of each part of the run before it begins; an error ends the run

@@ -1,0 +1,244 @@
+package skillopt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// WithAcceptedSeed trains on though the seed skill's first scores look as if the
+// measurement were broken.
+func WithAcceptedSeed() Option { return func(o *options) { o.acceptSeed = true } }
+
+// Bounds of what is taken for a sign.
+const (
+	fewReplies  = 3   // fewer are no sign of anything
+	fewAlike    = 5   // fewer scores may be alike by chance
+	shownTasks  = 3   // of those that are shown
+	unextracted = 0.9 // share of replies in which no answer was found
+	shownText   = 400 // characters of each text that is shown
+)
+
+// seedLook is what looks at the first scores of the seed skill; nil where they have been
+// looked at before, or are another run's.
+func (s *setup) seedLook(r *run.Run, events event.Sink) func([]trajectory.Outcome) error {
+	_, err := os.Stat(filepath.Join(r.Dir, filepath.FromSlash(train.BaselineFile)))
+	if s.acceptSeed || s.fork != "" || s.replay != nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return func(out []trajectory.Outcome) error {
+		l := s.look(out)
+		if sign := l.sign(); sign != "" {
+			return &inputError{fmt.Errorf("%s\n%s\nmend what is named, or go on with --accept-seed: what was asked is not paid for again", sign, l.shown())}
+		}
+		if doubt := l.doubt(); doubt != "" && events != nil {
+			events(event.Warning{Text: doubt + "\n" + l.shown()})
+		}
+		return nil
+	}
+}
+
+// firstScores are those of the seed skill, task by task.
+type firstScores struct {
+	setup    *setup
+	tasks    map[string]task.Task
+	measured []trajectory.Outcome
+	telling  []trajectory.Outcome // those that a sign rests on; nil: any
+}
+
+func (s *setup) look(out []trajectory.Outcome) *firstScores {
+	l := &firstScores{setup: s, tasks: map[string]task.Task{}}
+	for _, t := range s.data.Selection {
+		l.tasks[t.ID] = t
+	}
+	for _, o := range out {
+		if o.Status != score.Unmeasured {
+			l.measured = append(l.measured, o)
+		}
+	}
+	return l
+}
+
+// sign says why the scores cannot be what was meant, "" if nothing says so.
+func (l *firstScores) sign() string {
+	if len(l.measured) < fewReplies {
+		return ""
+	}
+	for _, look := range []func() string{l.notExtracted, l.missed, l.allAlike} {
+		if sign := look(); sign != "" {
+			return sign
+		}
+	}
+	return ""
+}
+
+// notExtracted finds that tasks.extract finds nothing.
+func (l *firstScores) notExtracted() string {
+	if l.setup.ownEnv() || l.setup.extract == nil {
+		return ""
+	}
+	var without []trajectory.Outcome
+	for _, o := range l.measured {
+		if reply := replyOf(o); reply != "" && !l.setup.extract.Finds(reply) {
+			without = append(without, o)
+		}
+	}
+	if float64(len(without)) < unextracted*float64(len(l.measured)) {
+		return ""
+	}
+	l.telling = without
+	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), plural.Of(len(l.measured), "reply", "replies"))
+}
+
+// missed finds accepted answers in replies that scored nothing.
+func (l *firstScores) missed() string {
+	var with []trajectory.Outcome
+	for _, o := range l.measured {
+		if o.Hard == 0 && o.Soft == 0 && slices.ContainsFunc(l.tasks[o.ID].Gold, func(gold string) bool { return says(replyOf(o), gold) }) {
+			with = append(with, o)
+		}
+	}
+	if len(with) < fewReplies {
+		return ""
+	}
+	l.telling = with
+	return fmt.Sprintf("%d replies hold an accepted answer word for word and score 0: tasks.extract takes another part of the reply, or tasks.checks ask for something else", len(with))
+}
+
+// allAlike finds that every task has the same score, which is not 0.
+func (l *firstScores) allAlike() string {
+	if len(l.measured) < fewAlike {
+		return ""
+	}
+	first := l.measured[0]
+	for _, o := range l.measured {
+		if o.Hard != first.Hard || o.Soft != first.Soft {
+			return ""
+		}
+	}
+	switch n := len(l.measured); {
+	case first.Hard == 1:
+		return fmt.Sprintf("each of %d replies scores 1: there is nothing to learn from these tasks, or the scoring cannot fail", n)
+	case l.setup.ownEnv() && (first.Hard != 0 || first.Soft != 0):
+		return fmt.Sprintf("the environment gives each of %d tasks the score %v, whatever was answered: it does not look at the answers", n, first.Hard)
+	}
+	return ""
+}
+
+// doubt says what may be sound and is worth a look, "" if there is nothing.
+func (l *firstScores) doubt() string {
+	if len(l.measured) < fewReplies {
+		return ""
+	}
+	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Hard != 0 || o.Soft != 0 }) {
+		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
+	}
+	answer := l.measured[0].Answer
+	if answer != "" && !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Answer != answer }) {
+		return fmt.Sprintf("the answer is the same for each of %d tasks: %q", len(l.measured), excerpt(answer))
+	}
+	return ""
+}
+
+// shown are a few tasks as they were asked, answered and scored.
+func (l *firstScores) shown() string {
+	which := l.telling
+	if which == nil {
+		which = l.measured
+	}
+	var b strings.Builder
+	for _, o := range which[:min(len(which), shownTasks)] {
+		fmt.Fprintf(&b, "task %s:\n", o.ID)
+		for _, line := range []struct{ name, text string }{
+			{"prompt", o.Question}, {"reply", replyOf(o)}, {"answer taken", o.Answer}, {"accepted", strings.Join(l.tasks[o.ID].Gold, " | ")}, {"checks", reasonOf(o)},
+		} {
+			fmt.Fprintf(&b, "  %s: %q\n", line.name, excerpt(line.text))
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func reasonOf(o trajectory.Outcome) string {
+	switch {
+	case o.FailReason != "":
+		return o.FailReason
+	case o.Feedback != "":
+		return o.Feedback
+	}
+	return fmt.Sprintf("hard %v, soft %v", o.Hard, o.Soft)
+}
+
+// replyOf is what the target said last.
+func replyOf(o trajectory.Outcome) string {
+	for _, turn := range slices.Backward(o.Trajectory) {
+		if turn.Role == model.Assistant && turn.Content != "" {
+			return turn.Content
+		}
+	}
+	return ""
+}
+
+// says reports whether an answer stands in a text, not as a part of a word or number.
+// One letter alone is none that could be told from a word.
+func says(text, answer string) bool {
+	answer = strings.TrimSpace(answer)
+	if r, size := utf8.DecodeRuneInString(answer); size == len(answer) && !unicode.IsDigit(r) {
+		return false
+	}
+	for from := 0; from < len(text); {
+		at := strings.Index(text[from:], answer)
+		if at < 0 {
+			return false
+		}
+		at += from
+		if !goesOn(text[:at], utf8.DecodeLastRuneInString) && !goesOn(text[at+len(answer):], utf8.DecodeRuneInString) {
+			return true
+		}
+		from = at + len(answer)
+	}
+	return false
+}
+
+// goesOn reports whether a word or a number goes on in the text beside it, which next
+// reads from where they touch: in 187.30, 1,870 and 18-70 neither part is a number.
+func goesOn(beside string, next func(string) (rune, int)) bool {
+	first, size := next(beside)
+	if wordRune(first) {
+		return true
+	}
+	if !strings.ContainsRune(".,:/-", first) {
+		return false
+	}
+	rest := strings.TrimPrefix(beside, string(first))
+	if len(rest) == len(beside) {
+		rest = beside[:len(beside)-size]
+	}
+	second, _ := next(rest)
+	return unicode.IsDigit(second)
+}
+
+func wordRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+func excerpt(s string) string {
+	if utf8.RuneCountInString(s) <= shownText {
+		return s
+	}
+	return string([]rune(s)[:shownText]) + "..."
+}
