@@ -76,6 +76,7 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 	if err := ps.err(); err != nil {
 		return Set{}, err
 	}
+	s.warnings = append(s.warnings, l.slips.warnings()...)
 	if len(s.tasks) < MinTasks {
 		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(s.tasks), "task", "tasks"), MinTasks))
 	}
@@ -95,6 +96,8 @@ type linter struct {
 	found problems
 
 	doubts problems
+	slips  slips
+	used   []string // fields that the templates name
 }
 
 // newLinter fails if the templates are of no use. The linter can still count tasks.
@@ -109,7 +112,9 @@ func (l *linter) parseTemplates() (err error) {
 	if l.prompt, err = parseTemplate("tasks.prompt", l.rules.Prompt); err != nil {
 		return err
 	}
-	l.system, err = parseTemplate("tasks.system", l.rules.System)
+	if l.system, err = parseTemplate("tasks.system", l.rules.System); err == nil {
+		l.used = append(l.prompt.Names(), l.system.Names()...)
+	}
 	return err
 }
 
@@ -138,6 +143,9 @@ func (l *linter) mark() mark {
 func (l *linter) forget(m mark) {
 	l.tasks.cut(m.tasks)
 	l.shown.cut(m.tasks)
+	if m.tasks == 0 {
+		l.slips = slips{}
+	}
 	l.found.list = l.found.list[:m.found]
 	l.doubts.list = l.doubts.list[:m.doubts]
 	maps.DeleteFunc(l.ids, func(_ string, place int) bool { return place >= m.tasks })
@@ -160,6 +168,9 @@ func (l *linter) lint(t Task) {
 	ps := &l.found
 	l.lintID(t, ps)
 	l.lintPrompt(t, ps)
+	if !l.rules.OwnScore { // an environment reads what it likes
+		l.slips.look(t, l.used)
+	}
 	if slices.Contains(t.Gold, "") {
 		ps.about(t, "gold holds an empty answer: an empty answer must not pass")
 	}

@@ -230,3 +230,37 @@ func TestSplitsAreDisjointAndComplete(t *testing.T) {
 		}
 	})
 }
+
+// A field whose name is nearly that of one that means something is told, unless it is
+// used or the task has what was meant.
+func TestSlips(t *testing.T) {
+	t.Parallel()
+	tasks := func(change func(*task.Task)) []task.Task {
+		out := make([]task.Task, task.MinTasks)
+		for i := range out {
+			out[i] = task.Task{ID: fmt.Sprint(i), Prompt: fmt.Sprint("question ", i), Gold: []string{"x"}, Origin: fmt.Sprint("tasks.jsonl:", i+1), Data: map[string]any{}}
+			change(&out[i])
+		}
+		return out
+	}
+	for name, tt := range map[string]struct {
+		change func(*task.Task)
+		rules  task.Rules
+		want   []string
+	}{
+		"nothing":      {func(*task.Task) {}, task.Rules{}, nil},
+		"a picture":    {func(t *task.Task) { t.Data["image"] = "a.png" }, task.Rules{}, []string{`tasks.jsonl:1: the field "image" of 24 tasks is read by nothing; was "images" meant?`}},
+		"it is used":   {func(t *task.Task) { t.Data["image"] = "a.png" }, task.Rules{Prompt: "{{prompt}} {{image}}"}, nil},
+		"it is there":  {func(t *task.Task) { t.Data["answer_"] = "y" }, task.Rules{}, nil},
+		"another word": {func(t *task.Task) { t.Data["context"], t.Data["time"] = "y", 3 }, task.Rules{}, nil},
+		"own score":    {func(t *task.Task) { t.Data["image"] = "a.png" }, task.Rules{OwnScore: true}, nil},
+	} {
+		s, err := task.NewSet(tasks(tt.change), tt.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, s.Warnings()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
