@@ -74,9 +74,6 @@ func recordedEdits(out map[string]any) editResult {
 func TestSlowRegion(t *testing.T) {
 	t.Parallel()
 	run(t, "slow_region", func(in, out map[string]any) string {
-		if in["impl"] != "skillopt" {
-			return ""
-		}
 		text, content := in["skill"].(string), in["content"].(string)
 		return cmp.Diff(out, map[string]any{
 			"has":     map[string]any{"ok": skill.HasSlow(text)},
