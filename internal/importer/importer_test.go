@@ -216,6 +216,35 @@ func TestValuesOfAnotherKind(t *testing.T) {
 	}
 }
 
+// TestAliases: names that SkillOpt takes for others become the names of ours.
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ yaml, want string }{
+		{"longitudinal_pair_policy: all", "pairs: mixed"},
+		{"longitudinal_pair_policy: change", "pairs: changed"},
+		{"longitudinal_pair_policy: '10_01'", "pairs: changed"},
+		{"longitudinal_pair_policy: Stable", "pairs: unchanged"},
+		{"longitudinal_pair_policy: same", "pairs: unchanged"},
+		{"longitudinal_pair_policy: '00_11'", "pairs: unchanged"},
+		{"{lr_control_mode: scheduled, lr_scheduler: linear}", "schedule: linear"},
+		{"{lr_control_mode: optimizer, lr_scheduler: linear}", "schedule: model"},
+		{"{lr_control_mode: no_lr, lr_scheduler: linear}", "schedule: unlimited"},
+	} {
+		cfg, err := importer.Parse("f", []byte("optimizer:\n  "+tt.yaml+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, report, err := importer.Import(cfg, importer.Options{Target: target(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loads(t, out)
+		if !strings.Contains(string(out), tt.want) || len(report.Of(importer.Unusable)) > 0 {
+			t.Errorf("%s: %+v\n%s", tt.yaml, report.Rows, out)
+		}
+	}
+}
+
 // TestSplitRatio: what is written can be loaded.
 func TestSplitRatio(t *testing.T) {
 	t.Parallel()

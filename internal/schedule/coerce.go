@@ -104,8 +104,11 @@ const (
 // ParseControl reads the name of a control or one of its aliases; empty means
 // Fixed. Case and surrounding white space do not matter.
 func ParseControl(name string) (Control, error) {
+	if name == "" {
+		return Fixed, nil
+	}
 	switch strings.ToLower(strings.TrimSpace(name)) {
-	case "", "fixed", "manual", "scheduler":
+	case "fixed", "manual", "scheduler", "scheduled":
 		return Fixed, nil
 	case "autonomous", "auto", "optimizer":
 		return Autonomous, nil
