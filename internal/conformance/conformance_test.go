@@ -115,7 +115,12 @@ func run(t *testing.T, name string, check comparison) {
 // differenceCap is the share of a family that may differ on purpose.
 func differenceCap(family string) float64 {
 	switch family {
-	case "edits_skillopt", "edits_skillrl", "eval_batch":
+	case "edits_skillopt", "edits_skillrl":
+		// A sixth of the recorded cases hold an edit with nothing in it, a tenth a
+		// document with CRLF. TestEditOracle holds all of them against the rules of
+		// the reference.
+		return 0.35
+	case "eval_batch":
 		return 0.20
 	}
 	return 0.05
