@@ -7,6 +7,7 @@ var differences = merged(
 	gateDifferences,
 	importDifferences,
 	optimizeDifferences,
+	regionDifferences,
 	scheduleDifferences,
 	skillDifferences,
 )

@@ -149,7 +149,7 @@ func TestCoerceBudget(t *testing.T) {
 func TestParseControl(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Control{
-		"": Fixed, "manual": Fixed, "Scheduler": Fixed, "scheduled\n": Fixed, "fixed": Fixed, "autonomous": Autonomous, "auto": Autonomous, "optimizer": Autonomous, " NONE": None, "no_lr": None, "off": None,
+		"": Fixed, "manual": Fixed, "Scheduler": Fixed, "scheduled\n\x1f": Fixed, "fixed": Fixed, "autonomous": Autonomous, "auto": Autonomous, "optimizer": Autonomous, " NONE": None, "no_lr": None, "off": None,
 	}
 	for name, want := range tests {
 		if got, err := ParseControl(name); got != want || err != nil {

@@ -107,7 +107,7 @@ func ParseControl(name string) (Control, error) {
 	if name == "" {
 		return Fixed, nil
 	}
-	switch strings.ToLower(strings.TrimSpace(name)) {
+	switch strings.ToLower(strings.TrimFunc(name, isSpace)) {
 	case "fixed", "manual", "scheduler", "scheduled":
 		return Fixed, nil
 	case "autonomous", "auto", "optimizer":
@@ -117,3 +117,6 @@ func ParseControl(name string) (Control, error) {
 	}
 	return "", fmt.Errorf("budget control %q is unknown: use %s, %s or %s", name, Fixed, Autonomous, None)
 }
+
+// isSpace is Python's notion of white space: Unicode's, and four ASCII separators.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
