@@ -8,6 +8,7 @@ var differences = merged(
 	importDifferences,
 	optimizeDifferences,
 	regionDifferences,
+	replyDifferences,
 	scheduleDifferences,
 	skillDifferences,
 )

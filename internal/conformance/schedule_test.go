@@ -54,13 +54,15 @@ func newBudget(c budgetCase) (*schedule.Budget, error) {
 }
 
 func TestLRCoerce(t *testing.T) {
-	run(t, "lr_coerce", func(in, out map[string]any) string {
-		n, ok := schedule.CoerceBudget(in["value"])
-		if !ok {
-			return diffRecorded(nil, nil, out)
-		}
-		return diffRecorded(n, nil, out)
-	})
+	run(t, "lr_coerce", checkLRCoerce)
+}
+
+func checkLRCoerce(in, out map[string]any) string {
+	n, ok := schedule.CoerceBudget(in["value"])
+	if !ok {
+		return diffRecorded(nil, nil, out)
+	}
+	return diffRecorded(n, nil, out)
 }
 
 func TestLRControlMode(t *testing.T) {

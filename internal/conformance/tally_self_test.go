@@ -86,6 +86,7 @@ func TestHoldFindsFaults(t *testing.T) {
 			f.cap = 0.3
 			f.cases = append(f.cases, f.cases[3], f.cases[3], f.cases[3])
 		}, double, []string{"33.3 %"}},
+		{"a small family may have a few", func(f *family) { f.cap, f.few = 0.3, 1 }, double, nil},
 		{"faults of the reference leave it too", func(f *family) {
 			f.cap = 0.3
 			f.cases[2].tag = "ref_bug_large"

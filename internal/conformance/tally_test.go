@@ -19,6 +19,7 @@ type family struct {
 	differences []difference
 	gaps        []gap
 	cap         float64 // share of deliberate differences among the cases that are built
+	few         int     // deliberate differences that are allowed however small the family is
 }
 
 // tally says what became of the cases of a family. Every case is in one count.
@@ -89,7 +90,7 @@ func (f family) hold(check comparison) (c tally, faults []string) {
 	if failed > 5 {
 		faults = append(faults, fmt.Sprintf("%s: %d of %d cases differ", f.name, failed, built))
 	}
-	if share := float64(capped) / float64(max(1, built)); share > f.cap {
+	if share := float64(capped) / float64(max(1, built)); share > f.cap && capped > f.few {
 		faults = append(faults, fmt.Sprintf("%s: %.1f %% of the cases are deliberate differences, at most %.0f %% are allowed",
 			f.name, 100*share, 100*f.cap))
 	}
