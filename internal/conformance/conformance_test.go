@@ -117,9 +117,9 @@ func differenceCap(family string) float64 {
 	switch family {
 	case "edits_skillopt", "edits_skillrl":
 		// A sixth of the recorded cases hold an edit with nothing in it, a tenth a
-		// document with CRLF. TestEditOracle holds all of them against the rules of
-		// the reference.
-		return 0.35
+		// document with CRLF: 29 and 32 % in all. TestEditOracle holds all of them
+		// against the rules of the reference.
+		return 0.40
 	case "eval_batch":
 		return 0.20
 	}

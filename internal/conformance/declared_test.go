@@ -76,6 +76,8 @@ func declaredValues() []declaration {
 		{"config_load", file("k: 2024-01-31\n"), loaded(`{"$date": "2024-01-31"}`), "a date stays"},
 		{"config_load", file("k: [2024-01-31 10:00:00, 1]\n"), loaded(`["2024-01-31T10:00:00", 1]`), "a date stays"},
 		{"config_load", file("k: 2024-13-31\n"), `{"error": "ValueError", "message": "month must be in 1..12"}`, "a date stays"},
+		{"config_load", file("k: a\u0085j: 2\n"), `{"ok": {"config": {"j": 2, "k": "a"}, "flat": {"j": 2, "k": "a"}}}`, "in YAML too"},
+		{"config_load", file("k: a\u2028b\n"), `{"error": "ScannerError", "message": "m"}`, "in YAML too"},
 		{"config_load", file("k: '2024-01-31'\n"), loaded(`"2024-01-31"`), ""},
 		{"config_load", file("k: 2024-01\n"), loaded(`"2024-01"`), ""},
 	}
