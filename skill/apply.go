@@ -104,6 +104,9 @@ func (a *applier) apply(e Edit) (change Change, status ApplyStatus, detail strin
 		return change, status, ""
 	}
 	text := change.in(a.text)
+	if text == a.text || e.addsNothing() {
+		return change, SkippedNoChange, ""
+	}
 	if status, detail := a.refuse(text); status != "" {
 		return change, status, detail
 	}

@@ -106,6 +106,16 @@ func TestApply(t *testing.T) {
 		{"unknown op", "a\n", Edit{Op: "Append", Content: "x"}, "", SkippedUnknownOp},
 		{"unknown op on a region", withRegions, Edit{Op: "upsert", Target: "guidance"}, "", SkippedProtectedRegion},
 		{"append with a target in a region", withRegions, Edit{Op: Append, Target: "guidance", Content: "x"}, "", SkippedProtectedRegion},
+		{"append nothing", "a \n\n", Edit{Op: Append}, "", SkippedNoChange},
+		{"append white space", "a\n", Edit{Op: Append, Content: " \n\u00a0\u200b"}, "", SkippedNoChange},
+		{"append a marker alone, before a region", withRegions, Edit{Op: Append, Content: SlowEnd}, "", SkippedNoChange},
+		{"insert nothing", "- a\n- b\n", Edit{Op: InsertAfter, Target: "a", Content: "\n"}, "", SkippedNoChange},
+		{"insert nothing without its target", "- a\n", Edit{Op: InsertAfter, Target: "zzz"}, "", SkippedNoChange},
+		{"insert nothing in a region", withRegions, Edit{Op: InsertAfter, Target: "guidance"}, "", SkippedProtectedRegion},
+		{"replace by the same", "- a\n", Edit{Op: Replace, Target: "- a", Content: " - a\n"}, "", SkippedNoChange},
+		{"replace by the same with another line end", "- a\r\n- b\r\n", Edit{Op: Replace, Target: "- a\n- b", Content: "- a\n- b"}, "", SkippedNoChange},
+		{"replace by nothing", "- a\n- b\n", Edit{Op: Replace, Target: "- a\n"}, "- b\n", AppliedReplace},
+		{"an empty edit without an op", "- a\n", Edit{}, "", SkippedUnknownOp},
 		{"SKILL.md by name", "a\n", Edit{Op: Append, File: Main, Content: "x"}, "a\n\nx\n", AppliedAppend},
 		{"another file", "a\n", Edit{Op: Append, File: "references/x.md", Content: "x"}, "", SkippedUnsupportedFile},
 		{"a path out of the skill", "a\n", Edit{Op: Append, File: "../SKILL.md", Content: "x"}, "", SkippedUnsupportedFile},
@@ -158,6 +168,7 @@ func TestApplyBudget(t *testing.T) {
 		{Op: Append, Content: "one"},
 		{Op: Delete, Target: "not there"}, // costs nothing
 		{Op: Append, Content: " one "},    // the first again
+		{Op: Append},                      // costs nothing
 		{Op: Append, Content: "two"},
 		{Op: Append, Content: "three"},
 		{Op: "nope"},
@@ -171,7 +182,7 @@ func TestApplyBudget(t *testing.T) {
 		statuses = append(statuses, r.Status)
 	}
 	want := []ApplyStatus{
-		AppliedAppend, SkippedDeleteTargetNotFound, SkippedDuplicate, AppliedAppend, SkippedOverBudget, SkippedUnknownOp,
+		AppliedAppend, SkippedDeleteTargetNotFound, SkippedDuplicate, SkippedNoChange, AppliedAppend, SkippedOverBudget, SkippedUnknownOp,
 	}
 	if diff := cmp.Diff(want, statuses); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)

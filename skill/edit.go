@@ -31,6 +31,12 @@ type Edit struct {
 	MergeLevel   int    `json:"merge_level,omitempty"`
 }
 
+// addsNothing reports whether e is to add text and has none: it would leave blank
+// lines.
+func (e Edit) addsNothing() bool {
+	return (e.Op == Append || e.Op == InsertAfter) && e.Content == ""
+}
+
 // Patch is a set of edits with the reason for them.
 type Patch struct {
 	Reasoning string `json:"reasoning,omitempty"`
@@ -69,6 +75,7 @@ const (
 	SkippedDeleteTargetNotFound  ApplyStatus = "skipped_delete_target_not_found"
 	SkippedProtectedRegion       ApplyStatus = "skipped_protected_region" // it would reach into front matter or a region
 	SkippedDuplicate             ApplyStatus = "skipped_duplicate"        // the same edit was applied before
+	SkippedNoChange              ApplyStatus = "skipped_no_change"        // it has nothing to add, or puts there what is there
 	SkippedOverBudget            ApplyStatus = "skipped_over_budget"
 	SkippedUnsupportedFile       ApplyStatus = "skipped_unsupported_file" // File is another than SKILL.md
 	SkippedTooLarge              ApplyStatus = "skipped_too_large"        // the document would pass the limit

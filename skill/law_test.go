@@ -83,13 +83,16 @@ func checkApplyLaws(t failer, text string, edits []Edit, opts ApplyOptions) {
 	if len(reports) != len(edits) {
 		t.Fatalf("%d reports of %d edits", len(reports), len(edits))
 	}
-	applied := 0
+	applied, texts := 0, textsOf(text, edits, opts)
 	for i, r := range reports {
 		if r.Index != i+1 || r.Status == "" || r.Op != edits[i].Op {
 			t.Fatalf("report %d is %+v", i, r)
 		}
 		if r.Status.Applied() {
 			applied++
+		}
+		if changed := texts[i] != texts[i+1]; changed != r.Status.Applied() {
+			t.Fatalf("edit %d is %s: %q became %q", i, r.Status, texts[i], texts[i+1])
 		}
 	}
 	if opts.Budget > 0 && applied > opts.Budget {
@@ -105,6 +108,16 @@ func checkApplyLaws(t failer, text string, edits []Edit, opts ApplyOptions) {
 	if len(got.Text()) > max(limit, len(text)) {
 		t.Fatalf("%d bytes, allowed are %d", len(got.Text()), limit)
 	}
+}
+
+// textsOf returns the document before the first edit and after each.
+func textsOf(text string, edits []Edit, opts ApplyOptions) []string {
+	texts := []string{text}
+	for i := range edits {
+		got, _ := Apply(New(text), edits[:i+1], opts)
+		texts = append(texts, got.Text())
+	}
+	return texts
 }
 
 // Outside of what an edit names, nothing changes but the white space that an

@@ -17,11 +17,14 @@ const (
 )
 
 // kind is a sort of region, named by its two markers.
-type kind struct{ start, end string }
+type kind struct {
+	start, end string
+	last       bool // of several start markers before an end the last one is its partner when regions are taken out
+}
 
 var (
-	slow     = kind{SlowStart, SlowEnd}
-	appendix = kind{AppendixStart, AppendixEnd}
+	slow     = kind{start: SlowStart, end: SlowEnd}
+	appendix = kind{start: AppendixStart, end: AppendixEnd, last: true}
 	kinds    = [...]kind{slow, appendix}
 )
 
@@ -31,7 +34,8 @@ type span struct{ from, to int }
 func (s span) overlaps(o span) bool { return s.from < o.to && o.from < s.to }
 
 // next returns the first region or lone marker of kind k in text at or after
-// from.
+// from. Text between two start markers is no part of a region that begins at the
+// last of them.
 func (k kind) next(text string, from int) (at span, ok bool) {
 	start := indexFrom(text, k.start, from)
 	end := indexFrom(text, k.end, from)
@@ -43,6 +47,9 @@ func (k kind) next(text string, from int) (at span, ok bool) {
 	}
 	if end < 0 {
 		return span{start, start + len(k.start)}, true
+	}
+	if k.last {
+		start += strings.LastIndex(text[start:end], k.start)
 	}
 	return span{start, end + len(k.end)}, true
 }
@@ -82,8 +89,8 @@ func (k kind) inner(text string) string {
 }
 
 // strip returns text without the regions and lone markers of kind k and without
-// white space at its end. Where something was cut out, at most one blank line
-// stays; all other lines keep their blank lines. It repeats itself because a
+// white space at its end. Where something was cut out and where the body starts, at
+// most one blank line stays; all other lines keep their blank lines. It repeats itself because a
 // cut can put a marker together.
 func (k kind) strip(text string) string {
 	for {
@@ -96,13 +103,15 @@ func (k kind) strip(text string) string {
 	}
 }
 
-// cutOut returns text without what a single pass finds of kind k.
+// cutOut returns text without what a single pass finds of kind k. Where the last of
+// several start markers counts, the pass ends at one that stays behind: it may be the
+// partner of the next end.
 func (k kind) cutOut(text string) string {
 	at := frontMatterEnd(text)
 	kept := text[:at]
 	for {
 		s, ok := k.next(text, at)
-		if !ok {
+		if !ok || k.last && strings.Contains(kept, k.start) {
 			return joinLines(kept, text[at:])
 		}
 		kept = joinLines(kept, text[at:s.from])

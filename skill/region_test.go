@@ -134,6 +134,33 @@ func TestAppendixOnText(t *testing.T) {
 	}
 }
 
+// TestStripStartMarkers: what stands before the last start marker of an appendix is
+// no part of it and stays. SkillOpt's slow update begins at the first.
+func TestStripStartMarkers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, appendix, slow string }{
+		{"a S b E c", "a  c", "a  c"},
+		{"a S b S c E d", "a  b  d", "a  d"},
+		{"S a S b S c E d", "a  b  d", " d"},
+		{"a S b S c E d E e", "a  e", "a  d  e"},
+		{"a S b S c E d S e S f E g", "a  b  d  e  g", "a  d  g"},
+		{"a S b", "a  b", "a  b"},
+		{"a S b S c", "a  b  c", "a  b  c"},
+		{"a E b S c E d", "a  b  d", "a  b  d"},
+		{"a\n\nS\nb\n\nS\nc\nE\n\nd", "a\n\nb\n\nd", "a\n\nd"},
+	} {
+		marked := func(start, end string) string {
+			return strings.NewReplacer("S", start, "E", end).Replace(tt.text)
+		}
+		if got := StripAppendix(marked(AppendixStart, AppendixEnd)); strings.TrimLeft(got, " ") != tt.appendix {
+			t.Errorf("%q without its appendix: %q, want %q", tt.text, got, tt.appendix)
+		}
+		if got := StripSlow(marked(SlowStart, SlowEnd)); got != tt.slow {
+			t.Errorf("%q without its slow update: %q, want %q", tt.text, got, tt.slow)
+		}
+	}
+}
+
 func TestDensity(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

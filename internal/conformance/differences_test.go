@@ -7,6 +7,8 @@ var differences = merged(
 	gateDifferences,
 	importDifferences,
 	optimizeDifferences,
+	regionDifferences,
+	replyDifferences,
 	scheduleDifferences,
 	skillDifferences,
 )

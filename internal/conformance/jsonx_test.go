@@ -10,25 +10,27 @@ import (
 
 func TestJSONExtract(t *testing.T) {
 	t.Parallel()
-	run(t, "json_extract", func(in, out map[string]any) string {
-		text := in["text"].(string)
-		object, objectErr := jsonx.Find(text, jsonx.Objects)
-		if diff := diffFound("skillopt_object", object, objectErr, out); diff != "" && !mayMend(out) {
-			return diff
-		}
-		array, arrayErr := jsonx.Find(text, jsonx.Arrays)
-		if diff := diffFound("skillopt_array", array, arrayErr, out); diff != "" {
-			return diff
-		}
-		fenced, fencedErr := jsonx.FencedObject(text)
-		if diff := diffFound("skillrl_object", fenced, fencedErr, out); diff != "" {
-			return diff
-		}
-		if diff := diffFound("brace_spans", spanList(jsonx.Spans(text, jsonx.Objects)), nil, out); diff != "" {
-			return diff
-		}
-		return diffFound("bracket_spans", spanList(jsonx.Spans(text, jsonx.Arrays)), nil, out)
-	})
+	run(t, "json_extract", checkJSONExtract)
+}
+
+func checkJSONExtract(in, out map[string]any) string {
+	text := in["text"].(string)
+	object, objectErr := jsonx.Find(text, jsonx.Objects)
+	if diff := diffFound("skillopt_object", object, objectErr, out); diff != "" && !mayMend(out) {
+		return diff
+	}
+	array, arrayErr := jsonx.Find(text, jsonx.Arrays)
+	if diff := diffFound("skillopt_array", array, arrayErr, out); diff != "" {
+		return diff
+	}
+	fenced, fencedErr := jsonx.FencedObject(text)
+	if diff := diffFound("skillrl_object", fenced, fencedErr, out); diff != "" {
+		return diff
+	}
+	if diff := diffFound("brace_spans", spanList(jsonx.Spans(text, jsonx.Objects)), nil, out); diff != "" {
+		return diff
+	}
+	return diffFound("bracket_spans", spanList(jsonx.Spans(text, jsonx.Arrays)), nil, out)
 }
 
 // mayMend reports whether the reference would have handed a text to a repair

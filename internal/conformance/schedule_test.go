@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
@@ -53,13 +54,15 @@ func newBudget(c budgetCase) (*schedule.Budget, error) {
 }
 
 func TestLRCoerce(t *testing.T) {
-	run(t, "lr_coerce", func(in, out map[string]any) string {
-		n, ok := schedule.CoerceBudget(in["value"])
-		if !ok {
-			return diffRecorded(nil, nil, out)
-		}
-		return diffRecorded(n, nil, out)
-	})
+	run(t, "lr_coerce", checkLRCoerce)
+}
+
+func checkLRCoerce(in, out map[string]any) string {
+	n, ok := schedule.CoerceBudget(in["value"])
+	if !ok {
+		return diffRecorded(nil, nil, out)
+	}
+	return diffRecorded(n, nil, out)
 }
 
 func TestLRControlMode(t *testing.T) {
@@ -69,7 +72,8 @@ func TestLRControlMode(t *testing.T) {
 	})
 }
 
-// truthyText is a recorded option as text; false, null and 0 mean "not given".
+// truthyText is a recorded option as text; what Python takes for false means "not
+// given". A list or an object is no name of anything.
 func truthyText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -82,6 +86,10 @@ func truthyText(v any) string {
 	case bool:
 		if v {
 			return "true"
+		}
+	case []any, map[string]any:
+		if text := fmt.Sprint(v); text != "[]" && text != "map[]" {
+			return text
 		}
 	}
 	return ""

@@ -19,10 +19,11 @@ var skillDifferences = map[string][]difference{
 }
 
 func editDifferences(reference editOracle) []difference {
-	ours := reference
-	ours.lineEnds, ours.regions, ours.duplicates, ours.lists = true, true, true, true
-	var all []difference
-	for _, rule := range []struct {
+	ours := editOracle{
+		lineEnds: true, regions: true, duplicates: true, lists: true,
+		nothing: true, lines: true, plain: true, markers: true, front: true,
+	}
+	rules := []struct {
 		reason string
 		oracle editOracle
 	}{
@@ -30,7 +31,16 @@ func editDifferences(reference editOracle) []difference {
 		{"an edit that reaches into a region or breaks one is refused", editOracle{regions: true}},
 		{"the same edit is applied once", editOracle{duplicates: true}},
 		{"a list is no text: an error, not its notation in Python", editOracle{lists: true}},
-	} {
+		{"an edit that is empty or changes nothing is skipped", editOracle{nothing: true}},
+		{"insert_after goes after the line that its target ends, not after the next one", editOracle{lines: true}},
+		{"what steers or hides is left out of content, and \\v, U+2028 and the like become line breaks", editOracle{plain: true}},
+		{"a marker that comes about when another is taken out of content goes too", editOracle{markers: true}},
+		{"front matter stays as it is", editOracle{front: true}},
+		{"several of these together", ours},
+	}
+	ours.protect = reference.protect
+	var all []difference
+	for _, rule := range rules {
 		oracle := rule.oracle
 		oracle.protect = reference.protect
 		all = append(all, difference{
@@ -51,6 +61,8 @@ func editDifferences(reference editOracle) []difference {
 type editOracle struct {
 	protect                              bool
 	lineEnds, regions, duplicates, lists bool
+	nothing, lines, plain                bool
+	markers, front                       bool // only with protect
 }
 
 var (
@@ -77,6 +89,8 @@ func (o editOracle) run(in map[string]any) editResult {
 		switch {
 		case o.duplicates && applied[same]:
 			next, status = text, "skipped_duplicate"
+		case o.nothing && strings.HasPrefix(status, "applied") && (next == text || e.Content == "" && (e.Op == "append" || e.Op == "insert_after")):
+			next, status = text, "skipped_no_change"
 		case o.regions && o.protect && !reflect.DeepEqual(o.protected(text), o.protected(next)):
 			next, status = text, "skipped_protected_region"
 		case strings.HasPrefix(status, "applied"):
@@ -112,23 +126,31 @@ func (o editOracle) decode(raw any) (editRow, bool) {
 		}
 		return ""
 	}
-	e := editRow{Op: get("op"), Target: get("target"), Content: strings.TrimFunc(get("content"), oracleSpaces)}
-	if o.protect {
-		for _, m := range oracleMarkers {
-			e.Content = strings.ReplaceAll(e.Content, m, "")
-		}
+	e := editRow{Op: get("op"), Target: get("target"), Content: get("content")}
+	if o.plain {
+		e.Content = skill.Plain(e.Content)
+	}
+	e.Content = strings.TrimFunc(e.Content, oracleSpaces)
+	if !o.protect {
+		return e, ok
+	}
+	if o.markers {
+		e.Content = skill.StripMarkers(e.Content)
+	}
+	for _, m := range oracleMarkers {
+		e.Content = strings.ReplaceAll(e.Content, m, "")
 	}
 	return e, ok
 }
 
 func (o editOracle) step(text string, e editRow, eol string) (string, string) {
 	content := e.Content
-	at, target := strings.Index(text, e.Target), e.Target
+	at, target := o.find(text, e.Target), e.Target
 	if o.lineEnds {
 		content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", eol)
 		if at < 0 {
 			target = strings.ReplaceAll(strings.ReplaceAll(target, "\r\n", "\n"), "\n", eol)
-			at = strings.Index(text, target)
+			at = o.find(text, target)
 		}
 	}
 	found := at >= 0 && e.Target != ""
@@ -144,9 +166,12 @@ func (o editOracle) step(text string, e editRow, eol string) (string, string) {
 	case e.Op == "insert_after" && !found:
 		return o.append(text, content, eol, "applied_insert_after_fallback_append", "applied_insert_after_fallback_before_protected_region")
 	case e.Op == "insert_after":
-		to := len(text)
-		if i := strings.Index(text[at+len(target)-1:], "\n"); i >= 0 {
-			to = at + len(target) + i
+		to, from := len(text), at+len(target)
+		if o.lines {
+			from-- // a line end of its own counts
+		}
+		if i := strings.Index(text[from:], "\n"); i >= 0 {
+			to = from + i + 1
 		}
 		return text[:to] + eol + content + eol + text[to:], "applied_insert_after"
 	case e.Op != "replace" && e.Op != "delete":
@@ -161,23 +186,52 @@ func (o editOracle) step(text string, e editRow, eol string) (string, string) {
 	return text[:at] + content + text[at+len(target):], "applied_" + e.Op
 }
 
+// head is the length of the front matter, where it counts.
+func (o editOracle) head(text string) int {
+	if !o.front || !o.protect {
+		return 0
+	}
+	doc, _ := skill.Parse(text)
+	return len(doc.Head)
+}
+
+// find looks for a target in the body before the front matter.
+func (o editOracle) find(text, target string) int {
+	head := o.head(text)
+	if i := strings.Index(text[head:], target); i >= 0 {
+		return head + i
+	}
+	return strings.Index(text, target)
+}
+
 func (o editOracle) append(text, content, eol, last, before string) (string, string) {
-	at := -1
+	at, head := -1, o.head(text)
 	for _, m := range []string{skill.SlowStart, skill.AppendixStart} {
-		if i := strings.Index(text, m); o.protect && i >= 0 && (at < 0 || i < at) {
-			at = i
+		if i := strings.Index(text[head:], m); o.protect && i >= 0 && (at < 0 || head+i < at) {
+			at = head + i
 		}
 	}
-	if at < 0 {
-		return strings.TrimRightFunc(text, oracleSpaces) + eol + eol + content + eol, last
+	paragraph := func(upTo int) string {
+		body := strings.TrimRightFunc(text[head:upTo], oracleSpaces)
+		if body == "" && head > 0 && strings.HasSuffix(text[:head], "\n") {
+			return text[:head] + eol + content
+		}
+		return text[:head] + body + eol + eol + content
 	}
-	return strings.TrimRightFunc(text[:at], oracleSpaces) + eol + eol + content + eol + eol + text[at:], before
+	if at < 0 {
+		return paragraph(len(text)) + eol, last
+	}
+	return paragraph(at) + eol + eol + text[at:], before
 }
 
 // spans are the protected ranges: the reference knows the first of each kind.
 func (o editOracle) spans(text string) (found [][2]int) {
+	head := o.head(text)
+	if head > 0 {
+		found = append(found, [2]int{0, head})
+	}
 	for i := 0; o.protect && i < len(oracleMarkers); i += 2 {
-		for from := 0; from < len(text); {
+		for from := head; from < len(text); {
 			start := strings.Index(text[from:], oracleMarkers[i])
 			end := strings.Index(text[from:], oracleMarkers[i+1])
 			if o.regions && start >= 0 {
@@ -200,7 +254,11 @@ func (o editOracle) spans(text string) (found [][2]int) {
 
 func (o editOracle) protected(text string) (found []string) {
 	for _, r := range o.spans(text) {
-		found = append(found, text[r[0]:r[1]])
+		region := text[r[0]:r[1]]
+		if r[0] == 0 && r[1] == o.head(text) {
+			region = strings.TrimRight(region, "\r\n") // the last one may be missing at the end of a file
+		}
+		found = append(found, region)
 	}
 	return found
 }

@@ -19,9 +19,11 @@ func TestSkillHash(t *testing.T) {
 
 func TestEditsSkillOpt(t *testing.T) {
 	t.Parallel()
-	run(t, "edits_skillopt", func(in, out map[string]any) string {
-		return checkEdits(in, out, skill.DecodeEditStrict, skill.ApplyOptions{})
-	})
+	run(t, "edits_skillopt", checkEditsSkillOpt)
+}
+
+func checkEditsSkillOpt(in, out map[string]any) string {
+	return checkEdits(in, out, skill.DecodeEditStrict, skill.ApplyOptions{})
 }
 
 func TestEditsSkillRL(t *testing.T) {
@@ -73,39 +75,40 @@ func recordedEdits(out map[string]any) editResult {
 
 func TestSlowRegion(t *testing.T) {
 	t.Parallel()
-	run(t, "slow_region", func(in, out map[string]any) string {
-		if in["impl"] != "skillopt" {
-			return ""
-		}
-		text, content := in["skill"].(string), in["content"].(string)
-		return cmp.Diff(out, map[string]any{
-			"has":     map[string]any{"ok": skill.HasSlow(text)},
-			"inject":  map[string]any{"ok": skill.InjectSlow(text)},
-			"extract": map[string]any{"ok": skill.SlowText(text)},
-			"strip":   map[string]any{"ok": skill.StripSlow(text)},
-			"replace": map[string]any{"ok": skill.ReplaceSlow(text, content)},
-		})
+	run(t, "slow_region", checkSlowRegion)
+}
+
+func checkSlowRegion(in, out map[string]any) string {
+	text, content := in["skill"].(string), in["content"].(string)
+	return cmp.Diff(out, map[string]any{
+		"has":     map[string]any{"ok": skill.HasSlow(text)},
+		"inject":  map[string]any{"ok": skill.InjectSlow(text)},
+		"extract": map[string]any{"ok": skill.SlowText(text)},
+		"strip":   map[string]any{"ok": skill.StripSlow(text)},
+		"replace": map[string]any{"ok": skill.ReplaceSlow(text, content)},
 	})
 }
 
 func TestAppendixRegion(t *testing.T) {
 	t.Parallel()
-	run(t, "appendix_region", func(in, out map[string]any) string {
-		text := in["skill"].(string)
-		notes := textList(in["notes"])
-		var keys []string
-		for _, n := range notes {
-			keys = append(keys, skill.NoteKey(n))
-		}
-		return cmp.Diff(out, map[string]any{
-			"has":       map[string]any{"ok": skill.HasAppendix(text)},
-			"inject":    map[string]any{"ok": skill.InjectAppendix(text)},
-			"extract":   map[string]any{"ok": anyList(skill.Notes(text))},
-			"strip":     map[string]any{"ok": skill.StripAppendix(text)},
-			"append":    map[string]any{"ok": skill.AppendNotes(text, notes)},
-			"dedupe":    map[string]any{"ok": anyList(skill.DedupeNotes(notes))},
-			"canonical": map[string]any{"ok": anyList(keys)},
-		})
+	run(t, "appendix_region", checkAppendixRegion)
+}
+
+func checkAppendixRegion(in, out map[string]any) string {
+	text := in["skill"].(string)
+	notes := textList(in["notes"])
+	var keys []string
+	for _, n := range notes {
+		keys = append(keys, skill.NoteKey(n))
+	}
+	return cmp.Diff(out, map[string]any{
+		"has":       map[string]any{"ok": skill.HasAppendix(text)},
+		"inject":    map[string]any{"ok": skill.InjectAppendix(text)},
+		"extract":   map[string]any{"ok": anyList(skill.Notes(text))},
+		"strip":     map[string]any{"ok": skill.StripAppendix(text)},
+		"append":    map[string]any{"ok": skill.AppendNotes(text, notes)},
+		"dedupe":    map[string]any{"ok": anyList(skill.DedupeNotes(notes))},
+		"canonical": map[string]any{"ok": anyList(keys)},
 	})
 }
 

@@ -144,19 +144,21 @@ func TestSafePairID(t *testing.T) {
 
 func TestOptimizerReply(t *testing.T) {
 	t.Parallel()
-	run(t, "optimizer_reply", func(in, out map[string]any) string {
-		text := in["response"].(string)
-		slow, err := optimize.ParseSlowUpdate(text)
-		if diff := diffReply("slow_update", guidance("slow_update_content", slow), err, out); diff != "" {
-			return diff
-		}
-		meta, err := optimize.ParseMetaSkill(text)
-		if diff := diffReply("meta_skill", guidance("meta_skill_content", meta), err, out); diff != "" {
-			return diff
-		}
-		rewrite, err := optimize.ParseRewrite(text)
-		return diffReply("rewrite", rewrite, err, out)
-	})
+	run(t, "optimizer_reply", checkOptimizerReply)
+}
+
+func checkOptimizerReply(in, out map[string]any) string {
+	text := in["response"].(string)
+	slow, err := optimize.ParseSlowUpdate(text)
+	if diff := diffReply("slow_update", guidance("slow_update_content", slow), err, out); diff != "" {
+		return diff
+	}
+	meta, err := optimize.ParseMetaSkill(text)
+	if diff := diffReply("meta_skill", guidance("meta_skill_content", meta), err, out); diff != "" {
+		return diff
+	}
+	rewrite, err := optimize.ParseRewrite(text)
+	return diffReply("rewrite", rewrite, err, out)
 }
 
 func guidance(field string, g optimize.Guidance) map[string]any {

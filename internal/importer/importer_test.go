@@ -216,6 +216,115 @@ func TestValuesOfAnotherKind(t *testing.T) {
 	}
 }
 
+// TestAliases: names that SkillOpt takes for others become the names of ours.
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ yaml, want string }{
+		{"longitudinal_pair_policy: all", "pairs: mixed"},
+		{"longitudinal_pair_policy: change", "pairs: changed"},
+		{"longitudinal_pair_policy: '10_01'", "pairs: changed"},
+		{"longitudinal_pair_policy: Stable", "pairs: unchanged"},
+		{"longitudinal_pair_policy: same", "pairs: unchanged"},
+		{"longitudinal_pair_policy: '00_11'", "pairs: unchanged"},
+		{"{lr_control_mode: scheduled, lr_scheduler: linear}", "schedule: linear"},
+		{"{lr_control_mode: optimizer, lr_scheduler: linear}", "schedule: model"},
+		{"{lr_control_mode: no_lr, lr_scheduler: linear}", "schedule: unlimited"},
+	} {
+		cfg, err := importer.Parse("f", []byte("optimizer:\n  "+tt.yaml+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, report, err := importer.Import(cfg, importer.Options{Target: target(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loads(t, out)
+		if !strings.Contains(string(out), tt.want) || len(report.Of(importer.Unusable)) > 0 {
+			t.Errorf("%s: %+v\n%s", tt.yaml, report.Rows, out)
+		}
+	}
+}
+
+// TestSkillAware: what SkillOpt does with notes, and what is done here, where only
+// analysts of failures write some and more than 20 are compacted.
+func TestSkillAware(t *testing.T) {
+	t.Parallel()
+	const (
+		on, source, threshold = "optimizer.use_skill_aware_reflection", "optimizer.skill_aware_appendix_source", "optimizer.skill_aware_consolidate_threshold"
+
+		successes = "only analysts of failures write notes here; there those of successes do too"
+		never     = "notes are compacted here when there are more than 20; there never"
+		unset     = "notes are compacted here when there are more than 20, which cannot be set"
+		off       = "use_skill_aware_reflection is off"
+	)
+	taken := importer.Row{Key: on, State: importer.Taken, To: []string{"reflect.skill_aware"}}
+	is := func(key string, state importer.State, note string) importer.Row {
+		return importer.Row{Key: key, State: state, Note: note}
+	}
+	with := func(note string) importer.Row { r := taken; r.Note = note; return r }
+	for _, tt := range []struct {
+		yaml string // of the section optimizer
+		want []importer.Row
+	}{
+		{"use_skill_aware_reflection: true", []importer.Row{with(successes + "; " + never)}},
+		{"use_skill_aware_reflection: false", []importer.Row{taken}},
+		{"{use_skill_aware_reflection: true, skill_aware_appendix_source: both, skill_aware_consolidate_threshold: 0}", []importer.Row{
+			is(source, importer.NoCounterpart, successes), is(threshold, importer.NoCounterpart, never), taken,
+		}},
+		{"{use_skill_aware_reflection: true, skill_aware_appendix_source: failure_only, skill_aware_consolidate_threshold: 20}", []importer.Row{
+			is(source, importer.NotNeeded, "only analysts of failures write notes here too"),
+			is(threshold, importer.NotNeeded, "notes are compacted here too when there are more than 20"), taken,
+		}},
+		{"{use_skill_aware_reflection: true, skill_aware_appendix_source: '', skill_aware_consolidate_threshold: '7'}", []importer.Row{
+			is(source, importer.NoCounterpart, successes), is(threshold, importer.NoCounterpart, unset), taken,
+		}},
+		{"{use_skill_aware_reflection: true, skill_aware_appendix_source: failure_only, skill_aware_consolidate_threshold: -1}", []importer.Row{
+			is(source, importer.NotNeeded, "only analysts of failures write notes here too"), is(threshold, importer.NoCounterpart, never), taken,
+		}},
+		{"{use_skill_aware_reflection: true, skill_aware_appendix_source: failure_only, skill_aware_consolidate_threshold: many}", []importer.Row{
+			is(source, importer.NotNeeded, "only analysts of failures write notes here too"),
+			is(threshold, importer.Unusable, `found "many", allowed: a whole number`), taken,
+		}},
+		{"{skill_aware_appendix_source: both, skill_aware_consolidate_threshold: 5}", []importer.Row{
+			is(source, importer.NotNeeded, off), is(threshold, importer.NotNeeded, off),
+		}},
+		{"{use_skill_aware_reflection: true, skill_aware_appendix_source: both, skill_update_mode: rewrite_from_suggestions}", []importer.Row{
+			is(source, importer.NoCounterpart, "use_skill_aware_reflection is not taken over"),
+			is(on, importer.NoCounterpart, "only with edits.mode patch"),
+		}},
+	} {
+		if diff := cmp.Diff(tt.want, awareRows(t, "optimizer: "+flow(tt.yaml))); diff != "" {
+			t.Errorf("%s: %s", tt.yaml, diff)
+		}
+	}
+	failures := "gradient: {failure_only: true}\noptimizer: {use_skill_aware_reflection: true, skill_aware_consolidate_threshold: 20, skill_aware_appendix_source: both}"
+	want := []importer.Row{
+		is(source, importer.NotNeeded, "with failure_only there are no analysts of successes"),
+		is(threshold, importer.NotNeeded, "notes are compacted here too when there are more than 20"), taken,
+	}
+	if diff := cmp.Diff(want, awareRows(t, failures)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// flow is a mapping in one line.
+func flow(yaml string) string { return "{" + strings.Trim(yaml, "{}") + "}" }
+
+// awareRows imports a configuration and returns what is said of reflection on lapses.
+func awareRows(t *testing.T, yaml string) []importer.Row {
+	t.Helper()
+	cfg, err := importer.Parse("f", []byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, report, err := importer.Import(cfg, importer.Options{Target: target(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads(t, text)
+	return slices.DeleteFunc(report.Rows, func(r importer.Row) bool { return !strings.Contains(r.Key, "skill_aware") })
+}
+
 // TestSplitRatio: what is written can be loaded.
 func TestSplitRatio(t *testing.T) {
 	t.Parallel()

@@ -30,16 +30,6 @@ func known(flat string, v any) (Row, bool) {
 		return is(NotNeeded, "it follows from the train split and the batch")
 	case "meta_edit_budget", "max_analyst_rounds", "use_meta_reflect":
 		return is(NotNeeded, "nothing in SkillOpt reads it")
-	case "skill_aware_appendix_source":
-		if v == "failure_only" {
-			return is(NoCounterpart, "notes come from analysts of failures and successes")
-		}
-		return is(NotNeeded, "notes come from all analysts")
-	case "skill_aware_consolidate_threshold":
-		if empty(v) {
-			return is(NotNeeded, "off")
-		}
-		return is(NoCounterpart, "the size at which notes are compacted cannot be set")
 	case "leading_words":
 		return is(NoCounterpart, "the list of directive words cannot be set")
 	case "sel_env_num", "test_env_num", "limit":

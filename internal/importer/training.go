@@ -44,12 +44,69 @@ func (c *converter) schedule() {
 	}
 	c.budget()
 	c.budgetControl(mode)
-	switch {
-	case c.yes("use_skill_aware_reflection", false) && mode != optimize.ModePatch:
-		c.note("use_skill_aware_reflection", NoCounterpart, "only with edits.mode patch")
-	default:
-		c.direct("use_skill_aware_reflection", "reflect.skill_aware", "")
+	c.skillAware(mode)
+}
+
+// skillAware converts reflection on lapses. SkillOpt keeps the notes of all analysts
+// unless told otherwise, and compacts them only when told to.
+func (c *converter) skillAware(mode optimize.Mode) {
+	const reflection = "use_skill_aware_reflection"
+	details := []string{"skill_aware_appendix_source", "skill_aware_consolidate_threshold"}
+	all := func(state State, note string) {
+		for _, flat := range details {
+			c.note(flat, state, note)
+		}
 	}
+	on := c.yes(reflection, false)
+	switch {
+	case on && mode != optimize.ModePatch:
+		c.note(reflection, NoCounterpart, "only with edits.mode patch")
+		all(NoCounterpart, reflection+" is not taken over")
+		return
+	case !c.direct(reflection, "reflect.skill_aware", "") && on:
+		all(NoCounterpart, reflection+" is not taken over")
+		return
+	case !on:
+		all(NotNeeded, reflection+" is off")
+		return
+	}
+	for i, of := range []func() (State, string){c.noteSource, c.noteThreshold} {
+		state, note := of()
+		if _, there := c.in[details[i]]; !there && state != NotNeeded {
+			c.note(reflection, Taken, note, "reflect.skill_aware") // the default there is not ours
+		}
+		c.note(details[i], state, note)
+	}
+}
+
+// noteSource says whose notes are kept: here those of analysts of failures.
+func (c *converter) noteSource() (State, string) {
+	switch {
+	case c.in["skill_aware_appendix_source"] == "failure_only":
+		return NotNeeded, "only analysts of failures write notes here too"
+	case c.yes("failure_only", false):
+		return NotNeeded, "with failure_only there are no analysts of successes"
+	}
+	return NoCounterpart, "only analysts of failures write notes here; there those of successes do too"
+}
+
+// noteThreshold says when notes are compacted.
+func (c *converter) noteThreshold() (State, string) {
+	const here = optimize.AppendixThreshold
+	v := c.in["skill_aware_consolidate_threshold"]
+	n, isNumber := simple("number", v)
+	if text, isText := v.(string); isText {
+		n, isNumber = simple("number", Cast(text))
+	}
+	switch most, _ := n.(float64); {
+	case !isNumber && !empty(v):
+		return Unusable, "found " + c.show(v) + ", allowed: a whole number"
+	case most < 1:
+		return NoCounterpart, fmt.Sprintf("notes are compacted here when there are more than %d; there never", here)
+	case int(most) == here:
+		return NotNeeded, fmt.Sprintf("notes are compacted here too when there are more than %d", here)
+	}
+	return NoCounterpart, fmt.Sprintf("notes are compacted here when there are more than %d, which cannot be set", here)
 }
 
 // budget keeps the smallest budget within the largest one.

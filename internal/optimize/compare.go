@@ -118,14 +118,17 @@ const (
 )
 
 // ParsePairPolicy reads a policy or one of SkillOpt's aliases for it; "" is
-// mixed.
+// mixed. Case and surrounding white space do not matter.
 func ParsePairPolicy(name string) (PairPolicy, error) {
-	switch strings.ToLower(trimSpace(name)) {
-	case "", "mixed", "default", "random":
+	if name == "" {
 		return PairsMixed, nil
-	case "changed", "delta", "01_10":
+	}
+	switch strings.ToLower(trimSpace(name)) {
+	case "mixed", "default", "random", "all":
+		return PairsMixed, nil
+	case "changed", "change", "delta", "01_10", "10_01":
 		return PairsChanged, nil
-	case "unchanged":
+	case "unchanged", "stable", "same", "00_11":
 		return PairsUnchanged, nil
 	}
 	return "", fmt.Errorf("unknown pair policy %q: use mixed, changed or unchanged", name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,13 +84,21 @@ func TestSelectPairsSplits(t *testing.T) {
 
 func TestParsePairPolicy(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]PairPolicy{"": PairsMixed, " Random\n": PairsMixed, "DELTA": PairsChanged, "unchanged": PairsUnchanged} {
-		if got, err := ParsePairPolicy(name); got != want || err != nil {
-			t.Errorf("%q: %q, %v", name, got, err)
+	for want, names := range map[PairPolicy][]string{
+		PairsMixed:     {"", "mixed", "default", " Random\n", "all", "ALL\x1f"},
+		PairsChanged:   {"changed", "Change", "DELTA", "01_10", " 10_01"},
+		PairsUnchanged: {"unchanged", "stable", "Same ", "00_11"},
+	} {
+		for _, name := range names {
+			if got, err := ParsePairPolicy(name); got != want || err != nil {
+				t.Errorf("%q: %q, %v", name, got, err)
+			}
 		}
 	}
-	if _, err := ParsePairPolicy("all"); err == nil || !strings.Contains(err.Error(), `"all"`) {
-		t.Errorf("got %v", err)
+	for _, name := range []string{"x", " ", "alls", "11_00"} {
+		if got, err := ParsePairPolicy(name); err == nil || !strings.Contains(err.Error(), strconv.Quote(name)) {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
 	}
 }
 

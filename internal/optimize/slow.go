@@ -62,7 +62,7 @@ const (
 
 // Guidance is a text that the optimizer wrote at the end of an epoch.
 type Guidance struct {
-	Content   string // trimmed
+	Content   string // trimmed, as is the reasoning
 	Reasoning string
 }
 
@@ -91,7 +91,7 @@ func parseGuidance(text, field string) (Guidance, error) {
 	}
 	g := Guidance{Content: trimSpace(asText(raw))}
 	if reasoning, ok := reply["reasoning"]; ok {
-		g.Reasoning = asText(reasoning)
+		g.Reasoning = trimSpace(asText(reasoning))
 	}
 	return g, nil
 }

@@ -149,15 +149,17 @@ func TestCoerceBudget(t *testing.T) {
 func TestParseControl(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Control{
-		"": Fixed, "manual": Fixed, "Scheduler": Fixed, "auto": Autonomous, "optimizer": Autonomous, " NONE": None, "no_lr": None, "off": None,
+		"": Fixed, "manual": Fixed, "Scheduler": Fixed, "scheduled\n\x1f": Fixed, "fixed": Fixed, "autonomous": Autonomous, "auto": Autonomous, "optimizer": Autonomous, " NONE": None, "no_lr": None, "off": None,
 	}
 	for name, want := range tests {
 		if got, err := ParseControl(name); got != want || err != nil {
 			t.Errorf("ParseControl(%q) = %q, %v", name, got, err)
 		}
 	}
-	if got, err := ParseControl("x"); err == nil {
-		t.Errorf("ParseControl(x) = %q", got)
+	for _, name := range []string{"x", " ", "schedule"} {
+		if got, err := ParseControl(name); err == nil {
+			t.Errorf("ParseControl(%q) = %q", name, got)
+		}
 	}
 }
 

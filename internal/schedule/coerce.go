@@ -104,8 +104,11 @@ const (
 // ParseControl reads the name of a control or one of its aliases; empty means
 // Fixed. Case and surrounding white space do not matter.
 func ParseControl(name string) (Control, error) {
-	switch strings.ToLower(strings.TrimSpace(name)) {
-	case "", "fixed", "manual", "scheduler":
+	if name == "" {
+		return Fixed, nil
+	}
+	switch strings.ToLower(strings.TrimFunc(name, isSpace)) {
+	case "fixed", "manual", "scheduler", "scheduled":
 		return Fixed, nil
 	case "autonomous", "auto", "optimizer":
 		return Autonomous, nil
@@ -114,3 +117,6 @@ func ParseControl(name string) (Control, error) {
 	}
 	return "", fmt.Errorf("budget control %q is unknown: use %s, %s or %s", name, Fixed, Autonomous, None)
 }
+
+// isSpace is Python's notion of white space: Unicode's, and four ASCII separators.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
