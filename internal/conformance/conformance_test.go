@@ -87,6 +87,10 @@ type difference struct {
 	reason string
 	holds  func(in map[string]any) bool
 	want   func(in, out map[string]any) map[string]any
+
+	// named says that only the name of a result differs, by a rule that another oracle
+	// holds every recorded case against: it is no departure that a cap limits.
+	named bool
 }
 
 // comparison compares the result of our code on in with out and reports what differs,
@@ -116,10 +120,9 @@ func run(t *testing.T, name string, check comparison) {
 func differenceCap(family string) float64 {
 	switch family {
 	case "edits_skillopt", "edits_skillrl":
-		// A sixth of the recorded cases hold an edit with nothing in it, a tenth a
-		// document with CRLF: 29 and 32 % in all. TestEditOracle holds all of them
-		// against the rules of the reference.
-		return 0.40
+		// A tenth of the recorded cases have a document with CRLF. TestEditOracle holds
+		// all cases against the rules of the reference.
+		return 0.20
 	case "eval_batch":
 		return 0.20
 	}

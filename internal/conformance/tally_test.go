@@ -70,7 +70,7 @@ func (f family) hold(check comparison) (c tally, faults []string) {
 		if d, ok := firstHolding(f.differences, difference.covers, v.in); ok {
 			c.deliberate++
 			c.reasons[d.reason]++
-			if !strings.HasPrefix(v.tag, "ref_bug_") { // marked as a fault of the reference: does not count
+			if !d.named && !strings.HasPrefix(v.tag, "ref_bug_") { // marked as a fault of the reference: does not count
 				capped++
 			}
 			diff = check(v.in, d.want(v.in, v.out))
