@@ -21,7 +21,7 @@ var harmlessTexts = map[string]string{
 	return line, nil
 }
 `,
-	"json": `{"type":"assistant","uuid":"6f1c2a34-8e0b-4a57-9d53-0f6b7f7f0c11","cwd":"/home/me/src","message":{"role":"assistant","content":[{"type":"text","text":"I read the file \"main.go\" first.\nIt has 3 functions; the second one\tfails because max_tokens is 512."}],"usage":{"input_tokens":1812,"output_tokens":77}}}
+	"json": `{"type":"assistant","uuid":"6f1c2a34-8e0b-4a57-9d53-0f6b7f7f0c11","cwd":"/srv/me/src","message":{"role":"assistant","content":[{"type":"text","text":"I read the file \"main.go\" first.\nIt has 3 functions; the second one\tfails because max_tokens is 512."}],"usage":{"input_tokens":1812,"output_tokens":77}}}
 `,
 }
 

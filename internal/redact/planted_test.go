@@ -96,8 +96,8 @@ var planted = map[string]string{
 // harmless are texts that stay as they are.
 var harmless40 = []string{
 	"token budget exceeded", "password reset failed", "The token count is 42", "max_tokens: 512", "max_tokens=100", "tokenizer=fast",
-	"the secret of good writing", "password reset flow", "PWD=/home/me", "OLDPWD=/home/me/src", `{"pwd": "/home/me"}`, "cd $PWD && ls",
-	"commit 3f786850e387550fdab836ed7e6dc881de23001b", "6f1c2a34-8e0b-4a57-9d53-0f6b7f7f0c11", "/home/me/.ssh/id_rsa.pub", "C:\\new\\token\\folder",
+	"the secret of good writing", "password reset flow", "PWD=/srv/me", "OLDPWD=/srv/me/src", `{"pwd": "/srv/me"}`, "cd $PWD && ls",
+	"commit 3f786850e387550fdab836ed7e6dc881de23001b", "6f1c2a34-8e0b-4a57-9d53-0f6b7f7f0c11", "/srv/me/.ssh/id_rsa.pub", "C:\\new\\token\\folder",
 	"sk-learn and sk-short", "import sklearn", "a basic understanding of bearer instruments", "Basic manners", "key: value", "primary_key=id",
 	"public key cryptography", "https://example.com/a/b?x=1#frag", "mailto:me@example.com", "git@github.com:me/x.git", "ssh://git@host/x.git",
 	"https://user@host/path", "input_tokens: 1812, output_tokens: 77", `{"input_tokens": 1812, "max_tokens": 4096}`, "token: 7", "tokens: 12000",
