@@ -26,6 +26,7 @@ const maxEscape = 12
 type view struct {
 	text string
 	at   []int32 // of what is decoded: offset in text, offset in the original, both ends
+	of   coding  // those that were there
 }
 
 // decoded returns text without the escapes of the codings c, and whether there were
@@ -41,8 +42,9 @@ func decoded(text string, c coding) (view, bool) {
 			continue
 		}
 		if out == nil {
-			out = make([]byte, 0, len(text))
+			out, v.at = make([]byte, 0, len(text)), make([]int32, 0, 64)
 		}
+		v.of |= codings[text[i]]
 		out = append(out, text[from:i]...)
 		begin := len(out)
 		out = append(out, char[:size]...)
@@ -57,23 +59,13 @@ func decoded(text string, c coding) (view, bool) {
 	return v, true
 }
 
+// codings holds the coding of which a byte begins the escapes.
+var codings = [256]coding{'\\': inJSON, '%': inURL, '&': inHTML}
+
 // nextEscape returns where the next escape may begin.
 func nextEscape(text string, i int, c coding) int {
-	for ; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			if c&inJSON != 0 {
-				return i
-			}
-		case '%':
-			if c&inURL != 0 {
-				return i
-			}
-		case '&':
-			if c&inHTML != 0 {
-				return i
-			}
-		}
+	for i < len(text) && codings[text[i]]&c == 0 {
+		i++
 	}
 	return i
 }

@@ -141,11 +141,11 @@ func views(text string, do func(v view, original func(span) span) bool) {
 			return
 		}
 	}
-	for _, c := range []coding{inJSON, inURL, inHTML} {
-		one, some := decoded(text, c)
-		if !some || len(one.at) == len(all.at) { // none of these, or nothing else
+	for c := inJSON; c < inAll; c <<= 1 {
+		if all.of&c == 0 || all.of == c { // none of these, or nothing else
 			continue
 		}
+		one, _ := decoded(text, c)
 		if !do(one, one.original) {
 			return
 		}
