@@ -76,6 +76,7 @@ var planted = map[string]string{
 	"index":                `os.environ["API_KEY"] = "«v1»"`,
 	"json":                 `{"api_key": "«v1»", 'token': '«v2»'}`,
 	"json number":          `{"accessToken": «123», "n": 1}`,
+	"json list":            `{"passwords": 2, "password": ["«a»", "«b c»"], "n": ["d"]}`,
 	"json in json":         `{"text": "{\"api_key\": \"«v1»\", \"n\": 1}"}`,
 	"line in json":         `{"text": "export TOKEN=«abc»\nls"}`,
 	"key in json":          `{"text": "first\n«sk-abcDEF1234567890»\nlast"}`,

@@ -52,8 +52,11 @@ func (sc *scanner) value(n name, v int) int {
 	if q := quoteAt(s, v); q != "" {
 		return sc.quoted(n, v, q)
 	}
-	if n.quote != "" && (s[v] == '{' || s[v] == '[' && maskAt(s[v:]) == 0) {
+	switch {
+	case n.quote != "" && s[v] == '{':
 		return v // what it holds has names of its own
+	case n.quote != "" && s[v] == '[' && maskAt(s[v:]) == 0:
+		return sc.list(n, v+1)
 	}
 	if s[v] == '{' {
 		return sc.braced(n, v)
@@ -107,6 +110,22 @@ func (sc *scanner) quoted(n name, v int, q string) int {
 		sc.mask(v, end, "")
 	}
 	return end
+}
+
+// list masks the texts of a list in JSON that begins before v.
+func (sc *scanner) list(n name, v int) int {
+	for {
+		v = behindSpace(sc.s, v)
+		q := quoteAt(sc.s, v)
+		if q == "" {
+			return v
+		}
+		v = behindSpace(sc.s, min(len(sc.s), sc.quoted(n, v, q)+len(q)))
+		if v >= len(sc.s) || sc.s[v] != ',' {
+			return v
+		}
+		v++
+	}
 }
 
 // closes reports whether the quote at v ends a text that was begun before it, and is
