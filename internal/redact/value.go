@@ -65,6 +65,9 @@ func (sc *scanner) value(n name, v int) int {
 	case header:
 		v = behindScheme(s, v)
 	case jar:
+		if n.quote != "" {
+			break
+		}
 		if end := lineEnd(s, v); strings.IndexByte(s[v:end], '=') > 0 {
 			return sc.mask(v, end, "")
 		}
