@@ -23,9 +23,6 @@ var gaps = map[string][]gap{
 	"gate_score":  {{feature: "sleep", in: ofSleep}},
 	"slow_region": {{feature: "sleep", in: ofSleep}},
 
-	"redaction":    {{feature: "redaction"}},
-	"redact_value": {{feature: "redaction"}},
-
 	"docvqa_answers":          {{feature: "benchmarks"}},
 	"docvqa_row":              {{feature: "benchmarks"}},
 	"eval_docvqa":             {{feature: "benchmarks"}},

@@ -2,17 +2,21 @@
 // shown or stored: the known values wherever they occur, what has the shape of
 // a key, and what stands under the name of a secret.
 //
+// A scanner of our own does it, in one pass over words, separators and values. The
+// detector of gitleaks (v8.30) was measured for it: 62 modules and 11 MB more in a
+// program, 2 MB/s on prose and 24 MB/s on source code, and of eight common shapes it
+// found three; it reports, and does not say what a value under a name is.
+//
+// Known values are found in all their echoes: with escapes of JSON, of URLs and of
+// HTML, in hexadecimal and in base64. Shapes and names are looked for line by line;
+// only the blocks of private keys go over lines, without their end up to the end of
+// the text. What looks random is a secret only under a name that suggests it.
+//
 // It knows nothing about where secrets come from. A Redactor is immutable and
 // safe for concurrent use.
 package redact
 
-import (
-	"cmp"
-	"regexp"
-	"slices"
-	"strings"
-	"sync"
-)
+import "strings"
 
 // Mask stands in the place of a secret.
 const Mask = "[redacted]"
@@ -22,74 +26,65 @@ const Mask = "[redacted]"
 const minKnown = 6
 
 // Redactor knows the secrets of a run.
-type Redactor struct {
-	known  *strings.Replacer
-	shapes []shape
-}
-
-// shape is how a kind of secret looks; with is the replacement, which keeps
-// what is not secret of the match.
-type shape struct {
-	re   *regexp.Regexp
-	with string
-}
+type Redactor struct{ known *matcher }
 
 // New returns a Redactor for the given secret values, which may be none. They are
-// found as they are and as they stand in JSON, in URLs and in base64.
-func New(secrets ...string) *Redactor {
-	var known []string
-	for _, s := range secrets {
-		if len(s) >= minKnown {
-			known = append(known, forms(s)...)
-		}
-	}
-	longestFirst(known)
-	return &Redactor{known: masking(known), shapes: shapes()}
-}
+// found in all their echoes; those below 6 bytes are left out.
+func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secrets, minKnown)} }
 
-// longestFirst sorts texts so that one that begins with another goes whole.
-func longestFirst(texts []string) {
-	slices.SortFunc(texts, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	})
-}
-
-// masking returns what puts the mask in the place of each text.
-func masking(texts []string) *strings.Replacer {
-	var pairs []string
-	for _, s := range slices.Compact(texts) {
-		pairs = append(pairs, s, Mask)
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// shapes are compiled once: a run needs a Redactor in many places, and they are
-// the same for all.
-var shapes = sync.OnceValue(func() []shape {
-	return []shape{
-		{regexp.MustCompile(`\b(?:sk|rk|pk)-[A-Za-z0-9_-]{12,}`), Mask},
-		{regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}`), Mask},
-		{regexp.MustCompile(`\bxox[abeprs]-[A-Za-z0-9-]{10,}`), Mask},
-		{regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{30,}|\bhf_[A-Za-z0-9]{20,}`), Mask},
-		{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), Mask},
-		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{8,}=*`), "${1} " + Mask},
-		{regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+@`), "${1}" + Mask + "@"},
-		{regexp.MustCompile(`(?i)((?:api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|client[_-]?secret|secret|password|passwd)["']?\s*[:=]\s*["']?)[^\s"'&,;{}$\[\]]{6,}`), "${1}" + Mask},
-	}
-})
-
-// Text returns s without secrets.
+// Text returns s without secrets. What it returns it does not change any more: a
+// mask stays as it is.
 func (r *Redactor) Text(s string) string {
-	s = r.known.Replace(s)
-	for _, sh := range r.shapes {
-		s = sh.re.ReplaceAllString(s, sh.with)
+	for {
+		clean := r.once(s)
+		if clean == s {
+			return s
+		}
+		s = clean // each round masks more bytes, so that this ends
 	}
-	return s
+}
+
+func (r *Redactor) once(s string) string {
+	if r.known != nil {
+		s = r.known.text(s)
+	}
+	return withoutLines(withoutBlocks(s))
+}
+
+// withoutLines returns text without what looks like a secret, line by line.
+func withoutLines(text string) string {
+	var b strings.Builder
+	from := 0 // of what is not written yet
+	for i := 0; i < len(text); {
+		n := piece(text[i:], true)
+		if clean := withoutShapes(text[i : i+n]); clean != text[i:i+n] {
+			b.WriteString(text[from:i])
+			b.WriteString(clean)
+			from = i + n
+		}
+		i += n
+	}
+	if from == 0 {
+		return text
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// withoutShapes returns a piece without what looks like a secret.
+func withoutShapes(text string) string {
+	for {
+		spans := scan(text)
+		if len(spans) == 0 {
+			return text
+		}
+		text = masked(text, spans)
+	}
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.
-// Every text under the name of a secret is masked whole, unless it is empty or
-// a reference such as ${NAME}. v itself is not changed.
+// Whatever stands under the name of a secret is masked whole, unless it is an empty
+// text, a reference such as ${NAME}, or true or false. v itself is not changed.
 func (r *Redactor) Value(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -103,11 +98,7 @@ func (r *Redactor) Value(v any) any {
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for key, inner := range v {
-			if s, ok := inner.(string); ok {
-				m[key] = r.Entry(key, s)
-				continue
-			}
-			m[key] = r.Value(inner)
+			m[key] = r.under(key, inner)
 		}
 		return m
 	case map[string]string:
@@ -120,9 +111,19 @@ func (r *Redactor) Value(v any) any {
 	return v
 }
 
+func (r *Redactor) under(key string, v any) any {
+	if s, ok := v.(string); ok {
+		return r.Entry(key, s)
+	}
+	if _, yesNo := v.(bool); !yesNo && secretName(key) {
+		return Mask
+	}
+	return r.Value(v)
+}
+
 // Entry returns the text that stands under name, without secrets.
 func (r *Redactor) Entry(name, text string) string {
-	if secretName(name) && text != "" && !reference(text) {
+	if secretName(name) && text != "" && !reference(text) && maskAt(text) != len(text) {
 		return Mask
 	}
 	return r.Text(text)
@@ -130,20 +131,4 @@ func (r *Redactor) Entry(name, text string) string {
 
 func reference(text string) bool {
 	return strings.HasPrefix(text, "${") && strings.IndexByte(text, '}') == len(text)-1
-}
-
-// secretName reports whether a key or header holds a secret. A name such as
-// api_key_env holds the name of one, which is no secret.
-func secretName(name string) bool {
-	name = strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
-	switch name {
-	case "authorization", "proxy_authorization", "cookie", "set_cookie", "token", "credentials":
-		return true
-	}
-	for _, end := range []string{"api_key", "apikey", "access_key", "secret_key", "private_key", "_token", "secret", "password", "passwd"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
 }

@@ -19,9 +19,9 @@ func TestText(t *testing.T) {
 		{"key", "key sk-abcDEF1234567890 used", "key [redacted] used"},
 		{"project key", "sk-proj-ab_cd-EF1234567890.", "[redacted]."},
 		{"bearer", "Authorization: Bearer abc.def-123456==", "Authorization: Bearer [redacted]"},
-		{"assignment", "api_key=abcdef123&x=1 password: 'correct horse'", "api_key=[redacted]&x=1 password: '[redacted] horse'"},
+		{"assignment", "api_key=abcdef123&x=1 password: 'correct horse'", "api_key=[redacted]&x=1 password: [redacted]"},
 		{"json", `{"api_key": "abcdef123", "n": 1}`, `{"api_key": "[redacted]", "n": 1}`},
-		{"reference stays", "api_key: ${OPENAI_API_KEY}", "api_key: ${OPENAI_API_KEY}"},
+		{"reference in a text", "api_key: ${OPENAI_API_KEY}", "api_key: [redacted]"},
 		{"url", "http://me:pass@host/x", "http://me:[redacted]@host/x"},
 		{"others", "ghp_abcdefghijklmnopqrst12 AKIAABCDEFGHIJKLMNOP xoxb-1234567890-abc", "[redacted] [redacted] [redacted]"},
 		{"jwt", "eyJhbGciOiJI.eyJzdWIiOiIx.abc", "[redacted]"},
@@ -43,6 +43,8 @@ func TestValue(t *testing.T) {
 		"headers":     map[string]string{"X-Api-Key": "v", "X-Stage": "{{stage}}", "Authorization": "${AUTH}"},
 		"list":        []any{"my hunter2 here", nil, 1.5},
 		"password":    map[string]any{"x": "y"},
+		"auth_token":  5,
+		"has_secret":  true,
 	}
 	want := map[string]any{
 		"api_key":     Mask,
@@ -51,7 +53,9 @@ func TestValue(t *testing.T) {
 		"token":       "",
 		"headers":     map[string]string{"X-Api-Key": Mask, "X-Stage": "{{stage}}", "Authorization": "${AUTH}"},
 		"list":        []any{"my " + Mask + " here", nil, 1.5},
-		"password":    map[string]any{"x": "y"},
+		"password":    Mask,
+		"auth_token":  Mask,
+		"has_secret":  true,
 	}
 	if diff := cmp.Diff(want, New("hunter2").Value(in)); diff != "" {
 		t.Error(diff)
@@ -76,7 +80,7 @@ func TestExact(t *testing.T) {
 	t.Parallel()
 	const secret = `q"Z7/key+value=?0`
 	e := NewExact(secret, "short", "")
-	for _, text := range append(forms(secret), "x"+secret+"y") {
+	for _, text := range append(echoes(secret), "x"+secret+"y") {
 		if got := e.Text("a " + text + " b"); strings.Contains(got, text) || !strings.HasPrefix(got, "a ") {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -116,7 +120,7 @@ func TestBase64IsFoundWithinMore(t *testing.T) {
 func TestKnownFormsAreFound(t *testing.T) {
 	t.Parallel()
 	const secret = "correct horse/battery"
-	for _, form := range forms(secret) {
+	for _, form := range echoes(secret) {
 		if got := New(secret).Text("a " + form); got != "a [redacted]" {
 			t.Errorf("%q became %q", form, got)
 		}

@@ -94,6 +94,26 @@ func TestPassagesHoldNoKeys(t *testing.T) {
 	}
 }
 
+// A credential with a line break in it does not pass in two lines.
+func TestPassagesHoldNoKeysOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN PRIVATE KEY-----\nMIIabcdefgh\n-----END PRIVATE KEY-----\n"
+	for size := range len(key) {
+		text := "data: " + key + "\n\nend"
+		r := &guarded{Client: repeating{[]string{text[:size+1], text[size+1:]}}, hide: redact.NewExact(key)}
+		var got strings.Builder
+		p := &model.Passage{Wire: "chat", Reply: func(string) io.Writer {
+			return writer(func(b []byte) { got.Write(b) })
+		}}
+		if _, err := r.Generate(t.Context(), model.Request{Passage: p}); err != nil {
+			t.Fatal(err)
+		}
+		if want := "data: " + redact.Mask + "\n\nend"; got.String() != want {
+			t.Errorf("cut at %d it is %q", size, got.String())
+		}
+	}
+}
+
 type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) {

@@ -8,17 +8,19 @@ import (
 )
 
 // veil keeps credentials out of an answer that is handed over as it comes. It
-// hands whole lines over, which events end with, and the rest at the end.
+// hands whole lines over, which events end with, and the rest at the end; a line
+// that may end within a credential waits for the next.
 type veil struct {
 	to          *model.Passage
 	contentType string
 	hide        func(string) string
+	ready       func(string) int
 	rest        []byte
 }
 
 // veiled returns a Passage of the same request whose answer goes through a veil.
 func (g *guarded) veiled(p *model.Passage) (*model.Passage, *veil) {
-	v := &veil{to: p, hide: g.without}
+	v := &veil{to: p, hide: g.without, ready: g.ready}
 	return &model.Passage{Wire: p.Wire, Body: p.Body, Header: p.Header, Stream: p.Stream, Set: p.Set, Reply: func(contentType string) io.Writer {
 		v.contentType = contentType
 		return v
@@ -33,11 +35,27 @@ func (g *guarded) without(text string) string {
 	return g.hide.Text(text)
 }
 
+// ready is how much of the beginning of text holds its credentials whole.
+func (g *guarded) ready(text string) int {
+	for n := g.hide.Ready(text); g.renewed != nil; {
+		if fewer := g.renewed.known().Ready(text[:n]); fewer < n {
+			n = g.hide.Ready(text[:fewer])
+			continue
+		}
+		return n
+	}
+	return g.hide.Ready(text)
+}
+
 // Write implements io.Writer.
 func (v *veil) Write(b []byte) (int, error) {
 	v.rest = append(v.rest, b...)
 	end := bytes.LastIndexByte(v.rest, '\n') + 1
 	if end == 0 {
+		return len(b), nil
+	}
+	// A line break may stand in a credential: its beginning is held back.
+	if end = v.ready(string(v.rest[:end])); end == 0 {
 		return len(b), nil
 	}
 	_, err := v.to.Write(v.contentType, []byte(v.hide(string(v.rest[:end]))))

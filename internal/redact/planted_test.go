@@ -1,0 +1,140 @@
+package redact
+
+import "testing"
+
+// planted are texts with a secret between « and », by the shape of the secret. None
+// is a key of anyone's.
+var planted = map[string]string{
+	"openai":               "key «sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb» used",
+	"anthropic":            "«sk-ant-api03-Zx8Kq2Lm9Np4Rt6Vw1Yb-Aa»",
+	"stripe live":          "«sk_live_4eC39HqLyjWDarjtT1zd»",
+	"stripe test":          "«rk_test_4eC39HqLyjWDarjtT1zd».",
+	"stripe hook":          "«whsec_Zx8Kq2Lm9Np4Rt6Vw1Yb3Dd5»",
+	"github":               "git clone with «ghp_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8»",
+	"github server":        "(«ghs_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8»)",
+	"github fine":          "«github_pat_11ABCDEFG0a1b2c3d4e5f6_g7h8i9j0k1l2m3n4o5p6»",
+	"gitlab":               "«glpat-aB3dE5gH7jK9mN1pQ3sT»",
+	"npm":                  "//registry.npmjs.org/:_authToken=«npm_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p»",
+	"npm alone":            "«npm_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p» works",
+	"hugging face":         "«hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ»",
+	"aws":                  "«AKIAIOSFODNN7EXAMPLE» and more",
+	"aws session":          "«ASIAIOSFODNN7EXAMPLE»",
+	"aws secret":           "aws_secret_access_key = «wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY»",
+	"google":               "«AIzaSyA1234567890abcdefghijklmnopqrstu»",
+	"google oauth":         "«ya29.a0AfH6SMBx1234567890abcdef»",
+	"google client":        "«GOCSPX-aB3dE5gH7jK9mN1pQ3sT»",
+	"slack":                "«xoxb-1234567890-abcdefghijkl»",
+	"slack app":            "«xapp-1-A0123456789-1234567890-abcdef»",
+	"slack hook":           "POST https://hooks.slack.com/services/«T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX»",
+	"discord hook":         "https://discord.com/api/webhooks/«123456789012345678/aB3dE5gH7jK9mN1pQ3sT»",
+	"discord bot":          "«MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK»",
+	"telegram":             "«123456789:AAEhBP0av28frXqL6LZ8dF3vKj1mN5pQ7sT»",
+	"sendgrid":             "«SG.aB3dE5gH7jK9mN1pQ3sTaB.aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sTaB3»",
+	"pypi":                 "«pypi-AgEIcHlwaS5vcmcCJDFhMmIzYzRk»",
+	"docker":               "«dckr_pat_aB3dE5gH7jK9mN1pQ3sTaB3dE5g»",
+	"shopify":              "«shpat_0123456789abcdef0123456789abcdef»",
+	"digitalocean":         "«dop_v1_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef»",
+	"linear":               "«lin_api_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sT»",
+	"figma":                "«figd_aB3dE5gH7jK9mN1pQ3sT-aB3dE5gH7jK9mN1pQ3s»",
+	"notion":               "«ntn_123456789012aB3dE5gH7jK9mN1pQ3sTaB3dE5g»",
+	"airtable":             "«patAbCdEf12345678.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef»",
+	"facebook":             "«EAACEdEose0cBA1234567890abcdefghijklmnop»",
+	"square":               "«sq0atp-aB3dE5gH7jK9mN1pQ3sTaB»",
+	"age":                  "«AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3J»",
+	"mailgun":              "«key-0123456789abcdef0123456789abcdef»",
+	"groq":                 "«gsk_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sT»",
+	"xai":                  "«xai-aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p»",
+	"replicate":            "«r8_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p»",
+	"databricks":           "«dapi0123456789abcdef0123456789abcdef»",
+	"terraform":            "«aBcDeFgHiJkLmN.atlasv1.aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sT»",
+	"twilio":               "«SK0123456789abcdef0123456789abcdef»",
+	"web token":            "«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U»",
+	"pem":                  "x\n«-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----»\ny",
+	"pem, cut":             "x «-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nBG5vbmUAAA»",
+	"pem in json":          `{"k": "«-----BEGIN PRIVATE KEY-----\nMIIEow\n-----END PRIVATE KEY-----»\n", "n": 1}`,
+	"pem in json, cut":     `{"k": "«-----BEGIN PRIVATE KEY-----\nMIIEow\nabc»", "n": 1}`,
+	"basic":                "Authorization: Basic «dXNlcjpwYXNz»",
+	"bearer":               "curl -H 'Authorization: Bearer «abc.def-ghi»' host",
+	"bearer alone":         "sent Bearer «abcdef1234567890»",
+	"cookie":               "Cookie: «session=abcdef; theme=dark»\nnext",
+	"header":               "x-api-key: «k1»",
+	"url":                  "postgres://app:«pa55word»@db.test/app",
+	"url token":            "https://«0123456789abcdef0123»@github.com/me/x",
+	"url in json":          `{"u": "redis:\/\/app:«pa55word»@db.test\/0"}`,
+	"connection":           "Server=a;Password=«{a;b}»;User=z",
+	"connection, quoted":   "Password=«'a;b'»;User=z",
+	"connection, PWD":      "Server=a;PWD=«zzz»;",
+	"account key":          "AccountName=x;AccountKey=«abc==»;EndpointSuffix=core",
+	"shared access":        "https://x/?sv=1&sig=«abcDEF123%2B456»&se=2",
+	"quoted":               `token=«"a b"» c`,
+	"unterminated":         "password=«\"un terminated, and more»\nnext",
+	"camel":                "myToken=«abc»",
+	"variable":             "AZURE_CLIENT_SECRET=«qwe»",
+	"short variable":       "export DB_PASS=«hunter»\nnext",
+	"flag":                 "tool --password «secretword» --x",
+	"call":                 "retry(token=«x7»)",
+	"index":                `os.environ["API_KEY"] = "«v1»"`,
+	"json":                 `{"api_key": "«v1»", 'token': '«v2»'}`,
+	"json number":          `{"accessToken": «123», "n": 1}`,
+	"json list":            `{"passwords": 2, "password": ["«a»", "«b c»"], "n": ["d"]}`,
+	"json in json":         `{"text": "{\"api_key\": \"«v1»\", \"n\": 1}"}`,
+	"line in json":         `{"text": "export TOKEN=«abc»\nls"}`,
+	"key in json":          `{"text": "first\n«sk-abcDEF1234567890»\nlast"}`,
+	"html":                 "&quot;api_key&quot;: &quot;«v1»&quot;",
+	"encoded":              "https://x/?next=a%3Fapi_key%3D«abcdef»&y",
+	"spoken":               "the password «hunter22» is ours, token «abc123def».",
+	"random under a name":  "signing_salt: «aB3dE5gH7jK9mN1pQ3sTaB3d»",
+	"yaml":                 "  client-secret: «z9»  # ours",
+	"not ascii":            "ünï_token=«ß»",
+	"supabase":             "«sbp_0123456789abcdef0123456789abcdef01234567»",
+	"atlassian":            "«ATATT3xFfGF0aB3dE5gH7jK9mN1pQ3sT»",
+	"vault":                "«hvs.CAESIaB3dE5gH7jK9mN1pQ3sT»",
+	"grafana":              "«glsa_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK_0123abcd»",
+	"sentry":               "«sntrys_eyJpYXQiOjE2ODczMzY1NDMuNjk4NTksInVybCI6bn»",
+	"key before a bracket": "[«sk-abcDEF1234567890»]",
+}
+
+// harmless are texts that stay as they are.
+var harmless40 = []string{
+	"token budget exceeded", "password reset failed", "The token count is 42", "max_tokens: 512", "max_tokens=100", "tokenizer=fast",
+	"the secret of good writing", "password reset flow", "PWD=/srv/me", "OLDPWD=/srv/me/src", `{"pwd": "/srv/me"}`, "cd $PWD && ls",
+	"commit 3f786850e387550fdab836ed7e6dc881de23001b", "6f1c2a34-8e0b-4a57-9d53-0f6b7f7f0c11", "/srv/me/.ssh/id_rsa.pub", "C:\\new\\token\\folder",
+	"sk-learn and sk-short", "import sklearn", "a basic understanding of bearer instruments", "Basic manners", "key: value", "primary_key=id",
+	"public key cryptography", "https://example.com/a/b?x=1#frag", "mailto:me@example.com", "git@github.com:me/x.git", "ssh://git@host/x.git",
+	"https://user@host/path", "input_tokens: 1812, output_tokens: 77", `{"input_tokens": 1812, "max_tokens": 4096}`, "token: 7", "tokens: 12000",
+	"api_key_env: OPENAI_API_KEY", `"tokens": ["a", "b"]`, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	"key = 3f786850e387550fdab836ed7e6dc881de23001b", "the tokens per second went up", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+	"func token() string {", "token := lexer.next()", "std::token::Kind", "secret santa, secret sauce", "eos_token: </s>", "password: string", "a cookie for the author",
+	"the session key is derived", "passwords are hashed", "bypass=1", "compass: north", "signature: (x, y)", "[redacted] and [REDACTED_JWT]",
+	"api_key=[redacted]", "Authorization: Bearer [redacted]", "time 12:30:45", "ratio 3:4", "x := map[string]int{}", "AKIA is a prefix", "eyJ is another", "monkey=banana",
+}
+
+func TestPlantedSecretsAreMasked(t *testing.T) {
+	t.Parallel()
+	if len(planted) < 40 {
+		t.Fatalf("only %d shapes", len(planted))
+	}
+	for name, marked := range planted {
+		in, want := unmark(marked)
+		if got := New().Text(in); got != want {
+			t.Errorf("%s: %q became\n%q, want\n%q", name, in, got, want)
+		}
+	}
+}
+
+func TestHarmlessTextStays(t *testing.T) {
+	t.Parallel()
+	if len(harmless40) < 40 {
+		t.Fatalf("only %d sentences", len(harmless40))
+	}
+	for _, text := range harmless40 {
+		if got := New().Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for kind, text := range harmlessTexts {
+		if got := New().Text(text); got != text {
+			t.Errorf("%s became %q", kind, got)
+		}
+	}
+}

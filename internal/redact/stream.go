@@ -1,0 +1,67 @@
+package redact
+
+import (
+	"fmt"
+	"io"
+)
+
+// Stream writes what it is given on without secrets, as Text has it: what comes out
+// is that of the whole as long as no secret is longer than 64 KiB. It holds back no
+// more than a few times that. It is not safe for concurrent use.
+type Stream struct {
+	to     io.Writer
+	known  *matcher
+	raw    []byte // known values may be in it
+	blocks blocks
+	lines  []byte // holds neither known values nor private keys
+	err    error
+}
+
+// Stream returns one that writes to w. Close hands over what it holds back.
+func (r *Redactor) Stream(w io.Writer) *Stream { return &Stream{to: w, known: r.known} }
+
+// Write takes text, which may end anywhere. Once w has failed it returns that error.
+func (s *Stream) Write(p []byte) (int, error) {
+	for from := 0; from < len(p) && s.err == nil; from += maxPiece { // a large text is no reason to hold much
+		s.raw = append(s.raw, p[from:min(len(p), from+maxPiece)]...)
+		s.pass(false)
+	}
+	if s.err != nil {
+		return 0, s.err
+	}
+	return len(p), nil
+}
+
+// Close hands over the rest. It does not close w.
+func (s *Stream) Close() error {
+	if s.err == nil {
+		s.pass(true)
+	}
+	return s.err
+}
+
+// pass moves text on as far as what follows cannot change it.
+func (s *Stream) pass(final bool) {
+	text := string(s.raw)
+	n := len(text)
+	if s.known != nil {
+		if !final {
+			n = s.known.ready(text)
+		}
+		text = s.known.text(text[:n])
+	}
+	s.raw = append(s.raw[:0], s.raw[n:]...)
+	s.lines = append(s.lines, s.blocks.pass(text, final)...)
+	done := 0
+	for rest := string(s.lines); s.err == nil; {
+		n := piece(rest[done:], final)
+		if n == 0 {
+			break
+		}
+		if _, err := io.WriteString(s.to, withoutShapes(rest[done:done+n])); err != nil {
+			s.err = fmt.Errorf("write without secrets: %w", err)
+		}
+		done += n
+	}
+	s.lines = append(s.lines[:0], s.lines[done:]...)
+}

@@ -1,0 +1,391 @@
+package redact
+
+import (
+	"math"
+	"strings"
+)
+
+// name is what stands before a value.
+type name struct {
+	kind  kind
+	text  string
+	begin int
+	quote string // closes it; "" for a name without quotes
+}
+
+// quoteAt returns the quote that stands at i, as it is written there: in JSON within
+// JSON it has backslashes before it, in HTML it is an entity.
+func quoteAt(s string, i int) string {
+	n := i
+	for n < len(s) && s[n] == '\\' {
+		n++
+	}
+	if n >= len(s) {
+		return ""
+	}
+	switch s[n] {
+	case '"', '\'', '`':
+		return s[i : n+1]
+	case 'u':
+		if n > i && strings.HasPrefix(s[n:], "u0022") {
+			return s[i : n+5]
+		}
+	case '&':
+		for _, q := range []string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
+			if n == i && strings.HasPrefix(s[i:], q) {
+				return q
+			}
+		}
+	}
+	return ""
+}
+
+// value masks what stands at v under a name, and returns where to go on.
+func (sc *scanner) value(n name, v int) int {
+	s := sc.s
+	if n.kind == scheme {
+		return v
+	}
+	if n.kind == working && !sc.password(n, v) {
+		return v
+	}
+	if q := quoteAt(s, v); q != "" {
+		return sc.quoted(n, v, q)
+	}
+	switch {
+	case n.quote != "" && s[v] == '{':
+		return v // what it holds has names of its own
+	case n.quote != "" && s[v] == '[' && maskAt(s[v:]) == 0:
+		return sc.list(n, v+1)
+	}
+	if s[v] == '{' {
+		return sc.braced(n, v)
+	}
+	switch n.kind {
+	case header:
+		v = behindScheme(s, v)
+	case jar:
+		if n.quote != "" {
+			break
+		}
+		if end := lineEnd(s, v); strings.IndexByte(s[v:end], '=') > 0 {
+			return sc.mask(v, end, "")
+		}
+		return v
+	}
+	return sc.scalar(n, v)
+}
+
+// password tells PWD as a password, as connection strings have it, from the working
+// directory.
+func (sc *scanner) password(n name, v int) bool {
+	if n.text == "PWD" {
+		before := strings.TrimRight(sc.s[:n.begin], " \t")
+		return strings.HasSuffix(before, ";")
+	}
+	return sc.s[v] != '/' && sc.s[v] != '~' && !strings.HasPrefix(sc.s[v:], `"/`)
+}
+
+// quoted masks a value in quotes. Those of a value whose name has some stay: it is
+// a pair of JSON or the like.
+func (sc *scanner) quoted(n name, v int, q string) int {
+	s, from := sc.s, v+len(q)
+	if n.quote == "" && sc.closes(v, q) {
+		return from
+	}
+	end, closed := sc.closing(from, q)
+	if from == end {
+		return from
+	}
+	if !sc.secret(n, s[from:end]) {
+		return from
+	}
+	if maskAt(s[from:end]) == end-from {
+		return end
+	}
+	switch {
+	case n.quote != "":
+		sc.mask(from, end, "")
+	case closed:
+		end += len(q)
+		sc.mask(v, end, "")
+	default:
+		sc.mask(v, end, "")
+	}
+	return end
+}
+
+// list masks the texts of a list in JSON that begins before v.
+func (sc *scanner) list(n name, v int) int {
+	for {
+		v = behindSpace(sc.s, v)
+		q := quoteAt(sc.s, v)
+		if q == "" {
+			return v
+		}
+		v = behindSpace(sc.s, min(len(sc.s), sc.quoted(n, v, q)+len(q)))
+		if v >= len(sc.s) || sc.s[v] != ',' {
+			return v
+		}
+		v++
+	}
+}
+
+// closes reports whether the quote at v ends a text that was begun before it, and is
+// no beginning of a value: what follows is the syntax of JSON.
+func (sc *scanner) closes(v int, q string) bool {
+	if !syntax(sc.s[v+len(q):]) {
+		return false
+	}
+	if q == `"` {
+		return sc.inText(v)
+	}
+	open := false
+	for i := 0; i < v; {
+		at := strings.Index(sc.s[i:v], q)
+		if at < 0 {
+			break
+		}
+		i += at + len(q)
+		if before := i - len(q) - 1; before < 0 || sc.s[before] != '\\' {
+			open = !open
+		}
+	}
+	return open
+}
+
+// inText reports whether what stands at v is inside a text in double quotes that
+// begins before it.
+func (sc *scanner) inText(v int) bool {
+	open, slashes := false, 0
+	for _, c := range []byte(sc.s[:v]) {
+		switch {
+		case c == '\\':
+			slashes++
+			continue
+		case c == '"' && slashes%2 == 0:
+			open = !open
+		}
+		slashes = 0
+	}
+	return open
+}
+
+// closing returns where a quoted text ends that begins at from, and whether the
+// quote q is there: otherwise it ends with its line, or with the text that it is
+// part of.
+func (sc *scanner) closing(from int, q string) (end int, closed bool) {
+	s, mark, depth := sc.s, q[len(q)-1], len(q)-1
+	if q[0] == '&' || mark == '2' {
+		end = lineEnd(s, from)
+		if at := strings.Index(s[from:end], q); at >= 0 {
+			return from + at, true
+		}
+		return end, false
+	}
+	slashes := 0
+	for i := from; i < len(s); i++ {
+		c := s[i]
+		if c == '\\' {
+			slashes++
+			continue
+		}
+		// In a text with one backslash before its quotes, three are before a quote in
+		// it, and two or none before the quote of what is around it.
+		level := slashes % (2*depth + 2)
+		switch {
+		case c == '\n' || c == '\r':
+			return i, false
+		case c == mark && level == depth:
+			if !doubled(s, i, q) {
+				return i - depth, true
+			}
+			i++
+		case (c == '"' || c == mark) && level < 2*depth+1 && depth > 0:
+			return i - slashes, false
+		case c == '"' && mark != '"' && slashes%2 == 0 && syntax(s[i+1:]) && sc.inText(from):
+			return i - slashes, false
+		}
+		slashes = 0
+	}
+	return len(s), false
+}
+
+// syntax reports whether text goes on as JSON does behind a text in quotes.
+func syntax(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0
+}
+
+// doubled reports whether the quote that ends at i is written twice, which stands
+// for one.
+func doubled(s string, i int, q string) bool {
+	return len(q) == 1 && strings.HasPrefix(s[i+1:], q) && i+2 < len(s) && inWord[s[i+2]]
+}
+
+// braced masks {value}, in which }} stands for one brace.
+func (sc *scanner) braced(n name, v int) int {
+	s := sc.s
+	for i := v + 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"' && endsText(s, i), s[i] == '\\' && quoteAt(s, i) != "":
+			return sc.unclosed(v, i)
+		case s[i] != '}':
+		case strings.HasPrefix(s[i+1:], "}"):
+			i++
+		case i == v+1 || !sc.secret(n, s[v+1:i]):
+			return i
+		default:
+			return sc.mask(v, i+1, "")
+		}
+	}
+	return sc.unclosed(v, lineEnd(s, v))
+}
+
+// unclosed masks a value whose brace is not closed. A brace alone begins a block.
+func (sc *scanner) unclosed(v, end int) int {
+	if strings.TrimSpace(sc.s[v+1:end]) == "" {
+		return v + 1
+	}
+	return sc.mask(v, end, "")
+}
+
+// endsText reports whether the quote at i looks like the end of a text in JSON.
+func endsText(s string, i int) bool {
+	return i+1 >= len(s) || !inWord[s[i+1]]
+}
+
+// lineEnd returns where the line ends that i is in, or the text in quotes that the
+// line is part of.
+func lineEnd(s string, i int) int {
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\n' || c == '\r', c == '"' && endsText(s, i):
+			return i
+		case c == '\\':
+			if behind := behindEscape(s, i); behind < len(s) && (s[behind-1] == 'n' || s[behind-1] == 'r' || s[behind] == '"') {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// scalar masks a value without quotes.
+func (sc *scanner) scalar(n name, v int) int {
+	s := sc.s
+	json := n.quote != ""
+	end := trimmed(s, v, bare(s, v, json))
+	if end == v || !sc.secret(n, s[v:end]) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
+		return v
+	}
+	if m := maskAt(s[v:]); m >= end-v {
+		return v + m
+	}
+	if json {
+		return sc.mask(v, end, n.quote+Mask+n.quote)
+	}
+	return sc.mask(v, end, "")
+}
+
+// bare returns where a value without quotes ends that begins at v.
+func bare(s string, v int, json bool) int {
+	i := v + maskAt(s[v:])
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c <= ' ' || c == ';' || c == '&' || c == ',':
+			return i
+		case c == '"' && endsText(s, i), json && (c == '}' || c == ']'), c == '<' && i > v, c == '`' && i > v:
+			return i
+		case c == '\'' && i > v && endsText(s, i):
+			return i
+		case c == '\\':
+			behind := behindEscape(s, i)
+			if quoteAt(s, i) != "" || strings.IndexByte("nrt", s[min(behind, len(s))-1]) >= 0 {
+				return i
+			}
+			i = behind - 1
+		}
+	}
+	return i
+}
+
+// trimmed leaves out brackets at the end of a value that were opened before it.
+func trimmed(s string, v, end int) int {
+	for end > v+maskAt(s[v:]) {
+		open := strings.IndexByte(")]}", s[end-1])
+		if open < 0 || strings.Count(s[v:end], "([{"[open:open+1]) >= strings.Count(s[v:end], s[end-1:end]) {
+			break
+		}
+		end--
+	}
+	return end
+}
+
+// behindScheme returns where the secret of a header begins: "Bearer" is none.
+func behindScheme(s string, v int) int {
+	end := run(s, v, token)
+	next := behindSpace(s, end)
+	for _, known := range []string{"bearer", "basic", "token", "digest", "negotiate", "apikey", "bot", "key"} {
+		if next > end && next < len(s) && strings.EqualFold(s[v:end], known) {
+			return next
+		}
+	}
+	return v
+}
+
+// secret reports whether a value may be what its name promises.
+func (sc *scanner) secret(n name, value string) bool {
+	switch n.kind {
+	case signed:
+		return len(value) >= 10
+	case weak:
+		return random(value)
+	}
+	return true
+}
+
+// plain reports whether a value without quotes is a number of a few digits, a word
+// of a programming language, or a call: nothing that anyone keeps secret.
+func plain(n name, s string, v, end int) bool {
+	value := s[v:end]
+	switch strings.ToLower(value) {
+	case "string", "str", "bytes", "int", "bool", "none", "null", "nil", "true", "false", "undefined", "optional", "required", "boolean", "any":
+		return true
+	}
+	if run(value, 0, digits) == len(value) && len(value) <= 3 {
+		return true
+	}
+	i := run(value, 0, letters|dashes|dots)
+	spaced := v > 0 && s[v-1] == ' '
+	return spaced && n.kind != header && i > 0 && i < len(value) && value[i] == '('
+}
+
+// minRandom is the length and minEntropy the bits per byte from which a value under
+// a name that only may be a secret's is taken for one.
+const (
+	minRandom  = 20
+	minEntropy = 3.5
+)
+
+// random reports whether a value looks drawn by chance: capitals, small letters and
+// digits, no path and no sentence. Hashes and UUIDs have one case only.
+func random(value string) bool {
+	if len(value) < minRandom || run(value, 0, token|signs) != len(value) || strings.HasPrefix(value, "/") {
+		return false
+	}
+	var count [256]int
+	var seen alphabet
+	for i := range len(value) {
+		count[value[i]]++
+		seen |= alphabets[value[i]]
+	}
+	bits := 0.0
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(value))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return seen&uppers != 0 && seen&lowers != 0 && seen&digits != 0 && bits >= minEntropy
+}
