@@ -150,24 +150,26 @@ func (l *firstScores) doubt() string {
 	}
 	answer := l.measured[0].Answer
 	if answer != "" && !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Answer != answer }) {
-		return fmt.Sprintf("the answer is the same for each of %d tasks: %q", len(l.measured), excerpt(answer))
+		return fmt.Sprintf("the answer is the same for each of %d tasks: %q", len(l.measured), excerpt(l.setup.loaded.Redactor().Text(answer)))
 	}
 	return ""
 }
 
-// shown are a few tasks as they were asked, answered and scored.
+// shown are a few tasks as they were asked, answered and scored, without what looks like
+// a secret: messages and events go further than the run directory.
 func (l *firstScores) shown() string {
 	which := l.telling
 	if which == nil {
 		which = l.measured
 	}
+	hide := l.setup.loaded.Redactor()
 	var b strings.Builder
 	for _, o := range which[:min(len(which), shownTasks)] {
 		fmt.Fprintf(&b, "task %s:\n", o.ID)
 		for _, line := range []struct{ name, text string }{
 			{"prompt", o.Question}, {"reply", replyOf(o)}, {"answer taken", o.Answer}, {"accepted", strings.Join(l.tasks[o.ID].Gold, " | ")}, {"checks", reasonOf(o)},
 		} {
-			fmt.Fprintf(&b, "  %s: %q\n", line.name, excerpt(line.text))
+			fmt.Fprintf(&b, "  %s: %q\n", line.name, excerpt(hide.Text(line.text)))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
