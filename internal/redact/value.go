@@ -73,7 +73,23 @@ func (sc *scanner) value(n name, v int) int {
 		}
 		return v
 	}
+	if colon := strings.HasSuffix(strings.TrimRight(s[:v], " \t"), ":"); colon && strings.HasSuffix(strings.ToLower(n.text), "passphrase") {
+		return sc.words(n, v)
+	}
 	return sc.scalar(n, v)
+}
+
+// words masks the words of a phrase, up to what ends an entry.
+func (sc *scanner) words(n name, v int) int {
+	end := lineEnd(sc.s, v)
+	if at := strings.IndexAny(sc.s[v:end], `,;&"'{}()[]`); at >= 0 {
+		end = v + at
+	}
+	phrase := strings.TrimRight(sc.s[v:end], " \t")
+	if !strings.Contains(phrase, " ") {
+		return sc.scalar(n, v)
+	}
+	return sc.mask(v, v+len(phrase), "")
 }
 
 // password tells PWD as a password, as connection strings have it, from the working
