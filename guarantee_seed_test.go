@@ -133,6 +133,13 @@ func (e constEnv) Rollout(_ context.Context, t task.Task, _ skill.Skill, _ model
 	return trajectory.Outcome{ID: t.ID, Status: "ok", Hard: e.hard, Soft: e.hard, Answer: t.ID}, nil
 }
 
+// rightEnv answers right and scores nothing, as one does that compares a text with a list.
+type rightEnv struct{}
+
+func (rightEnv) Rollout(_ context.Context, t task.Task, _ skill.Skill, _ model.Client) (trajectory.Outcome, error) {
+	return trajectory.Outcome{ID: t.ID, Status: "ok", Answer: t.Gold[0]}, nil
+}
+
 // An environment that does not look at answers is no measurement; one that begins at 0
 // may be.
 func TestEnvironmentsThatDoNotLookAreTold(t *testing.T) {
@@ -142,5 +149,9 @@ func TestEnvironmentsThatDoNotLookAreTold(t *testing.T) {
 		if (kind(err) == skillopt.BadInput) != stops || !stops && err != nil {
 			t.Errorf("always %v: %v", hard, err)
 		}
+	}
+	_, _, err := seeded(t, filepath.Join(t.TempDir(), "run"), nil, nil, skillopt.WithEnv("right", rightEnv{}))
+	if kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "gold comes to it as a list") {
+		t.Errorf("right answers that score nothing: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -105,11 +106,16 @@ func (l *firstScores) notExtracted() string {
 	return fmt.Sprintf("tasks.extract finds no answer in %d of %s: it looks elsewhere than the replies have it, or the seed skill does not say where it has to stand", len(without), plural.Of(len(l.measured), "reply", "replies"))
 }
 
-// missed finds accepted answers in replies that scored nothing.
+// missed finds accepted answers in replies that scored nothing. Where a workspace, a
+// program or a judge is asked, the right words are not all that is wanted.
 func (l *firstScores) missed() string {
 	var with []trajectory.Outcome
 	for _, o := range l.measured {
-		if o.Hard == 0 && o.Soft == 0 && slices.ContainsFunc(l.tasks[o.ID].Gold, func(gold string) bool { return says(replyOf(o), gold) }) {
+		t := l.tasks[o.ID]
+		if o.Hard != 0 || o.Soft != 0 || l.setup.scoredElsewhere(t) {
+			continue
+		}
+		if slices.ContainsFunc(t.Gold, func(gold string) bool { return says(replyOf(o), gold) || says(o.Answer, gold) }) {
 			with = append(with, o)
 		}
 	}
@@ -117,7 +123,20 @@ func (l *firstScores) missed() string {
 		return ""
 	}
 	l.telling = with
-	return fmt.Sprintf("%d replies hold an accepted answer word for word and score 0: tasks.extract takes another part of the reply, or tasks.checks ask for something else", len(with))
+	return fmt.Sprintf("%d replies hold an accepted answer word for word and score 0: %s", len(with), l.blame())
+}
+
+// blame names what scores replies.
+func (l *firstScores) blame() string {
+	if l.setup.ownEnv() {
+		return "the environment compares with something else; gold comes to it as a list of accepted answers"
+	}
+	return "tasks.extract takes another part of the reply, or tasks.checks ask for something else"
+}
+
+// scoredElsewhere reports whether a task is scored by more than the words of its answer.
+func (s *setup) scoredElsewhere(t task.Task) bool {
+	return !s.ownEnv() && s.scorer == nil && s.suite.Needs(t) != (check.Needs{})
 }
 
 // allAlike finds that every task has the same score, which is not 0.
