@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -56,14 +57,15 @@ func (s *setup) seedLook(r *run.Run, events event.Sink) func([]trajectory.Outcom
 
 // firstScores are those of the seed skill, task by task.
 type firstScores struct {
-	setup    *setup
-	tasks    map[string]task.Task
-	measured []trajectory.Outcome
-	telling  []trajectory.Outcome // those that a sign rests on; nil: any
+	setup      *setup
+	projection score.Projection
+	tasks      map[string]task.Task
+	measured   []trajectory.Outcome
+	telling    []trajectory.Outcome // those that a sign rests on; nil: any
 }
 
 func (s *setup) look(out []trajectory.Outcome) *firstScores {
-	l := &firstScores{setup: s, tasks: map[string]task.Task{}}
+	l := &firstScores{setup: s, projection: s.trainOptions().Projection, tasks: map[string]task.Task{}}
 	for _, t := range s.data.Selection {
 		l.tasks[t.ID] = t
 	}
@@ -112,7 +114,7 @@ func (l *firstScores) missed() string {
 	var with []trajectory.Outcome
 	for _, o := range l.measured {
 		t := l.tasks[o.ID]
-		if o.Hard != 0 || o.Soft != 0 || l.setup.scoredElsewhere(t) {
+		if !l.nothing(o) || l.setup.scoredElsewhere(t) {
 			continue
 		}
 		if slices.ContainsFunc(t.Gold, func(gold string) bool { return says(replyOf(o), gold) || says(o.Answer, gold) }) {
@@ -124,6 +126,11 @@ func (l *firstScores) missed() string {
 	}
 	l.telling = with
 	return fmt.Sprintf("%d replies hold an accepted answer word for word and score 0: %s", len(with), l.blame())
+}
+
+// nothing reports whether the score that the gate looks at is 0.
+func (l *firstScores) nothing(o trajectory.Outcome) bool {
+	return l.projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0) == 0
 }
 
 // blame names what scores replies.
@@ -164,7 +171,7 @@ func (l *firstScores) doubt() string {
 	if len(l.measured) < fewReplies {
 		return ""
 	}
-	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Hard != 0 || o.Soft != 0 }) {
+	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return !l.nothing(o) }) {
 		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
 	}
 	answer := l.measured[0].Answer
@@ -214,47 +221,17 @@ func replyOf(o trajectory.Outcome) string {
 	return ""
 }
 
-// says reports whether an answer stands in a text, not as a part of a word or number.
-// One letter alone is none that could be told from a word.
+// says reports whether an answer stands in a text, not as a part of a word or number: in
+// 187.30, 1,870 and 18-70 neither part is a number. One letter alone is none that could be
+// told from a word.
 func says(text, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if r, size := utf8.DecodeRuneInString(answer); size == len(answer) && !unicode.IsDigit(r) {
 		return false
 	}
-	for from := 0; from < len(text); {
-		at := strings.Index(text[from:], answer)
-		if at < 0 {
-			return false
-		}
-		at += from
-		if !goesOn(text[:at], utf8.DecodeLastRuneInString) && !goesOn(text[at+len(answer):], utf8.DecodeRuneInString) {
-			return true
-		}
-		from = at + len(answer)
-	}
-	return false
-}
-
-// goesOn reports whether a word or a number goes on in the text beside it, which next
-// reads from where they touch: in 187.30, 1,870 and 18-70 neither part is a number.
-func goesOn(beside string, next func(string) (rune, int)) bool {
-	first, size := next(beside)
-	if wordRune(first) {
-		return true
-	}
-	if !strings.ContainsRune(".,:/-", first) {
-		return false
-	}
-	rest := strings.TrimPrefix(beside, string(first))
-	if len(rest) == len(beside) {
-		rest = beside[:len(beside)-size]
-	}
-	second, _ := next(rest)
-	return unicode.IsDigit(second)
-}
-
-func wordRune(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+	const before, after = `(?:^|[^\pL\pN_.,:/-]|(?:^|\PN)[.,:/-])`, `(?:$|[^\pL\pN_.,:/-]|[.,:/-](?:$|\PN))`
+	whole, err := regexp.Compile(before + regexp.QuoteMeta(strings.ToValidUTF8(answer, "\uFFFD")) + after)
+	return err == nil && whole.MatchString(text) // an answer that is too long for a pattern stands nowhere
 }
 
 func excerpt(s string) string {

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/score"
@@ -48,6 +49,8 @@ type Options struct {
 type Suite struct {
 	options Options
 	set     *program
+
+	late atomic.Int32 // tasks whose gold could not be tried in time
 
 	mu  sync.RWMutex
 	own map[string]compiled // by the text of a task's checks

@@ -30,8 +30,19 @@ func (s *Suite) Doubts(t task.Task) error {
 		}
 		return joined(p.doubts)
 	}
-	return joined(p.goldDoubts(t, s.options))
+	if s.late.Load() >= maxLate {
+		return nil
+	}
+	doubts, late := p.goldDoubts(t, s.options)
+	if late {
+		s.late.Add(1)
+	}
+	return joined(doubts)
 }
+
+// maxLate is after how many tasks whose patterns run out of time no gold is tried any more:
+// each costs seconds, and a set may have thousands. What is late is told when it is scored.
+const maxLate = 3
 
 // SetDoubts reports values in the checks of the set that were meant as references and
 // are text.
@@ -45,23 +56,27 @@ func joined(texts []string) error {
 	return errors.Join(errs...)
 }
 
-// goldDoubts has every accepted answer scored.
-func (p *program) goldDoubts(t task.Task, o Options) []string {
+// goldDoubts has every accepted answer scored. late reports that one could not be, which
+// ends it.
+func (p *program) goldDoubts(t task.Task, o Options) (doubts []string, late bool) {
 	if !p.needsGold() && p.needs() != (Needs{}) {
-		return nil // gold is for the model or the program that looks at the answer
+		return nil, false // gold is for the model or the program that looks at the answer
 	}
 	nodes := slices.DeleteFunc(slices.Clone(p.nodes), func(n node) bool { return !n.required || n.needs != (Needs{}) })
 	if p.within() {
 		nodes = slices.DeleteFunc(nodes, func(n node) bool { return !n.gold })
 	}
-	var doubts []string
 	for i := range nodes {
-		doubts = append(doubts, nodes[i].goldDoubt(t, o)...)
+		more, err := nodes[i].goldDoubt(t, o)
+		if err != nil {
+			return doubts, true
+		}
+		doubts = append(doubts, more...)
 	}
 	if len(doubts) == 0 && p.needs() == (Needs{}) && !p.within() {
-		return p.thresholdDoubt(t, o)
+		return p.thresholdDoubt(t, o), false
 	}
-	return doubts
+	return doubts, false
 }
 
 // within reports whether an accepted answer may be a part of a good answer.
@@ -73,17 +88,20 @@ func (p *program) within() bool {
 
 // goldDoubt says which accepted answers the check does not pass. One that needs them
 // all is given all.
-func (n *node) goldDoubt(t task.Task, o Options) []string {
-	all := strings.Join(t.Gold, "\n")
-	if n.list && len(t.Gold) > 0 && n.passes(all, t) {
-		return nil
+func (n *node) goldDoubt(t task.Task, o Options) (doubts []string, err error) {
+	if n.list {
+		if v, err := n.try(strings.Join(t.Gold, "\n"), t); err != nil || v.pass {
+			return nil, err
+		}
 	}
-	var doubts []string
 	for _, gold := range t.Gold {
 		answer := o.Extract.placed(gold)
-		v, err := n.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t, dry: true}, "check")
-		if err != nil || v.pass || gold == "" {
-			continue // what cannot be decided is told when it happens, empty gold is told of elsewhere
+		v, err := n.try(answer, t)
+		if err != nil {
+			return doubts, err
+		}
+		if v.pass || gold == "" {
+			continue // empty gold is told of elsewhere
 		}
 		text := fmt.Sprintf("its own gold %s does not pass %s: %s; a right answer would score 0: mend the check or the gold", quote(gold), n.name, v.reason)
 		if answer != strings.TrimSpace(gold) {
@@ -91,12 +109,12 @@ func (n *node) goldDoubt(t task.Task, o Options) []string {
 		}
 		doubts = append(doubts, text)
 	}
-	return doubts
+	return doubts, nil
 }
 
-func (n *node) passes(answer string, t task.Task) bool {
-	v, err := n.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t, dry: true}, "check")
-	return err == nil && v.pass
+// try has an answer looked at where there is nothing else.
+func (n *node) try(answer string, t task.Task) (verdict, error) {
+	return n.run(context.Background(), &subject{Evidence: Evidence{Answer: answer}, task: t, dry: true}, "check")
 }
 
 // thresholdDoubt says which accepted answers pass every check and yet not as a whole.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -89,5 +90,19 @@ func TestDoubtsOfTheThreshold(t *testing.T) {
 	}
 	if err := s.Doubts(task.Task{ID: "t", Gold: []string{"Paris in France"}}); err != nil {
 		t.Errorf("%v", err)
+	}
+}
+
+// A pattern that takes forever on gold is not tried on each of a thousand tasks.
+func TestDoubtsGiveUpOnEndlessPatterns(t *testing.T) {
+	t.Parallel()
+	s := suite(t, `[{type: regex, value: "^(a+)+$"}]`, Options{MatchTimeout: time.Millisecond})
+	for i := range 1000 {
+		if err := s.Doubts(task.Task{ID: "t", Gold: []string{strings.Repeat("a", 100) + "!"}}); err != nil {
+			t.Fatalf("task %d: what was not decided is doubted: %v", i, err)
+		}
+	}
+	if n := s.late.Load(); n != maxLate {
+		t.Errorf("%d tasks were tried, want %d", n, maxLate)
 	}
 }

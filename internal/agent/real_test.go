@@ -242,10 +242,13 @@ func hasWrongKey(t *testing.T, a *Agent) {
 // not must leave the task unmeasured.
 func TestRealTwoFaults(t *testing.T) { each(t, seesTwoFaults) }
 
-func seesTwoFaults(t *testing.T, a *Agent) {
+func seesTwoFaults(t *testing.T, a *Agent) { recovers(t, a, agenttest.Retries, plotTwice) }
+
+// recovers has an agent answer in the end, or the task stay unmeasured.
+func recovers(t *testing.T, a *Agent, behaviour, plot string) {
 	t.Helper()
-	notes(t, a, agenttest.Retries)
-	rep := realRun(t, a, realJob(t, newFakeModel(t, plotTwice)))
+	notes(t, a, behaviour)
+	rep := realRun(t, a, realJob(t, newFakeModel(t, plot)))
 	if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
 		t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
 	}
@@ -254,14 +257,7 @@ func seesTwoFaults(t *testing.T, a *Agent) {
 // TestRealCut ends the first answer in its middle: what there is of it is no answer.
 func TestRealCut(t *testing.T) { each(t, isCutShort) }
 
-func isCutShort(t *testing.T, a *Agent) {
-	t.Helper()
-	notes(t, a, agenttest.CutShort)
-	rep := realRun(t, a, realJob(t, newFakeModel(t, plotCut)))
-	if rep.Status != score.Unmeasured && (rep.Status != score.OK || rep.Answer != fakeAnswer) {
-		t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
-	}
-}
+func isCutShort(t *testing.T, a *Agent) { recovers(t, a, agenttest.CutShort, plotCut) }
 
 // TestRealOverflow refuses every prompt as too long, which is the task's own failure.
 func TestRealOverflow(t *testing.T) { each(t, overflows) }

@@ -173,11 +173,8 @@ func TestEchoesAreFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.OneOf(
-			rapid.StringMatching(`[!-~]{12,40}`), rapid.StringMatching(`[a-zA-Z0-9]{8,40}`), rapid.StringMatching(`[\\/%&"'<>+= a-c]{12,20}x{8}`), rapid.StringMatching(`[äöüß日本🙂a-z]{8,20}`),
+			rapid.StringMatching(`[!-~]{12,40}`), rapid.StringMatching(`[a-zA-Z0-9]{8,40}`), rapid.StringMatching(`[\\/%&"'<>+=a-c]{12,20}x{8}`), rapid.StringMatching(`[äöüß日本🙂a-z]{8,20}`),
 		).Draw(t, "secret")
-		if strings.Contains(secret, " ") {
-			t.Skip("the ends of a text are trimmed here")
-		}
 		r := New(secret)
 		forms := echoed(secret)
 		for _, form := range slices.Sorted(maps.Keys(forms)) {
@@ -215,7 +212,7 @@ func TestJSONStaysJSON(t *testing.T) {
 		}
 		text, err := json.Marshal(doc)
 		if err != nil {
-			t.Skip("no JSON")
+			t.Fatal(err)
 		}
 		if rapid.Bool().Draw(t, "nested") {
 			text, _ = json.Marshal(map[string]string{"line": string(text)})

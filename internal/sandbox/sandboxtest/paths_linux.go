@@ -135,7 +135,9 @@ func morePaths() []Probe {
 		Probe{Name: "watch names come and go", Try: func(t *Target) (bool, string) { return watch(t.Dir) }},
 		Probe{Name: "crawl what can be listed", Try: func(t *Target) (bool, string) { return t.crawl() }},
 		Probe{Name: "workspaces of the run, by pattern", Try: func(t *Target) (bool, string) {
-			for _, pattern := range []string{t.Dir + "/runs/*/workspaces/*/work/*", "/tmp/.*/*/work/*", "/workspace*/../*/*"} {
+			for _, pattern := range []string{
+				filepath.Join(t.Dir, "runs", "*", "workspaces", "*", "work", "*"), filepath.Join("/tmp", ".*", "*", "work", "*"), "/workspace*/../*/*",
+			} {
 				found, err := filepath.Glob(pattern)
 				for _, path := range found {
 					if reached, detail := t.read(path); reached {

@@ -67,7 +67,7 @@ func (w *World) must(err error) {
 // files makes those of a project.
 func (w *World) files(dir string) {
 	for what, name := range map[string]string{
-		Gold: "tasks.jsonl", DotEnv: ".env", Config: "config.yaml", RunDB: "runs/old/run.db", Other: "runs/old/workspaces/e1/work/secret.txt", Script: "tool.sh",
+		Gold: "tasks.jsonl", DotEnv: ".env", Config: "config.yaml", RunDB: "runs/old/run.db", Other: filepath.Join("runs", "old", "workspaces", "e1", "work", "secret.txt"), Script: "tool.sh",
 	} {
 		path := filepath.Join(dir, name)
 		w.Target.Files[what] = path
