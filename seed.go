@@ -34,6 +34,7 @@ const (
 	shownTasks  = 3   // of those that are shown
 	unextracted = 0.9 // share of replies in which no answer was found
 	shownText   = 400 // characters of each text that is shown
+	longAnswer  = 200 // bytes; a longer one is no part of a word
 )
 
 // seedLook is what looks at the first scores of the seed skill; nil where they have been
@@ -229,9 +230,12 @@ func says(text, answer string) bool {
 	if r, size := utf8.DecodeRuneInString(answer); size == len(answer) && !unicode.IsDigit(r) {
 		return false
 	}
+	if !strings.Contains(text, answer) || len(answer) > longAnswer {
+		return strings.Contains(text, answer)
+	}
 	const before, after = `(?:^|[^\pL\pN_.,:/-]|(?:^|\PN)[.,:/-])`, `(?:$|[^\pL\pN_.,:/-]|[.,:/-](?:$|\PN))`
 	whole, err := regexp.Compile(before + regexp.QuoteMeta(strings.ToValidUTF8(answer, "\uFFFD")) + after)
-	return err == nil && whole.MatchString(text) // an answer that is too long for a pattern stands nowhere
+	return err == nil && whole.MatchString(text) // err is nil: what is quoted is a pattern
 }
 
 func excerpt(s string) string {

@@ -1,6 +1,9 @@
 package skillopt
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSays(t *testing.T) {
 	t.Parallel()
@@ -28,6 +31,8 @@ func TestSays(t *testing.T) {
 		{"x", "", false},
 		{"\xff42\xff", "42", true},
 		{"--", "-", false},
+		{"so: " + strings.Repeat("long ", 1000), strings.Repeat("long ", 900), true},
+		{"so: long", strings.Repeat("long ", 300_000), false},
 	} {
 		if got := says(tt.text, tt.answer); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.answer, tt.text, got)

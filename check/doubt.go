@@ -73,7 +73,7 @@ func (p *program) goldDoubts(t task.Task, o Options) (doubts []string, late bool
 		}
 		doubts = append(doubts, more...)
 	}
-	if len(doubts) == 0 && p.needs() == (Needs{}) && !p.within() {
+	if o.Threshold > 0 && len(doubts) == 0 && p.needs() == (Needs{}) && !p.within() {
 		return p.thresholdDoubt(t, o), false
 	}
 	return doubts, false
