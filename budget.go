@@ -219,7 +219,10 @@ func (s *setup) endNow(ctx context.Context, r *run.Run, o train.Options) (*int, 
 	defer w.close()
 	w.events = func(event.Event) {}
 	w.caller.Stop()
-	deps := w.deps()
+	deps, err := w.deps()
+	if err != nil {
+		return nil, err
+	}
 	deps.Pace = nil
 	result, err := train.Run(ctx, o, deps)
 	switch {

@@ -80,6 +80,10 @@ type Comparison struct {
 	CostUSD *float64      `json:"cost_usd"`
 	Unknown *UnknownUsage `json:"usage_unknown,omitempty"` // what of tokens and cost is an estimate
 	WallS   float64       `json:"wall_s"`
+
+	// TestReadBefore says who had read the test set before; null: it was not read, or an
+	// older program began the run.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 }
 
 // ComparedSkill is one of the two skills and its scores over the pairs.
@@ -202,7 +206,11 @@ func (c *comparison) run(ctx context.Context, r *run.Run) (*Comparison, error) {
 	defer w.close()
 	c.world = w
 	c.announce()
-	err = w.cause(ctx, c.measure(ctx))
+	before, err := w.readsTest(ctx, c.splits)
+	if err == nil {
+		err = c.measure(ctx)
+	}
+	err = w.cause(ctx, err)
 	if err != nil && kindOf(err) != OverBudget {
 		return nil, s.endEvaluation(r, err)
 	}
@@ -210,6 +218,7 @@ func (c *comparison) run(ctx context.Context, r *run.Run) (*Comparison, error) {
 	if rerr != nil {
 		return nil, rerr
 	}
+	result.TestReadBefore = before
 	var sum Summary
 	w.account(&sum)
 	result.Calls, result.Tokens, result.CostUSD, result.Unknown, result.WallS = sum.Calls, sum.Tokens, sum.CostUSD, sum.Unknown, s.now().Sub(began).Seconds()

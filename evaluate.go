@@ -33,6 +33,9 @@ type Evaluation struct {
 	WallS   float64               `json:"wall_s"`
 	// LeftOut is what of agents' requests did not reach the model, each thing once.
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
+	// TestReadBefore says who had read the test set before; null: it was not read, or an
+	// older program began the run.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 }
 
 // SplitScore is the score on one split.
@@ -98,6 +101,9 @@ func (s *setup) evaluate(ctx context.Context, r *run.Run, splits []task.Split) (
 	}
 	defer w.close()
 	e := &Evaluation{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: s.unreviewed(splits) > 0, Skill: s.skill.Hash(), Splits: map[string]SplitScore{}}
+	if e.TestReadBefore, err = w.readsTest(ctx, splits); err != nil {
+		return nil, s.endEvaluation(r, w.cause(ctx, err))
+	}
 	outcomes := map[string][]trajectory.Outcome{}
 	for _, split := range splits {
 		var all [][]trajectory.Outcome // by pass

@@ -103,6 +103,10 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	}
 	e.add("skill", fmt.Sprintf("%s, hash %s", plural.Of(len(s.skill.Text()), "byte", "bytes"), s.skill.Hash()), nil, "")
 	e.add("tasks", fmt.Sprintf("%d train, %d selection, %d test", len(s.data.Train), len(s.data.Selection), len(s.data.Test)), s.requireSplits(), "add tasks, or set split.ratio")
+	if reads, err := s.testReads(ctx); err != nil || reads.Words() != "" {
+		e.add("test set", "its tasks were "+reads.Words(), err, "")
+		e.Rows[len(e.Rows)-1].Warning = err == nil
+	}
 	if err := s.doubts(false); err != nil {
 		e.add("gold and checks", "", err, "correct what is named: no answer could be right")
 	}

@@ -99,6 +99,12 @@ func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error)
 	defer s.closeModels()
 	o := s.trainOptions()
 	p := s.plan(o)
+	if reads, err := s.testReads(ctx); o.Test && len(s.data.Test) > 0 {
+		if err != nil {
+			return Plan{}, classify(err, "")
+		}
+		p.TestReadBefore = &reads
+	}
 	known, err := s.earlier(ctx)
 	if err == nil {
 		err = s.foresee(ctx, o, &p, known)

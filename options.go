@@ -53,28 +53,29 @@ func LoadConfig(path string, settings ...string) (Config, error) {
 type Option func(*options)
 
 type options struct {
-	tasks    []task.Task
-	skill    *skill.Skill
-	env      task.Env
-	scorer   func(answer string, t task.Task) score.Score
-	clients  map[string]model.Client
-	events   event.Sink
-	runDir   string
-	fork     string
-	finish   bool
-	reopen   bool
-	replay   *Cassette
-	stop     <-chan struct{}
-	loaded   *config.Loaded
-	version  string
-	now      func() time.Time
-	confirm  func(Plan) error
-	extraIDs map[string]string
-	split    string
-	passes   int
-	margin   float64
-	proofs   Proofs
-	counting bool // tasks are only counted
+	tasks       []task.Task
+	skill       *skill.Skill
+	env         task.Env
+	scorer      func(answer string, t task.Task) score.Score
+	clients     map[string]model.Client
+	events      event.Sink
+	testLedgers []string
+	runDir      string
+	fork        string
+	finish      bool
+	reopen      bool
+	replay      *Cassette
+	stop        <-chan struct{}
+	loaded      *config.Loaded
+	version     string
+	now         func() time.Time
+	confirm     func(Plan) error
+	extraIDs    map[string]string
+	split       string
+	passes      int
+	margin      float64
+	proofs      Proofs
+	counting    bool // tasks are only counted
 
 	acceptSeed bool
 }
@@ -147,6 +148,13 @@ func WithStop(stop <-chan struct{}) Option { return func(o *options) { o.stop = 
 
 // WithConfirm is asked once before anything is spent; an error ends the run.
 func WithConfirm(confirm func(Plan) error) Option { return func(o *options) { o.confirm = confirm } }
+
+// WithTestLedger has a run note what it reads of a test set in the ledger of this folder
+// too, besides that of the folder in which it lies, and count what stands there. It may
+// be given more than once.
+func WithTestLedger(dir string) Option {
+	return func(o *options) { o.testLedgers = append(o.testLedgers, dir) }
+}
 
 // WithSplit compares on another split than test: train, selection or all.
 func WithSplit(split string) Option { return func(o *options) { o.split = split } }

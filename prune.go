@@ -60,6 +60,9 @@ type Ablation struct {
 	Alike bool `json:"alike"`
 	// TestRead: tasks of the test split were read.
 	TestRead bool `json:"test_read,omitempty"`
+	// TestReadBefore says who had read them before; null: they were not read, or an older
+	// program began the run.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 
 	Rules []RuleWorth `json:"rules"` // in the order of the document
 
@@ -170,6 +173,7 @@ type pruning struct {
 	judge   []task.Task
 	certify []task.Task
 	splits  []task.Split // that are read
+	before  *TestReads   // who had read the test split, nil unless it is among them
 }
 
 func openPruning(ctx context.Context, cfg Config, o PruneOptions, kind string, opts []Option) (*pruning, *run.Run, error) {
@@ -319,6 +323,10 @@ func (p *pruning) begin(ctx context.Context, r *run.Run) (*world, error) {
 	}
 	if p.testRead() {
 		w.events(event.Warning{Text: "tasks of the test split are read: what they show of this skill afterwards is no longer a test"})
+	}
+	if p.before, err = w.readsTest(ctx, p.splits); err != nil {
+		w.close()
+		return nil, p.endEvaluation(r, w.cause(ctx, err))
 	}
 	return w, nil
 }

@@ -84,7 +84,7 @@ func idsOf(tasks []task.Task, which []int) []string {
 func (p *pruning) describe(w *world, got prune.Pruning) Ablation {
 	s := p.settings()
 	out := Ablation{
-		RunDir: w.run.Dir, Simulated: p.simulated(), Exploratory: p.unreviewed(p.splits) > 0, TestRead: p.testRead(),
+		RunDir: w.run.Dir, Simulated: p.simulated(), Exploratory: p.unreviewed(p.splits) > 0, TestRead: p.testRead(), TestReadBefore: p.before,
 		Skill: p.skill.Hash(), Split: p.o.Split, Tasks: len(p.judge), Metric: p.cfg.Gate.Metric,
 		Margin: s.Margin, Level: s.Level, Passes: s.Passes, Alike: got.Alike, Rules: []RuleWorth{},
 	}

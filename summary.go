@@ -67,7 +67,10 @@ type TestSummary struct {
 
 	// The test split is opened once a run: 0 (not, or once) is how it should be.
 	Openings int  `json:"openings,omitempty"`
-	Refused  bool `json:"refused,omitempty"` // opened before, for other skills: it stayed closed
+	Refused  bool `json:"refused,omitempty"` // opened before, for other skills or scored otherwise: it stayed closed
+	// ReadBefore says who had read its tasks before; null: an older program began the
+	// run, it is a replay, or the split was not opened.
+	ReadBefore *TestReads `json:"read_before,omitempty"`
 }
 
 // Score is a measured mean.
@@ -147,7 +150,7 @@ func (s *Summary) describe(r *train.Result) {
 		s.EndedAfter = &s.Steps
 	}
 	test := final.Test
-	s.Test = TestSummary{Seed: scoreOf(test["seed"]), Best: scoreOf(test["best"]), Final: scoreOf(test["final"]), NoSkill: scoreOf(test["no_skill"]), Openings: final.TestOpenings, Refused: final.TestRefused}
+	s.Test = TestSummary{Seed: scoreOf(test["seed"]), Best: scoreOf(test["best"]), Final: scoreOf(test["final"]), NoSkill: scoreOf(test["no_skill"]), Openings: final.TestOpenings, Refused: final.TestRefused, ReadBefore: r.ReadBefore}
 	for arm, a := range test {
 		for name, t := range a.ByType {
 			if s.ByType == nil {

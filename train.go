@@ -36,6 +36,9 @@ type Plan struct {
 	Selection int          `json:"selection,omitempty"`
 	Noise     *NoiseReport `json:"noise,omitempty"`
 
+	// TestReadBefore says who has read the test split so far; null where none is opened.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
+
 	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`
@@ -153,7 +156,11 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	}
 	defer w.close()
 	w.announce(o, plan)
-	result, err := train.Run(ctx, o, w.deps())
+	deps, err := w.deps()
+	if err != nil {
+		return summary, err
+	}
+	result, err := train.Run(ctx, o, deps)
 	err = w.cause(ctx, err)
 	summary.describe(result)
 	w.account(summary)

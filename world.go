@@ -240,13 +240,21 @@ func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
 	return e, nil
 }
 
-func (w *world) deps() train.Deps {
+func (w *world) deps() (train.Deps, error) {
 	s := w.setup
-	return train.Deps{
+	measure, err := s.measure(w.run)
+	if err != nil {
+		return train.Deps{}, err
+	}
+	d := train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
 		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits),
-		Look: s.seedLook(w.run, w.events),
+		Look: s.seedLook(w.run, w.events), Measure: measure,
 	}
+	if reads := w.reads(s.data.Test); reads != nil {
+		d.Before = reads.note
+	}
+	return d, nil
 }
 
 // ask returns the optimizer under a prefix of keys.

@@ -167,6 +167,7 @@ func (a *app) writeAblation(out io.Writer, e *skillopt.Ablation, gone map[int]bo
 	}
 	if e.TestRead {
 		fmt.Fprintln(out, "tasks of the test split were read")
+		a.writeReadBefore(out, e.TestReadBefore)
 	}
 }
 

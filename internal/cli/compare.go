@@ -167,6 +167,7 @@ func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, path
 		a.say(out, line)
 	}
 	a.say(out, scoreUnits)
+	a.writeReadBefore(out, c.TestReadBefore)
 	fmt.Fprintf(out, "outcomes: %s\n", a.relative(filepath.Join(c.RunDir, "outcomes.json")))
 	a.writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, Unknown: c.Unknown, WallS: c.WallS, Simulated: c.Simulated})
 	if c.Simulated {

@@ -115,6 +115,7 @@ func (a *app) writeEvaluation(out io.Writer, e *skillopt.Evaluation) error {
 		return fmt.Errorf("print result: %w", err)
 	}
 	a.say(out, scoreUnits)
+	a.writeReadBefore(out, e.TestReadBefore)
 	a.writeLeftOut(out, e.LeftOut)
 	fmt.Fprintf(out, "outcomes: %s\n", a.relative(filepath.Join(e.RunDir, "outcomes.json")))
 	if e.Simulated {

@@ -21,7 +21,7 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 		return err
 	}
 	p, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Plan, error) {
-		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(f.run)))
+		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithTestLedger(l.Config.Run.Dir))
 	})
 	if err != nil {
 		return err
@@ -30,6 +30,7 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 		return printJSON(a.Out, p)
 	}
 	a.writeBound(a.Out, p)
+	a.writeReadBefore(a.Out, p.TestReadBefore)
 	if p.Forecast == nil {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (a *app) session(ctx context.Context, l *config.Loaded, f sessionFlags) (_ 
 	}
 	ctx, stop, release := a.signals(ctx)
 	opts = append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
-		skillopt.WithRunDir(a.absolute(f.run)))
+		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithTestLedger(l.Config.Run.Dir))
 	return ctx, opts, func() error {
 		release()
 		if err := closeEvents(); err != nil {

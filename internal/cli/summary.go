@@ -41,6 +41,7 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
+	a.writeReadBefore(out, s.Test.ReadBefore)
 	writeTypes(out, s)
 	if s.Best.Selection != nil || s.Test.Seed != nil {
 		a.line(out, scoreUnits)
@@ -80,10 +81,17 @@ func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
 		a.fold(out, fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
 	}
 	if s.Test.Refused {
-		a.fold(out, "test: not opened, since it was opened before for other skills; --reopen-test opens it again")
+		a.fold(out, "test: not opened, since it was opened before for other skills, or scored otherwise; --reopen-test opens it again")
 	}
 	if c := s.Certificate; c != nil {
 		a.fold(out, c.Words)
+	}
+}
+
+// writeReadBefore says who has read the test set before.
+func (a *app) writeReadBefore(out io.Writer, reads *skillopt.TestReads) {
+	if words := reads.Words(); words != "" {
+		a.fold(out, "test set: "+words)
 	}
 }
 

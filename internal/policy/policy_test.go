@@ -27,7 +27,7 @@ var tiers = [][]string{
 	{"trajectory", "internal/provenance"},
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "internal/wiretest"},
-	{"internal/journal", "internal/prompt", "internal/sandbox"},
+	{"internal/journal", "internal/prompt", "internal/sandbox", "internal/testset"},
 	{
 		"check", "internal/caller", "internal/env", "internal/schedule", "internal/agent", "internal/gateway", "internal/price",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",

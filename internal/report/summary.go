@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -46,12 +47,13 @@ type Best struct {
 
 // Test are the scores on the test split, and how often it was opened.
 type Test struct {
-	Seed     *Arm `json:"seed"`
-	Best     *Arm `json:"best"`
-	Final    *Arm `json:"final"`
-	NoSkill  *Arm `json:"no_skill"`
-	Openings int  `json:"openings"` // 0: not, or once
-	Refused  bool `json:"refused"`  // it was open before for other skills and stayed closed
+	Seed       *Arm            `json:"seed"`
+	Best       *Arm            `json:"best"`
+	Final      *Arm            `json:"final"`
+	NoSkill    *Arm            `json:"no_skill"`
+	Openings   int             `json:"openings"` // 0: not, or once
+	ReadBefore *testset.Before `json:"read_before"`
+	Refused    bool            `json:"refused"` // it was open before for other skills and stayed closed
 }
 
 // Arm is a measured mean with its 95 % interval.

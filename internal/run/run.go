@@ -55,6 +55,10 @@ type Manifest struct {
 	Simulated bool              `json:"simulated"` // a model of the run is a simulation
 	ForkedOf  string            `json:"forked_of,omitempty"`
 
+	// TestLedger says that the run notes in the ledger of its folder when it reads a
+	// test set; runs of older programs do not, to their end.
+	TestLedger bool `json:"test_ledger,omitempty"`
+
 	// Operational are the settings of the last session that may change between
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`
@@ -290,7 +294,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational,
+		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, TestLedger: true,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -48,11 +49,27 @@ func (t *trainer) certified(final *FinalRecord, opened *seal, seed, best []traje
 		c.Certified, c.AtLeast = false, nil
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}
-	t.cert = c
-	t.Events(event.Certificate{Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Words: c.Words})
 	if t.Gate == ModeRace {
 		final.Certificate = c
 	}
+	t.cert = c.after(opened.before)
+	c = t.cert
+	t.Events(event.Certificate{Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Words: c.Words})
+}
+
+// after is the certificate with words on who had read the test set before. The history
+// has it without them: they depend on what else ran.
+func (c *Certificate) after(before *testset.Before) *Certificate {
+	words := before.Words()
+	if words == "" {
+		return c
+	}
+	told := *c
+	told.Words += "; the test set was " + words
+	if c.Certified {
+		told.Words += "; the level is that of a first reading"
+	}
+	return &told
 }
 
 // certify compares two skills on the items that both were measured on.

@@ -170,6 +170,10 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 	if opened.tell(t, final); opened.refused {
 		return nil
 	}
+	if err := t.claim(ctx, opened); err != nil {
+		return err
+	}
+	t.readBefore = opened.before
 	outcomes := make([][]trajectory.Outcome, len(arms))
 	g, gctx := together.WithContext(ctx)
 	for i, a := range arms {

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -119,6 +120,13 @@ type Deps struct {
 	// Look looks at the outcomes of the seed skill before anything rests on them; an
 	// error ends the run there. Nil: nobody does.
 	Look func([]trajectory.Outcome) error
+	// Before notes that the test split is read, for the nth time in this run, and tells
+	// who has read tasks of it before. taken says that an opening in the record may be
+	// that of the run that this one is a fork of. Nil: it is not kept track of.
+	Before func(ctx context.Context, n int, taken bool) (testset.Before, error)
+	// Measure names all that scores of the test split depend on besides the skill: by
+	// another one it is another test. "": any.
+	Measure string
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
 	// Pace is told of each part of the run before it begins; an error ends the run

@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -125,7 +126,7 @@ type FinalRecord struct {
 
 	// The test split is opened once a run.
 	TestOpenings int  `json:"test_openings,omitempty"` // 0: not at all, or once
-	TestRefused  bool `json:"test_refused,omitempty"`  // it was opened before, for other skills, and stays closed
+	TestRefused  bool `json:"test_refused,omitempty"`  // it was opened before, for other skills or scored otherwise, and stays closed
 }
 
 // Arm is a score of one skill on a split.
@@ -141,6 +142,11 @@ type Arm struct {
 
 // Result is what a run came to.
 type Result struct {
+	// ReadBefore are the readings of the test's tasks before this run's. It depends on
+	// what else ran, so it is no part of the history. Nil: no account is kept of them, or
+	// the test split was not opened.
+	ReadBefore *testset.Before
+
 	History   History
 	Seed      skill.Skill
 	Best      skill.Skill

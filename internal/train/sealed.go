@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 )
 
 // Opening is one opening of the sealed test split: whoever looks twice can choose
@@ -15,6 +16,14 @@ import (
 type Opening struct {
 	Number int               `json:"number"` // 1 is the one that counts
 	Skills map[string]string `json:"skills"` // hash of each arm's skill
+	// Measure says by what they were scored; "" in records of older programs.
+	Measure string `json:"measure,omitempty"`
+}
+
+// is reports whether an opening shows what another one showed: the same skills, scored
+// in the same way.
+func (o Opening) is(other Opening) bool {
+	return sameSkills(o.Skills, other.Skills) && (o.Measure == "" || other.Measure == "" || o.Measure == other.Measure)
 }
 
 // openings is the key of the recorded decisions.
@@ -28,17 +37,18 @@ func IsOpening(key string) bool { return key == openings || strings.HasPrefix(ke
 const maxOpenings = 1000
 
 // open records that the test split is opened for these arms. The first time it
-// is, and again for the same skills: then the answers are in the record. For
-// other skills it is refused unless Reopen allows it. Openings for others in
-// between count: whoever has seen both can choose.
+// is, and again for the same skills scored alike: then the answers are in the record.
+// For other skills, or by another measure, it is refused unless Reopen allows it.
+// Openings for others in between count: whoever has seen both can choose.
 func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
 	skills := map[string]string{}
 	for _, a := range arms {
 		skills[a.name] = a.hash()
 	}
-	s := &seal{places: map[string]rollout.Place{}, refused: true}
+	s := &seal{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
 	for n := 1; n <= maxOpenings; n++ {
-		found, fresh, err := t.opening(ctx, Opening{Number: n, Skills: skills}, s.refused && (n == 1 || t.Reopen))
+		want := Opening{Number: n, Skills: skills, Measure: t.Measure}
+		found, fresh, err := t.opening(ctx, want, s.refused && (n == 1 || t.Reopen))
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +56,7 @@ func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
 			return s, nil
 		}
 		s.openings = append(s.openings, *found)
+		s.fresh[n] = fresh
 		for _, a := range arms {
 			if hash := found.Skills[a.name]; hash == skills[a.name] {
 				if _, ok := s.places[hash]; !ok {
@@ -53,7 +64,7 @@ func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
 				}
 			}
 		}
-		if sameSkills(found.Skills, skills) {
+		if found.is(want) {
 			s.refused = false
 		}
 		if fresh {
@@ -66,8 +77,42 @@ func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
 // seal says how the test split was opened.
 type seal struct {
 	openings []Opening
+	fresh    map[int]bool // those that this session recorded, by number
 	refused  bool
 	places   map[string]rollout.Place // of each skill's rollouts, by hash
+	before   *testset.Before          // nil: it is not kept track of
+}
+
+// readBefore is the key of what was known of earlier readings when the test split was
+// opened for the nth time.
+func readBefore(n int) string { return fmt.Sprintf("final/test/before/%d", n) }
+
+// claim notes that the open test split is read, and learns who has read it before. Both
+// are recorded: a resumed run says what it said.
+func (t *trainer) claim(ctx context.Context, s *seal) error {
+	n, taken := len(s.openings), false
+	if _, known := t.Record.Decided(readBefore(n)); t.Before == nil && !known {
+		return nil
+	}
+	for i := 1; i <= n; i++ {
+		_, own := t.Record.Decided(readBefore(i))
+		taken = taken || !own && !s.fresh[i]
+	}
+	data, err := t.Record.Decision(ctx, readBefore(n), func() ([]byte, error) {
+		before, err := t.Before(ctx, n, taken)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(before)
+	})
+	if err != nil {
+		return err
+	}
+	s.before = &testset.Before{}
+	if err := json.Unmarshal(data, s.before); err != nil {
+		return fmt.Errorf("read the record of %s: %w", readBefore(n), err)
+	}
+	return nil
 }
 
 // opening returns the recorded opening with a number. If there is none it is
@@ -114,7 +159,7 @@ func (s *seal) tell(t *trainer, final *FinalRecord) {
 	case s.refused:
 		final.TestOpenings, final.TestRefused = n, true
 		t.Events(event.Warning{Text: fmt.Sprintf(
-			"the test split stays closed: it was opened before in this record (%s), for other skills, and a score that was looked at tests nothing; --reopen-test opens it again, and the report says so", times(n))})
+			"the test split stays closed: it was opened before in this record (%s), for other skills or with other checks, models or settings of the score, and a score that was looked at tests nothing; --reopen-test opens it again, and the report says so", times(n))})
 	case n > 1:
 		final.TestOpenings = n
 		t.Events(event.Warning{Text: fmt.Sprintf("the test split is opened for the %s time: it certifies nothing any more, since its scores could have been chosen by", ordinal(n))})

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -37,14 +38,15 @@ type trainer struct {
 	mode   optimize.Mode
 	budget *schedule.Budget
 
-	seedArm *Arm
-	current incumbent
-	best    incumbent
-	history History
-	store   *store
-	alike   bool                 // one evaluation is taken for the truth
-	cert    *Certificate         // of best against seed
-	fresh   []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
+	seedArm    *Arm
+	current    incumbent
+	best       incumbent
+	history    History
+	store      *store
+	alike      bool // one evaluation is taken for the truth
+	readBefore *testset.Before
+	cert       *Certificate         // of best against seed
+	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 
 	stepNotes  []optimize.StepNote // of this epoch
 	metaSkill  string
@@ -167,7 +169,7 @@ func (t *trainer) result() *Result {
 	r := &Result{
 		History: t.history, Seed: t.Skill, Best: t.best.skill, Final: t.current.skill, BestStep: t.best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
-		Baseline: t.seedArm, Parts: t.parts, Certificate: t.cert,
+		Baseline: t.seedArm, Parts: t.parts, Certificate: t.cert, ReadBefore: t.readBefore,
 	}
 	if t.best.outcomes != nil {
 		arm := t.bestArm()

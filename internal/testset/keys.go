@@ -1,0 +1,66 @@
+package testset
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Key names a question, whatever the task that asks it is called.
+type Key [16]byte
+
+// Keys returns what tasks are known by. A task is known by what it asks: its prompt
+// without regard to white space, and its prompt with its other fields; either only if
+// no other task of the set has it too. A task that asks what another one of the set
+// asks is known by that and its id. What does not change the question is no part of a
+// key: id, type, split, gold, hidden text and checks. So a set that was renamed,
+// dealt anew or corrected is still the one that was read.
+//
+// The keys are in no order that means something, each once.
+func Keys(tasks []task.Task) ([]Key, error) {
+	keys := map[Key]bool{}
+	err := addKeys(keys, tasks)
+	return slices.Collect(maps.Keys(keys)), err
+}
+
+// addKeys adds the keys of a set.
+func addKeys(keys map[Key]bool, tasks []task.Task) error {
+	prompts, whole := make([]Key, len(tasks)), make([]Key, len(tasks))
+	count := map[Key]int{}
+	for i, t := range tasks {
+		prompt := folded(t.Prompt)
+		data, err := json.Marshal(t.Data) // sorts the names
+		if err != nil {
+			return fmt.Errorf("digest task %s: %w", t.ID, err)
+		}
+		prompts[i], whole[i] = keyOf("prompt", prompt), keyOf("task", prompt, string(data))
+		count[prompts[i]]++
+		count[whole[i]]++
+	}
+	for i, t := range tasks {
+		asks := t.Prompt != "" || len(t.Data) > 0
+		if count[prompts[i]] == 1 && t.Prompt != "" {
+			keys[prompts[i]] = true
+		}
+		if count[whole[i]] == 1 && asks {
+			keys[whole[i]] = true
+			continue
+		}
+		keys[keyOf("id", t.ID, string(whole[i][:]))] = true
+	}
+	return nil
+}
+
+func keyOf(parts ...string) Key {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s\n", len(p), p)
+	}
+	var key Key
+	copy(key[:], h.Sum(nil))
+	return key
+}

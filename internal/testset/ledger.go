@@ -1,0 +1,277 @@
+// Package testset is the ledger of test sets: which run has read which test tasks, and
+// what was read before. One file holds it for all runs of a folder. A run notes that it
+// opens a set before it asks for the first answer; sets that share a task are the same.
+//
+// It knows nothing of skills, scores or the training loop, nor of what a run may do with
+// a set that was read before. Of tasks it keeps digests alone.
+package testset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the database driver
+
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// File is the name of the ledger in a folder of runs.
+const File = "test_sets.db"
+
+// version is that of the file, its user_version.
+const version = 1
+
+const schema = `
+CREATE TABLE openings (
+	seq     INTEGER PRIMARY KEY,
+	run_id  TEXT NOT NULL,
+	number  INTEGER NOT NULL, -- of the opening within its run, from 1
+	run     TEXT NOT NULL,
+	command TEXT NOT NULL,
+	tasks   INTEGER NOT NULL,
+	at      TEXT NOT NULL,
+	UNIQUE (run_id, number)
+);
+CREATE TABLE questions (
+	key     BLOB NOT NULL,
+	opening INTEGER NOT NULL REFERENCES openings (seq),
+	PRIMARY KEY (key, opening)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;`
+
+// Opening is one reading of a set of test tasks by a run.
+type Opening struct {
+	RunID   string
+	Number  int    // within the run, from 1
+	Run     string // its name
+	Command string // train, eval, compare, ablate, prune
+	At      time.Time
+}
+
+// Claim notes in the ledger of dir that a run opens sets, and returns the openings
+// before it, oldest first, that share a task with one of them. What an earlier call has noted
+// stays as it was and where it was: the result is then the same. Of two processes that
+// claim at once one is first. The ledger is made if there is none. Before Claim returns
+// the opening is on the disk.
+func Claim(ctx context.Context, dir string, o Opening, sets ...[]task.Task) (before []Opening, err error) {
+	keys, n := map[Key]bool{}, 0
+	for _, tasks := range sets {
+		if err := addKeys(keys, tasks); err != nil {
+			return nil, err
+		}
+		n += len(tasks)
+	}
+	err = within(ctx, dir, noting, func(tx *sql.Tx) error {
+		seq, err := note(ctx, tx, o, n, slices.Collect(maps.Keys(keys)))
+		if err != nil {
+			return err
+		}
+		before, err = openings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM questions mine
+			JOIN questions theirs ON theirs.key = mine.key JOIN openings o ON o.seq = theirs.opening
+			WHERE mine.opening = ? AND o.seq < ? ORDER BY o.seq`, seq, seq)
+		return err
+	})
+	return before, err
+}
+
+// Look returns the openings of a set so far, oldest first, and notes nothing. Without a
+// ledger there are none.
+func Look(ctx context.Context, dir string, tasks []task.Task) (found []Opening, err error) {
+	if absent(dir) {
+		return nil, nil
+	}
+	keys, err := Keys(tasks)
+	if err != nil {
+		return nil, err
+	}
+	err = within(ctx, dir, looking, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "CREATE TEMP TABLE mine (key BLOB NOT NULL)"); err != nil {
+			return err
+		}
+		if err := insert(ctx, tx, "INSERT INTO temp.mine (key) VALUES (?)", keys); err != nil {
+			return err
+		}
+		found, err = openings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM temp.mine
+			JOIN questions theirs ON theirs.key = temp.mine.key JOIN openings o ON o.seq = theirs.opening ORDER BY o.seq`)
+		return err
+	})
+	return found, err
+}
+
+// Runs returns the ids of the runs that the ledger of dir has heard of.
+func Runs(ctx context.Context, dir string) (ids map[string]bool, err error) {
+	ids = map[string]bool{}
+	if absent(dir) {
+		return ids, nil
+	}
+	err = within(ctx, dir, looking, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, "SELECT DISTINCT run_id FROM openings")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }() // what Err tells is all that matters
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			ids[id] = true
+		}
+		return rows.Err()
+	})
+	return ids, err
+}
+
+func absent(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, File))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// access is the part of a data source name that says what a file is opened for.
+type access string
+
+const (
+	// A transaction locks the file from its beginning, and its commit waits for the
+	// disk.
+	noting  access = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"
+	looking access = "?mode=ro&_pragma=busy_timeout(10000)"
+)
+
+// within runs one transaction on the ledger of dir. What it notes no other process
+// notes meanwhile.
+func within(ctx context.Context, dir string, how access, do func(*sql.Tx) error) (err error) {
+	path := filepath.Join(dir, File)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the ledger of test sets %s: %w", path, err)
+		}
+	}()
+	if err := prepare(path, how); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", dsn(path, how))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, tx, how); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	if err := do(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// prepare makes the folder, and refuses what opening would wait for.
+func prepare(path string, how access) error {
+	if how == noting {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file")
+	}
+	return nil
+}
+
+func dsn(path string, how access) string {
+	p := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" && !strings.HasPrefix(p, "/") {
+		p = "/" + p // file:///C:/test_sets.db
+	}
+	return "file:" + (&url.URL{Path: p}).EscapedPath() + string(how)
+}
+
+func migrate(ctx context.Context, tx *sql.Tx, how access) error {
+	var found int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+		return err
+	}
+	switch {
+	case found > version:
+		return fmt.Errorf("it has format %d, and this program knows formats up to %d: use a newer one", found, version)
+	case found == version:
+		return nil
+	case how == looking:
+		return errors.New("it holds nothing: the program that made it was killed")
+	}
+	_, err := tx.ExecContext(ctx, schema)
+	return err
+}
+
+// note returns the number of an opening, which it writes unless it is there.
+func note(ctx context.Context, tx *sql.Tx, o Opening, tasks int, keys []Key) (seq int64, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT seq FROM openings WHERE run_id = ? AND number = ?", o.RunID, o.Number).Scan(&seq)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return seq, err
+	}
+	done, err := tx.ExecContext(ctx, "INSERT INTO openings (run_id, number, run, command, tasks, at) VALUES (?, ?, ?, ?, ?, ?)",
+		o.RunID, o.Number, o.Run, o.Command, tasks, o.At.UTC().Format(time.RFC3339))
+	if err != nil {
+		return 0, err
+	}
+	if seq, err = done.LastInsertId(); err != nil {
+		return 0, err
+	}
+	return seq, insert(ctx, tx, fmt.Sprintf("INSERT INTO questions (key, opening) VALUES (?, %d)", seq), keys)
+}
+
+// insert runs a statement for each key.
+func insert(ctx context.Context, tx *sql.Tx, statement string, keys []Key) (err error) {
+	st, err := tx.PrepareContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	for _, k := range keys {
+		if _, err := st.ExecContext(ctx, k[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func openings(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []Opening, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	for rows.Next() {
+		var (
+			o   Opening
+			at  string
+			seq int64
+		)
+		if err := rows.Scan(&o.RunID, &o.Number, &o.Run, &o.Command, &at, &seq); err != nil {
+			return nil, err
+		}
+		if o.At, err = time.Parse(time.RFC3339, at); err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, rows.Err()
+}
