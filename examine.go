@@ -114,6 +114,9 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 	e.worker(ctx, s)
 	for _, role := range s.examined() {
 		e.model(ctx, s, role)
+	}
+	e.try(ctx, s)
+	for _, role := range s.examined() {
 		if b := s.models[role]; b.Close != nil {
 			if err := b.Close(); err != nil {
 				e.add("model "+role, "", err, "")

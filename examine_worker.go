@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/config"
-	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
@@ -51,7 +49,7 @@ func ExamineAgents(ctx context.Context, opts ...Option) Examination {
 // worker examines what carries out tasks and checks other than a model.
 func (e *Examination) worker(ctx context.Context, s *setup) {
 	if len(s.cfg.Env.Command) > 0 && s.env == nil {
-		e.Rows = append(e.Rows, s.starts(ctx))
+		e.environment(s)
 	}
 	if s.cfg.Agent.Name != "" {
 		info, err := s.detect(ctx, s.cfg.Agent)
@@ -178,47 +176,12 @@ func joined(parts ...string) string {
 	return strings.Join(there, "; ")
 }
 
-// startTime is how long the program of an environment has to show that it does
-// not end before there is a task for it.
-const startTime = 2 * time.Second
-
-// starts runs the program of the environment as the first task of a run would,
-// without a task. One that ends or writes before there is one fails a run too;
-// what it does at the end of its input, which no run begins with, is no more than
-// to be known.
-func (s *setup) starts(ctx context.Context) Finding {
-	f := Finding{Name: "environment"}
-	name := strings.Join(s.cfg.Env.Command, " ")
-	parting, err := s.probeEnvironment(ctx)
-	var fault *env.Error
-	switch {
-	case errors.As(err, &fault) && fault.Kind == env.Died:
-		err = fmt.Errorf("%s ended before it had a task (%w): %s", name, cmp.Or(fault.Err, error(fault)), lastLine(fault.Stderr))
-	case errors.As(err, &fault) && fault.Kind == env.Rubbish:
-		err = fmt.Errorf("%s: %s", name, fault.Detail)
-	case err == nil:
-		f.OK, f.Detail = true, name+" starts"
-		if parting != "" {
-			f.Warning = true
-			f.Detail += "; without a task it ends with " + parting
-		}
-		return f
-	}
-	f.err = &inputError{err}
-	f.Detail, f.Mend = err.Error(), "check env.command; it is started in the folder of the config, and reads one JSON line a task"
-	return f
-}
-
-func (s *setup) probeEnvironment(ctx context.Context) (parting string, err error) {
+// environment examines what an environment is started with. Whether it carries out tasks
+// the trial shows.
+func (e *Examination) environment(s *setup) {
 	p, _, err := s.environment()
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = p.Close()
 	}
-	parting, err = p.Probe(ctx, startTime)
-	return parting, errors.Join(err, p.Close())
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return cmp.Or(strings.TrimSpace(lines[len(lines)-1]), "it said nothing")
+	e.add("environment", strings.Join(s.cfg.Env.Command, " "), err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
 }

@@ -65,9 +65,11 @@ type firstScores struct {
 	telling    []trajectory.Outcome // those that a sign rests on; nil: any
 }
 
-func (s *setup) look(out []trajectory.Outcome) *firstScores {
+func (s *setup) look(out []trajectory.Outcome) *firstScores { return s.lookAt(s.data.Selection, out) }
+
+func (s *setup) lookAt(tasks []task.Task, out []trajectory.Outcome) *firstScores {
 	l := &firstScores{setup: s, projection: s.trainOptions().Projection, tasks: map[string]task.Task{}}
-	for _, t := range s.data.Selection {
+	for _, t := range tasks {
 		l.tasks[t.ID] = t
 	}
 	for _, o := range out {

@@ -23,9 +23,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "doctor CONFIG_OR_DIR | --agents",
-		Short: "Check that a config can run, with one real call per role",
+		Short: "Check that a config can run, with real calls",
 		Long: `Check all that a run needs: the config, the skill, the tasks and the run folder;
-the program of an environment, which is started; the agent, its version and whether
+the program of an environment; the agent, its version and whether
 programs can be confined here; and the models, with one small call per role, or to
 each of its endpoints, and what they cost. A coding agent works once, confined as in
 a run, for a scripted model that is part of this program and costs nothing: it must
@@ -33,6 +33,10 @@ load a skill, run a command, write a file and count its tokens rightly. What it 
 shown is kept in your cache folder until agent, model, config or this program change;
 --fresh shows it again. Somebody who answers by hand is not asked. Each row that fails says
 how to mend it, and the first of them decides the exit code.
+
+Three tasks that training may look at, none of the test split, are put through prompt,
+model or environment, extraction and checks, and shown with what was asked, replied,
+taken from the reply and scored: is that what you meant? None is put to an agent.
 
 With --noise: instead of that, every selection task is asked twice with the same
 skill. That tells how much scores change by chance, what difference a gate can see,

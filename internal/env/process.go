@@ -157,6 +157,10 @@ func (p *process) ask(ctx context.Context, request []byte) ([]byte, error) {
 	return answer, err
 }
 
+func unasked(l line) *Error {
+	return &Error{Kind: Rubbish, Detail: fmt.Sprintf("it wrote %s without being asked: one line for each task is allowed", excerpt(l.text))}
+}
+
 func (p *process) exchange(ctx context.Context, request []byte) ([]byte, error) {
 	_, writeErr := p.stdin.Write(request)
 	if writeErr != nil {
@@ -253,21 +257,20 @@ func (p *process) kill() {
 }
 
 // dismiss ends the input of an idle process and gives it a moment to end.
-// killed reports that it took longer.
-func (p *process) dismiss() (killed bool) {
+func (p *process) dismiss() {
 	p.stdin.Close() // if it fails, the deadline below ends the process
 	timer := time.AfterFunc(grace, p.kill)
-	defer func() { killed = !timer.Stop() }()
+	defer timer.Stop()
 	for {
 		select {
 		case _, ok := <-p.lines: // parting words
 			if !ok {
 				<-p.done
-				return false
+				return
 			}
 		case <-p.done:
 			p.kill()
-			return false
+			return
 		}
 	}
 }
