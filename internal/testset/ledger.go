@@ -12,11 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +70,7 @@ func Claim(ctx context.Context, dir string, o Opening, sets ...[]task.Task) (bef
 		n += len(tasks)
 	}
 	err = within(ctx, dir, noting, func(tx *sql.Tx) error {
-		seq, err := note(ctx, tx, o, n, slices.Collect(maps.Keys(keys)))
+		seq, err := note(ctx, tx, o, n, sorted(keys))
 		if err != nil {
 			return err
 		}
