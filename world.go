@@ -221,7 +221,7 @@ func (s *setup) environment() (*env.Env, []string, error) {
 	}
 	p, err := env.New(env.Options{
 		Command: s.cfg.Env.Command, Dir: s.loaded.Dir, Environ: environ, Slots: s.cfg.Limits.Concurrency,
-		Timeout: s.cfg.Env.Timeout.Std(), Extras: s.cfg.Extras,
+		Timeout: s.cfg.Env.Timeout.Std(), Protocol: s.cfg.Env.Protocol, Extras: s.cfg.Extras,
 	})
 	if err != nil {
 		return nil, nil, &inputError{fmt.Errorf("env.command: %w", err)}
@@ -236,7 +236,7 @@ func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
 		return nil, err
 	}
 	e.Record, e.RunSeed, e.Context = w.caller, w.setup.cfg.Train.Seed, outcomeContext
-	e.Patience = w.setup.cfg.Limits.Patience.Std()
+	e.Patience, e.RawGold = w.setup.cfg.Limits.Patience.Std(), w.setup.rawGold()
 	return e, nil
 }
 
