@@ -309,6 +309,7 @@ func (w *world) usage() event.Progress {
 
 // account fills in what the run used, over all its sessions.
 func (w *world) account(s *Summary) {
+	_ = w.caller.Settle() // a record that cannot be written has ended the run, or will be told when it is closed
 	stats := w.caller.Stats()
 	sum := stats.Sum
 	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited}

@@ -83,6 +83,7 @@ func (e *TaskLimitError) Unwrap() error { return e.Err }
 // request for good, or gave nothing but failures for longer than the patience.
 // It ends the run; what was recorded is safe.
 type StoppedError struct {
+	Useless  string // what it does instead of answering, where that needs no patience; "" = see the others
 	Endpoint string
 	Model    string        // "" when it is no model that fails
 	Key      string        // the call that found out
@@ -94,6 +95,9 @@ type StoppedError struct {
 }
 
 func (e *StoppedError) Error() string {
+	if e.Useless != "" {
+		return fmt.Sprintf("%s %s, last: %v", e.Endpoint, e.Useless, e.Err)
+	}
 	if e.Wait > 0 {
 		return e.asksToWait()
 	}

@@ -55,6 +55,7 @@ type Env struct {
 	Hide    *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
 
 	failing failing
+	broken  broken
 }
 
 // Run carries out one episode. See Episode.
@@ -93,7 +94,11 @@ func (e *Env) own(t task.Task) ([]byte, error) {
 func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill) ([]byte, error) {
 	e.failing.begin()
 	raw, err := e.seated(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
-		did, err := e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
+		var did answered
+		err := e.watched(ctx, t.ID, func() (err error) {
+			did, err = e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
+			return err
+		})
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}
