@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -245,7 +248,31 @@ func (w *world) deps() train.Deps {
 	return train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
 		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits),
-		Look: s.seedLook(w.run, w.events),
+		Look: s.seedLook(w.run, w.events), Optimizer: s.changeable("models.optimizer."),
+		// A replay gives what was recorded, to its end.
+		Fruitless: w.run.Manifest.Rules >= run.FruitlessRule && s.replay == nil,
+	}
+}
+
+// changeable stands for the settings under a prefix that may change between sessions.
+func (s *setup) changeable(prefix string) string {
+	settings := s.settings()
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(key, prefix) {
+			fmt.Fprintf(&b, "%q=%q\n", key, settings[key])
+		}
+	}
+	return digest([]byte(b.String()))
+}
+
+// lost tells of a reply that could not be used, and returns what of it stages may pass
+// on, without what looks like a secret.
+func (w *world) lost(key string, lost *caller.LostError) error {
+	mask := func(text string) string { return w.setup.loaded.Redactor().Text(w.hide.Text(text)) }
+	w.events(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, lost)})
+	return &optimize.LostError{
+		Key: key, Replies: lost.Replies, Reason: mask(lost.Err.Error()), Text: excerpt(mask(lost.Text)), Inherited: lost.Inherited,
 	}
 }
 
@@ -260,9 +287,9 @@ func (w *world) ask(prefix string) optimize.Ask {
 			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
 			Reask:    caller.Reask{Same: 8, WithError: 1},
 		})
-		if errors.Is(err, caller.ErrLost) {
-			w.events(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, err)})
-			return "", optimize.ErrLost
+		var lost *caller.LostError
+		if errors.As(err, &lost) {
+			return "", w.lost(key, lost)
 		}
 		p := w.usage()
 		p.Stage = q.Stage

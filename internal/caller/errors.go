@@ -23,8 +23,11 @@ var (
 // all re-asks. The stage goes on with its fallback.
 type LostError struct {
 	Key     string
-	Replies int   // how many were refused
-	Err     error // why the last one was
+	Replies int    // how many were refused
+	Err     error  // why the last one was
+	Text    string // of the last one, "" if there was none
+
+	Inherited bool // all of them were taken over from another run, or a cache
 }
 
 func (e *LostError) Error() string {

@@ -55,10 +55,17 @@ type Manifest struct {
 	Simulated bool              `json:"simulated"` // a model of the run is a simulation
 	ForkedOf  string            `json:"forked_of,omitempty"`
 
+	// Rules is the number of the last rule that may end the run and that the program knew
+	// which began it: a rule that came later does not hold for the run. See the constants.
+	Rules int `json:"rules,omitempty"`
+
 	// Operational are the settings of the last session that may change between
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`
 }
+
+// FruitlessRule ends runs whose analysts give nothing that can be used.
+const FruitlessRule = 1
 
 // Run is an open run directory. One process has it open at a time.
 type Run struct {
@@ -290,7 +297,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational,
+		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: FruitlessRule,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

@@ -119,6 +119,12 @@ type Deps struct {
 	// Look looks at the outcomes of the seed skill before anything rests on them; an
 	// error ends the run there. Nil: nobody does.
 	Look func([]trajectory.Outcome) error
+	// Fruitless ends a run whose analysts give nothing that can be used for several
+	// steps in a row, with a *FruitlessError. Runs that older builds began go on as
+	// they did: false.
+	Fruitless bool
+	// Optimizer stands for what may change of the optimizer from session to session.
+	Optimizer string
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
 	// Pace is told of each part of the run before it begins; an error ends the run
