@@ -78,6 +78,7 @@ func kindOf(err error) ErrorKind {
 		key      *wire.MissingKeyError
 		input    *inputError
 		length   *lengthError
+		barren   *train.FruitlessError
 		probe    *probeError
 		late     *timeError
 		file     *fs.PathError
@@ -101,7 +102,7 @@ func kindOf(err error) ErrorKind {
 	case errors.As(err, &tasks), errors.As(err, &identity), errors.As(err, &diverged), errors.As(err, &damaged),
 		errors.As(err, &missing), errors.As(err, &fork), errors.As(err, &replay), errors.As(err, &key), errors.As(err, &tools), config.IsInput(err):
 		return BadInput
-	case errors.As(err, &stopped), errors.As(err, &nothing), errors.As(err, &lost), errors.As(err, &length), errors.As(err, &probe):
+	case errors.As(err, &stopped), errors.As(err, &nothing), errors.As(err, &lost), errors.As(err, &length), errors.As(err, &barren), errors.As(err, &probe):
 		return Unmeasurable
 	case errors.As(err, &ended), errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled):
 		return Stopped

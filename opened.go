@@ -35,7 +35,7 @@ type reads struct {
 // reads returns nil for a run that notes nothing: one that an older program began, and
 // a replay, which shows what another run has shown.
 func (w *world) reads(sets ...[]task.Task) *reads {
-	if !w.run.Manifest.TestLedger || w.setup.replay != nil || len(slices.Concat(sets...)) == 0 {
+	if w.run.Manifest.Rules < run.LedgerRule || w.setup.replay != nil || len(slices.Concat(sets...)) == 0 {
 		return nil
 	}
 	return &reads{setup: w.setup, run: w.run, sets: sets, warn: func(text string) { w.events(event.Warning{Text: text}) }}
@@ -259,10 +259,10 @@ var scoredBy = [...]string{"agent.", "env.", "extras", "gate.metric", "gate.mixe
 // the manifest has it, so that a later program names it alike. It is "" for a run that
 // an older program began.
 func (s *setup) measure(r *run.Run) (string, error) {
-	if !r.Manifest.TestLedger {
+	if r.Manifest.Rules < run.LedgerRule {
 		return "", nil
 	}
-	tasks, err := digestTasks(s.data.Test)
+	tasks, err := digestTasks(s.data.Test, s.rawGold())
 	if err != nil {
 		return "", err
 	}

@@ -138,10 +138,24 @@ func (l *firstScores) nothing(o trajectory.Outcome) bool {
 
 // blame names what scores replies.
 func (l *firstScores) blame() string {
-	if l.setup.ownEnv() {
+	switch {
+	case l.setup.rawGold():
+		return "the environment compares with something else than gold as it stands in the task"
+	case l.setup.listedGold():
+		return "the environment compares with something else; " + listed
+	case l.setup.ownEnv():
 		return "the environment compares with something else; gold comes to it as a list of accepted answers"
 	}
 	return "tasks.extract takes another part of the reply, or tasks.checks ask for something else"
+}
+
+// listed says what a program compares with that takes gold for one text.
+const listed = "gold comes to it as a list of accepted answers, and with env.protocol: 2 as it stands in the task"
+
+// listedGold reports whether a program is handed gold as a list whatever stands in the
+// task.
+func (s *setup) listedGold() bool {
+	return s.env == nil && len(s.cfg.Env.Command) > 0 && !s.rawGold()
 }
 
 // scoredElsewhere reports whether a task is scored by more than the words of its answer.
@@ -175,7 +189,11 @@ func (l *firstScores) doubt() string {
 		return ""
 	}
 	if !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return !l.nothing(o) }) {
-		return fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
+		text := fmt.Sprintf("each of %d replies of the seed skill scores 0. Training goes on: a skill can begin there. If a reply below is right, the scoring is wrong", len(l.measured))
+		if l.setup.listedGold() {
+			text += "; if env.command compares with gold, " + listed
+		}
+		return text
 	}
 	answer := l.measured[0].Answer
 	if answer != "" && !slices.ContainsFunc(l.measured, func(o trajectory.Outcome) bool { return o.Answer != answer }) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
@@ -226,20 +227,30 @@ func (s *setup) loadTasks(ctx context.Context) (err error) {
 	if s.counting && s.tasks == nil {
 		return nil // a survey keeps less than the identity of a run is made of
 	}
-	s.contents["tasks.path"], err = digestTasks(s.set.Tasks())
+	s.contents["tasks.path"], err = digestTasks(s.set.Tasks(), s.rawGold())
 	return err
 }
 
+// rawGold reports whether gold is handed over as it stands in a task, which is then a
+// part of what is measured.
+func (s *setup) rawGold() bool {
+	return s.env == nil && len(s.cfg.Env.Command) > 0 && s.cfg.Env.Protocol >= env.AsItStands
+}
+
 // digestTasks sums up the JSON of a list of tasks, of which only one at a time is in
-// memory.
-func digestTasks(tasks []task.Task) (string, error) {
+// memory. raw adds how their gold stands in the file.
+func digestTasks(tasks []task.Task, raw bool) (string, error) {
 	if len(tasks) == 0 {
 		return digest([]byte("null")), nil // as the JSON of no tasks was
 	}
 	h := sha256.New()
 	between := []byte("[")
 	for _, t := range tasks {
-		text, err := json.Marshal(t)
+		var what any = t
+		if raw {
+			what = env.Seen(t)
+		}
+		text, err := json.Marshal(what)
 		if err != nil {
 			return "", fmt.Errorf("digest tasks: %w", err)
 		}

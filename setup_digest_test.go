@@ -29,7 +29,7 @@ func TestDigestOfTasks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := digestTasks(tasks)
+		got, err := digestTasks(tasks, false)
 		if want := digest(whole); err != nil || got != want {
 			t.Fatalf("got %s, %v, want %s", got, err, want)
 		}
@@ -39,7 +39,7 @@ func TestDigestOfTasks(t *testing.T) {
 // TestDigestIsThatOfOlderBuilds: the sum itself, as it was recorded.
 func TestDigestIsThatOfOlderBuilds(t *testing.T) {
 	t.Parallel()
-	got, err := digestTasks([]task.Task{{ID: "a", Prompt: "p", Gold: []string{"g"}}})
+	got, err := digestTasks([]task.Task{{ID: "a", Prompt: "p", Gold: []string{"g"}}}, false)
 	if want := "0c4ec2d36f6a4b7b"; err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}

@@ -271,13 +271,26 @@ func (w *world) cause(ctx context.Context, err error) error {
 	case errors.As(err, &budget):
 		return budget
 	case errors.As(err, &stopped):
-		return stopped
+		return w.helped(stopped)
 	case errors.As(err, &waiting):
 		return w.waiting(waiting)
 	case errors.Is(err, caller.ErrStopping), errors.Is(err, context.Canceled), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 		return &stopError{err}
 	}
-	return err
+	return w.helped(err)
+}
+
+// helped adds to the error of an environment that measures nothing what shows why.
+func (w *world) helped(err error) error {
+	var (
+		stopped *caller.StoppedError
+		nothing *train.NothingMeasuredError
+	)
+	own := w.setup.env == nil && len(w.setup.cfg.Env.Command) > 0
+	if !own || !errors.As(err, &nothing) && !(errors.As(err, &stopped) && stopped.Model == "") {
+		return err
+	}
+	return fmt.Errorf("%w\nmend what it says; `skillopt doctor` starts env.command alone, without a task", err)
 }
 
 // stopError says that the user, or the program around, ended the run.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -221,7 +224,7 @@ func (s *setup) environment() (*env.Env, []string, error) {
 	}
 	p, err := env.New(env.Options{
 		Command: s.cfg.Env.Command, Dir: s.loaded.Dir, Environ: environ, Slots: s.cfg.Limits.Concurrency,
-		Timeout: s.cfg.Env.Timeout.Std(), Extras: s.cfg.Extras,
+		Timeout: s.cfg.Env.Timeout.Std(), Protocol: s.cfg.Env.Protocol, Extras: s.cfg.Extras,
 	})
 	if err != nil {
 		return nil, nil, &inputError{fmt.Errorf("env.command: %w", err)}
@@ -236,7 +239,7 @@ func (w *world) bind(e *rollout.Env) (rollout.Episode, error) {
 		return nil, err
 	}
 	e.Record, e.RunSeed, e.Context = w.caller, w.setup.cfg.Train.Seed, outcomeContext
-	e.Patience = w.setup.cfg.Limits.Patience.Std()
+	e.Patience, e.RawGold = w.setup.cfg.Limits.Patience.Std(), w.setup.rawGold()
 	return e, nil
 }
 
@@ -249,12 +252,36 @@ func (w *world) deps() (train.Deps, error) {
 	d := train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
 		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits),
-		Look: s.seedLook(w.run, w.events), Measure: measure,
+		Look: s.seedLook(w.run, w.events), Measure: measure, Optimizer: s.changeable("models.optimizer."),
+		// A replay gives what was recorded, to its end.
+		Fruitless: w.run.Manifest.Rules >= run.FruitlessRule && s.replay == nil,
 	}
 	if reads := w.reads(s.data.Test); reads != nil {
 		d.Before = reads.note
 	}
 	return d, nil
+}
+
+// changeable stands for the settings under a prefix that may change between sessions.
+func (s *setup) changeable(prefix string) string {
+	settings := s.settings()
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(key, prefix) {
+			fmt.Fprintf(&b, "%q=%q\n", key, settings[key])
+		}
+	}
+	return digest([]byte(b.String()))
+}
+
+// lost tells of a reply that could not be used, and returns what of it stages may pass
+// on, without what looks like a secret.
+func (w *world) lost(key string, lost *caller.LostError) error {
+	mask := func(text string) string { return w.setup.loaded.Redactor().Text(w.hide.Text(text)) }
+	w.events(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, lost)})
+	return &optimize.LostError{
+		Key: key, Replies: lost.Replies, Reason: mask(lost.Err.Error()), Text: excerpt(mask(lost.Text)), Inherited: lost.Inherited,
+	}
 }
 
 // ask returns the optimizer under a prefix of keys.
@@ -268,9 +295,9 @@ func (w *world) ask(prefix string) optimize.Ask {
 			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
 			Reask:    caller.Reask{Same: 8, WithError: 1},
 		})
-		if errors.Is(err, caller.ErrLost) {
-			w.events(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, err)})
-			return "", optimize.ErrLost
+		var lost *caller.LostError
+		if errors.As(err, &lost) {
+			return "", w.lost(key, lost)
 		}
 		p := w.usage()
 		p.Stage = q.Stage
@@ -317,6 +344,7 @@ func (w *world) usage() event.Progress {
 
 // account fills in what the run used, over all its sessions.
 func (w *world) account(s *Summary) {
+	_ = w.caller.Settle() // a record that cannot be written has ended the run, or will be told when it is closed
 	stats := w.caller.Stats()
 	sum := stats.Sum
 	s.Calls = CallSummary{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited}

@@ -43,7 +43,7 @@ func decode(it Item, origin string) (Task, error) {
 		f.text(&t.Type, "type", "task_type"),
 		f.text(&t.Prompt, "prompt"),
 		f.text(&t.Hidden, "hidden"),
-		f.gold(&t.Gold),
+		f.gold(&t),
 		f.checks(&t.Checks),
 		f.split(&t.Split),
 		f.review(&t.Unreviewed),
@@ -151,12 +151,38 @@ func scalar(v any) (string, bool) {
 }
 
 // gold reads the accepted answers: one, or a list of them. An object is
-// accepted as its compact JSON, for checks that compare JSON.
-func (f fields) gold(to *[]string) error {
-	name, v, err := f.take("gold", "answer", "answers")
-	if err != nil || name == "" {
+// accepted as its compact JSON, for checks that compare JSON. How they stand there is
+// kept where the answers alone do not say it: long files have little room for both.
+func (f fields) gold(t *Task) error {
+	names := []string{"gold", "answer", "answers"}
+	empty := slices.ContainsFunc(names, func(n string) bool { return f[n] == "" })
+	name, v, err := f.take(names...)
+	if err != nil {
 		return err
 	}
+	if name == "" {
+		if empty {
+			t.RawGold = json.RawMessage(`""`)
+		}
+		return nil
+	}
+	if err := goldTexts(&t.Gold, name, v); err != nil {
+		return err
+	}
+	if _, text := v.(string); text {
+		return nil // most are, in long files
+	}
+	raw, err := compact(v)
+	if err != nil {
+		return fmt.Errorf("field %q: %w", name, err)
+	}
+	if raw != string(plainGold(t.Gold)) {
+		t.RawGold = json.RawMessage(raw)
+	}
+	return nil
+}
+
+func goldTexts(to *[]string, name string, v any) error {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
@@ -181,6 +207,23 @@ func goldText(v any) (string, error) {
 		return compact(v)
 	}
 	return "", fmt.Errorf("a string, number, bool or object expected, found %s", kind(v))
+}
+
+// plainGold is how answers stand in a file where nothing else is said of them.
+func plainGold(gold []string) json.RawMessage {
+	var v any // null
+	switch len(gold) {
+	case 0:
+	case 1:
+		v = gold[0]
+	default:
+		v = gold
+	}
+	text, err := compact(v)
+	if err != nil {
+		panic("task: encode texts: " + err.Error()) // text has no values that JSON has not
+	}
+	return json.RawMessage(text)
 }
 
 func compact(v any) (string, error) {

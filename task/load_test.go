@@ -98,7 +98,7 @@ tasks:
 				t.Errorf("%s: %s", name, msg)
 				continue
 			}
-			if diff := cmp.Diff(want, s.Tasks(), cmpopts.IgnoreFields(task.Task{}, "Origin")); diff != "" {
+			if diff := cmp.Diff(want, s.Tasks(), cmpopts.IgnoreFields(task.Task{}, "Origin", "RawGold")); diff != "" {
 				t.Errorf("%s:\n%s", name, diff)
 			}
 		}
@@ -130,6 +130,57 @@ func TestTables(t *testing.T) {
 	}
 	if _, msg := load(t, "t.csv", "prompt;gold\na;b\n", task.Rules{}); msg != "" {
 		t.Error(msg)
+	}
+}
+
+// Gold keeps its form beside the accepted answers, whatever the file and the name of the
+// field; what is JSON of a task, and so its digest, does not know of it.
+func TestGoldAsItStands(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, content, want string }{
+		{"t.jsonl", `{"gold":"x"}`, `"x"`},
+		{"t.jsonl", `{"answer":42}`, `42`},
+		{"t.jsonl", `{"answers":1.50}`, `1.50`},
+		{"t.jsonl", `{"gold":true}`, `true`},
+		{"t.jsonl", `{"gold":["x"]}`, `["x"]`},
+		{"t.jsonl", `{"gold":["x","y"]}`, `["x","y"]`},
+		{"t.jsonl", `{"gold":["x","x"]}`, `["x","x"]`},
+		{"t.jsonl", `{"gold":["1",1,true]}`, `["1",1,true]`},
+		{"t.jsonl", `{"gold":{"b":[1,null],"a":"<&>"}}`, `{"a":"<&>","b":[1,null]}`},
+		{"t.jsonl", `{"gold":[{"a":1}]}`, `[{"a":1}]`},
+		{"t.jsonl", `{"gold":[]}`, `[]`},
+		{"t.jsonl", `{"gold":""}`, `""`},
+		{"t.jsonl", `{"gold":"","answer":"x"}`, `"x"`},
+		{"t.jsonl", `{"gold":null}`, `null`},
+		{"t.jsonl", `{"gold":NaN}`, `null`},
+		{"t.jsonl", `{}`, `null`},
+		{"t.json", `[{"gold":["x"]}]`, `["x"]`},
+		{"t.yaml", `- {id: a, gold: 0x1F}`, `31`},
+		{"t.yaml", `- {id: a, gold: "31"}`, `"31"`},
+		{"t.yaml", `- {id: a, gold: [31]}`, `[31]`},
+		{"t.yaml", `- {id: a, gold: {k: v}}`, `{"k":"v"}`},
+		{"t.csv", "id,gold\na,42\n", `"42"`},
+		{"t.csv", "id,gold\na,\"[\"\"x\"\"]\"\n", `["x"]`},
+		{"t.csv", "id,gold\na,\n", `""`},
+	} {
+		s, msg := load(t, tt.name, tt.content, task.Rules{OwnScore: true})
+		if msg != "" {
+			t.Errorf("%s: %s", tt.content, msg)
+			continue
+		}
+		one := s.Tasks()[0]
+		if got := string(one.GoldJSON()); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.content, got, tt.want)
+		}
+		text, err := json.Marshal(one)
+		if err != nil || strings.Contains(strings.ToLower(string(text)), "raw") {
+			t.Errorf("%s: its JSON is %s, %v", tt.content, text, err)
+		}
+	}
+	for want, gold := range map[string][]string{"null": nil, `"a"`: {"a"}, `["a","b"]`: {"a", "b"}} {
+		if got := string(task.Task{Gold: gold}.GoldJSON()); got != want {
+			t.Errorf("made in code of %q: got %s, want %s", gold, got, want)
+		}
 	}
 }
 

@@ -32,6 +32,11 @@ type Task struct {
 	// part of what the task asks, so it changes neither id nor digest.
 	Unreviewed bool `json:"-"`
 
+	// RawGold is the field that Gold was read from as it stands in the file, where
+	// that is not what GoldJSON makes of Gold: a number, a list with one answer. It is
+	// no part of the task's JSON. Whoever changes Gold sets it to nil.
+	RawGold json.RawMessage `json:"-"`
+
 	// Where the task was read, for messages: "tasks.jsonl:12".
 	Origin string `json:"-"`
 }
@@ -64,6 +69,16 @@ func (t Task) Cluster(field string) string {
 		return fmt.Sprint(v)
 	}
 	return ""
+}
+
+// GoldJSON returns the accepted answers as they stand in the file: text, a number, true
+// or false, an object, a list of these, or null where there are none. Of a task that
+// was made in code one answer is text, several are a list.
+func (t Task) GoldJSON() json.RawMessage {
+	if t.RawGold != nil {
+		return t.RawGold
+	}
+	return plainGold(t.Gold)
 }
 
 // Fields returns what templates may show to the target: every field of Data,

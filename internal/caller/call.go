@@ -94,21 +94,24 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 		call.Reask.Same = 0
 	}
 	messages := call.Messages
+	inherited := true
 	for n := 0; ; n++ {
-		rep, err := c.attempt(ctx, r, &step{call: &call, attempt: n, messages: messages})
+		s := &step{call: &call, attempt: n, messages: messages}
+		rep, err := c.attempt(ctx, r, s)
 		if err != nil {
 			return model.Response{}, err
 		}
+		inherited = inherited && s.inherited
 		c.finish.add(r.name, rep.Finish)
 		if rep.Limit != "" {
-			return model.Response{}, c.limited(r, call.Key, rep)
+			return model.Response{}, c.limited(r, call.Key, rep, inherited)
 		}
 		reason := call.refuses(rep.Response)
 		if reason == nil {
 			return rep.Response, nil
 		}
 		if n >= call.Reask.Same+call.Reask.WithError {
-			return model.Response{}, call.exhausted(n+1, reason)
+			return model.Response{}, call.exhausted(&LostError{Key: call.Key, Replies: n + 1, Err: reason, Text: rep.Text, Inherited: inherited})
 		}
 		if n >= call.Reask.Same {
 			messages = withError(call.Messages, rep.Text, reason)
@@ -143,22 +146,22 @@ func (call *Call) refuses(resp model.Response) error {
 	return call.Accept(resp.Text)
 }
 
-func (call *Call) exhausted(replies int, reason error) error {
+func (call *Call) exhausted(lost *LostError) error {
 	if call.Role == model.Target {
-		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%s in a row could not be used, last: %w", plural.Of(replies, "reply", "replies"), reason)}
+		return &UnmeasuredError{Key: call.Key, Err: fmt.Errorf("%s in a row could not be used, last: %w", plural.Of(lost.Replies, "reply", "replies"), lost.Err)}
 	}
-	return &LostError{Key: call.Key, Replies: replies, Err: reason}
+	return lost
 }
 
 // limited is the error of a request that the provider refused for its content.
 // For the target that is an answer; no other model can be asked again with any
 // hope, so its reply is lost.
-func (c *Caller) limited(r *role, key string, rep reply) error {
+func (c *Caller) limited(r *role, key string, rep reply, inherited bool) error {
 	err := &model.Error{Code: rep.Limit, Endpoint: r.Endpoint, Err: errors.New(rep.Message)}
 	if r.name == model.Target {
 		return &TaskLimitError{Key: key, Code: rep.Limit, Err: err}
 	}
-	return &LostError{Key: key, Replies: 1, Err: err}
+	return &LostError{Key: key, Replies: 1, Err: err, Inherited: inherited}
 }
 
 // step is one attempt of a call: the unit that the record holds.
@@ -171,6 +174,8 @@ type step struct {
 	req    model.Request
 	input  journal.Input
 	digest journal.Digest
+
+	inherited bool // its reply was taken over from another run, or a cache
 }
 
 // stepKey is the key under which an attempt is recorded.
@@ -213,6 +218,7 @@ func (c *Caller) attempt(ctx context.Context, r *role, s *step) (reply, error) {
 	}
 	if rec != nil {
 		c.live.add(call.Stage, r.name, replayed)
+		s.inherited = rec.Code == journal.CodeInherited
 		return decodeReply(rec)
 	}
 	if s.attempt == 0 && c.opts.Reuse != ReuseNever && s.req.Deterministic() {
@@ -276,6 +282,7 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 
 // inherit makes a reply durable that another run paid for.
 func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply) error {
+	s.inherited = true
 	_, err := c.store(ctx, s, rep, journal.Record{
 		Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
 	})

@@ -91,7 +91,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	result, err := run(ctx, client)
 	if err := client.verdict(err); err != nil {
 		w.episode(time.Now(), journal.Spend{}, err)
-		return nil, err
+		return nil, c.failedEpisode(ctx, client, err)
 	}
 	spend, most := client.reported(result.Usage)
 	err = c.journal.Append(context.WithoutCancel(ctx), journal.Record{
@@ -106,6 +106,30 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	replies, cut := client.counted()
 	c.finish.addMany(r.name, replies, cut)
 	return result.Data, nil
+}
+
+// failedEpisode puts a try of an episode that measured nothing into the ledger, where
+// attempts of calls are, and returns why it did. What its own calls failed at is there
+// already, and a try that the run itself gave up has not failed.
+func (c *Caller) failedEpisode(ctx context.Context, e *episodeClient, err error) error {
+	var classed interface{ FaultClass() string }
+	class := "episode"
+	switch {
+	case ctx.Err() != nil || e.failure != nil:
+		return err
+	case errors.As(err, &classed):
+		class = classed.FaultClass()
+	case !errors.Is(err, ErrUnmeasured):
+		return err
+	}
+	cerr := c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+		Key: e.call.Key, Kind: journal.Fault, Attempt: e.try, Code: class,
+		Spend: journal.Spend{Stage: e.call.Stage, Role: e.role.name, Model: e.role.Model},
+	})
+	if cerr != nil {
+		return errors.Join(err, cerr)
+	}
+	return err
 }
 
 func (c *Caller) episodeInput(r *role, call EpisodeCall) (journal.Input, error) {

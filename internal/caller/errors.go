@@ -23,8 +23,11 @@ var (
 // all re-asks. The stage goes on with its fallback.
 type LostError struct {
 	Key     string
-	Replies int   // how many were refused
-	Err     error // why the last one was
+	Replies int    // how many were refused
+	Err     error  // why the last one was
+	Text    string // of the last one, "" if there was none
+
+	Inherited bool // all of them were taken over from another run, or a cache
 }
 
 func (e *LostError) Error() string {
@@ -83,6 +86,7 @@ func (e *TaskLimitError) Unwrap() error { return e.Err }
 // request for good, or gave nothing but failures for longer than the patience.
 // It ends the run; what was recorded is safe.
 type StoppedError struct {
+	Useless  string // what it does instead of answering, where that needs no patience; "" = see the others
 	Endpoint string
 	Model    string        // "" when it is no model that fails
 	Key      string        // the call that found out
@@ -94,6 +98,9 @@ type StoppedError struct {
 }
 
 func (e *StoppedError) Error() string {
+	if e.Useless != "" {
+		return fmt.Sprintf("%s %s, last: %v", e.Endpoint, e.Useless, e.Err)
+	}
 	if e.Wait > 0 {
 		return e.asksToWait()
 	}

@@ -60,6 +60,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 				continue
 			}
 			c.live.add(s.call.Stage, r.name, reused)
+			s.inherited = rec.Code == journal.CodeInherited
 			return decodeReply(&rec)
 		case first:
 			f.reply, f.err = c.ask(ctx, r, s)

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"context"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -39,6 +40,10 @@ type Stats struct {
 	Stages []StageStats // sorted by stage and role
 	Sum    StageStats
 }
+
+// Settle waits until what was charged is durable: of a run that ends at once the sums
+// would miss it. An error is that of all later writes.
+func (c *Caller) Settle() error { return c.journal.Append(context.Background()) }
 
 // Stats returns the sums of everything that is durable. A stage that was only
 // reused or replayed in this session stands in the record too, so every stage

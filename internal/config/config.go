@@ -49,8 +49,10 @@ type Tasks struct {
 // Env is a process that carries out tasks.
 type Env struct {
 	Command []string `key:"command" doc:"argv of a process that reads one JSON line a task and writes one JSON line an outcome; relative to the config file"`
-	Timeout Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
-	PassEnv []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
+	// Runs of programs that had no such key were all of protocol 1.
+	Protocol int      `key:"protocol" doc:"what the program of command is handed: 1 (gold is a list of texts, whatever stands in the task) or 2 (gold as it stands in the task: text, number, list, object or null)" min:"1" max:"2" older:"1"`
+	Timeout  Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
+	PassEnv  []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
 }
 
 // Agent is a coding agent that carries out tasks in a folder of their own.
@@ -65,7 +67,7 @@ type Agent struct {
 	Sandbox     string         `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
 	Read        []string       `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
 	Network     bool           `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
-	HostedTools []string       `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out" since:"later"`
+	HostedTools []string       `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out" older:"[]"`
 	PassEnv     []string       `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
 	Slots       int            `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
 	Keep        string         `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`

@@ -182,9 +182,12 @@ func TestLaterKeysCountWhenTheyAreSet(t *testing.T) {
 	if v, ok := c.Fingerprint(nil, nil)["agent.hosted_tools"]; ok {
 		t.Errorf("it is part of the identity as %s", v)
 	}
-	c.Agent.HostedTools = []string{"web_search"}
-	if got := c.Fingerprint(nil, nil)["agent.hosted_tools"]; got != `["web_search"]` {
-		t.Errorf("set, it counts as %q", got)
+	if v, ok := c.Fingerprint(nil, nil)["env.protocol"]; ok {
+		t.Errorf("protocol 1 is part of the identity as %s", v)
+	}
+	c.Agent.HostedTools, c.Env.Protocol = []string{"web_search"}, 2
+	if got := c.Fingerprint(nil, nil); got["agent.hosted_tools"] != `["web_search"]` || got["env.protocol"] != "2" {
+		t.Errorf("set, they count as %q and %q", got["agent.hosted_tools"], got["env.protocol"])
 	}
 }
 

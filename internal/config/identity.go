@@ -26,8 +26,8 @@ type Key struct {
 	Value string // JSON
 	Class Class
 	Doc   string
-	File  bool // the value is a path; its content counts, not its name
-	Later bool // runs without it are of the same identity as those where it is empty
+	File  bool   // the value is a path; its content counts, not its name
+	Older string // JSON of the value that runs had before there was the key; "" = it was always there
 }
 
 // Keys lists all leaves in the order of the struct.
@@ -50,7 +50,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 			leaves(v.Field(i), key, cl, out)
 			continue
 		}
-		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), File: tag.Get("path") != "", Later: tag.Get("since") != ""})
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), File: tag.Get("path") != "", Older: tag.Get("older")})
 	}
 }
 
@@ -88,14 +88,14 @@ func plain(v any) any {
 // Fingerprint returns the identity of a run as key -> value. contents replaces
 // the paths of files by what is in them (key -> digest). A value in which r finds
 // a secret is replaced by its digest. A key that older programs did not have counts
-// when it is set. r may be nil: nothing is secret.
+// where it says something else than what they did. r may be nil: nothing is secret.
 func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[string]string {
 	out, shown := map[string]string{}, c.Keys()
 	if r != nil {
 		shown = c.Redacted(r).Keys()
 	}
 	for i, k := range c.Keys() {
-		if k.Class == Operational || k.Later && k.Value == "[]" {
+		if k.Class == Operational || k.Older != "" && k.Value == k.Older {
 			continue
 		}
 		v := k.Value

@@ -38,6 +38,9 @@ type Options struct {
 	Timeout time.Duration
 	// Slots is the largest number of processes at a time, at least 1.
 	Slots int
+	// Protocol is the version that the program speaks: with 2 it gets gold as it stands
+	// in the task, with 1, or 0, as a list of texts.
+	Protocol int
 	// Extras are handed to the program with every task. Nil hands over none.
 	Extras map[string]any
 }
@@ -105,7 +108,7 @@ func (e *Env) Answer(ctx context.Context, t task.Task, s skill.Skill) (o traject
 		return trajectory.Outcome{}, false, err
 	}
 	defer release()
-	line, err := encodeRequest(ctx, t, s, e.options.Extras)
+	line, err := encodeRequest(ctx, t, s, e.options)
 	if err != nil {
 		return trajectory.Outcome{}, false, fmt.Errorf("environment: task %q: %w", t.ID, err)
 	}

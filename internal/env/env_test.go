@@ -390,7 +390,7 @@ func TestRequest(t *testing.T) {
 	if got := compactJSON(t, out.Answer); got != compactJSON(t, want) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	line, err := encodeRequest(t.Context(), task.Task{ID: "x"}, skill.Skill{}, nil)
+	line, err := encodeRequest(t.Context(), task.Task{ID: "x"}, skill.Skill{}, Options{Protocol: 1})
 	if err != nil || !strings.HasPrefix(string(line), `{"id":"x","type":"","prompt":"","gold":[],"hidden":"","data":{},"skill":"","seed":`) {
 		t.Errorf("got %s, %v", line, err)
 	}
@@ -402,6 +402,35 @@ func TestRequest(t *testing.T) {
 	}
 	if _, _, err := e.Answer(t.Context(), task.Task{ID: "x", Data: map[string]any{"f": func() {}}}, skill.Skill{}); err == nil {
 		t.Error("no error for data that is not JSON")
+	}
+}
+
+// Protocol 1 is what programs always got, to the byte; under 2 gold is what stands in the
+// task.
+func TestGoldByProtocol(t *testing.T) {
+	t.Parallel()
+	const rest = `,"hidden":"","data":{},"skill":"","seed":5}`
+	for name, tt := range map[string]struct {
+		task     task.Task
+		one, two string
+	}{
+		"none":    {task.Task{}, `[]`, `null`},
+		"text":    {task.Task{Gold: []string{"<x>"}}, `["<x>"]`, `"<x>"`},
+		"number":  {task.Task{Gold: []string{"42"}, RawGold: json.RawMessage("42")}, `["42"]`, `42`},
+		"one":     {task.Task{Gold: []string{"x"}, RawGold: json.RawMessage(`["x"]`)}, `["x"]`, `["x"]`},
+		"several": {task.Task{Gold: []string{"x", "y"}}, `["x","y"]`, `["x","y"]`},
+		"object":  {task.Task{Gold: []string{`{"a":1}`}, RawGold: json.RawMessage(`{"a":1}`)}, `["{\"a\":1}"]`, `{"a":1}`},
+	} {
+		for protocol, want := range []string{
+			`{"id":"i","type":"","prompt":"p","gold":` + tt.one + rest, `{"id":"i","type":"","prompt":"p","gold":` + tt.one + rest,
+			`{"protocol":2,"id":"i","type":"","prompt":"p","gold":` + tt.two + rest,
+		} {
+			tt.task.ID, tt.task.Prompt = "i", "p"
+			line, err := encodeRequest(task.WithSeed(t.Context(), 5), tt.task, skill.Skill{}, Options{Protocol: protocol})
+			if diff := cmp.Diff(want+"\n", string(line)); err != nil || diff != "" {
+				t.Errorf("%s, protocol %d: %v\n%s", name, protocol, err, diff)
+			}
+		}
 	}
 }
 

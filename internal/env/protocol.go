@@ -18,18 +18,34 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
+// AsItStands is the version of the protocol from which on gold is handed over as it
+// stands in the task. A program of an older one gets a list of texts, whatever stands
+// there, in the very bytes that it always got.
+const AsItStands = 2
+
 // request is the line that a process gets for a task. All of the task is in it:
 // the program is the user's own and may score by gold and hidden text.
 type request struct {
+	Protocol int `json:"protocol,omitempty"` // from AsItStands on
+
 	ID     string         `json:"id"`
 	Type   string         `json:"type"`
 	Prompt string         `json:"prompt"`
-	Gold   []string       `json:"gold"`
+	Gold   any            `json:"gold"`
 	Hidden string         `json:"hidden"`
 	Data   map[string]any `json:"data"`
 	Skill  string         `json:"skill"`
 	Seed   int64          `json:"seed"`
 	Extras map[string]any `json:"extras,omitempty"`
+}
+
+// Seen is a task whose JSON says how its gold stands in the file too, for what depends
+// on all that a program sees of it from AsItStands on.
+func Seen(t task.Task) any {
+	return struct {
+		task.Task
+		RawGold json.RawMessage `json:"raw_gold"`
+	}{t, t.GoldJSON()}
 }
 
 // seedOf is the seed of the rollout; without one it follows from the task's id.
@@ -42,13 +58,13 @@ func seedOf(ctx context.Context, id string) int64 {
 	return int64(h.Sum32() >> 1)
 }
 
-func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, extras map[string]any) ([]byte, error) {
+func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, o Options) ([]byte, error) {
 	r := request{
-		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: t.Gold, Hidden: t.Hidden,
-		Data: t.Data, Skill: s.Text(), Seed: seedOf(ctx, t.ID), Extras: extras,
+		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: append([]string{}, t.Gold...), Hidden: t.Hidden,
+		Data: t.Data, Skill: s.Text(), Seed: seedOf(ctx, t.ID), Extras: o.Extras,
 	}
-	if r.Gold == nil {
-		r.Gold = []string{}
+	if o.Protocol >= AsItStands {
+		r.Protocol, r.Gold = o.Protocol, t.GoldJSON()
 	}
 	if r.Data == nil {
 		r.Data = map[string]any{}

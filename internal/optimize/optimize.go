@@ -35,5 +35,19 @@ type Question struct {
 // ends the step.
 type Ask func(ctx context.Context, q Question) (string, error)
 
-// ErrLost says that a model gave no usable reply.
+// ErrLost says that a model gave no usable reply. It matches every *LostError.
 var ErrLost = errors.New("no usable reply")
+
+// LostError says which reply could not be used, and why. Its texts hold no secrets.
+type LostError struct {
+	Key       string // of the question
+	Replies   int    // how many were asked for
+	Reason    string // why the last one was refused
+	Text      string // its beginning, "" if there was none
+	Inherited bool   // all of them were taken over from another run
+}
+
+func (e *LostError) Error() string { return "no usable reply for " + e.Key + ": " + e.Reason }
+
+// Is matches ErrLost.
+func (e *LostError) Is(target error) bool { return target == ErrLost }

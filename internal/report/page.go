@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -210,60 +208,4 @@ func (r *Run) stepRows(columns []column) []stepRow {
 		out = append(out, row)
 	}
 	return out
-}
-
-// loss is something that was not measured, or not used.
-type loss struct{ Where, What, Why string }
-
-// losses lists what was lost and why, in the order of the run.
-func (r *Run) losses() []loss {
-	var out []loss
-	r.walk(func(s train.StepRecord, f Step) {
-		where := fmt.Sprintf("step %d", s.Step)
-		if s.Step == 0 {
-			where = "seed skill"
-		}
-		if len(s.Unmeasured) > 0 {
-			out = append(out, loss{where, "not measured: " + few(s.Unmeasured, 12), cmp.Or(whyMissing(f.Selection, s.Unmeasured), "the decision went on without")})
-		}
-		if s.LostReplies > 0 {
-			out = append(out, loss{where, plural.Of(s.LostReplies, "reply", "replies") + " of the optimizer", "no usable answer after all tries"})
-		}
-		if s.Retried {
-			out = append(out, loss{where, "its first try", "too little could be measured to decide"})
-		}
-	}, func(e train.EpochRecord, _ int) {
-		where := fmt.Sprintf("end of epoch %d", e.Epoch)
-		if len(e.Unmeasured) > 0 {
-			out = append(out, loss{where, "not measured: " + few(e.Unmeasured, 12), "the decision went on without"})
-		}
-		if len(e.Lost) > 0 {
-			out = append(out, loss{where, plural.Of(len(e.Lost), "reply", "replies") + " of the optimizer", "no usable answer after all tries"})
-		}
-	})
-	if f := r.History.Final; f != nil {
-		if len(f.Unmeasured) > 0 {
-			out = append(out, loss{"final skill", "not measured: " + few(f.Unmeasured, 12), "the decision went on without"})
-		}
-		if best := f.Test["best"]; best != nil && len(best.Unmeasured) > 0 {
-			out = append(out, loss{"test split", "not measured: " + few(best.Unmeasured, 12), "left out of every arm"})
-		}
-	}
-	if r.Summary != nil {
-		faults := r.Summary.Calls.Faults
-		for _, class := range slices.Sorted(maps.Keys(faults)) {
-			out = append(out, loss{"model calls", fmt.Sprintf("%s failed: %s", plural.Of(faults[class], "attempt", "attempts"), line(class, idLength)), "sent again; a failed attempt is never a score"})
-		}
-	}
-	return out
-}
-
-// whyMissing is the reason that the first of the items without a score has.
-func whyMissing(items []Item, ids []string) string {
-	for _, item := range items {
-		if !item.Status.Measured() && item.FailReason != "" && slices.Contains(ids, item.ID) {
-			return line(item.FailReason, reasonLength)
-		}
-	}
-	return ""
 }

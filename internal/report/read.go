@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -31,6 +32,8 @@ type Step struct {
 	Tried     []skill.Edit // of Reports, those that could be read as edits
 	Summary   []string     // of a rewrite: what was changed
 	Analyses  []provenance.Analysis
+	Trained   []Item   // outcomes of the batch, where some of it was not measured
+	Lost      []string // keys of the optimizer's questions without a usable reply, by stage
 }
 
 // Item is the outcome of one task. The scores mean nothing unless it was measured.
@@ -114,7 +117,7 @@ func (r *reader) steps() {
 	for i, s := range steps {
 		group.Go(func() error {
 			own := &reader{root: r.root, run: &Run{}}
-			r.run.Steps[i], problems[i] = own.step(s.Step), own.run.Problems
+			r.run.Steps[i], problems[i] = own.step(s), own.run.Problems
 			return nil
 		})
 	}
@@ -122,8 +125,8 @@ func (r *reader) steps() {
 	r.run.Problems = append(r.run.Problems, slices.Concat(problems...)...)
 }
 
-func (r *reader) step(number int) Step {
-	dir := fmt.Sprintf("steps/step_%04d/", number)
+func (r *reader) step(of train.StepRecord) Step {
+	dir := fmt.Sprintf("steps/step_%04d/", of.Step)
 	var s Step
 	s.Candidate, _ = r.text(dir + "candidate_skill.md")
 	r.optional(dir+"selection.json", &s.Selection)
@@ -138,14 +141,47 @@ func (r *reader) step(number int) Step {
 	}
 	var batches []struct {
 		Analyses []analysis `json:"analyses"`
+		Lost     []string   `json:"lost"`
 	}
 	r.optional(dir+"patches.json", &batches)
 	for _, b := range batches {
 		for _, a := range b.Analyses {
 			s.Analyses = append(s.Analyses, a.plain())
 		}
+		s.Lost = append(s.Lost, b.Lost...)
+	}
+	if len(of.Unmeasured) > 0 {
+		r.optional(dir+"rollout.json", &s.Trained)
+	}
+	if of.LostReplies > len(s.Lost) {
+		s.Lost = append(s.Lost, r.lost(dir, of)...)
 	}
 	return s
+}
+
+// lost returns the keys of questions without a usable reply after those to analysts. Of
+// several candidates each has its own; those of the one that was taken stand twice.
+func (r *reader) lost(dir string, of train.StepRecord) (keys []string) {
+	dirs := []string{dir}
+	if len(of.Candidates) > 0 {
+		dirs = nil
+	}
+	for _, c := range of.Candidates {
+		if len(c.Merged) == 0 {
+			dirs = append(dirs, fmt.Sprintf("%sp%d/", dir, c.Index))
+		}
+	}
+	for _, d := range dirs {
+		for _, name := range []string{"merged_patch.json", "edit_budget.json", "ranked_edits.json", "edit_apply_report.json", "appendix.json"} {
+			var stage struct {
+				Lost []string `json:"lost"`
+			}
+			if r.optional(d+name, &stage) {
+				keys = append(keys, stage.Lost...)
+			}
+		}
+	}
+	return keys
 }
 
 // applied pairs edits with their reports. Proposals that were no edits at all

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -47,15 +48,19 @@ type Env struct {
 	// end the run, with a *caller.StoppedError; 0 = for ever. Fewer failures than two
 	// a slot, or than 20, never do: a few tasks that hang are no proof.
 	Patience time.Duration
-	Context  []byte        // what an outcome depends on besides task and skill
-	Hide     *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
+	// RawGold says that the program is handed gold as it stands in a task, so that the
+	// outcome depends on it beside the task.
+	RawGold bool
+	Context []byte        // what an outcome depends on besides task and skill
+	Hide    *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
 
 	failing failing
+	broken  broken
 }
 
 // Run carries out one episode. See Episode.
 func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
-	own, err := json.Marshal(t)
+	own, err := e.own(t)
 	if err != nil {
 		return trajectory.Outcome{}, fmt.Errorf("encode task %s: %w", t.ID, err)
 	}
@@ -77,11 +82,23 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 	return did.Outcome, nil
 }
 
+// own is what the outcome of a task depends on besides the skill, as JSON.
+func (e *Env) own(t task.Task) ([]byte, error) {
+	if !e.RawGold {
+		return json.Marshal(t)
+	}
+	return json.Marshal(env.Seen(t))
+}
+
 // episode carries out a task once it has a slot, or takes it from the record.
 func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill) ([]byte, error) {
 	e.failing.begin()
 	raw, err := e.seated(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
-		did, err := e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
+		var did answered
+		err := e.watched(ctx, t.ID, func() (err error) {
+			did, err = e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
+			return err
+		})
 		if err != nil {
 			return caller.EpisodeResult{}, err
 		}

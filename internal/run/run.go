@@ -55,14 +55,20 @@ type Manifest struct {
 	Simulated bool              `json:"simulated"` // a model of the run is a simulation
 	ForkedOf  string            `json:"forked_of,omitempty"`
 
-	// TestLedger says that the run notes in the ledger of its folder when it reads a
-	// test set; runs of older programs do not, to their end.
-	TestLedger bool `json:"test_ledger,omitempty"`
+	// Rules is the number of the last rule of runs that the program knew which began it: a
+	// rule that came later does not hold for the run, to its end. See the constants.
+	Rules int `json:"rules,omitempty"`
 
 	// Operational are the settings of the last session that may change between
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`
 }
+
+// Rules of runs, in the order in which they came.
+const (
+	FruitlessRule = 1 // a run ends whose analysts give nothing that can be used
+	LedgerRule    = 2 // a run notes in the ledger of its folder when it reads a test set
+)
 
 // Run is an open run directory. One process has it open at a time.
 type Run struct {
@@ -294,7 +300,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, TestLedger: true,
+		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: LedgerRule,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

@@ -127,6 +127,12 @@ type Deps struct {
 	// Measure names all that scores of the test split depend on besides the skill: by
 	// another one it is another test. "": any.
 	Measure string
+	// Fruitless ends a run whose analysts give nothing that can be used for several
+	// steps in a row, with a *FruitlessError. Runs that older builds began go on as
+	// they did: false.
+	Fruitless bool
+	// Optimizer stands for what may change of the optimizer from session to session.
+	Optimizer string
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
 	// Pace is told of each part of the run before it begins; an error ends the run

@@ -36,6 +36,8 @@ type step struct {
 	replaced  int // settled tasks that made room for others
 	files     map[string]any
 
+	unusable *unusable // replies of analysts
+
 	label string   // of its candidate among several: ", candidate 2"
 	heat  *float64 // temperature of what it asks from aggregate on; nil: as configured
 }
@@ -60,7 +62,10 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errIndecisive) {
 		return err
 	}
-	return s.close()
+	if err := s.close(); err != nil {
+		return err
+	}
+	return s.learns(ctx)
 }
 
 func (s *step) key() string { return fmt.Sprintf("e%d/s%d", s.epoch, s.number) }
@@ -72,6 +77,7 @@ func (s *step) place(microbatch int) rollout.Place {
 
 func (s *step) reset() {
 	s.outcomes, s.reflected, s.replaced = nil, nil, 0
+	s.unusable = &unusable{}
 	s.record = StepRecord{Step: s.number, Epoch: s.epoch, StepInEpoch: s.inEpoch, Metric: string(s.Projection.Metric)}
 	s.files = map[string]any{}
 }
@@ -166,7 +172,7 @@ type reflectContext struct {
 
 func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
-		Ask: s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i)), Prompts: s.Prompts, Mode: s.mode,
+		Ask: s.heeds(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i))), Prompts: s.Prompts, Mode: s.mode,
 		Outcomes: outcomes, Skill: s.current.skill.Text(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
 		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, MetaSkill: s.metaSkill,
 	})

@@ -56,6 +56,7 @@ type trainer struct {
 	parts      int               // of the loop that are done
 	coming     *coming           // the part after the present one; nil: what it begins with is not certain before
 	ahead      begun
+	fruitless  fruitless
 	counts     struct{ accepted, rejected, skipped, lost int }
 }
 

@@ -1,0 +1,140 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+)
+
+// fruitlessSteps is after how many steps in a row, in each of which analysts were asked
+// and not one reply could be used, a run ends: it would go on to its end and learn
+// nothing.
+const fruitlessSteps = 3
+
+// A FruitlessError says that analysts gave nothing that can be used for several steps
+// in a row.
+type FruitlessError struct {
+	Steps []int // their numbers
+	Asked int   // questions, none of which got a reply that could be used
+	Reply optimize.LostError
+	File  string // of the run, where what was lost in the last step is listed
+}
+
+func (e *FruitlessError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the analysts gave no reply that can be used in %d steps running (%s): %d of %d were unusable\n",
+		len(e.Steps), listed(e.Steps), e.Asked, e.Asked)
+	fmt.Fprintf(&b, "one of the last, after %s: %s\n", plural.Of(e.Reply.Replies, "try", "tries"), e.Reply.Reason)
+	if e.Reply.Text != "" {
+		fmt.Fprintf(&b, "it begins: %q\n", e.Reply.Text)
+	}
+	fmt.Fprintf(&b, "it is recorded in run.db as %s; %s lists what was lost\n", e.Reply.Key, e.File)
+	b.WriteString("change what may change in a run, such as models.optimizer.base_url, and the same command goes on; " +
+		"or change models.optimizer.model, models.optimizer.structured_output (on) or models.optimizer.max_tokens (more, where replies are cut), or mend the server")
+	return b.String()
+}
+
+// ChangesIdentity says that most of what helps makes another run of it.
+func (e *FruitlessError) ChangesIdentity() bool { return true }
+
+// fruitless counts the steps in a row whose analysts said nothing that can be used. A
+// step that asked nobody, or was answered from another run's record, says nothing of
+// the optimizer: it neither counts nor ends the row.
+type fruitless struct {
+	steps []int
+	asked int
+}
+
+// unusable is what a step knows of the replies of its analysts that were lost.
+type unusable struct {
+	mu    sync.Mutex
+	first *optimize.LostError // by its key
+	own   bool                // one of them was asked for by this run
+}
+
+// heeds returns ask, which remembers the replies of analysts that were lost.
+func (s *step) heeds(ask optimize.Ask) optimize.Ask {
+	return func(ctx context.Context, q optimize.Question) (string, error) {
+		text, err := ask(ctx, q)
+		var lost *optimize.LostError
+		if errors.As(err, &lost) {
+			s.unusable.add(lost)
+		}
+		return text, err
+	}
+}
+
+func (u *unusable) add(lost *optimize.LostError) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.first == nil || lost.Key < u.first.Key {
+		u.first = lost
+	}
+	u.own = u.own || !lost.Inherited
+}
+
+// learns ends the run when its analysts have given nothing that can be used for too
+// long. It follows from the replies that are recorded, so that a resumed run ends where
+// it ended before; once what may change of the optimizer has changed, it goes on from
+// there, whatever comes later.
+func (s *step) learns(ctx context.Context) error {
+	asked, used := 0, 0
+	for _, r := range s.reflected {
+		asked, used = asked+r.Calls, used+len(r.Analyses)
+	}
+	f := &s.fruitless
+	switch {
+	case !s.Fruitless || asked == 0 || s.EndAfter != nil:
+		return nil
+	case used > 0:
+		*f = fruitless{}
+		return nil
+	case !s.unusable.own:
+		return nil
+	}
+	f.steps, f.asked = append(f.steps, s.number), f.asked+asked
+	if len(f.steps) < fruitlessSteps {
+		return nil
+	}
+	on, err := s.goesOn(ctx)
+	if err != nil {
+		return err
+	}
+	found := &FruitlessError{Steps: f.steps, Asked: f.asked, Reply: *s.unusable.first, File: fmt.Sprintf("steps/step_%04d/patches.json", s.number)}
+	*f = fruitless{}
+	if on {
+		return nil
+	}
+	return found
+}
+
+// stopped is the record of where a run ended for want of replies.
+type stopped struct {
+	Optimizer string `json:"optimizer"` // what may change of it, as it was then
+}
+
+// goesOn reports whether the run goes on though it ended here before: the optimizer is
+// another since, or was in some session after.
+func (s *step) goesOn(ctx context.Context) (bool, error) {
+	key := s.key() + "/fruitless"
+	now, err := json.Marshal(stopped{s.Optimizer})
+	if err != nil {
+		return false, fmt.Errorf("encode the optimizer: %w", err)
+	}
+	same := func() ([]byte, error) { return now, nil }
+	then, err := s.Record.Decision(ctx, key, same)
+	if err != nil {
+		return false, err
+	}
+	if _, passed := s.Record.Decided(key + "/passed"); passed || string(then) == string(now) {
+		return passed, nil
+	}
+	_, err = s.Record.Decision(ctx, key+"/passed", same)
+	return err == nil, err
+}
