@@ -97,7 +97,8 @@ func noEcho(t *testing.T, dir string, told []byte, keys ...string) {
 	t.Helper()
 	check := func(where string, text []byte) {
 		if found := echoesIn(text, keys...); len(found) > 0 {
-			t.Errorf("%s holds %v", where, found)
+			at := max(0, bytes.Index(text, []byte(keys[0][:10])))
+			t.Errorf("%s holds %d forms: %v: ...%q", where, len(found), found[:min(3, len(found))], text[max(0, at-60):min(len(text), at+30)])
 		}
 	}
 	files := 0

@@ -1,6 +1,9 @@
 package redact
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // minExact is the length in bytes from which Exact looks for a value. Shorter ones
 // are what people write in the place of a key that nobody asks for ("none",
@@ -30,6 +33,21 @@ func (e *Exact) Text(text string) string {
 		return text
 	}
 	return e.known.text(text)
+}
+
+// Tail returns the end of text without the values, at most n bytes. cut says that text
+// is itself the end of a longer one, and may begin within a value: as much is left out
+// at its beginning as can belong to one, at most up to a blank.
+func (e *Exact) Tail(text string, cut bool, n int) string {
+	if cut && !e.Empty() {
+		begin := text[:min(len(text), e.known.reach())]
+		if blank := strings.IndexAny(begin, " \t\r\n"); blank >= 0 {
+			begin = begin[:blank+1]
+		}
+		text = text[len(begin):]
+	}
+	text = e.Text(text)
+	return text[max(0, len(text)-n):]
 }
 
 // Ready returns how many bytes of the beginning of text can be handed over, without
