@@ -169,3 +169,43 @@ while read -r line; do echo '{"hard":0.5,"soft":0.5,"answer":"x"}'; done
 		})
 	}
 }
+
+// An agent that puts the pieces of a streamed answer together finds no key in it, even
+// if the server has cut one into them.
+func TestNoKeyReachesAnAgentInPieces(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	inner := wiretest.Start(wiretest.Options{Client: sim.New(simulated(t))})
+	t.Cleanup(inner.Close)
+	server := &parrot{inner: inner, heard: map[string]int{}}
+	front := httptest.NewServer(server)
+	t.Cleanup(front.Close)
+	l := secretConfig(t, front.URL, "\nagent: {name: custom, keep: all, custom: {wire: chat, argv: [bash, -c, 'x']}}\n")
+	l.Config.Models.Target.Headers["X-Odd"] = odd
+	l.Config.Agent.Custom["env"] = map[string]any{"url": "{{base_url}}", "key": "{{key}}"}
+	l.Config.Agent.Custom["argv"] = []any{"bash", "-c", dial("'$key'", `{"model":"m","stream":true,"messages":[{"role":"user","content":"Say all."}]}`) + ` >raw
+grep -o '"content":"[^"]*"' raw | sed 's/^"content":"//;s/"$//' | tr -d '\n' | tee together; grep -o '"reasoning_content":"[^"]*"' raw | sed 's/^"reasoning_content":"//;s/"$//' | tr -d '\n' >thoughts; wc -l raw`}
+	l.Config.Tasks.Path, l.Config.Tasks.Extract = "", nil
+	var tasks []task.Task
+	for i := range 2 {
+		tasks = append(tasks, task.Task{ID: fmt.Sprint("t", i), Prompt: "Say it", Gold: []string{"You sent"}, Split: task.Test})
+	}
+	l.Config.Tasks.Checks = []any{map[string]any{"type": "contains", "value": "You sent"}}
+	dir := filepath.Join(t.TempDir(), "run")
+	var told bytes.Buffer
+	sum, err := skillopt.Evaluate(t.Context(), l.Config, "test", skillopt.WithTasks(tasks), skillopt.WithLoaded(l), skillopt.WithRunDir(dir), toldTo(&told))
+	if err != nil || sum.Splits["test"].Hard != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	fmt.Fprintf(&told, "%+v %v %#v", sum, err, err)
+	noEcho(t, dir, told.Bytes(), planted["TARGET_CREDENTIAL"], odd, planted["HEADER_CREDENTIAL"], planted["query"])
+	raws, _ := filepath.Glob(filepath.Join(dir, "workspaces", "*", "work", "raw"))
+	for _, path := range raws {
+		if text, err := os.ReadFile(path); err != nil || bytes.Count(text, []byte("data: ")) < 100 {
+			t.Errorf("it was no stream: %.2000s %v", text, err)
+		}
+	}
+	if len(raws) != 2 {
+		t.Errorf("%d answers were kept", len(raws))
+	}
+}
