@@ -120,7 +120,7 @@ func (w *world) command(ctx context.Context, key string, t task.Task, ev rollout
 			return nil, context.Cause(ctx)
 		}
 		result, err := check.Carry(ctx, ev.Dir, c, func(ctx context.Context, c check.Command) (check.CommandResult, error) {
-			return w.setup.confined(ctx, step{task: t, dir: ev.Dir, run: w.run.Dir, command: c})
+			return w.setup.confined(ctx, step{task: t, dir: ev.Dir, run: w.run.Dir, command: c, hide: w.hide})
 		})
 		if err == nil {
 			err = c.Measured(result)

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -38,7 +39,9 @@ type Error struct {
 	Err    error
 }
 
-func (e *Error) Error() string { return e.Err.Error() }
+// Error is the text of what happened, without what looks like a secret: errors are
+// passed on.
+func (e *Error) Error() string { return redact.New().Text(e.Err.Error()) }
 
 func (e *Error) Unwrap() error { return e.Err }
 

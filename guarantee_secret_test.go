@@ -35,7 +35,7 @@ var planted = map[string]string{
 	"TARGET_CREDENTIAL": "Tq7target+key/credential=1", "OPTIMIZER_CREDENTIAL": "oW3optimizer-in-dotenv-42", "JUDGE_CREDENTIAL": "jZ9judge-credential-0007",
 	"HEADER_CREDENTIAL": "hV5header-from-a-variable", "header literal": "hL8header-written-out-here", "header mixed": "hM2header-beside-a-template",
 	"query": "qK6query-of-the-base-url", "proxy password": "pX4password-of-the-proxy",
-	"DEPLOY_TOKEN": "dT1deploy-token-for-agents", "database password": "dB0password-of-a-database", "world": "eN5token-for-environments",
+	"DEPLOY_TOKEN": "dT1deploy-token-for-agents", "database password": "dB0password-of-a-database", "world": "eN5token-of-the-world-7qz",
 }
 
 // echo repeats everything that a request carries to identify itself.

@@ -83,6 +83,7 @@ func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*
 		}
 		s.loaded = config.Detached(cfg, dir)
 	}
+	s.options.events = s.masked(s.options.events)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
@@ -28,6 +29,7 @@ type step struct {
 	command check.Command
 	temp    string         // HOME and TMPDIR
 	show    sandbox.Places // where the step sees both
+	hide    *redact.Exact  // takes what nobody may read out of what the step prints, before that is cut
 }
 
 // confined runs a step within the workspace and a folder for its temporary files.
@@ -161,7 +163,7 @@ func (st *step) carry(ctx context.Context, environ []string, confine *sandbox.Co
 	if err != nil {
 		return result, fmt.Errorf("run the command of a check: %w", err)
 	}
-	result = check.CommandResult{Code: r.Code, Signal: r.Signal, Stdout: out.last.text(), Stderr: r.Stderr}
+	result = check.CommandResult{Code: r.Code, Signal: r.Signal, Stdout: out.last.text(st.hide), Stderr: st.hide.Tail(r.Stderr, len(r.Stderr) >= maxErrors, maxErrors)}
 	if st.command.Untrusted {
 		result.Head, result.Cut = out.first, out.cut
 	}
@@ -315,19 +317,28 @@ func hasName(v, name string) bool {
 }
 
 // tail keeps the end of what is written to it.
-type tail struct{ kept []byte }
+type tail struct {
+	kept []byte
+	cut  bool // there was more
+}
 
-const maxTail = 4 << 10
+// maxTail is how much of standard output is told, in bytes, maxKept how much is kept
+// for it, and maxErrors how much there is of standard error at most.
+const (
+	maxTail   = 4 << 10
+	maxKept   = 64 << 10
+	maxErrors = 64 << 10
+)
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - maxTail; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
+	if over := len(t.kept) - maxKept; over > 0 {
+		t.kept, t.cut = append(t.kept[:0], t.kept[over:]...), true
 	}
 	return len(p), nil
 }
 
-func (t *tail) text() string { return string(t.kept) }
+func (t *tail) text(hide *redact.Exact) string { return hide.Tail(string(t.kept), t.cut, maxTail) }
 
 // ends keeps the beginning and the end of what is written to it.
 type ends struct {

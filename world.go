@@ -224,7 +224,7 @@ func (s *setup) environment() (*env.Env, []string, error) {
 	}
 	p, err := env.New(env.Options{
 		Command: s.cfg.Env.Command, Dir: s.loaded.Dir, Environ: environ, Slots: s.cfg.Limits.Concurrency,
-		Timeout: s.cfg.Env.Timeout.Std(), Protocol: s.cfg.Env.Protocol, Extras: s.cfg.Extras,
+		Timeout: s.cfg.Env.Timeout.Std(), Protocol: s.cfg.Env.Protocol, Extras: s.cfg.Extras, Hide: s.hidden(),
 	})
 	if err != nil {
 		return nil, nil, &inputError{fmt.Errorf("env.command: %w", err)}

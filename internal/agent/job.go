@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -64,6 +65,10 @@ type Job struct {
 	// use. Without places it sees them where they are.
 	Show   sandbox.Places
 	Limits sandbox.Limits
+
+	// Hide takes what the agent was handed in secret out of what it prints, before that
+	// is read and cut; nil if it was handed nothing.
+	Hide *redact.Exact
 
 	Client model.Client // for builtin, which calls the model itself
 	Chat   *Chat        // not nil: no agent at work, but a model that answers

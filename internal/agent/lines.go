@@ -1,6 +1,11 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
 
 // maxLine is the longest event that is read. Of a longer one the start is kept,
 // which tells its kind.
@@ -90,18 +95,23 @@ func (c *capped) String() string { return string(bytes.ToValidUTF8(c.data, []byt
 // lastBytes keeps the end of what is written to it.
 type lastBytes struct {
 	max  int
-	data []byte // up to twice max, so that moving it is rare
+	data []byte // more than max: secrets are taken out before the rest is cut off
+	cut  bool   // there was more
 }
 
 // Write never fails.
 func (t *lastBytes) Write(p []byte) (int, error) {
-	t.data = append(t.data, p[max(0, len(p)-t.max):]...)
-	if len(t.data) > 2*t.max {
-		t.data = append(t.data[:0], t.data[len(t.data)-t.max:]...)
+	keep := 4 * t.max
+	t.cut = t.cut || len(p) > keep
+	t.data = append(t.data, p[max(0, len(p)-keep):]...)
+	if len(t.data) > 2*keep { // so that moving it is rare
+		t.data, t.cut = append(t.data[:0], t.data[len(t.data)-keep:]...), true
 	}
 	return len(p), nil
 }
 
-func (t *lastBytes) String() string {
-	return string(bytes.ToValidUTF8(t.data[max(0, len(t.data)-t.max):], []byte("\ufffd")))
+// text is what was kept, without what hide knows.
+func (t *lastBytes) text(hide *redact.Exact) string {
+	text := hide.Tail(string(t.data), t.cut, t.max)
+	return strings.ToValidUTF8(text, "\ufffd")
 }

@@ -62,13 +62,17 @@ type partial interface {
 	partial() trajectory.Usage
 }
 
+// maxErrors is how much of standard error a program's result holds, in bytes: one that
+// is so long is the end of what was written.
+const maxErrors = 64 << 10
+
 func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Report) error {
 	spec, err := a.spec(ctx, j, prompt)
 	if err != nil {
 		return err
 	}
 	r, in, raw := &record{}, a.adapter.reader(), &lastBytes{max: maxRaw}
-	events := newLines(func(text []byte, whole bool) { in.line(r, text, whole) })
+	events := newLines(func(text []byte, whole bool) { in.line(r, j.Hide.JSON(text), whole) })
 	spec.Stdout = io.MultiWriter(raw, events)
 	res, err := sandbox.Run(ctx, spec)
 	if err != nil {
@@ -81,7 +85,8 @@ func (a *Agent) runProgram(ctx context.Context, j Job, prompt string, rep *Repor
 	if p, ok := in.(partial); ok && !r.known {
 		r.usage = p.partial()
 	}
-	rep.Result, rep.Raw = res, raw.String()
+	res.Stderr = j.Hide.Tail(res.Stderr, len(res.Stderr) >= maxErrors, maxErrors)
+	rep.Result, rep.Raw = res, raw.text(j.Hide)
 	rep.fill(r)
 	if res.Reason != sandbox.Cancelled {
 		a.judge(rep, r, j)

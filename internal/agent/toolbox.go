@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/reach"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -135,7 +136,7 @@ func (t *toolbox) read(a toolArgs) (string, error) {
 		}
 		text = strings.Join(lines[from:to], "")
 	}
-	return shorten(text, maxRead), nil
+	return t.shorten(text, maxRead), nil
 }
 
 func (t *toolbox) write(a toolArgs) (string, error) {
@@ -206,9 +207,9 @@ func (t *toolbox) bash(ctx context.Context, a toolArgs) (string, error) {
 	if res.Reason == sandbox.Starved {
 		return "", &starvedError{res.Detail}
 	}
-	text := strings.TrimRight(out.String(), "\n")
+	text := strings.TrimRight(out.text(t.job.Hide), "\n")
 	if res.Stderr != "" {
-		text += "\n" + shorten(strings.TrimRight(res.Stderr, "\n"), maxRead/4)
+		text += "\n" + t.shorten(strings.TrimRight(res.Stderr, "\n"), maxRead/4)
 	}
 	if res.Reason != sandbox.Exited || res.Code != 0 {
 		return text, errors.New(ending(res))
@@ -259,10 +260,21 @@ func (b *bothEnds) rest(p []byte) error {
 	return err
 }
 
-func (b *bothEnds) String() string {
-	end := b.end.String()
-	if left := b.n - len(b.start.data) - min(len(b.end.data), b.end.max); left > 0 {
-		return b.start.String() + fmt.Sprintf("\n[%d bytes left out]\n", left) + end
+// text is what was kept. Where something is left out in between, no part of what hide
+// knows is left beside it.
+func (b *bothEnds) text(hide *redact.Exact) string {
+	start := b.start.String()
+	left := b.n - len(b.start.data) - min(len(b.end.data), b.end.max)
+	if left <= 0 {
+		return start + b.end.text(nil)
 	}
-	return b.start.String() + end
+	return hide.Text(start[:hide.Ready(start)]) + fmt.Sprintf("\n[%d bytes left out]\n", left) + b.end.text(hide)
+}
+
+// shorten is shorten of a text that no part of a secret is left of where it is cut.
+func (t *toolbox) shorten(text string, room int) string {
+	if len(text) > room {
+		text = t.job.Hide.Text(text)
+	}
+	return shorten(text, room)
 }

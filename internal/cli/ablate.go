@@ -74,6 +74,7 @@ func (a *app) ablate(ctx context.Context, path string, f pruneFlags) error {
 	if err != nil {
 		return goesOn(err)
 	}
+	out = shareable(out)
 	if a.json {
 		return printJSON(a.Out, out)
 	}

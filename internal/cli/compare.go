@@ -139,6 +139,7 @@ func (a *app) compareConfig(pathA, pathB string, f compareFlags) (*config.Loaded
 
 // printComparison prints the result; the paths name the skills.
 func (a *app) printComparison(c *skillopt.Comparison, pathA, pathB string) error {
+	c = shareable(c)
 	if a.json {
 		return printJSON(a.Out, c)
 	}

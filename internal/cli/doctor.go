@@ -112,6 +112,7 @@ func (a *app) doctorAgents(ctx context.Context) error {
 
 // examined prints what was found; its first failure is the command's.
 func (a *app) examined(report skillopt.Examination) error {
+	report = shareable(report)
 	if a.json {
 		if err := printJSON(a.Out, report); err != nil {
 			return err

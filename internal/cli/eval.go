@@ -77,6 +77,7 @@ func (a *app) eval(ctx context.Context, path string, f evalFlags) error {
 	if err := ended(err, end); err != nil {
 		return err
 	}
+	result = shareable(result)
 	if a.json {
 		return printJSON(a.Out, result)
 	}

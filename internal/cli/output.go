@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -101,16 +102,23 @@ func exploratory(n int) string {
 	return "exploratory: " + who + " that nobody has reviewed (skillopt tasks review)"
 }
 
-// printError prints err once, with every line of it indented under the first.
+// shareable is a result without what looks like a secret, wherever in it that stands:
+// what is printed of runs is pasted into tickets and chats. Paths stay as they are, and
+// the skill itself.
+func shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "RunDir", "Text") }
+
+// printError prints err once, with every line of it indented under the first. What
+// looks like a secret is masked.
 func printError(w io.Writer, err error, asJSON bool) {
+	text := redact.New().Text(err.Error())
 	if asJSON {
-		line, merr := json.Marshal(map[string]any{"error": err.Error(), "exit_code": exitCode(err)})
+		line, merr := json.Marshal(map[string]any{"error": text, "exit_code": exitCode(err)})
 		if merr == nil {
 			fmt.Fprintf(w, "%s\n", line)
 			return
 		}
 	}
-	fmt.Fprintf(w, "skillopt: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n  "))
+	fmt.Fprintf(w, "skillopt: %s\n", strings.ReplaceAll(printable(text), "\n", "\n  "))
 }
 
 // printJSON prints one document. Characters that steer a terminal are escaped in it

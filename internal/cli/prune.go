@@ -66,6 +66,7 @@ func (a *app) prune(ctx context.Context, path string, f pruneFlags) error {
 			return err
 		}
 	}
+	out = shareable(out)
 	if a.json {
 		err = printJSON(a.Out, out)
 	} else {

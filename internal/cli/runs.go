@@ -217,6 +217,7 @@ func (a *app) printRuns(dir string, entries []run.Entry) error {
 		r.Exploratory = err == nil && v.exploratory()
 		rows = append(rows, r)
 	}
+	rows = shareable(rows)
 	if a.json {
 		return printJSON(a.Out, rows)
 	}
@@ -280,6 +281,7 @@ func (a *app) runsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			v = shareable(v)
 			if a.json {
 				return printJSON(a.Out, v)
 			}

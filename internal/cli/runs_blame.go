@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
@@ -72,7 +73,17 @@ func (a *app) blame(dir, at string) (report.Blame, error) {
 	if err != nil {
 		return report.Blame{}, err
 	}
-	return r.Blame(at, text), nil
+	b := r.Blame(at, text)
+	lines := make([]string, len(b.Lines))
+	for i, l := range b.Lines {
+		lines[i] = l.Text
+	}
+	lines = redact.New().Lines(lines) // a key may go over several
+	b = shareable(b)
+	for i := range b.Lines {
+		b.Lines[i].Text = lines[i]
+	}
+	return b, nil
 }
 
 func (a *app) printBlame(b report.Blame) error {

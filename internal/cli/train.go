@@ -297,6 +297,7 @@ func (a *app) printSummary(s *skillopt.Summary) error {
 	if s == nil {
 		return nil
 	}
+	s = shareable(s)
 	if a.json {
 		return printJSON(a.Out, s)
 	}

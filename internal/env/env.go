@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -43,6 +44,9 @@ type Options struct {
 	Protocol int
 	// Extras are handed to the program with every task. Nil hands over none.
 	Extras map[string]any
+	// Hide takes what the program was handed in secret out of all that it writes,
+	// before any of it is cut. Nil: it was handed nothing.
+	Hide *redact.Exact
 }
 
 // Env has processes carry out tasks. Each process does one task at a time and is

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
 // MaxLine is the longest line that a process may answer, in bytes.
@@ -25,6 +27,7 @@ type process struct {
 	stdin  io.WriteCloser
 	stdout *os.File // our end
 	stderr *tail
+	hide   *redact.Exact
 	lines  chan line     // what it writes, line by line; closed at its end
 	quit   chan struct{} // closed when nobody reads lines any more
 	done   chan struct{} // closed when it has ended; then exit is set
@@ -47,7 +50,7 @@ func start(o Options, owner *sync.WaitGroup) (*process, error) {
 	cmd.Env = append([]string{}, o.Environ...) // not nil, which would hand over everything
 	cmd.WaitDelay = grace                      // for a grandchild that holds the standard error
 	ownGroup(cmd)
-	p := &process{cmd: cmd, stderr: &tail{}, lines: make(chan line), quit: make(chan struct{}), done: make(chan struct{})}
+	p := &process{cmd: cmd, hide: o.Hide, stderr: &tail{hide: o.Hide}, lines: make(chan line), quit: make(chan struct{}), done: make(chan struct{})}
 	cmd.Stderr = p.stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -94,7 +97,7 @@ func (p *process) readLines() {
 	r := bufio.NewReaderSize(p.stdout, 64<<10)
 	for {
 		text, err := readLine(r)
-		l := line{text: text, err: err, more: r.Buffered() > 0}
+		l := line{text: p.hide.JSON(text), err: err, more: r.Buffered() > 0}
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 			return
 		}
@@ -234,10 +237,12 @@ func (p *process) abandon(err error) error {
 	return p.quote(err)
 }
 
-// quote adds the end of the standard error to a fault.
+// quote adds the end of the standard error to a fault. What it says itself may have
+// been written in JSON, and hold a secret only now that this is read.
 func (p *process) quote(err error) error {
 	var fault *Error
 	if errors.As(err, &fault) {
+		fault.Detail = p.hide.Text(fault.Detail)
 		fault.Stderr = p.stderr.text()
 	}
 	return err

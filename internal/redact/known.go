@@ -1,6 +1,10 @@
 package redact
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // minExact is the length in bytes from which Exact looks for a value. Shorter ones
 // are what people write in the place of a key that nobody asks for ("none",
@@ -30,6 +34,64 @@ func (e *Exact) Text(text string) string {
 		return text
 	}
 	return e.known.text(text)
+}
+
+// Across returns texts that are read one after the other without the values that are
+// in all of them together: the mask stands where a value begins.
+func (e *Exact) Across(texts []string) []string {
+	if e.Empty() {
+		return texts
+	}
+	spans := e.known.spans(strings.Join(texts, ""))
+	if len(spans) == 0 {
+		return texts
+	}
+	out := make([]string, len(texts))
+	at := 0
+	for i, text := range texts {
+		var own []span
+		for _, s := range spans {
+			begin, end := max(0, s.begin-at), min(len(text), s.end-at)
+			if begin < end {
+				own = append(own, span{begin: begin, end: end})
+			}
+		}
+		out[i] = cutOut(text, own, func(s span) bool {
+			return slices.ContainsFunc(spans, func(all span) bool { return all.begin == at+s.begin })
+		})
+		at += len(text)
+	}
+	return out
+}
+
+// cutOut returns text without spans; the mask stands in the place of those that begin
+// something.
+func cutOut(text string, spans []span, begins func(span) bool) string {
+	var b strings.Builder
+	from := 0
+	for _, s := range spans {
+		b.WriteString(text[from:s.begin])
+		if begins(s) {
+			b.WriteString(Mask)
+		}
+		from = s.end
+	}
+	return b.String() + text[from:]
+}
+
+// Tail returns the end of text without the values, at most n bytes. cut says that text
+// is itself the end of a longer one, and may begin within a value: as much is left out
+// at its beginning as can belong to one, at most up to a blank.
+func (e *Exact) Tail(text string, cut bool, n int) string {
+	if cut && !e.Empty() {
+		begin := text[:min(len(text), e.known.reach())]
+		if blank := strings.IndexAny(begin, " \t\r\n"); blank >= 0 {
+			begin = begin[:blank+1]
+		}
+		text = text[len(begin):]
+	}
+	text = e.Text(text)
+	return text[max(0, len(text)-n):]
 }
 
 // Ready returns how many bytes of the beginning of text can be handed over, without

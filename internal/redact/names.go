@@ -26,6 +26,7 @@ var secretEndings = []string{
 	"token", "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "secretkey", "privatekey",
 	"accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "authkey", "subscriptionkey", "storagekey",
 	"servicekey", "serviceskey", "decryptionkey", "appkey", "consumerkey",
+	"secretkeybase", "amzsignature",
 }
 
 // weakEndings are what names end with under which a secret may stand.

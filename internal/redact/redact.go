@@ -44,6 +44,10 @@ func (r *Redactor) Text(s string) string {
 	}
 }
 
+// Ready returns how many bytes of the beginning of text hold the known values whole,
+// whatever follows text: the rest may be the beginning of one.
+func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
+
 func (r *Redactor) once(s string) string {
 	if r.known != nil {
 		s = r.known.text(s)

@@ -96,6 +96,9 @@ func (sc *scanner) word(i int) int {
 	if end := irregular(s, begin, i); end > i {
 		return sc.mask(begin, end, "")
 	}
+	if s[begin] == '-' && (s[begin:i] == "-u" || s[begin:i] == "--user" || s[begin:i] == "--proxy-user") {
+		return sc.login(begin, i)
+	}
 	if i-begin < 3 || !lastLetters[lettersOf(s[begin:i])] {
 		return i
 	}
@@ -116,6 +119,12 @@ func (sc *scanner) named(k kind, begin, end int) int {
 		return v
 	case k == scheme:
 		return sc.credentials(end)
+	case sc.element(k, begin, end):
+		return sc.spans[len(sc.spans)-1].end
+	case k == strong && strings.Contains(s[begin:end], "_") && strings.ToUpper(s[begin:end]) == s[begin:end]: // ENV API_TOKEN 123abc
+		return sc.spoken(begin, end)
+	case sc.said(k, begin, end):
+		return sc.spans[len(sc.spans)-1].end
 	case k == spoken || k == strong && strings.HasPrefix(s[begin:], "--"):
 		return sc.spoken(begin, end)
 	}
@@ -185,6 +194,105 @@ func (sc *scanner) spoken(begin, end int) int {
 		return sc.mask(v, stop, "")
 	}
 	return end
+}
+
+// login masks the password of "curl -u name:password". Elsewhere -u is another thing,
+// such as the number of a user and a group.
+func (sc *scanner) login(begin, end int) int {
+	s := sc.s
+	v := behindSpace(s, end)
+	if v < len(s) && s[v] == '=' {
+		v++
+	}
+	if v == end || v >= len(s) || !strings.Contains(s[:begin], "curl") {
+		return end
+	}
+	v += len(quoteAt(s, v))
+	stop := v + strings.IndexAny(s[v:]+" ", " \t\r\n\"'`\\")
+	name, password, ok := strings.Cut(s[v:stop], ":")
+	if !ok || password == "" || reference(password) || password[0] == '$' {
+		return end
+	}
+	return sc.mask(v+len(name)+1, stop, "")
+}
+
+// element masks the text of <password>...</password>, and reports whether there is one.
+func (sc *scanner) element(k kind, begin, end int) bool {
+	s := sc.s
+	if k != spoken && k != strong || begin == 0 || s[begin-1] != '<' || end >= len(s) || s[end] != '>' {
+		return false
+	}
+	stop := end + 1 + strings.IndexByte(s[end+1:]+"<", '<')
+	text := s[end+1 : min(stop, len(s))]
+	if text == "" || maskAt(text) == len(text) || reference(text) || !strings.HasPrefix(s[min(stop, len(s)):], "</"+s[begin:end]) {
+		return false
+	}
+	sc.mask(end+1, stop, "")
+	return true
+}
+
+// said masks a value that a sentence tells, "my password is hunter2xyz", and reports
+// whether there is one. It has to have a secret's look, since what follows "is" is a
+// word most of the time: eight bytes or more, letters and digits, no call and no path.
+func (sc *scanner) said(k kind, begin, end int) bool {
+	s := sc.s
+	v := behindSpace(s, end)
+	verb := run(s, v, letters)
+	if v == end || k != spoken && !keyOf(s[:begin], s[begin:end]) || !isVerb(s[v:verb]) {
+		return false
+	}
+	v = behindSpace(s, verb)
+	if v < len(s) && s[v] == ':' {
+		v = behindSpace(s, v+1)
+	}
+	if v == verb || v >= len(s) {
+		return false
+	}
+	v += len(quoteAt(s, v))
+	stop := trimmed(s, v, bare(s, v, false))
+	for stop > v && strings.IndexByte(".:!?\"'`", s[stop-1]) >= 0 {
+		stop--
+	}
+	if value := s[v:stop]; maskAt(value) > 0 || !looksSecret(value) {
+		return false
+	}
+	sc.mask(v, stop, "")
+	return true
+}
+
+// keyOf reports whether a word is the second one of "API key" or the like.
+func keyOf(before, word string) bool {
+	if !strings.EqualFold(word, "key") {
+		return false
+	}
+	before = strings.TrimRight(before, " ")
+	for _, kind := range []string{"api", "access", "secret", "private", "account", "license", "encryption"} {
+		if n := len(before) - len(kind); n >= 0 && strings.EqualFold(before[n:], kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func isVerb(word string) bool {
+	return strings.EqualFold(word, "is") || strings.EqualFold(word, "was") || strings.EqualFold(word, "equals")
+}
+
+// looksSecret reports whether a value in a sentence can be no ordinary word.
+func looksSecret(value string) bool {
+	const least = 8
+	if len(value) < least || !hasDigit(value) || strings.ContainsAny(value, "(){}[]<>/$") || kindOf(value) != none {
+		return false
+	}
+	number := run(value, 0, digits|dots|dashes) // a version, a date, a number and its unit
+	if strings.HasPrefix(value, "v") {
+		number = max(number, run(value, 1, digits|dots|dashes))
+	}
+	seen := alphabet(0)
+	for i := range len(value) {
+		seen |= alphabets[value[i]]
+	}
+	return seen&letters != 0 && number*2 < len(value)
 }
 
 // credentials masks what stands behind "Bearer" or "Basic" if it looks like that.

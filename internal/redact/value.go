@@ -354,7 +354,7 @@ func behindScheme(s string, v int) int {
 func (sc *scanner) secret(n name, value string) bool {
 	switch n.kind {
 	case signed:
-		return len(value) >= 10
+		return len(value) >= 10 && (hasDigit(value) || !strings.Contains(value, ".")) // no path of names in code
 	case weak:
 		return random(value)
 	}
@@ -374,7 +374,14 @@ func plain(n name, s string, v, end int) bool {
 	}
 	i := run(value, 0, letters|dashes|dots)
 	spaced := v > 0 && s[v-1] == ' '
-	return spaced && n.kind != header && i > 0 && i < len(value) && value[i] == '('
+	if !spaced || n.kind == header || i == 0 {
+		return false
+	}
+	if i == len(value) { // compared with another name, as in code
+		before := strings.TrimRight(s[:v], " ")
+		return strings.HasSuffix(before, " ==") || strings.HasSuffix(before, " ===")
+	}
+	return strings.IndexByte("([{", value[i]) >= 0
 }
 
 // minRandom is the length and minEntropy the bits per byte from which a value under

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
 // part is a stretch of the annotated skill. A long one that is as it was before
@@ -42,26 +43,28 @@ func annotated(seed string, blame []provenance.Line) []part {
 		after[i] = l.Text
 	}
 	m := difflib.NewMatcherWithJunk(before, after, false, nil)
+	before, after = redact.New().Lines(before), redact.New().Lines(after) // a key may go over several
 	for _, op := range m.GetOpCodes() {
 		if op.Tag == 'e' {
-			for _, l := range blame[op.J1:op.J2] {
-				all = append(all, skillLine{Class: "same", Text: clean(l.Text, lineLength)})
+			for _, text := range after[op.J1:op.J2] {
+				all = append(all, skillLine{Class: "same", Text: clean(text, lineLength)})
 			}
 			continue
 		}
 		for _, text := range before[op.I1:op.I2] {
 			all = append(all, skillLine{Class: "gone", Sign: "−", Text: clean(text, lineLength)})
 		}
-		for _, l := range blame[op.J1:op.J2] {
-			all = append(all, written(l))
+		for i, text := range after[op.J1:op.J2] {
+			all = append(all, written(text, blame[op.J1+i]))
 		}
 	}
 	return folded(all)
 }
 
-func written(l provenance.Line) skillLine {
-	out := skillLine{Class: "new", Sign: "+", Text: clean(l.Text, lineLength)}
-	if strings.TrimSpace(l.Text) == "" {
+// written is a new line, as text shows it.
+func written(text string, l provenance.Line) skillLine {
+	out := skillLine{Class: "new", Sign: "+", Text: clean(text, lineLength)}
+	if strings.TrimSpace(text) == "" {
 		return out
 	}
 	out.Title = Describe(l.Origin)

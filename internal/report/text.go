@@ -6,25 +6,31 @@ import (
 	"unicode"
 
 	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
 // absent stands for what was not measured or is not known.
 const absent = "–"
 
-// clean is text of a model, a task or a user as it may be shown:
-// characters that steer what shows them, or that nobody sees, are replaced. At most
-// n code points are kept.
+// clean is text of a model, a task or a user as it may be shown, and passed on:
+// characters that steer what shows them, or that nobody sees, are replaced, and what
+// looks like a secret is masked, before the text is cut. At most n code points are
+// kept.
 func clean(text string, n int) string {
-	text = strings.Map(func(r rune) rune {
+	text = plainly(redact.New().Text(text))
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
+}
+
+func plainly(text string) string {
+	return strings.Map(func(r rune) rune {
 		if plain.Steers(r) {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), string(unicode.ReplacementChar)))
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return text
 }
 
 // line is clean text on one line.

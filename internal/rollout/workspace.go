@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -233,56 +232,6 @@ func prune(dir string) error {
 	}
 	if err == nil && pruned {
 		err = fmt.Errorf("%w: what lay deeper was deleted", tree.ErrDeep)
-	}
-	return err
-}
-
-// maxHidden is the size of the largest file, in bytes, that hideIn reads.
-const maxHidden = 8 << 20
-
-// hideIn takes secrets out of the files below dir. Links are not followed. A folder
-// that is gone holds none.
-func hideIn(dir string, hide *redact.Exact) error {
-	if hide.Empty() {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // what was written to it is closed
-	var faults []error                  // one file that resists must not spare those behind it
-	_ = tree.Walk(root, func(in *os.Root, _ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			err = hideInFile(in, d.Name(), hide)
-		}
-		faults = append(faults, err)
-		return nil
-	})
-	return errors.Join(faults...)
-}
-
-// hideInFile also opens what the agent has locked.
-func hideInFile(root *os.Root, name string, hide *redact.Exact) error {
-	info, err := root.Lstat(name)
-	if err != nil || info.Size() > maxHidden {
-		return err
-	}
-	mode := info.Mode().Perm()
-	if mode&0o600 != 0o600 {
-		if err := root.Chmod(name, mode|0o600); err != nil {
-			return err
-		}
-	}
-	text, err := root.ReadFile(name)
-	if err == nil && hide.Has(string(text)) {
-		err = root.WriteFile(name, []byte(hide.Text(string(text))), mode)
-	}
-	if mode&0o600 != 0o600 {
-		err = errors.Join(err, root.Chmod(name, mode))
 	}
 	return err
 }

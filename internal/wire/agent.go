@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -26,7 +27,8 @@ type AgentRunner struct {
 	config  config.Agent
 	target  config.Model
 	env     []string
-	login   string // home folder of the user whose login the agent uses, without a gateway
+	hide    *redact.Exact // of what is in env, and of what the target is asked with
+	login   string        // home folder of the user whose login the agent uses, without a gateway
 
 	isolated bool // agents see their folders at the same place in each episode
 }
@@ -93,6 +95,7 @@ func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(s
 	if !c.Gateway && c.Name != agent.BuiltinName {
 		r.env = surround(agent.Surround(c.Name, "").Open, lookup) // who it is stays with the user: see agent.pass_env
 	}
+	r.hide = redact.NewExact(append(handed(c.PassEnv, lookup), credentials(target, lookup)...)...)
 	for _, name := range c.PassEnv {
 		v, _ := lookup(name)
 		r.env = append(r.env, name+"="+v)
@@ -202,7 +205,7 @@ func (r *AgentRunner) job(job rollout.AgentJob, client model.Client) agent.Job {
 		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
 		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
-		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits),
+		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits), Hide: r.hide,
 	}
 }
 

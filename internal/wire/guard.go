@@ -73,7 +73,32 @@ func partsWithout(hide *redact.Exact, parts []model.Part) []model.Part {
 			p.Reasoning = &r
 		}
 	}
+	text := func(p *model.Part) *string { return &p.Text }
+	thought := func(p *model.Part) *string {
+		if p.Reasoning == nil {
+			return nil
+		}
+		return &p.Reasoning.Text
+	}
+	for _, of := range []func(*model.Part) *string{text, thought} {
+		joined(hide, parts, of)
+	}
 	return parts
+}
+
+// joined takes out of parts what only their texts together hold: who reads them may
+// put them together.
+func joined(hide *redact.Exact, parts []model.Part, of func(*model.Part) *string) {
+	var texts []string
+	var at []*string
+	for i := range parts {
+		if p := of(&parts[i]); p != nil {
+			texts, at = append(texts, *p), append(at, p)
+		}
+	}
+	for i, text := range hide.Across(texts) {
+		*at[i] = text
+	}
 }
 
 // renewer is a client whose credentials change while it works: tokens that last

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -16,11 +17,12 @@ type veil struct {
 	hide        func(string) string
 	ready       func(string) int
 	rest        []byte
+	pieces      pieces // of an answer in events
 }
 
 // veiled returns a Passage of the same request whose answer goes through a veil.
 func (g *guarded) veiled(p *model.Passage) (*model.Passage, *veil) {
-	v := &veil{to: p, hide: g.without, ready: g.ready}
+	v := &veil{to: p, hide: g.without, ready: g.ready, pieces: pieces{across: g.across, ready: g.ready}}
 	return &model.Passage{Wire: p.Wire, Body: p.Body, Header: p.Header, Stream: p.Stream, Set: p.Set, Reply: func(contentType string) io.Writer {
 		v.contentType = contentType
 		return v
@@ -33,6 +35,14 @@ func (g *guarded) without(text string) string {
 		text = g.renewed.known().Text(text)
 	}
 	return g.hide.Text(text)
+}
+
+// across is texts without the client's credentials that are in them together.
+func (g *guarded) across(texts []string) []string {
+	if g.renewed != nil {
+		texts = g.renewed.known().Across(texts)
+	}
+	return g.hide.Across(texts)
 }
 
 // ready is how much of the beginning of text holds its credentials whole.
@@ -58,17 +68,30 @@ func (v *veil) Write(b []byte) (int, error) {
 	if end = v.ready(string(v.rest[:end])); end == 0 {
 		return len(b), nil
 	}
-	_, err := v.to.Write(v.contentType, []byte(v.hide(string(v.rest[:end]))))
+	err := v.pass([]byte(v.hide(string(v.rest[:end]))), false)
 	v.rest = append(v.rest[:0], v.rest[end:]...)
 	return len(b), err
 }
 
-// end hands over what has no line break behind it.
-func (v *veil) end() error {
-	if len(v.rest) == 0 {
+// pass hands over what holds no credential by itself, an answer in events as soon as
+// the events do not either.
+func (v *veil) pass(clean []byte, last bool) error {
+	if strings.HasPrefix(v.contentType, "text/event-stream") {
+		clean = v.pieces.add(clean)
+		if last {
+			clean = append(clean, v.pieces.end()...)
+		}
+	}
+	if len(clean) == 0 {
 		return nil
 	}
-	_, err := v.to.Write(v.contentType, []byte(v.hide(string(v.rest))))
-	v.rest = nil
+	_, err := v.to.Write(v.contentType, clean)
 	return err
+}
+
+// end hands over what has no line break behind it.
+func (v *veil) end() error {
+	rest := v.rest
+	v.rest = nil
+	return v.pass([]byte(v.hide(string(rest))), true)
 }

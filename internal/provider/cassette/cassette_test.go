@@ -64,8 +64,8 @@ func recorded(t *testing.T) *journal.Journal {
 		}
 	}
 	ask("e1/item1", "<b>4</b> & \u2028 \"5\"")
-	ask("e1/item2", "the password is "+secret)
-	ask("e1/item3", "the password is "+secret) // answered as item2 was
+	ask("e1/item2", "they say "+secret)
+	ask("e1/item3", "they say "+secret) // answered as item2 was
 	must(t)(c.Episode(t.Context(), caller.EpisodeCall{Key: "e1/episode", Stage: model.StageRollout, Role: model.Target, Own: []byte("task")},
 		func(context.Context, model.Client) (caller.EpisodeResult, error) {
 			return caller.EpisodeResult{Data: []byte("not JSON: \xff " + secret), Usage: trajectory.Usage{Input: 7}}, nil

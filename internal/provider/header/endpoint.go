@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -22,7 +23,7 @@ import (
 type Endpoint struct {
 	host  string
 	fixed []string
-	scrub atomic.Pointer[strings.Replacer]
+	scrub atomic.Pointer[scrubber]
 
 	mu     sync.Mutex
 	recent []string // of the credentials that change, the last
@@ -32,7 +33,7 @@ type Endpoint struct {
 // texts of errors; empty ones are left out.
 func NewEndpoint(host string, secrets ...string) *Endpoint {
 	e := &Endpoint{host: host, fixed: secrets}
-	e.scrub.Store(replacer(secrets))
+	e.scrub.Store(newScrubber(secrets))
 	return e
 }
 
@@ -49,7 +50,7 @@ func (e *Endpoint) Learn(secret string) {
 	if len(e.recent) > kept {
 		e.recent = e.recent[1:]
 	}
-	e.scrub.Store(replacer(slices.Concat(e.fixed, e.recent)))
+	e.scrub.Store(newScrubber(slices.Concat(e.fixed, e.recent)))
 }
 
 // Learned returns the credentials that Learn has added and that are still blanked.
@@ -59,15 +60,24 @@ func (e *Endpoint) Learned() []string {
 	return slices.Clone(e.recent)
 }
 
-func replacer(secrets []string) *strings.Replacer {
+// scrubber takes credentials out of a server's words: those of the endpoint however
+// they are written, the shortest ones as they are, and what has the shape of a key.
+type scrubber struct {
+	short *strings.Replacer
+	known *redact.Redactor
+}
+
+func newScrubber(secrets []string) *scrubber {
 	var pairs []string
 	for _, s := range secrets {
 		if s != "" {
-			pairs = append(pairs, s, "[redacted]")
+			pairs = append(pairs, s, redact.Mask)
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return &scrubber{short: strings.NewReplacer(pairs...), known: redact.New(secrets...)}
 }
+
+func (s *scrubber) text(text string) string { return s.short.Replace(s.known.Text(text)) }
 
 // Host returns the host.
 func (e *Endpoint) Host() string { return e.host }
@@ -121,23 +131,28 @@ func (e *Endpoint) Unread(ctx context.Context, status int, err error) error {
 // Clean returns err as it is unless its text holds a credential; then it returns
 // an error with the text alone, the credential blanked.
 func (e *Endpoint) Clean(err error) error {
-	if text := err.Error(); e.scrub.Load().Replace(text) != text || strings.ContainsAny(text, "\r\n") {
+	if text := err.Error(); e.scrub.Load().text(text) != text || strings.ContainsAny(text, "\r\n") {
 		return errors.New(e.Excerpt(text))
 	}
 	return err
 }
 
 // Excerpt makes text from a server fit for a message: one line, not long,
-// without credentials. They are blanked well before the text is cut, so that
-// none is cut in two and shown in part.
+// without credentials. They are blanked before the text is cut, so that none is cut
+// in two and shown in part; of a text that is too long to be read as a whole the end
+// is left out that may be the beginning of one.
 func (e *Endpoint) Excerpt(text string) string {
-	const read, scrubbed, shown = 64 << 10, 4 << 10, 300
-	text = strings.Join(strings.Fields(text[:min(len(text), read)]), " ")
-	text = e.scrub.Load().Replace(text[:min(len(text), scrubbed)])
-	if len(text) > shown {
-		text = text[:shown] + "..."
+	const read, shown = 64 << 10, 300
+	scrub := e.scrub.Load()
+	whole := strings.Join(strings.Fields(text[:min(len(text), read)]), " ")
+	if len(text) > read {
+		whole = whole[:scrub.known.Ready(whole)]
 	}
-	return strings.ToValidUTF8(text, "?")
+	whole = scrub.text(whole)
+	if len(whole) > shown {
+		whole = whole[:shown] + "..."
+	}
+	return strings.ToValidUTF8(whole, "?")
 }
 
 // transportCode tells a slow network from a broken one. A connection that could

@@ -2,6 +2,8 @@ package header
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +35,31 @@ func TestExcerpt(t *testing.T) {
 	for text, want := range tests {
 		if got := e.Excerpt(text); got != want {
 			t.Errorf("Excerpt(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A key is blanked however it is written, also where a message or what is read of a
+// text is cut, and so is what only has the shape of one.
+func TestExcerptsHoldNoPartOfAKey(t *testing.T) {
+	t.Parallel()
+	const key = "Tq7target+key/credential=1"
+	e := NewEndpoint("h", key)
+	for name, form := range map[string]string{
+		"plain": key, "base64": base64.StdEncoding.EncodeToString([]byte(key)), "hex": hex.EncodeToString([]byte(key)), "url": url.QueryEscape(key),
+		"shape": "sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb",
+	} {
+		for before := 250; before < 310; before++ {
+			if got := e.Excerpt(strings.Repeat("x", before) + " " + form + " y"); strings.Contains(got, form[:6]) {
+				t.Fatalf("%s: %q", name, got)
+			}
+		}
+		// Masks are short: a text of keys may be shown up to where it was read.
+		for before := range len(form) {
+			whole := strings.Repeat("x", before) + strings.Repeat(form, 1+(64<<10)/len(form))
+			if got := e.Excerpt(whole); name != "shape" && strings.Contains(got, form[:6]) {
+				t.Fatalf("%s: %q", name, got)
+			}
 		}
 	}
 }
