@@ -91,7 +91,15 @@ func TestForecastOfEpisodes(t *testing.T) {
 			return model.Response{Text: text, Finish: model.FinishStop, Usage: trajectory.Usage{Input: 500, Output: 10}}, nil
 		})
 	}
-	opts := []Option{WithEnv("paying", paying{}), WithClient(model.Target, "t", says("x")), WithClient(model.Optimizer, "o", says("{}"))}
+	// One reply of three can be used: with none the run would end at its third step.
+	hardly := modeltest.New(func(_ context.Context, n int, _ model.Request) (model.Response, error) {
+		text := "{}"
+		if n >= 25 {
+			text = `{"patch": {"edits": []}}`
+		}
+		return model.Response{Text: text, Finish: model.FinishStop, Usage: trajectory.Usage{Input: 500, Output: 10}}, nil
+	})
+	opts := []Option{WithEnv("paying", paying{}), WithClient(model.Target, "t", says("x")), WithClient(model.Optimizer, "o", hardly)}
 	plan := func() (f *Forecast, target StageForecast) {
 		t.Helper()
 		p, err := PlanTraining(t.Context(), cfg, opts...)
