@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -151,5 +152,9 @@ func (s *setup) trial(ctx context.Context, tasks []task.Task) (out []trajectory.
 	defer w.close()
 	w.runner.Extra = 0
 	out, err = w.runner.All(ctx, rollout.Place{Prefix: "doctor"}, tasks, s.skill, nil)
-	return out, w.cause(ctx, err)
+	var stopped *caller.StoppedError
+	if err = w.cause(ctx, err); errors.As(err, &stopped) {
+		err = stopped // without the advice to call doctor
+	}
+	return out, err
 }

@@ -290,7 +290,7 @@ func (w *world) helped(err error) error {
 	if !own || !errors.As(err, &nothing) && !(errors.As(err, &stopped) && stopped.Model == "") {
 		return err
 	}
-	return fmt.Errorf("%w\nmend what it says; `skillopt doctor` starts env.command alone, without a task", err)
+	return fmt.Errorf("%w\nmend what it says; `skillopt doctor` puts three tasks to env.command and shows them", err)
 }
 
 // stopError says that the user, or the program around, ended the run.

@@ -160,10 +160,6 @@ func (p *process) ask(ctx context.Context, request []byte) ([]byte, error) {
 	return answer, err
 }
 
-func unasked(l line) *Error {
-	return &Error{Kind: Rubbish, Detail: fmt.Sprintf("it wrote %s without being asked: one line for each task is allowed", excerpt(l.text))}
-}
-
 func (p *process) exchange(ctx context.Context, request []byte) ([]byte, error) {
 	_, writeErr := p.stdin.Write(request)
 	if writeErr != nil {
@@ -262,20 +258,21 @@ func (p *process) kill() {
 }
 
 // dismiss ends the input of an idle process and gives it a moment to end.
-func (p *process) dismiss() {
+// killed reports that it took longer.
+func (p *process) dismiss() (killed bool) {
 	p.stdin.Close() // if it fails, the deadline below ends the process
 	timer := time.AfterFunc(grace, p.kill)
-	defer timer.Stop()
+	defer func() { killed = !timer.Stop() }()
 	for {
 		select {
 		case _, ok := <-p.lines: // parting words
 			if !ok {
 				<-p.done
-				return
+				return false
 			}
 		case <-p.done:
 			p.kill()
-			return
+			return false
 		}
 	}
 }
