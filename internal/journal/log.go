@@ -146,9 +146,10 @@ func (s *logScan) take(frame []byte, at int64) bool {
 	return false
 }
 
-// earlier reports whether the frame is of an earlier round of this log.
+// earlier reports whether the frame is of an earlier round of this log. One of no page is
+// of none: where zeros stand, the first salt may by chance be little more than theirs.
 func (s *logScan) earlier(frame []byte) bool {
 	const rounds = 1 << 24
 	back := binary.BigEndian.Uint32(s.salts[:]) - binary.BigEndian.Uint32(frame[8:])
-	return back > 0 && back < rounds
+	return back > 0 && back < rounds && binary.BigEndian.Uint32(frame) != 0
 }
