@@ -160,6 +160,12 @@ func (d *decoder) text(u encoding.TextUnmarshaler, key string, v any) {
 			v = n
 		}
 	}
+	if _, ok := u.(*Auto); ok {
+		want = autoWant
+		if n, ok := wholeNumber(v); ok {
+			v = n
+		}
+	}
 	s, ok := v.(string)
 	if !ok {
 		d.fail(key, describe(v), want, "")

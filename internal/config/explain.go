@@ -178,6 +178,11 @@ func yamlValue(f reflect.Value) any {
 		return v.Std().String()
 	case Size:
 		return v.String()
+	case Auto:
+		if v == AutoCount {
+			return v.String()
+		}
+		return int(v)
 	case *Duration:
 		if v == nil {
 			return nil

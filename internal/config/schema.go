@@ -43,6 +43,9 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	if t == reflect.TypeFor[Size]() {
 		return &jsonschema.Schema{Types: []string{"string", "integer"}, Pattern: `^[0-9.]+ ?([kKmMgGtTpP]i?)?[bB]?$|^\$\{`}
 	}
+	if t == reflect.TypeFor[Auto]() {
+		return autoSchema(tag)
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		s := schemaOf(t.Elem(), tag)
@@ -66,6 +69,11 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 		return &jsonschema.Schema{}
 	}
 	return scalarSchema(t, tag)
+}
+
+func autoSchema(tag reflect.StructTag) *jsonschema.Schema {
+	number := scalarSchema(reflect.TypeFor[int](), tag)
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, {Type: "string", Pattern: `^auto$|^\$\{`}}}
 }
 
 func scalarSchema(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {

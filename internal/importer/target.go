@@ -78,6 +78,10 @@ func (f *field) UnmarshalJSON(data []byte) error {
 			return nil
 		}
 	}
+	if s.Type == nil && len(s.AnyOf) > 0 && s.AnyOf[0] != nil { // a number, or a word that the source does not have
+		*f = *s.AnyOf[0]
+		return nil
+	}
 	f.min, f.max = s.Minimum, s.Maximum
 	for _, v := range s.Enum {
 		f.enum = append(f.enum, fmt.Sprint(v))
