@@ -20,7 +20,8 @@ type ReflectInput struct {
 
 	Outcomes    []trajectory.Outcome // of one batch, in task order; unmeasured ones are passed over
 	Skill       string               // the skill document they were made with
-	Size        int                  // trajectories per analyst in deep mode
+	Size        int                  // trajectories per analyst in deep mode; 0: as many of a kind as Window holds
+	Window      int                  // tokens of trajectories, if Size is 0
 	Seed        int64                // of the batch
 	Shallow     bool                 // one trajectory per analyst
 	FailureOnly bool                 // no analysts for successes
@@ -80,9 +81,11 @@ func (in ReflectInput) plan() ([]job, ReflectResult) {
 	if in.Shallow {
 		size = 1
 	}
-	failures, successes := Minibatches(in.Outcomes, MinibatchOptions{
-		Size: size, Seed: &in.Seed, FailureOnly: in.FailureOnly,
-	})
+	o := MinibatchOptions{Size: size, Seed: &in.Seed, FailureOnly: in.FailureOnly}
+	failures, successes := Minibatches(in.Outcomes, o)
+	if size == 0 {
+		failures, successes = Alike(in.Outcomes, o, in.Window)
+	}
 	var jobs []job
 	add := func(stage string, source skill.Source, batches [][]int) (n int) {
 		for i, batch := range batches {

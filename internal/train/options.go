@@ -25,7 +25,8 @@ type Options struct {
 	Population   Population
 
 	Shallow     bool // each trajectory by itself
-	Minibatch   int
+	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
+	Window      int  // tokens of them, if Minibatch is 0
 	FailureOnly bool
 	SkillAware  bool
 

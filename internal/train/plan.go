@@ -78,7 +78,10 @@ func (o Options) optimizerPlan(steps, slow int) []StageCalls {
 	if o.Shallow {
 		m = 1
 	}
-	analysts := o.Accumulation * (ceilDiv(o.BatchSize, m) + 1)
+	analysts := o.Accumulation * optimize.MostAlike(o.BatchSize, o.Window)
+	if m > 0 {
+		analysts = o.Accumulation * (ceilDiv(o.BatchSize, m) + 1)
+	}
 	merges := 0
 	for failures := range analysts + 1 {
 		merges = max(merges, mergeCalls(failures, o.FanIn)+mergeCalls(analysts-failures, o.FanIn))

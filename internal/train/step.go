@@ -173,7 +173,7 @@ type reflectContext struct {
 func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: s.heeds(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i))), Prompts: s.Prompts, Mode: s.mode,
-		Outcomes: outcomes, Skill: s.current.skill.Text(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
+		Outcomes: outcomes, Skill: s.current.skill.Text(), Size: s.Minibatch, Window: s.Window, Seed: seed, Shallow: s.Shallow,
 		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, MetaSkill: s.metaSkill,
 	})
 }

@@ -1,0 +1,122 @@
+package optimize
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Alike sorts measured outcomes into failures and successes as Minibatches does, and
+// cuts each by likeness: outcomes of one kind (task type, then what failed, in words
+// without numbers and quotations) stand together, the most frequent kind first, and a
+// minibatch takes as many as window holds, in tokens of four bytes, and eight in any
+// case if the window is as wide as a default one. A kind is cut only if it does not fit
+// into one minibatch. So an analyst sees what has happened several
+// times, and not one failure of each kind.
+func Alike(outcomes []trajectory.Outcome, o MinibatchOptions, window int) (failures, successes [][]int) {
+	o.Size = max(1, len(outcomes))
+	cut := func(all [][]int) [][]int {
+		if len(all) == 0 {
+			return nil
+		}
+		return packed(kinds(outcomes, all[0]), func(i int) int { return tokens(outcomes[i]) }, window)
+	}
+	failed, succeeded := Minibatches(outcomes, o)
+	return cut(failed), cut(succeeded)
+}
+
+// wideWindow is the window, in tokens, that fewAlike belongs to.
+const wideWindow = 60_000
+
+// fewAlike is how many trajectories a minibatch of a wide window takes however long they
+// are: as many as SkillOpt puts into each. Cut to what a prompt shows of one, they are
+// little more than the window.
+const fewAlike = 8
+
+// leastAlike is how many a minibatch takes with a window: fewer for a smaller one.
+func leastAlike(window int) int { return max(1, fewAlike*min(window, wideWindow)/wideWindow) }
+
+// MostAlike bounds the number of minibatches of a batch: each but the last of the
+// failures and the last of the successes takes as many as it has to.
+func MostAlike(batch, window int) int {
+	return (batch+leastAlike(window)-1)/leastAlike(window) + 1
+}
+
+// tokens estimates what an outcome takes in a prompt.
+func tokens(o trajectory.Outcome) int {
+	return RenderedTokens(RenderTrajectories([]trajectory.Outcome{o}))
+}
+
+// RenderedTokens estimates the tokens of a text: one for four bytes.
+func RenderedTokens(text string) int { return len(text)/4 + 1 }
+
+// kinds groups indices by the kind of their outcomes, the largest group first; of equally
+// large ones the one that comes first. Within a group the order stays.
+func kinds(outcomes []trajectory.Outcome, list []int) [][]int {
+	at := map[string]int{}
+	var groups [][]int
+	for _, i := range list {
+		key := kindOf(outcomes[i])
+		g, known := at[key]
+		if !known {
+			g, at[key] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	slices.SortStableFunc(groups, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	return groups
+}
+
+// varying is what differs between two failures of one kind: quotations and numbers.
+var varying = regexp.MustCompile(`"[^"]*"|'[^']*'|\pN+`)
+
+// kindWords is how many words of a reason tell its kind.
+const kindWords = 12
+
+// kindOf names the kind of an outcome.
+func kindOf(o trajectory.Outcome) string {
+	reason := o.FailReason
+	if reason == "" {
+		reason = o.Feedback
+	}
+	words := strings.Fields(varying.ReplaceAllString(reason[:min(len(reason), maxField)], "#"))
+	return o.Type + "\x00" + strings.ToValidUTF8(strings.Join(words[:min(len(words), kindWords)], " "), string(utf8.RuneError))
+}
+
+// packed fills minibatches with groups in turn. A group that does not fit into what is
+// left begins a new one, and is cut where it does not fit into a whole one. None but the
+// last has fewer than a window has to take.
+func packed(groups [][]int, size func(int) int, window int) [][]int {
+	var out [][]int
+	var current []int
+	used, least := 0, leastAlike(window)
+	flush := func() {
+		out = append(out, current)
+		current, used = nil, 0
+	}
+	for _, g := range groups {
+		whole := 0
+		for _, i := range g {
+			whole += size(i)
+		}
+		if used+whole > window && used > window/2 && len(current) >= least {
+			flush()
+		}
+		for _, i := range g {
+			n := size(i)
+			if used+n > window && len(current) >= least {
+				flush()
+			}
+			current, used = append(current, i), used+n
+		}
+	}
+	if len(current) > 0 {
+		flush()
+	}
+	return out
+}
