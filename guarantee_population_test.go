@@ -16,7 +16,8 @@ import (
 func TestPopulationGoesOnFromItsRecord(t *testing.T) {
 	t.Parallel()
 	load := func() skillopt.Config {
-		cfg, err := skillopt.LoadConfig("examples/quickstart", "train.population.size=2", "train.seed=1", "train.epochs=1")
+		cfg, err := skillopt.LoadConfig("examples/quickstart", "train.population.size=2", "train.seed=1", "train.epochs=1",
+			"train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4")
 		if err != nil {
 			t.Fatal(err)
 		}

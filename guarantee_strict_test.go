@@ -23,7 +23,7 @@ var recordGolden = flag.Bool("record-strict", false, "write testdata/strict anew
 func TestStrictIsAsItWas(t *testing.T) {
 	t.Parallel()
 	quickstart := func(t *testing.T, set string) skillopt.Config {
-		cfg, err := skillopt.LoadConfig("examples/quickstart", set)
+		cfg, err := skillopt.LoadConfig("examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "edits.budget=4")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -92,7 +93,7 @@ func (s *setup) noiseDir() (string, error) {
 		return "", err
 	}
 	delete(id, "models.optimizer.world") // a file that is read for training only
-	text, err := json.Marshal(id)
+	text, err := json.Marshal(config.AsEver(id))
 	if err != nil {
 		return "", fmt.Errorf("encode the identity of the run: %w", err)
 	}

@@ -59,6 +59,7 @@ type setup struct {
 	known    *knownAnswers     // what another run has recorded; nil: nothing
 	versions map[string]string // of programs that the run uses, as settings of its manifest
 
+	batch      int         // tasks of a batch that the run found by itself; 0: not yet
 	older      bool        // what is measured has been measured before
 	namespaces func() bool // whether programs can have some of their own; tries once
 }

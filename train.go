@@ -11,7 +11,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -86,17 +85,22 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 				return nil, fmt.Errorf("find run.dir: %w", err)
 			}
 		}
-		dir, _, err = run.Choose(base, s.runName(), func(other map[string]string) bool { return len(config.Changes(other, id)) == 0 })
+		dir, _, err = run.Choose(base, s.runName(), func(other map[string]string) bool {
+			return len(config.Changes(other, s.loaded.AsBegunIdentity(id, other))) == 0
+		})
 		if err != nil {
 			return nil, err
 		}
+	}
+	if m, _, err := run.ReadManifest(dir); err == nil && s.loaded.AsBegun(&s.cfg, m.Identity) {
+		id = s.loaded.AsBegunIdentity(id, m.Identity)
 	}
 	if err := s.doubts(s.older || s.fork != "" || s.replay != nil || begun(dir)); err != nil {
 		return nil, err
 	}
 	opts := run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Version: s.programVersion(), Identity: id, Simulated: s.simulated(), Now: s.now, Compare: describeChanges,
-		Operational: s.settings(), Keep: train.IsOpening,
+		Operational: s.settings(), Keep: kept,
 	}
 	var r *run.Run
 	if s.fork != "" {
@@ -131,6 +135,10 @@ func (s *setup) programVersion() string {
 // train runs the loop in an open run directory and sums it up.
 func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	began := s.now()
+	settled, err := s.settleBatch(r)
+	if err != nil {
+		return nil, err
+	}
 	o := s.trainOptions()
 	plan := s.plan(o)
 	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
@@ -146,7 +154,11 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	if err := s.writeConfig(r); err != nil {
 		return summary, err
 	}
-	var err error
+	if !settled {
+		if err := s.recordBatch(ctx, r); err != nil {
+			return summary, err
+		}
+	}
 	if o.EndAfter, err = s.endAfter(ctx, r, o); err != nil {
 		return nil, err
 	}
@@ -221,10 +233,7 @@ func (s *setup) writeEnd(_ context.Context, r *run.Run, summary *Summary) error 
 // trainOptions maps the configuration to the loop's hyperparameters.
 func (s *setup) trainOptions() train.Options {
 	c := s.cfg
-	batch := c.Train.BatchSize
-	if batch == 0 {
-		batch = schedule.DefaultBatch(len(s.data.Train))
-	}
+	batch := s.batchSize()
 	cur := c.Train.Curriculum
 	mode := c.Edits.Schedule
 	if mode == "autonomous" {
@@ -234,14 +243,33 @@ func (s *setup) trainOptions() train.Options {
 		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Seed: c.Train.Seed,
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
 		Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
-		Shallow:    c.Reflect.Mode == "shallow", Minibatch: c.Reflect.MinibatchSize, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
-		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget, MinBudget: c.Edits.MinBudget, Schedule: mode,
+		Shallow:    c.Reflect.Mode == "shallow", Minibatch: s.minibatch(batch), Window: s.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
+		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
 		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster,
 		Steady: s.steady(), Reopen: s.reopen,
 		Projection: score.Projection{Metric: score.Metric(c.Gate.Metric), MixedWeight: c.Gate.MixedWeight, DensityWeight: c.Gate.DensityWeight},
 		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,
 		MetaSkill: c.MetaSkill.Enabled, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
 	}
+}
+
+// minibatch is how many trajectories an analyst reads, 0: as many as fit. Candidates
+// that are to differ by their minibatches need one each.
+func (s *setup) minibatch(batch int) int {
+	size := s.cfg.Reflect.MinibatchSize
+	if p := s.cfg.Train.Population; size == config.AutoCount && p.Size > 1 && p.Vary == "minibatches" {
+		return max(1, batch/(2*p.Size))
+	}
+	return size.Or(0)
+}
+
+// analystWindow is how many tokens of trajectories an analyst reads at once.
+func (s *setup) analystWindow() int {
+	const most = 60_000 // a longer list tires, whatever a model could take
+	if context := s.cfg.Models.Optimizer.Context; context > 0 {
+		return min(most, context/2)
+	}
+	return most
 }
 
 // steady reports whether the target may be expected to answer alike every time:

@@ -10,6 +10,7 @@ package config
 // documentation of the keys, shown by `config explain` and in the JSON Schema.
 type Config struct {
 	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
+	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
@@ -149,7 +150,7 @@ type Google struct {
 // Train is the outer loop.
 type Train struct {
 	Epochs       int        `key:"epochs" doc:"passes over the train split" min:"1" max:"10000"`
-	BatchSize    int        `key:"batch_size" doc:"tasks rolled out per microbatch; 0 = min(40, a third of train)" min:"0"`
+	BatchSize    Auto       `key:"batch_size" doc:"tasks rolled out per microbatch; auto = the train split in equal parts of at most 120, 0 = min(40, a third of train)" min:"0"`
 	Accumulation int        `key:"accumulation" doc:"microbatches per step" min:"1" max:"1000"`
 	Seed         int64      `key:"seed" doc:"seed of everything random in training"`
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
@@ -176,7 +177,7 @@ type Curriculum struct {
 // Reflect is how analysts read trajectories.
 type Reflect struct {
 	Mode          string `key:"mode" doc:"deep (minibatches, systemic patterns) or shallow (each trajectory by itself)" enum:"deep,shallow"`
-	MinibatchSize int    `key:"minibatch_size" doc:"trajectories per analyst in deep mode" min:"1"`
+	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, as many as fit into 60k tokens, or half of models.optimizer.context" min:"1"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
 	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
 }
@@ -189,7 +190,7 @@ type Aggregate struct {
 // Edits is what a step may change.
 type Edits struct {
 	Mode      string `key:"mode" doc:"patch, rewrite_from_suggestions or full_rewrite_minibatch" enum:"patch,rewrite_from_suggestions,full_rewrite_minibatch"`
-	Budget    int    `key:"budget" doc:"most edits a step, at the start" min:"1"`
+	Budget    Auto   `key:"budget" doc:"most edits a step, at the start; auto = 16" min:"1"`
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
 }

@@ -59,7 +59,7 @@ func TestLayersOverrideInOrder(t *testing.T) {
 	}
 	c := l.Config
 	got := []any{c.Train.Epochs, c.Train.BatchSize, c.Limits.Concurrency, c.Models.Target.Model, c.Train.Seed}
-	if diff := cmp.Diff([]any{5, 7, 9, "gpt", int64(42)}, got); diff != "" {
+	if diff := cmp.Diff([]any{5, Auto(7), 9, "gpt", int64(42)}, got); diff != "" {
 		t.Error(diff)
 	}
 	if want := filepath.Join("base", "SKILL.md"); !strings.HasSuffix(c.Skill, want) {

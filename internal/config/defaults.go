@@ -2,9 +2,26 @@ package config
 
 import "time"
 
-// Default returns the configuration of the published protocol: 4 epochs, batch
-// 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine. Only its gate is another: one that knows
-// how sure it is.
+// protocolSkillOpt is the value of protocol that stands for the published numbers.
+const protocolSkillOpt = "skillopt"
+
+// published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
+// epochs, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
+// of the gate and any higher mean, guidance without a gate.
+func published() Config {
+	c := Default()
+	c.Protocol = protocolSkillOpt
+	c.Train.Epochs, c.Train.BatchSize, c.Train.Accumulation = 4, 40, 1
+	c.Reflect.MinibatchSize = 8
+	c.Aggregate.FanIn = 8
+	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
+	c.Gate.Mode, c.SlowUpdate.Gated = "strict", false
+	return c
+}
+
+// Default returns the configuration of a run of which nothing else is said: analysts
+// read as many failures as they can, many edits a step at the start, and a gate that
+// knows how sure it is.
 func Default() Config {
 	model := Model{
 		API: "auto", Structured: "auto", Timeout: Duration(2 * time.Minute), IdleTimeout: Duration(time.Minute),
@@ -17,13 +34,13 @@ func Default() Config {
 		Split:  Split{Seed: 42},
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{
-			Epochs: 4, Accumulation: 1, Seed: 42,
+			Epochs: 4, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
 			Population: Population{Size: 1, Vary: "minibatches"},
 		},
-		Reflect:    Reflect{Mode: "deep", MinibatchSize: 8},
+		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount},
 		Aggregate:  Aggregate{FanIn: 8},
-		Edits:      Edits{Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "cosine"},
+		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
 		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "auto", Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},

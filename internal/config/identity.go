@@ -114,7 +114,7 @@ func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[
 func (c Config) Settings(r *redact.Redactor) map[string]string {
 	out := map[string]string{}
 	for _, k := range c.Redacted(r).Keys() {
-		if k.Class == Operational {
+		if k.Class == Operational && !(k.Older != "" && k.Value == k.Older) {
 			out[k.Path] = k.Value
 		}
 	}

@@ -233,6 +233,9 @@ func (l *loader) set(s Setting) {
 // finish expands variables, decodes, validates and resolves paths.
 func (l *loader) finish(main string) (*Loaded, error) {
 	cfg := Default()
+	if l.tree["protocol"] == protocolSkillOpt {
+		cfg = published()
+	}
 	d := &decoder{origins: l.origins}
 	l.expand(d, l.tree, spot{holds: reflect.TypeFor[Config]()})
 	d.value(reflect.ValueOf(&cfg).Elem(), "", l.tree)

@@ -84,6 +84,9 @@ func (d *decoder) bounds(f reflect.Value, key string, tag reflect.StructTag) {
 		return
 	}
 	got, ok := magnitude(f)
+	if auto, is := f.Interface().(Auto); is && auto == AutoCount {
+		return
+	}
 	if !ok || (hasLo && got < bound(lo)) || (hasHi && got > bound(hi)) {
 		found := f.Interface()
 		if length, ok := found.(Duration); ok {
@@ -131,8 +134,8 @@ func bound(text string) float64 {
 
 // rules checks what no single key can say.
 func (d *decoder) rules(c *Config) {
-	if c.Edits.MinBudget > c.Edits.Budget {
-		d.fail("edits.min_budget", strconv.Itoa(c.Edits.MinBudget), fmt.Sprintf("1 to edits.budget (%d)", c.Edits.Budget), "")
+	if most := c.Edits.Budget.Or(AutoBudget); c.Edits.MinBudget > most {
+		d.fail("edits.min_budget", strconv.Itoa(c.Edits.MinBudget), fmt.Sprintf("1 to edits.budget (%d)", most), "")
 	}
 	if c.Reflect.SkillAware && c.Edits.Mode != "patch" {
 		d.fail("reflect.skill_aware", "true with edits.mode "+c.Edits.Mode, "skill_aware only with edits.mode patch", "")

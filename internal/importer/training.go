@@ -11,6 +11,7 @@ import (
 
 // training converts what needs no more than another name.
 func (c *converter) training() {
+	c.add("protocol", "skillopt", "its numbers hold for what is not written down")
 	c.direct("num_epochs", "train.epochs", "")
 	c.direct("batch_size", "train.batch_size", "")
 	c.direct("accumulation", "train.accumulation", "")

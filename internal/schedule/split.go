@@ -168,6 +168,17 @@ func DefaultCounts(n int) Counts {
 // nobody chose one: a third of them, at least 1 and at most 40.
 func DefaultBatch(n int) int { return max(1, min(40, n/3)) }
 
+// wideBatch is the most tasks of a batch for which nobody chose a size, and which
+// analysts read as a whole.
+const wideBatch = 120
+
+// WideBatch returns the batch size for a train split of n tasks that cuts it into as few
+// equal batches of at most 120 tasks as there can be.
+func WideBatch(n int) int {
+	parts := (n + wideBatch - 1) / wideBatch
+	return (n + max(1, parts) - 1) / max(1, parts)
+}
+
 // ParseSplit reads the name of a split or one of its aliases.
 func ParseSplit(name string) (task.Split, error) {
 	switch name {

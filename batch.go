@@ -1,0 +1,98 @@
+package skillopt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+// batchKey is the key of the recorded size of a batch. It depends on a ceiling, which may
+// change when a run goes on; the batches of a run do not.
+const batchKey = "train/batch"
+
+// fewTasks is the smallest batch that a ceiling leads to: from fewer analysts learn
+// little.
+const fewTasks = 20
+
+// batchSize is the number of tasks of a batch.
+func (s *setup) batchSize() int {
+	n := len(s.data.Train)
+	switch size := s.cfg.Train.BatchSize; {
+	case size > 0:
+		return int(size)
+	case size == 0:
+		return schedule.DefaultBatch(n)
+	case s.batch > 0:
+		return s.batch
+	}
+	return max(1, s.affordable(schedule.WideBatch(n)))
+}
+
+// affordable is a batch of at most wide tasks with which a ceiling of calls allows for
+// two steps beside what is measured before and after them: one may be rejected. The
+// shares are those of runs in bench/gain.py; a ceiling of money or tokens says nothing of
+// calls before any was made, and what an episode takes nobody knows.
+func (s *setup) affordable(wide int) int {
+	const (
+		before = 1.4 // passes over the selection split: the seed skill, and some of it again
+		after  = 1.0 // a fresh pass of what is shipped
+		gate   = 1.5 // of a step's candidate
+		others = 8   // calls of the optimizer in a step
+	)
+	calls := s.cfg.Limits.Calls
+	if calls == nil || s.episodes() {
+		return wide
+	}
+	selection, test := 0.0, 0.0
+	if s.cfg.Gate.Mode != "off" {
+		selection = float64(len(s.data.Selection))
+	}
+	if s.cfg.Eval.Test {
+		test = 2 * float64(len(s.data.Test))
+	}
+	fits := (float64(*calls)-test-(before+after)*selection)/2 - gate*selection - others
+	return min(wide, max(int(fits), min(wide, fewTasks)))
+}
+
+// settleBatch takes the size of batches from the record of the run, if it is there.
+func (s *setup) settleBatch(r *run.Run) (known bool, err error) {
+	if s.cfg.Train.BatchSize != config.AutoCount {
+		return true, nil
+	}
+	rec, ok := r.Journal.Lookup(batchKey)
+	if !ok && s.replay != nil {
+		found, err := s.replay.Find(batchKey, journal.Digest{}, "", false)
+		rec, ok = found, err == nil
+	}
+	if !ok {
+		s.batch = s.batchSize()
+		if wide := schedule.WideBatch(len(s.data.Train)); s.batch < wide {
+			s.warnings = append(s.warnings, fmt.Sprintf("limits.calls is %d: batches have %d tasks, not %d, so that more than one step fits; train.batch_size chooses otherwise", *s.cfg.Limits.Calls, s.batch, wide))
+		}
+		return false, nil
+	}
+	if err := json.Unmarshal(rec.Result, &s.batch); err != nil {
+		return false, fmt.Errorf("read the recorded decision %s: %w", batchKey, err)
+	}
+	_, ok = r.Journal.Lookup(batchKey)
+	return ok, nil
+}
+
+// recordBatch records the size of batches, before anything rests on it.
+func (s *setup) recordBatch(ctx context.Context, r *run.Run) error {
+	size, err := json.Marshal(s.batch)
+	if err != nil {
+		return fmt.Errorf("encode the decision %s: %w", batchKey, err)
+	}
+	return r.Journal.Append(ctx, journal.Record{Key: batchKey, Kind: journal.Decision, Result: size})
+}
+
+// kept reports whether a fork takes a decision over: that the test split was opened, and
+// how large batches are, which its parent has paid for.
+func kept(key string) bool { return key == batchKey || train.IsOpening(key) }

@@ -1,0 +1,67 @@
+package config
+
+import "maps"
+
+// former is a default that has changed. A run that began with the old one goes on with
+// it, and so does its fork.
+type former struct {
+	key       string
+	now, then string // in an identity
+	set       func(c *Config)
+}
+
+// formers lists them. What a manifest says counts: a value that somebody chose and that
+// happens to be the old default is no different.
+func formers() []former {
+	return []former{
+		{"train.batch_size", `"auto"`, "0", func(c *Config) { c.Train.BatchSize = 0 }},
+		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
+		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
+	}
+}
+
+// AsBegun gives the keys at today's default the value that was the default when a run
+// with the identity begun was begun, if that is what it has. Those with an origin are
+// left: somebody chose them. It reports whether anything changed.
+func (l *Loaded) AsBegun(c *Config, begun map[string]string) bool {
+	changed := false
+	for _, f := range formers() {
+		if _, chosen := l.Origins[f.key]; !chosen && c.valueOf(f.key) == f.now && begun[f.key] == f.then {
+			f.set(c)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// AsBegunIdentity is an identity with what AsBegun would change.
+func (l *Loaded) AsBegunIdentity(identity, begun map[string]string) map[string]string {
+	out := maps.Clone(identity)
+	for _, f := range formers() {
+		if _, chosen := l.Origins[f.key]; !chosen && out[f.key] == f.now && begun[f.key] == f.then {
+			out[f.key] = f.then
+		}
+	}
+	return out
+}
+
+// AsEver is an identity in which today's defaults stand as the first ones did: what is
+// named by it keeps its name.
+func AsEver(identity map[string]string) map[string]string {
+	out := maps.Clone(identity)
+	for _, f := range formers() {
+		if out[f.key] == f.now {
+			out[f.key] = f.then
+		}
+	}
+	return out
+}
+
+func (c *Config) valueOf(key string) string {
+	for _, k := range c.Keys() {
+		if k.Path == key {
+			return k.Value
+		}
+	}
+	return ""
+}
