@@ -39,7 +39,7 @@ func ExampleTrain() {
 	fmt.Println("better on tasks never trained on:", gain > 0.4)
 	fmt.Println("the skill has grown:", strings.Count(string(best), "\n- ") > 3)
 	// Output:
-	// completed 2 steps
+	// completed 8 steps
 	// better on tasks never trained on: true
 	// the skill has grown: true
 }

@@ -26,7 +26,7 @@ func wide(url string, calls int64) skillopt.Config {
 // quick is the configuration of the quick start, whose train split has 80 tasks.
 func quick(t *testing.T, calls int64) skillopt.Config {
 	t.Helper()
-	cfg, err := skillopt.LoadConfig("examples/quickstart")
+	cfg, err := skillopt.LoadConfig("examples/quickstart", "train.batch_size=auto")
 	if err != nil {
 		t.Fatal(err)
 	}
