@@ -15,6 +15,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,9 +106,9 @@ func (s *Suite) Check(t task.Task) error {
 	}
 	if p.needsGold() && len(t.Gold) == 0 {
 		if len(t.Checks) == 0 {
-			return errors.New("no gold answer, which the checks compare with: give it gold, or checks of its own that do without")
+			return errors.New("no gold answer, which the checks compare with: give it gold, or checks of its own that do without" + meantAsGold(t))
 		}
-		return errors.New("its checks compare with gold, but it has none")
+		return errors.New("its checks compare with gold, but it has none" + meantAsGold(t))
 	}
 	if err := errors.Join(p.lintGold(t.Gold), s.lintNeeds(p.needs())); err != nil {
 		return err
@@ -119,6 +121,18 @@ func (s *Suite) Check(t task.Task) error {
 		return fmt.Errorf("its checks cannot fail: an empty answer%s passes %s", andFolder(p.needs()), p.names())
 	}
 	return nil
+}
+
+// meantAsGold names the field of a task without gold that was probably meant as it: one
+// that begins so, or has a name that other tools give it.
+func meantAsGold(t task.Task) string {
+	others := []string{"expected", "expected_output", "ground_truth", "label", "reference", "solution", "target"}
+	for _, name := range slices.Sorted(maps.Keys(t.Data)) {
+		if lower := strings.ToLower(name); strings.HasPrefix(lower, "gold") || slices.Contains(others, lower) {
+			return fmt.Sprintf("; its field %q is not read as one: was gold meant?", name)
+		}
+	}
+	return ""
 }
 
 func (s *Suite) lintNeeds(n Needs) error {

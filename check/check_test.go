@@ -272,6 +272,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"", task.Task{Gold: []string{"x"}}, ""},
 		{"", task.Task{}, "no gold answer, which the checks compare with"},
+		{"", task.Task{Data: map[string]any{"golden": "x", "a": 1}}, `its field "golden" is not read as one: was gold meant?`},
+		{"", task.Task{Data: map[string]any{"Expected": "x"}}, `its field "Expected" is not read as one`},
 		{"", task.Task{Checks: json.RawMessage(`[{"type":"is-json"}]`)}, ""},
 		{"", task.Task{Checks: json.RawMessage(`{"type":"equals"}`)}, "its checks compare with gold, but it has none"},
 		{"", task.Task{Checks: json.RawMessage(`[{"type":"equls"}]`)}, "did you mean"},
