@@ -148,6 +148,9 @@ func (f *finder) find(text string, want Shape) (any, error) {
 	fence, fenced := jsonFence(text)
 	if fenced {
 		if v, err := f.parse(fence.text(text)); err == nil {
+			if whole, ok := f.around(text, fence, v, want); ok {
+				return whole, nil
+			}
 			return v, nil
 		}
 	}
@@ -166,6 +169,21 @@ func (f *finder) find(text string, want Shape) (any, error) {
 		return v, nil
 	}
 	return nil, shift(err, whole.from)
+}
+
+// around returns the object that holds the marks of a block in its texts: what stands
+// between two of them may by chance be a text or a number of its own.
+func (f *finder) around(text string, fence span, block any, want Shape) (any, bool) {
+	switch block.(type) {
+	case map[string]any, []any:
+		return nil, false
+	}
+	whole, ok := widest(text)
+	if !ok || want != Objects || fence.from < whole.from || fence.to > whole.to {
+		return nil, false
+	}
+	v, err := f.parse(whole.text(text))
+	return v, err == nil
 }
 
 // parse reads s as parse does. What cannot be read has no keys to note.

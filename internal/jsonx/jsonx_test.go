@@ -225,6 +225,18 @@ func decoded(t *rapid.T, text string) obj {
 	return m
 }
 
+// Marks of a block may stand in the texts of an object, with something between them that
+// can be read.
+func TestMarksInsideOfTexts(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{"{\"\":[\"```json\",\"```json\"]}", "Sure!\n{\"\":[\"```json\",\"```json\"]}\nDone."} {
+		got, err := Object(reply)
+		if err != nil || got[""] == nil {
+			t.Errorf("%q: %v, %v", reply, got, err)
+		}
+	}
+}
+
 func TestObjectReadsWhatEncodingJSONWrites(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
