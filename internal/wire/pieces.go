@@ -31,8 +31,6 @@ const (
 	minOpen = 4
 	// maxHeldEvents bounds what waits, in bytes. No key is so long that it is reached.
 	maxHeldEvents = 4 << 20
-	// maxPast is how much is remembered of a text that was handed over, in bytes.
-	maxPast = 64 << 10
 )
 
 // piecesEvent is an event up to the blank line behind it.
@@ -55,7 +53,7 @@ type leaf struct {
 
 // channel is what the texts under one name make together.
 type channel struct {
-	past    string
+	past    string // of what was handed over: the end, in which a key may have begun
 	waiting []*leaf
 }
 
@@ -156,8 +154,8 @@ func (p *pieces) release(all bool) []byte {
 		out = append(out, e.bytes()...)
 		for _, l := range e.leaves {
 			c := p.channels[l.channel]
-			c.past += l.text
-			c.past = c.past[max(0, len(c.past)-maxPast):]
+			past := c.past + l.text
+			c.past = past[p.ready(past):]
 			c.waiting = c.waiting[1:]
 		}
 		p.queue, p.held = p.queue[1:], p.held-len(e.raw)
