@@ -3,9 +3,10 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
@@ -200,68 +201,43 @@ func eventLeaves(raw []byte) (data span, leaves []*leaf) {
 		at = end
 	}
 	payload := raw[data.begin:data.end]
-	if !json.Valid(payload) {
+	if !gjson.ValidBytes(payload) {
 		return data, nil
 	}
 	return data, textsIn(payload)
-}
-
-// frame is an object or a list that is being read.
-type frame struct {
-	object bool
-	key    string // of the member whose value comes next
-	named  bool   // key is read
-	first  int    // of the leaves that are in it
 }
 
 // textsIn returns the texts in a JSON value. Their channel is the name that they stand
 // under, with the numbers beside it and around it that count choices, blocks and calls:
 // what one protocol calls text it goes on calling text.
 func textsIn(payload []byte) []*leaf {
-	dec := json.NewDecoder(bytes.NewReader(payload))
-	dec.UseNumber()
-	var leaves []*leaf
-	var open []frame
-	for {
-		before := int(dec.InputOffset())
-		t, err := dec.Token()
-		if err != nil {
-			return leaves
-		}
-		var top *frame
-		if len(open) > 0 {
-			top = &open[len(open)-1]
-		}
-		if s, ok := t.(string); ok && top != nil && top.object && !top.named {
-			top.key, top.named = s, true
-			continue
-		}
-		switch v := t.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				f := frame{object: v == '{', first: len(leaves)}
-				if top != nil && v == '[' {
-					f.key = top.key
-				}
-				open = append(open, f)
-				continue
-			}
-			open = open[:len(open)-1]
-		case string:
-			if top != nil && v != "" {
-				end := int(dec.InputOffset())
-				begin := before + bytes.IndexByte(payload[before:end], '"')
-				leaves = append(leaves, &leaf{at: span{begin, end}, channel: top.key, text: v, was: v})
-			}
-		case json.Number:
-			if top != nil && strings.HasSuffix(top.key, "index") {
-				for _, l := range leaves[top.first:] {
-					l.channel += fmt.Sprint(" ", top.key, v)
-				}
-			}
-		}
-		if len(open) > 0 {
-			open[len(open)-1].named = false
-		}
+	root := gjson.ParseBytes(payload)
+	root.Index = bytes.IndexAny(payload, "{[") // where there is neither there are no names
+	return textsBelow(root, "", nil)
+}
+
+// textsBelow adds the texts in an object or a list, which stands under a name.
+func textsBelow(in gjson.Result, name string, leaves []*leaf) []*leaf {
+	if !in.IsObject() && !in.IsArray() {
+		return leaves
 	}
+	first := len(leaves)
+	in.ForEach(func(key, value gjson.Result) bool {
+		at := name // of the list that an entry is in
+		if in.IsObject() {
+			at = key.Str
+		}
+		switch {
+		case value.Type == gjson.JSON:
+			leaves = textsBelow(value, at, leaves)
+		case value.Type == gjson.String && value.Str != "":
+			leaves = append(leaves, &leaf{at: span{value.Index, value.Index + len(value.Raw)}, channel: at, text: value.Str, was: value.Str})
+		case value.Type == gjson.Number && strings.HasSuffix(at, "index"):
+			for _, l := range leaves[first:] {
+				l.channel += " " + at + value.Raw
+			}
+		}
+		return true
+	})
+	return leaves
 }
