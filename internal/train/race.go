@@ -146,13 +146,14 @@ func (t *trainer) bonus(in *incumbent) float64 {
 	return t.Projection.DensityWeight * t.density(in.skill)
 }
 
-// refresh brings a skill up to what the store knows of it.
+// refresh brings a skill up to what the store knows of it now. What the store learns
+// later does not change it: its outcomes are written beside what the run does next.
 func (t *trainer) refresh(in *incumbent) {
 	e := t.entry(in)
 	if e.evaluations() == 0 {
 		return
 	}
-	in.outcomes, in.score = e.outcomes, e.mean()
+	in.outcomes, in.score = slices.Clone(e.outcomes), e.mean()
 }
 
 // choose makes the best of the accepted candidates the best skill.

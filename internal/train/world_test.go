@@ -56,7 +56,14 @@ type world struct {
 	decisions map[string][]string // key -> items it went on without
 	recorded  map[string][]byte   // decisions by key
 	files     map[string]string
+	handed    []handed
 	events    []event.Event
+}
+
+// handed is a value that a run has handed over to be written, and how it stood then.
+type handed struct {
+	name, as string
+	value    any
 }
 
 type asked struct {
@@ -99,7 +106,21 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
 		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap,
 	}
-	return Run(ctx, o, d)
+	r, err := Run(ctx, o, d)
+	return r, errors.Join(err, w.unchanged())
+}
+
+// unchanged holds a run to what Files asks of it: values are encoded later, beside what
+// it does next.
+func (w *world) unchanged() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range w.handed {
+		if now, err := json.Marshal(h.value); err != nil || string(now) != h.as {
+			return fmt.Errorf("%s has changed after it was handed over (%v)\nwas %s\nis  %s", h.name, err, h.as, now)
+		}
+	}
+	return nil
 }
 
 func (w *world) must(t *testing.T, o Options) *Result {
@@ -269,6 +290,9 @@ func (w *world) WriteJSON(name string, v any) error {
 	if err != nil {
 		return err
 	}
+	w.mu.Lock()
+	w.handed = append(w.handed, handed{name, string(data), v})
+	w.mu.Unlock()
 	return w.WriteFile(name, data)
 }
 
