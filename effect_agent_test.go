@@ -225,7 +225,7 @@ func agentLimitEffects() map[string]effect {
 		"agent.limits.memory":    uses("x=$(head -c 60000000 /dev/zero | tr '\\0' x); sleep 1", func(l *config.AgentLimits) { l.Memory = 32 << 20 }),
 		"agent.limits.processes": uses("for i in 1 2 3 4 5 6; do sleep 1 & done; wait", func(l *config.AgentLimits) { l.Processes = 3 }),
 		"agent.limits.written":   uses("head -c 60000000 /dev/zero >big; sync; sleep 1", func(l *config.AgentLimits) { l.Written = 16 << 20 }),
-		"agent.limits.cpu":       uses("timeout 1 sh -c 'while :; do :; done'", func(l *config.AgentLimits) { l.CPU = config.Duration(200 * time.Millisecond) }),
+		"agent.limits.cpu":       uses("i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done", func(l *config.AgentLimits) { l.CPU = config.Duration(200 * time.Millisecond) }),
 	}
 }
 
