@@ -94,5 +94,5 @@ func (s *setup) recordBatch(ctx context.Context, r *run.Run) error {
 }
 
 // kept reports whether a fork takes a decision over: that the test split was opened, and
-// how large batches are, which its parent has paid for.
-func kept(key string) bool { return key == batchKey || train.IsOpening(key) }
+// how large batches and steps are, which its parent has paid for.
+func kept(key string) bool { return key == batchKey || train.IsSize(key) || train.IsOpening(key) }

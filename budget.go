@@ -43,14 +43,14 @@ func limited(l config.Limits) bool {
 // pace keeps training within its ceilings: what the final evaluation will need is
 // left to it, and a step that there is no room for is not begun. What has begun
 // goes on until a ceiling itself is reached.
-func (w *world) pace(p train.Part) error {
+func (w *world) pace(p train.Part) (tasks int, err error) {
 	l := w.setup.cfg.Limits
 	switch {
 	case !limited(l):
-		return nil
+		return p.Tasks, nil
 	case p.Name == train.PartFinal:
 		w.caller.Reserve(nil)
-		return nil
+		return p.Tasks, nil
 	}
 	if share, fixed := l.ReserveShare(); fixed {
 		w.caller.ReserveShare(share)
@@ -58,12 +58,26 @@ func (w *world) pace(p train.Part) error {
 		w.caller.Reserve(w.finalEvaluation(p))
 	}
 	if p.Name != train.PartStep {
-		return nil
+		return p.Tasks, nil
 	}
-	if next, begun := w.nextStep(p.Step); !begun {
-		return w.caller.Affords(next)
+	next, begun := w.nextStep(p.Step)
+	if begun {
+		return p.Tasks, nil
 	}
-	return nil
+	return w.affords(next, p)
+}
+
+// affords is how many tasks of a step there is room for.
+func (w *world) affords(next stepCost, p train.Part) (tasks int, err error) {
+	if err = w.caller.Affords(next.whole); err == nil {
+		return p.Tasks, nil
+	}
+	for tasks = p.Tasks - 1; tasks >= p.Least; tasks-- {
+		if w.caller.Affords(next.without(p.Tasks-tasks)) == nil {
+			return tasks, nil
+		}
+	}
+	return 0, err
 }
 
 // reserveMargin is what is kept beyond the mean of what was measured: skills grow
@@ -106,29 +120,53 @@ func (w *world) finalEvaluation(p train.Part) map[string]caller.Amount {
 func rollouts(results []journal.Record) int {
 	n := 0
 	for _, r := range results {
-		isChat := r.Kind == journal.Call && r.Stage == model.StageRollout && strings.HasSuffix(r.Key, "/attempt0/turn1")
-		if (isChat || r.Kind == journal.Episode) && r.Code != journal.CodeInherited {
+		if isRollout(r) && r.Code != journal.CodeInherited {
 			n++
 		}
 	}
 	return n
 }
 
+// isRollout reports whether a rollout begins with a record.
+func isRollout(r journal.Record) bool {
+	return r.Kind == journal.Episode || r.Kind == journal.Call && r.Stage == model.StageRollout && strings.HasSuffix(r.Key, "/attempt0/turn1")
+}
+
+// stepCost is what a step is expected to take, by role.
+type stepCost struct {
+	whole map[string]caller.Amount
+	batch map[string]caller.Amount // of it, for the rollouts of its batch
+	tasks float64                  // in that
+}
+
+// without is what it takes with so many tasks fewer.
+func (c stepCost) without(fewer int) map[string]caller.Amount {
+	out := maps.Clone(c.whole)
+	for role, a := range c.batch {
+		if c.tasks > 0 {
+			out[role] = out[role].Plus(a.Times(-float64(fewer) / c.tasks))
+		}
+	}
+	return out
+}
+
 // firstStep is what a step takes at least, as far as that is known.
-func (s *setup) firstStep() map[string]caller.Amount {
+func (s *setup) firstStep() stepCost {
 	if s.episodes() {
-		return nil
+		return stepCost{}
 	}
 	o := s.trainOptions()
 	calls := min(o.BatchSize, len(s.data.Train)) * o.Accumulation
-	return map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
+	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
+	return stepCost{whole: rolled, batch: rolled, tasks: float64(calls)}
 }
 
-// nextStep is what a step took so far, on average, by role. One that has begun
-// already is not begun again.
-func (w *world) nextStep(number int) (need map[string]caller.Amount, begun bool) {
+// nextStep is what a step took so far, on average. One that has begun already is not
+// begun again.
+func (w *world) nextStep(number int) (need stepCost, begun bool) {
 	done := map[int]bool{}
-	sum, all := map[string]caller.Amount{}, map[string]caller.Amount{}
+	all := map[string]caller.Amount{}
+	need = stepCost{whole: map[string]caller.Amount{}, batch: map[string]caller.Amount{}}
 	for _, r := range w.run.Journal.Results() {
 		if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
 			continue
@@ -139,20 +177,35 @@ func (w *world) nextStep(number int) (need map[string]caller.Amount, begun bool)
 		switch {
 		case !ok:
 		case step == number:
-			return nil, true
+			return stepCost{}, true
 		case step < number:
 			done[step] = true
-			sum[r.Role] = sum[r.Role].Plus(spent)
+			need.add(r, spent)
 		}
 	}
 	if len(done) == 0 {
 		return w.setup.firstStep(), false
 	}
+	need.tasks /= float64(len(done))
 	// Calls inside episodes stand in the ledger alone, under no step.
 	for role, spent := range w.caller.Spent() {
-		sum[role] = sum[role].Times(1/float64(len(done))).Scaled(spent, all[role])
+		for _, of := range []map[string]caller.Amount{need.whole, need.batch} {
+			of[role] = of[role].Times(1/float64(len(done))).Scaled(spent, all[role])
+		}
 	}
-	return sum, false
+	return need, false
+}
+
+// add takes in a record of a step.
+func (c *stepCost) add(r journal.Record, spent caller.Amount) {
+	c.whole[r.Role] = c.whole[r.Role].Plus(spent)
+	if !strings.Contains(r.Key, "/rollout/") {
+		return
+	}
+	c.batch[r.Role] = c.batch[r.Role].Plus(spent)
+	if isRollout(r) {
+		c.tasks++
+	}
 }
 
 // stepOf reads the number of a step from the key of its record.

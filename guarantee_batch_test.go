@@ -1,6 +1,7 @@
 package skillopt_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,10 +68,46 @@ func TestTheBatchOfARunStays(t *testing.T) {
 	}
 }
 
+// What is left of a ceiling and too little for a whole step goes into a smaller one, which
+// stays as it is when the run goes on with more, in forks, and in replays.
+func TestTheRestOfACeilingIsASmallerStep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run")
+	quick := func(t *testing.T, calls int64) skillopt.Config {
+		cfg := quick(t, calls)
+		cfg.Limits.Reserve = "auto"
+		return cfg
+	}
+	sum, err := skillopt.Train(t.Context(), quick(t, 540), skillopt.WithRunDir(path))
+	if kind(err) != skillopt.OverBudget || sum.Calls.Total > 540 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	last := sum.Steps
+	first, cut := rolledOutIn(t, path), rolledOutAt(t, path, last)
+	if cut < 10 || cut >= first {
+		t.Fatalf("the last of %d steps rolled out %d tasks, the first %d", last, cut, first)
+	}
+	whole := trained(t, quick(t, 3000), path)
+	if n := rolledOutAt(t, path, last); n != cut || rolledOutAt(t, path, last+1) <= cut {
+		t.Errorf("with more room step %d has %d tasks, and the next %d", last, n, rolledOutAt(t, path, last+1))
+	}
+	fork := filepath.Join(dir, "fork")
+	if sum := trained(t, quick(t, 3000), path, skillopt.WithFork(fork)); sum.Calls.Total != 0 || rolledOutAt(t, fork, last) != cut {
+		t.Errorf("the fork paid for %d calls, step %d has %d tasks", sum.Calls.Total, last, rolledOutAt(t, fork, last))
+	}
+	again := filepath.Join(dir, "replay")
+	if sum := trained(t, quick(t, 3000), again, skillopt.WithReplay(exported(t, path))); !cmp.Equal(sum.Best, whole.Best) || rolledOutAt(t, again, last) != cut {
+		t.Errorf("the replay: %+v, step %d has %d tasks", sum.Best, last, rolledOutAt(t, again, last))
+	}
+}
+
 // rolledOutIn counts the tasks of the first batch.
-func rolledOutIn(t *testing.T, dir string) int {
+func rolledOutIn(t *testing.T, dir string) int { return rolledOutAt(t, dir, 1) }
+
+func rolledOutAt(t *testing.T, dir string, step int) int {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "steps", "step_0001", "rollout.json"))
+	data, err := os.ReadFile(filepath.Join(dir, "steps", fmt.Sprintf("step_%04d", step), "rollout.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func (s *setup) trainOptions() train.Options {
 		mode = "unlimited"
 	}
 	return train.Options{
-		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Seed: c.Train.Seed,
+		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
 		Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
 		Shallow:    c.Reflect.Mode == "shallow", Minibatch: s.minibatch(batch), Window: s.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,

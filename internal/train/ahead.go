@@ -67,7 +67,11 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
 	}
 	next := &step{trainer: t, epoch: c.epoch, number: (c.epoch-1)*perEpoch + c.steps + 1}
 	next.prefix = next.key()
-	return []opening{{next.place(0), pick(t.Data.Train, next.drawn(batches[c.steps*t.Accumulation]).Items), s}}, nil
+	batches, _, err = t.fitted(next.sizeKey(), batches[c.steps*t.Accumulation:(c.steps+1)*t.Accumulation])
+	if err != nil {
+		return nil, err
+	}
+	return []opening{{next.place(0), pick(t.Data.Train, next.drawn(batches[0]).Items), s}}, nil
 }
 
 // begin begins the part of the loop that comes after so many others, with a skill

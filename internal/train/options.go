@@ -18,8 +18,9 @@ import (
 // them.
 type Options struct {
 	Epochs       int
-	BatchSize    int // tasks a microbatch
-	Accumulation int // microbatches a step
+	BatchSize    int  // tasks a microbatch
+	Accumulation int  // microbatches a step
+	Shrinks      bool // a step may have fewer tasks where a ceiling has no room for all
 	Seed         int64
 	Curriculum   Curriculum
 	Population   Population
@@ -137,8 +138,9 @@ type Deps struct {
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
 	// Pace is told of each part of the run before it begins; an error ends the run
-	// there. It must not change what the run decides. Nil: nobody wants to know.
-	Pace func(Part) error
+	// there. For a step it says how many tasks there is room for, from Least to Tasks;
+	// nothing else of what the run decides may depend on it. Nil: nobody wants to know.
+	Pace func(Part) (tasks int, err error)
 	// Overlap lets the rollouts that a part of the loop begins with be begun before
 	// Pace is told of it: as soon as the skill that they are made with is certain,
 	// while answers of the part before are still out. It changes nothing but when

@@ -2,11 +2,16 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -44,9 +49,9 @@ func TestTheEndIsForeseen(t *testing.T) {
 			_, err := Run(context.Background(), o, Deps{
 				Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 				Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-				Pace: func(p Part) error {
+				Pace: func(p Part) (int, error) {
 					closing = p.Closing
-					return nil
+					return p.Tasks, nil
 				},
 			})
 			if err != nil {
@@ -58,4 +63,81 @@ func TestTheEndIsForeseen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A step that there is no room for as a whole has fewer tasks, as many as there is room
+// for. That is recorded: whatever room there is later, the step stays as it is.
+func TestAStepIsCutToItsRoom(t *testing.T) {
+	t.Parallel()
+	o := standard()
+	o.Epochs, o.BatchSize, o.Shrinks = 3, 24, true
+	w := newWorld(24, 8, 0)
+	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
+	parts := map[int]Part{}
+	first, err := w.paced(t, o, func(p Part) (int, error) {
+		if p.Name == PartStep {
+			parts[p.Step] = p
+		}
+		if p.Step == 2 {
+			return 11, nil
+		}
+		return p.Tasks, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := parts[2]; p.Tasks != 24 || p.Least != leastTasks {
+		t.Errorf("asked for room for %+v", p)
+	}
+	for step, want := range map[int]int{1: 24, 2: 11, 3: 24} {
+		if n := w.rolled(fmt.Sprintf("e%d/s%d/mb0/rollout/", step, step)); n != want {
+			t.Errorf("step %d rolled out %d tasks, want %d", step, n, want)
+		}
+	}
+	if !w.warned("step 2 has 11 tasks and not 24") {
+		t.Errorf("nobody was told: %v", w.events)
+	}
+	later := newWorld(24, 8, 0)
+	later.propose, later.recorded, later.overlap = w.propose, w.recorded, true
+	again := later.must(t, o)
+	if diff := cmp.Diff(first.History, again.History); diff != "" || len(later.rollouts) != len(w.rollouts) {
+		t.Errorf("resumed with more room, after %d rollouts instead of %d: %s", len(later.rollouts), len(w.rollouts), diff)
+	}
+}
+
+// Steps are cut only where the size of batches is the run's to choose.
+func TestAStepThatMayNotShrinkIsWhole(t *testing.T) {
+	t.Parallel()
+	o := standard()
+	o.BatchSize = 24
+	_, err := newWorld(24, 8, 0).paced(t, o, func(p Part) (int, error) {
+		if p.Name == PartStep && (p.Tasks != 24 || p.Least != 24) {
+			return 0, fmt.Errorf("asked for room for %+v", p)
+		}
+		return p.Tasks, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBatchesAreCutAlike(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var whole []schedule.Batch
+		for range rapid.IntRange(1, 4).Draw(t, "microbatches") {
+			whole = append(whole, schedule.Batch{Items: make([]int, rapid.IntRange(1, 40).Draw(t, "tasks"))})
+		}
+		all := tasksOf(whole)
+		n := rapid.IntRange(0, all).Draw(t, "room")
+		cut := cutTo(whole, n)
+		if got := tasksOf(cut); got > n+len(whole) || got < n-len(whole) || tasksOf(whole) != all {
+			t.Errorf("%d of %d tasks became %d", n, all, got)
+		}
+		for i, b := range cut {
+			if len(b.Items) == 0 || len(b.Items) > len(whole[i].Items) {
+				t.Errorf("microbatch %d has %d tasks of %d", i, len(b.Items), len(whole[i].Items))
+			}
+		}
+	})
 }

@@ -44,6 +44,7 @@ type trainer struct {
 	history    History
 	store      *store
 	alike      bool // one evaluation is taken for the truth
+	quiet      bool // several items were solved twice, and no answer of those asked twice has changed
 	readBefore *testset.Before
 	cert       *Certificate         // of best against seed
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
@@ -118,7 +119,7 @@ func (t *trainer) run(ctx context.Context) error {
 	if err := t.loop(ctx); err != nil && !errors.Is(err, errEnded) {
 		return err
 	}
-	err := t.pace(Part{Name: PartFinal})
+	_, err := t.pace(Part{Name: PartFinal})
 	if err == nil {
 		err = t.finish(ctx)
 	}
@@ -141,7 +142,7 @@ func (t *trainer) loop(ctx context.Context) error {
 			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
 			s.batches = batches[i*t.Accumulation : (i+1)*t.Accumulation]
 			t.coming = &coming{epoch, i + 1}
-			err := t.next(Part{Name: PartStep, Step: s.number})
+			err := t.fit(ctx, s)
 			if err == nil {
 				err = s.run(ctx)
 			}

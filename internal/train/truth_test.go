@@ -325,11 +325,11 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 	o := raced()
 	o.Steady = false
 	stop := errors.New("no money is left")
-	r, err := w.paced(t, o, func(p Part) error {
+	r, err := w.paced(t, o, func(p Part) (int, error) {
 		if p.Name == PartFinal {
-			return stop
+			return 0, stop
 		}
-		return nil
+		return p.Tasks, nil
 	})
 	if !errors.Is(err, stop) {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 }
 
 // paced trains in the world as long as pace allows.
-func (w *world) paced(t *testing.T, o Options, pace func(Part) error) (*Result, error) {
+func (w *world) paced(t *testing.T, o Options, pace func(Part) (int, error)) (*Result, error) {
 	t.Helper()
 	return Run(t.Context(), o, Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,

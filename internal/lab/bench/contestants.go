@@ -43,16 +43,16 @@ func Trained(c train.Curriculum) func(context.Context, *Arena) (Outcome, error) 
 			return Outcome{Skill: a.Skill.Text()}, nil
 		}
 		dearest, before := 0, -1
-		d.Pace = func(p train.Part) error {
+		d.Pace = func(p train.Part) (int, error) {
 			used := m.used()
 			if before >= 0 {
 				dearest = max(dearest, used-before)
 			}
 			before = used
 			if p.Name != train.PartFinal && used+dearest > a.Setup.Calls {
-				return errSpent
+				return 0, errSpent
 			}
-			return nil
+			return p.Tasks, nil
 		}
 		r, err := train.Run(ctx, o, d)
 		if err != nil && !errors.Is(err, errSpent) {
