@@ -41,7 +41,7 @@ func Default() Config {
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
-		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "auto", Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
+		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "measured", Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},

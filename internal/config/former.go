@@ -17,6 +17,7 @@ func formers() []former {
 		{"train.batch_size", `"auto"`, "0", func(c *Config) { c.Train.BatchSize = 0 }},
 		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
+		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
 	}
 }
 

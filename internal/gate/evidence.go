@@ -52,6 +52,9 @@ type Trial struct {
 	// Alike says that both arms are known to answer alike every time:
 	// deterministic sampling, and no answer that changed when all was asked twice.
 	Alike bool
+	// Quiet says that of several items that were solved, and could have failed, none
+	// was answered otherwise when asked again, whatever the settings of sampling.
+	Quiet bool
 }
 
 // Density holds the directive density of the skills' texts, which a Projection

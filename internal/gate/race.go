@@ -23,11 +23,15 @@ const (
 	// ConfirmAuto is none if both arms are known to answer alike every time, and
 	// else full.
 	ConfirmAuto Confirm = "auto"
+	// ConfirmMeasured goes by the noise that was measured: none if no answer of those
+	// that were asked twice has changed, and where the race itself is decisive; else
+	// full.
+	ConfirmMeasured Confirm = "measured"
 )
 
 // Valid reports whether it is one of the constants.
 func (c Confirm) Valid() bool {
-	return c == ConfirmFull || c == ConfirmDiscordant || c == ConfirmNone || c == ConfirmAuto
+	return slices.Contains([]Confirm{ConfirmFull, ConfirmDiscordant, ConfirmNone, ConfirmAuto, ConfirmMeasured}, c)
 }
 
 // Phase says in which part of a Race a verdict fell.
@@ -43,6 +47,7 @@ const (
 	raceFirst = 12   // units before the first look, or
 	raceShare = 0.2  // this share of them, whichever is more
 	acceptZ   = 2.5  // deviations ahead that end a confirmation early
+	decisiveZ = 2.0  // deviations ahead with which a race needs none, if noise is measured
 	quarters  = 0.25 // of the units: how far a race asks ahead
 )
 
@@ -211,6 +216,10 @@ func (r Race) judgeRace(e *Evidence, c *course, s standing) (Verdict, bool) {
 		over = nil
 	case ConfirmDiscordant:
 		over = discordant(e, c.units) // none, where a denser text alone puts the candidate ahead
+	case ConfirmFull:
+		if r.Confirm == ConfirmMeasured && d > decisiveZ*se+score.Negligible {
+			return r.decide(e, s, true, fmt.Sprintf("ahead by more than %g standard errors", decisiveZ)), true
+		}
 	}
 	if len(over) == 0 {
 		return r.decide(e, s, d > r.Risk*se, r.bar()), true
@@ -220,10 +229,10 @@ func (r Race) judgeRace(e *Evidence, c *course, s standing) (Verdict, bool) {
 }
 
 func (r Race) confirmation(t Trial) Confirm {
-	if r.Confirm.Valid() && r.Confirm != ConfirmAuto {
+	switch {
+	case r.Confirm == ConfirmFull || r.Confirm == ConfirmDiscordant || r.Confirm == ConfirmNone:
 		return r.Confirm
-	}
-	if t.Alike {
+	case t.Alike, r.Confirm == ConfirmMeasured && t.Quiet:
 		return ConfirmNone
 	}
 	return ConfirmFull

@@ -150,6 +150,19 @@ func TestRace(t *testing.T) {
 			},
 			reason: "0.6000 against the current 0.7000 (difference -0.1000, standard error 0.1247) on 10 items: behind with fresh samples",
 		}, {
+			name: "measured noise: decisive in the race", candidate: "1111111111111111", known: "1111111111100000", race: Race{Confirm: ConfirmMeasured, Risk: 0.5},
+			action: AcceptNewBest, phase: PhaseRace, draws: map[Arm]int{Candidate: 16},
+			reason: "1.0000 against the current 0.6875 (difference +0.3125, standard error 0.1197) on 16 items: ahead by more than 2 standard errors",
+		}, {
+			name: "measured noise: not decisive", candidate: "1111111111111111", known: "1111111111111000", incumbent: "1111111111111111", race: Race{Confirm: ConfirmMeasured, Risk: 0.5},
+			action: AcceptNewBest, phase: PhaseConfirm, draws: map[Arm]int{Candidate: 32, Incumbent: 16},
+			reason: "1.0000 against the current 0.9062 (difference +0.0938, standard error 0.0504) on 16 items: the bar is 0.5 standard errors",
+		}, {
+			name: "measured noise: there was none", candidate: "1111111111111111", known: "1111111111111100", race: Race{Confirm: ConfirmMeasured, Risk: 0.5},
+			trial:  func(t *Trial) { t.Quiet = true },
+			action: AcceptNewBest, phase: PhaseRace, draws: map[Arm]int{Candidate: 16},
+			reason: "1.0000 against the current 0.8750 (difference +0.1250, standard error 0.0854) on 16 items: the bar is 0.5 standard errors",
+		}, {
 			name: "one item is missing", candidate: "x111111111", known: "0001111111", race: Race{Confirm: ConfirmNone},
 			action: AcceptNewBest, phase: PhaseRace, draws: map[Arm]int{Candidate: 10}, left: []string{"i0"},
 			reason: "1.0000 against the current 0.7778 (difference +0.2222, standard error 0.1470) on 9 items: the bar is 0 standard errors (without i0)",

@@ -22,7 +22,7 @@ const (
 // with a line two standard errors to each side.
 func (r Report) SVG() string {
 	t := tableOf(r.EqualBudget)
-	rules := []string{strictRule, fullRule, discordantRule, noneRule}
+	rules := []string{strictRule, fullRule, measuredRule, discordantRule, noneRule}
 	low, high := gainRange(t, rules)
 	x := func(gain float64) float64 { return labelWidth + plotWidth*(gain-low)/(high-low) }
 	var bars strings.Builder
@@ -42,7 +42,7 @@ func (r Report) SVG() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" role="img" aria-label="True gain under an equal budget by rule and world, simulated">
-<style>text{font:12px sans-serif;fill:#222}.h{font-weight:bold}.b0{fill:#888}.b1{fill:#1f6fb2}.b2{fill:#7fb2d9}.b3{fill:#d9a441}.e{stroke:#222;stroke-width:1.2}
+<style>text{font:12px sans-serif;fill:#222}.h{font-weight:bold}.b0{fill:#888}.b1{fill:#1f6fb2}.b2{fill:#7fb2d9}.b3{fill:#d9a441}.b4{fill:#7a9a3a}.e{stroke:#222;stroke-width:1.2}
 svg{background:#fff}@media (prefers-color-scheme:dark){svg{background:#16181c}text{fill:#ddd}.e{stroke:#ddd}}</style>
 <text x="8" y="18" class="h">True gain under an equal budget (simulated)</text>
 <text x="8" y="34">%d runs a bar, seed %d; lines are two standard errors to each side</text>

@@ -212,7 +212,7 @@ func (g Gates) nothing() []*cell {
 	var out []*cell
 	for _, n := range []int{10, 20, 40, 100, 140} {
 		for _, r := range Rules() {
-			if slices.Contains([]string{strictRule, fullRule, discordantRule}, r.Name) {
+			if slices.Contains([]string{strictRule, fullRule, measuredRule, discordantRule}, r.Name) {
 				c := &cell{world: World{Name: "nothing"}, items: n, rule: r, until: limit{steps: nothingSteps}, runs: g.Runs}
 				if n == nothingItems {
 					c.runs = max(g.Runs, g.Null)
@@ -307,7 +307,7 @@ func (c *cell) estimate(of func(i int, h history) float64) Estimate {
 // nothing, in the first runs at 40 items.
 func certified(nothing []*cell, first int) (runs, wrong int) {
 	for _, c := range nothing {
-		if c.items != nothingItems || c.rule.Name != fullRule {
+		if c.items != nothingItems || c.rule.Name != measuredRule {
 			continue
 		}
 		for _, h := range c.out[:first] {

@@ -161,8 +161,8 @@ func TestFindingsCanFail(t *testing.T) {
 	row := func(rule string, gain, worse, cost float64) Row {
 		return Row{World: "w", Items: 40, Rule: rule, Gain: Estimate{gain, 0.01}, Worse: Estimate{worse, 0.01}, Cost: Estimate{cost, 0.01}, Excess: Estimate{worse, 0.01}, Ahead: Estimate{gain - 0.1, 0.01}}
 	}
-	good := Report{NullRuns: 100, NullCertified: 5, EqualBudget: []Row{row(strictRule, 0.1, 0.3, 1), row(fullRule, 0.2, 0.1, 1.1), row(discordantRule, 0.1, 0.1, 0.7)}}
-	bad := Report{NullRuns: 100, NullCertified: 6, EqualBudget: []Row{row(strictRule, 0.1, 0.3, 1), row(fullRule, 0.05, 0.4, 1.2), row(discordantRule, 0.1, 0.1, 0.8)}}
+	good := Report{NullRuns: 100, NullCertified: 5, EqualBudget: []Row{row(strictRule, 0.1, 0.3, 1), row(fullRule, 0.2, 0.1, 1.1), row(measuredRule, 0.2, 0.1, 1.0), row(discordantRule, 0.1, 0.1, 0.7)}}
+	bad := Report{NullRuns: 100, NullCertified: 6, EqualBudget: []Row{row(strictRule, 0.1, 0.3, 1), row(fullRule, 0.05, 0.4, 1.2), row(measuredRule, 0.05, 0.4, 1.2), row(discordantRule, 0.1, 0.1, 0.8)}}
 	if n := len(findings(good)); n != 7 {
 		t.Errorf("%d findings", n)
 	}

@@ -67,8 +67,9 @@ func (r Report) findingsList(b *strings.Builder) {
 		fmt.Fprintf(b, "- %s: %s (%s).\n", f.Claim, verdict, f.Why)
 	}
 	b.WriteString(`
-The default is ` + "`gate.confirm: auto` at `gate.risk: 0.5`" + `: full confirmation where answers
-vary, none where both skills are known to answer alike every time.
+The default is ` + "`gate.confirm: measured` at `gate.risk: 0.5`" + `: no confirmation where the
+race itself is more than two standard errors ahead, nor where no answer changed of several
+that were asked twice, and else full confirmation.
 
 `)
 }
@@ -82,7 +83,7 @@ points. *Cost* is the rollouts of a step, in passes over the selection items.
 `
 
 func mainTable(b *strings.Builder, t table) {
-	rules := []string{strictRule, exploreRule, fullRule, discordantRule}
+	rules := []string{strictRule, exploreRule, fullRule, measuredRule, discordantRule}
 	b.WriteString("| world, items | rule | gain | worse | too high | cost |\n|---|---|---|---|---|---|\n")
 	for _, at := range t.regimes {
 		for _, rule := range rules {

@@ -19,14 +19,15 @@ type Rule struct {
 const (
 	strictRule     = "strict"
 	exploreRule    = "full, k 0"
-	fullRule       = "full, k 0.5" // the default where answers vary
+	fullRule       = "full, k 0.5"
 	discordantRule = "discordant, k 0.5"
 	noneRule       = "none, k 0.5"
+	measuredRule   = "measured, k 0.5" // the default; here answers vary in every world
 )
 
 // mainRules are those between which the choice is.
 func mainRules() []string {
-	return []string{strictRule, exploreRule, fullRule, discordantRule, noneRule}
+	return []string{strictRule, exploreRule, fullRule, measuredRule, discordantRule, noneRule}
 }
 
 // Rules returns what `lab gates` compares: the published rule, the usual ways to
@@ -44,7 +45,7 @@ func Rules() []Rule {
 			rules = append(rules, Rule{fmt.Sprintf("%s, k %g", confirm, k), gate.Race{Risk: k, Confirm: confirm}})
 		}
 	}
-	return rules
+	return append(rules, Rule{measuredRule, gate.Race{Risk: 0.5, Confirm: gate.ConfirmMeasured}})
 }
 
 // fixed measures the candidate a fixed number of times on every item and then

@@ -82,7 +82,7 @@ func (t *trainer) drifted(ctx context.Context, prefix string, c driftCheck) (boo
 	for _, e := range t.store.order {
 		e.forget(t.store.items)
 	}
-	t.alike = false
+	t.alike, t.quiet = false, false
 	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(c.cand), gate.Incumbent: t.entry(&t.current)}
 	for _, d := range c.readings {
 		if answered[d.Outcome.Served] > 0 {

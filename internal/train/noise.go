@@ -61,11 +61,16 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 		return err
 	}
 	n := &Noise{Items: len(t.Data.Selection), Flips: append([]string{}, flips...)}
-	within := 0.0
+	within, solved := 0.0, 0
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
 		within += v * float64(s.size) / float64(max(1, len(e.measured())))
 		n.Twice += twice
+	}
+	for _, i := range which {
+		if e.Pooled[i].N > 1 && e.Pooled[i].Sum > 0 {
+			solved++
+		}
 	}
 	n.Within = math.Sqrt(within)
 	n.Alike = t.Steady && n.Twice > 0 && len(flips) == 0
@@ -76,7 +81,7 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
 			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
 	}
-	t.alike, t.history.Noise = n.Alike, n
+	t.alike, t.quiet, t.history.Noise = n.Alike, solved >= twiceLeast && len(flips) == 0, n
 	t.Events(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
 	if n.Advice != "" {
 		t.Events(event.Warning{Text: n.Advice})

@@ -39,7 +39,7 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 	}
 	v := res.Verdict
 	c := t.entry(cand)
-	if v.Action.Accepted() && t.alike && t.Confirm == string(gate.ConfirmAuto) {
+	if v.Action.Accepted() && t.trusting() {
 		if err := t.recheck(ctx, prefix, cand); err != nil {
 			return gate.Verdict{}, err
 		}
@@ -100,7 +100,7 @@ func (t *trainer) raceTrial(prefix string, cand *incumbent) gate.Trial {
 		b := t.entry(&t.best)
 		trial.Best, trial.Past[gate.BestSkill] = b.outcomes, slices.Clone(b.Pooled)
 	}
-	trial.Alike, trial.Seed = t.alike, seedOf(t.Seed, prefix)
+	trial.Alike, trial.Quiet, trial.Seed = t.alike, t.quiet, seedOf(t.Seed, prefix)
 	trial.Types, trial.Clusters = t.strata()
 	return trial
 }
@@ -253,6 +253,12 @@ func (t *trainer) recordReadings(ctx context.Context, prefix string, res gate.Re
 	return t.recordWithout(ctx, prefix, res)
 }
 
+// trusting reports whether survivors are not confirmed because answers are taken to be
+// alike every time.
+func (t *trainer) trusting() bool {
+	return t.alike && t.Confirm == string(gate.ConfirmAuto) || (t.alike || t.quiet) && t.Confirm == string(gate.ConfirmMeasured)
+}
+
 // maxRechecked is how many items of an accepted skill are asked again while both
 // arms are taken to answer alike.
 const maxRechecked = 4
@@ -278,9 +284,13 @@ func (t *trainer) recheck(ctx context.Context, prefix string, cand *incumbent) e
 	if err != nil || len(flips) == 0 {
 		return err
 	}
-	t.alike = false
+	why := "though none had before"
+	if t.alike {
+		why = "though sampling is deterministic"
+	}
+	t.alike, t.quiet = false, false
 	t.Events(event.Warning{Text: fmt.Sprintf(
-		"asked again, %s answered otherwise though sampling is deterministic: from here on survivors of the gate are confirmed on fresh samples", strings.Join(flips, ", "))})
+		"asked again, %s answered otherwise %s: from here on survivors of the gate are confirmed on fresh samples", strings.Join(flips, ", "), why)})
 	return nil
 }
 

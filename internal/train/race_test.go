@@ -144,6 +144,42 @@ func TestRecheckFindsOut(t *testing.T) {
 	}
 }
 
+// Where no answer changed, and several could have, survivors are not confirmed, whatever
+// the settings of sampling are; the first answer that changes ends that.
+func TestQuietTargetsAreNotConfirmed(t *testing.T) {
+	t.Parallel()
+	const solves = "# Skill\nrule c\nrule d\n"
+	for name, tt := range map[string]struct {
+		seed, confirm, forgets string
+		phase                  string // of the first step
+		ends                   bool   // the trust ends there
+	}{
+		"quiet":                {solves, "measured", "none", "race", false},
+		"nothing could change": {"# Skill\nrule c\n", "measured", "none", "confirm", false},
+		"as before":            {solves, "auto", "none", "confirm", false},
+		"an answer changes":    {solves, "measured", "seed/selection/again/s03/", "confirm", false},
+		"an answer does later": {solves, "measured", "e1/s1/gate/again/", "race", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(16, 20, 0)
+			w.seed = tt.seed
+			w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
+			w.forgets = func(key string) bool { // two items are lost: no candidate is far ahead
+				return strings.Contains(key, tt.forgets) || strings.Contains(key, "/gate/cand/s02/") || strings.Contains(key, "/gate/cand/s06/")
+			}
+			o := raced()
+			o.Steady, o.Confirm = false, tt.confirm
+			if got := w.must(t, o).History.Steps[1].Phase; got != tt.phase {
+				t.Errorf("step 1 was decided in phase %s, want %s", got, tt.phase)
+			}
+			if told := w.warned("answered otherwise though none had before"); told != tt.ends {
+				t.Errorf("told that answers change: %v", told)
+			}
+		})
+	}
+}
+
 // One item that can never be measured does not stop, loop or bias a run; it is
 // named.
 func TestRaceGoesOnWithoutAnItem(t *testing.T) {
