@@ -15,7 +15,7 @@ func published() Config {
 	c.Reflect.MinibatchSize = 8
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
-	c.Gate.Mode, c.SlowUpdate.Gated = "strict", false
+	c.Gate.Mode, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", false, false
 	return c
 }
 
@@ -41,7 +41,7 @@ func Default() Config {
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
-		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "measured", Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
+		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},

@@ -6,7 +6,7 @@ import "maps"
 // it, and so does its fork.
 type former struct {
 	key       string
-	now, then string // in an identity
+	now, then string // in an identity; then is "" where there was no such key
 	set       func(c *Config)
 }
 
@@ -18,7 +18,17 @@ func formers() []former {
 		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
+		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 	}
+}
+
+// put gives an identity the value of before.
+func (f former) put(identity map[string]string) {
+	if f.then == "" {
+		delete(identity, f.key)
+		return
+	}
+	identity[f.key] = f.then
 }
 
 // AsBegun gives the keys at today's default the value that was the default when a run
@@ -27,7 +37,7 @@ func formers() []former {
 func (l *Loaded) AsBegun(c *Config, begun map[string]string) bool {
 	changed := false
 	for _, f := range formers() {
-		if _, chosen := l.Origins[f.key]; !chosen && c.valueOf(f.key) == f.now && begun[f.key] == f.then {
+		if l.former(f, c.valueOf(f.key), begun) {
 			f.set(c)
 			changed = true
 		}
@@ -35,12 +45,19 @@ func (l *Loaded) AsBegun(c *Config, begun map[string]string) bool {
 	return changed
 }
 
+// former reports whether a value is today's default where the run that was begun has the
+// former one. An empty identity is of no run.
+func (l *Loaded) former(f former, value string, begun map[string]string) bool {
+	_, chosen := l.Origins[f.key]
+	return !chosen && len(begun) > 0 && value == f.now && begun[f.key] == f.then
+}
+
 // AsBegunIdentity is an identity with what AsBegun would change.
 func (l *Loaded) AsBegunIdentity(identity, begun map[string]string) map[string]string {
 	out := maps.Clone(identity)
 	for _, f := range formers() {
-		if _, chosen := l.Origins[f.key]; !chosen && out[f.key] == f.now && begun[f.key] == f.then {
-			out[f.key] = f.then
+		if l.former(f, out[f.key], begun) {
+			f.put(out)
 		}
 	}
 	return out
@@ -52,7 +69,7 @@ func AsEver(identity map[string]string) map[string]string {
 	out := maps.Clone(identity)
 	for _, f := range formers() {
 		if out[f.key] == f.now {
-			out[f.key] = f.then
+			f.put(out)
 		}
 	}
 	return out

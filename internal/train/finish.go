@@ -103,7 +103,7 @@ func (t *trainer) finish(ctx context.Context) error {
 		return err
 	}
 	final.FinalScore, final.BestScore, final.BestStep = t.current.score, t.best.score, t.best.step
-	if t.Gate == ModeRace {
+	if t.Gate == ModeRace || t.fresh != nil {
 		final.Reported = t.reported(&t.best)
 	}
 	t.history.Final = final

@@ -21,6 +21,35 @@ func failing(texts ...string) func(string) bool {
 	}
 }
 
+// Without a race, too, what is shipped is scored once more, by answers that nothing was
+// decided by: the first pass of what was chosen was lucky.
+func TestWhatIsShippedIsScoredAfresh(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"strict", "observe", "off"} {
+		for _, fresh := range []bool{false, true} {
+			w := newWorld(16, 20, 0)
+			w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
+			w.forgets = func(key string) bool { return strings.HasPrefix(key, "final/fresh/s00/") }
+			o := standard()
+			o.Gate, o.Fresh = mode, fresh
+			r := w.must(t, o)
+			want := map[bool]int{true: 20}[fresh && mode != "off"]
+			if n := w.rolled("final/fresh/"); n != want {
+				t.Errorf("%s, %v: a fresh pass of %d, want %d", mode, fresh, n, want)
+			}
+			if want == 0 {
+				continue
+			}
+			if got := r.Reported; got == nil || value(got.Fresh) != "0.45" || got.Naive != 0.5 || r.Selection.Hard != 0.45 {
+				t.Errorf("%s: reported %+v, selection %+v", mode, got, r.Selection)
+			}
+			if at := w.rolled("final/fresh/s00/sample1"); at != 1 {
+				t.Errorf("%s: the fresh answers are no new samples: %v", mode, w.rollouts)
+			}
+		}
+	}
+}
+
 func TestIndecisiveStepIsTriedAgainOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("and then decided", func(t *testing.T) {

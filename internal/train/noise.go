@@ -210,7 +210,7 @@ type Reported struct {
 	Evaluations int     `json:"evaluations"`
 
 	// Fresh is of a last pass that nothing was decided by; null if there was none,
-	// because one evaluation is the truth or the gate is no race.
+	// because one evaluation is the truth, or nobody asked for it.
 	Fresh *float64 `json:"fresh"`
 }
 

@@ -40,6 +40,7 @@ type Options struct {
 	Gate       string // race, strict, observe or off
 	Risk       float64
 	Confirm    string
+	Fresh      bool    // without a race, too, what is shipped is scored once more
 	Alpha      float64 // level of the certificate; 0: there is none
 	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster    string  // task field; items with the same value count as one

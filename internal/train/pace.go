@@ -160,6 +160,9 @@ func (t *trainer) closing() int {
 		}
 	}
 	if !raced {
+		if t.freshens() {
+			passes++
+		}
 		return passes * n
 	}
 	if t.Reselect > 1 {

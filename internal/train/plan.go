@@ -28,6 +28,8 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	}
 	if o.Gate == ModeRace {
 		gates += o.raceRollouts(steps*o.judged(), n.Selection)
+	} else if o.Fresh && o.Gate != "off" {
+		gates += n.Selection // of what is shipped
 	}
 	rollouts := steps*batch + gates
 	slow := max(o.Epochs-1, 0)

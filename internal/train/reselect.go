@@ -134,13 +134,21 @@ func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
 	return h, true
 }
 
-// freshPass evaluates the skill that is shipped once more where answers change,
-// so that its score does not rest on the evaluations that it was chosen by.
+// freshens reports whether the run ends with a fresh pass, unless answers are alike.
+func (t *trainer) freshens() bool {
+	return t.Gate == ModeRace || t.Fresh && t.Gate != "off"
+}
+
+// freshPass evaluates the skill that is shipped once more where answers change, or
+// may, so that its score does not rest on the evaluations that it was chosen by.
 func (t *trainer) freshPass(ctx context.Context) error {
-	if t.Gate != ModeRace || t.alike || !t.known(t.best) {
+	if !t.freshens() || t.alike || !t.known(t.best) {
 		return nil
 	}
 	e := t.entry(&t.best)
+	if e.evaluations() == 0 {
+		t.store.addAll(e, 0, t.best.outcomes)
+	}
 	place := rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "fresh pass", Total: len(t.Data.Selection)})
 	out, err := t.roll(ctx, "fresh pass", place, t.Data.Selection, e.skill)
