@@ -104,6 +104,7 @@ func prepare(ctx context.Context, cfg Config, opts []Option, needs ...string) (*
 		}
 	}
 	s.stalePrices()
+	s.undeclaredClusters()
 	if len(needs) > 0 {
 		return s, s.requireMeans()
 	}
