@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -132,6 +133,7 @@ func (l *Look) low() error {
 		return nil
 	}
 	low, err := stats.Single{Level: l.Level}.Lower(l.Differences, 0, pointStep)
+	low = math.Round(low/pointStep) / (1 / pointStep) // 0.344 and not 0.34400000000000003
 	l.Low = &low
 	return err
 }
