@@ -24,17 +24,14 @@ const (
 // pointStep is the step, in gate-score points, in which a lower bound is looked for.
 const pointStep = 0.001
 
-// spent is the part of what may be wrong in all that is spent on the first reading.
-const spent = 0.8
-
 // LevelOf is the level of the kth reading of the same items, k from 1: 0.8 of alpha, then
 // 0.1, 0.05 and so on of it. All readings together are wrong with a probability of at
 // most alpha.
 func LevelOf(alpha float64, k int) float64 {
 	if k <= 1 {
-		return spent * alpha
+		return alpha * 8 / 10
 	}
-	level := (1 - spent) * alpha
+	level := alpha * 2 / 10
 	for range k - 1 {
 		level /= 2
 	}

@@ -96,7 +96,7 @@ func (c *Certificate) after(before *testset.Before) *Certificate {
 	told.Words += "; the test set was " + words
 	switch {
 	case c.Reading > 1 && c.Level != nil:
-		told.Words += fmt.Sprintf(": this %s reading is tested at %s of the %s that all readings may err", ordinal(c.Reading), percent(*c.Level), percent(c.Alpha))
+		told.Words += fmt.Sprintf(": this %s reading spends %s of the %s that all readings may err", ordinal(c.Reading), percent(*c.Level), percent(c.Alpha))
 	case c.Test == "" && c.Certified:
 		told.Words += "; the level is that of a first reading"
 	}
@@ -249,11 +249,20 @@ func (c *Certificate) Basis() string {
 func (c *Certificate) figure(separator string) string {
 	switch {
 	case c.PGreater != nil:
-		return fmt.Sprintf("%sp %.2g", separator, *c.PGreater)
+		return separator + "p " + probability(*c.PGreater)
 	case c.EValue != nil && c.Level != nil && !c.Certified:
 		return fmt.Sprintf("%se-value %.2g of the %.4g needed", separator, *c.EValue, 1 / *c.Level)
 	}
 	return ""
+}
+
+// probability is a p-value with three figures; more would be beside the point below
+// any level.
+func probability(p float64) string {
+	if p < 0.00001 {
+		return "below 0.00001"
+	}
+	return fmt.Sprintf("%.3g", p)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
