@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
+
+	"github.com/seed-f4525e22/skillopt/internal/stats"
 )
 
 func TestLookOnce(t *testing.T) {
@@ -144,6 +146,65 @@ func rejected(t *testing.T, n int, level, win, loss float64) float64 {
 			}
 			if l.exact(); l.Certified {
 				sum += distuv.Binomial{N: float64(n), P: win + loss}.Prob(float64(m)) * distuv.Binomial{N: float64(m), P: win / (win + loss)}.Prob(float64(wins))
+			}
+		}
+	}
+	return sum
+}
+
+// Of a fixed set of tasks, however unequal, the exact test of one reading errs no more
+// often than of tasks drawn at random: if on average over the set the candidate is no better, it is
+// certified with a probability of at most the level. All results are summed up.
+func TestLookExactOfUnequalTasks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(5, 40).Draw(t, "n")
+		win, loss := make([]float64, n), make([]float64, n)
+		wins, losses := 0.0, 0.0
+		for i := range n {
+			win[i] = rapid.OneOf(rapid.SampledFrom([]float64{0, 0, 1}), rapid.Float64Range(0, 1)).Draw(t, "win")
+			loss[i] = (1 - win[i]) * rapid.OneOf(rapid.SampledFrom([]float64{0, 0, 1}), rapid.Float64Range(0, 1)).Draw(t, "loss")
+			wins, losses = wins+win[i], losses+loss[i]
+		}
+		if wins > losses { // made no better: the mean difference is 0
+			for i := range win {
+				win[i] *= losses / wins
+			}
+		}
+		level := rapid.SampledFrom([]float64{0.04, 0.005, 0.0025}).Draw(t, "level")
+		if got := rejectedOf(win, loss, level); got > level+1e-12 {
+			t.Fatalf("certified with probability %v at level %v", got, level)
+		}
+	})
+}
+
+// rejectedOf is the probability of a certificate when task i is won with probability
+// win[i] and lost with loss[i].
+func rejectedOf(win, loss []float64, level float64) float64 {
+	n := len(win)
+	p := make([][]float64, n+1) // by wins and losses
+	for i := range p {
+		p[i] = make([]float64, n+1)
+	}
+	p[0][0] = 1
+	for i := range n {
+		for w := i + 1; w >= 0; w-- {
+			for l := i + 1 - w; l >= 0; l-- {
+				p[w][l] *= 1 - win[i] - loss[i]
+				if w > 0 {
+					p[w][l] += p[w-1][l] * win[i]
+				}
+				if l > 0 {
+					p[w][l] += p[w][l-1] * loss[i]
+				}
+			}
+		}
+	}
+	sum := 0.0
+	for w := range n + 1 {
+		for l := range n + 1 - w {
+			if stats.McNemarExact(w, l).Greater <= level {
+				sum += p[w][l]
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -31,9 +32,9 @@ func (r CertificateReport) findings() []Finding {
 	apart, behind := 0.0, []string(nil)
 	for _, row := range r.Rows {
 		if row.Exact != nil {
-			d := max(row.First.Mean-*row.Exact, *row.Exact-row.First.Mean)
+			d := math.Abs(row.First.Mean - *row.Exact)
 			apart = max(apart, d)
-			exact.Holds = exact.Holds && d <= exactMargin+3*row.First.SE
+			exact.Holds = exact.Holds && d <= exactMargin+3*math.Sqrt(*row.Exact*(1-*row.Exact)/float64(r.Runs))
 		}
 		if row.First.Mean < row.Evidence.Mean-2*row.First.SE {
 			behind = append(behind, row.name())
