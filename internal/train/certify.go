@@ -251,7 +251,7 @@ func (c *Certificate) figure(separator string) string {
 	case c.PGreater != nil:
 		return separator + "p " + probability(*c.PGreater)
 	case c.EValue != nil && c.Level != nil && !c.Certified:
-		return fmt.Sprintf("%se-value %.2g of the %.4g needed", separator, *c.EValue, 1 / *c.Level)
+		return fmt.Sprintf("%se-value %.3g of the %.4g needed", separator, *c.EValue, 1 / *c.Level)
 	}
 	return ""
 }
