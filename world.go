@@ -255,6 +255,7 @@ func (w *world) deps() (train.Deps, error) {
 		Look: s.seedLook(w.run, w.events), Measure: measure, Optimizer: s.changeable("models.optimizer."),
 		// A replay gives what was recorded, to its end.
 		Fruitless: w.run.Manifest.Rules >= run.FruitlessRule && s.replay == nil,
+		LooksOnce: w.run.Manifest.Rules >= run.LookRule && s.replay == nil,
 	}
 	if reads := w.reads(s.data.Test); reads != nil {
 		d.Before = reads.note

@@ -120,7 +120,16 @@ type Certificate struct {
 	Low        *float64 `json:"low"`        // 95 % interval
 	High       *float64 `json:"high"`       //
 	AtLeast    *float64 `json:"at_least"`   // null unless certified
-	Words      string   `json:"words"`
+
+	// Missing in runs that older builds began.
+	Test    string   `json:"test,omitempty"`      // exact or bound
+	Reading int      `json:"reading,omitempty"`   // of the test tasks, 1 is the first; missing: not known
+	Level   *float64 `json:"level,omitempty"`     // of this reading
+	P       *float64 `json:"p_greater,omitempty"` // of the exact test
+	EValue  *float64 `json:"e_value,omitempty"`   // of the bound
+	Assumes string   `json:"assumes,omitempty"`   // what it takes for granted
+
+	Words string `json:"words"`
 }
 
 // Compared says what a comparison of two skills knows after a look. Differences

@@ -85,6 +85,9 @@ func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
 	}
 	if c := s.Certificate; c != nil {
 		a.fold(out, c.Words)
+		if c.Certified && c.Assumes != "" {
+			a.fold(out, "taken for granted: "+c.Assumes)
+		}
 	}
 }
 

@@ -201,7 +201,7 @@ type Gate struct {
 	Risk          float64 `key:"risk" doc:"of race: standard errors that a candidate must be ahead by; 0 explores, 1.5 is for runs that nobody watches" min:"0" max:"3"`
 	Confirm       string  `key:"confirm" doc:"of race, what survivors are asked again: full (everything), discordant (where the skills differ), none; measured: none as long as no answer that was asked twice has changed, and where the first pass is decisive, else full; auto: none as long as answers do not change at temperature 0, else full" enum:"measured,auto,full,discordant,none"`
 	Fresh         bool    `key:"fresh" older:"false" doc:"of strict and observe: score the skill that is shipped once more on the selection split, since it was chosen by the luck of its first pass too; race does so wherever answers change"`
-	Alpha         float64 `key:"alpha" doc:"of all claims that the best skill is better than the seed skill, this share may be wrong: level of the certificate on the test split" min:"0.0001" max:"0.5"`
+	Alpha         float64 `key:"alpha" doc:"of all claims on the same test tasks that the best skill is better than the seed skill, this share may be wrong: the certificate of a first reading spends 0.8 of it, that of the 2nd 0.1, of the 3rd 0.05, and so on" min:"0.0001" max:"0.5"`
 	Reselect      int     `key:"reselect" doc:"of race: so many of the best accepted skills are compared once more before one is shipped, on fresh passes by halves; for few and noisy tasks; 0 = off" min:"0" max:"32"`
 	Cluster       string  `key:"cluster" doc:"field of the tasks; those with the same value (one document, one template) count as one in race and certificate"`
 	Metric        string  `key:"metric" doc:"hard, soft or mixed" enum:"hard,soft,mixed"`

@@ -120,17 +120,43 @@ func certificateTile(s *Summary) tile {
 		if c.AtLeast != nil && *c.AtLeast > 0 {
 			t.Value = fmt.Sprintf("better by at least %.3f", math.Floor(1000**c.AtLeast)/1000) // a bound is never rounded up
 		}
-		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*c.Alpha, plural.Of(max(c.N, c.Tasks), "test item", "test items"), evidence(c))
+		t.Note = fmt.Sprintf("certified at the %.4g %% level on %s; %s", 100*levelOf(c), plural.Of(max(c.N, c.Tasks), "test item", "test items"), basis(c))
 		return t
 	}
-	t.Value, t.Note = "not certified", cmp.Or(line(c.Words, reasonLength), evidence(c))
+	t.Value, t.Note = "not certified", cmp.Or(line(c.Words, reasonLength), basis(c))
 	return t
+}
+
+// levelOf is the level at which a certificate is given.
+func levelOf(c *train.Certificate) float64 {
+	if c.Level != nil {
+		return *c.Level
+	}
+	return c.Alpha
+}
+
+// basis says what a certificate rests on.
+func basis(c *train.Certificate) string {
+	if c.Test == "" {
+		return evidence(c)
+	}
+	text := c.Basis()
+	if c.Reading > 0 {
+		text += fmt.Sprintf("; reading %d of these tasks", c.Reading)
+	}
+	if c.Assumes != "" {
+		text += "; taken for granted: " + line(c.Assumes, reasonLength)
+	}
+	return text
 }
 
 // evidence is that of the mean, by which the certificate is given, beside what it
 // needs. The larger of several kinds of evidence would not be evidence at that level.
 func evidence(c *train.Certificate) string {
-	e := c.Wealth
+	if c.Wealth == nil {
+		return "its evidence is missing"
+	}
+	e := *c.Wealth
 	text := fmt.Sprintf("%.3g", e)
 	if e >= 1000 && e < 1e9 {
 		text = count(int64(e))

@@ -248,7 +248,8 @@ func TestOddRuns(t *testing.T) {
 		{"refused", &Run{History: train.History{Steps: []train.StepRecord{scored, refused}}, Steps: make([]Step, 2)}, []string{"refused", "too large"}, nil},
 		{
 			"certified", &Run{Summary: &Summary{Status: "completed", Test: Test{Seed: &Arm{Hard: 0.25, N: 40}, Best: &Arm{Hard: 0.75, N: 40}}, Certificate: &train.Certificate{
-				N: 40, Difference: number(0.5), Low: number(0.3), High: number(0.7), Wins: 22, Losses: 2, Ties: 16, Alpha: 0.05, Wealth: 41, SignE: 355, Certified: true, AtLeast: number(0.2499), Words: "certified better than the seed skill",
+				Comparison: train.Comparison{N: 40, Difference: number(0.5), Low: number(0.3), High: number(0.7), Wins: 22, Losses: 2, Ties: 16},
+				Alpha:      0.05, Wealth: number(41), SignE: number(355), Certified: true, AtLeast: number(0.2499), Words: "certified better than the seed skill",
 			}}},
 			[]string{"better by at least 0.249", "certified at the 5 % level on 40 test items; evidence 41, needed 20", "&#43;0.500", "&#43;0.300 to &#43;0.700", "22 items better, 2 worse, 16 alike"},
 			[]string{"not certified"},

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Certificate compares the best skill with the seed skill on the test split,
-// which nothing was decided by: each task's scores are a pair. Differences are in
-// gate-score points, best minus seed.
-type Certificate struct {
+// Comparison compares the best skill with the seed skill on the test split, which
+// nothing was decided by: each task's scores are a pair. Differences are in
+// gate-score points, best minus seed. It does not depend on who read the split before.
+type Comparison struct {
 	Metric     string   `json:"metric"`
 	N          int      `json:"n"`     // pairs; items of one cluster count once
 	Tasks      int      `json:"tasks"` // behind them
@@ -24,41 +24,69 @@ type Certificate struct {
 	Low        *float64 `json:"low"`  // 95 % interval by the paired bootstrap (BCa); null: too few pairs, or all alike
 	High       *float64 `json:"high"` //
 
-	Wins   int      `json:"wins"` // pairs that the best skill scores higher on
-	Losses int      `json:"losses"`
-	Ties   int      `json:"ties"`
-	P      *float64 `json:"mcnemar_p"` // exact, two-sided, on the discordant pairs; null if there are none
+	Wins     int      `json:"wins"` // pairs that the best skill scores higher on
+	Losses   int      `json:"losses"`
+	Ties     int      `json:"ties"`
+	P        *float64 `json:"mcnemar_p"`           // exact, two-sided, on the discordant pairs; null: there are none, or pairs that are not of whole scores
+	PGreater *float64 `json:"p_greater,omitempty"` // of the exact test that the certificate rests on, one-sided; missing: it rests on another one
+}
 
-	Alpha     float64  `json:"alpha"`     // level of what follows
-	Wealth    float64  `json:"e_mean"`    // evidence for a higher mean: certified from 1/alpha on
-	SignE     float64  `json:"e_sign"`    // the same for more wins than losses
-	Certified bool     `json:"certified"` // the best skill is better, at most alpha of such claims being wrong
-	AtLeast   *float64 `json:"at_least"`  // lower end of the confidence sequence of the mean difference; null unless certified
+// Certificate says whether the best skill is better than the seed skill.
+type Certificate struct {
+	Comparison
 
-	Words string `json:"words"` // all of it in a sentence
+	Test    gate.LookTest `json:"test,omitempty"`    // that it rests on; missing: e_mean, in runs that older builds began
+	Reading int           `json:"reading,omitempty"` // of these tasks, 1 is the first; missing: not known, or not counted
+	Alpha   float64       `json:"alpha"`             // of all such claims of these tasks, at most this share is wrong
+	Level   *float64      `json:"level,omitempty"`   // of this reading: the part of alpha that it spends
+
+	EValue    *float64 `json:"e_value,omitempty"` // of the bound: certified at 1/level, which it does not pass
+	Wealth    *float64 `json:"e_mean,omitempty"`  // evidence for a higher mean: certified from 1/alpha on
+	SignE     *float64 `json:"e_sign,omitempty"`  // the same for more wins than losses
+	Certified bool     `json:"certified"`         // the best skill is better
+	AtLeast   *float64 `json:"at_least"`          // lower bound of the mean difference, at the same level; null unless certified
+
+	Assumes string `json:"assumes,omitempty"` // what it takes for granted
+	Words   string `json:"words"`             // all of it in a sentence
 }
 
 // resamples of the bootstrap behind what is printed.
 const resamples = 10_000
 
+// assumes is what every certificate takes for granted.
+const assumes = "the test tasks are drawn at random, each by itself or with its cluster, from those that matter; nobody who wrote or chose the skill knew how it does on them"
+
 // certified compares the best skill with the seed skill. A test that was opened
 // before certifies nothing.
 func (t *trainer) certified(final *FinalRecord, opened *seal, seed, best []trajectory.Outcome) {
-	c := t.certify(seed, best)
+	pairs, same := t.testPairs(seed, best), t.best.skill.Text() == t.Skill.Text()
+	var c *Certificate
+	if opened.level != nil {
+		c = lookOnce(string(t.Projection.Metric), pairs, *opened.level, t.Seed, same)
+	} else {
+		c = byEvidence(string(t.Projection.Metric), pairs, t.Alpha, t.Seed, same)
+	}
 	if n := len(opened.openings); n > 1 {
 		c.Certified, c.AtLeast = false, nil
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}
-	if t.Gate == ModeRace {
+	switch {
+	case t.Gate != ModeRace:
+	case opened.level != nil:
+		final.Comparison = &c.Comparison
+	default:
 		final.Certificate = c
 	}
-	t.cert = c.after(opened.before)
-	c = t.cert
-	t.Events(event.Certificate{Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Words: c.Words})
+	c = c.after(opened.before)
+	t.cert = c
+	t.Events(event.Certificate{
+		Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Test: string(c.Test), Reading: c.Reading,
+		Level: c.Level, P: c.PGreater, EValue: c.EValue, Assumes: c.Assumes, Words: c.Words,
+	})
 }
 
 // after is the certificate with words on who had read the test set before. The history
-// has it without them: they depend on what else ran.
+// has none of them: they depend on what else ran.
 func (c *Certificate) after(before *testset.Before) *Certificate {
 	words := before.Words()
 	if words == "" {
@@ -66,14 +94,17 @@ func (c *Certificate) after(before *testset.Before) *Certificate {
 	}
 	told := *c
 	told.Words += "; the test set was " + words
-	if c.Certified {
+	switch {
+	case c.Reading > 1 && c.Level != nil:
+		told.Words += fmt.Sprintf(": this %s reading spends %s of the %s that all readings may err", ordinal(c.Reading), percent(*c.Level), percent(c.Alpha))
+	case c.Test == "" && c.Certified:
 		told.Words += "; the level is that of a first reading"
 	}
 	return &told
 }
 
-// certify compares two skills on the items that both were measured on.
-func (t *trainer) certify(seed, best []trajectory.Outcome) *Certificate {
+// testPairs are the gate scores of the items that both skills were measured on.
+func (t *trainer) testPairs(seed, best []trajectory.Outcome) []gate.Pair {
 	_, clusters := Strata(t.Data.Test, t.Cluster)
 	var pairs []gate.Pair
 	for i := range min(len(seed), len(best)) {
@@ -86,36 +117,55 @@ func (t *trainer) certify(seed, best []trajectory.Outcome) *Certificate {
 		}
 		pairs = append(pairs, p)
 	}
-	same := t.best.skill.Text() == t.Skill.Text()
-	return newCertificate(string(t.Projection.Metric), pairs, t.Alpha, t.Seed, same)
+	return pairs
 }
 
 func (t *trainer) scoreOf(o trajectory.Outcome) float64 {
 	return t.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0)
 }
 
-// newCertificate computes the certificate of pairs. same says that both skills
-// are one text.
-func newCertificate(metric string, pairs []gate.Pair, alpha float64, seed int64, same bool) *Certificate {
+// lookOnce computes the certificate of pairs by the test and at the level that were
+// settled before. same says that both skills are one text.
+func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) *Certificate {
+	c := &Certificate{Comparison: Comparison{Metric: metric, Tasks: len(pairs)}, Test: l.Test, Reading: l.Reading, Alpha: l.Alpha, Assumes: assumes}
+	level := gate.LevelOf(l.Alpha, 1) // for the figures of a test whose level is not known
+	if l.Reading > 0 {
+		c.Level, level = &l.Level, l.Level
+	}
+	g, err := gate.LookOnce(pairs, l.Test, level)
+	if err != nil {
+		c.Words = "not certified: " + err.Error()
+		return c
+	}
+	c.N, c.Wins, c.Losses, c.Ties = g.N, g.Wins, g.Losses, g.Ties
+	c.measured(g.Differences, seed)
+	if c.PGreater = g.P; g.P != nil && c.Wins+c.Losses > 0 {
+		p := stats.McNemarExact(c.Wins, c.Losses).TwoSided
+		c.P = &p
+	}
+	if c.Level != nil {
+		c.EValue = g.Wealth
+	}
+	if c.Certified = g.Certified && c.Level != nil && !same; c.Certified {
+		c.AtLeast = g.Low
+	}
+	c.Words = c.sentence(same)
+	return c
+}
+
+// byEvidence computes the certificate of runs that older builds began, by evidence that
+// could be looked at any number of times.
+func byEvidence(metric string, pairs []gate.Pair, alpha float64, seed int64, same bool) *Certificate {
+	c := &Certificate{Comparison: Comparison{Metric: metric}, Alpha: alpha}
 	g, err := gate.Certify(pairs, alpha)
 	if err != nil {
-		return &Certificate{Metric: metric, Alpha: alpha, Words: "not certified: " + err.Error()}
+		c.Wealth, c.SignE = new(float64), new(float64)
+		c.Words = "not certified: " + err.Error()
+		return c
 	}
-	c := &Certificate{
-		Metric: metric, N: g.N, Tasks: len(pairs), Wins: g.Wins, Losses: g.Losses, Ties: g.Ties, Alpha: alpha, Wealth: g.Wealth, SignE: g.SignE,
-		Certified: g.Certified && !same,
-	}
-	if diffs := g.Differences; len(diffs) > 0 {
-		sum := 0.0
-		for _, d := range diffs {
-			sum += d
-		}
-		mean := sum / float64(len(diffs))
-		c.Difference = &mean
-	}
-	if b, err := stats.PairedBootstrapBCa(g.Differences, resamples, 0.05, seed); err == nil {
-		c.Low, c.High = &b.Interval.Low, &b.Interval.High
-	}
+	c.N, c.Tasks, c.Wins, c.Losses, c.Ties = g.N, len(pairs), g.Wins, g.Losses, g.Ties
+	c.Wealth, c.SignE, c.Certified = &g.Wealth, &g.SignE, g.Certified && !same
+	c.measured(g.Differences, seed)
 	if c.Wins+c.Losses > 0 {
 		p := stats.McNemarExact(c.Wins, c.Losses).TwoSided
 		c.P = &p
@@ -127,6 +177,21 @@ func newCertificate(metric string, pairs []gate.Pair, alpha float64, seed int64,
 	return c
 }
 
+// measured sets the mean of the differences and its interval.
+func (c *Comparison) measured(diffs []float64, seed int64) {
+	if len(diffs) > 0 {
+		sum := 0.0
+		for _, d := range diffs {
+			sum += d
+		}
+		mean := sum / float64(len(diffs))
+		c.Difference = &mean
+	}
+	if b, err := stats.PairedBootstrapBCa(diffs, resamples, 0.05, seed); err == nil {
+		c.Low, c.High = &b.Interval.Low, &b.Interval.High
+	}
+}
+
 // sentence says what the certificate comes to.
 func (c *Certificate) sentence(same bool) string {
 	switch {
@@ -135,18 +200,20 @@ func (c *Certificate) sentence(same bool) string {
 	case same:
 		return "not certified: the best skill is the seed skill"
 	}
-	level := fmt.Sprintf("%.4g %%", 100*c.Alpha)
 	found := fmt.Sprintf("%+.1f points", 100**c.Difference)
 	if c.Low != nil {
 		found += fmt.Sprintf(" (95 %% interval %+.1f to %+.1f)", 100**c.Low, 100**c.High)
 	}
 	found += " on " + inClustersOf(plural.Of(c.Tasks, "test task", "test tasks"), c.Tasks, c.N)
 	if c.Certified {
+		better := "better than the seed skill"
 		if c.AtLeast != nil && *c.AtLeast >= 0.001 {
-			least := math.Floor(1000**c.AtLeast) / 10 // a bound is never rounded up
-			return fmt.Sprintf("certified at the %s level: better than the seed skill by at least %.1f points; measured %s", level, least, found)
+			better += fmt.Sprintf(" by at least %.1f points", floorPoints(*c.AtLeast))
 		}
-		return fmt.Sprintf("certified at the %s level: better than the seed skill; measured %s", level, found)
+		return fmt.Sprintf("certified at the %s: %s; measured %s", c.by(), better, found)
+	}
+	if c.Test != "" && c.Level == nil {
+		return fmt.Sprintf("not certified: the level depends on how often the test set was read before, and that is not known; measured %s%s", found, c.figure(", "))
 	}
 	why := "too little to tell it from chance: more test tasks would help"
 	switch {
@@ -155,5 +222,51 @@ func (c *Certificate) sentence(same bool) string {
 	case c.Wins+c.Losses == 0:
 		why = "no task was answered differently"
 	}
-	return fmt.Sprintf("not certified at the %s level: measured %s; %s", level, found, why)
+	return fmt.Sprintf("not certified at the %s: measured %s; %s", c.by(), found, why)
 }
+
+// by names the level, and what the certificate rests on: "4 % level (exact McNemar test, p 0.02)".
+func (c *Certificate) by() string {
+	if c.Level == nil {
+		return percent(c.Alpha) + " level"
+	}
+	return fmt.Sprintf("%s level (%s)", percent(*c.Level), c.Basis())
+}
+
+// Basis names the test with its figure: "exact McNemar test, p 0.02". It is "" for a
+// certificate by evidence.
+func (c *Certificate) Basis() string {
+	switch c.Test {
+	case gate.LookExact:
+		return "exact McNemar test" + c.figure(", ")
+	case gate.LookBound:
+		return "bound for one look" + c.figure(", ")
+	}
+	return ""
+}
+
+// figure is what the test came to, after a separator; "" if it says nothing more.
+func (c *Certificate) figure(separator string) string {
+	switch {
+	case c.PGreater != nil:
+		return separator + "p " + probability(*c.PGreater)
+	case c.EValue != nil && c.Level != nil && !c.Certified:
+		return fmt.Sprintf("%se-value %.3g of the %.4g needed", separator, *c.EValue, 1 / *c.Level)
+	}
+	return ""
+}
+
+// probability is a p-value with three figures; more would be beside the point below
+// any level.
+func probability(p float64) string {
+	if p < 0.00001 {
+		return "below 0.00001"
+	}
+	return fmt.Sprintf("%.3g", p)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
+
+// floorPoints is a bound in points with one decimal, never rounded up. What lies a
+// rounding error below a tenth is that tenth.
+func floorPoints(bound float64) float64 { return math.Floor(1000*bound+1e-9) / 10 }

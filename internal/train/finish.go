@@ -37,7 +37,7 @@ func (t *trainer) baseline(ctx context.Context) error {
 			}
 		}
 		arm := t.arm(seed.outcomes)
-		t.seedArm = &arm
+		t.seedArm, t.partial = &arm, partial(seed.outcomes)
 		t.store.addAll(t.entry(&seed), 0, seed.outcomes)
 	}
 	t.entry(&seed).Accepted = true
@@ -171,6 +171,9 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 		return nil
 	}
 	if err := t.claim(ctx, opened); err != nil {
+		return err
+	}
+	if err := t.settle(ctx, opened); err != nil {
 		return err
 	}
 	t.readBefore = opened.before

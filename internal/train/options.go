@@ -41,7 +41,7 @@ type Options struct {
 	Risk       float64
 	Confirm    string
 	Fresh      bool    // without a race, too, what is shipped is scored once more
-	Alpha      float64 // level of the certificate; 0: there is none
+	Alpha      float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
 	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster    string  // task field; items with the same value count as one
 	Steady     bool    // as far as the settings say, the target answers alike every time
@@ -127,6 +127,9 @@ type Deps struct {
 	// who has read tasks of it before. taken says that an opening in the record may be
 	// that of the run that this one is a fork of. Nil: it is not kept track of.
 	Before func(ctx context.Context, n int, taken bool) (testset.Before, error)
+	// LooksOnce says that the certificate is a test that looks once. Runs that older builds
+	// began go on with theirs, by evidence: false. In a replay the record says which.
+	LooksOnce bool
 	// Measure names all that scores of the test split depend on besides the skill: by
 	// another one it is another test. "": any.
 	Measure string

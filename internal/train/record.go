@@ -122,7 +122,8 @@ type FinalRecord struct {
 	// Of a race only.
 	Reselect    []Heat       `json:"reselect,omitempty"`      // rounds in which the best was chosen anew
 	Reported    *Reported    `json:"best_reported,omitempty"` // the best skill's selection score
-	Certificate *Certificate `json:"certificate,omitempty"`   // best against seed on the test split
+	Comparison  *Comparison  `json:"comparison,omitempty"`    // best against seed on the test split
+	Certificate *Certificate `json:"certificate,omitempty"`   // the same in runs that older builds began
 
 	// The test split is opened once a run.
 	TestOpenings int  `json:"test_openings,omitempty"` // 0: not at all, or once

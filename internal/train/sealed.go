@@ -81,6 +81,7 @@ type seal struct {
 	refused  bool
 	places   map[string]rollout.Place // of each skill's rollouts, by hash
 	before   *testset.Before          // nil: it is not kept track of
+	level    *Level                   // of the certificate; nil: one by evidence, or none
 }
 
 // readBefore is the key of what was known of earlier readings when the test split was

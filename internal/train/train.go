@@ -39,6 +39,7 @@ type trainer struct {
 	budget *schedule.Budget
 
 	seedArm    *Arm
+	partial    bool // hard scores between 0 and 1 were seen
 	current    incumbent
 	best       incumbent
 	history    History

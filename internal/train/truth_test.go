@@ -295,13 +295,13 @@ func TestWordsOfTheCertificate(t *testing.T) {
 	t.Parallel()
 	pair := func(d float64, cluster string) gate.Pair { return gate.Pair{Candidate: d, Cluster: cluster} }
 	clustered := []gate.Pair{pair(1, "x"), pair(0, "x"), pair(1, "y"), pair(1, "y")}
-	if c := newCertificate("hard", clustered, 0.05, 1, false); c.N != 2 || !strings.Contains(c.Words, "on 4 test tasks in 2 clusters") {
+	if c := byEvidence("hard", clustered, 0.05, 1, false); c.N != 2 || !strings.Contains(c.Words, "on 4 test tasks in 2 clusters") {
 		t.Errorf("%d pairs: %s", c.N, c.Words)
 	}
-	if c := newCertificate("hard", clustered, 0.05, 1, true); strings.Contains(c.Words, "accepted") {
+	if c := byEvidence("hard", clustered, 0.05, 1, true); strings.Contains(c.Words, "accepted") {
 		t.Errorf("a change may have been accepted and not be the best: %s", c.Words)
 	}
-	if c := newCertificate("hard", []gate.Pair{pair(0, "")}, 0.05, 1, false); !strings.Contains(c.Words, "on 1 test task;") {
+	if c := byEvidence("hard", []gate.Pair{pair(0, "")}, 0.05, 1, false); !strings.Contains(c.Words, "on 1 test task;") {
 		t.Errorf("one pair: %s", c.Words)
 	}
 }
@@ -376,7 +376,7 @@ func TestALowerBoundIsNotRoundedUp(t *testing.T) {
 		for i := range n {
 			pairs = append(pairs, gate.Pair{Candidate: float64(min(1, i%4))})
 		}
-		c := newCertificate("hard", pairs, 0.05, 1, false)
+		c := byEvidence("hard", pairs, 0.05, 1, false)
 		if !c.Certified {
 			continue
 		}

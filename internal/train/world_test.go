@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -47,7 +48,9 @@ type world struct {
 	refuse    func(name string) error   // what writing a file says
 	askErr    func(stage string) error  // what asking says
 	decideErr error
-	overlap   bool // begin rollouts of the next part while answers of this one are out
+	looks     bool            // the certificate is one look
+	before    *testset.Before // what the ledger says; nil: there is none
+	overlap   bool            // begin rollouts of the next part while answers of this one are out
 
 	mu        sync.Mutex
 	rollouts  []string            // keys, one a rollout that was sent
@@ -104,7 +107,10 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	d := Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap,
+		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks,
+	}
+	if w.before != nil {
+		d.Before = func(context.Context, int, bool) (testset.Before, error) { return *w.before, nil }
 	}
 	r, err := Run(ctx, o, d)
 	return r, errors.Join(err, w.unchanged())
