@@ -6,7 +6,7 @@ import "maps"
 // it, and so does its fork.
 type former struct {
 	key       string
-	now, then string // in an identity
+	now, then string // in an identity; "": it has no such key
 	set       func(c *Config)
 }
 
@@ -16,6 +16,7 @@ func formers() []former {
 	return []former{
 		{"train.batch_size", `"auto"`, "0", func(c *Config) { c.Train.BatchSize = 0 }},
 		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
+		{"reflect.view", `"agent"`, "", func(c *Config) { c.Reflect.View = ViewTask }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
 	}
 }
@@ -39,10 +40,19 @@ func (l *Loaded) AsBegunIdentity(identity, begun map[string]string) map[string]s
 	out := maps.Clone(identity)
 	for _, f := range formers() {
 		if _, chosen := l.Origins[f.key]; !chosen && out[f.key] == f.now && begun[f.key] == f.then {
-			out[f.key] = f.then
+			f.put(out)
 		}
 	}
 	return out
+}
+
+// put gives an identity the former default.
+func (f former) put(identity map[string]string) {
+	if f.then == "" {
+		delete(identity, f.key)
+		return
+	}
+	identity[f.key] = f.then
 }
 
 // AsEver is an identity in which today's defaults stand as the first ones did: what is
@@ -51,7 +61,7 @@ func AsEver(identity map[string]string) map[string]string {
 	out := maps.Clone(identity)
 	for _, f := range formers() {
 		if out[f.key] == f.now {
-			out[f.key] = f.then
+			f.put(out)
 		}
 	}
 	return out

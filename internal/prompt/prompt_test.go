@@ -200,7 +200,7 @@ func TestRollout(t *testing.T) {
 
 func TestLoadOverridesParts(t *testing.T) {
 	t.Parallel()
-	s, err := Load(fstest.MapFS{
+	s, err := Load(Default(), fstest.MapFS{
 		"rewrite.md":       {Data: []byte("\ufeff\r\n# system\r\n\r\nMine: {{skill}}\r\n\r\n# Heading\r\n")},
 		".gitignore":       {Data: []byte("x")},
 		"rollout.md":       {Data: []byte("# user\n{{question}} {{context}}")},
@@ -253,7 +253,7 @@ func TestLoadFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Load(fstest.MapFS{tt.file: {Data: []byte(tt.text)}})
+			_, err := Load(Default(), fstest.MapFS{tt.file: {Data: []byte(tt.text)}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -263,11 +263,11 @@ func TestLoadFaults(t *testing.T) {
 
 func TestLoadReportsAllFaults(t *testing.T) {
 	t.Parallel()
-	_, err := Load(fstest.MapFS{"a.md": {}, "b.md": {}, "merge.md": {Mode: os.ModeDir}})
+	_, err := Load(Default(), fstest.MapFS{"a.md": {}, "b.md": {}, "merge.md": {Mode: os.ModeDir}})
 	if err == nil || !strings.Contains(err.Error(), "a.md") || !strings.Contains(err.Error(), "b.md") || !strings.Contains(err.Error(), "read prompt") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Load(os.DirFS(filepath.Join(t.TempDir(), "absent"))); err == nil {
+	if _, err := Load(Default(), os.DirFS(filepath.Join(t.TempDir(), "absent"))); err == nil {
 		t.Error("no error for a directory that is not there")
 	}
 }

@@ -1,0 +1,145 @@
+package optimize
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// shown writes rollouts for an analyst: what the agent was told with all of them, and
+// each with its id, type, scores, fail reason and turns, then what it was told with this
+// one alone, task, reference, feedback and conversation. It has at most v.room() bytes.
+// Rollouts that not even their beginnings fit of are left out at the end, which is said.
+func (v View) shown(outcomes []trajectory.Outcome) (told, rollouts string) {
+	n := len(outcomes)
+	outcomes = outcomes[:min(n, max(1, v.room()/leastShown-2))]
+	all := v.tells(idsOfOutcomes(outcomes))
+	var sheets []sheet
+	for i, o := range outcomes {
+		sheets = append(sheets, outcomeSheet(nth{i + 1, n}, o, all.each[i]))
+	}
+	if all.shared != nil {
+		sheets = append(sheets, *all.shared)
+	}
+	texts, _ := write(sheets, v.room()-len(leftOut(n)))
+	if all.shared != nil {
+		told, texts = trimSpace(texts[len(outcomes)]), texts[:len(outcomes)]
+	}
+	rollouts = strings.Join(texts, "\n")
+	if n > len(outcomes) {
+		rollouts += leftOut(n - len(outcomes))
+	}
+	return told, rollouts
+}
+
+func leftOut(n int) string {
+	return fmt.Sprintf("\n[... %d more rollouts are left out: there is no room for them ...]\n", n)
+}
+
+func idsOfOutcomes(outcomes []trajectory.Outcome) []string {
+	ids := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		ids[i] = o.ID
+	}
+	return ids
+}
+
+// telling is what an agent was told with one task, or that it was told the same with an
+// earlier one.
+type telling struct {
+	Told
+	as int // 1-based number of the earlier one, 0: there is none
+}
+
+// tellings are those of a prompt.
+type tellings struct {
+	shared *sheet    // what was told with all tasks; nil: nothing was told, or not the same
+	each   []telling // what is to be written with each, empty where shared says it
+}
+
+// tells finds what was told with tasks: what is the same for all is written once.
+func (v View) tells(ids []string) tellings {
+	out := tellings{each: make([]telling, len(ids))}
+	first := map[Told]int{}
+	for i, id := range ids {
+		t := v.told(id)
+		if t == (Told{}) {
+			first[t] = 0
+			continue
+		}
+		if at, ok := first[t]; ok {
+			out.each[i].as = at
+			continue
+		}
+		first[t] = i + 1
+		out.each[i].Told = t
+	}
+	if len(first) == 1 && len(ids) > 0 && out.each[0].Told != (Told{}) {
+		all := out.each[0].Told
+		out.each = make([]telling, len(ids))
+		out.shared = &sheet{write: func(p *pen) { all.write(p) }}
+	}
+	return out
+}
+
+func (t Told) write(p *pen) {
+	p.block("Its system message, without the skill", t.System)
+	p.block("Its tools", t.Tools)
+}
+
+func (t telling) write(p *pen) {
+	if t.as > 0 {
+		p.line("system message and tools", fmt.Sprintf("as with number %d", t.as))
+	}
+}
+
+// nth is a place in a list, from 1 up.
+type nth struct{ number, of int }
+
+// outcomeSheet writes the outcome at a place of a list.
+func outcomeSheet(at nth, o trajectory.Outcome, t telling) sheet {
+	form := func(conversation func(p *pen)) func(p *pen) {
+		return func(p *pen) {
+			fmt.Fprintf(&p.b, "### Trajectory %d of %d\n\n", at.number, at.of)
+			p.line("id", o.ID)
+			p.line("type", o.Type)
+			p.line("score", fmt.Sprintf("hard=%s soft=%s", decimal(o.Hard), decimal(o.Soft)))
+			p.line("fail reason", o.FailReason)
+			p.line("turns", strconv.Itoa(len(o.Trajectory)))
+			p.line("scored answer", o.Answer)
+			t.write(p)
+			t.Told.write(p)
+			if !asked(o) {
+				p.block("Task", o.Question)
+			}
+			p.block("Reference (hidden from the agent)", o.Reference)
+			p.block("Feedback", o.Feedback)
+			conversation(p)
+		}
+	}
+	return sheet{
+		write: form(func(p *pen) { p.conversation("Conversation", o.Trajectory) }),
+		brief: form(func(p *pen) { p.block("Conversation", trajectory.Format(o.Trajectory)) }),
+	}
+}
+
+// conversation writes turns as a block, each text of them cut by itself.
+func (p *pen) conversation(label string, turns []trajectory.Turn) {
+	if len(turns) == 0 {
+		return
+	}
+	kept := make([]trajectory.Turn, len(turns))
+	for i, t := range turns {
+		t.Content, t.Action, t.Observation = p.cut(t.Content), p.cut(t.Action), p.cut(t.Observation)
+		kept[i] = t
+	}
+	p.fenced(label, trajectory.Format(kept))
+}
+
+// sizeOf is how many bytes an outcome takes if nothing is cut.
+func sizeOf(o trajectory.Outcome) int {
+	m := measured(outcomeSheet(nth{1, 1}, o, telling{}).write)
+	return m.size()
+}
