@@ -153,10 +153,10 @@ const maxPrompt = 1 << 20
 // loadPrompts reads the texts of both views: a run that began with the first ones goes on
 // with them.
 func (s *setup) loadPrompts(ctx context.Context) (err error) {
-	if s.prompts, err = s.promptsOver(ctx, prompt.Default()); err != nil {
+	if s.prompts, err = s.promptsOver(ctx, prompt.Whole()); err != nil {
 		return err
 	}
-	if s.firstPrompts, err = s.promptsOver(ctx, prompt.First()); err != nil {
+	if s.firstPrompts, err = s.promptsOver(ctx, prompt.Default()); err != nil {
 		return err
 	}
 	if err := s.choosePrompts(); err != nil {

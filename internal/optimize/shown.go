@@ -50,7 +50,7 @@ func idsOfOutcomes(outcomes []trajectory.Outcome) []string {
 // earlier one.
 type telling struct {
 	Told
-	as int // 1-based number of the earlier one, 0: there is none
+	as int // 1-based place of the earlier one, 0: there is none
 }
 
 // tellings are those of a prompt.
@@ -89,10 +89,12 @@ func (t Told) write(p *pen) {
 	p.block("Its tools", t.Tools)
 }
 
-func (t telling) write(p *pen) {
+// write writes it, earlier naming the one that was told the same.
+func (t telling) write(p *pen, earlier func(at int) string) {
 	if t.as > 0 {
-		p.line("system message and tools", fmt.Sprintf("as with number %d", t.as))
+		p.line("system message and tools", "as with "+earlier(t.as))
 	}
+	t.Told.write(p)
 }
 
 // nth is a place in a list, from 1 up.
@@ -109,8 +111,7 @@ func outcomeSheet(at nth, o trajectory.Outcome, t telling) sheet {
 			p.line("fail reason", o.FailReason)
 			p.line("turns", strconv.Itoa(len(o.Trajectory)))
 			p.line("scored answer", o.Answer)
-			t.write(p)
-			t.Told.write(p)
+			t.write(p, func(at int) string { return fmt.Sprint("number ", at) })
 			if !asked(o) {
 				p.block("Task", o.Question)
 			}

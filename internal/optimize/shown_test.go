@@ -232,7 +232,7 @@ func TestAnalystsSeeThePromptOfTheTarget(t *testing.T) {
 		o.Trajectory = []trajectory.Turn{{Kind: trajectory.ToolCall, Action: "CALL-" + o.ID, Observation: "OUTPUT-" + o.ID}}
 	}
 	in := reflectInput(s.ask, bad, good)
-	in.View = whole(60_000)
+	in.Prompts, in.View = prompt.Whole(), whole(60_000)
 	in.View.Told = toldAlike(Told{System: "SYSTEM-1 " + SkillMark + " SYSTEM-2", Tools: "TOOLS"})
 	if _, err := Reflect(t.Context(), in); err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestLearningRateSeesWhatWasTried(t *testing.T) {
 	t.Parallel()
 	s := &script{replies: map[string]string{"lr_autonomous": `{"learning_rate": 1}`}}
 	in := LearningRateInput{
-		Ask: s.ask, Prompts: prompt.Default(), Mode: ModePatch, Patch: NewPatch(ModePatch, "", []any{edit(strings.Repeat("long ", 1000)+"END", 1)}),
+		Ask: s.ask, Prompts: prompt.Whole(), Mode: ModePatch, Patch: NewPatch(ModePatch, "", []any{edit(strings.Repeat("long ", 1000)+"END", 1)}),
 		View: whole(60_000), Rollouts: 37, Failed: 11, History: "HISTORY", MetaSkill: "MEMORY",
 	}
 	if r, err := LearningRate(t.Context(), in); err != nil || r.LearningRate != 1 {
@@ -297,7 +297,7 @@ func TestRankWholeDocuments(t *testing.T) {
 		map[string]any{"title": "one", "new_skill": long + "END-0"}, map[string]any{"title": "two", "new_skill": long + "END-1"}, map[string]any{"title": "three", "new_skill": "END-2"},
 	})
 	s := &script{replies: map[string]string{"ranking": `{"selected_indices": [1]}`}}
-	r, err := Rank(t.Context(), RankInput{Ask: s.ask, Prompts: prompt.Default(), Mode: ModeFullRewrite, Patch: patch, View: whole(60_000)})
+	r, err := Rank(t.Context(), RankInput{Ask: s.ask, Prompts: prompt.Whole(), Mode: ModeFullRewrite, Patch: patch, View: whole(60_000)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestNotesOfSuccessesAndUnsureLapses(t *testing.T) {
 			"analyst_success/0": `{"success_patterns": [], "appendix_notes": ["n2"], ` + empty + `}`,
 		}}
 		in := reflectInput(s.ask, outcome("a", 0), outcome("b", 1))
-		in.Mode, in.SkillAware, in.View = mode, true, whole(60_000)
+		in.Prompts, in.Mode, in.SkillAware, in.View = prompt.Whole(), mode, true, whole(60_000)
 		got, err := Reflect(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,9 @@
 package optimize
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -14,32 +16,30 @@ func (v View) compared(pairs []Pair) (told, text string) {
 	if !v.Whole {
 		return "", RenderPairs(pairs)
 	}
-	var open []Pair
-	for _, p := range pairs {
-		if p.Category != StableSuccess {
-			open = append(open, p)
+	sorted := slices.Clone(pairs)
+	slices.SortStableFunc(sorted, func(a, b Pair) int { return cmp.Compare(solvedTwice(a), solvedTwice(b)) })
+	ids := make([]string, len(sorted))
+	for i, p := range sorted {
+		ids[i] = p.ID
+	}
+	all, most := v.tells(ids), max(1, v.room()/leastShown-2)
+	var sheets []sheet
+	for i, p := range sorted[:min(len(sorted), most)] {
+		if solvedTwice(p) == 0 {
+			sheets = append(sheets, pairSheet(p, all.each[i], ids))
 		}
 	}
-	open = open[:min(len(open), max(1, v.room()/leastShown-2))]
-	var ids []string
-	for _, p := range open {
-		ids = append(ids, p.ID)
-	}
-	all := v.tells(ids)
-	var sheets []sheet
-	for i, p := range open {
-		sheets = append(sheets, pairSheet(p, all.each[i]))
-	}
+	n := len(sheets)
 	if all.shared != nil {
 		sheets = append(sheets, *all.shared)
 	}
 	texts, _ := write(sheets, v.room())
 	if all.shared != nil {
-		told = trimSpace(texts[len(open)])
+		told = trimSpace(texts[n])
 	}
 	written := map[string]string{}
-	for i, id := range ids {
-		written[id] = texts[i]
+	for i, text := range texts[:n] {
+		written[ids[i]] = text
 	}
 	return told, comparison(pairs, func(b *strings.Builder, p Pair) {
 		text, shown := written[p.ID]
@@ -50,13 +50,20 @@ func (v View) compared(pairs []Pair) (told, text string) {
 	})
 }
 
-// pairSheet writes a task as two skills carried it out.
-func pairSheet(pair Pair, t telling) sheet {
+// solvedTwice is 1 for a task that was solved both times, of which little is shown, else 0.
+func solvedTwice(p Pair) int {
+	if p.Category == StableSuccess {
+		return 1
+	}
+	return 0
+}
+
+// pairSheet writes a task as two skills carried it out; ids are those of all tasks.
+func pairSheet(pair Pair, t telling, ids []string) sheet {
 	form := func(conversation func(p *pen, s Side)) func(p *pen) {
 		return func(p *pen) {
 			fmt.Fprintf(&p.b, "\n#### Task %s\n", oneLine(pair.ID, maxTargetLine))
-			t.write(p)
-			t.Told.write(p)
+			t.write(p, func(at int) string { return "task " + escaped(ids[at-1]) })
 			p.block("Task", pair.Task)
 			p.block("Reference (hidden from the agent)", pair.Reference)
 			for _, s := range []struct {

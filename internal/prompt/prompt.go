@@ -45,21 +45,21 @@ type file struct {
 	raw   map[string]string
 }
 
-// Default returns the built-in prompts.
+// Default returns the built-in prompts for an optimizer that is shown task and
+// conversation of rollouts. They are those that there were first: runs that began with
+// them go on with them.
 func Default() *Set {
-	s := &Set{files: map[string]file{}}
-	s.builtIn("text")
+	s, first := Whole(), &Set{files: map[string]file{}}
+	first.builtIn("first")
+	maps.Copy(s.files, first.files) // files as a whole: they have no parts that came later
 	return s
 }
 
-// First returns the built-in prompts as they were at first, for runs that began with
-// them and for those that keep to the publication. Files that have not changed since are
-// those of Default; what Default knows beyond it is shown by none of them.
-func First() *Set {
-	s := Default()
-	old := &Set{files: map[string]file{}}
-	old.builtIn("first")
-	maps.Copy(s.files, old.files)
+// Whole returns the built-in prompts for an optimizer that is shown all that the agent
+// was, between fences.
+func Whole() *Set {
+	s := &Set{files: map[string]file{}}
+	s.builtIn("text")
 	return s
 }
 
