@@ -79,7 +79,7 @@ func TestRunsOfAnOlderBuildKeepTheirView(t *testing.T) {
 	if !errors.As(err, &failure) || failure.Kind != skillopt.BadInput {
 		t.Fatalf("got %v, want bad input", err)
 	}
-	for _, want := range []string{"prompts", "reflect.view", "--fork"} {
+	for _, want := range []string{"prompts", "reflect.view", "--fork", "by skillopt "} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not name %s: %v", want, err)
 		}

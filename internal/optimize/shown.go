@@ -15,7 +15,13 @@ import (
 func (v View) shown(outcomes []trajectory.Outcome) (told, rollouts string) {
 	n := len(outcomes)
 	outcomes = outcomes[:min(n, max(1, v.room()/leastShown-2))]
-	all := v.tells(idsOfOutcomes(outcomes))
+	var ids []string
+	var own Told
+	for _, o := range outcomes {
+		ids = append(ids, o.ID)
+		own = firstTold(own, o.Told)
+	}
+	all := v.tells(ids, own)
 	var sheets []sheet
 	for i, o := range outcomes {
 		sheets = append(sheets, outcomeSheet(nth{i + 1, n}, o, all.each[i]))
@@ -38,12 +44,12 @@ func leftOut(n int) string {
 	return fmt.Sprintf("\n[... %d more rollouts are left out: there is no room for them ...]\n", n)
 }
 
-func idsOfOutcomes(outcomes []trajectory.Outcome) []string {
-	ids := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		ids[i] = o.ID
+// firstTold is a, or b if a says nothing.
+func firstTold(a, b Told) Told {
+	if a == (Told{}) {
+		return b
 	}
-	return ids
+	return a
 }
 
 // telling is what an agent was told with one task, or that it was told the same with an
@@ -59,9 +65,15 @@ type tellings struct {
 	each   []telling // what is to be written with each, empty where shared says it
 }
 
-// tells finds what was told with tasks: what is the same for all is written once.
-func (v View) tells(ids []string) tellings {
+// tells finds what was told with tasks: what is the same for all is written once. own is
+// what an agent of somebody else told its model with one of them: with others it may name
+// another time or folder, which teaches nothing.
+func (v View) tells(ids []string, own Told) tellings {
 	out := tellings{each: make([]telling, len(ids))}
+	if own != (Told{}) {
+		out.shared = &sheet{write: func(p *pen) { writeTold(p, own) }}
+		return out
+	}
 	first := map[Told]int{}
 	for i, id := range ids {
 		t := v.told(id)
@@ -79,12 +91,12 @@ func (v View) tells(ids []string) tellings {
 	if len(first) == 1 && len(ids) > 0 && out.each[0].Told != (Told{}) {
 		all := out.each[0].Told
 		out.each = make([]telling, len(ids))
-		out.shared = &sheet{write: func(p *pen) { all.write(p) }}
+		out.shared = &sheet{write: func(p *pen) { writeTold(p, all) }}
 	}
 	return out
 }
 
-func (t Told) write(p *pen) {
+func writeTold(p *pen, t Told) {
 	p.block("Its system message, without the skill", t.System)
 	p.block("Its tools", t.Tools)
 }
@@ -94,7 +106,7 @@ func (t telling) write(p *pen, earlier func(at int) string) {
 	if t.as > 0 {
 		p.line("system message and tools", "as with "+earlier(t.as))
 	}
-	t.Told.write(p)
+	writeTold(p, t.Told)
 }
 
 // nth is a place in a list, from 1 up.

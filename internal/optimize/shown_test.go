@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -94,6 +95,20 @@ func TestShownTellsWhatDiffers(t *testing.T) {
 	told, got := v.shown([]trajectory.Outcome{{ID: "a1"}, {ID: "b1"}, {ID: "a2"}})
 	if told != "" || strings.Count(got, "for a") != 1 || strings.Count(got, "for b") != 1 || !strings.Contains(got, "- system message and tools: as with number 1\n") {
 		t.Errorf("shared %q, rollouts:\n%s", told, got)
+	}
+}
+
+// What outcomes themselves tell of their agent is shown once.
+func TestShownTellsWhatOutcomesSay(t *testing.T) {
+	t.Parallel()
+	outcomes := []trajectory.Outcome{{ID: "a"}, {ID: "b", Told: Told{System: "at noon"}}, {ID: "c", Told: Told{System: "at one"}}}
+	told, got := whole(10_000).shown(outcomes)
+	if !strings.Contains(told, "at noon") || strings.Contains(told+got, "at one") {
+		t.Errorf("told %q, rollouts:\n%s", told, got)
+	}
+	pairs := Compare([]task.Task{{ID: "b"}, {ID: "c"}}, outcomes, outcomes)
+	if told, _ := whole(10_000).compared(pairs); !strings.Contains(told, "at noon") {
+		t.Errorf("a comparison tells %q", told)
 	}
 }
 

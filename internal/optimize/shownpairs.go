@@ -19,10 +19,11 @@ func (v View) compared(pairs []Pair) (told, text string) {
 	sorted := slices.Clone(pairs)
 	slices.SortStableFunc(sorted, func(a, b Pair) int { return cmp.Compare(solvedTwice(a), solvedTwice(b)) })
 	ids := make([]string, len(sorted))
+	var own Told
 	for i, p := range sorted {
-		ids[i] = p.ID
+		ids[i], own = p.ID, firstTold(firstTold(own, p.Curr.Told), p.Prev.Told)
 	}
-	all, most := v.tells(ids), max(1, v.room()/leastShown-2)
+	all, most := v.tells(ids, own), max(1, v.room()/leastShown-2)
 	var sheets []sheet
 	for i, p := range sorted[:min(len(sorted), most)] {
 		if solvedTwice(p) == 0 {

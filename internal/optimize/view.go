@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/fit"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // View says what the optimizer is shown of rollouts.
@@ -22,15 +23,13 @@ type View struct {
 	Window int
 
 	// Told returns what the agent was told with a task, by its id. Nil: that is not
-	// known. It must not block.
+	// known, and what the outcomes say counts. It must not block.
 	Told func(id string) Told
 }
 
-// Told is what an agent is told besides the skill and the task.
-type Told struct {
-	System string // its system message, with SkillMark where the skill stands
-	Tools  string // what it can call, one a line
-}
+// Told is what an agent is told besides the skill and the task, with SkillMark where the
+// skill stands in its system message.
+type Told = trajectory.Told
 
 // SkillMark stands for the skill in a system message.
 const SkillMark = "[the skill stands here]"

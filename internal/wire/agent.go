@@ -109,10 +109,14 @@ func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(s
 	return r, nil
 }
 
+// AgentTells reports whether AgentTold knows what an agent tells its model. Of one that is
+// a program of somebody else only its requests show it.
+func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
+
 // AgentTold is what an agent tells its model besides the task: its system message and its
-// tools, one a line; both "" for an agent that is a program of somebody else.
+// tools, one a line; both "" if that is not known.
 func AgentTold(c config.Agent, s skill.Skill) (system, tools string) {
-	if c.Name != agent.BuiltinName {
+	if !AgentTells(c) {
 		return "", ""
 	}
 	return agent.ToldBuiltin(s, c.SkillName, agent.Mode(c.Mode))
