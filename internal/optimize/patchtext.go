@@ -68,8 +68,7 @@ func (v View) items(p Patch, mode Mode) string {
 			}
 		}})
 	}
-	texts, _ := write(sheets, v.room())
-	return strings.Join(texts, "\n")
+	return strings.Join(write(sheets, v.room()), "\n")
 }
 
 // itemLine writes an item on one line, each of its fields by show with the length that it

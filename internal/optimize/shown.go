@@ -29,7 +29,7 @@ func (v View) shown(outcomes []trajectory.Outcome) (told, rollouts string) {
 	if all.shared != nil {
 		sheets = append(sheets, *all.shared)
 	}
-	texts, _ := write(sheets, v.room()-len(leftOut(n)))
+	texts := write(sheets, v.room()-len(leftOut(n)))
 	if all.shared != nil {
 		told, texts = trimSpace(texts[len(outcomes)]), texts[:len(outcomes)]
 	}

@@ -34,7 +34,7 @@ func (v View) compared(pairs []Pair) (told, text string) {
 	if all.shared != nil {
 		sheets = append(sheets, *all.shared)
 	}
-	texts, _ := write(sheets, v.room())
+	texts := write(sheets, v.room())
 	if all.shared != nil {
 		told = trimSpace(texts[n])
 	}

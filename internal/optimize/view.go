@@ -155,8 +155,8 @@ func fenceOf(ticks int, sum [sha256.Size]byte) string {
 
 // write writes sheets into room bytes. Those that are no longer than a common limit are
 // whole, the others lose the middles of their longest texts. All have the same fence,
-// which is returned: no text of theirs holds it.
-func write(sheets []sheet, room int) (texts []string, fence string) {
+// which no text of theirs holds.
+func write(sheets []sheet, room int) []string {
 	sizes, ticks := make([]int, len(sheets)), 0
 	h := sha256.New()
 	for i, s := range sheets {
@@ -166,15 +166,16 @@ func write(sheets []sheet, room int) (texts []string, fence string) {
 	}
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])
-	fence = fenceOf(ticks, sum)
+	fence := fenceOf(ticks, sum)
 	for i := range sizes {
 		sizes[i] += mostFences * (len(fence) - 3) // they were measured with the shortest fence
 	}
 	limit := fit.Limit(sizes, room)
-	for _, s := range sheets {
-		texts = append(texts, s.within(limit, fence))
+	texts := make([]string, len(sheets))
+	for i, s := range sheets {
+		texts[i] = s.within(limit, fence)
 	}
-	return texts, fence
+	return texts
 }
 
 // mostFences is how many fences a sheet has at most.
