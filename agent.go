@@ -120,6 +120,7 @@ func (w *world) agent() (rollout.Episode, error) {
 		Slots: make(chan struct{}, cmp.Or(s.cfg.Agent.Slots, runtime.GOMAXPROCS(0))),
 		Hide:  w.hide,
 		Warn:  func(err error) { w.events(event.Warning{Text: w.hide.Text(err.Error())}) },
+		Tell:  s.command == "" && s.cfg.Reflect.View == config.ViewAgent && !wire.AgentTells(c),
 	}
 	if s.needs().Snapshot {
 		a.Snapshot = snapshot

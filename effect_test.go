@@ -204,6 +204,8 @@ func stageEffects() map[string]effect {
 	return map[string]effect{
 		"reflect.mode":           {to: "shallow", see: stages},
 		"reflect.minibatch_size": {to: "9", see: stages},
+		"reflect.window":         {base: []string{"reflect.minibatch_size=20"}, to: "1000", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
+		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.failure_only":   {to: "true", see: func(s sight) any { return s.stages()["analyst_success"] > 0 }},
 		"reflect.skill_aware":    {to: "true", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"aggregate.fan_in":       {base: []string{"reflect.minibatch_size=1"}, to: "2", see: stages},

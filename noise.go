@@ -93,7 +93,11 @@ func (s *setup) noiseDir() (string, error) {
 		return "", err
 	}
 	delete(id, "models.optimizer.world") // a file that is read for training only
-	text, err := json.Marshal(config.AsEver(id))
+	ever, err := s.withPrompts(config.AsEver(id))
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(ever)
 	if err != nil {
 		return "", fmt.Errorf("encode the identity of the run: %w", err)
 	}

@@ -102,6 +102,7 @@ func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehea
 	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
 	_, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,
+		Told: s.told(nil),
 	})
 	r.event(event.StageStarted{})
 	return r, err

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +52,9 @@ type setup struct {
 	suite    *check.Suite
 	extract  *check.Extractor
 	prompts  *prompt.Set
+
+	firstPrompts *prompt.Set // for runs that began with them; nil: this command asks nobody
+
 	system   *template.Template // nil: the built-in one
 	user     *template.Template
 	models   map[string]wire.Built
@@ -147,23 +151,65 @@ func (s *setup) loadSkill(ctx context.Context) error {
 // maxPrompt is the size of the largest prompt file, in bytes.
 const maxPrompt = 1 << 20
 
-func (s *setup) loadPrompts(ctx context.Context) error {
-	s.prompts = prompt.Default()
-	if s.cfg.Prompts != "" {
-		set, err := prompt.Load(userfile.Dir(ctx, s.cfg.Prompts, maxPrompt))
-		if err != nil {
-			return s.fileError("prompts", s.cfg.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
-		}
-		s.prompts = set
+// loadPrompts reads the texts of both views: a run that began with the first ones goes on
+// with them.
+func (s *setup) loadPrompts(ctx context.Context) (err error) {
+	if s.prompts, err = s.promptsOver(ctx, prompt.Whole()); err != nil {
+		return err
 	}
-	// The built-in texts are part of the identity too: a newer program asks in
-	// other words, and must not mix them into an old run.
-	texts, err := json.Marshal(s.prompts.Digests())
-	if err != nil {
-		return fmt.Errorf("digest prompts: %w", err)
+	if s.firstPrompts, err = s.promptsOver(ctx, prompt.Default()); err != nil {
+		return err
 	}
-	s.contents["prompts"] = digest(texts)
+	if err := s.choosePrompts(); err != nil {
+		return err
+	}
 	return s.loadTemplates()
+}
+
+// promptsOver returns built-in prompts with what the config has instead.
+func (s *setup) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.Set, error) {
+	if s.cfg.Prompts == "" {
+		return builtIn, nil
+	}
+	set, err := prompt.Load(builtIn, userfile.Dir(ctx, s.cfg.Prompts, maxPrompt))
+	if err != nil {
+		return nil, s.fileError("prompts", s.cfg.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
+	}
+	return set, nil
+}
+
+// choosePrompts takes the texts of the view. The built-in texts are part of the identity
+// too: a newer program asks in other words, and must not mix them into an old run.
+func (s *setup) choosePrompts() (err error) {
+	if s.cfg.Reflect.View == config.ViewTask {
+		s.prompts = s.firstPrompts
+	}
+	s.contents["prompts"], err = promptsDigest(s.prompts)
+	return err
+}
+
+func promptsDigest(set *prompt.Set) (string, error) {
+	texts, err := json.Marshal(set.Digests())
+	if err != nil {
+		return "", fmt.Errorf("digest prompts: %w", err)
+	}
+	return digest(texts), nil
+}
+
+// withPrompts gives an identity the texts that its view goes with.
+func (s *setup) withPrompts(id map[string]string) (map[string]string, error) {
+	if _, agent := id["reflect.view"]; agent || s.firstPrompts == nil {
+		return id, nil
+	}
+	sum, err := promptsDigest(s.firstPrompts)
+	id["prompts"] = strconv.Quote(sum)
+	return id, err
+}
+
+// asBegun is an identity as it was for a run that began with another one, where only
+// defaults have changed since.
+func (s *setup) asBegun(id, begun map[string]string) (map[string]string, error) {
+	return s.withPrompts(s.loaded.AsBegunIdentity(id, begun))
 }
 
 func (s *setup) loadTemplates() error {

@@ -86,14 +86,20 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 			}
 		}
 		dir, _, err = run.Choose(base, s.runName(), func(other map[string]string) bool {
-			return len(config.Changes(other, s.loaded.AsBegunIdentity(id, other))) == 0
+			as, err := s.asBegun(id, other)
+			return err == nil && len(config.Changes(other, as)) == 0
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	if m, _, err := run.ReadManifest(dir); err == nil && s.loaded.AsBegun(&s.cfg, m.Identity) {
-		id = s.loaded.AsBegunIdentity(id, m.Identity)
+	if m, found, err := run.ReadManifest(dir); err == nil && found && s.loaded.AsBegun(&s.cfg, m.Identity) {
+		if id, err = s.asBegun(id, m.Identity); err != nil {
+			return nil, err
+		}
+		if err := s.choosePrompts(); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.doubts(s.older || s.fork != "" || s.replay != nil || begun(dir)); err != nil {
 		return nil, err
@@ -243,7 +249,7 @@ func (s *setup) trainOptions() train.Options {
 		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
 		Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
-		Shallow:    c.Reflect.Mode == "shallow", Minibatch: s.minibatch(batch), Window: s.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
+		Shallow:    c.Reflect.Mode == "shallow", Minibatch: s.minibatch(batch), Whole: s.cfg.Reflect.View == config.ViewAgent, Window: s.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
 		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster,
 		Steady: s.steady(), Reopen: s.reopen,
@@ -263,9 +269,12 @@ func (s *setup) minibatch(batch int) int {
 	return size.Or(0)
 }
 
-// analystWindow is how many tokens of trajectories an analyst reads at once.
+// analystWindow is how many tokens of rollouts one prompt of the optimizer holds.
 func (s *setup) analystWindow() int {
 	const most = 60_000 // a longer list tires, whatever a model could take
+	if window := s.cfg.Reflect.Window; window != config.AutoCount {
+		return int(window)
+	}
 	if context := s.cfg.Models.Optimizer.Context; context > 0 {
 		return min(most, context/2)
 	}

@@ -65,4 +65,11 @@ type Outcome struct {
 	Usage      Usage        `json:"usage"`
 	Served     string       `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
 	LeftOut    []LeftOut    `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
+	Told       Told         `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
+}
+
+// Told is what a model is told besides the skill and the task.
+type Told struct {
+	System string `json:"system,omitempty"` // its system message
+	Tools  string `json:"tools,omitempty"`  // what it can call, one a line
 }

@@ -158,6 +158,20 @@ func (b *builtin) system() string {
 		b.job.SkillName, about, SkillPath(b.job.SkillName))
 }
 
+// ToldBuiltin is what the builtin agent tells its model with any task: its system message
+// and its tools, one a line, with their parameters.
+func ToldBuiltin(s skill.Skill, name string, mode Mode) (system, list string) {
+	if name == "" {
+		name = skillName(s)
+	}
+	b := &builtin{job: Job{Skill: s, SkillName: name, Mode: mode}}
+	var lines []string
+	for _, t := range tools() {
+		lines = append(lines, fmt.Sprintf("%s: %s %s", t.Name, t.Description, t.Parameters))
+	}
+	return b.system(), strings.Join(lines, "\n")
+}
+
 func (b *builtin) task(prompt string) model.Message {
 	if len(b.job.Images) == 0 {
 		return model.Message{Role: model.User, Content: prompt}

@@ -93,7 +93,7 @@ func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 		{"weight", "gate: {mixed_weight: 1.5}", "gate.mixed_weight: found 1.5, allowed: 0 to 1"},
 		{"duration", "limits: {patience: soon}", `limits.patience: found "soon", allowed: a duration`},
 		{"zero duration", "limits: {patience: 0s}", "limits.patience"},
-		{"skill aware", "reflect: {skill_aware: true}\nedits: {mode: rewrite_from_suggestions}", "reflect.skill_aware"},
+		{"skill aware", "reflect: {skill_aware: true, view: task}\nedits: {mode: rewrite_from_suggestions}", "reflect.skill_aware"},
 		{"ratio", "split: {ratio: \"2:1\"}", "split.ratio"},
 		{"no model", "models: {target: {provider: openai}}", "models.target.model"},
 		{"no world", "models: {target: {provider: sim}}", "models.target.world"},

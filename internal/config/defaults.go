@@ -5,14 +5,21 @@ import "time"
 // protocolSkillOpt is the value of protocol that stands for the published numbers.
 const protocolSkillOpt = "skillopt"
 
+// The values of reflect.view.
+const (
+	ViewAgent = "agent"
+	ViewTask  = "task"
+)
+
 // published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
 // epochs, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
-// of the gate and any higher mean, guidance without a gate.
+// of the gate and any higher mean, guidance without a gate, and the view of the optimizer
+// that goes with them.
 func published() Config {
 	c := Default()
 	c.Protocol = protocolSkillOpt
 	c.Train.Epochs, c.Train.BatchSize, c.Train.Accumulation = 4, 40, 1
-	c.Reflect.MinibatchSize = 8
+	c.Reflect.MinibatchSize, c.Reflect.View = 8, ViewTask
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
 	c.Gate.Mode, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", false, false
@@ -38,7 +45,7 @@ func Default() Config {
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
 			Population: Population{Size: 1, Vary: "minibatches"},
 		},
-		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount},
+		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
 		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},

@@ -16,19 +16,11 @@ func formers() []former {
 	return []former{
 		{"train.batch_size", `"auto"`, "0", func(c *Config) { c.Train.BatchSize = 0 }},
 		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
+		{"reflect.view", `"agent"`, "", func(c *Config) { c.Reflect.View = ViewTask }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 	}
-}
-
-// put gives an identity the value of before.
-func (f former) put(identity map[string]string) {
-	if f.then == "" {
-		delete(identity, f.key)
-		return
-	}
-	identity[f.key] = f.then
 }
 
 // AsBegun gives the keys at today's default the value that was the default when a run
@@ -61,6 +53,15 @@ func (l *Loaded) AsBegunIdentity(identity, begun map[string]string) map[string]s
 		}
 	}
 	return out
+}
+
+// put gives an identity the former default.
+func (f former) put(identity map[string]string) {
+	if f.then == "" {
+		delete(identity, f.key)
+		return
+	}
+	identity[f.key] = f.then
 }
 
 // AsEver is an identity in which today's defaults stand as the first ones did: what is

@@ -137,8 +137,8 @@ func (d *decoder) rules(c *Config) {
 	if most := c.Edits.Budget.Or(AutoBudget); c.Edits.MinBudget > most {
 		d.fail("edits.min_budget", strconv.Itoa(c.Edits.MinBudget), fmt.Sprintf("1 to edits.budget (%d)", most), "")
 	}
-	if c.Reflect.SkillAware && c.Edits.Mode != "patch" {
-		d.fail("reflect.skill_aware", "true with edits.mode "+c.Edits.Mode, "skill_aware only with edits.mode patch", "")
+	if c.Reflect.SkillAware && c.Edits.Mode != "patch" && c.Reflect.View == ViewTask {
+		d.fail("reflect.skill_aware", "true with edits.mode "+c.Edits.Mode+" and reflect.view task", "skill_aware only with edits.mode patch, or with reflect.view agent", "")
 	}
 	if c.Edits.Mode == "full_rewrite_minibatch" && c.Edits.Schedule == "model" {
 		d.fail("edits.schedule", "model with edits.mode full_rewrite_minibatch", "any schedule that the mode ignores: a full rewrite has no edits to count", "")

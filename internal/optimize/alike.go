@@ -13,17 +13,17 @@ import (
 // Alike sorts measured outcomes into failures and successes as Minibatches does, and
 // cuts each by likeness: outcomes of one kind (task type, then what failed, in words
 // without numbers and quotations) stand together, the most frequent kind first, and a
-// minibatch takes as many as window holds, in tokens of four bytes, and eight in any
-// case if the window is as wide as a default one. A kind is cut only if it does not fit
+// minibatch takes as many as the window of v holds, in tokens of four bytes, and eight in any
+// case if that is as wide as a default one. A kind is cut only if it does not fit
 // into one minibatch. So an analyst sees what has happened several
 // times, and not one failure of each kind.
-func Alike(outcomes []trajectory.Outcome, o MinibatchOptions, window int) (failures, successes [][]int) {
+func Alike(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (failures, successes [][]int) {
 	o.Size = max(1, len(outcomes))
 	cut := func(all [][]int) [][]int {
 		if len(all) == 0 {
 			return nil
 		}
-		return packed(kinds(outcomes, all[0]), func(i int) int { return tokens(outcomes[i]) }, window)
+		return packed(kinds(outcomes, all[0]), func(i int) int { return v.tokens(outcomes[i]) }, v.Window)
 	}
 	failed, succeeded := Minibatches(outcomes, o)
 	return cut(failed), cut(succeeded)
@@ -33,8 +33,7 @@ func Alike(outcomes []trajectory.Outcome, o MinibatchOptions, window int) (failu
 const wideWindow = 60_000
 
 // fewAlike is how many trajectories a minibatch of a wide window takes however long they
-// are: as many as SkillOpt puts into each. Cut to what a prompt shows of one, they are
-// little more than the window.
+// are: as many as SkillOpt puts into each. Where they do not fit they are cut.
 const fewAlike = 8
 
 // leastAlike is how many a minibatch takes with a window: fewer for a smaller one.
@@ -46,13 +45,16 @@ func MostAlike(batch, window int) int {
 	return (batch+leastAlike(window)-1)/leastAlike(window) + 1
 }
 
-// tokens estimates what an outcome takes in a prompt.
-func tokens(o trajectory.Outcome) int {
+// tokens estimates what an outcome takes in a prompt that has room for it.
+func (v View) tokens(o trajectory.Outcome) int {
+	if v.Whole {
+		return sizeOf(o)/bytesPerToken + 1
+	}
 	return RenderedTokens(RenderTrajectories([]trajectory.Outcome{o}))
 }
 
 // RenderedTokens estimates the tokens of a text: one for four bytes.
-func RenderedTokens(text string) int { return len(text)/4 + 1 }
+func RenderedTokens(text string) int { return len(text)/bytesPerToken + 1 }
 
 // kinds groups indices by the kind of their outcomes, the largest group first; of equally
 // large ones the one that comes first. Within a group the order stays.

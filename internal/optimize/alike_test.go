@@ -30,7 +30,7 @@ func TestAlikeKeepsKindsTogether(t *testing.T) {
 		failing("a3", "a", `equals: got "x y", expected "z"`, 10), failing("b2", "b", "no answer", 10),
 		failing("b3", "b", "tool failed", 10), failing("b4", "b", "no answer", 10), failing("a4", "a", `equals: got "", expected "1"`, 10),
 	}
-	failures, successes := Alike(outcomes, MinibatchOptions{}, 60_000)
+	failures, successes := Alike(outcomes, MinibatchOptions{}, View{Window: 60_000})
 	if len(failures) != 1 || successes != nil {
 		t.Fatalf("%v, %v: want one minibatch of failures", failures, successes)
 	}
@@ -51,8 +51,8 @@ func TestAlikeCutsBetweenKinds(t *testing.T) {
 	for i := range 30 {
 		outcomes = append(outcomes, failing(fmt.Sprint(i), fmt.Sprint("kind", i%3), "wrong", 4000))
 	}
-	one := tokens(outcomes[0])
-	failures, _ := Alike(outcomes, MinibatchOptions{}, 12*one)
+	one := View{}.tokens(outcomes[0])
+	failures, _ := Alike(outcomes, MinibatchOptions{}, View{Window: 12 * one})
 	var sizes []int
 	for _, batch := range failures {
 		sizes = append(sizes, len(batch))
@@ -65,7 +65,7 @@ func TestAlikeCutsBetweenKinds(t *testing.T) {
 	if diff := cmp.Diff([]int{10, 10, 10}, sizes); diff != "" {
 		t.Error(diff)
 	}
-	failures, _ = Alike(outcomes, MinibatchOptions{}, 4*one)
+	failures, _ = Alike(outcomes, MinibatchOptions{}, View{Window: 4 * one})
 	if len(failures) != 8 { // what is left of a kind shares with the next
 		t.Errorf("%d minibatches, want 8", len(failures))
 	}
@@ -92,7 +92,8 @@ func TestAlikeLaws(t *testing.T) {
 		}
 		window := rapid.IntRange(1000, 60_000).Draw(t, "window")
 		seed := rapid.Int64().Draw(t, "seed")
-		failures, successes := Alike(outcomes, MinibatchOptions{Seed: &seed}, window)
+		v := View{Whole: rapid.Bool().Draw(t, "whole"), Window: window}
+		failures, successes := Alike(outcomes, MinibatchOptions{Seed: &seed}, v)
 		got := slices.Sorted(slices.Values(slices.Concat(failures...)))
 		if !slices.Equal(got, want) {
 			t.Fatalf("failures %v, want %v", got, want)
@@ -100,7 +101,7 @@ func TestAlikeLaws(t *testing.T) {
 		for _, batch := range failures {
 			sum := 0
 			for _, i := range batch {
-				sum += tokens(outcomes[i])
+				sum += v.tokens(outcomes[i])
 			}
 			if sum > window && len(batch) > leastAlike(window) {
 				t.Fatalf("%d tokens in a minibatch of %d, %d fit", sum, len(batch), window)

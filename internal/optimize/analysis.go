@@ -55,7 +55,7 @@ func (in ReflectInput) read(reply string, j job) (*Analysis, error) {
 		Source: j.source,
 		Mode:   in.Mode,
 		Budget: in.Budget,
-		Notes:  in.SkillAware && j.source == skill.FromFailure,
+		Notes:  in.noted(j.source),
 	})
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (in ReflectInput) read(reply string, j job) (*Analysis, error) {
 		Key:             j.key,
 		Source:          j.source,
 		BatchSize:       len(j.outcomes),
-		FailureSummary:  failureTypes(record["failure_summary"], in.SkillAware),
+		FailureSummary:  in.failureTypes(record["failure_summary"]),
 		SuccessPatterns: textList(record["success_patterns"]),
 		Notes:           notes,
 		Patch:           patch,
@@ -108,7 +108,9 @@ func isObject(v any) bool {
 	return ok
 }
 
-func failureTypes(v any, skillAware bool) []FailureType {
+// failureTypes reads what failed. In skill-aware mode a failure without a class that we
+// know counts as a lapse if all is shown: to call the skill wrong needs a reason.
+func (in ReflectInput) failureTypes(v any) []FailureType {
 	list, _ := v.([]any)
 	var types []FailureType
 	for _, e := range list {
@@ -119,8 +121,12 @@ func failureTypes(v any, skillAware bool) []FailureType {
 		f := FailureType{Type: optionalText(item["failure_type"]), Description: optionalText(item["description"]), Count: asCount(item["count"])}
 		switch c := Class(optionalText(item["classification"])); c {
 		case SkillDefect, ExecutionLapse:
-			if skillAware {
+			if in.SkillAware {
 				f.Class = c
+			}
+		default:
+			if in.SkillAware && in.View.Whole {
+				f.Class = ExecutionLapse
 			}
 		}
 		types = append(types, f)

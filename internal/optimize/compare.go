@@ -32,6 +32,7 @@ type Side struct {
 	Answer       string            `json:"predicted_answer"` // "N/A" if there is none
 	FailReason   string            `json:"fail_reason"`
 	Conversation []trajectory.Turn `json:"-"`
+	Told         Told              `json:"-"`
 }
 
 // Pair is one task as two skills carried it out.
@@ -95,7 +96,7 @@ func sideOf(o trajectory.Outcome) Side {
 	})
 	return Side{
 		Hard: o.Hard, Soft: o.Soft, Answer: firstText(o.Answer, "N/A"), FailReason: o.FailReason,
-		Conversation: turns,
+		Conversation: turns, Told: o.Told,
 	}
 }
 

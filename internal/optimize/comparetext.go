@@ -18,6 +18,11 @@ const (
 // its conversations, what was solved both times by name only. It is "" when
 // there are no pairs.
 func RenderPairs(pairs []Pair) string {
+	return comparison(pairs, func(b *strings.Builder, p Pair) { p.write(b) })
+}
+
+// comparison writes the pairs by category, each by write. It is "" when there are none.
+func comparison(pairs []Pair, write func(*strings.Builder, Pair)) string {
 	if len(pairs) == 0 {
 		return ""
 	}
@@ -42,7 +47,7 @@ func RenderPairs(pairs []Pair) string {
 		}
 		fmt.Fprintf(&b, "\n### %s\n", group.title)
 		for _, p := range groups[group.category] {
-			p.write(&b)
+			write(&b, p)
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")

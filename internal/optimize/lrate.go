@@ -22,6 +22,13 @@ type LearningRateInput struct {
 
 	RolloutHard *float64 // mean scores of the step's rollout, nil if unmeasured
 	RolloutSoft *float64
+
+	// With View.Whole also this is shown.
+	View      View
+	Rollouts  int    // measured rollouts of the step
+	Failed    int    // of them, those that failed
+	History   string // earlier steps of the epoch, as StepBuffer renders them
+	MetaSkill string // the optimizer's memory, may be empty
 }
 
 // LearningRateResult is the edit budget that the model chose.
@@ -46,13 +53,7 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 	if n == 0 {
 		return LearningRateResult{RiskNotes: []string{}}, nil
 	}
-	text, err := in.Prompts.LearningRate(prompt.LearningRateInput{
-		Mode:  string(in.Mode),
-		Items: ItemLines(in.Patch, in.Mode),
-		Count: n,
-		Skill: in.Skill,
-		Score: fmt.Sprintf("hard=%s soft=%s", scoreText(in.RolloutHard), scoreText(in.RolloutSoft)),
-	})
+	text, err := in.Prompts.LearningRate(in.shown(n))
 	if err != nil {
 		return LearningRateResult{}, fmt.Errorf("learning rate question: %w", err)
 	}
@@ -78,6 +79,19 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 	r := ParseLearningRate(reply, n)
 	r.Calls = 1
 	return r, nil
+}
+
+// shown is what the model is shown of n items.
+func (in LearningRateInput) shown(n int) prompt.LearningRateInput {
+	out := prompt.LearningRateInput{
+		Mode: string(in.Mode), Items: in.View.items(in.Patch, in.Mode), Count: n, Skill: in.Skill,
+		Score: fmt.Sprintf("hard=%s soft=%s", scoreText(in.RolloutHard), scoreText(in.RolloutSoft)),
+	}
+	if in.View.Whole {
+		out.Score += fmt.Sprintf(", %d of %d tasks failed", in.Failed, in.Rollouts)
+		out.StepBuffer, out.MetaSkill = in.History, in.MetaSkill
+	}
+	return out
 }
 
 // ParseLearningRate reads the reply to a learning-rate question over n items.

@@ -17,6 +17,7 @@ type MetaInput struct {
 	Previous     string // skill document at the end of the previous epoch
 	Current      string // skill document now
 	Pairs        []Pair // the two on the same tasks
+	View         View   // what is shown of them
 	History      string // steps of the epoch with their decisions, as StepBuffer renders them
 }
 
@@ -31,11 +32,12 @@ type MetaResult struct {
 
 // MetaSkill asks the optimizer to renew its memory.
 func MetaSkill(ctx context.Context, in MetaInput) (MetaResult, error) {
+	_, pairs := in.View.compared(in.Pairs) // the memory is about edits, not about what the agent was told
 	text, err := in.Prompts.MetaSkill(prompt.MetaSkillInput{
 		PreviousMeta:  in.PreviousMeta,
 		PreviousSkill: in.Previous,
 		CurrentSkill:  in.Current,
-		Comparison:    RenderPairs(in.Pairs),
+		Comparison:    pairs,
 		History:       in.History,
 	})
 	if err != nil {

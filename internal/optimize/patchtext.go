@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -40,16 +41,43 @@ func ItemLines(p Patch, mode Mode) string {
 	lines := make([]string, len(items))
 	for i, e := range items {
 		item, _ := asObject(e)
-		lines[i] = fmt.Sprintf("[%d] %s", i, itemLine(item, mode))
+		lines[i] = fmt.Sprintf("[%d] %s", i, itemLine(item, mode, oneLine))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func itemLine(item map[string]any, mode Mode) string {
+// items is ItemLines, with Whole with all of the texts as far as they fit into the
+// window. The document of a candidate stands below its line, between fences.
+func (v View) items(p Patch, mode Mode) string {
+	if !v.Whole {
+		return ItemLines(p, mode)
+	}
+	var sheets []sheet
+	for i, e := range p.Items(mode) {
+		item, _ := asObject(e)
+		sheets = append(sheets, sheet{write: func(p *pen) {
+			head := maps.Clone(item)
+			if mode == ModeFullRewrite {
+				delete(head, "new_skill")
+			}
+			line := itemLine(head, mode, func(text string, _ int) string { return p.cut(escaped(text)) })
+			fmt.Fprintf(&p.b, "[%d] %s", i, line)
+			if mode == ModeFullRewrite {
+				p.b.WriteByte('\n')
+				p.block("Document", optionalText(item["new_skill"]))
+			}
+		}})
+	}
+	return strings.Join(write(sheets, v.room()), "\n")
+}
+
+// itemLine writes an item on one line, each of its fields by show with the length that it
+// has at most where lengths are always the same.
+func itemLine(item map[string]any, mode Mode, show func(text string, limit int) string) string {
 	var parts []string
 	field := func(label, key string, limit int) {
 		if v, ok := item[key]; ok && truthy(v) {
-			parts = append(parts, label+"="+oneLine(asLabel(v), limit))
+			parts = append(parts, label+"="+show(asLabel(v), limit))
 		}
 	}
 	switch mode {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -19,6 +20,7 @@ type RankInput struct {
 
 	Skill     string // the current skill document
 	MetaSkill string // the optimizer's memory, may be empty
+	View      View   // what is shown of the items
 }
 
 // RankResult is the part of a patch that keeps the budget.
@@ -44,11 +46,15 @@ const (
 
 // Rank keeps at most Budget items of a patch. The optimizer is asked only when
 // there are more; without a usable reply the first ones are kept. ModeFullRewrite
-// has no budget: all items pass.
+// has no budget: all items pass, with View.Whole in the order of the optimizer, who is
+// asked if there are several.
 func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	items := in.Patch.Items(in.Mode)
 	in.Budget = max(0, in.Budget)
-	if len(items) <= in.Budget || in.Mode == ModeFullRewrite {
+	whole := in.Mode == ModeFullRewrite && in.View.Whole && len(items) > 1
+	if whole {
+		in.Budget = len(items)
+	} else if len(items) <= in.Budget || in.Mode == ModeFullRewrite {
 		return RankResult{
 			Patch: in.Patch, Total: len(items), Items: len(items), Selected: upTo(len(items)), Method: KeptAll,
 		}, nil
@@ -59,7 +65,7 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	text, err := in.Prompts.Ranking(prompt.RankingInput{
 		Mode:      string(in.Mode),
 		Budget:    in.Budget,
-		Items:     ItemLines(in.Patch, in.Mode),
+		Items:     in.View.items(in.Patch, in.Mode),
 		Skill:     in.Skill,
 		MetaSkill: in.MetaSkill,
 	})
@@ -86,6 +92,9 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	ranking, err := ParseRanking(reply, len(items), in.Budget)
 	if err != nil {
 		return RankResult{}, err
+	}
+	if whole {
+		ranking.Selected = withRest(ranking.Selected, len(items))
 	}
 	return in.ranked(items, ranking), nil
 }
@@ -114,6 +123,17 @@ func (in RankInput) ranked(items []any, r Ranking) RankResult {
 	return RankResult{
 		Patch: patch, Total: len(items), Items: len(chosen), Selected: r.Selected, Method: ByModel, Calls: 1,
 	}
+}
+
+// withRest puts behind what was selected of n what was not: should the first of them be
+// of no use, the next is tried.
+func withRest(selected []int, n int) []int {
+	for _, i := range upTo(n) {
+		if !slices.Contains(selected, i) {
+			selected = append(selected, i)
+		}
+	}
+	return selected
 }
 
 func upTo(n int) []int {

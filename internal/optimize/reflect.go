@@ -20,12 +20,12 @@ type ReflectInput struct {
 
 	Outcomes    []trajectory.Outcome // of one batch, in task order; unmeasured ones are passed over
 	Skill       string               // the skill document they were made with
-	Size        int                  // trajectories per analyst in deep mode; 0: as many of a kind as Window holds
-	Window      int                  // tokens of trajectories, if Size is 0
+	View        View                 // what an analyst is shown of them
+	Size        int                  // trajectories per analyst in deep mode; 0: as many of a kind as View.Window holds
 	Seed        int64                // of the batch
 	Shallow     bool                 // one trajectory per analyst
 	FailureOnly bool                 // no analysts for successes
-	SkillAware  bool                 // failure analysts also write appendix notes; ModePatch only
+	SkillAware  bool                 // analysts also write appendix notes; with View.Whole also those of successes
 	Budget      int                  // items kept of one reply; ModeFullRewrite has none
 	StepBuffer  string               // see StepBuffer, may be empty
 	MetaSkill   string               // the optimizer's memory, may be empty
@@ -84,7 +84,7 @@ func (in ReflectInput) plan() ([]job, ReflectResult) {
 	o := MinibatchOptions{Size: size, Seed: &in.Seed, FailureOnly: in.FailureOnly}
 	failures, successes := Minibatches(in.Outcomes, o)
 	if size == 0 {
-		failures, successes = Alike(in.Outcomes, o, in.Window)
+		failures, successes = Alike(in.Outcomes, o, in.View)
 	}
 	var jobs []job
 	add := func(stage string, source skill.Source, batches [][]int) (n int) {
@@ -128,16 +128,18 @@ func (in ReflectInput) analyse(ctx context.Context, j job) (*Analysis, error) {
 
 func (in ReflectInput) question(j job) (Question, error) {
 	failed := j.source == skill.FromFailure
+	told, shown := in.View.render(j.outcomes)
 	text, err := in.Prompts.Analyst(prompt.AnalystInput{
 		Failures:     failed,
 		Mode:         string(in.Mode),
-		SkillAware:   in.SkillAware,
+		SkillAware:   in.noted(j.source),
 		Deep:         !in.Shallow,
 		Budget:       max(0, in.Budget),
 		StepBuffer:   in.StepBuffer,
 		MetaSkill:    in.MetaSkill,
 		Skill:        in.Skill,
-		Trajectories: RenderTrajectories(j.outcomes),
+		Agent:        told,
+		Trajectories: shown,
 		Count:        len(j.outcomes),
 	})
 	if err != nil {
@@ -145,7 +147,7 @@ func (in ReflectInput) question(j job) (Question, error) {
 	}
 	q := Question{
 		Key: j.key, Stage: model.StageAnalystSuccess, System: text.System, User: text.User,
-		Schema: analystSchema(in.Mode, j.source, in.SkillAware),
+		Schema: analystSchema(in.Mode, j.source, in.noted(j.source)),
 		Accept: func(reply string) error {
 			_, err := in.read(reply, j)
 			return err
@@ -155,6 +157,19 @@ func (in ReflectInput) question(j job) (Question, error) {
 		q.Stage = model.StageAnalystError
 	}
 	return q, nil
+}
+
+// noted reports whether analysts of trajectories from source write notes.
+func (in ReflectInput) noted(source skill.Source) bool {
+	return in.SkillAware && (in.View.Whole || source == skill.FromFailure)
+}
+
+// render writes outcomes for an analyst, and what the agent was told with all of them.
+func (v View) render(outcomes []trajectory.Outcome) (told, rollouts string) {
+	if !v.Whole {
+		return "", RenderTrajectories(outcomes)
+	}
+	return v.shown(outcomes)
 }
 
 // Patches returns what the analysts proposed, ready for Aggregate: empty

@@ -70,19 +70,23 @@ func patchSchema(mode Mode, provenance ...property) string {
 	)
 }
 
-func analystSchema(mode Mode, source skill.Source, skillAware bool) *model.Schema {
+func analystSchema(mode Mode, source skill.Source, noted bool) *model.Schema {
 	batch := property{"batch_size", countSchema}
 	patch := property{"patch", patchSchema(mode)}
+	notes := property{"appendix_notes", textsSchema}
 	if source == skill.FromSuccess {
-		return namedSchema("success_analysis", objectSchema(batch, property{"success_patterns", textsSchema}, patch))
+		fields := []property{batch, {"success_patterns", textsSchema}, patch}
+		if noted {
+			fields = append(fields, notes)
+		}
+		return namedSchema("success_analysis", objectSchema(fields...))
 	}
 	kind := []property{{"failure_type", textSchema}, {"count", countSchema}, {"description", textSchema}}
-	if !skillAware {
+	if !noted {
 		summary := property{"failure_summary", listSchema(objectSchema(kind...))}
 		return namedSchema("failure_analysis", objectSchema(batch, summary, patch))
 	}
 	summary := property{"failure_summary", listSchema(objectSchema(append(kind, property{"classification", classSchema})...))}
-	notes := property{"appendix_notes", textsSchema}
 	return namedSchema("failure_analysis", objectSchema(batch, summary, patch, notes))
 }
 

@@ -18,6 +18,7 @@ type SlowInput struct {
 	Previous string // skill document at the end of the previous epoch
 	Current  string // skill document now; its region holds the guidance so far
 	Pairs    []Pair // the two on the same tasks
+	View     View   // what is shown of them
 }
 
 // SlowResult is the guidance for the slow-update region of the skill.
@@ -31,11 +32,13 @@ type SlowResult struct {
 // SlowUpdate asks for guidance that takes the place of the one in Current. It
 // does not decide whether the guidance is taken over.
 func SlowUpdate(ctx context.Context, in SlowInput) (SlowResult, error) {
+	told, pairs := in.View.compared(in.Pairs)
 	text, err := in.Prompts.SlowUpdate(prompt.SlowUpdateInput{
 		PreviousSkill:    in.Previous,
 		CurrentSkill:     in.Current,
 		PreviousGuidance: skill.SlowText(in.Current),
-		Comparison:       RenderPairs(in.Pairs),
+		Agent:            told,
+		Comparison:       pairs,
 	})
 	if err != nil {
 		return SlowResult{}, fmt.Errorf("slow update question: %w", err)

@@ -239,7 +239,7 @@ func renderSuggestions(items []any) string {
 		item, _ := asObject(e)
 		fmt.Fprintf(&b, "%d. %s\n", i+1, itemLine(map[string]any{
 			"type": item["type"], "title": item["title"], "priority_hint": item["priority_hint"], "support_count": item["support_count"],
-		}, ModeRewrite))
+		}, ModeRewrite, oneLine))
 		for _, field := range []string{"motivation", "instruction"} {
 			if text := optionalText(item[field]); text != "" {
 				fmt.Fprintf(&b, "   %s: %s\n", field, strings.ReplaceAll(text, "\n", "\n   "))

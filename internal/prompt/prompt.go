@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/template"
 )
 
-//go:embed text/*.md
+//go:embed text/*.md first/*.md
 var embedded embed.FS
 
 // Text is a prompt: the system message and the user message.
@@ -44,26 +45,42 @@ type file struct {
 	raw   map[string]string
 }
 
-// Default returns the built-in prompts.
+// Default returns the built-in prompts for an optimizer that is shown task and
+// conversation of rollouts. They are those that there were first: runs that began with
+// them go on with them.
 func Default() *Set {
-	texts, err := fs.Sub(embedded, "text")
-	if err != nil {
-		panic(fmt.Sprintf("embedded prompts: %v", err))
-	}
-	s := &Set{files: map[string]file{}}
-	if err := s.load(texts); err != nil {
-		panic(fmt.Sprintf("embedded prompts: %v", err))
-	}
+	s, first := Whole(), &Set{files: map[string]file{}}
+	first.builtIn("first")
+	maps.Copy(s.files, first.files) // files as a whole: they have no parts that came later
 	return s
 }
 
-// Load returns the built-in prompts with those parts replaced that the files at
-// the root of dir hold. A file that is no prompt, a part that its prompt does
+// Whole returns the built-in prompts for an optimizer that is shown all that the agent
+// was, between fences.
+func Whole() *Set {
+	s := &Set{files: map[string]file{}}
+	s.builtIn("text")
+	return s
+}
+
+// builtIn loads the embedded files of a folder. What is wrong with them is a bug.
+func (s *Set) builtIn(folder string) {
+	texts, err := fs.Sub(embedded, folder)
+	if err == nil {
+		err = s.load(texts)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("embedded prompts: %v", err))
+	}
+}
+
+// Load returns built-in prompts with those parts replaced that the files at
+// the root of dir hold. They are not changed. A file that is no prompt, a part that its prompt does
 // not have and a template name that it does not know are errors that name the
 // file and the line; all of them are joined. Files that begin with a dot are
 // passed over.
-func Load(dir fs.FS) (*Set, error) {
-	s := Default()
+func Load(builtIn *Set, dir fs.FS) (*Set, error) {
+	s := &Set{files: maps.Clone(builtIn.files)}
 	if err := s.load(dir); err != nil {
 		return nil, err
 	}
@@ -91,6 +108,9 @@ func (s *Set) Digests() map[string]string {
 				continue
 			}
 			for _, part := range sp.parts() {
+				if _, has := f.raw[part]; !has {
+					continue
+				}
 				fmt.Fprintf(h, "%s\x00%d\x00%s", part, len(f.raw[part]), f.raw[part])
 			}
 		}
@@ -176,6 +196,9 @@ func (s *Set) render(name string, values map[string]any, choices map[string]stri
 // optional renders a part that is there only when the input of its name is
 // set, with the blank line that divides it from what follows.
 func (f file) optional(part string, values map[string]any) (string, error) {
+	if f.parts[part] == nil {
+		return "", nil
+	}
 	switch values[part] {
 	case "", 0, false:
 		return "", nil

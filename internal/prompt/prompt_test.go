@@ -63,7 +63,7 @@ func cases(s *Set) map[string]func() (Text, error) {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for name, render := range cases(Default()) {
+	for name, render := range cases(Whole()) {
 		t.Run(name, func(t *testing.T) {
 			got, err := render()
 			if err != nil {
@@ -89,7 +89,7 @@ func TestGolden(t *testing.T) {
 
 func TestNoSlotIsLeftOpen(t *testing.T) {
 	t.Parallel()
-	for name, render := range cases(Default()) {
+	for name, render := range cases(Whole()) {
 		got, err := render()
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestOrderOfParts(t *testing.T) {
 		{"meta_skill", []string{"## Previous Optimizer Meta Skill\n\nmemory", "step 1: accepted", "q1 improved", "## Current Skill"}},
 		{"lr_autonomous", []string{"hard 0.5 of 40", "proposed_update_items=2", "\n" + items + "\n"}},
 	}
-	all := cases(Default())
+	all := cases(Whole())
 	for _, tt := range tests {
 		got, err := all[tt.name]()
 		if err != nil {
@@ -140,7 +140,7 @@ func TestOrderOfParts(t *testing.T) {
 func TestUserMessagesHoldNothingToMistakeForData(t *testing.T) {
 	t.Parallel()
 	budget := regexp.MustCompile(`(?:L=|at most |Select the )\d`)
-	for name, render := range cases(Default()) {
+	for name, render := range cases(Whole()) {
 		got, err := render()
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestUserMessagesHoldNothingToMistakeForData(t *testing.T) {
 
 func TestSharedPartOfABatchComesFirst(t *testing.T) {
 	t.Parallel()
-	s := Default()
+	s := Whole()
 	render := func(trajectories string) string {
 		got, err := s.Analyst(AnalystInput{Failures: true, Budget: 4, Skill: skillText, MetaSkill: "m", Trajectories: trajectories, Count: len(trajectories)})
 		if err != nil {
@@ -179,7 +179,7 @@ func TestSharedPartOfABatchComesFirst(t *testing.T) {
 
 func TestUnknownMode(t *testing.T) {
 	t.Parallel()
-	_, err := Default().Ranking(RankingInput{Mode: "patches"})
+	_, err := Whole().Ranking(RankingInput{Mode: "patches"})
 	if err == nil || !strings.Contains(err.Error(), `"patches"`) || !strings.Contains(err.Error(), modeRewrite) {
 		t.Errorf("got %v", err)
 	}
@@ -187,7 +187,7 @@ func TestUnknownMode(t *testing.T) {
 
 func TestRollout(t *testing.T) {
 	t.Parallel()
-	system, user := Default().Rollout()
+	system, user := Whole().Rollout()
 	sys, err := system.Render(map[string]any{"skill": skillText})
 	if err != nil || !strings.HasSuffix(sys, skillText) {
 		t.Errorf("system %q, %v", sys, err)
@@ -200,7 +200,7 @@ func TestRollout(t *testing.T) {
 
 func TestLoadOverridesParts(t *testing.T) {
 	t.Parallel()
-	s, err := Load(fstest.MapFS{
+	s, err := Load(Whole(), fstest.MapFS{
 		"rewrite.md":       {Data: []byte("\ufeff\r\n# system\r\n\r\nMine: {{skill}}\r\n\r\n# Heading\r\n")},
 		".gitignore":       {Data: []byte("x")},
 		"rollout.md":       {Data: []byte("# user\n{{question}} {{context}}")},
@@ -226,7 +226,7 @@ func TestLoadOverridesParts(t *testing.T) {
 		t.Errorf("ranking %q, %v", rank.System, err)
 	}
 	changed := map[string]bool{}
-	want := Default().Digests()
+	want := Whole().Digests()
 	for name, d := range s.Digests() {
 		if d != want[name] {
 			changed[name] = true
@@ -253,7 +253,7 @@ func TestLoadFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Load(fstest.MapFS{tt.file: {Data: []byte(tt.text)}})
+			_, err := Load(Whole(), fstest.MapFS{tt.file: {Data: []byte(tt.text)}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -263,11 +263,34 @@ func TestLoadFaults(t *testing.T) {
 
 func TestLoadReportsAllFaults(t *testing.T) {
 	t.Parallel()
-	_, err := Load(fstest.MapFS{"a.md": {}, "b.md": {}, "merge.md": {Mode: os.ModeDir}})
+	_, err := Load(Whole(), fstest.MapFS{"a.md": {}, "b.md": {}, "merge.md": {Mode: os.ModeDir}})
 	if err == nil || !strings.Contains(err.Error(), "a.md") || !strings.Contains(err.Error(), "b.md") || !strings.Contains(err.Error(), "read prompt") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Load(os.DirFS(filepath.Join(t.TempDir(), "absent"))); err == nil {
+	if _, err := Load(Whole(), os.DirFS(filepath.Join(t.TempDir(), "absent"))); err == nil {
 		t.Error("no error for a directory that is not there")
+	}
+}
+
+// What was asked at first stays as it was: runs that began with it go on.
+func TestDefaultIsTheFirstEdition(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"analyst_error.md": "ecf59df63494858e", "analyst_success.md": "1395f9530088322d", "compact.md": "cf6bcf716dff96b9", "lr_autonomous.md": "6e5dce4eec8bbee5",
+		"merge.md": "e9c4731da1f27d32", "merge_final.md": "920d4ee97e7256ef", "meta_skill.md": "69e84681ef724886", "ranking.md": "3b4a06001091ac9a",
+		"rewrite.md": "d2326f465d64ce67", "rollout.md": "649d8743170c7ae4", "slow_update.md": "2087f2cdc6632733",
+	}
+	if diff := cmp.Diff(want, Default().Digests()); diff != "" {
+		t.Errorf("digests (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, Whole().Digests()); diff == "" {
+		t.Error("there is one edition only")
+	}
+	in := AnalystInput{Failures: true, Agent: "AGENT", Skill: "s", Trajectories: "t", Count: 1}
+	for name, s := range map[string]*Set{"whole": Whole(), "default": Default()} {
+		text, err := s.Analyst(in)
+		if err != nil || strings.Contains(text.User, "AGENT") != (name == "whole") {
+			t.Errorf("%s: %v\n%s", name, err, text.User)
+		}
 	}
 }

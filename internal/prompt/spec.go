@@ -31,7 +31,8 @@ const (
 	fileRollout        = "rollout.md"
 )
 
-// spec says what a prompt file may hold. Besides system and user a file has
+// spec says what a prompt file may hold. A built-in file need not have all of it: those
+// of the first edition lack what came later. Besides system and user a file has
 // parts that stand in a slot of those two.
 type spec struct {
 	file     string
@@ -46,14 +47,14 @@ func specs() []spec {
 	return []spec{
 		{
 			file:     fileAnalystError,
-			inputs:   []string{"budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
-			optional: []string{"budget", "meta_skill", "skill_aware", "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 		},
 		{
 			file:     fileAnalystSuccess,
-			inputs:   []string{"budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
-			optional: []string{"budget", "meta_skill", "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 		},
 		{
@@ -76,12 +77,16 @@ func specs() []spec {
 		},
 		{file: fileRewrite, inputs: []string{"meta_skill", "skill", "suggestions"}, optional: []string{"meta_skill"}},
 		{file: fileCompact, inputs: []string{"limit", "notes"}},
-		{file: fileSlowUpdate, inputs: []string{"comparison", "current_skill", "previous_guidance", "previous_skill"}},
+		{
+			file:     fileSlowUpdate,
+			inputs:   []string{"agent", "comparison", "current_skill", "previous_guidance", "previous_skill"},
+			optional: []string{"agent"},
+		},
 		{file: fileMetaSkill, inputs: []string{"comparison", "current_skill", "history", "previous_meta", "previous_skill"}},
 		{
 			file:     fileLearningRate,
-			inputs:   []string{"count", "items", "score", "skill"},
-			optional: []string{"score", "skill"},
+			inputs:   []string{"count", "items", "meta_skill", "score", "skill", "step_buffer"},
+			optional: []string{"meta_skill", "score", "skill", "step_buffer"},
 			choices:  map[string][]string{"kind": modes},
 		},
 		{file: fileRollout, open: true},

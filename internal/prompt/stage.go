@@ -7,11 +7,12 @@ import "github.com/seed-f4525e22/skillopt/internal/template"
 type AnalystInput struct {
 	Failures     bool   // failed trajectories; else successful ones
 	Mode         string // update mode: patch, rewrite_from_suggestions or full_rewrite_minibatch; "" = patch
-	SkillAware   bool   // ask for the class of each failure and for execution notes; failures only
+	SkillAware   bool   // ask for the class of each failure and for execution notes
 	Deep         bool   // look for shared causes; else each trajectory by itself
 	Budget       int    // most changes that are kept
 	StepBuffer   string // digest of the epoch's earlier steps
 	MetaSkill    string // the optimizer's memory
+	Agent        string // what the agent is told besides skill and task
 	Skill        string
 	Trajectories string // formatted
 	Count        int    // trajectories
@@ -28,10 +29,8 @@ func (s *Set) Analyst(in AnalystInput) (Text, error) {
 	}
 	values := map[string]any{
 		"budget": in.Budget, "step_buffer": in.StepBuffer, "meta_skill": in.MetaSkill,
-		"skill": in.Skill, "trajectories": in.Trajectories, "count": in.Count,
-	}
-	if in.Failures {
-		values["skill_aware"] = in.SkillAware
+		"agent": in.Agent, "skill": in.Skill, "trajectories": in.Trajectories, "count": in.Count,
+		"skill_aware": in.SkillAware,
 	}
 	return s.render(name, values, map[string]string{"focus": focus, "reply": orPatch(in.Mode)})
 }
@@ -118,8 +117,9 @@ func (s *Set) Compact(in CompactInput) (Text, error) {
 }
 
 // SlowUpdateInput is what the slow update sees. Empty texts are shown as
-// "(none)".
+// "(none)"; an empty Agent leaves its part out.
 type SlowUpdateInput struct {
+	Agent            string // what the agent is told besides skill and task
 	PreviousSkill    string
 	CurrentSkill     string
 	PreviousGuidance string
@@ -129,6 +129,7 @@ type SlowUpdateInput struct {
 // SlowUpdate returns the prompt that writes the long-term guidance.
 func (s *Set) SlowUpdate(in SlowUpdateInput) (Text, error) {
 	return s.render(fileSlowUpdate, map[string]any{
+		"agent":          in.Agent,
 		"previous_skill": orNone(in.PreviousSkill), "current_skill": orNone(in.CurrentSkill),
 		"previous_guidance": orNone(in.PreviousGuidance), "comparison": orNone(in.Comparison),
 	}, nil)
@@ -153,18 +154,20 @@ func (s *Set) MetaSkill(in MetaSkillInput) (Text, error) {
 }
 
 // LearningRateInput is what the model that sets the edit budget sees. Empty
-// texts of Skill and Score leave their part out.
+// texts besides Items leave their part out.
 type LearningRateInput struct {
-	Mode  string // update mode, "" = patch
-	Items string // one line an item, "[i] ..."
-	Count int    // items
-	Skill string
-	Score string // of the step's rollout, formatted
+	Mode       string // update mode, "" = patch
+	Items      string // one line an item, "[i] ..."
+	Count      int    // items
+	Skill      string
+	Score      string // of the step's rollout, formatted
+	StepBuffer string // digest of the epoch's earlier steps
+	MetaSkill  string // the optimizer's memory
 }
 
 // LearningRate returns the prompt that asks how many items to apply.
 func (s *Set) LearningRate(in LearningRateInput) (Text, error) {
-	values := map[string]any{"items": in.Items, "count": in.Count, "skill": in.Skill, "score": in.Score}
+	values := map[string]any{"items": in.Items, "count": in.Count, "skill": in.Skill, "score": in.Score, "step_buffer": in.StepBuffer, "meta_skill": in.MetaSkill}
 	return s.render(fileLearningRate, values, map[string]string{"kind": orPatch(in.Mode)})
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -52,6 +53,7 @@ type AgentReport struct {
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
 	Notes   []string         // what a reader of the outcome should know
 	LeftOut []trajectory.LeftOut
+	Told    trajectory.Told // what it told its model besides the task, if that is known
 }
 
 // A ToolError says that an agent worked without tools of its own: the model was not
@@ -120,6 +122,10 @@ type Agent struct {
 	noted sync.Map // the notes that were told
 	lost  sync.Map // what was left out of requests, by its trajectory.LeftOut
 
+	// Tell has it recorded what an agent tells its model, for analysts. Runs that began
+	// without go on without.
+	Tell bool
+
 	// Hide takes secrets that the agent was handed out of what it says, and out of
 	// workspaces that are kept; nil if it was handed none.
 	Hide *redact.Exact
@@ -148,6 +154,7 @@ type left struct {
 	Served   string            `json:"served,omitempty"`
 
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
+	Told    *trajectory.Told     `json:"told,omitempty"`
 
 	digest string // of all this, of the task and of what both depend on
 }
@@ -172,6 +179,9 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	}
 	out := trajectory.Outcome{
 		ID: t.ID, Type: t.Type, Question: did.Question, Reference: Reference(t), Trajectory: did.Turns, Usage: did.Usage, Served: did.Served, LeftOut: did.LeftOut,
+	}
+	if did.Told != nil { // mostly the same text each time: kept once
+		out.Told = unique.Make(*did.Told).Value()
 	}
 	if did.Failure != "" {
 		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
@@ -297,7 +307,11 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		}
 		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	return left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}, nil
+	did := left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	if a.Tell && r.Told != (trajectory.Told{}) {
+		did.Told = &r.Told
+	}
+	return did, nil
 }
 
 // leave is called when the agent has ended, and moves what it left into the run: its

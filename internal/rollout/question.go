@@ -85,6 +85,23 @@ func (q *Question) asked(t task.Task, text string) (model.Message, error) {
 	return m, nil
 }
 
+// Told returns the system message of a task as a target with the skill s gets it, with
+// mark in the place of the skill; "" if it gets none, or it cannot be worded.
+func (q *Question) Told(t task.Task, s skill.Skill, mark string) string {
+	if q.Bare && strings.TrimSpace(s.Text()) == "" {
+		return ""
+	}
+	fields := fieldsOf(t, s, q.Extras)
+	if _, own := t.Fields()["skill"]; !own {
+		fields["skill"] = mark
+	}
+	text, err := q.System.Render(fields)
+	if err != nil {
+		return "" // as the rollout has said
+	}
+	return text
+}
+
 // systemText renders the system message. One that depends on the skill alone is
 // rendered once a skill: a batch shares it, and so do provider caches.
 func (q *Question) systemText(fields map[string]any, s skill.Skill) (string, error) {

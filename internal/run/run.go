@@ -93,12 +93,17 @@ func (e *LockedError) Error() string {
 
 // An IdentityError says that a run directory belongs to another configuration.
 type IdentityError struct {
-	Dir     string
-	Changes []string // "key: was OLD, is NEW"
+	Dir         string
+	Changes     []string // "key: was OLD, is NEW"
+	Begun, This string   // builds of the program, where they differ: a newer one may ask in other words
 }
 
 func (e *IdentityError) Error() string {
-	msg := fmt.Sprintf("run %s was begun with another configuration:", e.Dir)
+	msg := fmt.Sprintf("run %s was begun with another configuration", e.Dir)
+	if e.Begun != e.This {
+		msg += fmt.Sprintf(", by skillopt %s (this is %s)", e.Begun, e.This)
+	}
+	msg += ":"
 	for _, c := range e.Changes {
 		msg += "\n  " + c
 	}
@@ -249,7 +254,7 @@ func ReadManifest(dir string) (m Manifest, found bool, err error) {
 
 func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	if changes := o.Compare(m.Identity, o.Identity); len(changes) > 0 {
-		return &IdentityError{Dir: o.Dir, Changes: changes}
+		return &IdentityError{Dir: o.Dir, Changes: changes, Begun: m.Version, This: o.Version}
 	}
 	if _, err := os.Stat(filepath.Join(o.Dir, DBFile)); err != nil {
 		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %s recorded", DBFile, ManifestFile, plural.Of(m.HighWater, "entry was", "entries were"))}

@@ -242,7 +242,7 @@ func (e *epochEnd) ask(ctx context.Context) error {
 	if e.SlowUpdate {
 		g.Go(func() (err error) {
 			e.slow, err = optimize.SlowUpdate(gctx, optimize.SlowInput{
-				Ask: e.Ask(e.prefix), Prompts: e.Prompts, Previous: e.prev.Text(), Current: e.current.skill.Text(), Pairs: e.pairs,
+				Ask: e.Ask(e.prefix), Prompts: e.Prompts, Previous: e.prev.Text(), Current: e.current.skill.Text(), Pairs: e.pairs, View: e.view(),
 			})
 			return err
 		})
@@ -251,7 +251,7 @@ func (e *epochEnd) ask(ctx context.Context) error {
 		g.Go(func() (err error) {
 			e.meta, err = optimize.MetaSkill(gctx, optimize.MetaInput{
 				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.metaSkill, Previous: e.prev.Text(), Current: e.current.skill.Text(),
-				Pairs: e.pairs, History: optimize.StepBuffer(e.stepNotes),
+				Pairs: e.pairs, View: e.view(), History: optimize.StepBuffer(e.stepNotes),
 			})
 			return err
 		})

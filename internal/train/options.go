@@ -27,7 +27,8 @@ type Options struct {
 
 	Shallow     bool // each trajectory by itself
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
-	Window      int  // tokens of them, if Minibatch is 0
+	Whole       bool // the optimizer is shown all that the agent was; else what it was shown at first
+	Window      int  // tokens of rollouts that a prompt holds
 	FailureOnly bool
 	SkillAware  bool
 
@@ -117,6 +118,9 @@ type Deps struct {
 	Prompts *prompt.Set
 	Files   Files
 	Events  event.Sink
+	// Told returns what the target is told with a task besides it and the skill, for a
+	// given skill. It may be called concurrently. Nil: that is not known.
+	Told func(t task.Task, s skill.Skill) optimize.Told
 	// Health reports why it is pointless to go on though calls succeed; it is
 	// asked after each batch of rollouts. Nil: nothing is.
 	Health func() error

@@ -94,8 +94,10 @@ func (o Options) optimizerPlan(steps, slow int) []StageCalls {
 		StageCalls{model.StageMerge, steps * merges},
 		StageCalls{model.StageMergeFinal, steps},
 	)
-	switch {
-	case o.Mode == "full_rewrite_minibatch" || o.Schedule == "unlimited":
+	switch whole := o.Mode == "full_rewrite_minibatch"; {
+	case whole && o.Whole:
+		out = append(out, StageCalls{model.StageRanking, steps})
+	case whole || o.Schedule == "unlimited":
 	case o.Schedule == "model":
 		out = append(out, StageCalls{model.StageLRAutonomous, steps}, StageCalls{model.StageRanking, steps})
 	default:

@@ -173,7 +173,7 @@ type reflectContext struct {
 func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: s.heeds(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i))), Prompts: s.Prompts, Mode: s.mode,
-		Outcomes: outcomes, Skill: s.current.skill.Text(), Size: s.Minibatch, Window: s.Window, Seed: seed, Shallow: s.Shallow,
+		Outcomes: outcomes, Skill: s.current.skill.Text(), View: s.view(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
 		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, MetaSkill: s.metaSkill,
 	})
 }
@@ -251,6 +251,7 @@ func (s *step) summariseRollouts() {
 		s.record.RolloutHard, s.record.RolloutSoft = &p.Hard, &p.Soft
 	}
 	s.follow()
+	s.record.Notes = s.heldBack()
 	for _, r := range s.reflected {
 		s.record.LostReplies += len(r.Lost)
 		s.record.Notes = append(s.record.Notes, r.Notes()...)
@@ -290,6 +291,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 		rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
 			Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch,
 			Skill: s.current.skill.Text(), RolloutHard: s.record.RolloutHard, RolloutSoft: s.record.RolloutSoft,
+			View: s.view(), Rollouts: s.record.RolloutN, Failed: failed(s.outcomes), History: optimize.StepBuffer(s.stepNotes), MetaSkill: s.metaSkill,
 		})
 		if err != nil {
 			return err
@@ -303,7 +305,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 	}
 	s.ranked, err = optimize.Rank(ctx, optimize.RankInput{
 		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch, Budget: budget,
-		Skill: s.current.skill.Text(), MetaSkill: s.metaSkill,
+		Skill: s.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
 	})
 	if err != nil {
 		return err
@@ -418,6 +420,7 @@ func (s *step) close() error {
 	r.CurrentOrigin, r.BestOrigin = s.current.origin, s.best.origin
 	r.SkillHash, r.SkillLen = s.current.skill.Hash(), len([]rune(s.current.skill.Text()))
 	s.count()
+	s.holdBack()
 	s.history.Steps = append(s.history.Steps, *r)
 	s.stepNotes = append(s.stepNotes, s.digest())
 	if err := s.write(); err != nil {
@@ -451,6 +454,15 @@ func (s *step) count() {
 	s.counts.lost += s.record.LostReplies
 }
 
+// failed is how many of the measured outcomes are failures.
+func failed(outcomes []trajectory.Outcome) int {
+	n := 0
+	for _, p := range optimize.FailurePatterns(outcomes) {
+		n += p.Count
+	}
+	return n
+}
+
 // digest is what later steps of the epoch are told of this one.
 func (s *step) digest() optimize.StepNote {
 	n := optimize.StepNote{Step: s.number, Action: s.record.Action, Patterns: optimize.FailurePatterns(s.outcomes)}
@@ -459,9 +471,7 @@ func (s *step) digest() optimize.StepNote {
 			n.Total++
 		}
 	}
-	for _, p := range n.Patterns {
-		n.Failed += p.Count
-	}
+	n.Failed = failed(s.outcomes)
 	for _, r := range s.reflected {
 		n.Diagnoses = append(n.Diagnoses, r.Diagnoses()...)
 	}

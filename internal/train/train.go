@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -50,7 +51,9 @@ type trainer struct {
 	cert       *Certificate         // of best against seed
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 
+	trainByID  map[string]*task.Task
 	stepNotes  []optimize.StepNote // of this epoch
+	notes      []keptNote
 	metaSkill  string
 	epochStart skill.Skill // the skill with which the last epoch ended
 	curriculum *schedule.Curriculum
@@ -77,7 +80,10 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	t := &trainer{Options: o, Deps: d, mode: mode}
+	t := &trainer{Options: o, Deps: d, mode: mode, trainByID: map[string]*task.Task{}}
+	for i := range d.Data.Train {
+		t.trainByID[d.Data.Train[i].ID] = &d.Data.Train[i]
+	}
 	var clusters []string
 	if o.Gate == ModeRace { // no other gate knows of them
 		_, clusters = t.strata()

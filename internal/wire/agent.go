@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // AgentRunner has a coding agent carry out the jobs of rollouts.
@@ -106,6 +107,19 @@ func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(s
 		}
 	}
 	return r, nil
+}
+
+// AgentTells reports whether AgentTold knows what an agent tells its model. Of one that is
+// a program of somebody else only its requests show it.
+func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
+
+// AgentTold is what an agent tells its model besides the task: its system message and its
+// tools, one a line; both "" if that is not known.
+func AgentTold(c config.Agent, s skill.Skill) (system, tools string) {
+	if !AgentTells(c) {
+		return "", ""
+	}
+	return agent.ToldBuiltin(s, c.SkillName, agent.Mode(c.Mode))
 }
 
 // NewAgent builds the agent of a config and starts nothing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -31,6 +32,8 @@ type watched struct {
 	answered int
 	usage    trajectory.Usage
 	over     *caller.TaskLimitError // the first limit of the task that was met
+	told     trajectory.Told        // by the first request with the most tools
+	tools    int                    // of that request
 }
 
 // Passes implements model.Passer.
@@ -38,6 +41,7 @@ func (w *watched) Passes(wire string) bool { return model.Passes(w.Client, wire)
 
 // Generate implements model.Client.
 func (w *watched) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	w.listen(&req)
 	resp, err := w.Client.Generate(ctx, req)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,6 +57,36 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
+// Bounds, in bytes, of what is kept of an agent's system message and of its tools.
+const (
+	maxSystem = 8 << 10
+	maxTool   = 300
+	maxTools  = 8 << 10
+)
+
+// listen remembers what the agent tells its model besides the task. Agents also ask for
+// titles and the like: the request that offers most tools is that of the work.
+func (w *watched) listen(req *model.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.told != (trajectory.Told{}) && len(req.Tools) <= w.tools {
+		return
+	}
+	var system, tools []string
+	for _, m := range req.Messages {
+		if m.Role == model.System {
+			system = append(system, m.Text())
+		}
+	}
+	for _, t := range req.Tools {
+		tools = append(tools, fit.Middle(strings.Join(strings.Fields(t.Name+": "+t.Description), " "), maxTool))
+	}
+	w.tools = len(req.Tools)
+	w.told = trajectory.Told{
+		System: fit.Middle(strings.Join(system, "\n\n"), maxSystem), Tools: fit.Middle(strings.Join(tools, "\n"), maxTools),
+	}
+}
+
 // queued reports whether the agent's requests waited for more than half of its
 // time: its deadline then says more about the server than about the agent.
 func (w *watched) queued() bool {
@@ -65,7 +99,7 @@ func (w *watched) queued() bool {
 func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage, Notes: rep.Notes}
+	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage, Notes: rep.Notes, Told: w.told}
 	if session != nil {
 		out.LeftOut = session.LeftOut()
 	}

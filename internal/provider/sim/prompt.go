@@ -28,13 +28,14 @@ const (
 	headComparison  = "## Comparison"
 	headProposed    = "## Proposed Items"
 	headNotes       = "## Execution Notes"
+	headTold        = "## What The Agent Is Told Besides The Skill And The Task"
 )
 
 // headings returns every heading that can follow another.
 func headings() []string {
 	return []string{
 		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
-		headRanking, headGuidance, headComparison, headProposed, headNotes,
+		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold,
 	}
 }
 
@@ -164,16 +165,37 @@ var (
 	// below it the text, to the next label.
 	blockLabel     = regexp.MustCompile(`^(Task|Feedback|Conversation|Reference(?: \([^)\n]*\))?|Expected):[ \t]*`) // at the start of a line
 	turnMark       = regexp.MustCompile(`(?m)^\[[a-z]+\] `)
+	talkLabel      = regexp.MustCompile(`^Conversation`)
 	taskLabel      = regexp.MustCompile(`^Task`)
 	hiddenLabel    = regexp.MustCompile(`^Reference \(`) // the product's own wording, which no task uses
 	referenceLabel = regexp.MustCompile(`^(Reference|Expected)`)
 )
 
-// field returns the text behind the first label that the pattern accepts.
+// fenceLine is a line between which and its like a text stands as it is.
+var fenceLine = regexp.MustCompile("^(?:```+|=====[0-9a-f]{16})\n?$")
+
+// field returns the text behind the first label that the pattern accepts: what stands
+// between fences, or all up to the next label.
 func field(block string, label *regexp.Regexp) string {
 	var text strings.Builder
-	found := false
+	found, fence, labelled := false, "", false
 	for line := range strings.Lines(block) {
+		below := labelled // the line above is a label and nothing else
+		labelled = strings.HasSuffix(line, ":\n")
+		if fence != "" {
+			if strings.TrimSuffix(line, "\n") == fence {
+				if fence = ""; found {
+					break
+				}
+			} else if found {
+				text.WriteString(line)
+			}
+			continue
+		}
+		if below && fenceLine.MatchString(line) {
+			fence = strings.TrimSuffix(line, "\n")
+			continue
+		}
 		m := blockLabel.FindStringSubmatchIndex(line)
 		switch {
 		case m != nil && found:
@@ -198,6 +220,9 @@ func question(block string) string {
 	if !ok {
 		text, _, _ := strings.Cut(block, "\nReference (")
 		return text
+	}
+	if fenceLine.MatchString(firstLine(talk)) {
+		talk = field(block, talkLabel)
 	}
 	first := turnMark.FindStringIndex(talk)
 	if first == nil {

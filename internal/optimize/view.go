@@ -1,0 +1,202 @@
+package optimize
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/fit"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// View says what the optimizer is shown of rollouts.
+type View struct {
+	// Whole shows all that the agent was told, did and got, each text between fences,
+	// cut only where it does not fit into Window. Without it a task and what was said
+	// are shown, cut to lengths that are always the same: as before there was a choice.
+	Whole bool
+
+	// Window is how many tokens of four bytes one prompt holds of rollouts; less than
+	// 1000 acts as 1000.
+	Window int
+
+	// Told returns what the agent was told with a task, by its id. Nil: that is not
+	// known, and what the outcomes say counts. It must not block.
+	Told func(id string) Told
+}
+
+// Told is what an agent is told besides the skill and the task, with SkillMark where the
+// skill stands in its system message.
+type Told = trajectory.Told
+
+// SkillMark stands for the skill in a system message.
+const SkillMark = "[the skill stands here]"
+
+const (
+	bytesPerToken = 4
+	leastWindow   = 1000
+	leastShown    = 700 // bytes that a rollout takes however short its texts are cut
+)
+
+// room is the window in bytes.
+func (v View) room() int { return bytesPerToken * max(leastWindow, v.Window) }
+
+func (v View) told(id string) Told {
+	if v.Told == nil {
+		return Told{}
+	}
+	return v.Told(id)
+}
+
+// pen writes texts of others into a prompt: each on a line of its own behind a label,
+// or as a block between fences that none of them holds.
+type pen struct {
+	b     strings.Builder
+	fence string
+	cut   func(text string) string
+}
+
+func (p *pen) line(label, text string) {
+	if text != "" {
+		fmt.Fprintf(&p.b, "- %s: %s\n", label, p.cut(escaped(text)))
+	}
+}
+
+func (p *pen) block(label, text string) {
+	if text != "" {
+		p.fenced(label, p.cut(text))
+	}
+}
+
+// fenced writes a block whose text is cut already.
+func (p *pen) fenced(label, text string) {
+	fmt.Fprintf(&p.b, "\n%s:\n%s\n%s\n%s\n", label, p.fence, text, p.fence)
+}
+
+// escaped writes a text on one line.
+func escaped(text string) string {
+	if !strings.ContainsAny(text, "\r\n") {
+		return text
+	}
+	return strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace(text)
+}
+
+// A sheet is a part of a prompt that can be written with its texts cut.
+type sheet struct {
+	write func(p *pen)
+	// brief writes the same with fewer and longer texts, where there are so many that
+	// little is left of each. Nil: there is no other way.
+	brief func(p *pen)
+}
+
+// measure sums up the texts that a sheet writes.
+type measure struct {
+	fixed   int   // bytes besides them
+	lengths []int // of the texts
+	ticks   int   // longest run of backticks in one
+	sum     [sha256.Size]byte
+}
+
+func (m *measure) size() int {
+	n := m.fixed
+	for _, l := range m.lengths {
+		n += l
+	}
+	return n
+}
+
+func measured(write func(p *pen)) measure {
+	var m measure
+	h := sha256.New()
+	p := &pen{fence: fenceOf(0, m.sum)}
+	p.cut = func(text string) string {
+		if text == "" {
+			return ""
+		}
+		m.lengths = append(m.lengths, len(strings.ToValidUTF8(text, string(utf8.RuneError))))
+		m.ticks = max(m.ticks, ticksIn(text))
+		fmt.Fprintf(h, "%d ", len(text))
+		h.Write([]byte(text))
+		return "x"
+	}
+	write(p)
+	m.fixed = p.b.Len() - len(m.lengths)
+	h.Sum(m.sum[:0])
+	return m
+}
+
+// ticksIn is the length of the longest run of backticks in a text.
+func ticksIn(text string) int {
+	longest := 0
+	for {
+		at := strings.IndexByte(text, '`')
+		if at < 0 {
+			return longest
+		}
+		text = text[at:]
+		n := len(text) - len(strings.TrimLeft(text, "`"))
+		longest, text = max(longest, n), text[n:]
+	}
+}
+
+// mostTicks is the longest fence of backticks.
+const mostTicks = 16
+
+// fenceOf is a line that occurs in none of the texts: longer than any run of backticks
+// in them or, where one is very long, a sum of all of them, which none can hold.
+func fenceOf(ticks int, sum [sha256.Size]byte) string {
+	if ticks >= mostTicks {
+		return "=====" + hex.EncodeToString(sum[:8])
+	}
+	return strings.Repeat("`", max(3, ticks+1))
+}
+
+// write writes sheets into room bytes. Those that are no longer than a common limit are
+// whole, the others lose the middles of their longest texts. All have the same fence,
+// which no text of theirs holds.
+func write(sheets []sheet, room int) []string {
+	sizes, ticks := make([]int, len(sheets)), 0
+	h := sha256.New()
+	for i, s := range sheets {
+		m := measured(s.write)
+		sizes[i], ticks = m.size(), max(ticks, m.ticks)
+		h.Write(m.sum[:])
+	}
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	fence := fenceOf(ticks, sum)
+	for i := range sizes {
+		sizes[i] += mostFences * (len(fence) - 3) // they were measured with the shortest fence
+	}
+	limit := fit.Limit(sizes, room)
+	texts := make([]string, len(sheets))
+	for i, s := range sheets {
+		texts[i] = s.within(limit, fence)
+	}
+	return texts
+}
+
+// mostFences is how many fences a sheet has at most.
+const mostFences = 16
+
+// within writes a sheet of at most room bytes, if its texts can be cut as far.
+func (s sheet) within(room int, fence string) string {
+	form := s.write
+	limit := cutTo(form, room, fence)
+	if limit < fit.Least && s.brief != nil {
+		if brief := cutTo(s.brief, room, fence); brief >= limit {
+			form, limit = s.brief, brief
+		}
+	}
+	p := &pen{fence: fence, cut: func(text string) string { return fit.Middle(text, limit) }}
+	form(p)
+	return p.b.String()
+}
+
+// cutTo is the length to which the texts of a form are cut.
+func cutTo(form func(p *pen), room int, fence string) int {
+	m := measured(form)
+	return fit.Limit(m.lengths, room-m.fixed-mostFences*(len(fence)-3))
+}
