@@ -23,7 +23,7 @@ var recordGolden = flag.Bool("record-strict", false, "write testdata/strict anew
 func TestStrictIsAsItWas(t *testing.T) {
 	t.Parallel()
 	quickstart := func(t *testing.T, set string) skillopt.Config {
-		cfg, err := skillopt.LoadConfig("examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4")
+		cfg, err := skillopt.LoadConfig("examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,13 +34,13 @@ func TestStrictIsAsItWas(t *testing.T) {
 		"observe":    func(t *testing.T, dir string) { trained(t, quickstart(t, "gate.mode=observe"), dir) },
 		"guarantee": func(t *testing.T, dir string) {
 			cfg := worldConfig("http://in.process/v1")
-			cfg.Gate.Mode, cfg.Reflect.View = "strict", "task"
+			cfg.Gate.Mode, cfg.Gate.Fresh, cfg.Reflect.View = "strict", false, "task"
 			trained(t, cfg, dir, inProcess(t)...)
 		},
 		"mixed": func(t *testing.T, dir string) {
 			cfg := worldConfig("http://in.process/v1")
 			cfg.Gate.Mode, cfg.Gate.Metric, cfg.SlowUpdate.Gated, cfg.Train.Seed = "strict", "mixed", false, 5
-			cfg.Reflect.View = "task"
+			cfg.Gate.Fresh, cfg.Reflect.View = false, "task"
 			trained(t, cfg, dir, inProcess(t)...)
 		},
 	} {
