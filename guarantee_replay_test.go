@@ -16,13 +16,8 @@ import (
 // exported writes the cassette of the run in dir and loads it.
 func exported(t *testing.T, dir string) *cassette.Cassette {
 	t.Helper()
-	j, err := journal.Open(t.Context(), filepath.Join(dir, "run.db"), journal.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = j.Close() }()
 	path := filepath.Join(t.TempDir(), "run.cassette.jsonl")
-	sum, err := cassette.Export(j, path, redact.New())
+	sum, err := skillopt.ExportCassette(t.Context(), dir, path)
 	if err != nil || len(sum.Redacted) > 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
@@ -31,6 +26,46 @@ func exported(t *testing.T, dir string) *cassette.Cassette {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// exportedBefore is the cassette that a program wrote that did not say what a run was
+// begun with.
+func exportedBefore(t *testing.T, dir string) *cassette.Cassette {
+	t.Helper()
+	j, err := journal.Open(t.Context(), filepath.Join(dir, "run.db"), journal.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = j.Close() }()
+	path := filepath.Join(t.TempDir(), "run.cassette.jsonl")
+	if _, err := cassette.Export(j, path, nil, redact.New()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := cassette.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A run with the defaults of an older program is replayed by the configuration that says
+// nothing of them, from a cassette of that program and of this one.
+func TestOlderDefaultsAreReplayed(t *testing.T) {
+	t.Parallel()
+	url := serve(t, wiretest.Options{Seed: 1}).URL()
+	older := wide(url, 0)
+	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget = 0, 8, 4
+	older.Gate.Confirm, older.Gate.Fresh, older.Reflect.View = "auto", false, "task"
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run")
+	trained(t, older, path)
+	for name, c := range map[string]*cassette.Cassette{"before": exportedBefore(t, path), "now": exported(t, path)} {
+		again := filepath.Join(dir, name)
+		now := wide(url, 0)
+		now.Gate.Confirm, now.Gate.Fresh, now.Reflect.View = "measured", true, "agent"
+		trained(t, now, again, skillopt.WithReplay(c))
+		sameResults(t, results(t, path), again)
+	}
 }
 
 // A run that is answered from the cassette of another gives the same bytes, and

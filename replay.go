@@ -50,7 +50,8 @@ func ExportCassette(ctx context.Context, dir, path string, secrets ...string) (E
 }
 
 func exportCassette(ctx context.Context, dir, path string, secrets *redact.Redactor) (out Exported, err error) {
-	switch _, found, err := run.ReadManifest(dir); {
+	m, found, err := run.ReadManifest(dir)
+	switch {
 	case err != nil:
 		return out, run.Unreadable(dir, err)
 	case !found:
@@ -61,13 +62,30 @@ func exportCassette(ctx context.Context, dir, path string, secrets *redact.Redac
 		return out, run.Unreadable(dir, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	sum, err := cassette.Export(j, path, secrets)
+	sum, err := cassette.Export(j, path, config.Begun(m.Identity), secrets)
 	return Exported{Steps: sum.Steps, Redacted: append([]string{}, sum.Redacted...)}, err
 }
 
 // replayKey is the entry in the identity of a run that answers came from a
 // cassette: such a run does not go on with models, nor any other with it.
 const replayKey = "library.replay"
+
+// asRecordedIn gives the run of an identity the defaults that the run in a cassette began
+// with.
+func (s *setup) asRecordedIn(c *Cassette, id map[string]string) (map[string]string, error) {
+	begun := c.Begun()
+	if begun == nil {
+		begun = config.First()
+	}
+	if !s.loaded.AsBegun(&s.cfg, begun) {
+		return id, nil
+	}
+	id, err := s.asBegun(id, begun)
+	if err != nil {
+		return nil, err
+	}
+	return id, s.choosePrompts()
+}
 
 // replayed says which cassette it is.
 func (s *setup) replayed() string {

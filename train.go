@@ -74,6 +74,9 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 		return nil, err
 	}
 	if s.replay != nil {
+		if id, err = s.asRecordedIn(s.replay, id); err != nil {
+			return nil, err
+		}
 		id[replayKey] = s.replayed()
 		s.cfg.Run.Name = s.runName() + "-replay"
 	}

@@ -64,6 +64,29 @@ func (f former) put(identity map[string]string) {
 	identity[f.key] = f.then
 }
 
+// Begun is the part of an identity that AsBegun looks at. It is never empty, and holds
+// numbers and names of this package alone.
+func Begun(identity map[string]string) map[string]string {
+	out := map[string]string{"train.batch_size": identity["train.batch_size"]}
+	for _, f := range formers() {
+		if v, ok := identity[f.key]; ok {
+			out[f.key] = v
+		}
+	}
+	return out
+}
+
+// First is that of a run that was begun with the first defaults.
+func First() map[string]string {
+	out := map[string]string{}
+	for _, f := range formers() {
+		if f.then != "" {
+			out[f.key] = f.then
+		}
+	}
+	return out
+}
+
 // AsEver is an identity in which today's defaults stand as the first ones did: what is
 // named by it keeps its name.
 func AsEver(identity map[string]string) map[string]string {

@@ -28,7 +28,8 @@ type Summary struct {
 
 // header is the first line.
 type header struct {
-	Format string `json:"format"`
+	Format string            `json:"format"`
+	Begun  map[string]string `json:"begun,omitempty"`
 }
 
 // wireLine is a step, or the end.
@@ -63,10 +64,10 @@ type wireEnd struct {
 }
 
 // Export writes the results of a journal to the file at path, as a whole or not
-// at all.
-func Export(j *journal.Journal, path string, secrets *redact.Redactor) (Summary, error) {
+// at all. begun is what Cassette.Begun returns; it must hold no secret.
+func Export(j *journal.Journal, path string, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
 	var buf bytes.Buffer
-	sum, err := Write(&buf, j.Results(), secrets)
+	sum, err := Write(&buf, j.Results(), begun, secrets)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -78,12 +79,12 @@ func Export(j *journal.Journal, path string, secrets *redact.Redactor) (Summary,
 
 // Write writes results, in their order, without secrets. Equal results give
 // equal bytes. A key that holds a secret is an error, since it cannot be changed.
-func Write(w io.Writer, results []journal.Record, secrets *redact.Redactor) (Summary, error) {
+func Write(w io.Writer, results []journal.Record, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
 	hash := sha256.New()
 	out := json.NewEncoder(io.MultiWriter(w, hash))
 	out.SetEscapeHTML(false)
 	sum := Summary{Steps: len(results)}
-	err := out.Encode(header{Format: Format})
+	err := out.Encode(header{Format: Format, Begun: begun})
 	for i := 0; err == nil && i < len(results); i++ {
 		var line wireLine
 		var changed bool
