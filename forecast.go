@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/internal/gate"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -104,6 +105,10 @@ func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error)
 			return Plan{}, classify(err, "")
 		}
 		p.TestReadBefore = &reads
+		if reads.Unknown == "" {
+			level := gate.LevelOf(o.Alpha, reads.Times+1)
+			p.CertificateLevel = &level
+		}
 	}
 	known, err := s.earlier(ctx)
 	if err == nil {

@@ -38,6 +38,11 @@ type Plan struct {
 	// TestReadBefore says who has read the test split so far; null where none is opened.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 
+	// CertificateLevel is the level that the certificate of this reading of the test
+	// split would be tested at, a share of 1; null: no test is opened, or nobody knows how
+	// often it was read.
+	CertificateLevel *float64 `json:"certificate_level,omitempty"`
+
 	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
 	// run is exploratory then.
 	Unreviewed int `json:"unreviewed,omitempty"`

@@ -31,6 +31,10 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 	}
 	a.writeBound(a.Out, p)
 	a.writeReadBefore(a.Out, p.TestReadBefore)
+	if p.CertificateLevel != nil && p.TestReadBefore.Times > 0 {
+		a.fold(a.Out, fmt.Sprintf("certificate: tested at the %.4g %% level, since this is reading %d of these tasks; the first is tested at the highest one",
+			100**p.CertificateLevel, p.TestReadBefore.Times+1))
+	}
 	if p.Forecast == nil {
 		return nil
 	}

@@ -154,13 +154,14 @@ func (t *trainer) step(ctx context.Context, h *history) error {
 }
 
 // certify measures the first and the last skill once each on the test items,
-// which no decision has gone by, and tests the difference.
-func (t *trainer) certify(first *skillState) (gate.Certificate, error) {
+// which no decision has gone by, and tests the difference as a run does that reads its
+// test tasks for the first time.
+func (t *trainer) certify(first *skillState) (gate.Look, error) {
 	var pairs []gate.Pair
 	for i := len(t.items); i < len(first.chance); i++ {
 		pairs = append(pairs, gate.Pair{Candidate: t.fresh(t.current, i, 1), Reference: t.fresh(first, i, 2)})
 	}
-	return gate.Certify(pairs, alpha)
+	return gate.LookOnce(pairs, gate.LookExact, gate.LevelOf(alpha, 1))
 }
 
 // fresh is an evaluation for the final test alone.

@@ -3,6 +3,8 @@ package lab
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/gate"
 )
 
 // Markdown is the report as a page. command is what makes it again.
@@ -121,9 +123,9 @@ func (r Report) nothingTable(b *strings.Builder) {
 	fmt.Fprintf(b, `
 At the end of each run the last skill and the first are measured once on %d test items
 that no decision went by. Of %d runs under the default rule, %d are certified to be better
-at the level %g.
+at the level %g of a first reading.
 
-`, testItems, r.NullRuns, r.NullCertified, alpha)
+`, testItems, r.NullRuns, r.NullCertified, gate.LevelOf(alpha, 1))
 }
 
 func fullTable(b *strings.Builder, rows []Row) {
@@ -132,7 +134,7 @@ func fullTable(b *strings.Builder, rows []Row) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %.0f | %.2f |\n", regime{r.World, r.Items}, r.Rule,
 			r.Gain.thousandths(), r.Ahead.thousandths(), r.Worse.hundredths(), r.Excess.points(), r.Cost.hundredths(), r.Steps.Mean, r.Certified.Mean)
 	}
-	b.WriteString("\n*Certified* is the share of runs whose gain is certified on 100 test items at the level 0.05.\n\n")
+	fmt.Fprintf(b, "\n*Certified* is the share of runs whose gain is certified on %d test items at the level %g of a first reading.\n\n", testItems, gate.LevelOf(alpha, 1))
 }
 
 // earlier says how the results stand to the figures that the gate was designed by.
