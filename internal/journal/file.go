@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
-	"strings"
 
 	_ "modernc.org/sqlite" // the database driver
 )
@@ -101,15 +98,6 @@ func readOnly(f files) access {
 		return readShared
 	}
 	return readImmutable
-}
-
-// dsn returns the data source name of the file at path.
-func dsn(path string, how access) string {
-	p := filepath.ToSlash(path)
-	if filepath.VolumeName(path) != "" && !strings.HasPrefix(p, "/") {
-		p = "/" + p // file:///C:/run.db
-	}
-	return "file:" + (&url.URL{Path: p}).EscapedPath() + string(how)
 }
 
 func openDB(dsn string) *sql.DB {

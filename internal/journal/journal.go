@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 )
 
 // Options say how a journal is opened. The zero value opens for writing and
@@ -76,7 +78,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 		}
 	}
 	if opts.ReadOnly {
-		j.db = openDB(dsn(path, readOnly(files)))
+		j.db = openDB(sqliteuri.Of(path, string(readOnly(files))))
 		return j, nil
 	}
 	if err := j.openWriter(ctx); err != nil {
@@ -113,7 +115,7 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 // check verifies and loads an existing file through a connection that cannot
 // write, so that a refused file stays as it is, its write-ahead log included.
 func (j *Journal) check(ctx context.Context, files files) (err error) {
-	db := openDB(dsn(j.path, readOnly(files)))
+	db := openDB(sqliteuri.Of(j.path, string(readOnly(files))))
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -136,7 +138,7 @@ func (j *Journal) check(ctx context.Context, files files) (err error) {
 
 // openWriter opens the connection that writes, and starts its goroutine.
 func (j *Journal) openWriter(ctx context.Context) error {
-	db := openDB(dsn(j.path, readWrite))
+	db := openDB(sqliteuri.Of(j.path, string(readWrite)))
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return errors.Join(j.writeError(err), db.Close())

@@ -12,14 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	_ "modernc.org/sqlite" // the database driver
 
+	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -157,7 +156,7 @@ func within(ctx context.Context, dir string, how access, do func(*sql.Tx) error)
 	if err := prepare(path, how); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dsn(path, how))
+	db, err := sql.Open("sqlite", sqliteuri.Of(path, string(how)))
 	if err != nil {
 		return err
 	}
@@ -192,14 +191,6 @@ func prepare(path string, how access) error {
 		return errors.New("it is no regular file")
 	}
 	return nil
-}
-
-func dsn(path string, how access) string {
-	p := filepath.ToSlash(path)
-	if filepath.VolumeName(path) != "" && !strings.HasPrefix(p, "/") {
-		p = "/" + p // file:///C:/test_sets.db
-	}
-	return "file:" + (&url.URL{Path: p}).EscapedPath() + string(how)
 }
 
 func migrate(ctx context.Context, tx *sql.Tx, how access) error {
