@@ -42,6 +42,9 @@ type Summary struct {
 	// Noise is what asking tasks twice said about the selection split; null if
 	// none were.
 	Noise *train.Noise `json:"noise"`
+	// NullControls counts how often the gate took the current skill for better than
+	// itself; null if it was not tried.
+	NullControls *train.Controls `json:"null_controls,omitempty"`
 	// Drift says where another model than before began to answer.
 	Drift []train.Drift `json:"drift,omitempty"`
 }
@@ -141,7 +144,7 @@ func (s *Summary) describe(r *train.Result) {
 	s.Steps = max(len(r.History.Steps)-1, 0)
 	s.Accepted, s.Rejected, s.Skipped, s.Lost = r.Accepted, r.Rejected, r.Skipped, r.Lost
 	s.Best = BestSummary{Step: r.BestStep, Selection: scoreOf(r.Selection), Reported: r.Reported}
-	s.Certificate, s.Noise, s.Drift = r.Certificate, r.History.Noise, r.History.Drift
+	s.Certificate, s.Noise, s.NullControls, s.Drift = r.Certificate, r.History.Noise, r.History.Controls(), r.History.Drift
 	if r.History.Final == nil {
 		return
 	}

@@ -259,7 +259,7 @@ func (s *setup) trainOptions() train.Options {
 		Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
 		Shallow:    c.Reflect.Mode == "shallow", Minibatch: s.minibatch(batch), Whole: s.cfg.Reflect.View == config.ViewAgent, Window: s.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
-		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster,
+		Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster,
 		Steady: s.steady(), Reopen: s.reopen,
 		Projection: score.Projection{Metric: score.Metric(c.Gate.Metric), MixedWeight: c.Gate.MixedWeight, DensityWeight: c.Gate.DensityWeight},
 		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,

@@ -77,6 +77,9 @@ func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
 	if n := s.Noise; n != nil && n.Advice != "" {
 		a.fold(out, "noise: "+n.Advice)
 	}
+	if c := s.NullControls; c != nil {
+		a.fold(out, "null controls: "+c.Words())
+	}
 	for _, d := range s.Drift {
 		a.fold(out, fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
 	}

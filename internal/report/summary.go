@@ -21,6 +21,7 @@ type Summary struct {
 	Test        Test                 `json:"test"`
 	Certificate *train.Certificate   `json:"certificate"`
 	Noise       *train.Noise         `json:"noise"`
+	Controls    *train.Controls      `json:"null_controls"`
 	Drift       []train.Drift        `json:"drift"`
 	Calls       Calls                `json:"calls"`
 	Tokens      Tokens               `json:"tokens"`

@@ -42,6 +42,7 @@ type Options struct {
 	Risk       float64
 	Confirm    string
 	Fresh      bool    // without a race, too, what is shipped is scored once more
+	NullEvery  int     // after every so many steps the gate judges the current skill against itself; 0: never
 	Alpha      float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
 	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster    string  // task field; items with the same value count as one

@@ -31,6 +31,9 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	} else if o.Fresh && o.Gate != "off" {
 		gates += n.Selection // of what is shipped
 	}
+	if o.NullEvery > 0 && (o.Gate == ModeRace || o.Gate == "strict") {
+		gates += steps / o.NullEvery * 3 * n.Selection // one pass, and fresh samples of both arms
+	}
 	rollouts := steps*batch + gates
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {

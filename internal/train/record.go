@@ -66,6 +66,8 @@ type StepRecord struct {
 	Phase      string           `json:"gate_phase,omitempty"`
 	Draws      map[gate.Arm]int `json:"gate_draws,omitempty"`
 
+	Control *Control `json:"null_control,omitempty"` // after this step
+
 	// Of a step that made several candidates only: each of them. The record is that
 	// of the one that was taken, or of the one that came nearest.
 	Candidates []CandidateRecord `json:"candidates,omitempty"`

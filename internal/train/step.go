@@ -62,6 +62,9 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errIndecisive) {
 		return err
 	}
+	if err := s.control(ctx); err != nil {
+		return err
+	}
 	if err := s.close(); err != nil {
 		return err
 	}

@@ -97,8 +97,12 @@ func (e *entry) forget(items []string) {
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
 	e.outcomes = make([]trajectory.Outcome, n)
 	for i, id := range items {
-		e.outcomes[i] = trajectory.Outcome{ID: id, Status: score.Unmeasured}
+		e.outcomes[i] = unmeasured(id)
 	}
+}
+
+func unmeasured(id string) trajectory.Outcome {
+	return trajectory.Outcome{ID: id, Status: score.Unmeasured}
 }
 
 // add takes in one evaluation of an item: the given sample of it.
