@@ -137,6 +137,18 @@ type stepCost struct {
 	whole map[string]caller.Amount
 	batch map[string]caller.Amount // of it, for the rollouts of its batch
 	tasks float64                  // in that
+	gate  map[string]caller.Amount // of it, for judging
+}
+
+// judged raises what judging takes to a pass over n selection tasks. Candidates that were
+// dropped early took less, but with less a gate can only reject: a step that ends at the
+// ceiling before its candidate is judged has brought nothing.
+func (c *stepCost) judged(n int) {
+	for role, a := range c.batch {
+		if c.tasks > 0 {
+			c.whole[role] = c.whole[role].Plus(c.gate[role].Short(a.Times(float64(n) / c.tasks)))
+		}
+	}
 }
 
 // without is what it takes with so many tasks fewer.
@@ -166,7 +178,7 @@ func (s *setup) firstStep() stepCost {
 func (w *world) nextStep(number int) (need stepCost, begun bool) {
 	done := map[int]bool{}
 	all := map[string]caller.Amount{}
-	need = stepCost{whole: map[string]caller.Amount{}, batch: map[string]caller.Amount{}}
+	need = stepCost{whole: map[string]caller.Amount{}, batch: map[string]caller.Amount{}, gate: map[string]caller.Amount{}}
 	for _, r := range w.run.Journal.Results() {
 		if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
 			continue
@@ -189,9 +201,12 @@ func (w *world) nextStep(number int) (need stepCost, begun bool) {
 	need.tasks /= float64(len(done))
 	// Calls inside episodes stand in the ledger alone, under no step.
 	for role, spent := range w.caller.Spent() {
-		for _, of := range []map[string]caller.Amount{need.whole, need.batch} {
+		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
 			of[role] = of[role].Times(1/float64(len(done))).Scaled(spent, all[role])
 		}
+	}
+	if w.setup.cfg.Gate.Mode != "off" {
+		need.judged(len(w.setup.data.Selection))
 	}
 	return need, false
 }
@@ -199,6 +214,9 @@ func (w *world) nextStep(number int) (need stepCost, begun bool) {
 // add takes in a record of a step.
 func (c *stepCost) add(r journal.Record, spent caller.Amount) {
 	c.whole[r.Role] = c.whole[r.Role].Plus(spent)
+	if strings.Contains(r.Key, "/gate/") {
+		c.gate[r.Role] = c.gate[r.Role].Plus(spent)
+	}
 	if !strings.Contains(r.Key, "/rollout/") {
 		return
 	}

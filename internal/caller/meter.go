@@ -48,6 +48,13 @@ func (a Amount) Times(f float64) Amount {
 	}
 }
 
+// Short returns what a lacks of another amount, of each part: nothing where it has more.
+func (a Amount) Short(of Amount) Amount {
+	return Amount{
+		Calls: max(0, of.Calls-a.Calls), Tokens: max(0, of.Tokens-a.Tokens), Nano: max(0, of.Nano-a.Nano), Took: max(0, of.Took-a.Took),
+	}
+}
+
 // Scaled returns a, each part of it as much more as whole has more than part. What
 // part has nothing of is taken from nowhere.
 func (a Amount) Scaled(whole, part Amount) Amount {
