@@ -34,7 +34,7 @@ func (s LoopStudy) loopCeilings() []loopCeiling {
 }
 
 // DefaultLoopStudy takes minutes on two cores.
-func DefaultLoopStudy() LoopStudy { return LoopStudy{Worlds: 20, Seed: 1} }
+func DefaultLoopStudy() LoopStudy { return LoopStudy{Worlds: 30, Seed: 1} }
 
 // Validate reports what nothing can be measured with.
 func (s LoopStudy) Validate() error {

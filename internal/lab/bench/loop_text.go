@@ -71,7 +71,7 @@ func (r LoopReport) CSV(w io.Writer) error {
 // Text is the report for a terminal: what is pooled, and the findings.
 func (r LoopReport) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "simulated: %d worlds of each of %d kinds and sizes, seed %d; (standard error)\n", r.Study.Worlds, len(r.Cells), r.Study.Seed)
+	fmt.Fprintf(&b, "simulated: %d worlds in each of %d cells, seed %d; (standard error)\n", r.Study.Worlds, len(r.Cells), r.Study.Seed)
 	for _, row := range r.Pooled {
 		fmt.Fprintf(&b, "  %-18s gain %s  ahead of strict %s  calls %.0f  worse %.3f  reported too high %s  lost %.2f\n", row.Gate, row.Gain.text(), row.Ahead.signed(), row.Calls.Mean, row.Worse.Mean, row.Excess.points(), row.Lost.Mean)
 	}
@@ -141,7 +141,7 @@ func (s LoopStudy) budget() string {
 
 // aheadTable shows where which gate is ahead: by kind of world, then by size.
 func (r LoopReport) aheadTable(b *strings.Builder) {
-	b.WriteString("\n## Ahead of strict, by kind of world and by selection tasks\n\n| cells |")
+	b.WriteString("\n## Ahead of strict, by kind of world, by ceiling and by selection tasks\n\n| cells |")
 	for _, g := range loopGates()[1:] {
 		fmt.Fprintf(b, " %s |", g.name)
 	}
