@@ -16,10 +16,6 @@ import (
 // change when a run goes on; the batches of a run do not.
 const batchKey = "train/batch"
 
-// fewTasks is the smallest batch that a ceiling leads to: from fewer analysts learn
-// little.
-const fewTasks = 20
-
 // batchSize is the number of tasks of a batch.
 func (s *setup) batchSize() int {
 	n := len(s.data.Train)
@@ -34,30 +30,21 @@ func (s *setup) batchSize() int {
 	return max(1, s.affordable(schedule.WideBatch(n)))
 }
 
-// affordable is a batch of at most wide tasks with which a ceiling of calls allows for
-// two steps beside what is measured before and after them: one may be rejected. The
-// shares are those of runs in bench/gain.py; a ceiling of money or tokens says nothing of
-// calls before any was made, and what an episode takes nobody knows.
+// affordable is the batch that a ceiling of calls allows for. One of money or tokens says
+// nothing of calls before any was made, and what an episode takes nobody knows.
 func (s *setup) affordable(wide int) int {
-	const (
-		before = 1.4 // passes over the selection split: the seed skill, and some of it again
-		after  = 1.0 // a fresh pass of what is shipped
-		gate   = 1.5 // of a step's candidate
-		others = 8   // calls of the optimizer in a step
-	)
 	calls := s.cfg.Limits.Calls
 	if calls == nil || s.episodes() {
 		return wide
 	}
-	selection, test := 0.0, 0.0
+	selection, test := 0, 0
 	if s.cfg.Gate.Mode != "off" {
-		selection = float64(len(s.data.Selection))
+		selection = len(s.data.Selection)
 	}
 	if s.cfg.Eval.Test {
-		test = 2 * float64(len(s.data.Test))
+		test = 2 * len(s.data.Test)
 	}
-	fits := (float64(*calls)-test-(before+after)*selection)/2 - gate*selection - others
-	return min(wide, max(int(fits), min(wide, fewTasks)))
+	return schedule.AffordableBatch(wide, int(*calls), selection, test)
 }
 
 // settleBatch takes the size of batches from the record of the run, if it is there.

@@ -30,6 +30,11 @@ func (r Report) Markdown(command string) string {
 
 const intro = `# What the gates cost and err
 
+This page is about the gate alone: it is fed edits that are made up, so that each world is a few
+numbers and a gate's errors can be counted. What the whole training loop gains under each
+gate, with reflection, batches and all calls counted, is measured in [loop.md](loop.md), and
+where the two differ that page is the one that counts.
+
 Simulated: no model was asked. This page is written by
 
 ` + "```sh\n{{command}}\n```" + `

@@ -147,7 +147,7 @@ type Deps struct {
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
 	// Pace is told of each part of the run before it begins; an error ends the run
-	// there. For a step it says how many tasks there is room for, from Least to Tasks;
+	// there, ErrEnded only its loop. For a step it says how many tasks there is room for, from Least to Tasks;
 	// nothing else of what the run decides may depend on it. Nil: nobody wants to know.
 	Pace func(Part) (tasks int, err error)
 	// Overlap lets the rollouts that a part of the loop begins with be begun before

@@ -33,13 +33,14 @@ const (
 	PartFinal    = "final evaluation"
 )
 
-// errEnded says that the loop ends before its time, as Options.EndAfter has it.
-var errEnded = errors.New("the loop was ended early")
+// ErrEnded says that the loop ends before its time and the final evaluation follows: as
+// Options.EndAfter has it, or Deps.Pace by returning it.
+var ErrEnded = errors.New("the loop was ended early")
 
 // next begins a part of the loop, if it may begin.
 func (t *trainer) next(p Part) error {
 	if !t.loops(t.parts) {
-		return errEnded
+		return ErrEnded
 	}
 	_, err := t.pace(p)
 	return err
@@ -54,7 +55,7 @@ const leastTasks = 10
 // session, what a step has rolled out does not.
 func (t *trainer) fit(ctx context.Context, s *step) error {
 	if !t.loops(t.parts) {
-		return errEnded
+		return ErrEnded
 	}
 	batches, known, err := t.fitted(s.sizeKey(), s.batches)
 	if err != nil {

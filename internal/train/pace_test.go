@@ -65,6 +65,28 @@ func TestTheEndIsForeseen(t *testing.T) {
 	}
 }
 
+// Where Pace ends the loop the final evaluation follows; another error ends the run.
+func TestPaceEndsTheLoop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(24, 40, 8)
+	w.seed = "# Skill\nrule a\n"
+	final := false
+	r, err := Run(context.Background(), raced(), Deps{
+		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
+		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
+		Pace: func(p Part) (int, error) {
+			if p.Name == PartFinal {
+				final = true
+				return p.Tasks, nil
+			}
+			return 0, ErrEnded
+		},
+	})
+	if err != nil || !final || len(r.History.Steps) != 1 || r.History.Final == nil || !r.History.Final.EndedEarly {
+		t.Errorf("error %v, final evaluation begun %v, %d steps", err, final, len(r.History.Steps))
+	}
+}
+
 // A step that there is no room for as a whole has fewer tasks, as many as there is room
 // for. That is recorded: whatever room there is later, the step stays as it is.
 func TestAStepIsCutToItsRoom(t *testing.T) {

@@ -123,7 +123,7 @@ func (t *trainer) run(ctx context.Context) error {
 	if err := t.baseline(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
-	if err := t.loop(ctx); err != nil && !errors.Is(err, errEnded) {
+	if err := t.loop(ctx); err != nil && !errors.Is(err, ErrEnded) {
 		return err
 	}
 	_, err := t.pace(Part{Name: PartFinal})

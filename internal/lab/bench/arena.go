@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 
@@ -28,8 +30,11 @@ type Arena struct {
 	Skill    skill.Skill
 	Data     train.Data
 	world    *sim.World
-	question *rollout.Question // without a model
-	Perfect  string            // a skill that states every rule
+	calm     *sim.World                    // the same one with a target that never forgets the skill
+	plain    map[string]trajectory.Outcome // by task: what that target answers without a skill
+	question *rollout.Question             // without a model
+	Perfect  string                        // a skill that states every rule
+	params   worlds.Params
 }
 
 func newArena(s Setup, i int) (*Arena, error) {
@@ -38,7 +43,7 @@ func newArena(s Setup, i int) (*Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Arena{Setup: s, Seed: int64(p.Seed >> 1), Skill: skill.New(string(w.Skill)), Perfect: w.Perfect}
+	a := &Arena{Setup: s, Seed: int64(p.Seed >> 1), Skill: skill.New(string(w.Skill)), Perfect: w.Perfect, params: p}
 	if a.world, err = sim.Parse("world.yaml", w.YAML); err != nil {
 		return nil, err
 	}
@@ -62,9 +67,13 @@ func (a *Arena) templates() error {
 
 // models returns models of the world that count their calls.
 func (a *Arena) models() *models {
-	m := &models{client: sim.New(a.world), seed: a.Seed}
+	return a.modelsOf(a.world)
+}
+
+func (a *Arena) modelsOf(w *sim.World) *models {
+	m := &models{client: sim.New(w), seed: a.Seed}
 	m.roller = rollout.Runner{Extra: 2, Episode: &rollout.Chat{
-		Model: m, Question: a.question, Assess: assess, RunSeed: a.Seed,
+		Model: m, Question: a.question, Assess: a.assess, RunSeed: a.Seed,
 	}}
 	return m
 }
@@ -82,11 +91,17 @@ type models struct {
 	asked  atomic.Int64 // calls of the optimizer
 	train  atomic.Int64 // rollouts but those of gates
 	read   int          // evaluations that gates have read
+	every  bool         // gates read whatever they ask for: all rollouts count as they are made
 }
 
 // used returns how many calls were made and used. What a gate cancelled depends
 // on who was first, and is not counted.
-func (m *models) used() int { return int(m.asked.Load()+m.train.Load()) + m.read }
+func (m *models) used() int {
+	if m.every {
+		return int(m.asked.Load() + m.train.Load())
+	}
+	return int(m.asked.Load()+m.train.Load()) + m.read
+}
 
 // attempts is how often a reply that cannot be used is asked for.
 const attempts = 9
@@ -145,12 +160,15 @@ func (m *models) ask(prefix string) optimize.Ask {
 
 // One implements train.Roller. Only gates use it, and read what they count.
 func (m *models) One(ctx context.Context, p rollout.Place, t task.Task, s skill.Skill) (trajectory.Outcome, error) {
+	if m.every {
+		m.train.Add(1)
+	}
 	return m.roller.One(ctx, p, t, s)
 }
 
 // All implements train.Roller.
 func (m *models) All(ctx context.Context, p rollout.Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error) {
-	if strings.HasSuffix(p.Prefix, "/rollout") || strings.Contains(p.Prefix, "/compare/") {
+	if m.every || strings.HasSuffix(p.Prefix, "/rollout") || strings.Contains(p.Prefix, "/compare/") {
 		m.train.Add(int64(len(tasks)))
 	}
 	return m.roller.All(ctx, p, tasks, s, done)
@@ -206,13 +224,25 @@ func (m *models) Decision(_ context.Context, _ string, compute func() ([]byte, e
 }
 
 // assess compares the answer in a reply with the expected one.
-func assess(_ context.Context, _ string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+func (a *Arena) assess(_ context.Context, _ string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
 	answer, ok := worlds.Answer(ev.Reply)
 	switch {
 	case !ok:
 		return "", score.Score{Reason: "no-answer: there is no <answer> in the reply"}, nil
 	case answer == t.Gold[0]:
-		return answer, score.Score{Hard: 1, Soft: 1}, nil
+		return answer, score.Score{Hard: 1, Soft: a.worth(t)}, nil
 	}
 	return answer, score.Score{Reason: "wrong-answer: not as expected"}, nil
+}
+
+// worth is the soft score of a task that is solved: 1, or in worlds with heavy tails
+// the cube of a uniform draw, so that few tasks make up most of the mean.
+func (a *Arena) worth(t task.Task) float64 {
+	if !a.Setup.Heavy {
+		return 1
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.Prompt))
+	u := rand.New(rand.NewPCG(h.Sum64(), 0x6865617679)).Float64()
+	return u * u * u
 }

@@ -33,9 +33,11 @@ type Setup struct {
 	Train     int           `json:"train"` // tasks of each split
 	Selection int           `json:"selection"`
 	Test      int           `json:"test"`
-	Calls     int           `json:"calls"`  // budget of model calls of a contestant in one world
-	Epochs    int           `json:"epochs"` // of training, if the budget reaches so far
-	Batch     int           `json:"batch"`  // tasks of a train batch
+	Calls     int           `json:"calls"`             // budget of model calls of a contestant in one world
+	Epochs    int           `json:"epochs"`            // of training, if the budget reaches so far
+	Batch     int           `json:"batch"`             // tasks of a train batch
+	Heavy     bool          `json:"heavy,omitempty"`   // solved tasks have soft scores with a heavy tail
+	Cluster   string        `json:"cluster,omitempty"` // gate.cluster of contestants that know of it
 }
 
 // Default returns a setup that takes a few minutes on two cores.

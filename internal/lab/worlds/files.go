@@ -20,9 +20,9 @@ rates:
   harm: %v     # failure analyses that propose a harmful rule as well
   fooled: %v   # harmful proposals that ranking takes for good ones
   note: %v     # success analyses that propose a useless note
-
+%s
 kinds:
-`, p.Name, p.Seed, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note)
+`, p.Name, p.Seed, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note, needed(p))
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "  - type: %s\n    match: '(?s)\\n- %s: (?P<value>[^\\n]+)\\n.*Question: What is the %s\\?'\n    answer: %s\n",
 			k.noun, k.noun, k.noun, k.form.answer)
@@ -47,6 +47,21 @@ notes:
   - Check the card number a second time.
 `)
 	return []byte(b.String())
+}
+
+// needed is how many failures show a rule, where it is more than one.
+func needed(p Params) string {
+	if p.Need < 2 {
+		return ""
+	}
+	return fmt.Sprintf("\nneed: %d # failures of an analysis that miss a rule before it is proposed\n", p.Need)
+}
+
+func needFlag(p Params) string {
+	if p.Need < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" --need %d", p.Need)
 }
 
 // harms are the harmful rules. The first concerns the even kinds, the second the
@@ -87,7 +102,7 @@ You are given one card and one question about it.
 func config(p Params) string {
 	return fmt.Sprintf(`# Trains SKILL.md on tasks.jsonl in a SIMULATED world: no key, no network, no cost.
 # Made by "skillopt lab worlds" with --tasks %d --rules %d --depth %d --plain %v
-# --skew %v --noise %v --flip %v --harm %v --fooled %v --note %v --seed %d.
+# --skew %v --noise %v --flip %v --harm %v --fooled %v --note %v%s --seed %d.
 skill: SKILL.md
 
 tasks:
@@ -103,5 +118,5 @@ models:
   optimizer: {provider: sim, world: world.yaml}
 
 train: {epochs: 4, seed: 42}
-`, p.Tasks, p.Rules, p.Depth, p.Plain, p.Skew, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note, p.Seed)
+`, p.Tasks, p.Rules, p.Depth, p.Plain, p.Skew, p.Noise, p.Flip, p.Harm, p.Fooled, p.Note, needFlag(p), p.Seed)
 }

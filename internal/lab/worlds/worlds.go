@@ -47,13 +47,15 @@ type Params struct {
 	Harm   float64 `json:"harm"`   // share of failure analyses that propose a harmful rule as well
 	Fooled float64 `json:"fooled"` // share of harmful proposals that ranking takes for good ones
 	Note   float64 `json:"note"`   // share of success analyses that propose a useless note
+
+	Need int `json:"need"` // failures that an analyst must see together to read a rule off them; 0 is 1
 }
 
 // Default returns a world of the size of the quick start.
 func Default() Params {
 	return Params{
 		Name: "cards", Seed: 1, Tasks: 200, Rules: 12, Depth: 2, Plain: 0.25, Skew: 0.5,
-		Noise: 0.03, Flip: 0.02, Harm: 0.2, Fooled: 0.3, Note: 0.3,
+		Noise: 0.03, Flip: 0.02, Harm: 0.2, Fooled: 0.3, Note: 0.3, Need: 1,
 	}
 }
 
@@ -67,6 +69,7 @@ func (p Params) Validate() error {
 		{"tasks", p.Tasks, 10, MaxTasks},
 		{"rules", p.Rules, 1, MaxRules(p.Depth)},
 		{"depth", p.Depth, 1, MaxDepth},
+		{"need", p.Need, 0, 1000},
 	} {
 		if n.got < n.least || n.got > n.most {
 			return fmt.Errorf("%s: found %d, allowed is %d to %d", n.name, n.got, n.least, n.most)

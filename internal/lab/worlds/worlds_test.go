@@ -90,6 +90,7 @@ func TestValidateNamesTheParameter(t *testing.T) {
 		"depth: found 4, allowed is 1 to 3":        func(p *Params) { p.Depth = 4 },
 		"noise: found 1.5, allowed is 0 to 1":      func(p *Params) { p.Noise = 1.5 },
 		"skew: found -1, allowed is 0 to 3":        func(p *Params) { p.Skew = -1 },
+		"need: found -1, allowed is 0 to 1000":     func(p *Params) { p.Need = -1 },
 		`name: found "a b", a word without spaces`: func(p *Params) { p.Name = "a b" },
 	} {
 		p := Default()
@@ -97,6 +98,23 @@ func TestValidateNamesTheParameter(t *testing.T) {
 		if _, err := New(p); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("error %v, want %s", err, name)
 		}
+	}
+}
+
+func TestANeedStandsInTheFiles(t *testing.T) {
+	t.Parallel()
+	p := Default()
+	p.Need = 3
+	w, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := w.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(w.YAML), "\nneed: 3 ") || !strings.Contains(string(files["config.yaml"]), " --need 3 --seed") {
+		t.Errorf("%s\n%s", w.YAML[:600], files["config.yaml"])
 	}
 }
 

@@ -57,6 +57,7 @@ type (
 		Reply  string                       `yaml:"reply"`
 		Unsure string                       `yaml:"unsure"`
 		Rates  rates                        `yaml:"rates"`
+		Need   int                          `yaml:"need"`
 		Tables map[string]map[string]string `yaml:"tables"`
 		Kinds  []kindFile                   `yaml:"kinds"`
 		Rules  []ruleFile                   `yaml:"rules"`

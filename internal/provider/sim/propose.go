@@ -62,7 +62,8 @@ type analysis struct {
 }
 
 // diagnose compares what was answered with what was expected, and proposes the
-// rules that would have made the difference, best supported first.
+// rules that would have made the difference, best supported first. A rule that fewer
+// trajectories miss than the world needs to see is taken for an accident.
 func (w *World) diagnose(p prompt, skill string, examples []example) (analysis, error) {
 	r := w.read(skill)
 	d, err := w.tally(examples, r.stated)
@@ -71,7 +72,7 @@ func (w *World) diagnose(p prompt, skill string, examples []example) (analysis, 
 	}
 	good := w.repairs(skill, d.broken)
 	for _, rule := range w.rules {
-		if n := d.missing[rule.index]; n > 0 {
+		if n := d.missing[rule.index]; n >= w.need {
 			good = append(good, proposal{rule: rule, text: "- " + w.wording(rule, p), support: n, count: d.alone[rule.index]})
 		}
 	}

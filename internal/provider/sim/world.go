@@ -19,6 +19,7 @@ type World struct {
 	after  string
 	unsure string
 	rates  rates
+	need   int // failures that a rule is read off, in one prompt
 	kinds  []*kind
 	rules  []*rule
 	tables map[string]map[string]string
@@ -79,7 +80,7 @@ func (c *compiler) fail(key, format string, args ...any) {
 func (c *compiler) world() *World {
 	f := c.file
 	w := &World{
-		name: f.Name, seed: f.Seed, unsure: f.Unsure, rates: f.Rates, tables: f.Tables, notes: f.Notes, drafts: f.Draft,
+		name: f.Name, seed: f.Seed, unsure: f.Unsure, rates: f.Rates, need: max(1, f.Need), tables: f.Tables, notes: f.Notes, drafts: f.Draft,
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, " \t\r\n:") {
 		c.fail("name", "found %q, a word is needed", f.Name)
@@ -89,6 +90,9 @@ func (c *compiler) world() *World {
 	}
 	c.reply(w)
 	c.rates()
+	if f.Need < 0 || f.Need > 1000 {
+		c.fail("need", "found %d, allowed is 0 to 1000", f.Need)
+	}
 	for i, k := range f.Kinds {
 		w.kinds = append(w.kinds, c.kind(i, k))
 	}

@@ -1,0 +1,195 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// loopGate is a gate that a whole training run is judged by.
+type loopGate struct {
+	name, mode, confirm string
+	fresh               bool
+}
+
+// loopGates returns strict, with which the others are compared, then the default.
+func loopGates() []loopGate {
+	return []loopGate{
+		{"strict", "strict", "", false},
+		{"strict, fresh pass", "strict", "", true},
+		{defaultGate, train.ModeRace, "measured", true},
+		{"race, auto", train.ModeRace, "auto", true},
+		{"race, full", train.ModeRace, "full", true},
+		{"race, discordant", train.ModeRace, "discordant", true},
+		{"race, none", train.ModeRace, "none", true},
+	}
+}
+
+const defaultGate = "race, measured"
+
+// loopRun is what one run came to. Scores are expected ones.
+type loopRun struct {
+	gain   float64  // of the shipped skill over the seed skill, on the test tasks
+	excess *float64 // its reported score minus the true one on the selection tasks; nil: none was reported
+	calls  int
+	lost   bool // the part that passed the ceiling had brought another best skill
+}
+
+// loop trains with the defaults of a run of one's own under a ceiling of all calls.
+func (a *Arena) loop(ctx context.Context, g loopGate) (loopRun, error) {
+	m := a.models()
+	m.every = g.mode == "strict"
+	c := &ceiling{models: m, calls: a.Setup.Calls, shipped: a.Skill.Text(), pending: a.Skill.Text()}
+	d := a.deps(m)
+	d.Prompts, d.Files, d.Pace = prompt.Whole(), c, c.room
+	d.Told = func(t task.Task, s skill.Skill) optimize.Told {
+		return optimize.Told{System: a.question.Told(t, s, optimize.SkillMark)}
+	}
+	o := a.loopOptions(g)
+	r, err := train.Run(ctx, o, d)
+	if err != nil && !errors.Is(err, errSpent) {
+		return loopRun{}, err
+	}
+	out := loopRun{calls: min(m.used(), a.Setup.Calls), lost: r.Best.Text() != c.shipped}
+	if out.gain, err = a.gain(ctx, c.shipped); err != nil {
+		return out, err
+	}
+	if said := reported(r, o); said != nil && !out.lost {
+		scores, err := a.expected(ctx, c.shipped, a.Data.Selection)
+		if err != nil {
+			return out, err
+		}
+		*said -= meanOf(scores, a.Data.Selection, o.Cluster)
+		out.excess = said
+	}
+	return out, nil
+}
+
+// gain is the expected score of a skill minus that of the seed skill on the test tasks,
+// which no decision has seen.
+func (a *Arena) gain(ctx context.Context, text string) (float64, error) {
+	after, err := a.expected(ctx, text, a.Data.Test)
+	if err != nil {
+		return 0, err
+	}
+	before, err := a.expected(ctx, a.Skill.Text(), a.Data.Test)
+	if err != nil {
+		return 0, err
+	}
+	return meanOf(after, a.Data.Test, "") - meanOf(before, a.Data.Test, ""), nil
+}
+
+// reported is the score that a run tells of what it ships.
+func reported(r *train.Result, o train.Options) *float64 {
+	switch {
+	case o.Fresh && r.Reported != nil && r.Reported.Fresh != nil:
+		return r.Reported.Fresh
+	case o.Gate == train.ModeRace && r.Reported != nil:
+		return &r.Reported.Shrunken
+	case r.Selection != nil && o.Projection.Metric == score.Soft:
+		return &r.Selection.Soft
+	case r.Selection != nil:
+		return &r.Selection.Hard
+	}
+	return nil
+}
+
+// loopOptions are the defaults of a run of one's own, with a gate.
+func (a *Arena) loopOptions(g loopGate) train.Options {
+	o := a.options()
+	o.BatchSize = schedule.AffordableBatch(schedule.WideBatch(len(a.Data.Train)), a.Setup.Calls, len(a.Data.Selection), 0)
+	o.Shrinks, o.Minibatch, o.Whole, o.Window, o.Budget = true, 0, true, 60_000, 16
+	o.Gate, o.Confirm, o.Fresh = g.mode, g.confirm, g.fresh
+	if g.mode == train.ModeRace { // no other gate knows of clusters
+		o.Cluster = a.Setup.Cluster
+	}
+	if a.Setup.Heavy {
+		o.Projection.Metric = score.Soft
+	}
+	return o
+}
+
+// ceiling holds a run to its calls as the caller of a real one does: what the end of
+// the run takes is left to it, a step is as large as there is room for, and one that
+// passes the ceiling all the same is lost.
+type ceiling struct {
+	*models
+	calls   int
+	reserve int // for the end of the run
+
+	begun, tasks         int // calls before the open step, and its tasks; tasks 0: no step is open
+	steps, spent, rolled int // of the steps that are closed
+
+	pending, shipped string // best skill as it was written last, and within the ceiling
+	passed           bool
+}
+
+// room implements train.Deps.Pace.
+func (c *ceiling) room(p train.Part) (int, error) {
+	used := c.used()
+	if c.tasks > 0 {
+		c.steps, c.spent, c.rolled, c.tasks = c.steps+1, c.spent+used-c.begun, c.rolled+c.tasks, 0
+	}
+	if p.Name == train.PartFinal {
+		c.reserve = 0
+		return p.Tasks, nil
+	}
+	if c.passed && c.pending != c.shipped {
+		return 0, errSpent // what the loop holds for the best is lost: it cannot say anything of what is shipped
+	}
+	const margin = 1.1
+	c.reserve = int(math.Ceil(margin * float64(p.Closing)))
+	left := c.calls - c.reserve - used
+	if c.passed || left <= 0 {
+		return 0, train.ErrEnded
+	}
+	if p.Name != train.PartStep {
+		return p.Tasks, nil
+	}
+	for n := p.Tasks; n >= p.Least; n-- {
+		if c.need(p.Tasks, n) <= float64(left) {
+			c.begun, c.tasks = used, n
+			return n, nil
+		}
+	}
+	return 0, train.ErrEnded
+}
+
+// need is what a step of n tasks takes, by the mean of those before it; of the first
+// nothing is known but its rollouts.
+func (c *ceiling) need(all, n int) float64 {
+	if c.steps == 0 {
+		return float64(n)
+	}
+	mean := float64(c.spent-c.rolled) / float64(c.steps)
+	return mean + float64(c.rolled)/float64(c.steps)*float64(n)/float64(all)
+}
+
+// WriteFile implements train.Files: it takes down the best skill.
+func (c *ceiling) WriteFile(name string, data []byte) error {
+	if name == "best_skill.md" {
+		c.pending = string(data)
+	}
+	return nil
+}
+
+// WriteJSON implements train.Files. With the candidates a part of the run is done and
+// its calls are known: what it decided counts if they are within the ceiling.
+func (c *ceiling) WriteJSON(name string, v any) error {
+	if err := c.models.WriteJSON(name, v); err != nil || name != "candidates.json" {
+		return err
+	}
+	c.passed = c.passed || c.used() > c.calls-c.reserve
+	if !c.passed {
+		c.shipped = c.pending
+	}
+	return nil
+}
