@@ -47,7 +47,7 @@ type loopRun struct {
 func (a *Arena) loop(ctx context.Context, g loopGate) (loopRun, error) {
 	m := a.models()
 	m.every = g.mode == "strict"
-	c := &ceiling{models: m, calls: a.Setup.Calls, shipped: a.Skill.Text(), pending: a.Skill.Text()}
+	c := &ceiling{models: m, calls: a.Setup.Calls, selection: len(a.Data.Selection), shipped: a.Skill.Text(), pending: a.Skill.Text()}
 	d := a.deps(m)
 	d.Prompts, d.Files, d.Pace = prompt.Whole(), c, c.room
 	d.Told = func(t task.Task, s skill.Skill) optimize.Told {
@@ -127,6 +127,8 @@ type ceiling struct {
 
 	begun, tasks         int // calls before the open step, and its tasks; tasks 0: no step is open
 	steps, spent, rolled int // of the steps that are closed
+	gated, readBefore    int // what their gates have read, and all gates before the open step
+	selection            int // tasks that a gate judges by
 
 	pending, shipped string // best skill as it was written last, and within the ceiling
 	passed           bool
@@ -136,7 +138,7 @@ type ceiling struct {
 func (c *ceiling) room(p train.Part) (int, error) {
 	used := c.used()
 	if c.tasks > 0 {
-		c.steps, c.spent, c.rolled, c.tasks = c.steps+1, c.spent+used-c.begun, c.rolled+c.tasks, 0
+		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, c.rolled+c.tasks, c.gated+c.read-c.readBefore, 0
 	}
 	if p.Name == train.PartFinal {
 		c.reserve = 0
@@ -156,21 +158,22 @@ func (c *ceiling) room(p train.Part) (int, error) {
 	}
 	for n := p.Tasks; n >= p.Least; n-- {
 		if c.need(p.Tasks, n) <= float64(left) {
-			c.begun, c.tasks = used, n
+			c.begun, c.tasks, c.readBefore = used, n, c.read
 			return n, nil
 		}
 	}
 	return 0, train.ErrEnded
 }
 
-// need is what a step of n tasks takes, by the mean of those before it; of the first
-// nothing is known but its rollouts.
+// need is what a step of n tasks takes, by the mean of those before it, and no less than
+// it takes to judge its candidate by all selection tasks; of the first nothing is known
+// but its rollouts.
 func (c *ceiling) need(all, n int) float64 {
 	if c.steps == 0 {
 		return float64(n)
 	}
-	mean := float64(c.spent-c.rolled) / float64(c.steps)
-	return mean + float64(c.rolled)/float64(c.steps)*float64(n)/float64(all)
+	mean, gate := float64(c.spent-c.rolled)/float64(c.steps), float64(c.gated)/float64(c.steps)
+	return mean + max(0, float64(c.selection)-gate) + float64(c.rolled)/float64(c.steps)*float64(n)/float64(all)
 }
 
 // WriteFile implements train.Files: it takes down the best skill.
