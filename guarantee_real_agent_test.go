@@ -178,6 +178,9 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 	cfg.Models.Target.Temperature, cfg.Models.Target.Headers = nil, nil
 	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
 	cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 4, 1, 1
+	// The simulated optimizer is lucky or not by the words of its prompt, and agents name
+	// the folder in their system message that they were installed in.
+	cfg.Reflect.View = config.ViewTask
 
 	l, err := config.Load(config.Options{Dir: t.TempDir(), Lookup: func(name string) (string, bool) {
 		if name == key {
