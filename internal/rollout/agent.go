@@ -53,7 +53,7 @@ type AgentReport struct {
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
 	Notes   []string         // what a reader of the outcome should know
 	LeftOut []trajectory.LeftOut
-	Told    trajectory.Told // what it told its model besides the task, if that is known
+	Told    trajectory.Told // what it told its model besides the task, uncut, a tool a line, if that is known
 }
 
 // A ToolError says that an agent worked without tools of its own: the model was not
@@ -309,7 +309,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	}
 	did := left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
-		did.Told = &r.Told
+		did.Told = shortened(r.Told, a.Hide)
 	}
 	return did, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// What an agent tells its model is that of its work, not of its requests for titles, and
-// is bounded.
+// What an agent tells its model is that of its work, not of its requests for titles. It
+// is whole: secrets are taken out, and it is cut, where rollouts are recorded.
 func TestWhatAnAgentTellsIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := &watched{Client: modeltest.Always("done")}
@@ -28,10 +28,10 @@ func TestWhatAnAgentTellsIsRemembered(t *testing.T) {
 	ask("Find a title.")
 	ask("You work."+strings.Repeat(" ", 20_000)+"End.", model.Tool{Name: "read", Description: "Reads\n a file."}, model.Tool{Name: "long", Description: strings.Repeat("x", 1000)})
 	ask("You still work.", model.Tool{Name: "read"})
-	if got := w.told.System; !strings.HasPrefix(got, "You work.") || !strings.HasSuffix(got, "End.") || len(got) > maxSystem {
+	if got := w.told.System; !strings.HasPrefix(got, "You work.") || !strings.HasSuffix(got, "End.") || len(got) != 20_013 {
 		t.Errorf("system message of %d bytes: %.40q", len(got), got)
 	}
-	if got := w.told.Tools; !strings.HasPrefix(got, "read: Reads a file.\nlong: xxx") || len(got) > 400 {
+	if got := w.told.Tools; got != "read: Reads a file.\nlong: "+strings.Repeat("x", 1000) {
 		t.Errorf("tools %q", got)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -57,13 +56,6 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
-// Bounds, in bytes, of what is kept of an agent's system message and of its tools.
-const (
-	maxSystem = 8 << 10
-	maxTool   = 300
-	maxTools  = 8 << 10
-)
-
 // listen remembers what the agent tells its model besides the task. Agents also ask for
 // titles and the like: the request that offers most tools is that of the work.
 func (w *watched) listen(req *model.Request) {
@@ -79,12 +71,10 @@ func (w *watched) listen(req *model.Request) {
 		}
 	}
 	for _, t := range req.Tools {
-		tools = append(tools, fit.Middle(strings.Join(strings.Fields(t.Name+": "+t.Description), " "), maxTool))
+		tools = append(tools, strings.Join(strings.Fields(t.Name+": "+t.Description), " "))
 	}
 	w.tools = len(req.Tools)
-	w.told = trajectory.Told{
-		System: fit.Middle(strings.Join(system, "\n\n"), maxSystem), Tools: fit.Middle(strings.Join(tools, "\n"), maxTools),
-	}
+	w.told = trajectory.Told{System: strings.Join(system, "\n\n"), Tools: strings.Join(tools, "\n")}
 }
 
 // queued reports whether the agent's requests waited for more than half of its
