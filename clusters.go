@@ -54,7 +54,7 @@ type sharing struct {
 func findClusters(tasks []task.Task) *sharing {
 	var best *sharing
 	for _, field := range fieldsOf(tasks) {
-		found := share(tasks, field, func(t task.Task) string { return t.Cluster(field) })
+		found := share(tasks, field, func(t task.Task) string { return valueOf(t, field) })
 		if found.groups() && (found.named() || 2*found.longer >= found.of) && (best == nil || found.values < best.values) {
 			best = &found
 		}
@@ -83,6 +83,14 @@ func fieldsOf(tasks []task.Task) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// valueOf is Task.Cluster of a field of the data, without a map for each.
+func valueOf(t task.Task, field string) string {
+	if v := t.Data[field]; v != nil {
+		return fmt.Sprint(v)
+	}
+	return ""
 }
 
 // opening is the beginning of a prompt that is longer than that.
