@@ -30,21 +30,12 @@ func (s *setup) batchSize() int {
 	return max(1, s.affordable(schedule.WideBatch(n)))
 }
 
-// affordable is the batch that a ceiling of calls allows for. One of money or tokens says
-// nothing of calls before any was made, and what an episode takes nobody knows.
+// affordable is the batch that a ceiling of calls allows for.
 func (s *setup) affordable(wide int) int {
-	calls := s.cfg.Limits.Calls
-	if calls == nil || s.episodes() {
-		return wide
+	if c := s.ceiling(); c != nil {
+		return c.Batch(wide)
 	}
-	selection, test := 0, 0
-	if s.cfg.Gate.Mode != "off" {
-		selection = len(s.data.Selection)
-	}
-	if s.cfg.Eval.Test {
-		test = 2 * len(s.data.Test)
-	}
-	return schedule.AffordableBatch(wide, int(*calls), selection, test)
+	return wide
 }
 
 // settleBatch takes the size of batches from the record of the run, if it is there.
@@ -81,5 +72,7 @@ func (s *setup) recordBatch(ctx context.Context, r *run.Run) error {
 }
 
 // kept reports whether a fork takes a decision over: that the test split was opened, and
-// how large batches and steps are, which its parent has paid for.
-func kept(key string) bool { return key == batchKey || train.IsSize(key) || train.IsOpening(key) }
+// how large batches and steps are and how it began, which its parent has paid for.
+func kept(key string) bool {
+	return key == batchKey || key == startKey || train.IsSize(key) || train.IsOpening(key)
+}

@@ -69,11 +69,11 @@ func (w *world) pace(p train.Part) (tasks int, err error) {
 
 // affords is how many tasks of a step there is room for.
 func (w *world) affords(next stepCost, p train.Part) (tasks int, err error) {
-	if err = w.caller.Affords(next.whole); err == nil {
+	if err = w.caller.Affords(next.of(p.Tasks)); err == nil {
 		return p.Tasks, nil
 	}
 	for tasks = p.Tasks - 1; tasks >= p.Least; tasks-- {
-		if w.caller.Affords(next.without(p.Tasks-tasks)) == nil {
+		if w.caller.Affords(next.of(tasks)) == nil {
 			return tasks, nil
 		}
 	}
@@ -151,12 +151,12 @@ func (c *stepCost) judged(n int) {
 	}
 }
 
-// without is what it takes with so many tasks fewer.
-func (c stepCost) without(fewer int) map[string]caller.Amount {
+// of is what it takes with so many tasks.
+func (c stepCost) of(tasks int) map[string]caller.Amount {
 	out := maps.Clone(c.whole)
 	for role, a := range c.batch {
 		if c.tasks > 0 {
-			out[role] = out[role].Plus(a.Times(-float64(fewer) / c.tasks))
+			out[role] = out[role].Plus(a.Times((float64(tasks) - c.tasks) / c.tasks))
 		}
 	}
 	return out
@@ -168,7 +168,7 @@ func (s *setup) firstStep() stepCost {
 		return stepCost{}
 	}
 	o := s.trainOptions()
-	calls := min(o.BatchSize, len(s.data.Train)) * o.Accumulation
+	calls := o.First(len(s.data.Train))
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	return stepCost{whole: rolled, batch: rolled, tasks: float64(calls)}
 }

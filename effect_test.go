@@ -166,7 +166,7 @@ func judgeEffects() map[string]effect {
 func trainEffects() map[string]effect {
 	steps := func(s sight) any { return s.sum.Steps }
 	curriculum := func(s sight) any { return []any{s.history.ids, s.history.Steps} }
-	draws := []string{"train.curriculum.strategy=easy_first", "train.epochs=3", "train.batch_size=5"}
+	draws := []string{"train.curriculum.strategy=easy_first", "train.warm.drafts=0", "train.epochs=3", "train.batch_size=5"}
 	return map[string]effect{
 		"train.epochs":                 {to: "1", see: steps},
 		"train.batch_size":             {to: "5", see: steps},
@@ -177,6 +177,7 @@ func trainEffects() map[string]effect {
 		"train.curriculum.temperature": {base: draws, to: "0.05", see: rolledOut},
 		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
 
+		"train.warm.drafts":     {to: "0", see: rolledOut},
 		"train.population.size": {to: "2", see: stages},
 		"train.population.vary": {base: []string{"train.population.size=3"}, to: "temperature", see: stages},
 

@@ -98,6 +98,8 @@ func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error)
 		return Plan{}, classify(err, "")
 	}
 	defer s.closeModels()
+	begins := s.decideStart()
+	s.start = &begins
 	o := s.trainOptions()
 	p := s.plan(o)
 	if reads, err := s.testReads(ctx); o.Test && len(s.data.Test) > 0 {

@@ -65,7 +65,7 @@ func (c turning) Generate(ctx context.Context, req model.Request) (model.Respons
 func TestDriftIsMeasuredByTheNewModel(t *testing.T) {
 	t.Parallel()
 	cfg := racing("http://in.process/v1")
-	cfg.Record.Reuse = "auto"
+	cfg.Record.Reuse, cfg.Gate.Confirm = "auto", "full"
 	c := sim.New(simulated(t))
 	target := &renamed{Client: c, asked: map[string]bool{}}
 	dir := filepath.Join(t.TempDir(), "run")

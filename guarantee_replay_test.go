@@ -55,14 +55,15 @@ func TestOlderDefaultsAreReplayed(t *testing.T) {
 	url := serve(t, wiretest.Options{Seed: 1}).URL()
 	older := wide(url, 0)
 	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget = 0, 8, 4
-	older.Gate.Confirm, older.Gate.Fresh, older.Reflect.View = "auto", false, "task"
+	older.Gate.Confirm, older.Gate.Risk, older.Gate.Fresh, older.Reflect.View = "auto", 0.5, false, "task"
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run")
 	trained(t, older, path)
 	for name, c := range map[string]*cassette.Cassette{"before": exportedBefore(t, path), "now": exported(t, path)} {
 		again := filepath.Join(dir, name)
 		now := wide(url, 0)
-		now.Gate.Confirm, now.Gate.Fresh, now.Reflect.View = "measured", true, "agent"
+		now.Gate.Confirm, now.Gate.Risk, now.Gate.Fresh, now.Reflect.View = "measured", 0, true, "agent"
+		now.Train.Warm.Drafts = 1
 		trained(t, now, again, skillopt.WithReplay(c))
 		sameResults(t, results(t, path), again)
 	}

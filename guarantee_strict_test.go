@@ -23,7 +23,7 @@ var recordGolden = flag.Bool("record-strict", false, "write testdata/strict anew
 func TestStrictIsAsItWas(t *testing.T) {
 	t.Parallel()
 	quickstart := func(t *testing.T, set string) skillopt.Config {
-		cfg, err := skillopt.LoadConfig("examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false")
+		cfg, err := skillopt.LoadConfig("examples/quickstart", set, "train.batch_size=20", "reflect.minibatch_size=8", "reflect.view=task", "edits.budget=4", "gate.fresh=false", "train.warm.drafts=0")
 		if err != nil {
 			t.Fatal(err)
 		}

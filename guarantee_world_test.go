@@ -54,6 +54,7 @@ func worldConfig(url string) skillopt.Config {
 	}
 	cfg.Models.Target, cfg.Models.Optimizer = m, m
 	cfg.Train.Epochs, cfg.Train.BatchSize, cfg.Train.Seed = 2, 10, 3
+	cfg.Train.Warm.Drafts = 0 // steps as small as the others: a ceiling ends a run in any of them
 	cfg.Reflect.MinibatchSize = 3
 	cfg.Aggregate.FanIn = 2
 	cfg.Edits.Budget, cfg.Edits.MinBudget = 3, 2

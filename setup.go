@@ -64,6 +64,7 @@ type setup struct {
 	versions map[string]string // of programs that the run uses, as settings of its manifest
 
 	batch      int         // tasks of a batch that the run found by itself; 0: not yet
+	start      *start      // what the run decided at its beginning; nil: not yet
 	older      bool        // what is measured has been measured before
 	namespaces func() bool // whether programs can have some of their own; tries once
 }

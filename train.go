@@ -153,6 +153,10 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	started, err := s.settleStart(r)
+	if err != nil {
+		return nil, err
+	}
 	o := s.trainOptions()
 	plan := s.plan(o)
 	summary := &Summary{RunDir: r.Dir, Simulated: s.simulated(), Exploratory: plan.Unreviewed > 0, Warnings: s.warnings}
@@ -170,6 +174,11 @@ func (s *setup) train(ctx context.Context, r *run.Run) (*Summary, error) {
 	}
 	if !settled {
 		if err := s.recordBatch(ctx, r); err != nil {
+			return summary, err
+		}
+	}
+	if !started {
+		if err := s.recordStart(ctx, r); err != nil {
 			return summary, err
 		}
 	}
@@ -253,7 +262,7 @@ func (s *setup) trainOptions() train.Options {
 	if mode == "autonomous" {
 		mode = "unlimited"
 	}
-	return train.Options{
+	o := train.Options{
 		Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
 		Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
 		Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
@@ -265,6 +274,11 @@ func (s *setup) trainOptions() train.Options {
 		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,
 		MetaSkill: c.MetaSkill.Enabled, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
 	}
+	if s.start != nil {
+		o.Warm = train.Warm{Drafts: c.Train.Warm.Drafts, Tasks: s.start.Warm}
+		o.Few, o.Twice = s.start.Few, s.start.Twice
+	}
+	return o
 }
 
 // minibatch is how many trajectories an analyst reads, 0: as many as fit. Candidates

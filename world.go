@@ -55,7 +55,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		return nil, err
 	}
 	w.events = serial(w.followed.sink(s.options.events))
-	w.recorded = len(r.Journal.Results())
+	w.recorded = answered(r.Journal.Results())
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
 		roles[name] = s.role(name, b)
@@ -407,4 +407,15 @@ func (w *world) progress(stage string, total int) func() {
 			w.events(p)
 		}
 	}
+}
+
+// answered counts the records of what was asked: decisions are none.
+func answered(records []journal.Record) int {
+	n := 0
+	for _, r := range records {
+		if r.Kind != journal.Decision && r.Kind != journal.Unmeasured {
+			n++
+		}
+	}
+	return n
 }

@@ -22,7 +22,8 @@ func published() Config {
 	c.Reflect.MinibatchSize, c.Reflect.View = 8, ViewTask
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
-	c.Gate.Mode, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", false, false
+	c.Train.Warm.Drafts = 0
+	c.Gate.Mode, c.Gate.Risk, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", 0.5, false, false
 	return c
 }
 
@@ -44,11 +45,12 @@ func Default() Config {
 			Epochs: 4, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
 			Population: Population{Size: 1, Vary: "minibatches"},
+			Warm:       Warm{Drafts: 1},
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
-		Gate:       Gate{Mode: "race", Risk: 0.5, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
+		Gate:       Gate{Mode: "race", Risk: 0, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},

@@ -18,6 +18,8 @@ func formers() []former {
 		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
 		{"reflect.view", `"agent"`, "", func(c *Config) { c.Reflect.View = ViewTask }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
+		{"train.warm.drafts", "1", "", func(c *Config) { c.Train.Warm.Drafts = 0 }},
+		{"gate.risk", "0", "0.5", func(c *Config) { c.Gate.Risk = 0.5 }},
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 	}

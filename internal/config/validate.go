@@ -146,6 +146,9 @@ func (d *decoder) rules(c *Config) {
 	if n := c.Train.Population.Size; n > 1 && c.Gate.Mode == "off" {
 		d.fail("train.population.size", strconv.Itoa(n), "1 with gate.mode off: without scores nothing tells candidates apart", "")
 	}
+	if n := c.Train.Warm.Drafts; n > 1 && c.Gate.Mode == "off" {
+		d.fail("train.warm.drafts", strconv.Itoa(n), "0 or 1 with gate.mode off: without scores nothing tells candidates apart", "")
+	}
 	d.priced(c)
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)

@@ -179,26 +179,6 @@ func WideBatch(n int) int {
 	return (n + max(1, parts) - 1) / max(1, parts)
 }
 
-// fewTasks is the smallest batch that a ceiling leads to: from fewer analysts learn
-// little.
-const fewTasks = 20
-
-// AffordableBatch is a batch of at most wide tasks with which a ceiling of calls allows
-// for two steps beside what is measured before and after them: one may be rejected.
-// selection is how many tasks a gate judges by, test how many rollouts the test takes.
-// The shares are those of runs in bench/gain.py.
-func AffordableBatch(wide, calls, selection, test int) int {
-	const (
-		before = 1.4 // passes over the selection split: the seed skill, and some of it again
-		after  = 1.0 // a fresh pass of what is shipped
-		gate   = 1.5 // of a step's candidate
-		others = 8   // calls of the optimizer in a step
-	)
-	n := float64(selection)
-	fits := (float64(calls-test)-(before+after)*n)/2 - gate*n - others
-	return min(wide, max(int(fits), min(wide, fewTasks)))
-}
-
 // ParseSplit reads the name of a split or one of its aliases.
 func ParseSplit(name string) (task.Split, error) {
 	switch name {

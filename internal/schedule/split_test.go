@@ -140,17 +140,3 @@ func TestAppendingToASplitLeavesTheNextAlone(t *testing.T) {
 
 // A ceiling leaves room for two steps beside what is measured before and after them, and
 // never for fewer than a few tasks.
-func TestAffordableBatch(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ wide, calls, selection, test, want int }{
-		{120, 10_000, 30, 0, 120},
-		{120, 350, 30, 0, 86},
-		{120, 350, 30, 120, 26},
-		{120, 100, 30, 0, 20},
-		{12, 100, 30, 0, 12},
-	} {
-		if got := AffordableBatch(tc.wide, tc.calls, tc.selection, tc.test); got != tc.want {
-			t.Errorf("%d calls, %d selection tasks, %d rollouts of a test: %d of %d tasks, want %d", tc.calls, tc.selection, tc.test, got, tc.wide, tc.want)
-		}
-	}
-}

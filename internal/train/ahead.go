@@ -67,7 +67,7 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
 	}
 	next := &step{trainer: t, epoch: c.epoch, number: (c.epoch-1)*perEpoch + c.steps + 1}
 	next.prefix = next.key()
-	batches, _, err = t.fitted(next.sizeKey(), batches[c.steps*t.Accumulation:(c.steps+1)*t.Accumulation])
+	batches, _, err = t.fitted(next.sizeKey(), t.batchesOf(c.epoch, c.steps, batches))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,13 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
 // begin begins the part of the loop that comes after so many others, with a skill
 // that is certain to be the current one then. It is called once for a part.
 func (t *trainer) begin(ctx context.Context, parts int, s skill.Skill) {
-	if !t.Overlap || t.coming == nil || !t.loops(parts) {
+	if !t.Overlap || t.coming == nil {
+		return
+	}
+	if t.coming.steps == t.StepsPerEpoch(len(t.Data.Train)) && !t.looksBack(t.coming.epoch) {
+		parts++ // the end of the epoch, which asks for nothing
+	}
+	if !t.loops(parts) {
 		return
 	}
 	openings, err := t.opensWith(*t.coming, s)

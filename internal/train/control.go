@@ -66,7 +66,7 @@ func (s *step) control(ctx context.Context) error {
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "null control", Total: len(s.Data.Selection)})
 	e := s.entry(&s.current)
 	from := slices.Max(e.Next)
-	var policy gate.Policy = gate.Race{Risk: s.Risk, Confirm: gate.Confirm(s.Confirm)}
+	var policy gate.Policy = s.racing()
 	shift := 0 // of samples: a race is told where they begin
 	if s.Gate == "strict" {
 		policy, shift = gate.Strict{}, from

@@ -30,8 +30,11 @@ func (t *trainer) batches(epoch, steps int) ([]schedule.Batch, error) {
 }
 
 // drawn replaces the tasks of a microbatch by what the curriculum prefers, and
-// settled ones by others.
+// settled ones by others. Of a warm start nothing is known before.
 func (s *step) drawn(b schedule.Batch) schedule.Batch {
+	if s.warms(s.number) {
+		return b
+	}
 	keys := idsOf(s.Data.Train)
 	if s.curriculum != nil {
 		total := s.Steps(len(s.Data.Train))

@@ -41,7 +41,7 @@ func (t *trainer) baseline(ctx context.Context) error {
 		t.store.addAll(t.entry(&seed), 0, seed.outcomes)
 	}
 	t.entry(&seed).Accepted = true
-	if t.Gate == ModeRace {
+	if t.Gate == ModeRace && (t.Twice == nil || *t.Twice > 0) {
 		if err := t.again(ctx, &seed); err != nil {
 			return err
 		}

@@ -36,10 +36,14 @@ type Noise struct {
 	Advice string `json:"advice,omitempty"`
 }
 
+// Bounds of how many items are asked twice.
 const (
-	twiceLeast   = 8    // items asked twice, at least
-	twiceShare   = 0.2  // and this share of them where nothing is expected to change
-	twiceMost    = 40   // where something is
+	TwiceLeast = 8
+	TwiceMost  = 40
+)
+
+const (
+	twiceShare   = 0.2  // of the items that are asked twice where nothing is expected to change
 	twicePassing = 0.75 // of those, items that the skill solves: only they can flip by chance
 	goodEnough   = 0.1  // detectable effect above which advice is given
 	seenAlpha    = 0.05 // two-sided level at which a difference is seen,
@@ -81,7 +85,7 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
 			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
 	}
-	t.alike, t.quiet, t.history.Noise = n.Alike, solved >= twiceLeast && len(flips) == 0, n
+	t.alike, t.quiet, t.history.Noise = n.Alike, solved >= TwiceLeast && len(flips) == 0, n
 	t.Events(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
 	if n.Advice != "" {
 		t.Events(event.Warning{Text: n.Advice})
@@ -106,14 +110,17 @@ type stratum struct {
 
 // askedTwice draws the items to ask again: few where nothing is expected to
 // change, most of them such as the skill solves, since what it cannot solve
-// cannot flip.
+// cannot flip. A ceiling may allow for fewer.
 func (t *trainer) askedTwice(e *entry) []stratum {
 	all := e.measured()
-	most := twiceMost
+	most := TwiceMost
 	if t.Steady {
-		most = max(twiceLeast, int(math.Ceil(twiceShare*float64(len(all)))))
+		most = max(TwiceLeast, int(math.Ceil(twiceShare*float64(len(all)))))
 	}
 	most = min(most, len(all))
+	if t.Twice != nil {
+		most = min(most, *t.Twice)
+	}
 	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x616761696e)) //nolint:gosec // not for secrets
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	var passing, failing []int
@@ -181,7 +188,7 @@ func (n *Noise) assess(inflation float64) error {
 		}
 		n.Detectable = max(n.Detectable, seen)
 	}
-	if n.Detectable <= goodEnough || sigma == 0 && n.Items >= twiceLeast {
+	if n.Detectable <= goodEnough || sigma == 0 && n.Items >= TwiceLeast {
 		return nil
 	}
 	n.Advice = fmt.Sprintf("with %d selection tasks a difference below %.0f points drowns in chance", n.Items, 100*n.Detectable)

@@ -24,6 +24,7 @@ type Options struct {
 	Seed         int64
 	Curriculum   Curriculum
 	Population   Population
+	Warm         Warm
 
 	Shallow     bool // each trajectory by itself
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
@@ -41,6 +42,8 @@ type Options struct {
 	Gate       string // race, strict, observe or off
 	Risk       float64
 	Confirm    string
+	Few        bool    // so few steps that measured confirmation is none
+	Twice      *int    // items of the seed skill that are asked twice, at most; nil: as their number asks for
 	Fresh      bool    // without a race, too, what is shipped is scored once more
 	NullEvery  int     // after every so many steps the gate judges the current skill against itself; 0: never
 	Alpha      float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none

@@ -64,8 +64,12 @@ func (t *trainer) fit(ctx context.Context, s *step) error {
 	s.batches = batches
 	all := tasksOf(s.batches)
 	p := Part{Name: PartStep, Step: s.number, Tasks: all, Least: all}
-	if t.Shrinks && !known {
+	switch {
+	case known:
+	case t.Shrinks:
 		p.Least = min(all, leastTasks)
+	case t.warms(s.number):
+		p.Least = min(all, t.BatchSize*t.Accumulation)
 	}
 	n, err := t.pace(p)
 	if err != nil || n >= all {

@@ -22,19 +22,20 @@ type Sizes struct{ Train, Selection, Test int }
 func (o Options) Plan(n Sizes) []StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
+	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst())
 	gates := 0
 	if o.Gate != "off" {
-		gates = (steps*o.judged() + 1) * n.Selection // each step's candidates, and the seed skill
+		gates = (candidates + 1) * n.Selection // each step's candidates, and the seed skill
 	}
 	if o.Gate == ModeRace {
-		gates += o.raceRollouts(steps*o.judged(), n.Selection)
+		gates += o.raceRollouts(candidates, n.Selection)
 	} else if o.Fresh && o.Gate != "off" {
 		gates += n.Selection // of what is shipped
 	}
 	if o.NullEvery > 0 && (o.Gate == ModeRace || o.Gate == "strict") {
 		gates += steps / o.NullEvery * 3 * n.Selection // one pass, and fresh samples of both arms
 	}
-	rollouts := steps*batch + gates
+	rollouts := (steps-1)*batch + o.First(n.Train) + gates
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {
 		slow = 0
@@ -49,7 +50,7 @@ func (o Options) Plan(n Sizes) []StageCalls {
 			rollouts += n.Test
 		}
 	}
-	return append([]StageCalls{{model.StageRollout, rollouts}}, o.optimizerPlan(steps, slow)...)
+	return append([]StageCalls{{model.StageRollout, rollouts}}, o.optimizerPlan(steps, slow, n.Train)...)
 }
 
 // raceRollouts bounds what a race measures beyond one pass over the candidates:
@@ -57,13 +58,13 @@ func (o Options) Plan(n Sizes) []StageCalls {
 // items again of what is accepted without them.
 func (o Options) raceRollouts(steps, selection int) int {
 	fresh := selection // of what is shipped
-	twice := min(selection, max(twiceMost, int(math.Ceil(twiceShare*float64(selection)))))
+	twice := min(selection, max(TwiceMost, int(math.Ceil(twiceShare*float64(selection)))))
 	slow := 0
 	if o.SlowUpdate {
 		slow = max(o.Epochs-1, 0)
 	}
 	more := (steps + slow) * maxRechecked
-	if o.Confirm != string(gate.ConfirmNone) {
+	if o.racing().Confirm != gate.ConfirmNone {
 		more += steps * 2 * selection
 		if slow > 0 && !o.SlowGated {
 			more += 2 * selection // the last guidance is raced against the best
@@ -75,28 +76,56 @@ func (o Options) raceRollouts(steps, selection int) int {
 	return twice + more + fresh
 }
 
-// optimizerPlan bounds the optimizer's calls. A batch cuts into at most one
-// minibatch more than it would whole, because failures and successes are cut
-// apart.
-func (o Options) optimizerPlan(steps, slow int) []StageCalls {
-	m := o.Minibatch
-	if o.Shallow {
-		m = 1
+// analysts bounds those of a step.
+func (o Options) analysts() int { return o.Accumulation * o.analystsOf(o.BatchSize) }
+
+// firstAnalysts bounds those of the first step, or of one of its drafts.
+func (o Options) firstAnalysts(train int) int {
+	if !o.warms(1) {
+		return o.analysts()
 	}
-	analysts := o.Accumulation * optimize.MostAlike(o.BatchSize, o.Window)
-	if m > 0 {
-		analysts = o.Accumulation * (ceilDiv(o.BatchSize, m) + 1)
+	return max(o.analysts(), o.analystsOf(o.First(train)))
+}
+
+// drafts is how often the rollouts of the first step are read.
+func (o Options) drafts() int {
+	if o.warms(1) {
+		return o.madeFirst()
 	}
+	return 1
+}
+
+// analystsOf bounds those of a batch. It cuts into at most one minibatch more than it
+// would whole, because failures and successes are cut apart.
+func (o Options) analystsOf(tasks int) int {
+	switch {
+	case o.Shallow:
+		return tasks + 1
+	case o.Minibatch > 0:
+		return ceilDiv(tasks, o.Minibatch) + 1
+	}
+	return optimize.MostAlike(tasks, o.Window)
+}
+
+// mergesOf is how many calls merge what so many analysts propose, at most.
+func (o Options) mergesOf(analysts int) int {
 	merges := 0
 	for failures := range analysts + 1 {
 		merges = max(merges, mergeCalls(failures, o.FanIn)+mergeCalls(analysts-failures, o.FanIn))
 	}
-	out := []StageCalls{{model.StageAnalystError + "+" + model.StageAnalystSuccess, steps * analysts}}
-	steps *= o.made() // what follows is asked for each candidate
-	out = append(out,
-		StageCalls{model.StageMerge, steps * merges},
-		StageCalls{model.StageMergeFinal, steps},
-	)
+	return merges
+}
+
+// optimizerPlan bounds the optimizer's calls.
+func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
+	analysts, first := o.analysts(), o.firstAnalysts(train)
+	candidates := (steps-1)*o.made() + o.madeFirst() // what follows the analysts is asked for each
+	out := []StageCalls{
+		{model.StageAnalystError + "+" + model.StageAnalystSuccess, (steps-1)*analysts + first*o.drafts()},
+		{model.StageMerge, (steps-1)*o.made()*o.mergesOf(analysts) + o.madeFirst()*o.mergesOf(first)},
+		{model.StageMergeFinal, candidates},
+	}
+	steps = candidates
 	switch whole := o.Mode == "full_rewrite_minibatch"; {
 	case whole && o.Whole:
 		out = append(out, StageCalls{model.StageRanking, steps})

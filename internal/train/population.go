@@ -27,10 +27,6 @@ type Population struct {
 	Temperature *float64 // configured for the optimizer; nil: the server's
 }
 
-// several reports whether a step makes more than one candidate. Without a gate
-// nothing tells them apart.
-func (p Population) several(gate string) bool { return p.Size > 1 && gate != "off" }
-
 // heat is the temperature of candidate i of n, from 1 up: from the configured one
 // evenly up to 1, which every provider takes. Nil: as configured.
 func (p Population) heat(i, n int) *float64 {
@@ -41,9 +37,10 @@ func (p Population) heat(i, n int) *float64 {
 	return &v
 }
 
-// made is how many candidates a step makes at most.
+// made is how many candidates a step makes at most. Without a gate nothing tells them
+// apart.
 func (o Options) made() int {
-	if o.Population.several(o.Gate) {
+	if o.Population.Size > 1 && o.Gate != "off" {
 		return o.Population.Size
 	}
 	return 1
@@ -51,11 +48,13 @@ func (o Options) made() int {
 
 // judged is how many candidates of a step go to the gate at most: those that are
 // made, and one that is merged of them.
-func (o Options) judged() int {
-	if n := o.made(); n == 1 || o.Mode != string(optimize.ModePatch) {
-		return n
+func (o Options) judged() int { return o.judgedOf(o.made()) }
+
+func (o Options) judgedOf(made int) int {
+	if made == 1 || o.Mode != string(optimize.ModePatch) {
+		return made
 	}
-	return o.made() + 1
+	return made + 1
 }
 
 // hand is the patches that a candidate is made of.
@@ -98,8 +97,9 @@ type variant struct {
 }
 
 // asker returns the optimizer as the candidate of this step is to be made by.
-func (s *step) asker() optimize.Ask {
-	ask := s.Ask(s.prefix)
+func (s *step) asker() optimize.Ask { return s.heated(s.Ask(s.prefix)) }
+
+func (s *step) heated(ask optimize.Ask) optimize.Ask {
 	if s.heat == nil {
 		return ask
 	}
@@ -115,7 +115,10 @@ func (s *step) asker() optimize.Ask {
 func (s *step) populate(ctx context.Context, budget int, patches hand) error {
 	s.coming = nil // which of them is taken is not certain before all are weighed
 	var all []*variant
-	hands := s.deal(patches)
+	hands, err := s.hands(ctx, budget, patches)
+	if err != nil {
+		return err
+	}
 	for i, h := range hands {
 		v := s.variant(i+1, len(hands))
 		if err := v.make(ctx, budget, h); err != nil {
@@ -164,7 +167,11 @@ func (s *step) variant(index, n int) *variant {
 	c := *s
 	c.files = map[string]any{}
 	c.record.Notes, c.record.Unmeasured = slices.Clip(c.record.Notes), slices.Clip(c.record.Unmeasured)
-	c.heat = s.Population.heat(index, n)
+	p := s.Population
+	if s.warms(s.number) {
+		p.Vary = VaryTemperature
+	}
+	c.heat = p.heat(index, n)
 	if index > 1 {
 		c.prefix, c.label = fmt.Sprintf("%s/p%d", s.prefix, index), fmt.Sprintf(", candidate %d", index)
 	}

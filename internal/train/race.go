@@ -59,7 +59,8 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 }
 
 func (t *trainer) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
-	policy := gate.Race{Risk: t.Risk, Confirm: gate.Confirm(t.Confirm), NonInferior: r == notWorse}
+	policy := t.racing()
+	policy.NonInferior = r == notWorse
 	res, err := gate.Run(ctx, t.raceTrial(prefix, cand), policy, t.draw(prefix, cand))
 	if err != nil {
 		return res, err
@@ -70,6 +71,15 @@ func (t *trainer) raceOnce(ctx context.Context, prefix string, cand *incumbent, 
 	}
 	res.Verdict.Unmeasured = t.unmeasuredOf(res)
 	return res, t.recordReadings(ctx, prefix, res)
+}
+
+// racing is the racing gate of this run.
+func (o Options) racing() gate.Race {
+	p := gate.Race{Risk: o.Risk, Confirm: gate.Confirm(o.Confirm)}
+	if o.Few && p.Confirm == gate.ConfirmMeasured {
+		p.Confirm = gate.ConfirmNone
+	}
+	return p
 }
 
 // draw returns the function that makes one draw of a trial.

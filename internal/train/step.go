@@ -97,7 +97,7 @@ func (s *step) try(ctx context.Context) error {
 	if s.record.Patches == 0 && len(s.record.Notes) == 0 {
 		return s.skip(ActionNoPatches, "")
 	}
-	if s.Population.several(s.Gate) {
+	if s.made() > 1 {
 		return s.populate(ctx, budget, hand{failures, successes})
 	}
 	if err := s.propose(ctx, budget, hand{failures, successes}); err != nil {
@@ -124,9 +124,13 @@ func (s *step) propose(ctx context.Context, budget int, h hand) error {
 }
 
 // analystBudget is the number of edits that one reply may hold. When the
-// optimizer chooses the count of a step, replies are bounded by edits.budget.
+// optimizer chooses the count of a step, replies are bounded by edits.budget; those of a
+// warm start by nothing.
 func (s *step) analystBudget() int {
-	if s.budget == nil {
+	switch {
+	case s.warms(s.number):
+		return schedule.NoLimit
+	case s.budget == nil:
 		return s.Budget
 	}
 	return s.budget.At(s.number)
@@ -175,7 +179,7 @@ type reflectContext struct {
 
 func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
-		Ask: s.heeds(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i))), Prompts: s.Prompts, Mode: s.mode,
+		Ask: s.heeds(s.heated(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i)))), Prompts: s.Prompts, Mode: s.mode,
 		Outcomes: outcomes, Skill: s.current.skill.Text(), View: s.view(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
 		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, MetaSkill: s.metaSkill,
 	})
@@ -290,7 +294,7 @@ func (s *step) aggregate(ctx context.Context, failures, successes []optimize.Pat
 func (s *step) rank(ctx context.Context, budget int) (err error) {
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rank"})
 	ask := s.asker()
-	if s.budget == nil && s.mode != optimize.ModeFullRewrite {
+	if s.budget == nil && !s.warms(s.number) && s.mode != optimize.ModeFullRewrite {
 		rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
 			Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch,
 			Skill: s.current.skill.Text(), RolloutHard: s.record.RolloutHard, RolloutSoft: s.record.RolloutSoft,

@@ -147,7 +147,7 @@ func (t *trainer) loop(ctx context.Context) error {
 		t.stepNotes = nil
 		for i := range perEpoch {
 			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
-			s.batches = batches[i*t.Accumulation : (i+1)*t.Accumulation]
+			s.batches = t.batchesOf(epoch, i, batches)
 			t.coming = &coming{epoch, i + 1}
 			err := t.fit(ctx, s)
 			if err == nil {

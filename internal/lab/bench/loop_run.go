@@ -18,18 +18,22 @@ import (
 type loopGate struct {
 	name, mode, confirm string
 	fresh               bool
+	change              func(*train.Options)
 }
 
 // loopGates returns strict, with which the others are compared, then the default.
 func loopGates() []loopGate {
 	return []loopGate{
-		{"strict", "strict", "", false},
-		{"strict, fresh pass", "strict", "", true},
-		{defaultGate, train.ModeRace, "measured", true},
-		{"race, auto", train.ModeRace, "auto", true},
-		{"race, full", train.ModeRace, "full", true},
-		{"race, discordant", train.ModeRace, "discordant", true},
-		{"race, none", train.ModeRace, "none", true},
+		{"strict", "strict", "", false, nil},
+		{"strict, fresh pass", "strict", "", true, nil},
+		{defaultGate, train.ModeRace, "measured", true, nil},
+		{"race, measured, risk 0.5", train.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }},
+		{"race, full", train.ModeRace, "full", true, nil},
+		{"race, discordant", train.ModeRace, "discordant", true, nil},
+		{"race, none", train.ModeRace, "none", true, nil},
+		{"race, no warm start", train.ModeRace, "measured", true, cold},
+		{"race, 2 drafts", train.ModeRace, "measured", true, func(o *train.Options) { o.Warm.Drafts = 2 }},
+		{"strict, fresh pass, no warm start", "strict", "", true, cold},
 	}
 }
 
@@ -102,17 +106,27 @@ func reported(r *train.Result, o train.Options) *float64 {
 	return nil
 }
 
+// cold leaves the warm start out.
+func cold(o *train.Options) { o.Warm = train.Warm{} }
+
 // loopOptions are the defaults of a run of one's own, with a gate.
 func (a *Arena) loopOptions(g loopGate) train.Options {
 	o := a.options()
-	o.BatchSize = schedule.AffordableBatch(schedule.WideBatch(len(a.Data.Train)), a.Setup.Calls, len(a.Data.Selection), 0)
+	n := len(a.Data.Train)
+	c := schedule.Ceiling{Calls: a.Setup.Calls, Selection: len(a.Data.Selection), Confirms: g.confirm == "full" || g.confirm == "discordant"}
+	o.BatchSize, o.Warm = c.Batch(schedule.WideBatch(n)), train.Warm{Drafts: 1, Tasks: c.Batch(schedule.WarmBatch(n))}
 	o.Shrinks, o.Minibatch, o.Whole, o.Window, o.Budget = true, 0, true, 60_000, 16
-	o.Gate, o.Confirm, o.Fresh = g.mode, g.confirm, g.fresh
+	o.Gate, o.Confirm, o.Fresh, o.Risk = g.mode, g.confirm, g.fresh, 0
 	if g.mode == train.ModeRace { // no other gate knows of clusters
 		o.Cluster = a.Setup.Cluster
+		twice := c.Twice(train.TwiceLeast)
+		o.Few, o.Twice = schedule.Few(min(o.Steps(n), c.Steps(o.BatchSize))), &twice
 	}
 	if a.Setup.Heavy {
 		o.Projection.Metric = score.Soft
+	}
+	if g.change != nil {
+		g.change(&o)
 	}
 	return o
 }
@@ -157,7 +171,7 @@ func (c *ceiling) room(p train.Part) (int, error) {
 		return p.Tasks, nil
 	}
 	for n := p.Tasks; n >= p.Least; n-- {
-		if c.need(p.Tasks, n) <= float64(left) {
+		if c.need(n) <= float64(left) {
 			c.begun, c.tasks, c.readBefore = used, n, c.read
 			return n, nil
 		}
@@ -168,12 +182,12 @@ func (c *ceiling) room(p train.Part) (int, error) {
 // need is what a step of n tasks takes, by the mean of those before it, and no less than
 // it takes to judge its candidate by all selection tasks; of the first nothing is known
 // but its rollouts.
-func (c *ceiling) need(all, n int) float64 {
+func (c *ceiling) need(n int) float64 {
 	if c.steps == 0 {
 		return float64(n)
 	}
 	mean, gate := float64(c.spent-c.rolled)/float64(c.steps), float64(c.gated)/float64(c.steps)
-	return mean + max(0, float64(c.selection)-gate) + float64(c.rolled)/float64(c.steps)*float64(n)/float64(all)
+	return mean + max(0, float64(c.selection)-gate) + float64(n)
 }
 
 // WriteFile implements train.Files: it takes down the best skill.

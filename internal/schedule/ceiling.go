@@ -1,0 +1,73 @@
+package schedule
+
+// fewTasks is the smallest batch that a ceiling leads to: from fewer analysts learn
+// little.
+const fewTasks = 20
+
+// Ceiling is how many calls a run may make, and what of them is spoken for.
+type Ceiling struct {
+	Calls     int
+	Selection int  // tasks that a gate judges by
+	Test      int  // rollouts that the test takes
+	Confirms  bool // the gate asks again what survives one pass
+}
+
+// What a run takes, in passes over the selection split and calls of the optimizer. The
+// shares are those of runs in bench/gain.py.
+const (
+	before      = 1.1 // passes: the seed skill, and some of it again
+	after       = 1.0 // a fresh pass of what is shipped
+	otherCalls  = 8   // of the optimizer in a step
+	onePass     = 1.0 // of a step's candidate
+	asksAgain   = 0.5 // more where survivors are confirmed, on average
+	mostConfirm = 2.0 // and at most
+)
+
+// forSteps is what is left for steps.
+func (c Ceiling) forSteps() float64 {
+	return float64(c.Calls-c.Test) - (before+after)*float64(c.Selection)
+}
+
+// Batch is a batch of at most wide tasks with which the ceiling allows for two steps
+// beside what is measured before and after them: one may be rejected.
+func (c Ceiling) Batch(wide int) int {
+	gate := onePass
+	if c.Confirms {
+		gate += asksAgain
+	}
+	fits := c.forSteps()/2 - gate*float64(c.Selection) - otherCalls
+	return min(wide, max(int(fits), min(wide, fewTasks)))
+}
+
+// Steps is how many steps of a batch the ceiling allows for if the gate asks all again
+// that survives.
+func (c Ceiling) Steps(batch int) int {
+	each := float64(batch) + (onePass+mostConfirm)*float64(c.Selection) + otherCalls
+	return max(0, int(c.forSteps()/each))
+}
+
+// fewSteps is the number of steps from which on fresh samples for what survives a gate
+// pay. With fewer, each step's candidate is a large share of all that the run will try:
+// docs/loop.md, where runs have 2 to 13 steps, against docs/gates.md, where they have 20.
+const fewSteps = 12
+
+// Few reports whether so many steps are few.
+func Few(steps int) bool { return steps < fewSteps }
+
+// mostWarm is the most tasks of a warm start for which nobody set a ceiling: what more of
+// them would show has been seen by then.
+const mostWarm = 400
+
+// WarmBatch is how many of n train tasks a warm start rolls out.
+func WarmBatch(n int) int { return min(n, mostWarm) }
+
+// twiceShare is the share of the calls that finding out how far answers vary may take.
+const twiceShare = 0.02
+
+// Twice is how many tasks may be asked twice, 0 if that would be fewer than least.
+func (c Ceiling) Twice(least int) int {
+	if n := int(twiceShare * float64(c.Calls)); n >= least {
+		return n
+	}
+	return 0
+}
