@@ -44,6 +44,9 @@ func anyOptions(t *rapid.T) (Options, *world) {
 	if yes("several candidates") {
 		o.Population = Population{Size: count("candidates", 2, 4), Vary: of("vary", "minibatches", VaryTemperature)}
 	}
+	if yes("warm start") {
+		o.Warm = Warm{Drafts: count("drafts", 1, 3), Tasks: count("tasks of it", 1, 14)}
+	}
 	if yes("curriculum") {
 		o.Curriculum = Curriculum{Strategy: "uniform", Bins: 3, Temperature: 1, Alpha: 0.3}
 	}

@@ -66,6 +66,7 @@ func TestArrivalChangesNothing(t *testing.T) {
 	variants := map[string]func(*Options){
 		"one candidate": func(*Options) {},
 		"several":       func(o *Options) { o.Population = Population{Size: 3, Vary: "minibatches"} },
+		"warm":          func(o *Options) { o.Warm = Warm{Drafts: 2, Tasks: 8} },
 		"discordant":    func(o *Options) { o.Confirm, o.Cluster = "discordant", "" },
 		"steady":        func(o *Options) { o.Steady = true },
 		"strict":        func(o *Options) { o.Gate = "strict" },
@@ -214,6 +215,9 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		o := hard()
 		if rapid.Bool().Draw(rt, "several candidates") {
 			o.Population = Population{Size: 3, Vary: "minibatches"}
+		}
+		if rapid.Bool().Draw(rt, "warm") {
+			o.Warm = Warm{Drafts: rapid.IntRange(1, 3).Draw(rt, "drafts"), Tasks: 8}
 		}
 		o.Gate = rapid.SampledFrom([]string{"race", "race", "strict", "observe"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"auto", "full", "discordant", "none"}).Draw(rt, "confirm")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -117,6 +118,7 @@ type LoopRow struct {
 	Gate   string `json:"gate"`
 	Gain   Figure `json:"gain"`   // expected score on the test tasks, shipped skill minus seed skill
 	Ahead  Figure `json:"ahead"`  // gain minus that of strict in the same world
+	Beside Figure `json:"beside"` // gain minus that of the default in the same world
 	Calls  Figure `json:"calls"`  // that a run made, of target and optimizer
 	Worse  Figure `json:"worse"`  // share of runs whose gain is negative
 	Excess Figure `json:"excess"` // reported score minus the expected one, both on the selection tasks
@@ -206,18 +208,20 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 // loopRows sums up the runs of a cell, by world and gate.
 func loopRows(runs [][]loopRun) []LoopRow {
 	var rows []LoopRow
+	def := slices.IndexFunc(loopGates(), func(g loopGate) bool { return g.name == defaultGate })
 	for j, g := range loopGates() {
-		var gain, ahead, calls, worse, excess, lost []float64
+		var gain, ahead, beside, calls, worse, excess, lost []float64
 		for _, world := range runs {
 			r := world[j]
 			gain, ahead = append(gain, r.gain), append(ahead, r.gain-world[0].gain)
+			beside = append(beside, r.gain-world[def].gain)
 			calls, worse = append(calls, float64(r.calls)), append(worse, indicator(r.gain < -rounding))
 			lost = append(lost, indicator(r.lost))
 			if r.excess != nil {
 				excess = append(excess, *r.excess)
 			}
 		}
-		rows = append(rows, LoopRow{g.name, figure(gain), figure(ahead), figure(calls), figure(worse), figure(excess), figure(lost)})
+		rows = append(rows, LoopRow{g.name, figure(gain), figure(ahead), figure(beside), figure(calls), figure(worse), figure(excess), figure(lost)})
 	}
 	return rows
 }
@@ -262,7 +266,7 @@ func pooled(cells []LoopCell) []LoopRow {
 			return together(all)
 		}
 		rows = append(rows, LoopRow{
-			g.name, of(func(r LoopRow) Figure { return r.Gain }), of(func(r LoopRow) Figure { return r.Ahead }),
+			g.name, of(func(r LoopRow) Figure { return r.Gain }), of(func(r LoopRow) Figure { return r.Ahead }), of(func(r LoopRow) Figure { return r.Beside }),
 			of(func(r LoopRow) Figure { return r.Calls }), of(func(r LoopRow) Figure { return r.Worse }), of(func(r LoopRow) Figure { return r.Excess }),
 			of(func(r LoopRow) Figure { return r.Lost }),
 		})

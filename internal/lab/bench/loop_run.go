@@ -21,23 +21,27 @@ type loopGate struct {
 	change              func(*train.Options)
 }
 
-// loopGates returns strict, with which the others are compared, then the default.
+// loopGates returns strict, with which the others are compared, then the default, and at
+// the end the default with other warm starts.
 func loopGates() []loopGate {
 	return []loopGate{
 		{"strict", "strict", "", false, nil},
 		{"strict, fresh pass", "strict", "", true, nil},
 		{defaultGate, train.ModeRace, "measured", true, nil},
-		{"race, measured, risk 0.5", train.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }},
+		{"race, bar and confirmation", train.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }},
 		{"race, full", train.ModeRace, "full", true, nil},
 		{"race, discordant", train.ModeRace, "discordant", true, nil},
 		{"race, none", train.ModeRace, "none", true, nil},
-		{"race, no warm start", train.ModeRace, "measured", true, cold},
-		{"race, 2 drafts", train.ModeRace, "measured", true, func(o *train.Options) { o.Warm.Drafts = 2 }},
-		{"strict, fresh pass, no warm start", "strict", "", true, cold},
+		{coldGate, train.ModeRace, "measured", true, cold},
+		{draftsGate, train.ModeRace, "measured", true, func(o *train.Options) { o.Warm.Drafts = 2 }},
 	}
 }
 
-const defaultGate = "race, measured"
+const (
+	defaultGate = "race, measured"
+	coldGate    = "race, no warm start"
+	draftsGate  = "race, 2 drafts"
+)
 
 // loopRun is what one run came to. Scores are expected ones.
 type loopRun struct {

@@ -144,20 +144,21 @@ func TestTheCeilingHolds(t *testing.T) {
 }
 
 func TestClaimsCanFail(t *testing.T) {
-	rows := func(ahead, worse, excess float64) []LoopRow {
+	rows := func(ahead, worse, excess, cold float64) []LoopRow {
 		return []LoopRow{
 			{Gate: "strict", Worse: Figure{Mean: 0.1}},
 			{Gate: defaultGate, Ahead: Figure{Mean: ahead, SE: 0.01, N: 9}, Worse: Figure{Mean: worse}, Excess: Figure{Mean: excess, N: 9}},
+			{Gate: coldGate, Beside: Figure{Mean: cold, SE: 0.001, N: 9}},
 		}
 	}
 	for name, tc := range map[string]struct {
-		ahead, worse, excess float64
-		holds                bool
+		ahead, worse, excess, cold float64
+		holds                      bool
 	}{
-		"good": {0.01, 0.05, 0.01, true},
-		"bad":  {-0.03, 0.2, -0.03, false},
+		"good": {0.01, 0.05, 0.01, -0.01, true},
+		"bad":  {-0.03, 0.2, -0.03, -0.001, false},
 	} {
-		r := LoopReport{Pooled: rows(tc.ahead, tc.worse, tc.excess), Cells: []LoopCell{{World: "noisy", Selection: 12, Rows: rows(tc.ahead, 0, 0)}}}
+		r := LoopReport{Pooled: rows(tc.ahead, tc.worse, tc.excess, tc.cold), Cells: []LoopCell{{World: "noisy", Selection: 12, Rows: rows(tc.ahead, 0, 0, 0)}}}
 		for _, c := range r.claims() {
 			if c.Holds != tc.holds {
 				t.Errorf("%s: %q holds: %v (%s)", name, c.Claim, c.Holds, c.Why)
