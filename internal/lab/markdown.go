@@ -74,9 +74,11 @@ func (r Report) findingsList(b *strings.Builder) {
 		fmt.Fprintf(b, "- %s: %s (%s).\n", f.Claim, verdict, f.Why)
 	}
 	b.WriteString(`
-The default is ` + "`gate.confirm: measured` at `gate.risk: 0.5`" + `: no confirmation where the
+The default is ` + "`gate.confirm: measured` at `gate.risk: 0`" + `: no confirmation where the
 race itself is more than two standard errors ahead, nor where no answer changed of several
-that were asked twice, and else full confirmation.
+that were asked twice, and else full confirmation. The runs here are long. One of fewer than
+12 steps confirms nothing: there each candidate is a large share of all that will be tried,
+and [loop.md](loop.md) shows what its calls bring elsewhere.
 
 `)
 }
