@@ -21,7 +21,7 @@ of several kinds, with targets that forget the skill in 5, 10 and 20 % of their
 answers: how many useful, useless and harmful rules go, and how many evaluations it
 takes, against removing one rule after the other as older builds did.
 
-No model is called. The numbers in docs/pruning-figures.md are made by this command.
+No model is called.
 
 ` + exitHelp,
 		Example: `  skillopt lab prune                        a quarter of an hour on two cores
