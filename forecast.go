@@ -44,9 +44,31 @@ type Forecast struct {
 	// they take is in no sum: with one, Calls counts episodes as one call each.
 	Unknown []string `json:"unknown,omitempty"`
 	// Basis says what the figures rest on: "estimated" (prompts as they will be,
-	// replies of a usual length) or "measured" (the record of this run or an
-	// earlier one of the same configuration).
-	Basis string `json:"basis"`
+	// replies of a usual length), "learned" (the same, and what runs of other
+	// configurations tell) or "measured" (the record of this run or an earlier one of the
+	// same configuration).
+	Basis   string   `json:"basis"`
+	Learned *Learned `json:"learned,omitempty"` // of basis "learned" only
+	// Accuracy is how forecasts with this basis did when they were tried; null: it was not.
+	Accuracy *Accuracy `json:"accuracy"`
+}
+
+// Learned says what a forecast took from finished runs of other configurations in the same
+// folder, all with the same models.
+type Learned struct {
+	Runs     []string `json:"runs"`               // that were read, the newest first
+	Replies  []string `json:"replies"`            // role and stage whose tokens of a reply are theirs
+	Judged   int      `json:"judged,omitempty"`   // candidates; with few of them nothing is taken of it
+	Survived int      `json:"survived,omitempty"` // those that were accepted
+}
+
+// Accuracy is in how many of the simulated configurations in which forecasts were tried
+// the expected number was within 20 % of what the run took. docs/budgets.md has the command.
+type Accuracy struct {
+	Tried  int `json:"tried"`
+	Calls  int `json:"calls"`
+	Input  int `json:"input_tokens"`
+	Output int `json:"output_tokens"`
 }
 
 // StageForecast is the part of one stage and role.
@@ -62,9 +84,21 @@ type StageForecast struct {
 
 // Bases of a forecast.
 const (
-	Estimated = "estimated"
-	Measured  = "measured"
+	Estimated    = "estimated"
+	LearnedBasis = "learned"
+	Measured     = "measured"
 )
+
+// accuracyOf is what bench/forecast.py found; docs/budgets.md has all of it.
+func accuracyOf(basis string) *Accuracy {
+	switch basis {
+	case Estimated:
+		return &Accuracy{Tried: 40, Calls: 32, Input: 21, Output: 1}
+	case LearnedBasis:
+		return &Accuracy{Tried: 40, Calls: 33, Input: 23, Output: 33}
+	}
+	return nil
+}
 
 // How far what is not measured may be off: models that think before they answer
 // write much more than their answer, and how often candidates survive and are asked
@@ -77,6 +111,8 @@ const (
 	mostReply    = 4
 	promptSpread = 0.15
 	replySpread  = 0.1 // of what was measured
+	// Of what was measured with the same model in another configuration.
+	learnedSpread = 0.4
 )
 
 // The time of a call of which nothing was measured: until the first token, and a
@@ -202,14 +238,26 @@ func (s *setup) forecast(ctx context.Context, o train.Options, known measured) (
 	if known.solved != nil {
 		solved = *known.solved
 	}
-	runs, err := s.rehearsals(ctx, o, story{solved, priorHelps, edit}, story{solved, 0, edit}, story{solved, 1, 2 * edit})
+	stories := []story{{solved, priorHelps, edit}, {solved, 0, edit}, {solved, 1, 2 * edit}}
+	if known.learned.judged >= enoughSeen {
+		for _, helps := range otherHelps() {
+			stories = append(stories, story{solved, helps, edit})
+		}
+	}
+	runs, err := s.rehearsals(ctx, o, stories...)
 	if err != nil {
 		return nil, fmt.Errorf("rehearse the run: %w", err)
 	}
-	f := &Forecast{Basis: Estimated}
-	if len(known.stages) > 0 {
+	nearest := known.learned.helps(runs)
+	runs[0], runs[nearest] = runs[nearest], runs[0]
+	f := &Forecast{Basis: Estimated, Learned: known.learned.told(runs[0])}
+	switch {
+	case len(known.stages) > 0:
 		f.Basis = Measured
+	case f.Learned != nil:
+		f.Basis = LearnedBasis
 	}
+	f.Accuracy = accuracyOf(f.Basis)
 	keys := map[stageRole]bool{}
 	for _, r := range runs {
 		for k := range r.tally {
@@ -297,6 +345,9 @@ func (s *setup) forecastStage(k stageRole, runs []*rehearsal, known measured) St
 			st.Input = of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) * m.input }).widened(1-promptSpread, 1+promptSpread)
 		}
 		st.Output = of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) * m.output }).widened(1-replySpread, 1+replySpread)
+	}
+	if each, ok := known.learned.replies[k]; ok && !isKnown {
+		st.Output = of(runs, func(r *rehearsal) float64 { return float64(r.tally[k].calls) * each.output }).widened(1-learnedSpread, 1+learnedSpread)
 	}
 	st.USD = s.priceOf(k.role, st)
 	return st
@@ -406,6 +457,8 @@ type measured struct {
 	stages map[stageRole]stageMeasure
 	solved *float64 // share of the selection tasks that the seed skill solves
 	whole  bool     // a run that came to its end, and paid for all of it
+
+	learned learned // of other configurations, where nothing of this one is known
 }
 
 // stageMeasure are means by call, and the calls and episodes that they are of.
@@ -466,7 +519,8 @@ func (m measured) seedPrompts(j *journal.Journal) {
 	}
 }
 
-// earlier is what the newest run of this configuration measured, if there is one.
+// earlier is what the newest run of this configuration measured, if there is one, or else
+// what runs of others tell.
 func (s *setup) earlier(ctx context.Context) (measured, error) {
 	id, err := s.identity()
 	if err != nil {
@@ -482,10 +536,14 @@ func (s *setup) earlier(ctx context.Context) (measured, error) {
 	}
 	for _, e := range slices.Backward(entries) {
 		if e.Err == nil && len(config.Changes(e.Manifest.Identity, id)) == 0 {
-			return measuredIn(ctx, e.Dir)
+			if m, err := measuredIn(ctx, e.Dir); err != nil || len(m.stages) > 0 {
+				return m, err
+			}
+			break
 		}
 	}
-	return measured{}, nil
+	l, err := s.learn(ctx, dir, id)
+	return measured{learned: l}, err
 }
 
 // measuredIn reads the record of a run beside whoever has it open. One that cannot

@@ -22,11 +22,11 @@ import (
 // are told nothing, and worked in the run directory: one that is finished and two
 // that were killed, among the rollouts of a step and while its gate asked.
 
-// unpackOlder unpacks it.
-func unpackOlder(t *testing.T) (dir string) {
+// unpackOlder unpacks a project of an older build.
+func unpackOlder(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	packed, err := os.Open("testdata/older/agent.tar.gz")
+	packed, err := os.Open(filepath.Join("testdata/older", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 // same keys with the same digests, and the finished one makes no call.
 func TestRunsOfAnOlderBuild(t *testing.T) {
 	t.Parallel()
-	dir := unpackOlder(t)
+	dir := unpackOlder(t, "agent.tar.gz")
 	done := filepath.Join(dir, "runs", "done")
 	record, files := recordOf(t, done), filesOf(t, done)
 	for _, name := range []string{"cut1", "cut2", "done"} {

@@ -75,7 +75,7 @@ func TestTheOptimizerSeesNoSecretsOfTheTarget(t *testing.T) {
 // for others it is refused, and says why and what can be done.
 func TestRunsOfAnOlderBuildKeepTheirView(t *testing.T) {
 	t.Parallel()
-	dir := unpackOlder(t)
+	dir := unpackOlder(t, "agent.tar.gz")
 	l, err := config.Load(config.Options{Path: dir, Dir: dir, Lookup: os.LookupEnv, Settings: []config.Setting{{Key: "reflect.view", Value: "agent", Origin: "--set"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -111,6 +111,9 @@ type Removal struct {
 	High       *float64 `json:"high"`
 	Pairs      int      `json:"pairs"`
 	Unmeasured []string `json:"unmeasured,omitempty"`
+	// With are the rules that it was tried together with, itself among them: the figures
+	// are of all of them. Absent where it was tried by itself.
+	With []int `json:"with,omitempty"`
 }
 
 // NotWorse is the comparison of the pruned skill with the whole one by answers
@@ -174,6 +177,8 @@ type pruning struct {
 	certify []task.Task
 	splits  []task.Split // that are read
 	before  *TestReads   // who had read the test split, nil unless it is among them
+
+	together bool // rules are tried together, and not each by itself
 }
 
 func openPruning(ctx context.Context, cfg Config, o PruneOptions, kind string, opts []Option) (*pruning, *run.Run, error) {
@@ -229,7 +234,7 @@ func (p *pruning) defaults() error {
 }
 
 func (p *pruning) settings() prune.Settings {
-	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.cfg.Gate.Alpha, Passes: p.o.Passes, Steady: p.steady()}
+	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.cfg.Gate.Alpha, Passes: p.o.Passes, Steady: p.steady(), Together: p.together}
 }
 
 // tasks finds those of the splits.
@@ -291,8 +296,8 @@ func (p *pruning) rollouts() int {
 	if p.kind != "prune" {
 		return len(p.rules) * comparison
 	}
-	certificate := 2 * (p.o.Passes + 1) * len(p.certify) // and once more where answers differ
-	return 3*len(p.rules)*comparison + certificate       // each rule by itself, and two attempts to remove it
+	certificate := 2 * (prune.CertifyPasses*p.o.Passes + 1) * len(p.certify) // and once more where answers differ
+	return 3*len(p.rules)*comparison + certificate                           // each rule by itself; together as often, and one after the other
 }
 
 // ask tells what the run may cost.
@@ -324,11 +329,34 @@ func (p *pruning) begin(ctx context.Context, r *run.Run) (*world, error) {
 	if p.testRead() {
 		w.events(event.Warning{Text: "tasks of the test split are read: what they show of this skill afterwards is no longer a test"})
 	}
-	if p.before, err = w.readsTest(ctx, p.splits); err != nil {
+	if p.kind == "prune" {
+		err = p.settleMethod(ctx, w)
+	}
+	if err == nil {
+		p.before, err = w.readsTest(ctx, p.splits)
+	}
+	if err != nil {
 		w.close()
 		return nil, p.endEvaluation(r, w.cause(ctx, err))
 	}
 	return w, nil
+}
+
+// methodKey is the key of the recorded way in which rules are removed. Runs that an older
+// build began have none, and go on one rule after the other.
+const methodKey = "prune/method"
+
+const methodTogether = `"together"`
+
+// settleMethod takes the way in which rules are removed from the record of the run, or
+// records it before anything rests on it.
+func (p *pruning) settleMethod(ctx context.Context, w *world) error {
+	if _, known := w.caller.Decided(methodKey); !known && w.run.Journal.HighWater() > 0 {
+		return nil
+	}
+	method, err := w.caller.Decision(ctx, methodKey, func() ([]byte, error) { return []byte(methodTogether), nil })
+	p.together = string(method) == methodTogether
+	return err
 }
 
 func (p *pruning) ablate(ctx context.Context, r *run.Run) (*Ablation, error) {
@@ -388,16 +416,16 @@ func (p *pruning) work(ctx context.Context, w *world) (*Pruned, error) {
 	for _, s := range got.Steps {
 		out.Steps = append(out.Steps, Removal{
 			Rule: s.Rule.Number, Removed: s.Removed, Verdict: string(s.Verdict), Difference: s.Difference, Low: s.Low, High: s.High,
-			Pairs: s.Pairs, Unmeasured: idsOf(p.judge, s.Lost),
+			Pairs: s.Pairs, Unmeasured: idsOf(p.judge, s.Lost), With: s.With,
 		})
 	}
 	if len(out.Removed) == 0 {
 		return out, nil
 	}
 	bench := p.bench(w, "certificate", p.certify)
-	bench.First = freshSample
+	bench.First = max(freshSample, got.Samples)
 	settings := p.settings()
-	settings.Steady = got.Alike
+	settings.Steady, settings.Variance = got.Alike, got.Variance
 	w.events(event.StageStarted{Stage: "certificate", Total: 2 * len(p.certify)})
 	c, err := prune.Certify(ctx, bench, settings, got.Text, whole)
 	out.Certificate = &NotWorse{

@@ -42,6 +42,8 @@ type rehearsal struct {
 	phases []map[stageRole]tally
 	latest string          // the skill that was rolled out last
 	known  map[string]bool // requests that the record answers when they come again
+
+	steps learned // how many candidates were judged, and survived
 }
 
 type stageRole struct{ stage, role string }
@@ -100,11 +102,14 @@ func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehea
 	}
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
 	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
-	_, err := train.Run(ctx, o, train.Deps{
+	res, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,
 		Told: s.told(nil),
 	})
 	r.event(event.StageStarted{})
+	for _, st := range res.History.Steps {
+		r.steps.count(st)
+	}
 	return r, err
 }
 

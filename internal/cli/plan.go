@@ -129,17 +129,34 @@ func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
 	if text := gateSees(p); text != "" {
 		lines = append(lines, text)
 	}
-	basis := "estimated: prompts as they will be, replies of a usual length; of 30 simulated runs 29 stayed within such ranges"
-	if f.Basis == skillopt.Measured {
-		basis = "by what the record of this configuration has measured"
-	}
-	lines = append(lines, "("+basis+")")
+	lines = append(lines, "("+basis(f)+")")
 	for _, line := range lines {
 		if a.Terminal && a.Width > 0 {
 			line = fold(line, a.Width-1)
 		}
 		fmt.Fprintln(out, line)
 	}
+}
+
+// basis says what a forecast rests on, and how far off such forecasts were.
+func basis(f *skillopt.Forecast) string {
+	if f.Basis == skillopt.Measured {
+		return "by what the record of this configuration has measured"
+	}
+	text := "estimated: prompts as they will be, replies of a usual length"
+	if l := f.Learned; l != nil {
+		text = "estimated: prompts as they will be; from " + strings.Join(l.Runs, ", ")
+		if len(l.Replies) > 0 {
+			text += fmt.Sprintf(", with the same models, the length of replies (%s)", strings.Join(l.Replies, ", "))
+		}
+		if l.Judged > 0 {
+			text += fmt.Sprintf(", and how often candidates survive (%d of %d)", l.Survived, l.Judged)
+		}
+	}
+	if a := f.Accuracy; a != nil {
+		text += fmt.Sprintf("; of %d simulated configurations %d came within 20 %% in calls, %d in input and %d in output tokens", a.Tried, a.Calls, a.Input, a.Output)
+	}
+	return text
 }
 
 // gateSees says what a difference the gate can see, as far as that is known.

@@ -98,6 +98,18 @@ func free(name, to string) error {
 // reportBeside names the report of a pruned skill.
 func reportBeside(to string) string { return strings.TrimSuffix(to, filepath.Ext(to)) + ".report.md" }
 
+// stays says why a rule was not removed.
+func stays(s skillopt.Removal) string {
+	found := fmt.Sprintf("%s (%s)", skillopt.PointsText(s.Difference, s.Low, s.High), s.Verdict)
+	switch {
+	case len(s.With) < 2:
+		return fmt.Sprintf("rule %d stays: without it and what had gone before, %s", s.Rule, found)
+	case s.Verdict == skillopt.RuleNeeded:
+		return fmt.Sprintf("rule %d stays: tasks that are lost without %d rules come back with it; without all of them %s", s.Rule, len(s.With), found)
+	}
+	return fmt.Sprintf("rule %d stays: without it and %d others together, %s", s.Rule, len(s.With)-1, found)
+}
+
 func (a *app) writePruned(out io.Writer, p *skillopt.Pruned) {
 	gone := map[int]bool{}
 	for _, r := range p.Removed {
@@ -105,9 +117,13 @@ func (a *app) writePruned(out io.Writer, p *skillopt.Pruned) {
 	}
 	a.writeAblation(out, &p.Ablation, gone)
 	fmt.Fprintln(out)
-	for _, s := range p.Steps {
-		if !s.Removed && !gone[s.Rule] {
-			a.fold(out, fmt.Sprintf("rule %d stays: without it and what had gone before, %s (%s)", s.Rule, skillopt.PointsText(s.Difference, s.Low, s.High), s.Verdict))
+	last := map[int]int{} // of the attempts by rule
+	for i, s := range p.Steps {
+		last[s.Rule] = i
+	}
+	for i, s := range p.Steps {
+		if !gone[s.Rule] && last[s.Rule] == i {
+			a.fold(out, stays(s))
 		}
 	}
 	a.fold(out, fmt.Sprintf("removed (x): %d of %s, %d bytes of %d", len(p.Removed), plural.Of(len(p.Rules), "rule", "rules"), p.Bytes[0]-p.Bytes[1], p.Bytes[0]))

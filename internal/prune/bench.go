@@ -1,12 +1,14 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -38,6 +40,28 @@ type Bench struct {
 	First      int   // number of the first sample
 	Measure    Measure
 	Skip       Skip // nil: nothing is lost
+
+	read map[evaluation]bool // what comparisons have gone by
+}
+
+// evaluation is a task carried out once with a text.
+type evaluation struct {
+	text         string
+	item, sample int
+}
+
+// Evaluations is how many evaluations comparisons have gone by so far. What two of them
+// share counts once.
+func (b *Bench) Evaluations() int { return len(b.read) }
+
+// count takes down what a comparison has read.
+func (b *Bench) count(readings []gate.Reading, text func(gate.Arm) string) {
+	if b.read == nil {
+		b.read = map[evaluation]bool{}
+	}
+	for _, r := range readings {
+		b.read[evaluation{text(r.Arm), r.Item, r.Sample}] = true
+	}
 }
 
 // TooFewError says that too much could not be measured, or that there are too few
@@ -58,7 +82,11 @@ type duel struct {
 	drawn    []int                // pairs asked for, by item
 	first    []trajectory.Outcome // of the first pair of an item: short, then long
 	partner  []trajectory.Outcome
-	pairs    []float64 // differences, short minus long, one a unit and round
+	pairs    []float64     // differences, short minus long, one a unit and round
+	unit     []int         // of each of them: the first item of its unit
+	ends     []int         // by round: how many of them there were
+	counter  *Bench        // that evaluations are counted on
+	longs    []gate.Pooled // what the long text scores, by item
 	lost     map[int]bool
 	rounds   int
 	complete bool // every item was read at least once
@@ -67,8 +95,8 @@ type duel struct {
 func (b *Bench) duel(name, short, long string) *duel {
 	n := len(b.Items)
 	return &duel{
-		bench: b, name: name, short: short, long: long,
-		drawn: make([]int, n), first: make([]trajectory.Outcome, n), partner: make([]trajectory.Outcome, n), lost: map[int]bool{},
+		bench: b, counter: b, name: name, short: short, long: long,
+		drawn: make([]int, n), first: make([]trajectory.Outcome, n), partner: make([]trajectory.Outcome, n), longs: make([]gate.Pooled, n), lost: map[int]bool{},
 	}
 }
 
@@ -147,6 +175,7 @@ type seen struct{ short, long *trajectory.Outcome }
 // take keeps what a round has read: a difference for each unit that both texts
 // have. It returns what could not be measured.
 func (d *duel) take(ctx context.Context, readings []gate.Reading) ([]Lost, error) {
+	d.counter.count(readings, d.text)
 	read := map[int]*seen{}
 	var order []int
 	var lost []Lost
@@ -164,6 +193,8 @@ func (d *duel) take(ctx context.Context, readings []gate.Reading) ([]Lost, error
 			read[r.Item].short = &r.Outcome
 		default:
 			read[r.Item].long = &r.Outcome
+			d.longs[r.Item].Sum += d.of(r.Outcome)
+			d.longs[r.Item].N++
 		}
 	}
 	d.pair(order, read)
@@ -178,6 +209,7 @@ func (d *duel) take(ctx context.Context, readings []gate.Reading) ([]Lost, error
 // which they were read. Those of a cluster are averaged.
 func (d *duel) pair(order []int, read map[int]*seen) {
 	var units []gate.Pooled
+	var of []int
 	at := map[string]int{}
 	for _, i := range order {
 		p := read[i]
@@ -191,7 +223,7 @@ func (d *duel) pair(order []int, read map[int]*seen) {
 		u, ok := at[c]
 		if c == "" || !ok {
 			u = len(units)
-			at[c], units = u, append(units, gate.Pooled{})
+			at[c], units, of = u, append(units, gate.Pooled{}), append(of, d.head(i))
 		}
 		units[u].Sum += d.of(*p.short) - d.of(*p.long)
 		units[u].N++
@@ -199,6 +231,47 @@ func (d *duel) pair(order []int, read map[int]*seen) {
 	for _, u := range units {
 		d.pairs = append(d.pairs, max(-1, min(1, u.Mean())))
 	}
+	d.unit, d.ends = append(d.unit, of...), append(d.ends, len(d.pairs))
+}
+
+// bets are those of somebody who expects a variance and learns, from one round to the
+// next, which one it is.
+func (d *duel) bets(margin, variance float64) stats.Betting {
+	n := float64(d.units())
+	sum, at := n*variance, 0
+	stakes := make([]float64, 0, len(d.pairs))
+	for _, end := range d.ends {
+		stake := stats.StakeFor(margin, sum/n)
+		for ; at < end; at++ {
+			stakes = append(stakes, stake)
+			sum += d.pairs[at] * d.pairs[at]
+		}
+		n = float64(d.units() + end)
+	}
+	return stats.Betting{Stakes: stakes}
+}
+
+// head is the item that stands for the unit of an item: the first of its cluster.
+func (d *duel) head(item int) int {
+	if c := d.cluster(item); c != "" {
+		return slices.Index(d.bench.Clusters, c)
+	}
+	return item
+}
+
+// byUnit sorts the differences by unit, in the order of the items, and names the first
+// item of each. A unit without any is there as well.
+func (d *duel) byUnit() (heads []int, out [][]float64) {
+	at := map[int]int{}
+	for i := range d.bench.Items {
+		if d.head(i) == i {
+			at[i], heads, out = len(out), append(heads, i), append(out, nil)
+		}
+	}
+	for k, u := range d.unit {
+		out[at[u]] = append(out[at[u]], d.pairs[k])
+	}
+	return heads, out
 }
 
 // of is the score that comparisons go by. What a text looks like does not count,
@@ -237,6 +310,7 @@ func (d *duel) changes(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	d.counter.count(res.Readings, d.text)
 	var lost []Lost
 	changed := false
 	for _, r := range res.Readings {
@@ -274,6 +348,73 @@ func (d *duel) all() listed {
 		l.draws = append(l.draws, gate.Draw{Item: i, Arm: gate.Candidate, Sample: d.bench.First + n}, gate.Draw{Item: i, Arm: gate.Incumbent, Sample: d.bench.First + n})
 	}
 	return l
+}
+
+// worst lists the items of the units that the short text is behind on, the worst first.
+func (d *duel) worst() []int {
+	sums := map[int]float64{}
+	for k, u := range d.unit {
+		sums[u] += d.pairs[k]
+	}
+	var out []int
+	for i := range d.bench.Items {
+		if d.head(i) == i && sums[i] < -score.Negligible {
+			out = append(out, i)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(sums[a], sums[b]) })
+	return out
+}
+
+// worstItems is how many items are asked again to find out which rule they miss.
+const worstItems = 20
+
+// levels are the mean scores of some items under the long text.
+func (d *duel) levels(items []int) []float64 {
+	out := make([]float64, len(items))
+	for k, i := range items {
+		out[k] = d.longs[i].Mean()
+	}
+	return out
+}
+
+// means asks the short text for some items, n times each, and returns the mean scores.
+// What cannot be measured is 0: no rule brings it back.
+func (d *duel) means(ctx context.Context, which []int, n int) ([]float64, error) {
+	var l listed
+	for k := range n {
+		for _, i := range which {
+			l.draws = append(l.draws, gate.Draw{Item: i, Arm: gate.Candidate, Sample: d.bench.First + k})
+		}
+	}
+	b := d.bench
+	res, err := gate.Run(ctx, gate.Trial{Items: b.Items, Projection: b.Projection}, l, func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
+		return b.Measure(ctx, d.text(arm), item, sample)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.rounds++
+	if _, err := d.take(ctx, res.Readings); err != nil {
+		return nil, err
+	}
+	sums := map[int]*gate.Pooled{}
+	for _, r := range res.Readings {
+		if sums[r.Item] == nil {
+			sums[r.Item] = &gate.Pooled{}
+		}
+		if r.Outcome.Status.Measured() {
+			sums[r.Item].Sum += d.of(r.Outcome)
+			sums[r.Item].N++
+		}
+	}
+	out := make([]float64, len(which))
+	for k, i := range which {
+		if s := sums[i]; s != nil && s.N > 0 {
+			out[k] = s.Mean()
+		}
+	}
+	return out, nil
 }
 
 // listed is a policy that makes some draws and decides nothing.

@@ -27,6 +27,9 @@ type Settings struct {
 	Level  float64 // of the intervals, such as 0.95
 	Passes int     // evaluations of an item by an arm, on average, at most; at least 1
 	Steady bool    // the target may be expected to answer alike every time
+	// Together: where answers change, what may go is tried together.
+	Together bool
+	Variance float64 // of a difference between texts that are alike, as other answers have shown it
 }
 
 // Validate names what is out of its range.
@@ -59,9 +62,8 @@ type Effect struct {
 // too. Measured in simulated worlds, see docs/pruning.md.
 const doubt = 2.5
 
-// effectOf sums up the differences of pairs. total is the number there can be, read
-// in random order, when each comes out the same every time; 0 if they may not.
-func effectOf(differences []float64, total int, level float64) (Effect, error) {
+// effectOf sums up the differences of pairs, with the interval that bets give.
+func effectOf(differences []float64, bets stats.Betting, level float64) (Effect, error) {
 	e := Effect{Pairs: len(differences)}
 	if e.Pairs == 0 {
 		return e, nil
@@ -79,7 +81,7 @@ func effectOf(differences []float64, total int, level float64) (Effect, error) {
 		}
 	}
 	mean := sum / float64(e.Pairs)
-	i, err := stats.Betting{Total: total}.Interval(differences, level)
+	i, err := bets.Interval(differences, level)
 	if err != nil {
 		return e, fmt.Errorf("interval of a difference: %w", err)
 	}

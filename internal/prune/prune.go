@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/internal/stats"
 )
 
 // Pruner ablates and prunes one document. Its methods are for one goroutine.
@@ -20,6 +21,7 @@ type Pruner struct {
 
 	noisy bool // an answer changed when it was asked for again
 	duels map[[2]string]*duel
+	order [][2]string // of the duels, as they began
 }
 
 // Finding is what a rule is worth.
@@ -37,14 +39,17 @@ type Step struct {
 	Verdict Verdict
 	Effect  // of the text without the rule against the one with it
 	Lost    []int
+	With    []int // numbers of the rules that it was tried together with, itself among them
 }
 
 // Pruning is what became of a document.
 type Pruning struct {
 	Findings []Finding
 	Steps    []Step
-	Text     string // what is left
-	Alike    bool   // answers did not change when asked for again
+	Text     string  // what is left
+	Alike    bool    // answers did not change when asked for again
+	Variance float64 // of a difference between texts that are alike
+	Samples  int     // of a task by a text that were asked for, at most
 }
 
 // Removed lists the rules that went, in the order of the document.
@@ -82,16 +87,31 @@ func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 			return Pruning{}, err
 		}
 		out := Pruning{Findings: findings, Text: p.Text}
-		tried, err := p.sweep(ctx, &out, removable(findings))
-		if err == nil && len(out.Removed()) > 0 {
-			_, err = p.sweep(ctx, &out, tried)
-		}
-		if err != nil {
+		if err := p.remove(ctx, &out); err != nil {
 			return out, err
 		}
-		out.Alike = p.alike()
+		out.Alike, out.Variance, out.Samples = p.alike(), p.spread(), max(out.Samples, p.unused())
 		return out, nil
 	})
+}
+
+// remove removes rules: the harmful ones by themselves, the others one after the other,
+// or together where answers change.
+func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
+	rules := removable(out.Findings)
+	if p.Settings.Together && !p.alike() {
+		rules = slices.DeleteFunc(rules, func(f Finding) bool { return !p.ahead(f) })
+	}
+	tried, err := p.sweep(ctx, out, rules)
+	switch {
+	case err != nil:
+		return err
+	case p.Settings.Together && !p.alike():
+		return p.together(ctx, out)
+	case len(out.Removed()) > 0:
+		_, err = p.sweep(ctx, out, tried)
+	}
+	return err
 }
 
 // sweep tries to remove some rules, and returns those that stayed though a rule
@@ -171,13 +191,14 @@ func (p *Pruner) compare(ctx context.Context, name, short, long string) (*duel, 
 		}
 		d = p.Bench.duel(name, short, long)
 		p.duels[[2]string{short, long}] = d
+		p.order = append(p.order, [2]string{short, long})
 	}
 	if p.alike() {
 		v, e, err := p.settled(ctx, d)
 		return d, v, e, err
 	}
 	for {
-		e, err := effectOf(d.pairs, 0, p.Settings.Level)
+		e, err := effectOf(d.pairs, stats.Betting{}, p.Settings.Level)
 		if err != nil {
 			return d, Unclear, e, err
 		}
@@ -204,7 +225,7 @@ func (p *Pruner) settled(ctx context.Context, d *duel) (Verdict, Effect, error) 
 		if d.complete {
 			total = len(d.pairs) // the others could not be measured
 		}
-		e, err := effectOf(d.pairs, total, p.Settings.Level)
+		e, err := effectOf(d.pairs, stats.Betting{Total: total}, p.Settings.Level)
 		if err != nil {
 			return Unclear, e, err
 		}
@@ -259,6 +280,10 @@ type Certificate struct {
 func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Certificate, error) {
 	d := b.duel("certificate", short, long)
 	c := Certificate{Alike: s.Steady}
+	most := float64(s.Passes)
+	if s.Together {
+		most *= CertifyPasses
+	}
 	for {
 		if _, err := d.round(ctx, d.all()); err != nil {
 			return c, err
@@ -270,18 +295,21 @@ func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Cer
 			}
 			c.Alike = !changed
 		}
-		total := 0
-		if c.Alike {
-			total = len(d.pairs)
+		bets := stats.Betting{}
+		switch {
+		case c.Alike:
+			bets.Total = len(d.pairs)
+		case s.Together:
+			bets = d.bets(s.Margin, s.Variance)
 		}
 		var err error
-		if c.Effect, err = effectOf(d.pairs, total, s.Level); err != nil {
+		if c.Effect, err = effectOf(d.pairs, bets, s.Level); err != nil {
 			return c, err
 		}
 		worse, known := s.inferior(c.Effect)
 		c.Passes, c.Lost = d.passes(), d.missing()
 		c.NotWorse, c.Worse = known && !worse, known && worse
-		if known || c.Passes >= float64(s.Passes) {
+		if known || c.Passes >= most {
 			return c, nil
 		}
 	}

@@ -43,11 +43,11 @@ type question struct{ id, kind, text, gold string }
 // for them, two that it can do by itself, 2 to 6 useless rules (some for a kind of
 // task that never comes), at most one that does harm, and in every other world a
 // useful rule that is said twice.
-func makeWorld(t testing.TB, seed uint64) *world {
+func makeWorld(t testing.TB, seed uint64, flips ...float64) *world {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0x70727565))
 	kinds, padding := 3+rng.IntN(6), 2+rng.IntN(5)
-	w := &world{fate: map[string]fate{}, flip: []float64{0, 0, 0.01, 0.02, 0.03}[rng.IntN(5)]}
+	w := &world{fate: map[string]fate{}, flip: flips[rng.IntN(len(flips))]}
 	var file, rules strings.Builder
 	fmt.Fprintf(&file, "name: planted\nseed: %d\nreply: '<answer>{{answer}}</answer>'\nunsure: no idea\nrates: {noise: %v, flip: %v}\nkinds:\n", seed, []float64{0, 0.02, 0.05}[rng.IntN(3)], w.flip)
 	for k := range kinds + 3 { // two without a rule, and one that never comes
@@ -153,7 +153,7 @@ func (w *world) bench(name string, qs []question, first int) *prune.Bench {
 	return b
 }
 
-var settings = prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Steady: true}
+var settings = prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Steady: true, Together: true}
 
 // TestPlantedRules is the promise of the command: in at least 95 of 100 simulated
 // worlds every planted useless or harmful rule goes, and every useful one stays.
@@ -164,7 +164,7 @@ func TestPlantedRules(t *testing.T) {
 	good, certified, noisy, rules, kept, lost := 0, 0, 0, 0, 0, 0
 	var calls int64
 	for seed := range uint64(worlds) {
-		w := makeWorld(t, seed)
+		w := makeWorld(t, seed, 0, 0, 0.01, 0.02, 0.03)
 		p := prune.Pruner{Text: w.skill, Bench: w.bench("judge", w.judge, 0), Settings: settings}
 		got, err := p.Prune(t.Context())
 		if err != nil {
@@ -220,4 +220,64 @@ func TestPlantedRules(t *testing.T) {
 	if good < 95 {
 		t.Errorf("%d of %d worlds, want at least 95", good, worlds)
 	}
+}
+
+// TestPlantedRulesInNoise: with targets that forget the skill in 5 to 20 % of their answers
+// no useful rule goes, 70 % of the useless ones and more do, and it takes no more than
+// twice the evaluations that one rule after the other takes. `skillopt lab prune` measures it.
+func TestPlantedRulesInNoise(t *testing.T) {
+	t.Parallel()
+	var lost, gone, others, certified, worlds, before, after int
+	for seed := range uint64(18) {
+		w := makeWorld(t, 1000+seed, []float64{0.05, 0.1, 0.2}[seed%3])
+		single := settings
+		single.Together = false
+		took := map[bool]int{}
+		for _, s := range []prune.Settings{single, settings} {
+			b := w.bench("judge", w.judge, 0)
+			p := prune.Pruner{Text: w.skill, Bench: b, Settings: s}
+			got, err := p.Prune(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			took[s.Together] = b.Evaluations()
+			if !s.Together {
+				continue
+			}
+			worlds++
+			left := 0
+			for _, r := range prune.Rules(w.skill) {
+				stays := strings.Contains(got.Text, r.Text)
+				switch w.fate[r.Text] {
+				case useful:
+					lost += count(!stays)
+				case useless, harmful:
+					others, gone = others+1, gone+count(!stays)
+				case twice:
+					left += count(stays)
+				}
+			}
+			if seed%2 == 0 {
+				lost, others, gone = lost+count(left == 0), others+1, gone+count(left < 2)
+			}
+			s.Steady, s.Variance = got.Alike, got.Variance
+			c, err := prune.Certify(t.Context(), w.bench("certificate", w.test, 1000), s, got.Text, w.skill)
+			if err != nil {
+				t.Fatal(err)
+			}
+			certified += count(c.NotWorse)
+		}
+		before, after = before+took[false], after+took[true]
+	}
+	t.Logf("%d useful rules removed; %d of %d others; %d of %d certified; %d evaluations, one by one %d", lost, gone, others, certified, worlds, after, before)
+	if lost > 0 || 10*gone < 7*others || after > 2*before {
+		t.Error("not as promised")
+	}
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

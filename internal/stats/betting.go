@@ -44,7 +44,27 @@ type Betting struct {
 	// yet. It applies to values that would come out the same when read again. When
 	// each evaluation is subject to chance leave it 0. 0: with replacement.
 	Total int
+	// Stakes are what all of the money plays, by observation, more than 0 and less than 1,
+	// for somebody who knows from other observations what to expect: see [StakeFor]. One
+	// may follow from those before it; choosing it by the one that is bet on, or by later
+	// ones, would be cheating. nil: the players.
+	Stakes []float64
 }
+
+// StakeFor is the stake with which the wealth against a mean of -margin grows fastest, or
+// nearly so, when differences are -1 and 1 equally often, or closer to 0 in between, and
+// vary with a known variance.
+func StakeFor(margin, variance float64) float64 {
+	r := margin * (1 - margin) / (variance + margin*margin) // what it would be, were losing it all no matter
+	return max(minStake, min(maxStake, (math.Sqrt(1+4*r*r)-1)/(2*r)))
+}
+
+// The bounds of StakeFor: no observation loses it all, and there is always something
+// to gain.
+const (
+	minStake = 0.01
+	maxStake = 0.9
+)
 
 const players = 32
 
@@ -78,6 +98,14 @@ func (b Betting) check(name string, xs []float64) error {
 	for i, x := range xs {
 		if !(x >= low && x <= high) {
 			return fmt.Errorf("%s: observation %d is %v, want %v to %v", name, i, x, low, high)
+		}
+	}
+	if b.Stakes != nil && len(b.Stakes) != len(xs) {
+		return fmt.Errorf("%s: %d stakes for %d observations, want one for each", name, len(b.Stakes), len(xs))
+	}
+	for i, stake := range b.Stakes {
+		if !(stake > 0 && stake < 1) {
+			return fmt.Errorf("%s: stake %d is %v, want more than 0 and less than 1", name, i, stake)
 		}
 	}
 	if b.Total < 0 || b.Total > 0 && len(xs) > b.Total {
@@ -126,24 +154,44 @@ func (b Betting) Path(xs []float64, m float64) ([]float64, error) {
 
 // wealth is LogWealth for valid input.
 func (b Betting) wealth(xs []float64, m float64) float64 {
-	t := b.table(m)
-	if b.Total > 0 {
-		for _, x := range xs {
-			t.read(x, 1)
+	return b.against(xs)(m)
+}
+
+// run is a value that was observed n times.
+type run struct {
+	value float64
+	n     int
+}
+
+// runs sorts observations in ascending order, equal values at once: with replacement
+// they give the same bits for any order.
+func runs(xs []float64) []run {
+	var out []run
+	for _, x := range slices.Sorted(slices.Values(xs)) {
+		if len(out) == 0 || out[len(out)-1].value != x {
+			out = append(out, run{value: x})
+		}
+		out[len(out)-1].n++
+	}
+	return out
+}
+
+// against returns the wealth as a function of the mean to bet against.
+func (b Betting) against(xs []float64) func(m float64) float64 {
+	all := make([]run, len(xs))
+	for i, x := range xs {
+		all[i] = run{x, 1}
+	}
+	if b.Total == 0 && b.Stakes == nil {
+		all = runs(xs)
+	}
+	return func(m float64) float64 {
+		t := b.table(m)
+		for _, r := range all {
+			t.read(r.value, r.n)
 		}
 		return t.log()
 	}
-	// In ascending order, equal values at once: the same bits for any order.
-	sorted := slices.Sorted(slices.Values(xs))
-	for len(sorted) > 0 {
-		n := 1
-		for n < len(sorted) && sorted[n] == sorted[0] {
-			n++
-		}
-		t.read(sorted[0], n)
-		sorted = sorted[n:]
-	}
-	return t.log()
 }
 
 // table is where the players sit.
@@ -153,12 +201,13 @@ type table struct {
 	total     int     // 0: with replacement
 	seen      int
 	sum       float64
+	stakes    []float64 // of the one who plays; nil: all players do
 	logs      [players]float64
 }
 
 func (b Betting) table(m float64) *table {
 	low, high := b.bounds()
-	return &table{low: low, high: high, m: m, total: b.Total}
+	return &table{low: low, high: high, m: m, total: b.Total, stakes: b.Stakes}
 }
 
 // rest is the mean that the observations to come must have for all to have the
@@ -175,7 +224,7 @@ func (t *table) rest() float64 {
 func (t *table) read(x float64, n int) {
 	// A rest above High cannot be; High is then the fairest bet that a mean of at
 	// most m leaves. A rest below Low is noticed in log.
-	m := min(t.rest(), t.high)
+	m, at := min(t.rest(), t.high), t.seen
 	t.seen += n
 	t.sum += float64(n) * x
 	gain := (x - m) / (m - t.low)
@@ -186,6 +235,10 @@ func (t *table) read(x float64, n int) {
 	default:
 		gain = 0
 	}
+	if t.stakes != nil {
+		t.logs[0] += float64(n) * math.Log1p(t.stakes[at]*gain)
+		return
+	}
 	for i := range t.logs {
 		t.logs[i] += float64(n) * math.Log1p(stake(i)*gain)
 	}
@@ -195,6 +248,9 @@ func (t *table) read(x float64, n int) {
 func (t *table) log() float64 {
 	if t.impossible() {
 		return math.Inf(1)
+	}
+	if t.stakes != nil {
+		return t.logs[0]
 	}
 	top, sum := slices.Max(t.logs[:]), 0.0
 	if math.IsInf(top, 1) {
@@ -241,7 +297,7 @@ func (b Betting) Interval(xs []float64, level float64) (score.Interval, error) {
 	for i, x := range xs {
 		mirror[i] = -x
 	}
-	other := Betting{Low: -high, High: -low, Total: b.Total}
+	other := Betting{Low: -high, High: -low, Total: b.Total, Stakes: b.Stakes}
 	one, two := b.lower(xs, limit), -other.lower(mirror, limit)
 	// Without replacement a freak order can make both sides win past each other.
 	return score.Interval{Low: min(one, two), High: max(one, two)}, nil
@@ -251,12 +307,13 @@ func (b Betting) Interval(xs []float64, level float64) (score.Interval, error) {
 // wealth falls as the mean to bet against grows, so halving finds it.
 func (b Betting) lower(xs []float64, limit float64) float64 {
 	low, high := b.bounds()
-	if b.wealth(xs, low) < limit {
+	wealth := b.against(xs)
+	if wealth(low) < limit {
 		return low
 	}
 	for range 40 {
 		mid := low + (high-low)/2
-		if b.wealth(xs, mid) < limit {
+		if wealth(mid) < limit {
 			high = mid
 		} else {
 			low = mid

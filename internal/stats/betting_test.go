@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -277,4 +278,57 @@ func TestBettingWithReplacementHasNoOrder(t *testing.T) {
 			t.Fatal("the input was changed")
 		}
 	})
+}
+
+// Somebody who knows the variance needs fewer observations than the players, and is wrong
+// no more often.
+func TestStakes(t *testing.T) {
+	t.Parallel()
+	const variance, margin = 0.3, 0.05
+	r := rand.New(rand.NewPCG(7, 7))
+	draw := func(mean float64) float64 {
+		switch u := r.Float64(); {
+		case u < (variance+mean)/2:
+			return 1
+		case u < variance:
+			return -1
+		}
+		return 0
+	}
+	var wrong, found, players int
+	const runs, n = 2000, 1200
+	for range runs {
+		null, own := make([]float64, n), make([]float64, n)
+		for i := range null {
+			null[i], own[i] = draw(-margin), draw(0)
+		}
+		b := Betting{Stakes: slices.Repeat([]float64{StakeFor(margin, variance)}, n)}
+		path, err := b.Path(null, -margin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Max(path) >= math.Log(20) {
+			wrong++
+		}
+		for _, c := range []struct {
+			b     Betting
+			count *int
+		}{{b, &found}, {Betting{}, &players}} {
+			if w, err := c.b.LogWealth(own, -margin); err != nil {
+				t.Fatal(err)
+			} else if w >= math.Log(20) {
+				*c.count++
+			}
+		}
+	}
+	t.Logf("of %d: wrong %d, found %d, by the players %d", runs, wrong, found, players)
+	if float64(wrong) > 0.05*runs+3*math.Sqrt(0.05*0.95*runs) || found < players+runs/10 {
+		t.Errorf("wrong %d times, found %d, the players %d", wrong, found, players)
+	}
+	if _, err := (Betting{Stakes: []float64{0.5}}).LogWealth([]float64{0, 1}, 0); err == nil {
+		t.Error("one stake for two observations is taken")
+	}
+	if _, err := (Betting{Stakes: []float64{1}}).LogWealth([]float64{0}, 0); err == nil {
+		t.Error("a stake of everything is taken")
+	}
 }

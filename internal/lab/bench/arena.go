@@ -34,6 +34,7 @@ type Arena struct {
 	plain    map[string]trajectory.Outcome // by task: what that target answers without a skill
 	question *rollout.Question             // without a model
 	Perfect  string                        // a skill that states every rule
+	again    []string                      // the rules of it in other words
 	params   worlds.Params
 }
 
@@ -43,7 +44,7 @@ func newArena(s Setup, i int) (*Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Arena{Setup: s, Seed: int64(p.Seed >> 1), Skill: skill.New(string(w.Skill)), Perfect: w.Perfect, params: p}
+	a := &Arena{Setup: s, Seed: int64(p.Seed >> 1), Skill: skill.New(string(w.Skill)), Perfect: w.Perfect, again: w.Again, params: p}
 	if a.world, err = sim.Parse("world.yaml", w.YAML); err != nil {
 		return nil, err
 	}

@@ -112,9 +112,10 @@ type Item struct {
 // World is a world as it was made.
 type World struct {
 	Params  Params
-	YAML    []byte // world file
-	Skill   []byte // the starting skill: states no rule
-	Perfect string // a skill that states every rule
+	YAML    []byte   // world file
+	Skill   []byte   // the starting skill: states no rule
+	Perfect string   // a skill that states every rule
+	Again   []string // the rules in other words, in the same order
 	Items   []Item
 }
 
@@ -129,6 +130,7 @@ func New(p Params) (*World, error) {
 	for _, k := range kinds {
 		for _, r := range k.rules {
 			w.Perfect += "- " + r.say[0] + "\n"
+			w.Again = append(w.Again, r.say[1])
 		}
 	}
 	calm := p

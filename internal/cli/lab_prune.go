@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+)
+
+func (a *app) labPruneCommand() *cobra.Command {
+	var files labFiles
+	s := bench.DefaultPruneStudy()
+	c := &cobra.Command{
+		Use:   "prune",
+		Short: "Measure which rules pruning removes when answers change by chance",
+		Long: `Prune skills of which it is known which rules their tasks need, in simulated worlds
+of several kinds, with targets that forget the skill in 5, 10 and 20 % of their
+answers: how many useful, useless and harmful rules go, and how many evaluations it
+takes, against removing one rule after the other as older builds did.
+
+No model is called.
+
+` + exitHelp,
+		Example: `  skillopt lab prune                        a quarter of an hour on two cores
+  skillopt lab prune --worlds 3 --seed 7    a quick look
+  skillopt lab prune --csv p.csv
+  skillopt lab prune --out docs/pruning-figures.md`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.labPrune(cmd.Context(), s, files) },
+	}
+	f := c.Flags()
+	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind and share of flips, 2 or more")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
+	f.StringVar(&s.Kind, "kind", s.Kind, "one kind of worlds, such as \"few tasks\"; default: all")
+	f.StringVar(&files.csv, "csv", "", "write the figures to this file as CSV")
+	f.StringVar(&files.page, "out", "", "write the page to this file")
+	return c
+}
+
+func (a *app) labPrune(ctx context.Context, s bench.PruneStudy, files labFiles) error {
+	if err := s.Validate(); err != nil {
+		return usagef("--%v; `skillopt lab prune --help` lists the flags", err)
+	}
+	r, err := s.Run(ctx)
+	if err != nil {
+		return err
+	}
+	var table strings.Builder
+	if err := r.CSV(&table); err != nil {
+		return err
+	}
+	command := fmt.Sprintf("skillopt lab prune --worlds %d --seed %d", s.Worlds, s.Seed)
+	if s.Kind != "" {
+		command += fmt.Sprintf(" --kind %q", s.Kind)
+	}
+	command += " --out docs/pruning-figures.md"
+	if err := a.writeLab(files, labTexts{csv: table.String(), page: r.Markdown(command)}); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, r)
+	}
+	fmt.Fprint(a.Out, r.Text())
+	return nil
+}
