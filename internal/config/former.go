@@ -19,6 +19,7 @@ func formers() []former {
 		{"reflect.view", `"agent"`, "", func(c *Config) { c.Reflect.View = ViewTask }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
+		{"split.cross_fit", `"auto"`, "", func(c *Config) { c.Split.CrossFit = 0 }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 	}
 }
