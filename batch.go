@@ -18,7 +18,7 @@ const batchKey = "train/batch"
 
 // batchSize is the number of tasks of a batch.
 func (s *setup) batchSize() int {
-	n := len(s.data.Train)
+	n := s.data.Drawable()
 	switch size := s.cfg.Train.BatchSize; {
 	case size > 0:
 		return int(size)
@@ -50,7 +50,7 @@ func (s *setup) settleBatch(r *run.Run) (known bool, err error) {
 	}
 	if !ok {
 		s.batch = s.batchSize()
-		if wide := schedule.WideBatch(len(s.data.Train)); s.batch < wide {
+		if wide := schedule.WideBatch(s.data.Drawable()); s.batch < wide {
 			s.warnings = append(s.warnings, fmt.Sprintf("limits.calls is %d: batches have %d tasks, not %d, so that more than one step fits; train.batch_size chooses otherwise", *s.cfg.Limits.Calls, s.batch, wide))
 		}
 		return false, nil

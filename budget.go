@@ -168,6 +168,9 @@ func (s *setup) firstStep() stepCost {
 		return stepCost{}
 	}
 	o := s.trainOptions()
+	if s.data.InFolds() { // it reads what the seed skill answered
+		return stepCost{}
+	}
 	calls := o.First(len(s.data.Train))
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	return stepCost{whole: rolled, batch: rolled, tasks: float64(calls)}
@@ -206,7 +209,7 @@ func (w *world) nextStep(number int) (need stepCost, begun bool) {
 		}
 	}
 	if w.setup.cfg.Gate.Mode != "off" {
-		need.judged(len(w.setup.data.Selection))
+		need.judged(w.setup.data.Pass())
 	}
 	return need, false
 }
@@ -303,7 +306,7 @@ func (s *setup) endNow(ctx context.Context, r *run.Run, o train.Options) (*int, 
 		return nil, w.cause(ctx, err)
 	case len(result.History.Steps) == 0:
 		return nil, &inputError{fmt.Errorf("--finish: %s holds nothing to evaluate yet: the seed skill is not scored; raise the ceiling and train on", r.Dir)}
-	case result.History.Final != nil || result.Parts == o.Parts(len(s.data.Train)):
+	case result.History.Final != nil || result.Parts == o.Parts(s.data.Drawable()):
 		return nil, nil // only the final evaluation is left
 	}
 	decision, err := json.Marshal(loopEnd{Parts: result.Parts, Steps: len(result.History.Steps) - 1})

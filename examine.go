@@ -63,6 +63,14 @@ func (s *setup) sized(name task.Split) int {
 	return s.set.Count(name)
 }
 
+// divided says how tasks are used.
+func (s *setup) divided() string {
+	if n := s.data.NumFolds(); n > 0 {
+		return fmt.Sprintf("%d train and selection in %d folds, %d test", len(s.data.Train), n, len(s.data.Test))
+	}
+	return fmt.Sprintf("%d train, %d selection, %d test", len(s.data.Train), len(s.data.Selection), len(s.data.Test))
+}
+
 // Examination is what Examine found.
 type Examination struct {
 	Rows []Finding `json:"rows"`
@@ -102,7 +110,7 @@ func Examine(ctx context.Context, cfg Config, opts ...Option) Examination {
 		return e
 	}
 	e.add("skill", fmt.Sprintf("%s, hash %s", plural.Of(len(s.skill.Text()), "byte", "bytes"), s.skill.Hash()), nil, "")
-	e.add("tasks", fmt.Sprintf("%d train, %d selection, %d test", len(s.data.Train), len(s.data.Selection), len(s.data.Test)), s.requireSplits(), "add tasks, or set split.ratio")
+	e.add("tasks", s.divided(), s.requireSplits(), "add tasks, or set split.ratio")
 	if reads, err := s.testReads(ctx); err != nil || reads.Words() != "" {
 		e.add("test set", "its tasks were "+reads.Words(), err, "")
 		e.Rows[len(e.Rows)-1].Warning = err == nil

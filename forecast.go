@@ -172,7 +172,7 @@ func (s *setup) foresee(ctx context.Context, o train.Options, p *Plan, known mea
 	if p.Forecast, err = s.forecast(ctx, o, known); err != nil || o.Gate == "off" {
 		return err
 	}
-	p.Selection = len(s.data.Selection)
+	p.Selection, p.Folds = len(s.data.Selection), s.data.NumFolds()
 	p.Noise, err = s.knownNoise()
 	return err
 }
@@ -188,7 +188,7 @@ func (s *setup) closeModels() {
 // plan is the upper bound of a run.
 func (s *setup) plan(o train.Options) Plan {
 	p := Plan{
-		Stages:    o.Plan(train.Sizes{Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test)}),
+		Stages:    o.Plan(s.data.Sizes()),
 		Simulated: s.simulated(),
 	}
 	p.Unreviewed = s.set.Unreviewed()

@@ -83,6 +83,7 @@ func soundFromNothing() map[string]scoring {
 func (w scoring) tell(t *testing.T) (told string, ended bool) {
 	t.Helper()
 	cfg := worldConfig("http://unused.invalid/v1")
+	cfg.Split.CrossFit = 0
 	cfg.Train.Epochs, cfg.Tasks.Threshold, cfg.Tasks.Extract = 1, w.threshold, w.extract
 	cfg.Tasks.Checks = []any{map[string]any{"type": "equals", "value": "$gold"}}
 	if w.extract == nil {

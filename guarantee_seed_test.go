@@ -43,6 +43,7 @@ func number(question string) string {
 func seeded(t *testing.T, dir string, extract any, target answering, opts ...skillopt.Option) (*skillopt.Summary, []string, error) {
 	t.Helper()
 	cfg := worldConfig("http://unused.invalid/v1")
+	cfg.Split.CrossFit = 0
 	cfg.Train.Epochs = 1
 	cfg.Tasks.Extract = extract
 	var warnings []string

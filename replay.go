@@ -84,7 +84,7 @@ func (s *setup) asRecordedIn(c *Cassette, id map[string]string) (map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	return id, s.choosePrompts()
+	return id, s.goOn()
 }
 
 // replayed says which cassette it is.

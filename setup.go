@@ -48,6 +48,7 @@ type setup struct {
 	images   *rollout.Images
 	data     train.Data
 	parts    map[task.Split]int // number of tasks, if they are only counted
+	assigned bool               // the tasks came with their splits
 	warnings []string
 	suite    *check.Suite
 	extract  *check.Extractor
@@ -177,6 +178,11 @@ func (s *setup) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.S
 		return nil, s.fileError("prompts", s.cfg.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
 	}
 	return set, nil
+}
+
+// goOn takes what follows from the defaults that a run was begun with.
+func (s *setup) goOn() error {
+	return errors.Join(s.deal(context.Background()), s.choosePrompts())
 }
 
 // choosePrompts takes the texts of the view. The built-in texts are part of the identity
@@ -337,7 +343,7 @@ func (s *setup) templateValues() map[string]any {
 
 // divide gives every task a split.
 func (s *setup) divide(context.Context) (err error) {
-	if !s.set.Assigned() {
+	if s.assigned = s.set.Assigned(); !s.assigned {
 		parts, err := s.cut(s.set.Len())
 		if err != nil {
 			return err
@@ -362,6 +368,13 @@ func (s *setup) deal(context.Context) error {
 	s.data = train.Data{Train: s.set.Split(task.Train), Selection: s.set.Split(task.Selection), Test: s.set.Split(task.Test)}
 	if s.cfg.Eval.Selection == "train" {
 		s.data.Selection = s.data.Train
+	}
+	auto := 0
+	if !s.assigned && s.cfg.Split.Ratio == "" {
+		auto = schedule.DefaultFolds(s.set.Len())
+	}
+	if folds := s.cfg.Folds(len(s.data.Train)+len(s.data.Selection), auto); folds > 0 {
+		s.data = s.data.Crossed(folds, s.cfg.Split.Seed)
 	}
 	return nil
 }

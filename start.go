@@ -32,7 +32,7 @@ func (s *setup) decideStart() start {
 		return out
 	}
 	o := s.trainOptions()
-	steps := o.Steps(len(s.data.Train))
+	steps := o.Steps(s.data.Drawable())
 	if c := s.ceiling(); c != nil {
 		steps = min(steps, c.Steps(o.BatchSize*o.Accumulation))
 		if n := c.Twice(train.TwiceLeast); n < train.TwiceMost {
@@ -46,7 +46,7 @@ func (s *setup) decideStart() start {
 // warmTasks is how many train tasks a warm start has, 0 if there is none. What episodes
 // take nobody knows: there it has no more than a batch may.
 func (s *setup) warmTasks() int {
-	n := len(s.data.Train)
+	n := s.data.Drawable()
 	switch c := s.ceiling(); {
 	case s.cfg.Train.Warm.Drafts == 0:
 		return 0
@@ -68,7 +68,7 @@ func (s *setup) ceiling() *schedule.Ceiling {
 	}
 	c := &schedule.Ceiling{Calls: int(*calls), Confirms: s.cfg.Gate.Mode == train.ModeRace && s.cfg.Gate.Confirm != string(gate.ConfirmNone) && s.cfg.Gate.Confirm != string(gate.ConfirmMeasured)}
 	if s.cfg.Gate.Mode != "off" {
-		c.Selection = len(s.data.Selection)
+		c.Selection = s.data.Judges()
 	}
 	if s.cfg.Eval.Test {
 		c.Test = 2 * len(s.data.Test)

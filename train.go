@@ -35,6 +35,10 @@ type Plan struct {
 	Selection int          `json:"selection,omitempty"`
 	Noise     *NoiseReport `json:"noise,omitempty"`
 
+	// Folds is in how many folds those tasks are, of which one decides on a step; 0: all
+	// of them decide on each.
+	Folds int `json:"folds,omitempty"`
+
 	// TestReadBefore says who has read the test split so far; null where none is opened.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
 
@@ -105,7 +109,7 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 		if id, err = s.asBegun(id, m.Identity); err != nil {
 			return nil, err
 		}
-		if err := s.choosePrompts(); err != nil {
+		if err := s.goOn(); err != nil {
 			return nil, err
 		}
 	}
@@ -372,7 +376,7 @@ func (w *world) announce(o train.Options, plan Plan) {
 	s := w.setup
 	w.events(event.RunStarted{
 		RunDir: w.run.Dir, RunID: w.run.Manifest.RunID, Resumed: w.run.Resumed, Recorded: w.recorded,
-		Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test), Steps: o.Steps(len(s.data.Train)), MaxCalls: plan.Total,
+		Train: len(s.data.Train), Selection: len(s.data.Selection), Test: len(s.data.Test), Folds: s.data.NumFolds(), Steps: o.Steps(s.data.Drawable()), MaxCalls: plan.Total,
 	})
 	for _, change := range w.run.Changed {
 		w.events(event.Warning{Text: "since the last session, " + change})

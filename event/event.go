@@ -29,7 +29,8 @@ type RunStarted struct {
 	Train     int    `json:"train"`
 	Selection int    `json:"selection"`
 	Test      int    `json:"test"`
-	Steps     int    `json:"steps"` // of the whole run
+	Folds     int    `json:"folds,omitempty"` // in which Train and Selection are the same tasks; 0: they are two splits
+	Steps     int    `json:"steps"`           // of the whole run
 	MaxCalls  int    `json:"max_calls"`
 }
 

@@ -14,7 +14,7 @@ func (a *app) labCommand() *cobra.Command {
 and nothing is paid. What the lab says is about methods, never about a real model.`,
 	}
 	group(c)
-	c.AddCommand(a.labLoopCommand(), a.labGatesCommand(), a.labCertificateCommand(), a.labPruneCommand(), a.labWorldsCommand(), a.labBaselinesCommand(), a.labCurriculumCommand())
+	c.AddCommand(a.labLoopCommand(), a.labFewCommand(), a.labGatesCommand(), a.labCertificateCommand(), a.labPruneCommand(), a.labWorldsCommand(), a.labBaselinesCommand(), a.labCurriculumCommand())
 	return c
 }
 

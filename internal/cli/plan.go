@@ -164,6 +164,9 @@ func gateSees(p skillopt.Plan) string {
 	switch {
 	case p.Selection == 0:
 		return ""
+	case p.Folds > 0:
+		return fmt.Sprintf("gate: %s in %d folds; each step learns from all but one, which judges it, by about %d tasks",
+			plural.Of(p.Selection, "task", "tasks"), p.Folds, p.Selection/p.Folds)
 	case p.Noise == nil:
 		return fmt.Sprintf("gate: %s, each %.1f points; how much chance changes is not measured yet (skillopt doctor --noise)",
 			plural.Of(p.Selection, "selection task", "selection tasks"), 100/float64(p.Selection))

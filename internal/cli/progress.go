@@ -85,7 +85,11 @@ func (p *progress) started(e event.RunStarted) {
 	if e.Resumed {
 		verb = fmt.Sprintf("resuming (%s recorded)", plural.Of(e.Recorded, "call", "calls"))
 	}
-	p.line("%s %s: %d train, %d selection, %d test %s, %s", verb, p.path(e.RunDir), e.Train, e.Selection, e.Test, plural.Word(e.Test, "task", "tasks"), plural.Of(e.Steps, "step", "steps"))
+	tasks := fmt.Sprintf("%d train, %d selection", e.Train, e.Selection)
+	if e.Folds > 0 {
+		tasks = fmt.Sprintf("%d train and selection in %d folds", e.Train, e.Folds)
+	}
+	p.line("%s %s: %s, %d test %s, %s", verb, p.path(e.RunDir), tasks, e.Test, plural.Word(e.Test, "task", "tasks"), plural.Of(e.Steps, "step", "steps"))
 }
 
 func (p *progress) stepDone(e event.StepDone) {

@@ -72,6 +72,9 @@ func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
 		if r.Fresh != nil {
 			text += fmt.Sprintf(", a pass that nothing was decided by %.3f", *r.Fresh)
 		}
+		if caveat := r.Caveat(); caveat != "" {
+			text += "; " + caveat
+		}
 		a.fold(out, text)
 	}
 	if n := s.Noise; n != nil && n.Advice != "" {

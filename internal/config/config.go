@@ -10,7 +10,7 @@ package config
 // documentation of the keys, shown by `config explain` and in the JSON Schema.
 type Config struct {
 	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
-	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
+	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
@@ -88,6 +88,8 @@ type AgentLimits struct {
 type Split struct {
 	Ratio string `key:"ratio" doc:"train:selection:test, for example 2:2:1; absent: 2:2:1 up to 300 tasks, above that 2:1:7 with at most 300 for test"`
 	Seed  int64  `key:"seed" doc:"seed of the shuffle before the split"`
+
+	CrossFit Auto `key:"cross_fit" older:"0" doc:"train and selection tasks as one pool in so many folds: a step learns from all folds but one, which judges its candidate, and the folds take turns; 0 = no folds; auto = 4 with 20 to 59 tasks that came without splits, if no ratio is set and nothing else rules folds out" min:"0" max:"20"`
 }
 
 // Models are the models by role.

@@ -12,7 +12,7 @@ const (
 )
 
 // published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
-// epochs, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
+// epochs, a fixed split, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
 // of the gate and any higher mean, guidance without a gate, and the view of the optimizer
 // that goes with them.
 func published() Config {
@@ -22,7 +22,7 @@ func published() Config {
 	c.Reflect.MinibatchSize, c.Reflect.View = 8, ViewTask
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
-	c.Train.Warm.Drafts = 0
+	c.Split.CrossFit, c.Train.Warm.Drafts = 0, 0
 	c.Gate.Mode, c.Gate.Risk, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", 0.5, false, false
 	return c
 }
@@ -39,7 +39,7 @@ func Default() Config {
 	return Config{
 		Env:    Env{Protocol: 1, Timeout: Duration(2 * time.Minute)},
 		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none", Limits: AgentLimits{Memory: 4 << 30, Processes: 512, Written: 4 << 30}},
-		Split:  Split{Seed: 42},
+		Split:  Split{Seed: 42, CrossFit: AutoCount},
 		Models: Models{Target: model, Optimizer: model, Judge: model},
 		Train: Train{
 			Epochs: 4, BatchSize: AutoCount, Accumulation: 1, Seed: 42,

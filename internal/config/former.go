@@ -21,6 +21,7 @@ func formers() []former {
 		{"train.warm.drafts", "1", "", func(c *Config) { c.Train.Warm.Drafts = 0 }},
 		{"gate.risk", "0", "0.5", func(c *Config) { c.Gate.Risk = 0.5 }},
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
+		{"split.cross_fit", `"auto"`, "", func(c *Config) { c.Split.CrossFit = 0 }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 	}
 }

@@ -155,9 +155,38 @@ func (d *decoder) rules(c *Config) {
 	d.runName(c.Run.Name)
 	d.telemetry(c.Telemetry)
 	d.ratio(c.Split.Ratio)
+	if c.Split.CrossFit == 1 {
+		d.fail("split.cross_fit", "1", "auto, 0, or 2 to 20", "")
+	} else if why := c.noFolds(); why != "" && c.Split.CrossFit > 0 {
+		d.fail("split.cross_fit", c.Split.CrossFit.String()+" with "+why, "0 or auto with that", "")
+	}
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)
 	d.model("models.judge", c.Models.Judge)
+}
+
+// Folds is in how many folds n tasks are to be that are not sealed for the test, as far
+// as the configuration says so; 0: in none. auto is what auto stands for.
+func (c *Config) Folds(n, auto int) int {
+	if folds := min(c.Split.CrossFit.Or(auto), n/2); folds > 1 && c.noFolds() == "" {
+		return folds
+	}
+	return 0
+}
+
+// noFolds names what rules folds out, "" if nothing does.
+func (c *Config) noFolds() string {
+	switch {
+	case c.Gate.Mode != "race" && c.Gate.Mode != "strict":
+		return "gate.mode " + c.Gate.Mode
+	case c.Gate.Reselect > 1:
+		return "gate.reselect, whose skills are compared on tasks that none was made from"
+	case c.Eval.Selection == "train":
+		return "eval.selection train"
+	case c.SlowUpdate.Enabled && !c.SlowUpdate.Gated:
+		return "slow_update.gated false"
+	}
+	return ""
 }
 
 // MaxReserve is the largest share of the ceilings that can be kept for the final

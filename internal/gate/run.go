@@ -66,14 +66,18 @@ func Run(ctx context.Context, t Trial, p Policy, measure Measure) (Result, error
 			return Result{}, fmt.Errorf("gate: %w", err)
 		}
 	}
+	return e.result(verdict), nil
+}
+
+func (e *Evidence) result(v Verdict) Result {
 	return Result{
-		Verdict:   verdict,
+		Verdict:   v,
 		Candidate: e.Outcomes(Candidate),
 		Incumbent: e.Outcomes(Incumbent),
 		Readings:  e.Readings,
 		Pooled:    map[Arm][]Pooled{Candidate: e.arms[Candidate].pooled, Incumbent: e.arms[Incumbent].pooled},
 		Next:      map[Arm][]int{Candidate: e.arms[Candidate].next, Incumbent: e.arms[Incumbent].next},
-	}, nil
+	}
 }
 
 func checkDraws(draws []Draw, items int) error {

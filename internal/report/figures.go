@@ -167,6 +167,9 @@ func evidence(c *train.Certificate) string {
 // reportedTile is the score that training chose by, told in three ways.
 func reportedTile(r *train.Reported) tile {
 	note := fmt.Sprintf("%s score, 95 %% interval %s over %s; first answers %.3f, shrunken %.3f. Training chose by this", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"), r.Naive, r.Shrunken)
+	if caveat := r.Caveat(); caveat != "" {
+		note += "; " + caveat
+	}
 	return tile{"Best skill, selection split", fmt.Sprintf("%.3f", r.Pooled), note}
 }
 

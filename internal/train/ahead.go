@@ -50,7 +50,7 @@ type coming struct{ epoch, steps int }
 // opensWith returns what a part of the loop begins with if the current skill is s
 // then: nothing if there is no such part.
 func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
-	perEpoch := t.StepsPerEpoch(len(t.Data.Train))
+	perEpoch := t.StepsPerEpoch(t.Data.Drawable())
 	if c.steps == perEpoch && t.looksBack(c.epoch) {
 		e := &epochEnd{trainer: t, epoch: c.epoch, prefix: endPrefix(c.epoch), prev: t.epochStart}
 		return e.openings(0, s), nil
@@ -71,13 +71,13 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []opening{{next.place(0), pick(t.Data.Train, next.drawn(batches[0]).Items), s}}, nil
+	return []opening{{next.place(0), pick(t.Data.drawn(next.number), next.drawn(batches[0]).Items), s}}, nil
 }
 
 // begin begins the part of the loop that comes after so many others, with a skill
 // that is certain to be the current one then. It is called once for a part.
 func (t *trainer) begin(ctx context.Context, parts int, s skill.Skill) {
-	if !t.Overlap || t.coming == nil {
+	if !t.Overlap || t.Data.InFolds() || t.coming == nil {
 		return
 	}
 	if t.coming.steps == t.StepsPerEpoch(len(t.Data.Train)) && !t.looksBack(t.coming.epoch) {
@@ -143,7 +143,7 @@ func (a *ahead) is(o opening) bool {
 // watch returns a function that is to be told what was measured of a candidate.
 // As soon as that settles which skill the next part works with, it is begun.
 func (t *trainer) watch(ctx context.Context, cand *incumbent, r rule) func(item int, o trajectory.Outcome) {
-	if !t.Overlap || t.Gate != "strict" {
+	if !t.Overlap || t.Gate != "strict" || t.Data.InFolds() {
 		return func(int, trajectory.Outcome) {}
 	}
 	f := gate.NewForesight(t.trial(cand), gate.Strict{OrEqual: r == notWorse})

@@ -71,7 +71,7 @@ func (s *step) control(ctx context.Context) error {
 	if s.Gate == "strict" {
 		policy, shift = gate.Strict{}, from
 	}
-	res, err := gate.Run(ctx, s.nullTrial(prefix, from), policy, s.nullDraw(prefix, shift))
+	res, err := gate.RunOver(ctx, s.nullTrial(prefix, from), s.judging, policy, s.nullDraw(prefix, shift))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ import (
 // batches plans the microbatches of an epoch: one shuffled pass over the train
 // split, or what the curriculum draws.
 func (t *trainer) batches(epoch, steps int) ([]schedule.Batch, error) {
+	if t.Data.InFolds() {
+		return t.foldBatches(epoch, steps), nil
+	}
 	plan := schedule.Epoch(schedule.EpochConfig{
 		Train: len(t.Data.Train), BatchSize: t.BatchSize, Accumulation: t.Accumulation, Steps: steps, Epoch: epoch, Seed: t.Seed,
 	})
@@ -35,9 +38,9 @@ func (s *step) drawn(b schedule.Batch) schedule.Batch {
 	if s.warms(s.number) {
 		return b
 	}
-	keys := idsOf(s.Data.Train)
+	keys := idsOf(s.Data.drawn(s.number))
 	if s.curriculum != nil {
-		total := s.Steps(len(s.Data.Train))
+		total := s.Steps(s.Data.Drawable())
 		b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: s.number - 1, Total: total})
 	}
 	if s.settled != nil {
@@ -129,7 +132,7 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for part := 0; part*n < len(e.Data.Train) && len(e.pairs) < n; part++ {
+	for part := 0; part*n < len(e.compared()) && len(e.pairs) < n; part++ {
 		pairs, err := e.comparePart(ctx, part, e.part(part))
 		if err != nil {
 			return err
@@ -146,13 +149,13 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 }
 
 // sample is how many tasks are compared at once.
-func (e *epochEnd) sample() int { return min(e.SlowSamples, len(e.Data.Train)) }
+func (e *epochEnd) sample() int { return min(e.SlowSamples, len(e.compared())) }
 
 // part returns the tasks that are compared together, from 0 up.
 func (e *epochEnd) part(i int) []task.Task {
-	n, all := e.sample(), len(e.Data.Train)
+	n, all := e.sample(), len(e.compared())
 	order := schedule.TrainBatch(all, all, e.Seed+int64(e.epoch)*2000)
-	return pick(e.Data.Train, order[i*n:min((i+1)*n, all)])
+	return pick(e.compared(), order[i*n:min((i+1)*n, all)])
 }
 
 func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task) ([]optimize.Pair, error) {

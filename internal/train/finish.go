@@ -92,7 +92,7 @@ func (t *trainer) measure(ctx context.Context, place rollout.Place, in *incumben
 // finish promotes the final skill if it is better than best, then opens the
 // test split.
 func (t *trainer) finish(ctx context.Context) error {
-	final := &FinalRecord{EndedEarly: t.parts < t.Parts(len(t.Data.Train))}
+	final := &FinalRecord{EndedEarly: t.parts < t.Parts(t.Data.Drawable())}
 	if err := t.promote(ctx, final); err != nil {
 		return err
 	}
@@ -100,6 +100,9 @@ func (t *trainer) finish(ctx context.Context) error {
 		return err
 	}
 	if err := t.freshPass(ctx); err != nil {
+		return err
+	}
+	if err := t.wholePool(ctx); err != nil {
 		return err
 	}
 	final.FinalScore, final.BestScore, final.BestStep = t.current.score, t.best.score, t.best.step
@@ -138,9 +141,14 @@ func (t *trainer) promote(ctx context.Context, final *FinalRecord) error {
 	return nil
 }
 
-// known reports whether enough of a skill was measured to claim anything of it.
+// known reports whether enough of a skill was measured to claim anything of it. In folds it
+// is measured on those that judged it.
 func (t *trainer) known(in incumbent) bool {
-	return in.outcomes != nil && gate.Enough(len(in.outcomes), len(missingOf(in.outcomes)))
+	if in.outcomes == nil {
+		return false
+	}
+	n, missing := len(in.outcomes), len(missingOf(in.outcomes))
+	return gate.Enough(n, missing) || t.Data.InFolds() && missing < n
 }
 
 // beats reports whether a scores above b on the items that both have.

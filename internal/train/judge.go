@@ -37,8 +37,8 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	done, saw := t.counter("gate", len(t.Data.Selection)), t.watch(ctx, cand, r)
-	res, err := gate.Run(ctx, t.trial(cand), policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
+	done, saw := t.counter("gate", t.judges()), t.watch(ctx, cand, r)
+	res, err := gate.RunOver(ctx, t.trial(cand), t.judging, policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
 			s = t.current.skill

@@ -20,7 +20,7 @@ import (
 // Noise is what asking the seed skill's items twice says about the selection
 // split. Deviations and effects are in gate-score points, 0..1.
 type Noise struct {
-	Items  int      `json:"items"`  // of the selection split
+	Items  int      `json:"items"`  // of the selection split; in folds, of one of them
 	Twice  int      `json:"twice"`  // asked twice
 	Flips  []string `json:"flips"`  // ids whose answer or score changed
 	Within float64  `json:"within"` // deviation of one evaluation around its item's mean
@@ -64,7 +64,7 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 	if err != nil {
 		return err
 	}
-	n := &Noise{Items: len(t.Data.Selection), Flips: append([]string{}, flips...)}
+	n := &Noise{Items: t.judges(), Flips: append([]string{}, flips...)}
 	within, solved := 0.0, 0
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
@@ -215,10 +215,19 @@ type Reported struct {
 	Shrunken    float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
 	Items       int     `json:"items"`
 	Evaluations int     `json:"evaluations"`
+	Folds       int     `json:"folds,omitempty"` // of the tasks, on most of which the skill was made too; 0: on none
 
 	// Fresh is of a last pass that nothing was decided by; null if there was none,
 	// because one evaluation is the truth, or nobody asked for it.
 	Fresh *float64 `json:"fresh"`
+}
+
+// Caveat says what a score in folds is not, "" without folds.
+func (r *Reported) Caveat() string {
+	if r.Folds == 0 {
+		return ""
+	}
+	return "the skill was made from most of these tasks too: on new ones expect less, as the test split tells it"
 }
 
 // reported tells the score of a skill; nil if too little of it is measured.
@@ -230,7 +239,7 @@ func (t *trainer) reported(in *incumbent) *Reported {
 	}
 	_, n := overUnits(e.units, e.Pooled)
 	r := &Reported{
-		Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: len(e.measured()), Evaluations: e.evaluations(),
+		Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: len(e.measured()), Evaluations: e.evaluations(), Folds: t.Data.NumFolds(),
 		Fresh: t.once(in.skill, t.fresh),
 	}
 	if v := t.once(in.skill, e.outcomes); v != nil {

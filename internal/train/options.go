@@ -85,6 +85,11 @@ type Curriculum struct {
 // Data are the tasks by split.
 type Data struct {
 	Train, Selection, Test []task.Task
+
+	// Folds is the fold of each task of Train, of which Selection holds the same ones: a
+	// step draws its batch outside of one fold, and is judged by that one. Nil: what is
+	// drawn and what judges are different tasks.
+	Folds []int
 }
 
 // Roller carries out tasks; *rollout.Runner is one.

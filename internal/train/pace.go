@@ -165,7 +165,7 @@ func (t *trainer) closing() int {
 		}
 	}
 	if !raced {
-		if t.freshens() {
+		if t.freshens() || t.Data.InFolds() {
 			passes++
 		}
 		return passes * n

@@ -14,8 +14,17 @@ type StageCalls struct {
 	Calls int    `json:"calls"`
 }
 
-// Sizes are the sizes of the splits.
-type Sizes struct{ Train, Selection, Test int }
+// Sizes are the sizes of the splits. In folds, Train is what a step has to draw from, Fold
+// what judges it; else Fold is 0.
+type Sizes struct{ Train, Selection, Test, Fold int }
+
+// judge is how many tasks a gate judges by, pass how many rollouts it takes to judge once.
+func (n Sizes) judge() (judge, pass int) {
+	if n.Fold > 0 {
+		return n.Fold, 2 * n.Fold // the incumbent may be new to them as well
+	}
+	return n.Selection, n.Selection
+}
 
 // Plan returns an upper bound of the calls of a run by stage, when every reply
 // can be used and nothing has to be sent twice: re-asks and retries come on top.
@@ -23,17 +32,18 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
 	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst())
+	judge, pass := n.judge()
 	gates := 0
 	if o.Gate != "off" {
-		gates = (candidates + 1) * n.Selection // each step's candidates, and the seed skill
+		gates = candidates*pass + n.Selection // each step's candidates, and the seed skill
 	}
 	if o.Gate == ModeRace {
-		gates += o.raceRollouts(candidates, n.Selection)
-	} else if o.Fresh && o.Gate != "off" {
+		gates += o.raceRollouts(candidates, n)
+	} else if (o.Fresh || n.Fold > 0) && o.Gate != "off" {
 		gates += n.Selection // of what is shipped
 	}
 	if o.NullEvery > 0 && (o.Gate == ModeRace || o.Gate == "strict") {
-		gates += steps / o.NullEvery * 3 * n.Selection // one pass, and fresh samples of both arms
+		gates += steps / o.NullEvery * 3 * judge // one pass, and fresh samples of both arms
 	}
 	rollouts := (steps-1)*batch + o.First(n.Train) + gates
 	slow := max(o.Epochs-1, 0)
@@ -42,7 +52,7 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	}
 	rollouts += slow * 2 * o.compared(n.Train)
 	if o.SlowUpdate && o.Gate != "off" {
-		rollouts += slow * n.Selection
+		rollouts += slow * pass
 	}
 	if o.Test {
 		rollouts += 3 * n.Test
@@ -56,7 +66,9 @@ func (o Options) Plan(n Sizes) []StageCalls {
 // raceRollouts bounds what a race measures beyond one pass over the candidates:
 // the seed skill again, fresh samples of both arms for every survivor, and a few
 // items again of what is accepted without them.
-func (o Options) raceRollouts(steps, selection int) int {
+func (o Options) raceRollouts(steps int, n Sizes) int {
+	selection := n.Selection
+	judge, _ := n.judge()
 	fresh := selection // of what is shipped
 	twice := min(selection, max(TwiceMost, int(math.Ceil(twiceShare*float64(selection)))))
 	slow := 0
@@ -65,9 +77,9 @@ func (o Options) raceRollouts(steps, selection int) int {
 	}
 	more := (steps + slow) * maxRechecked
 	if o.racing().Confirm != gate.ConfirmNone {
-		more += steps * 2 * selection
+		more += steps * 2 * judge
 		if slow > 0 && !o.SlowGated {
-			more += 2 * selection // the last guidance is raced against the best
+			more += 2 * judge // the last guidance is raced against the best
 		}
 	}
 	for field := o.Reselect; field > 1; field = halved(field) {

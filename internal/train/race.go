@@ -47,7 +47,7 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 	if v.Action.Accepted() {
 		c.Accepted = true
 		v.Action = gate.Accept
-		if t.store.best() == c {
+		if t.store.best() == c || t.Data.InFolds() {
 			v.Action = gate.AcceptNewBest
 		}
 	}
@@ -61,7 +61,7 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 func (t *trainer) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
 	policy := t.racing()
 	policy.NonInferior = r == notWorse
-	res, err := gate.Run(ctx, t.raceTrial(prefix, cand), policy, t.draw(prefix, cand))
+	res, err := gate.RunOver(ctx, t.raceTrial(prefix, cand), t.judging, policy, t.draw(prefix, cand))
 	if err != nil {
 		return res, err
 	}
@@ -84,7 +84,7 @@ func (o Options) racing() gate.Race {
 
 // draw returns the function that makes one draw of a trial.
 func (t *trainer) draw(prefix string, cand *incumbent) gate.Measure {
-	done := t.counter("gate", len(t.Data.Selection))
+	done := t.counter("gate", t.judges())
 	return func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
@@ -168,7 +168,9 @@ func (t *trainer) refresh(in *incumbent) {
 
 // choose makes the best of the accepted candidates the best skill.
 func (t *trainer) choose() {
-	if e := t.store.best(); e != nil && e.Hash != t.best.skill.Hash() {
+	if t.Data.InFolds() {
+		t.best = t.current
+	} else if e := t.store.best(); e != nil && e.Hash != t.best.skill.Hash() {
 		t.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
 	}
 	t.refresh(&t.best)

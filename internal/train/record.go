@@ -21,6 +21,7 @@ type StepRecord struct {
 	Step        int      `json:"step"`
 	Epoch       int      `json:"epoch"`
 	StepInEpoch int      `json:"step_in_epoch"`
+	Fold        *int     `json:"fold,omitempty"` // that judged it, from 0 up; nil: there are none
 	Action      string   `json:"action"`
 	Reason      string   `json:"reason,omitempty"`
 	Retried     bool     `json:"retried,omitempty"` // the first try was indecisive

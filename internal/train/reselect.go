@@ -25,7 +25,7 @@ type Heat struct {
 // chosen by the evidence that it is judged by; fresh passes chose nobody. Where
 // one evaluation is the truth there is nothing to select anew.
 func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
-	if t.Gate != ModeRace || t.Reselect < 2 || t.alike {
+	if t.Gate != ModeRace || t.Reselect < 2 || t.alike || t.Data.InFolds() {
 		return nil
 	}
 	field := t.contenders()

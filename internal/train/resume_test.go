@@ -70,6 +70,9 @@ func TestArrivalChangesNothing(t *testing.T) {
 		"discordant":    func(o *Options) { o.Confirm, o.Cluster = "discordant", "" },
 		"steady":        func(o *Options) { o.Steady = true },
 		"strict":        func(o *Options) { o.Gate = "strict" },
+
+		"race, in folds":   func(*Options) {},
+		"strict, in folds": func(o *Options) { o.Gate = "strict" },
 	}
 	for name, change := range variants {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +84,9 @@ func TestArrivalChangesNothing(t *testing.T) {
 				for _, n := range []int{1, 8, 64} {
 					synctest.Test(t, func(t *testing.T) {
 						w := hardWorld(salt)
+						if strings.HasSuffix(name, "in folds") {
+							w.data, w.fails = w.data.Crossed(4, 1), nil
+						}
 						if _, err := w.jittered(t.Context(), o, n); err != nil {
 							t.Fatal(err)
 						}
@@ -225,6 +231,9 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		salt := rapid.IntRange(0, 1000).Draw(rt, "world")
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},
+		}
+		if o.Gate != "observe" && rapid.Bool().Draw(rt, "folds") {
+			r.data = r.data.Crossed(4, 1)
 		}
 		var before History
 		for session := 0; ; session++ {

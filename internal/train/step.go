@@ -83,6 +83,7 @@ func (s *step) reset() {
 	s.unusable = &unusable{}
 	s.record = StepRecord{Step: s.number, Epoch: s.epoch, StepInEpoch: s.inEpoch, Metric: string(s.Projection.Metric)}
 	s.files = map[string]any{}
+	s.folded()
 }
 
 func (s *step) try(ctx context.Context) error {
@@ -144,9 +145,9 @@ func (s *step) rolloutAndReflect(ctx context.Context, budget int) error {
 	g, gctx := together.WithContext(ctx)
 	for i, b := range s.batches {
 		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
-		tasks := pick(s.Data.Train, s.drawn(b).Items)
+		tasks := pick(s.Data.drawn(s.number), s.drawn(b).Items)
 		place := s.place(i)
-		outcomes, err := s.roll(gctx, "rollout", place, tasks, s.current.skill)
+		outcomes, err := s.rollBatch(gctx, place, tasks)
 		if err == nil {
 			err = s.coverBatch(ctx, place, tasks, outcomes)
 		}
@@ -387,7 +388,7 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d%s", s.number, s.label), edits: s.record.Edits}
 	s.record.CandidateHash = cand.skill.Hash()
 	s.record.CandidateLen = len([]rune(cand.skill.Text()))
-	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: len(s.Data.Selection)})
+	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: s.judges()})
 	v, err := s.compare(ctx, s.prefix+"/gate", &cand, better)
 	if err != nil {
 		return cand, v, err
@@ -411,7 +412,7 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 func (t *trainer) adopt(cand incumbent, v gate.Verdict) {
 	t.entry(&cand).Accepted = true
 	t.current = cand
-	if v.Action == gate.AcceptNewBest || t.Gate == "off" {
+	if v.Action == gate.AcceptNewBest || t.Gate == "off" || t.Data.InFolds() {
 		t.best = cand
 	}
 	if t.Gate == ModeRace {

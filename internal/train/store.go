@@ -58,6 +58,7 @@ type store struct {
 	projection score.Projection
 	byHash     map[string]*entry
 	order      []*entry
+	folded     bool // skills are measured on different items
 }
 
 // entry is a candidate with what its projection leaves out.
@@ -70,6 +71,8 @@ type entry struct {
 	squares  []float64 // of gate scores
 	served   served
 	units    [][]int // of the store
+	folded   bool
+	read     []bool // by item: analysts have read its outcome
 }
 
 func newStore(items []string, clusters []string, p score.Projection) *store {
@@ -82,9 +85,10 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 	if e, ok := s.byHash[hash]; ok {
 		return e
 	}
-	e := &entry{skill: in.skill, bonus: bonus, units: s.units}
+	e := &entry{skill: in.skill, bonus: bonus, units: s.units, folded: s.folded}
 	e.Hash, e.Origin, e.Step, e.Text = hash, in.origin, in.step, in.skill.Text()
 	e.Next = make([]int, len(s.items))
+	e.read = make([]bool, len(s.items))
 	e.forget(s.items)
 	s.byHash[hash], s.order = e, append(s.order, e)
 	return e
@@ -140,7 +144,7 @@ func (s *store) addAll(e *entry, sample int, out []trajectory.Outcome) {
 // when too few items are measured to claim anything.
 func (e *entry) mean() *float64 {
 	n := len(e.measured())
-	if n == 0 || !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
+	if n == 0 || !e.folded && !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
 		return nil
 	}
 	v, _ := overUnits(e.units, e.Pooled)
@@ -238,7 +242,7 @@ func (s *store) shrunken() ([]*entry, []float64) {
 	}
 	within, centre, spread, noise := s.within(), 0.0, 0.0, 0.0
 	k := float64(len(known))
-	if len(known) < 4 || within == 0 {
+	if len(known) < 4 || within == 0 || s.folded {
 		return known, means // too few to tell luck from difference, or no luck
 	}
 	errs := make([]float64, len(known))

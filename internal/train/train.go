@@ -42,6 +42,7 @@ type trainer struct {
 	seedArm    *Arm
 	partial    bool // hard scores between 0 and 1 were seen
 	current    incumbent
+	judging    []int // selection tasks that the gate judges by now; nil: all
 	best       incumbent
 	history    History
 	store      *store
@@ -89,6 +90,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		_, clusters = t.strata()
 	}
 	t.store = newStore(idsOf(d.Data.Selection), clusters, o.Projection)
+	t.store.folded, t.judging = d.Data.InFolds(), d.Data.judging(1)
 	if t.Events == nil {
 		t.Events = func(event.Event) {}
 	}
@@ -97,7 +99,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.budget, err = schedule.NewBudget(schedule.BudgetConfig{Mode: mode, Max: o.Budget, Min: o.MinBudget, Total: o.Steps(len(d.Data.Train))})
+		t.budget, err = schedule.NewBudget(schedule.BudgetConfig{Mode: mode, Max: o.Budget, Min: o.MinBudget, Total: o.Steps(d.Data.Drawable())})
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +140,7 @@ func (t *trainer) run(ctx context.Context) error {
 
 // loop runs the epochs.
 func (t *trainer) loop(ctx context.Context) error {
-	perEpoch := t.StepsPerEpoch(len(t.Data.Train))
+	perEpoch := t.StepsPerEpoch(t.Data.Drawable())
 	for epoch := 1; epoch <= t.Epochs; epoch++ {
 		batches, err := t.batches(epoch, perEpoch)
 		if err != nil {
@@ -148,6 +150,7 @@ func (t *trainer) loop(ctx context.Context) error {
 		for i := range perEpoch {
 			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
 			s.batches = t.batchesOf(epoch, i, batches)
+			t.judging = t.Data.judging(s.number)
 			t.coming = &coming{epoch, i + 1}
 			err := t.fit(ctx, s)
 			if err == nil {

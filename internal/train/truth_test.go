@@ -155,9 +155,9 @@ func TestPlanCountsEveryRoundOfTheReselection(t *testing.T) {
 			rounds += field
 		}
 		o := raced()
-		without := o.raceRollouts(1, 10)
+		without := o.raceRollouts(1, Sizes{Selection: 10})
 		o.Reselect = size
-		if got := o.raceRollouts(1, 10) - without; got < 10*rounds {
+		if got := o.raceRollouts(1, Sizes{Selection: 10}) - without; got < 10*rounds {
 			t.Errorf("of %d skills: %d rollouts planned, %d are made", size, got, 10*rounds)
 		}
 	}

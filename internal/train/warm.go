@@ -33,18 +33,27 @@ func (o Options) First(n int) int {
 // whole epoch. A warm start has one, in the order in which the epoch draws its tasks.
 func (t *trainer) batchesOf(epoch, i int, all []schedule.Batch) []schedule.Batch {
 	own := all[i*t.Accumulation : (i+1)*t.Accumulation]
-	n := min(t.Warm.Tasks, len(t.Data.Train))
+	n := min(t.Warm.Tasks, t.Data.Drawable())
 	if epoch > 1 || !t.warms(i+1) || n <= tasksOf(own) {
 		return own
 	}
 	seen, items := map[int]bool{}, make([]int, 0, n)
+	add := func(item int) {
+		if !seen[item] && len(items) < n {
+			seen[item] = true
+			items = append(items, item)
+		}
+	}
+	if t.Data.InFolds() {
+		all = own // what later steps draw from are other tasks
+	}
 	for _, b := range all {
 		for _, item := range b.Items {
-			if !seen[item] && len(items) < n {
-				seen[item] = true
-				items = append(items, item)
-			}
+			add(item)
 		}
+	}
+	for item := range n { // in folds, what the batch has not drawn
+		add(item)
 	}
 	whole := own[0]
 	whole.Items = items

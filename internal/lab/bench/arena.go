@@ -91,8 +91,10 @@ type models struct {
 	seed   int64
 	asked  atomic.Int64 // calls of the optimizer
 	train  atomic.Int64 // rollouts but those of gates
-	read   int          // evaluations that gates have read
-	every  bool         // gates read whatever they ask for: all rollouts count as they are made
+	rolled atomic.Int64 // rollouts of batches
+	kept   train.Candidates
+	read   int  // evaluations that gates have read
+	every  bool // gates read whatever they ask for: all rollouts count as they are made
 }
 
 // used returns how many calls were made and used. What a gate cancelled depends
@@ -172,6 +174,9 @@ func (m *models) All(ctx context.Context, p rollout.Place, tasks []task.Task, s 
 	if m.every || strings.HasSuffix(p.Prefix, "/rollout") || strings.Contains(p.Prefix, "/compare/") {
 		m.train.Add(int64(len(tasks)))
 	}
+	if strings.HasSuffix(p.Prefix, "/rollout") {
+		m.rolled.Add(int64(len(tasks)))
+	}
 	return m.roller.All(ctx, p, tasks, s, done)
 }
 
@@ -204,7 +209,7 @@ func (m *models) WriteJSON(name string, v any) error {
 	if !ok {
 		return fmt.Errorf("candidates.json is written as %T", v)
 	}
-	m.read = 0
+	m.read, m.kept = 0, kept
 	for _, c := range kept.Candidates {
 		for _, p := range c.Pooled {
 			m.read += p.N

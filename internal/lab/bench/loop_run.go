@@ -45,8 +45,10 @@ const (
 
 // loopRun is what one run came to. Scores are expected ones.
 type loopRun struct {
-	gain   float64  // of the shipped skill over the seed skill, on the test tasks
-	excess *float64 // its reported score minus the true one on the selection tasks; nil: none was reported
+	gain   float64          // of the shipped skill over the seed skill, on the test tasks
+	excess *float64         // its reported score minus the true one on the selection tasks; nil: none was reported
+	told   *float64         // the reported score
+	kept   train.Candidates // what the gate has judged
 	calls  int
 	lost   bool // the part that passed the ceiling had brought another best skill
 }
@@ -55,7 +57,7 @@ type loopRun struct {
 func (a *Arena) loop(ctx context.Context, g loopGate) (loopRun, error) {
 	m := a.models()
 	m.every = g.mode == "strict"
-	c := &ceiling{models: m, calls: a.Setup.Calls, selection: len(a.Data.Selection), shipped: a.Skill.Text(), pending: a.Skill.Text()}
+	c := &ceiling{models: m, calls: a.Setup.Calls, selection: a.Data.Pass(), shipped: a.Skill.Text(), pending: a.Skill.Text()}
 	d := a.deps(m)
 	d.Prompts, d.Files, d.Pace = prompt.Whole(), c, c.room
 	d.Told = func(t task.Task, s skill.Skill) optimize.Told {
@@ -66,11 +68,13 @@ func (a *Arena) loop(ctx context.Context, g loopGate) (loopRun, error) {
 	if err != nil && !errors.Is(err, errSpent) {
 		return loopRun{}, err
 	}
-	out := loopRun{calls: min(m.used(), a.Setup.Calls), lost: r.Best.Text() != c.shipped}
+	out := loopRun{kept: m.kept, calls: min(m.used(), a.Setup.Calls), lost: r.Best.Text() != c.shipped}
 	if out.gain, err = a.gain(ctx, c.shipped); err != nil {
 		return out, err
 	}
 	if said := reported(r, o); said != nil && !out.lost {
+		told := *said
+		out.told = &told
 		scores, err := a.expected(ctx, c.shipped, a.Data.Selection)
 		if err != nil {
 			return out, err
@@ -116,8 +120,8 @@ func cold(o *train.Options) { o.Warm = train.Warm{} }
 // loopOptions are the defaults of a run of one's own, with a gate.
 func (a *Arena) loopOptions(g loopGate) train.Options {
 	o := a.options()
-	n := len(a.Data.Train)
-	c := schedule.Ceiling{Calls: a.Setup.Calls, Selection: len(a.Data.Selection), Confirms: g.confirm == "full" || g.confirm == "discordant"}
+	n := a.Data.Drawable()
+	c := schedule.Ceiling{Calls: a.Setup.Calls, Selection: a.Data.Judges(), Confirms: g.confirm == "full" || g.confirm == "discordant"}
 	o.BatchSize, o.Warm = c.Batch(schedule.WideBatch(n)), train.Warm{Drafts: 1, Tasks: c.Batch(schedule.WarmBatch(n))}
 	o.Shrinks, o.Minibatch, o.Whole, o.Window, o.Budget = true, 0, true, 60_000, 16
 	o.Gate, o.Confirm, o.Fresh, o.Risk = g.mode, g.confirm, g.fresh, 0
@@ -156,7 +160,7 @@ type ceiling struct {
 func (c *ceiling) room(p train.Part) (int, error) {
 	used := c.used()
 	if c.tasks > 0 {
-		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, c.rolled+c.tasks, c.gated+c.read-c.readBefore, 0
+		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, int(c.models.rolled.Load()), c.gated+c.read-c.readBefore, 0
 	}
 	if p.Name == train.PartFinal {
 		c.reserve = 0

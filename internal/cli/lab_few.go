@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
+)
+
+func (a *app) labFewCommand() *cobra.Command {
+	var files labFiles
+	s := bench.DefaultFewStudy()
+	c := &cobra.Command{
+		Use:   "few",
+		Short: "Measure what training gains with 24, 40 and 60 tasks, split or in folds",
+		Long: `Run the whole training loop in simulated worlds with 24, 40 and 60 tasks: with a fixed
+split into train and selection tasks, and with both as one pool in folds, of which one
+judges each step (split.cross_fit). A run may make so many calls, of target and optimizer
+together. Its gain is the expected score of what it ships, minus that of the starting
+skill, on tasks that no decision saw. Every figure has a standard error.
+
+No model is called. The numbers in docs/few.md are made by this command.
+
+` + exitHelp,
+		Example: `  skillopt lab few                        minutes on two cores
+  skillopt lab few --worlds 3 --seed 7    a quick look
+  skillopt lab few --out docs/few.md`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.labFew(cmd.Context(), s, files) },
+	}
+	f := c.Flags()
+	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind, number of tasks and ceiling, 2 or more")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
+	f.StringVar(&files.csv, "csv", "", "write the figures to this file as CSV")
+	f.StringVar(&files.page, "out", "", "write the page to this file")
+	return c
+}
+
+func (a *app) labFew(ctx context.Context, s bench.FewStudy, files labFiles) error {
+	if err := s.Validate(); err != nil {
+		return usagef("--%v; `skillopt lab few --help` lists the flags", err)
+	}
+	r, err := s.Run(ctx)
+	if err != nil {
+		return err
+	}
+	var table strings.Builder
+	if err := r.CSV(&table); err != nil {
+		return err
+	}
+	page := r.Markdown(fmt.Sprintf("skillopt lab few --worlds %d --seed %d --out docs/few.md", s.Worlds, s.Seed))
+	if err := a.writeLab(files, labTexts{csv: table.String(), page: page}); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, r)
+	}
+	fmt.Fprint(a.Out, r.Text())
+	return nil
+}

@@ -1,0 +1,262 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+// FewStudy measures what training gains where tasks are few: with a fixed split into
+// train and selection tasks, and with both as one pool in folds.
+type FewStudy struct {
+	Worlds int    `json:"worlds"` // of each kind, number of tasks and ceiling
+	Seed   uint64 `json:"seed"`
+}
+
+// DefaultFewStudy takes minutes on two cores.
+func DefaultFewStudy() FewStudy { return FewStudy{Worlds: 30, Seed: 1} }
+
+// Validate reports what nothing can be measured with.
+func (s FewStudy) Validate() error { return LoopStudy{Worlds: s.Worlds}.Validate() }
+
+// fewTasks are the numbers of tasks in all, a fifth of them sealed for the test.
+func fewTasks() []int { return []int{24, 40, 60} }
+
+// fewCeilings are a short one, of some two steps, and one that all epochs fit into.
+func fewCeilings() []loopCeiling { return []loopCeiling{{"short", 30, 4}, {"long", 60, 12}} }
+
+// fewWay is a way to use the tasks that are not sealed for the test.
+type fewWay struct {
+	name  string
+	gate  loopGate
+	folds int  // 0: a fixed split, by default in halves
+	train int  // of a fixed split: parts of four that are train tasks
+	whole bool // declared clusters stay in one fold
+}
+
+// The ways that others are compared with, each under its own gate.
+const (
+	fewFixed       = "race, fixed split"
+	fewFixedStrict = "strict, fixed split"
+	fewDefault     = "race, 4 folds"
+)
+
+func fewWays() []fewWay {
+	race, strict := loopGates()[2], loopGates()[1]
+	return []fewWay{
+		{fewFixed, race, 0, 2, false},
+		{"race, fixed split 3:1", race, 0, 3, false},
+		{"race, 2 folds", race, 2, 0, false},
+		{"race, 3 folds", race, 3, 0, false},
+		{fewDefault, race, 4, 0, false},
+		{"race, 5 folds", race, 5, 0, false},
+		{"race, 4 folds, clusters whole", race, 4, 0, true},
+		{fewFixedStrict, strict, 0, 2, false},
+		{"strict, 4 folds", strict, 4, 0, false},
+	}
+}
+
+// base is the way that one is compared with.
+func (w fewWay) base() string {
+	if w.gate.mode == train.ModeRace {
+		return fewFixed
+	}
+	return fewFixedStrict
+}
+
+// divided is the arena with its tasks as a way has them.
+func (a *Arena) divided(w fewWay) *Arena {
+	b, pool := *a, slices.Concat(a.Data.Train, a.Data.Selection)
+	if w.folds == 0 {
+		n := len(a.Data.Train)
+		if w.train != 2 {
+			n = len(pool) * w.train / 4
+		}
+		b.Data.Train, b.Data.Selection = pool[:n], pool[n:]
+		return &b
+	}
+	b.Data = a.Data.Crossed(w.folds, a.Seed)
+	if w.whole {
+		types, clusters := train.Strata(pool, a.Setup.Cluster)
+		b.Data.Folds = schedule.Folds(len(pool), schedule.FoldConfig{Folds: w.folds, Types: types, Clusters: clusters, Seed: a.Seed})
+	}
+	return &b
+}
+
+// FewRow is what one way came to in a cell. Scores go from 0 to 1.
+type FewRow struct {
+	Way    string `json:"way"`
+	Gain   Figure `json:"gain"`   // expected score on the test tasks, shipped skill minus seed skill
+	Ahead  Figure `json:"ahead"`  // gain minus that of the fixed split in the same world under the same gate
+	Calls  Figure `json:"calls"`  // that a run made, of target and optimizer
+	Worse  Figure `json:"worse"`  // share of runs whose gain is negative
+	False  Figure `json:"false"`  // share of accepted candidates that are worse on the test tasks than what they replaced
+	Same   Figure `json:"same"`   // reported score minus the expected one on the same tasks
+	Unseen Figure `json:"unseen"` // reported score minus the expected one on the test tasks
+	Lost   Figure `json:"lost"`   // share of runs that passed the ceiling with what they held for the best
+}
+
+// FewCell is one kind of world with one number of tasks and one ceiling.
+type FewCell struct {
+	World   string   `json:"world"`
+	Tasks   int      `json:"tasks"`
+	Ceiling string   `json:"ceiling"`
+	Calls   int      `json:"calls"` // of the ceiling
+	Rows    []FewRow `json:"rows"`
+}
+
+// FewReport is what a study came to.
+type FewReport struct {
+	Simulated bool       `json:"simulated"` // always
+	Study     FewStudy   `json:"study"`
+	Kinds     []LoopKind `json:"kinds"`
+	Cells     []FewCell  `json:"cells"`
+}
+
+// setups returns the setup of each cell. No two cells draw the same worlds.
+func (s FewStudy) setups() (cells []FewCell, setups []Setup) {
+	for _, k := range loopKinds() {
+		for _, n := range fewTasks() {
+			for _, c := range fewCeilings() {
+				setup, parts := loopSetup(), schedule.DefaultCounts(n)
+				setup.Worlds, setup.Train, setup.Selection, setup.Calls = s.Worlds, parts.Train, parts.Selection, c.base+c.each*n
+				setup.Seed = s.Seed*2_003 + uint64(len(cells))
+				k.change(&setup)
+				cells = append(cells, FewCell{World: k.Name, Tasks: n, Ceiling: c.name, Calls: setup.Calls})
+				setups = append(setups, setup)
+			}
+		}
+	}
+	return cells, setups
+}
+
+// Run carries the study out. The result does not depend on how many worlds are played
+// at once.
+func (s FewStudy) Run(ctx context.Context) (FewReport, error) {
+	if err := s.Validate(); err != nil {
+		return FewReport{}, err
+	}
+	cells, setups := s.setups()
+	runs := make([][][]fewRun, len(cells))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for c, setup := range setups {
+		runs[c] = make([][]fewRun, setup.Worlds)
+		for i := range setup.Worlds {
+			g.Go(func() (err error) {
+				if runs[c][i], err = setup.few(ctx, i); err != nil {
+					return fmt.Errorf("worlds %q with %d tasks and %d calls, world %d: %w", cells[c].World, cells[c].Tasks, cells[c].Calls, i, err)
+				}
+				return nil
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return FewReport{}, err
+	}
+	for c := range cells {
+		cells[c].Rows = fewRows(runs[c])
+	}
+	return FewReport{Simulated: true, Study: s, Kinds: loopKinds(), Cells: cells}, nil
+}
+
+// fewRun is one run with what its decisions are worth on the test tasks.
+type fewRun struct {
+	loopRun
+	accepted, wrong float64  // candidates, and those of them that are worse than what they replaced
+	unseen          *float64 // reported score minus the expected one on the test tasks
+}
+
+// few plays one world in every way.
+func (s Setup) few(ctx context.Context, i int) ([]fewRun, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	a, err := newArena(s, i)
+	if err != nil {
+		return nil, err
+	}
+	var out []fewRun
+	for _, w := range fewWays() {
+		r, err := a.divided(w).loop(ctx, w.gate)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.name, err)
+		}
+		run := fewRun{loopRun: r}
+		if err := a.weigh(ctx, &run); err != nil {
+			return nil, err
+		}
+		out = append(out, run)
+	}
+	return out, nil
+}
+
+// weigh finds what the decisions of a run are worth on the test tasks.
+func (a *Arena) weigh(ctx context.Context, r *fewRun) error {
+	worth := map[string]float64{}
+	for _, c := range r.kept.Candidates {
+		scores, err := a.expected(ctx, c.Text, a.Data.Test)
+		if err != nil {
+			return err
+		}
+		worth[c.Hash] = meanOf(scores, a.Data.Test, "")
+		if before, ok := worth[c.Parent]; ok && c.Accepted {
+			r.accepted++
+			r.wrong += indicator(worth[c.Hash] < before-rounding)
+		}
+	}
+	if r.told != nil && len(r.kept.Candidates) > 0 {
+		v := *r.told - r.gain - worth[r.kept.Candidates[0].Hash]
+		r.unseen = &v
+	}
+	return nil
+}
+
+// fewRows sums up the runs of a cell, by world and way.
+func fewRows(runs [][]fewRun) []FewRow {
+	var rows []FewRow
+	for j, w := range fewWays() {
+		base := slices.IndexFunc(fewWays(), func(v fewWay) bool { return v.name == w.base() })
+		var gain, ahead, calls, worse, wrong, same, unseen, lost []float64
+		for _, world := range runs {
+			r := world[j]
+			gain, ahead = append(gain, r.gain), append(ahead, r.gain-world[base].gain)
+			calls, worse = append(calls, float64(r.calls)), append(worse, indicator(r.gain < -rounding))
+			lost = append(lost, indicator(r.lost))
+			if r.accepted > 0 {
+				wrong = append(wrong, r.wrong/r.accepted)
+			}
+			if r.excess != nil && r.unseen != nil {
+				same, unseen = append(same, *r.excess), append(unseen, *r.unseen)
+			}
+		}
+		rows = append(rows, FewRow{w.name, figure(gain), figure(ahead), figure(calls), figure(worse), figure(wrong), figure(same), figure(unseen), figure(lost)})
+	}
+	return rows
+}
+
+// pooledFew is the mean over cells by way, each cell counting once.
+func pooledFew(cells []FewCell) []FewRow {
+	var rows []FewRow
+	for j, w := range fewWays() {
+		of := func(pick func(FewRow) Figure) Figure {
+			var all []Figure
+			for _, c := range cells {
+				all = append(all, pick(c.Rows[j]))
+			}
+			return together(all)
+		}
+		rows = append(rows, FewRow{
+			w.name, of(func(r FewRow) Figure { return r.Gain }), of(func(r FewRow) Figure { return r.Ahead }),
+			of(func(r FewRow) Figure { return r.Calls }), of(func(r FewRow) Figure { return r.Worse }), of(func(r FewRow) Figure { return r.False }),
+			of(func(r FewRow) Figure { return r.Same }), of(func(r FewRow) Figure { return r.Unseen }), of(func(r FewRow) Figure { return r.Lost }),
+		})
+	}
+	return rows
+}
