@@ -105,7 +105,7 @@ func accuracyOf(basis string) *Accuracy {
 // again is chance. docs/budgets.md has the worlds in which they were found, and
 // others in which it was tried.
 const (
-	fewestCalls  = 0.6
+	fewestCalls  = 0.5
 	mostCalls    = 1.8
 	leastReply   = 0.5
 	mostReply    = 4
