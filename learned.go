@@ -16,7 +16,7 @@ import (
 // How many runs of other configurations a forecast reads, the newest first, and how many
 // steps of them say how often candidates survive.
 const (
-	mostRead   = 24
+	mostRead   = 8
 	enoughSeen = 4
 )
 

@@ -74,8 +74,11 @@ const replayKey = "library.replay"
 // with.
 func (s *setup) asRecordedIn(c *Cassette, id map[string]string) (map[string]string, error) {
 	begun := c.Begun()
-	if begun == nil {
+	if begun == nil { // an earlier build wrote it
 		begun = config.First()
+		if _, err := c.Find(batchKey, journal.Digest{}, "", false); err == nil {
+			begun = config.FirstAuto()
+		}
 	}
 	if !s.loaded.AsBegun(&s.cfg, begun) {
 		return id, nil

@@ -41,10 +41,13 @@ func (l *Loaded) AsBegun(c *Config, begun map[string]string) bool {
 }
 
 // former reports whether a value is today's default where the run that was begun has the
-// former one. An empty identity is of no run.
+// former one. A key that is not there counts as that: what a cassette says its run was
+// begun with are the keys whose default had changed when it was written. An empty identity
+// is of no run.
 func (l *Loaded) former(f former, value string, begun map[string]string) bool {
 	_, chosen := l.Origins[f.key]
-	return !chosen && len(begun) > 0 && value == f.now && begun[f.key] == f.then
+	was, ok := begun[f.key]
+	return !chosen && len(begun) > 0 && value == f.now && (!ok || was == f.then)
 }
 
 // AsBegunIdentity is an identity with what AsBegun would change.
@@ -86,6 +89,16 @@ func First() map[string]string {
 		if f.then != "" {
 			out[f.key] = f.then
 		}
+	}
+	return out
+}
+
+// FirstAuto is that of a run that was begun when batches, minibatches and edits had become
+// auto, and nothing else had changed: it records the size of its batches.
+func FirstAuto() map[string]string {
+	out := First()
+	for _, key := range []string{"train.batch_size", "reflect.minibatch_size", "edits.budget"} {
+		out[key] = `"auto"`
 	}
 	return out
 }

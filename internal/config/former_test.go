@@ -35,3 +35,20 @@ func TestAsBegunWithoutAKey(t *testing.T) {
 		t.Errorf("what is named by the identity has another name (-then +now):\n%s", diff)
 	}
 }
+
+// A cassette of an earlier build names the keys whose default had changed by then. One that
+// has changed since is not among them, and counts as it was.
+func TestWhatACassetteDoesNotNameCountsAsItWas(t *testing.T) {
+	t.Parallel()
+	said := Begun(Default().Fingerprint(nil, nil))
+	delete(said, "gate.risk")
+	delete(said, "train.warm.drafts")
+	c, l := Default(), &Loaded{}
+	if l.AsBegun(&c, said); c.Gate.Risk != 0.5 || c.Train.Warm.Drafts != 0 || c.Gate.Confirm != "measured" || c.Edits.Budget != AutoCount {
+		t.Errorf("risk %v, drafts %d, confirm %s, budget %v", c.Gate.Risk, c.Train.Warm.Drafts, c.Gate.Confirm, c.Edits.Budget)
+	}
+	c = Default()
+	if l.AsBegun(&c, Begun(Default().Fingerprint(nil, nil))) {
+		t.Errorf("today's defaults are changed to %+v", c)
+	}
+}
