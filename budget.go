@@ -138,26 +138,39 @@ type stepCost struct {
 	batch map[string]caller.Amount // of it, for the rollouts of its batch
 	tasks float64                  // in that
 	gate  map[string]caller.Amount // of it, for judging
+	reads float64                  // rollouts in that
 }
 
 // judged raises what judging takes to a pass over n selection tasks. Candidates that were
 // dropped early took less, but with less a gate can only reject: a step that ends at the
 // ceiling before its candidate is judged has brought nothing.
-func (c *stepCost) judged(n int) {
-	for role, a := range c.batch {
-		if c.tasks > 0 {
-			c.whole[role] = c.whole[role].Plus(c.gate[role].Short(a.Times(float64(n) / c.tasks)))
-		}
+func (c *stepCost) judged(n float64) {
+	for role, a := range c.rollouts(n) {
+		c.whole[role] = c.whole[role].Plus(c.gate[role].Short(a))
 	}
 }
 
-// of is what it takes with so many tasks.
-func (c stepCost) of(tasks int) map[string]caller.Amount {
-	out := maps.Clone(c.whole)
-	for role, a := range c.batch {
-		if c.tasks > 0 {
-			out[role] = out[role].Plus(a.Times((float64(tasks) - c.tasks) / c.tasks))
+// rollouts is what so many take: those of batches tell it, or, where batches have read what
+// was measured before, those of gates. Fewer than none count less than nothing.
+func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
+	of, n := c.batch, c.tasks
+	if n == 0 {
+		of, n = c.gate, c.reads
+	}
+	out := map[string]caller.Amount{}
+	for role, a := range of {
+		if n > 0 {
+			out[role] = a.Times(many / n)
 		}
+	}
+	return out
+}
+
+// of is what it takes with so many tasks.
+func (c *stepCost) of(tasks int) map[string]caller.Amount {
+	out := maps.Clone(c.whole)
+	for role, a := range c.rollouts(float64(tasks) - c.tasks) {
+		out[role] = out[role].Plus(a)
 	}
 	return out
 }
@@ -201,7 +214,7 @@ func (w *world) nextStep(number int) (need stepCost, begun bool) {
 	if len(done) == 0 {
 		return w.setup.firstStep(), false
 	}
-	need.tasks /= float64(len(done))
+	need.tasks, need.reads = need.tasks/float64(len(done)), need.reads/float64(len(done))
 	// Calls inside episodes stand in the ledger alone, under no step.
 	for role, spent := range w.caller.Spent() {
 		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
@@ -209,7 +222,7 @@ func (w *world) nextStep(number int) (need stepCost, begun bool) {
 		}
 	}
 	if w.setup.cfg.Gate.Mode != "off" {
-		need.judged(w.setup.data.Pass())
+		need.judged(float64(w.setup.data.Pass()))
 	}
 	return need, false
 }
@@ -219,6 +232,9 @@ func (c *stepCost) add(r journal.Record, spent caller.Amount) {
 	c.whole[r.Role] = c.whole[r.Role].Plus(spent)
 	if strings.Contains(r.Key, "/gate/") {
 		c.gate[r.Role] = c.gate[r.Role].Plus(spent)
+		if isRollout(r) {
+			c.reads++
+		}
 	}
 	if !strings.Contains(r.Key, "/rollout/") {
 		return
