@@ -186,7 +186,11 @@ func (s *setup) firstStep() stepCost {
 	}
 	calls := o.First(len(s.data.Train))
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
-	return stepCost{whole: rolled, batch: rolled, tasks: float64(calls)}
+	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
+	if s.cfg.Gate.Mode != "off" {
+		need.judged(float64(s.data.Pass()))
+	}
+	return need
 }
 
 // nextStep is what a step took so far, on average. One that has begun already is not

@@ -307,7 +307,7 @@ func (r PruneRow) line() string {
 // pruneIntro begins the page.
 const pruneIntro = `# What prune removes
 
-Made by this command, which takes a quarter of an hour on two cores:
+Made by this command, which takes some minutes on two cores:
 
 ` + "```sh\n{{command}}\n```" + `
 
