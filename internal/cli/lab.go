@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"fmt"
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -43,5 +47,29 @@ func (a *app) writeLab(f labFiles, t labTexts) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// labReport is what a study comes to.
+type labReport interface {
+	CSV(w io.Writer) error
+	Markdown(command string) string
+	Text() string
+}
+
+// tellLab writes the files that a study was asked for, and prints what it came to. command
+// is the one that makes the committed page.
+func (a *app) tellLab(r labReport, command string, files labFiles) error {
+	var table strings.Builder
+	if err := r.CSV(&table); err != nil {
+		return err
+	}
+	if err := a.writeLab(files, labTexts{csv: table.String(), page: r.Markdown(command)}); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, r)
+	}
+	fmt.Fprint(a.Out, r.Text())
 	return nil
 }

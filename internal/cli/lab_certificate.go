@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,17 +47,5 @@ func (a *app) runLabCertificate(ctx context.Context, e lab.Certificates, files l
 	if err != nil {
 		return err
 	}
-	var table strings.Builder
-	if err := report.CSV(&table); err != nil {
-		return err
-	}
-	command := fmt.Sprintf("skillopt lab certificate --runs %d --seed %d --out docs/certificate.md", e.Runs, e.Seed)
-	if err := a.writeLab(files, labTexts{csv: table.String(), page: report.Markdown(command)}); err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, report)
-	}
-	fmt.Fprint(a.Out, report.Text())
-	return nil
+	return a.tellLab(report, fmt.Sprintf("skillopt lab certificate --runs %d --seed %d --out docs/certificate.md", e.Runs, e.Seed), files)
 }

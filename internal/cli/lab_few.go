@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,17 +46,5 @@ func (a *app) labFew(ctx context.Context, s bench.FewStudy, files labFiles) erro
 	if err != nil {
 		return err
 	}
-	var table strings.Builder
-	if err := r.CSV(&table); err != nil {
-		return err
-	}
-	page := r.Markdown(fmt.Sprintf("skillopt lab few --worlds %d --seed %d --out docs/few.md", s.Worlds, s.Seed))
-	if err := a.writeLab(files, labTexts{csv: table.String(), page: page}); err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, r)
-	}
-	fmt.Fprint(a.Out, r.Text())
-	return nil
+	return a.tellLab(r, fmt.Sprintf("skillopt lab few --worlds %d --seed %d --out docs/few.md", s.Worlds, s.Seed), files)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,18 +50,7 @@ func (a *app) labLoop(ctx context.Context, s bench.LoopStudy, files labFiles) er
 	if err != nil {
 		return err
 	}
-	var table strings.Builder
-	if err := r.CSV(&table); err != nil {
-		return err
-	}
-	if err := a.writeLab(files, labTexts{csv: table.String(), page: r.Markdown(loopCommand(s))}); err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, r)
-	}
-	fmt.Fprint(a.Out, r.Text())
-	return nil
+	return a.tellLab(r, loopCommand(s), files)
 }
 
 // loopCommand is the command that makes the committed page.

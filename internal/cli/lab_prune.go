@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +23,7 @@ takes, against removing one rule after the other as older builds did.
 No model is called.
 
 ` + exitHelp,
-		Example: `  skillopt lab prune                        a quarter of an hour on two cores
+		Example: `  skillopt lab prune                        minutes on two cores
   skillopt lab prune --worlds 3 --seed 7    a quick look
   skillopt lab prune --csv p.csv
   skillopt lab prune --out docs/pruning-figures.md`,
@@ -48,21 +47,10 @@ func (a *app) labPrune(ctx context.Context, s bench.PruneStudy, files labFiles) 
 	if err != nil {
 		return err
 	}
-	var table strings.Builder
-	if err := r.CSV(&table); err != nil {
-		return err
-	}
 	command := fmt.Sprintf("skillopt lab prune --worlds %d --seed %d", s.Worlds, s.Seed)
 	if s.Kind != "" {
 		command += fmt.Sprintf(" --kind %q", s.Kind)
 	}
 	command += " --out docs/pruning-figures.md"
-	if err := a.writeLab(files, labTexts{csv: table.String(), page: r.Markdown(command)}); err != nil {
-		return err
-	}
-	if a.json {
-		return printJSON(a.Out, r)
-	}
-	fmt.Fprint(a.Out, r.Text())
-	return nil
+	return a.tellLab(r, command, files)
 }

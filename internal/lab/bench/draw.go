@@ -11,7 +11,6 @@ import (
 
 // CSV writes one line a contestant.
 func (r Result) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
 	lines := [][]string{{"contestant", "score", "score_low", "score_high", "difference", "difference_low", "difference_high", "better", "worse", "calls", "worlds", "simulated"}}
 	for _, row := range r.Rows {
 		d := []string{"", "", ""}
@@ -22,7 +21,11 @@ func (r Result) CSV(w io.Writer) error {
 		line = append(append(line, d...), strconv.Itoa(row.Better), strconv.Itoa(row.Worse), number(&row.Calls), strconv.Itoa(r.Setup.Worlds), "true")
 		lines = append(lines, line)
 	}
-	if err := c.WriteAll(lines); err != nil {
+	return writeTable(w, lines)
+}
+
+func writeTable(w io.Writer, lines [][]string) error {
+	if err := csv.NewWriter(w).WriteAll(lines); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -26,10 +25,7 @@ func (r FewReport) CSV(w io.Writer) error {
 			lines = append(lines, append(line, strconv.Itoa(r.Study.Worlds), strconv.FormatUint(r.Study.Seed, 10), "true"))
 		}
 	}
-	if err := csv.NewWriter(w).WriteAll(lines); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
+	return writeTable(w, lines)
 }
 
 // Text is the report for a terminal: what is pooled.

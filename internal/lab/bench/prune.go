@@ -23,7 +23,7 @@ type PruneStudy struct {
 	Kind   string `json:"kind,omitempty"` // of the worlds; "": all
 }
 
-// DefaultPruneStudy takes a quarter of an hour on two cores. Seed 1 shares worlds with
+// DefaultPruneStudy takes some minutes on two cores. Seed 1 shares worlds with
 // those that the numbers of the method were chosen in.
 func DefaultPruneStudy() PruneStudy { return PruneStudy{Worlds: 40, Seed: 2} }
 

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -245,10 +244,7 @@ func (r PruneReport) CSV(w io.Writer) error {
 			lines = append(lines, append(line, strconv.Itoa(r.Study.Worlds), strconv.FormatUint(r.Study.Seed, 10), "true"))
 		}
 	}
-	if err := csv.NewWriter(w).WriteAll(lines); err != nil {
-		return fmt.Errorf("write table: %w", err)
-	}
-	return nil
+	return writeTable(w, lines)
 }
 
 // Text is the report for a terminal: what is pooled, and the findings.
