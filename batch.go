@@ -72,7 +72,7 @@ func (s *setup) recordBatch(ctx context.Context, r *run.Run) error {
 }
 
 // kept reports whether a fork takes a decision over: that the test split was opened, and
-// how large batches and steps are and how it began, which its parent has paid for.
+// how large batches and steps are, how it began and where there was room for a second try, which its parent has paid for.
 func kept(key string) bool {
-	return key == batchKey || key == startKey || train.IsSize(key) || train.IsOpening(key)
+	return key == batchKey || key == startKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)
 }

@@ -57,7 +57,13 @@ func (w *world) pace(p train.Part) (tasks int, err error) {
 	} else {
 		w.caller.Reserve(w.finalEvaluation(p))
 	}
-	if p.Name != train.PartStep {
+	switch p.Name {
+	case train.PartStep:
+	case train.PartSecondTry:
+		return w.within(p, 0, 1), nil
+	case train.PartMore:
+		return w.within(p, p.Tasks, askedInStep), nil
+	default:
 		return p.Tasks, nil
 	}
 	next, begun := w.nextStep(p.Step)
@@ -65,6 +71,21 @@ func (w *world) pace(p train.Part) (tasks int, err error) {
 		return p.Tasks, nil
 	}
 	return w.affords(next, p)
+}
+
+// askedInStep is about how many questions a step puts to the optimizer.
+const askedInStep = 8
+
+// within is p.Tasks if there is room within a step for so many more rollouts and questions,
+// and for judging its candidate by all selection tasks, else 0.
+func (w *world) within(p train.Part, tasks, questions int) int {
+	spent := w.spentOnSteps(func(step int) bool { return step <= p.Step })
+	need := spent.rollouts(float64(tasks + w.setup.data.Pass()))
+	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(questions)})
+	if w.caller.Affords(need) != nil {
+		return 0
+	}
+	return p.Tasks
 }
 
 // affords is how many tasks of a step there is room for.
@@ -134,6 +155,7 @@ func isRollout(r journal.Record) bool {
 
 // stepCost is what a step is expected to take, by role.
 type stepCost struct {
+	steps int // that it is the mean of
 	whole map[string]caller.Amount
 	batch map[string]caller.Amount // of it, for the rollouts of its batch
 	tasks float64                  // in that
@@ -196,39 +218,50 @@ func (s *setup) firstStep() stepCost {
 // nextStep is what a step took so far, on average. One that has begun already is not
 // begun again.
 func (w *world) nextStep(number int) (need stepCost, begun bool) {
+	need = w.spentOnSteps(func(step int) bool {
+		begun = begun || step == number
+		return step < number
+	})
+	switch {
+	case begun:
+		return stepCost{}, true
+	case need.steps == 0:
+		return w.setup.firstStep(), false
+	}
+	if w.setup.cfg.Gate.Mode != "off" {
+		need.judged(float64(w.setup.data.Pass()))
+	}
+	return need, false
+}
+
+// spentOnSteps is what those steps took that of says, on average.
+func (w *world) spentOnSteps(of func(step int) bool) stepCost {
 	done := map[int]bool{}
 	all := map[string]caller.Amount{}
-	need = stepCost{whole: map[string]caller.Amount{}, batch: map[string]caller.Amount{}, gate: map[string]caller.Amount{}}
+	need := stepCost{whole: map[string]caller.Amount{}, batch: map[string]caller.Amount{}, gate: map[string]caller.Amount{}}
 	for _, r := range w.run.Journal.Results() {
 		if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
 			continue
 		}
 		spent := caller.AmountOfRecord(r)
 		all[r.Role] = all[r.Role].Plus(spent)
-		step, ok := stepOf(r.Key)
-		switch {
-		case !ok:
-		case step == number:
-			return stepCost{}, true
-		case step < number:
+		if step, ok := stepOf(r.Key); ok && of(step) {
 			done[step] = true
 			need.add(r, spent)
 		}
 	}
-	if len(done) == 0 {
-		return w.setup.firstStep(), false
+	need.steps = len(done)
+	if need.steps == 0 {
+		return need
 	}
-	need.tasks, need.reads = need.tasks/float64(len(done)), need.reads/float64(len(done))
+	need.tasks, need.reads = need.tasks/float64(need.steps), need.reads/float64(need.steps)
 	// Calls inside episodes stand in the ledger alone, under no step.
 	for role, spent := range w.caller.Spent() {
 		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
-			of[role] = of[role].Times(1/float64(len(done))).Scaled(spent, all[role])
+			of[role] = of[role].Times(1/float64(need.steps)).Scaled(spent, all[role])
 		}
 	}
-	if w.setup.cfg.Gate.Mode != "off" {
-		need.judged(float64(w.setup.data.Pass()))
-	}
-	return need, false
+	return need
 }
 
 // add takes in a record of a step.

@@ -179,6 +179,8 @@ func trainEffects() map[string]effect {
 		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
 
 		"train.warm.drafts":     {to: "0", see: rolledOut},
+		"train.failures":        {base: []string{"train.warm.drafts=0", "train.batch_size=2"}, to: "9", see: rolledOut},
+		"train.second_try":      {base: []string{"models.target.temperature=0", "train.epochs=4"}, to: "true", see: stages},
 		"train.population.size": {to: "2", see: stages},
 		"train.population.vary": {base: []string{"train.population.size=3"}, to: "temperature", see: stages},
 
@@ -208,6 +210,7 @@ func stageEffects() map[string]effect {
 		"reflect.minibatch_size": {to: "9", see: stages},
 		"reflect.window":         {base: []string{"reflect.minibatch_size=20"}, to: "1000", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
+		"reflect.memory":         {base: []string{"train.epochs=3"}, to: "run", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.failure_only":   {to: "true", see: func(s sight) any { return s.stages()["analyst_success"] > 0 }},
 		"reflect.skill_aware":    {to: "true", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"aggregate.fan_in":       {base: []string{"reflect.minibatch_size=1"}, to: "2", see: stages},

@@ -372,7 +372,11 @@ func (r *rehearsal) reply(key, stage string) string {
 	case model.StageMerge, model.StageMergeFinal:
 		out = patch(3)
 	case model.StageRanking:
-		out = map[string]any{"reasoning": why, "selected_indices": []int{0, 1, 2}}
+		chosen := []int{0, 1, 2}
+		if strings.Contains(key, "/second/") { // which asks for fewer than there are
+			chosen = chosen[:1]
+		}
+		out = map[string]any{"reasoning": why, "selected_indices": chosen}
 	case model.StageLRAutonomous:
 		out = map[string]any{"learning_rate": 2, "reasoning": why, "confidence": "low", "risk_notes": []any{}}
 	case model.StageRewrite:

@@ -54,7 +54,8 @@ type setup struct {
 	extract  *check.Extractor
 	prompts  *prompt.Set
 
-	firstPrompts *prompt.Set // for runs that began with them; nil: this command asks nobody
+	// Of each view: a run goes on with those that it began with. nil: this command asks nobody.
+	agentPrompts, firstPrompts *prompt.Set
 
 	system   *template.Template // nil: the built-in one
 	user     *template.Template
@@ -156,7 +157,7 @@ const maxPrompt = 1 << 20
 // loadPrompts reads the texts of both views: a run that began with the first ones goes on
 // with them.
 func (s *setup) loadPrompts(ctx context.Context) (err error) {
-	if s.prompts, err = s.promptsOver(ctx, prompt.Whole()); err != nil {
+	if s.agentPrompts, err = s.promptsOver(ctx, prompt.Whole()); err != nil {
 		return err
 	}
 	if s.firstPrompts, err = s.promptsOver(ctx, prompt.Default()); err != nil {
@@ -188,15 +189,18 @@ func (s *setup) goOn() error {
 // choosePrompts takes the texts of the view. The built-in texts are part of the identity
 // too: a newer program asks in other words, and must not mix them into an old run.
 func (s *setup) choosePrompts() (err error) {
+	s.prompts = s.agentPrompts
 	if s.cfg.Reflect.View == config.ViewTask {
 		s.prompts = s.firstPrompts
 	}
-	s.contents["prompts"], err = promptsDigest(s.prompts)
+	s.contents["prompts"], err = promptsDigest(s.prompts, s.cfg.Train.SecondTry || s.cfg.Reflect.Memory == config.MemoryRun)
 	return err
 }
 
-func promptsDigest(set *prompt.Set) (string, error) {
-	texts, err := json.Marshal(set.Digests())
+// promptsDigest sums up the texts of a set, with or without what is asked only where a
+// setting wants it.
+func promptsDigest(set *prompt.Set, later bool) (string, error) {
+	texts, err := json.Marshal(set.Digests(later))
 	if err != nil {
 		return "", fmt.Errorf("digest prompts: %w", err)
 	}
@@ -205,10 +209,14 @@ func promptsDigest(set *prompt.Set) (string, error) {
 
 // withPrompts gives an identity the texts that its view goes with.
 func (s *setup) withPrompts(id map[string]string) (map[string]string, error) {
-	if _, agent := id["reflect.view"]; agent || s.firstPrompts == nil {
+	if s.firstPrompts == nil {
 		return id, nil
 	}
-	sum, err := promptsDigest(s.firstPrompts)
+	set, second, memory := s.firstPrompts, id["train.second_try"], id["reflect.memory"]
+	if _, agent := id["reflect.view"]; agent {
+		set = s.agentPrompts
+	}
+	sum, err := promptsDigest(set, second == "true" || memory == strconv.Quote(config.MemoryRun))
 	id["prompts"] = strconv.Quote(sum)
 	return id, err
 }

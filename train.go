@@ -257,6 +257,9 @@ func (s *setup) writeEnd(_ context.Context, r *run.Run, summary *Summary) error 
 	return r.SetStatus(summary.Status)
 }
 
+// memorySteps is how many of the newest steps of a run analysts are told of.
+const memorySteps = 8
+
 // trainOptions maps the configuration to the loop's hyperparameters.
 func (s *setup) trainOptions() train.Options {
 	c := s.cfg
@@ -277,6 +280,10 @@ func (s *setup) trainOptions() train.Options {
 		Projection: score.Projection{Metric: score.Metric(c.Gate.Metric), MixedWeight: c.Gate.MixedWeight, DensityWeight: c.Gate.DensityWeight},
 		SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs,
 		MetaSkill: c.MetaSkill.Enabled, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
+	}
+	o.SecondTry, o.Enough = c.Train.SecondTry, c.Train.Failures
+	if c.Reflect.Memory == config.MemoryRun {
+		o.Memory = memorySteps
 	}
 	if s.start != nil {
 		o.Warm = train.Warm{Drafts: c.Train.Warm.Drafts, Tasks: s.start.Warm}

@@ -158,6 +158,8 @@ type Train struct {
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
 	Population   Population `key:"population" doc:"how many candidates a step makes"`
 	Warm         Warm       `key:"warm" doc:"how a run begins"`
+	Failures     int        `key:"failures" doc:"a step whose batch shows fewer failures rolls out more of the train split, a batch at a time, until it has seen so many; 0 = it does not" min:"0" max:"10000" older:"0"`
+	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, the optimizer is told by type of task what they won and lost, and those that it would keep are judged once more; of edits.mode patch only" older:"false"`
 }
 
 // Warm is the warm start.
@@ -188,6 +190,7 @@ type Reflect struct {
 	MinibatchSize Auto   `key:"minibatch_size" doc:"trajectories per analyst in deep mode; auto = those of one kind together, as many as fit into reflect.window" min:"1"`
 	Window        Auto   `key:"window" doc:"tokens (of four bytes) of rollouts that one prompt of the optimizer holds; auto = 60k, or half of models.optimizer.context if that is less" min:"1000" older:"\"auto\""`
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task" older:"\"task\""`
+	Memory        string `key:"memory" doc:"what analysts are told of earlier steps: run (the newest 8 steps of the whole run with what was tried, by type of task what a rejected candidate won and lost, and which tasks keep failing) or epoch (those of the epoch, as before there was a choice)" enum:"run,epoch" older:"\"epoch\""`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
 	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
 }

@@ -11,6 +11,12 @@ const (
 	ViewTask  = "task"
 )
 
+// The values of reflect.memory.
+const (
+	MemoryRun   = "run"
+	MemoryEpoch = "epoch"
+)
+
 // published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
 // epochs, a fixed split, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
 // of the gate and any higher mean, guidance without a gate, and the view of the optimizer
@@ -47,7 +53,7 @@ func Default() Config {
 			Population: Population{Size: 1, Vary: "minibatches"},
 			Warm:       Warm{Drafts: 1},
 		},
-		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent},
+		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
 		Gate:       Gate{Mode: "race", Risk: 0, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},

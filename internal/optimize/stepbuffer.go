@@ -61,6 +61,10 @@ type StepNote struct {
 	Tried    []string     `json:"tried,omitempty"` // in the rewrite modes: what was changed, one line each
 	Before   *float64     `json:"before,omitempty"`
 	After    *float64     `json:"after,omitempty"`
+
+	// Of an acceptance the edits, of a rejection how tasks went: Memory tells them.
+	Accepted []skill.Edit `json:"accepted,omitempty"`
+	Fared    []Fared      `json:"fared,omitempty"`
 }
 
 // StepBuffer renders the earlier steps of an epoch for analysts, "" if there
@@ -77,6 +81,12 @@ func StepBuffer(notes []StepNote) string {
 }
 
 func (n StepNote) write(b *strings.Builder) {
+	n.found(b)
+	n.writeRejected(b)
+}
+
+// found writes what was found in the rollouts of a step.
+func (n StepNote) found(b *strings.Builder) {
 	fmt.Fprintf(b, "### Step %d: %s, %d of %d tasks failed\n", n.Step, n.Action, n.Failed, n.Total)
 	for _, p := range n.Patterns[:min(len(n.Patterns), maxPatterns)] {
 		name := p.Pattern
@@ -91,7 +101,6 @@ func (n StepNote) write(b *strings.Builder) {
 	for _, d := range n.Diagnoses[:min(len(n.Diagnoses), maxPatterns)] {
 		fmt.Fprintf(b, "- diagnosed: %s\n", d)
 	}
-	n.writeRejected(b)
 }
 
 func (n StepNote) writeRejected(b *strings.Builder) {
@@ -100,14 +109,7 @@ func (n StepNote) writeRejected(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "Tried and rejected (score %s before, %s after):\n", scoreText(n.Before), scoreText(n.After))
 	for _, e := range n.Rejected {
-		fmt.Fprintf(b, "- %s", e.Op)
-		if e.Target != "" {
-			fmt.Fprintf(b, " target=%s", oneLine(e.Target, maxTried))
-		}
-		if e.Content != "" {
-			fmt.Fprintf(b, " content=%s", oneLine(e.Content, maxTried))
-		}
-		b.WriteString("\n")
+		writeEdit(b, e)
 	}
 	for _, t := range n.Tried {
 		fmt.Fprintf(b, "- %s\n", oneLine(t, maxTried))

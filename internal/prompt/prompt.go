@@ -98,23 +98,23 @@ func Files() []string {
 }
 
 // Digests returns a hash of the effective text of each prompt file, by name:
-// two sets with equal digests render equal prompts.
-func (s *Set) Digests() map[string]string {
+// two sets with equal digests render equal prompts. Without later, what came later and no
+// setting asks for is left out: runs that began before it was there go on.
+func (s *Set) Digests(later bool) map[string]string {
 	digests := map[string]string{}
-	for name, f := range s.files {
-		h := sha256.New()
-		for _, sp := range specs() {
-			if sp.file != name {
+	for _, sp := range specs() {
+		if sp.later && !later {
+			continue
+		}
+		f, h := s.files[sp.file], sha256.New()
+		for _, part := range sp.parts() {
+			_, has := f.raw[part]
+			if _, joins := sp.joins[part]; !has || joins && !later {
 				continue
 			}
-			for _, part := range sp.parts() {
-				if _, has := f.raw[part]; !has {
-					continue
-				}
-				fmt.Fprintf(h, "%s\x00%d\x00%s", part, len(f.raw[part]), f.raw[part])
-			}
+			fmt.Fprintf(h, "%s\x00%d\x00%s", part, len(f.raw[part]), f.raw[part])
 		}
-		digests[name] = hex.EncodeToString(h.Sum(nil))[:16]
+		digests[sp.file] = hex.EncodeToString(h.Sum(nil))[:16]
 	}
 	return digests
 }
@@ -189,6 +189,9 @@ func (s *Set) render(name string, values map[string]any, choices map[string]stri
 			return Text{}, fmt.Errorf("render prompt: %w", err)
 		}
 		filled[part] = text
+	}
+	for part, slot := range sp.joins {
+		filled[slot] = fmt.Sprint(filled[slot], filled[part])
 	}
 	return f.text(filled)
 }

@@ -29,12 +29,18 @@ func cases(s *Set) map[string]func() (Text, error) {
 	success.SkillAware = true
 	suggest.Mode = modeRewrite
 	full.Mode, full.Budget = modeFull, 0
+	run := analyst
+	run.StepBuffer, run.RunSteps = "", "### Step 1: reject, 3 of 8 tasks failed"
 	return map[string]func() (Text, error){
 		"analyst_error":            func() (Text, error) { return s.Analyst(analyst) },
 		"analyst_error_skillaware": func() (Text, error) { return s.Analyst(shallow) },
 		"analyst_error_suggest":    func() (Text, error) { return s.Analyst(suggest) },
 		"analyst_error_full":       func() (Text, error) { return s.Analyst(full) },
 		"analyst_success":          func() (Text, error) { return s.Analyst(success) },
+		"analyst_error_run":        func() (Text, error) { return s.Analyst(run) },
+		"second_try": func() (Text, error) {
+			return s.SecondTry(SecondTryInput{Budget: 1, Fared: "- b: won 0, lost 2, same 8", Items: items, Skill: skillText, MetaSkill: "memory"})
+		},
 		"merge_failures": func() (Text, error) {
 			return s.Merge(MergeInput{Failures: true, Patches: patches, Skill: skillText, MetaSkill: "memory", Level: 1})
 		},
@@ -226,8 +232,8 @@ func TestLoadOverridesParts(t *testing.T) {
 		t.Errorf("ranking %q, %v", rank.System, err)
 	}
 	changed := map[string]bool{}
-	want := Whole().Digests()
-	for name, d := range s.Digests() {
+	want := Whole().Digests(true)
+	for name, d := range s.Digests(true) {
 		if d != want[name] {
 			changed[name] = true
 		}
@@ -280,10 +286,10 @@ func TestDefaultIsTheFirstEdition(t *testing.T) {
 		"merge.md": "e9c4731da1f27d32", "merge_final.md": "920d4ee97e7256ef", "meta_skill.md": "69e84681ef724886", "ranking.md": "3b4a06001091ac9a",
 		"rewrite.md": "d2326f465d64ce67", "rollout.md": "649d8743170c7ae4", "slow_update.md": "2087f2cdc6632733",
 	}
-	if diff := cmp.Diff(want, Default().Digests()); diff != "" {
+	if diff := cmp.Diff(want, Default().Digests(false)); diff != "" {
 		t.Errorf("digests (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, Whole().Digests()); diff == "" {
+	if diff := cmp.Diff(want, Whole().Digests(false)); diff == "" {
 		t.Error("there is one edition only")
 	}
 	in := AnalystInput{Failures: true, Agent: "AGENT", Skill: "s", Trajectories: "t", Count: 1}

@@ -29,6 +29,7 @@ const (
 	fileMetaSkill      = "meta_skill.md"
 	fileLearningRate   = "lr_autonomous.md"
 	fileRollout        = "rollout.md"
+	fileSecondTry      = "second_try.md"
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
@@ -40,6 +41,11 @@ type spec struct {
 	optional []string            // inputs whose part is shown only when they are set
 	choices  map[string][]string // slot to the parts of which one stands there
 	open     bool                // names are a task's fields, known only at render
+
+	// What came later is shown only where a setting asks for it: whole files, and parts that
+	// stand where another part does.
+	later bool
+	joins map[string]string // optional part to the one in whose slot it stands
 }
 
 func specs() []spec {
@@ -47,14 +53,16 @@ func specs() []spec {
 	return []spec{
 		{
 			file:     fileAnalystError,
-			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
-			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "run_steps", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
+			joins:    map[string]string{"run_steps": "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 		},
 		{
 			file:     fileAnalystSuccess,
-			inputs:   []string{"agent", "budget", "count", "meta_skill", "skill", "step_buffer", "trajectories"},
-			optional: []string{"agent", "budget", "meta_skill", "skill_aware", "step_buffer"},
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "run_steps", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
+			joins:    map[string]string{"run_steps": "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
 		},
 		{
@@ -90,6 +98,10 @@ func specs() []spec {
 			choices:  map[string][]string{"kind": modes},
 		},
 		{file: fileRollout, open: true},
+		{
+			file: fileSecondTry, inputs: []string{"budget", "fared", "items", "meta_skill", "skill"},
+			optional: []string{"meta_skill", "skill"}, later: true,
+		},
 	}
 }
 

@@ -11,6 +11,7 @@ type AnalystInput struct {
 	Deep         bool   // look for shared causes; else each trajectory by itself
 	Budget       int    // most changes that are kept
 	StepBuffer   string // digest of the epoch's earlier steps
+	RunSteps     string // or of those of the whole run
 	MetaSkill    string // the optimizer's memory
 	Agent        string // what the agent is told besides skill and task
 	Skill        string
@@ -28,7 +29,7 @@ func (s *Set) Analyst(in AnalystInput) (Text, error) {
 		focus = "deep"
 	}
 	values := map[string]any{
-		"budget": in.Budget, "step_buffer": in.StepBuffer, "meta_skill": in.MetaSkill,
+		"budget": in.Budget, "step_buffer": in.StepBuffer, "run_steps": in.RunSteps, "meta_skill": in.MetaSkill,
 		"agent": in.Agent, "skill": in.Skill, "trajectories": in.Trajectories, "count": in.Count,
 		"skill_aware": in.SkillAware,
 	}
@@ -89,6 +90,22 @@ type RankingInput struct {
 func (s *Set) Ranking(in RankingInput) (Text, error) {
 	values := map[string]any{"budget": in.Budget, "items": in.Items, "skill": in.Skill, "meta_skill": in.MetaSkill}
 	return s.render(fileRanking, values, map[string]string{"reply": orPatch(in.Mode)})
+}
+
+// SecondTryInput is what the choice of the edits of a second try sees. Empty texts of
+// MetaSkill and Skill leave their part out.
+type SecondTryInput struct {
+	Budget    int    // most edits to keep
+	Fared     string // what the whole bundle won and lost, formatted
+	Items     string // one line an edit, "[i] ..."
+	Skill     string
+	MetaSkill string
+}
+
+// SecondTry returns the prompt that chooses what of a rejected bundle is tried again.
+func (s *Set) SecondTry(in SecondTryInput) (Text, error) {
+	values := map[string]any{"budget": in.Budget, "fared": in.Fared, "items": in.Items, "skill": in.Skill, "meta_skill": in.MetaSkill}
+	return s.render(fileSecondTry, values, nil)
 }
 
 // RewriteInput is what the author of a rewrite sees.

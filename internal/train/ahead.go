@@ -163,7 +163,7 @@ func (t *trainer) watch(ctx context.Context, cand *incumbent, r rule) func(item 
 		begun = true
 		if accepted {
 			t.begin(ctx, t.parts+1, cand.skill)
-		} else {
+		} else if !t.SecondTry { // a part of it may be accepted yet
 			t.begin(ctx, t.parts+1, t.current.skill)
 		}
 	}

@@ -66,7 +66,17 @@ func (s *step) cross(with []*variant, index int) *variant {
 	if len(from) == 1 {
 		return nil
 	}
-	opts, budget := skill.ApplyOptions{}, sumOf(budgets)
+	m := s.assembled(top, edits, sumOf(budgets), index)
+	if m != nil {
+		m.prefix, m.label, m.from = s.prefix+"/merged", ", merged", from
+	}
+	return m
+}
+
+// assembled is a candidate of given edits, within a budget, made of another one and others
+// or of a part of it. Nil: it would be that one, or too long.
+func (s *step) assembled(top *variant, edits []skill.Edit, budget *int, index int) *variant {
+	opts := skill.ApplyOptions{}
 	if budget != nil {
 		opts.Budget = *budget
 	}
@@ -78,10 +88,10 @@ func (s *step) cross(with []*variant, index int) *variant {
 		return nil
 	}
 	m := s.variant(index, index)
-	m.prefix, m.label, m.from = s.prefix+"/merged", ", merged", from
 	m.merged, m.ranked = top.merged, top.ranked
 	m.candidate, m.updated = text, optimize.UpdateResult{Candidate: text, Changed: true, Edits: edits, Reports: reports}
 	m.record.Merged, m.record.Ranked, m.record.Budget, m.record.Edits = top.record.Merged, len(edits), budget, reports
+	m.record.Support = nil
 	for i, e := range edits {
 		m.record.Support = append(m.record.Support, e.SupportCount)
 		if reports[i].Status.Applied() {

@@ -25,6 +25,9 @@ type Options struct {
 	Curriculum   Curriculum
 	Population   Population
 	Warm         Warm
+	Enough       int  // failures until which a step rolls out more tasks; 0: it does not
+	Memory       int  // newest steps of the run that analysts are told of; 0: those of the epoch
+	SecondTry    bool // what of a rejected bundle the optimizer does not take for harmful is judged once more
 
 	Shallow     bool // each trajectory by itself
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds

@@ -14,8 +14,8 @@ import (
 
 // Part is a part of a run that is begun only as a whole.
 type Part struct {
-	Name string // "step", "epoch end" or "final evaluation"
-	Step int    // of a step
+	Name string // "step", "second try", "epoch end" or "final evaluation"
+	Step int    // of a step or a second try
 	// Tasks is how many train tasks a step is to roll out, Least how few it may if
 	// there is no room for all.
 	Tasks, Least int
@@ -31,6 +31,10 @@ const (
 	PartStep     = "step"
 	PartEpochEnd = "epoch end"
 	PartFinal    = "final evaluation"
+	// Within a step another candidate is judged, or more tasks are rolled out. The answer
+	// is 0 tasks where there is no room for that.
+	PartSecondTry = "second try"
+	PartMore      = "more tasks"
 )
 
 // ErrEnded says that the loop ends before its time and the final evaluation follows: as

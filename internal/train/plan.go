@@ -31,7 +31,10 @@ func (n Sizes) judge() (judge, pass int) {
 func (o Options) Plan(n Sizes) []StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
-	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst())
+	if o.Enough > 0 {
+		batch = max(batch, n.Train)
+	}
+	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst()) + o.secondTries(steps)
 	judge, pass := n.judge()
 	gates := 0
 	if o.Gate != "off" {
@@ -131,6 +134,7 @@ func (o Options) mergesOf(analysts int) int {
 // optimizerPlan bounds the optimizer's calls.
 func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
 	analysts, first := o.analysts(), o.firstAnalysts(train)
+	again := o.secondTries(steps)
 	candidates := (steps-1)*o.made() + o.madeFirst() // what follows the analysts is asked for each
 	out := []StageCalls{
 		{model.StageAnalystError + "+" + model.StageAnalystSuccess, (steps-1)*analysts + first*o.drafts()},
@@ -147,6 +151,9 @@ func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
 	default:
 		out = append(out, StageCalls{model.StageRanking, steps})
 	}
+	if again > 0 {
+		out = append(out, StageCalls{model.StageRanking, again})
+	}
 	if o.Mode == "rewrite_from_suggestions" || o.SkillAware {
 		out = append(out, StageCalls{model.StageRewrite, steps})
 	}
@@ -157,6 +164,14 @@ func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
 		out = append(out, StageCalls{model.StageMetaSkill, slow})
 	}
 	return out
+}
+
+// secondTries is how many of so many steps may have one.
+func (o Options) secondTries(steps int) int {
+	if !o.SecondTry || o.Mode != string(optimize.ModePatch) || o.Gate == "off" {
+		return 0
+	}
+	return steps
 }
 
 // compared is how many train tasks an epoch's end rolls out at most. A policy

@@ -89,6 +89,7 @@ type variant struct {
 	*step
 	index   int
 	from    []int // of a merged one: indices of what it is made of
+	again   int   // of a second try: index of what it is a part of
 	cand    incumbent
 	verdict gate.Verdict
 	weighed bool // the gate has said something
@@ -144,9 +145,12 @@ func (s *step) populate(ctx context.Context, budget int, patches hand) error {
 	}
 	taken := s.champion(all)
 	if taken == nil {
-		s.takeOver(nearest(all), all)
-		s.reject(all)
-		return nil
+		done, err := s.secondTry(ctx, all)
+		if !done && err == nil {
+			s.takeOver(nearest(all), all)
+			s.reject(all)
+		}
+		return err
 	}
 	merged, err := s.crossed(ctx, taken, all)
 	if err != nil {
@@ -373,12 +377,12 @@ func (s *step) takeOver(chosen *variant, all []*variant) {
 	s.record.LostReplies = lost
 	maps.Copy(s.files, chosen.files)
 	s.merged, s.ranked, s.updated = chosen.merged, chosen.ranked, chosen.updated
-	s.candidate, s.before = chosen.candidate, chosen.before
+	s.candidate, s.before, s.went = chosen.candidate, chosen.before, chosen.went
 }
 
 func (s *step) candidateRecord(v *variant, taken bool) CandidateRecord {
 	out := CandidateRecord{
-		Index: v.index, Merged: v.from, Hash: v.record.CandidateHash, Action: v.record.Action, Reason: v.record.Reason,
+		Index: v.index, Merged: v.from, SecondTry: v.again, Hash: v.record.CandidateHash, Action: v.record.Action, Reason: v.record.Reason,
 		Score: v.record.Candidate, Difference: v.record.Difference, SE: v.record.SE, Edits: len(v.updated.Applied),
 		Unmeasured: v.verdict.Unmeasured, Taken: taken,
 	}

@@ -28,6 +28,7 @@ type StepRecord struct {
 	RolloutHard *float64 `json:"rollout_hard"`
 	RolloutSoft *float64 `json:"rollout_soft"`
 	RolloutN    int      `json:"rollout_n"`
+	Grown       int      `json:"n_more_tasks,omitempty"` // that its batch grew by for want of failures
 
 	Patches        int   `json:"n_patches"`
 	FailurePatches int   `json:"n_failure_patches"`
@@ -76,8 +77,9 @@ type StepRecord struct {
 
 // CandidateRecord is one of several candidates of a step.
 type CandidateRecord struct {
-	Index      int      `json:"index"`            // 1 up; that of a merged one comes after all others
-	Merged     []int    `json:"merged,omitempty"` // indices of the candidates whose edits it holds
+	Index      int      `json:"index"`                // 1 up; that of a merged one comes after all others
+	Merged     []int    `json:"merged,omitempty"`     // indices of the candidates whose edits it holds
+	SecondTry  int      `json:"second_try,omitempty"` // index of the rejected one that it is a part of
 	Hash       string   `json:"hash,omitempty"`
 	Action     string   `json:"action"`
 	Reason     string   `json:"reason,omitempty"`

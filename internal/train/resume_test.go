@@ -67,9 +67,15 @@ func TestArrivalChangesNothing(t *testing.T) {
 		"one candidate": func(*Options) {},
 		"several":       func(o *Options) { o.Population = Population{Size: 3, Vary: "minibatches"} },
 		"warm":          func(o *Options) { o.Warm = Warm{Drafts: 2, Tasks: 8} },
-		"discordant":    func(o *Options) { o.Confirm, o.Cluster = "discordant", "" },
-		"steady":        func(o *Options) { o.Steady = true },
-		"strict":        func(o *Options) { o.Gate = "strict" },
+		"second tries": func(o *Options) {
+			o.SecondTry, o.Memory, o.Enough, o.BatchSize, o.Budget = true, 8, 4, 2, 3
+		},
+		"second tries of several, strict": func(o *Options) {
+			o.Population, o.SecondTry, o.Gate = Population{Size: 2, Vary: "minibatches"}, true, "strict"
+		},
+		"discordant": func(o *Options) { o.Confirm, o.Cluster = "discordant", "" },
+		"steady":     func(o *Options) { o.Steady = true },
+		"strict":     func(o *Options) { o.Gate = "strict" },
 
 		"race, in folds":   func(*Options) {},
 		"strict, in folds": func(o *Options) { o.Gate = "strict" },
@@ -225,6 +231,9 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		if rapid.Bool().Draw(rt, "warm") {
 			o.Warm = Warm{Drafts: rapid.IntRange(1, 3).Draw(rt, "drafts"), Tasks: 8}
 		}
+		if rapid.Bool().Draw(rt, "second tries") {
+			o.SecondTry, o.Memory, o.Enough, o.BatchSize = true, 8, rapid.IntRange(0, 8).Draw(rt, "failures"), rapid.IntRange(1, 4).Draw(rt, "batch")
+		}
 		o.Gate = rapid.SampledFrom([]string{"race", "race", "strict", "observe"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"auto", "full", "discordant", "none"}).Draw(rt, "confirm")
 		o.Steady, o.SlowGated = rapid.Bool().Draw(rt, "steady"), rapid.Bool().Draw(rt, "gated")
@@ -241,6 +250,12 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			r.fails = share(0.05, fmt.Sprint(salt, session))
 			d := r.deps(&rollout.Runner{Extra: 1, Episode: r})
 			d.Ask, d.Record, d.Overlap = r.ask, r, session%2 == 0
+			d.Pace = func(p Part) (int, error) { // the ceiling is another one in each session
+				if within := p.Name == PartSecondTry || p.Name == PartMore; within && session%3 == 0 {
+					return 0, nil
+				}
+				return p.Tasks, nil
+			}
 			result, err := Run(t.Context(), o, d)
 			var nothing *NothingMeasuredError
 			if err != nil && !errors.Is(err, errEnds) && !errors.As(err, &nothing) {

@@ -31,7 +31,8 @@ type step struct {
 	ranked    optimize.RankResult
 	updated   optimize.UpdateResult
 	candidate skill.Skill
-	before    *float64 // of the incumbent, on the items that the candidate was judged by
+	before    *float64         // of the incumbent, on the items that the candidate was judged by
+	went      []optimize.Fared // how tasks went with a candidate that was not accepted
 	record    StepRecord
 	replaced  int // settled tasks that made room for others
 	files     map[string]any
@@ -87,8 +88,7 @@ func (s *step) reset() {
 }
 
 func (s *step) try(ctx context.Context) error {
-	budget := s.analystBudget()
-	if err := s.rolloutAndReflect(ctx, budget); err != nil {
+	if err := s.rolloutAndReflect(ctx); err != nil {
 		return err
 	}
 	s.summariseRollouts()
@@ -99,9 +99,9 @@ func (s *step) try(ctx context.Context) error {
 		return s.skip(ActionNoPatches, "")
 	}
 	if s.made() > 1 {
-		return s.populate(ctx, budget, hand{failures, successes})
+		return s.populate(ctx, s.analystBudget(), hand{failures, successes})
 	}
-	if err := s.propose(ctx, budget, hand{failures, successes}); err != nil {
+	if err := s.propose(ctx, s.analystBudget(), hand{failures, successes}); err != nil {
 		return err
 	}
 	switch {
@@ -139,9 +139,8 @@ func (s *step) analystBudget() int {
 
 // rolloutAndReflect rolls out the microbatches one after the other; the
 // analysts of one read while the next is rolled out.
-func (s *step) rolloutAndReflect(ctx context.Context, budget int) error {
+func (s *step) rolloutAndReflect(ctx context.Context) error {
 	s.reflected = make([]optimize.ReflectResult, len(s.batches))
-	notes := optimize.StepBuffer(s.stepNotes)
 	g, gctx := together.WithContext(ctx)
 	for i, b := range s.batches {
 		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
@@ -151,12 +150,15 @@ func (s *step) rolloutAndReflect(ctx context.Context, budget int) error {
 		if err == nil {
 			err = s.coverBatch(ctx, place, tasks, outcomes)
 		}
+		if err == nil {
+			outcomes, err = s.grown(gctx, ctx, i, outcomes)
+		}
 		if err != nil {
 			return withAnalysts(err, g.Wait())
 		}
 		s.outcomes = append(s.outcomes, outcomes...)
 		g.Go(func() (err error) {
-			s.reflected[i], err = s.reflect(gctx, i, b.Seed, outcomes, reflectContext{budget: budget, notes: notes})
+			s.reflected[i], err = s.reflect(gctx, i, b.Seed, outcomes, s.told(outcomes))
 			return err
 		})
 	}
@@ -175,14 +177,15 @@ func withAnalysts(err, analysts error) error {
 
 type reflectContext struct {
 	budget int
-	notes  string
+	notes  string // of the epoch's steps
+	memory string // or of the run's
 }
 
 func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: s.heeds(s.heated(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i)))), Prompts: s.Prompts, Mode: s.mode,
 		Outcomes: outcomes, Skill: s.current.skill.Text(), View: s.view(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
-		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, MetaSkill: s.metaSkill,
+		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, Memory: c.memory, MetaSkill: s.metaSkill,
 	})
 }
 
@@ -196,9 +199,7 @@ func (s *step) coverBatch(ctx context.Context, place rollout.Place, tasks []task
 	if len(missing) == len(outcomes) {
 		return &NothingMeasuredError{Place: place.Prefix, Reason: outcomes[0].FailReason}
 	}
-	without := pick(tasks, missing)
-	s.record.Unmeasured = append(s.record.Unmeasured, idsOf(without)...)
-	return s.giveUp(ctx, place.Prefix+"/without", place, without)
+	return s.coverMore(ctx, place, tasks, outcomes)
 }
 
 // A NothingMeasuredError says that no task of a batch could be measured.
@@ -375,11 +376,16 @@ func (s *step) skip(action, reason string) error {
 
 // judge lets the gate decide on the candidate.
 func (s *step) judge(ctx context.Context) error {
+	unjudged := s.record
 	cand, v, err := s.weigh(ctx)
-	if err == nil && v.Action.Accepted() {
+	switch {
+	case err != nil:
+		return err
+	case v.Action.Accepted():
 		s.adopt(cand, v)
+		return nil
 	}
-	return err
+	return s.onceMore(ctx, unjudged, cand, v)
 }
 
 // weigh asks the gate about the candidate and keeps what it says. The incumbent
@@ -399,6 +405,9 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 	s.record.Unmeasured = append(s.record.Unmeasured, v.Unmeasured...)
 	if v.Mean != nil {
 		s.record.SelectionHard, s.record.SelectionSoft, s.record.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
+	}
+	if v.Action.Rejected() {
+		s.went = s.fared(&cand)
 	}
 	s.files["candidate_skill.md"] = cand.skill.Text()
 	s.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
@@ -430,7 +439,9 @@ func (s *step) close() error {
 	s.count()
 	s.holdBack()
 	s.history.Steps = append(s.history.Steps, *r)
-	s.stepNotes = append(s.stepNotes, s.digest())
+	note := s.digest()
+	s.stepNotes = append(s.stepNotes, note)
+	s.memorise(note)
 	if err := s.write(); err != nil {
 		return err
 	}
@@ -460,32 +471,4 @@ func (s *step) count() {
 		s.counts.skipped++
 	}
 	s.counts.lost += s.record.LostReplies
-}
-
-// failed is how many of the measured outcomes are failures.
-func failed(outcomes []trajectory.Outcome) int {
-	n := 0
-	for _, p := range optimize.FailurePatterns(outcomes) {
-		n += p.Count
-	}
-	return n
-}
-
-// digest is what later steps of the epoch are told of this one.
-func (s *step) digest() optimize.StepNote {
-	n := optimize.StepNote{Step: s.number, Action: s.record.Action, Patterns: optimize.FailurePatterns(s.outcomes)}
-	for _, o := range s.outcomes {
-		if o.Status.Measured() {
-			n.Total++
-		}
-	}
-	n.Failed = failed(s.outcomes)
-	for _, r := range s.reflected {
-		n.Diagnoses = append(n.Diagnoses, r.Diagnoses()...)
-	}
-	if gate.Action(s.record.Action).Rejected() {
-		n.Rejected, n.Tried = s.updated.Applied, s.updated.Summary
-		n.Before, n.After = s.before, s.record.Candidate
-	}
-	return n
 }

@@ -54,6 +54,8 @@ type trainer struct {
 
 	trainByID  map[string]*task.Task
 	stepNotes  []optimize.StepNote // of this epoch
+	remembered []optimize.StepNote // of the run, the newest Memory ones
+	failing    map[string][]int    // train task -> steps with a candidate in which it failed since it was solved last
 	notes      []keptNote
 	metaSkill  string
 	epochStart skill.Skill // the skill with which the last epoch ended
@@ -81,7 +83,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	t := &trainer{Options: o, Deps: d, mode: mode, trainByID: map[string]*task.Task{}}
+	t := &trainer{Options: o, Deps: d, mode: mode, trainByID: map[string]*task.Task{}, failing: map[string][]int{}}
 	for i := range d.Data.Train {
 		t.trainByID[d.Data.Train[i].ID] = &d.Data.Train[i]
 	}

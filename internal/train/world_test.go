@@ -48,6 +48,7 @@ type world struct {
 	refuse    func(name string) error   // what writing a file says
 	askErr    func(stage string) error  // what asking says
 	decideErr error
+	pace      func(Part) (int, error)
 	looks     bool            // the certificate is one look
 	before    *testset.Before // what the ledger says; nil: there is none
 	overlap   bool            // begin rollouts of the next part while answers of this one are out
@@ -107,7 +108,7 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	d := Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks,
+		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks, Pace: w.pace,
 	}
 	if w.before != nil {
 		d.Before = func(context.Context, int, bool) (testset.Before, error) { return *w.before, nil }

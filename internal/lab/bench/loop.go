@@ -118,7 +118,7 @@ type LoopRow struct {
 	Gate   string `json:"gate"`
 	Gain   Figure `json:"gain"`   // expected score on the test tasks, shipped skill minus seed skill
 	Ahead  Figure `json:"ahead"`  // gain minus that of strict in the same world
-	Beside Figure `json:"beside"` // gain minus that of the default in the same world
+	Beside Figure `json:"beside"` // gain minus that of the default in the same world, or of what differs by one part alone
 	Calls  Figure `json:"calls"`  // that a run made, of target and optimizer
 	Worse  Figure `json:"worse"`  // share of runs whose gain is negative
 	Excess Figure `json:"excess"` // reported score minus the expected one, both on the selection tasks
@@ -205,16 +205,25 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 	return out, nil
 }
 
+// other is the place of what a gate stands beside.
+func (g loopGate) other() int {
+	name := defaultGate
+	if g.part != nil {
+		name = g.part.against
+	}
+	return slices.IndexFunc(loopGates(), func(g loopGate) bool { return g.name == name })
+}
+
 // loopRows sums up the runs of a cell, by world and gate.
 func loopRows(runs [][]loopRun) []LoopRow {
 	var rows []LoopRow
-	def := slices.IndexFunc(loopGates(), func(g loopGate) bool { return g.name == defaultGate })
 	for j, g := range loopGates() {
+		other := g.other()
 		var gain, ahead, beside, calls, worse, excess, lost []float64
 		for _, world := range runs {
 			r := world[j]
 			gain, ahead = append(gain, r.gain), append(ahead, r.gain-world[0].gain)
-			beside = append(beside, r.gain-world[def].gain)
+			beside = append(beside, r.gain-world[other].gain)
 			calls, worse = append(calls, float64(r.calls)), append(worse, indicator(r.gain < -rounding))
 			lost = append(lost, indicator(r.lost))
 			if r.excess != nil {

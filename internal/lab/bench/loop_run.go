@@ -14,33 +14,52 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// loopGate is a gate that a whole training run is judged by.
+// loopGate is a gate that a whole training run is judged by, or the default one with a part
+// of the loop changed.
 type loopGate struct {
 	name, mode, confirm string
 	fresh               bool
 	change              func(*train.Options)
+	part                *loopPart // nil: the gate is what differs
+}
+
+// loopPart is a part of the loop, and what shows what it adds.
+type loopPart struct {
+	name    string
+	against string // the run that differs by that part alone
+	without bool   // it is the one that has the part
 }
 
 // loopGates returns strict, with which the others are compared, then the default, and at
-// the end the default with other warm starts.
+// the end the default with one part of the loop more or less.
 func loopGates() []loopGate {
-	return []loopGate{
-		{"strict", "strict", "", false, nil},
-		{"strict, fresh pass", "strict", "", true, nil},
-		{defaultGate, train.ModeRace, "measured", true, nil},
-		{"race, bar and confirmation", train.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }},
-		{"race, full", train.ModeRace, "full", true, nil},
-		{"race, discordant", train.ModeRace, "discordant", true, nil},
-		{"race, none", train.ModeRace, "none", true, nil},
-		{coldGate, train.ModeRace, "measured", true, cold},
-		{draftsGate, train.ModeRace, "measured", true, func(o *train.Options) { o.Warm.Drafts = 2 }},
+	gates := []loopGate{
+		{"strict", "strict", "", false, nil, nil},
+		{"strict, fresh pass", "strict", "", true, nil, nil},
+		{defaultGate, train.ModeRace, "measured", true, nil, nil},
+		{"race, bar and confirmation", train.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }, nil},
+		{"race, full", train.ModeRace, "full", true, nil, nil},
+		{"race, discordant", train.ModeRace, "discordant", true, nil, nil},
+		{"race, none", train.ModeRace, "none", true, nil, nil},
 	}
+	part := func(name string, p loopPart, change func(*train.Options)) {
+		gates = append(gates, loopGate{name, train.ModeRace, "measured", true, change, &p})
+	}
+	part(coldGate, loopPart{"warm start", defaultGate, true}, cold)
+	part("race, 2 drafts", loopPart{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
+	part("race, narrow reflection", loopPart{"wide reflection", coldGate, true}, narrow)
+	part("race, second try", loopPart{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
+	part("race, memory of the run", loopPart{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
+	part("race, 3 candidates", loopPart{"three candidates", defaultGate, false}, three)
+	part(smallGate, loopPart{"batches of 20", coldGate, false}, smallBatches)
+	part("race, 20 failures", loopPart{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
+	return gates
 }
 
 const (
 	defaultGate = "race, measured"
 	coldGate    = "race, no warm start"
-	draftsGate  = "race, 2 drafts"
+	smallGate   = "race, batches of 20"
 )
 
 // loopRun is what one run came to. Scores are expected ones.
@@ -117,6 +136,23 @@ func reported(r *train.Result, o train.Options) *float64 {
 // cold leaves the warm start out.
 func cold(o *train.Options) { o.Warm = train.Warm{} }
 
+// three makes three candidates a step, each of other analysts' proposals.
+func three(o *train.Options) {
+	o.Population = train.Population{Size: 3, Vary: "minibatches"}
+	o.Minibatch = max(1, o.BatchSize/(2*o.Population.Size))
+}
+
+// narrow reads few failures at a time and makes few edits, as the published defaults do.
+func narrow(o *train.Options) {
+	cold(o)
+	o.BatchSize, o.Minibatch, o.Budget = min(o.BatchSize, 40), 8, 4
+}
+
+func smallBatches(o *train.Options) {
+	cold(o)
+	o.BatchSize = min(o.BatchSize, 20)
+}
+
 // loopOptions are the defaults of a run of one's own, with a gate.
 func (a *Arena) loopOptions(g loopGate) train.Options {
 	o := a.options()
@@ -158,7 +194,15 @@ type ceiling struct {
 
 // room implements train.Deps.Pace.
 func (c *ceiling) room(p train.Part) (int, error) {
+	const margin = 1.1
 	used := c.used()
+	if more, ok := c.within(p); ok {
+		c.reserve = int(math.Ceil(margin * float64(p.Closing)))
+		if used+more > c.calls-c.reserve {
+			return 0, nil
+		}
+		return p.Tasks, nil
+	}
 	if c.tasks > 0 {
 		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, int(c.models.rolled.Load()), c.gated+c.read-c.readBefore, 0
 	}
@@ -169,7 +213,6 @@ func (c *ceiling) room(p train.Part) (int, error) {
 	if c.passed && c.pending != c.shipped {
 		return 0, errSpent // what the loop holds for the best is lost: it cannot say anything of what is shipped
 	}
-	const margin = 1.1
 	c.reserve = int(math.Ceil(margin * float64(p.Closing)))
 	left := c.calls - c.reserve - used
 	if c.passed || left <= 0 {
@@ -185,6 +228,18 @@ func (c *ceiling) room(p train.Part) (int, error) {
 		}
 	}
 	return 0, train.ErrEnded
+}
+
+// within is what more within a step takes, with judging its candidate.
+func (c *ceiling) within(p train.Part) (calls int, ok bool) {
+	const asked = 8
+	switch p.Name {
+	case train.PartSecondTry:
+		return 1 + c.selection, true
+	case train.PartMore:
+		return p.Tasks + asked + c.selection, true
+	}
+	return 0, false
 }
 
 // need is what a step of n tasks takes, by the mean of those before it, and no less than

@@ -73,7 +73,7 @@ func (r LoopReport) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "simulated: %d worlds in each of %d cells, seed %d; (standard error)\n", r.Study.Worlds, len(r.Cells), r.Study.Seed)
 	for _, row := range r.Pooled {
-		fmt.Fprintf(&b, "  %-18s gain %s  ahead of strict %s  calls %.0f  worse %.3f  reported too high %s  lost %.2f\n", row.Gate, row.Gain.text(), row.Ahead.signed(), row.Calls.Mean, row.Worse.Mean, row.Excess.points(), row.Lost.Mean)
+		fmt.Fprintf(&b, "  %-26s gain %s  ahead of strict %s  calls %.0f  worse %.3f  reported too high %s  lost %.2f\n", row.Gate, row.Gain.text(), row.Ahead.signed(), row.Calls.Mean, row.Worse.Mean, row.Excess.points(), row.Lost.Mean)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s: %s\n", f.verdict(), f.Claim+" ("+f.Why+")")
@@ -110,7 +110,7 @@ func (r LoopReport) Markdown(command string) string {
 		fmt.Fprintf(&b, "| %s |\n", row.line())
 	}
 	r.aheadTable(&b)
-	r.warmTable(&b)
+	r.partsTable(&b)
 	b.WriteString("\n## Every cell\n\n| world | selection tasks | ceiling | gate | gain | ahead of strict | calls | worse | too high | lost |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range r.Cells {
 		for _, row := range c.Rows {
@@ -142,27 +142,52 @@ func (s LoopStudy) budget() string {
 
 // aheadTable shows where which gate is ahead: by kind of world, then by size.
 func (r LoopReport) aheadTable(b *strings.Builder) {
-	b.WriteString("\n## Ahead of strict, by kind of world, by ceiling and by selection tasks\n\n| cells |")
-	for _, g := range loopGates()[1:] {
-		fmt.Fprintf(b, " %s |", g.name)
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(loopGates())-1) + "\n")
-	r.byCells(func(name string, cells []LoopCell) {
-		fmt.Fprintf(b, "| %s |", name)
-		for _, row := range pooled(cells)[1:] {
-			fmt.Fprintf(b, " %s |", row.Ahead.signed())
+	b.WriteString("\n## Ahead of strict, by kind of world, by ceiling and by selection tasks\n\n")
+	r.table(b, func(g loopGate) (string, func(LoopRow) string) {
+		if g.name == "strict" || g.part != nil {
+			return "", nil
 		}
-		b.WriteString("\n")
+		return g.name, func(row LoopRow) string { return row.Ahead.signed() }
 	})
 }
 
-// warmTable shows what the warm start adds, and what a second draft does.
-func (r LoopReport) warmTable(b *strings.Builder) {
-	b.WriteString(loopWarm)
-	r.byCells(func(name string, cells []LoopCell) {
-		all := LoopCell{Rows: pooled(cells)}
-		fmt.Fprintf(b, "| %s | %s | %s |\n", name, all.row(coldGate).Beside.turned(), all.row(draftsGate).Beside.signed())
+// partsTable shows what parts of the loop add.
+func (r LoopReport) partsTable(b *strings.Builder) {
+	b.WriteString(loopParts)
+	r.table(b, func(g loopGate) (string, func(LoopRow) string) {
+		switch {
+		case g.part == nil:
+			return "", nil
+		case g.part.without:
+			return g.part.name, func(row LoopRow) string { return row.Beside.turned() }
+		}
+		return g.part.name, func(row LoopRow) string { return row.Beside.signed() }
 	})
+}
+
+// table writes a figure of some gates by cells; column names it, nil leaves the gate out.
+func (r LoopReport) table(b *strings.Builder, column func(loopGate) (name string, figure func(LoopRow) string)) {
+	b.WriteString("| cells |")
+	n := 1
+	for _, g := range loopGates() {
+		if name, figure := column(g); figure != nil {
+			fmt.Fprintf(b, " %s |", name)
+			n++
+		}
+	}
+	b.WriteString("\n|" + strings.Repeat("---|", n) + "\n")
+	write := func(name string, cells []LoopCell) {
+		fmt.Fprintf(b, "| %s |", name)
+		all := LoopCell{Rows: pooled(cells)}
+		for _, g := range loopGates() {
+			if _, figure := column(g); figure != nil {
+				fmt.Fprintf(b, " %s |", figure(all.row(g.name)))
+			}
+		}
+		b.WriteString("\n")
+	}
+	r.byCells(write)
+	write("all", r.Cells)
 }
 
 // byCells hands over the cells of each kind of world, of each ceiling and of each size.
@@ -187,16 +212,20 @@ func (r LoopReport) byCells(see func(name string, cells []LoopCell)) {
 	}
 }
 
-const loopWarm = `
-## What the warm start adds
+const loopParts = `
+## What parts of the loop add
 
-By its first step the default learns from the whole train split, or from as much of it as the
-ceiling has room for, and makes as many edits as it likes (` + "`train.warm.drafts: 1`" + `). *Warm start*
-is its gain minus that without one in the same world, *two drafts* the gain with two candidates of
-that step minus that with one. All are judged by the gate.
+Each column is the gain with a part of the loop minus that without it in the same world, all else
+equal. *Warm start*: by its first step the default learns from the whole train split, or from as
+much of it as the ceiling has room for, and makes as many edits as it likes (` + "`train.warm.drafts: 1`" + `);
+*two drafts*: two candidates of that step. *Wide reflection* is the default without a warm start minus
+batches of at most 40, minibatches of 8 and 4 edits a step. *Second try*: what of a rejected bundle the
+optimizer would keep is judged once more (` + "`train.second_try`" + `). *Memory of the run*: analysts are told
+of the steps of the whole run, by type of task what a rejected bundle won and lost, and which failures
+stay (` + "`reflect.memory: run`" + `). *Three candidates*: ` + "`train.population.size: 3`" + `. *Batches of 20* are compared
+with those of the default without a warm start, and *20 failures* with those: a batch grows until it
+shows 20 failures (` + "`train.failures`" + `). Warm start and wide reflection are on by default, the others off.
 
-| cells | warm start | two drafts |
-|---|---|---|
 `
 
 const loopIntro = `# What training gains under each gate
@@ -206,7 +235,7 @@ SIMULATED: no model was asked. This page is written by
     {{command}}
 
 in minutes on two cores; equal seeds give equal pages. Training is the real loop with
-today's defaults, in worlds made as by ` + "`skillopt lab worlds`" + `; only the gate differs. It
+today's defaults, in worlds made as by ` + "`skillopt lab worlds`" + `; only the gate differs, or one part of the loop. It
 holds for these worlds: their optimizer reads prompts without mistakes but those that the
 world prescribes, and never tires.
 
@@ -216,7 +245,7 @@ world prescribes, and never tires.
 that chose it; with a fresh pass (` + "`gate.fresh`" + `) it pays for another one. The others are
 ` + "`gate.mode: race`" + ` with the named ` + "`gate.confirm`" + `; ` + "`measured`" + ` is the default, which
 confirms nothing in runs of fewer than 12 steps, as those here are; *bar and confirmation* is it as it was before:
-confirmed as in longer runs, and at ` + "`gate.risk: 0.5`" + `. Others than the last rows begin with a warm start.
+confirmed as in longer runs, and at ` + "`gate.risk: 0.5`" + `. The last rows are the default with a part of the loop changed.
 
 A run has a ceiling of calls, those of target and optimizer together ({{budget}}), and
 what it tells of its result is paid from that too. As in a real run, what the end takes is

@@ -24,6 +24,9 @@ func (w *World) optimize(p prompt) (string, error) {
 	case model.StageMerge, model.StageMergeFinal:
 		return encode(w.merge(p)), nil
 	case model.StageRanking:
+		if fared := p.section(headFared); fared != "" {
+			return encode(w.secondTry(p, fared)), nil
+		}
 		return encode(w.rank(p)), nil
 	case model.StageSlowUpdate:
 		return w.guide(p)

@@ -29,13 +29,17 @@ const (
 	headProposed    = "## Proposed Items"
 	headNotes       = "## Execution Notes"
 	headTold        = "## What The Agent Is Told Besides The Skill And The Task"
+	headFared       = "## What The Change Won And Lost"
+	headCandidates  = "## Candidates"
+	headRun         = "## Earlier Steps Of This Run"
+	headMemory      = "## Optimizer Memory"
 )
 
 // headings returns every heading that can follow another.
 func headings() []string {
 	return []string{
 		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
-		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold,
+		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory,
 	}
 }
 

@@ -233,7 +233,7 @@ func (w *World) harm(p prompt, r *reading) []proposal {
 	}
 	var harmful []*rule
 	for _, rule := range w.rules {
-		if rule.harmful && !r.stated[rule.index] {
+		if rule.harmful && !r.stated[rule.index] && !p.triedInVain(rule) {
 			harmful = append(harmful, rule)
 		}
 	}

@@ -1,0 +1,270 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// again are options with second tries.
+func again(gate string) Options {
+	o := raced()
+	o.Gate, o.SecondTry, o.Steady, o.Epochs = gate, true, true, 1
+	return o
+}
+
+// keeps answers the question for a second try.
+func keeps(w *world, indices string) {
+	w.reply[model.StageRanking] = `{"reasoning": "the rest hurt", "selected_indices": [` + indices + `]}`
+}
+
+// A bundle that one edit pulls down is rejected; without that edit it is accepted, in the
+// same step and by the rollouts that the gate makes of it alone.
+func TestWhatHurtsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, gate := range []string{"race", "strict"} {
+		t.Run(gate, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(8, 40, 8)
+			w.seed = "# Skill\nrule b\nrule c\n"
+			w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
+			keeps(w, "0")
+			o := again(gate)
+			r := w.must(t, o)
+			s := r.History.Steps[1]
+			if s.Action != "accept_new_best" || r.Best.Text() != "# Skill\nrule b\nrule c\n\nrule a\n" || r.History.Steps[1].CurrentOrigin != "step 1, second try" {
+				t.Fatalf("step 1: %s (%s), best %q of %s", s.Action, s.Reason, r.Best.Text(), s.CurrentOrigin)
+			}
+			if len(s.Candidates) != 2 || !strings.HasPrefix(s.Candidates[0].Action, "reject") || s.Candidates[1].SecondTry != 1 || !s.Candidates[1].Taken {
+				t.Errorf("candidates: %+v", s.Candidates)
+			}
+			if n := len(s.Edits); n != 1 || s.Ranked != 1 {
+				t.Errorf("%d edits are reported, %d ranked", n, s.Ranked)
+			}
+			var told optimize.SecondTryResult
+			if err := json.Unmarshal([]byte(w.files["steps/step_0001/second_try.json"]), &told); err != nil {
+				t.Fatal(err)
+			}
+			lost := 0
+			for _, f := range told.Fared {
+				if lost += f.Lost; f.Won > 0 != (f.Type == "a") || f.Lost > 0 && f.Type != "b" && f.Type != "c" {
+					t.Errorf("type %s: %+v", f.Type, f)
+				}
+			}
+			if lost == 0 {
+				t.Errorf("nothing was lost: %+v", told.Fared)
+			}
+			for _, q := range w.asked(model.StageRanking) {
+				if strings.Contains(q.User, "do a") || strings.Contains(q.User, "s00") {
+					t.Errorf("the optimizer is shown a task that judges:\n%s", q.User)
+				}
+			}
+			if n := w.rolled("e1/s1/mb0/"); n != 8 {
+				t.Errorf("%d rollouts of train tasks in the step, want the 8 of its batch", n)
+			}
+		})
+	}
+}
+
+// A reply that keeps everything or nothing, or cannot be read, leaves the rejection as it is.
+func TestNoSecondTryWithoutAChoice(t *testing.T) {
+	t.Parallel()
+	for name, indices := range map[string]string{"nothing": "", "all": "0, 1, 2", "no such edit": "7"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := func(second bool) (*world, *Result) {
+				w := newWorld(8, 40, 8)
+				w.seed = "# Skill\nrule b\nrule c\n"
+				w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
+				keeps(w, indices)
+				o := again("race")
+				o.SecondTry = second
+				return w, w.must(t, o)
+			}
+			_, without := run(false)
+			w, with := run(true)
+			lost := 1
+			if indices == "" {
+				lost = 0
+			}
+			s := with.History.Steps[1]
+			if s.LostReplies != lost || len(w.asked(model.StageRanking)) != 1 {
+				t.Errorf("%d replies are lost, want %d; %d questions", s.LostReplies, lost, len(w.asked(model.StageRanking)))
+			}
+			s.LostReplies = 0
+			if diff := cmp.Diff(without.History.Steps[1], s); diff != "" {
+				t.Errorf("step 1 (-without second tries +with):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A part that is worse as well is rejected, and the step tells of both.
+func TestASecondTryMayFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(8, 40, 8)
+	w.seed = "# Skill\nrule b\nrule c\n"
+	w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}, 2: {"rule d"}}
+	keeps(w, "1, 2")
+	o := again("strict")
+	o.BatchSize, o.Memory = 4, 8
+	r := w.must(t, o)
+	s := r.History.Steps[1]
+	if !strings.HasPrefix(s.Action, "reject") || len(s.Candidates) != 2 || s.Candidates[0].Taken || s.Candidates[1].Taken || r.Rejected != 1 {
+		t.Errorf("step 1: %s, %+v, %d rejected", s.Action, s.Candidates, r.Rejected)
+	}
+	var told []string
+	for _, q := range w.asked(model.StageAnalystError) {
+		told = append(told, q.User)
+	}
+	if last := told[len(told)-1]; !strings.Contains(last, "## Earlier Steps Of This Run\n\n### Step 1: reject, ") ||
+		!strings.Contains(last, "content=harm b") || !strings.Contains(last, "- b: won 0, lost ") {
+		t.Errorf("an analyst of step 2 is told:\n%s", last)
+	}
+	if got := actions(r)[2]; got != "accept_new_best" {
+		t.Errorf("step 2: %s", got)
+	}
+}
+
+// Where a ceiling has no room for another candidate nobody is asked. What was decided stays,
+// whatever the ceiling is when the run goes on.
+func TestASecondTryNeedsRoom(t *testing.T) {
+	t.Parallel()
+	run := func(w *world, room int) *Result {
+		w.seed = "# Skill\nrule b\nrule c\n"
+		w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
+		keeps(w, "0")
+		w.pace = func(p Part) (int, error) {
+			if p.Name == PartSecondTry {
+				return room, nil
+			}
+			return p.Tasks, nil
+		}
+		return w.must(t, again("race"))
+	}
+	w := newWorld(8, 40, 8)
+	if r := run(w, 0); r.Accepted != 0 || len(w.asked(model.StageRanking)) != 0 {
+		t.Errorf("%d accepted, %d questions", r.Accepted, len(w.asked(model.StageRanking)))
+	}
+	w.questions = nil
+	if r := run(w, 1); r.Accepted != 0 || len(w.asked(model.StageRanking)) != 0 {
+		t.Errorf("resumed: %d accepted, %d questions", r.Accepted, len(w.asked(model.StageRanking)))
+	}
+	w = newWorld(8, 40, 8)
+	if r := run(w, 1); r.Accepted != 1 {
+		t.Errorf("with room: %d accepted", r.Accepted)
+	}
+	if r := run(w, 0); r.Accepted != 1 {
+		t.Errorf("resumed: %d accepted", r.Accepted)
+	}
+	if !slices.ContainsFunc(keysOf(w.recorded), IsRoom) {
+		t.Errorf("recorded: %v", keysOf(w.recorded))
+	}
+}
+
+// Of several candidates that were all rejected, a part of the nearest is tried.
+func TestSecondTryOfSeveral(t *testing.T) {
+	t.Parallel()
+	w := newWorld(8, 40, 8)
+	w.seed = "# Skill\nrule b\nrule c\n"
+	w.lines = byAnalyst("rule a\nharm b\nharm c", "harm b\nharm c")
+	w.reply[model.StageMerge] = ""
+	keeps(w, "0")
+	o := several(2, "strict")
+	o.SecondTry, o.Budget, o.Epochs = true, 3, 1
+	r := w.must(t, o)
+	s := r.History.Steps[1]
+	if !strings.HasPrefix(s.Action, "accept") || len(s.Candidates) != 3 || s.Candidates[2].SecondTry != 1 {
+		t.Errorf("step 1: %s, %+v", s.Action, s.Candidates)
+	}
+}
+
+// A batch with few failures grows until it shows enough of them, by tasks that it did not
+// have, and its analysts read all of it together.
+func TestABatchGrows(t *testing.T) {
+	t.Parallel()
+	run := func(enough int, pace func(Part) (int, error)) (*world, *Result) {
+		w := newWorld(40, 40, 8)
+		w.seed = "# Skill\nrule a\nrule b\nrule c\n"
+		w.propose = map[int][]string{1: {"rule d"}}
+		w.pace = pace
+		o := raced()
+		o.BatchSize, o.Minibatch, o.Epochs, o.Enough, o.Steady, o.EndAfter = 8, 100, 1, enough, true, new(1)
+		return w, w.must(t, o)
+	}
+	plain, r := run(0, nil)
+	if n := r.History.Steps[1].RolloutN; n != 8 || r.History.Steps[1].Grown != 0 {
+		t.Errorf("%d rollouts, grown by %d", n, r.History.Steps[1].Grown)
+	}
+	w, r := run(7, nil)
+	s := r.History.Steps[1]
+	failures := 0
+	seen := map[string]bool{}
+	for _, key := range w.rollouts {
+		if strings.HasPrefix(key, "e1/s1/mb0/") {
+			id := key[strings.LastIndex(key, "/t")+1:]
+			if id = strings.Split(id, "/")[0]; seen[id] {
+				t.Errorf("%s is rolled out twice", id)
+			}
+			seen[id] = true
+		}
+	}
+	for i := range 40 {
+		if id := fmt.Sprintf("t%02d", i); seen[id] && i%4 == 3 {
+			failures++
+		}
+	}
+	if failures < 7 || s.RolloutN != len(seen) || s.Grown != len(seen)-8 || s.RolloutN%8 != 0 {
+		t.Errorf("%d failures in %d tasks, record %d and %d", failures, len(seen), s.RolloutN, s.Grown)
+	}
+	if n := len(w.asked(model.StageAnalystError)); n != len(plain.asked(model.StageAnalystError)) {
+		t.Errorf("%d analysts of failures", n)
+	}
+	if w, r := run(1000, nil); r.History.Steps[1].RolloutN != 40 || w.rolled("e1/s1/mb0/") != 40 {
+		t.Errorf("%d rollouts of 40 tasks", r.History.Steps[1].RolloutN)
+	}
+	if _, r := run(7, func(p Part) (int, error) {
+		if p.Name == PartMore {
+			return 0, nil
+		}
+		return p.Tasks, nil
+	}); r.History.Steps[1].RolloutN != 8 {
+		t.Errorf("without room: %d rollouts", r.History.Steps[1].RolloutN)
+	}
+}
+
+// Failures that two steps with candidates could not mend are named to the analysts that
+// read them again.
+func TestFailuresThatStayAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(4, 40, 8)
+	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"rule c"}}
+	o := raced()
+	o.BatchSize, o.Minibatch, o.Epochs, o.Memory, o.Steady = 4, 100, 4, 8, true
+	w.must(t, o)
+	var told []string
+	for _, q := range w.asked(model.StageAnalystError) {
+		_, memory, _ := strings.Cut(q.User, "## Earlier Steps Of This Run\n")
+		_, staying, _ := strings.Cut(memory, "### Failures that stay\n")
+		staying, _, _ = strings.Cut(staying, "\n\n")
+		told = append(told, staying)
+	}
+	if len(told) != 4 || told[0]+told[1] != "" || !strings.HasSuffix(told[2], "\n- t02: steps 1, 2\n- t03: steps 1, 2") && !strings.HasSuffix(told[2], "\n- t03: steps 1, 2\n- t02: steps 1, 2") || !strings.HasSuffix(told[3], "\n- t03: steps 1, 2, 3") {
+		t.Errorf("told: %q", told)
+	}
+}
+
+func keysOf(m map[string][]byte) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
