@@ -82,7 +82,7 @@ func (a *app) compete(ctx context.Context, s bench.Setup, contestants []bench.Co
 	if err := s.Validate(); err != nil {
 		return bench.Result{}, usagef("--%v; --help lists the flags", err)
 	}
-	return bench.Run(ctx, s, contestants)
+	return reading(ctx, a.Signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
 }
 
 // printStandings prints what each contestant came to.

@@ -43,7 +43,7 @@ The numbers in docs/certificate.md are made by this command.`,
 }
 
 func (a *app) runLabCertificate(ctx context.Context, e lab.Certificates, files labFiles) error {
-	report, err := e.Run(ctx)
+	report, err := reading(ctx, a.Signals, e.Run)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (a *app) labCurriculum(ctx context.Context, s bench.Study, files labFiles) 
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab curriculum --help` lists the flags", err)
 	}
-	r, err := s.Run(ctx)
+	r, err := reading(ctx, a.Signals, s.Run)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *app) labFew(ctx context.Context, s bench.FewStudy, files labFiles) erro
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab few --help` lists the flags", err)
 	}
-	r, err := s.Run(ctx)
+	r, err := reading(ctx, a.Signals, s.Run)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ The numbers in docs/gates.md are made by this command.`,
 }
 
 func (a *app) runLabGates(ctx context.Context, g lab.Gates, files labFiles) error {
-	report, err := g.Run(ctx)
+	report, err := reading(ctx, a.Signals, g.Run)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (a *app) labLoop(ctx context.Context, s bench.LoopStudy, files labFiles) er
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab loop --help` lists the flags", err)
 	}
-	r, err := s.Run(ctx)
+	r, err := reading(ctx, a.Signals, s.Run)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (a *app) labPrune(ctx context.Context, s bench.PruneStudy, files labFiles) 
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab prune --help` lists the flags", err)
 	}
-	r, err := s.Run(ctx)
+	r, err := reading(ctx, a.Signals, s.Run)
 	if err != nil {
 		return err
 	}

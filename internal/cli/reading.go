@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// reading reads what the user names, before anything is begun. Nothing is lost by
-// stopping it, so that the first signal ends it: softly, and if the work does not
+// reading reads what the user names, before anything is begun, or simulates. Nothing is lost
+// by stopping it, so that the first signal ends it: softly, and if the work does not
 // notice soon, it is left behind to end with the program.
 func reading[T any](ctx context.Context, signals <-chan os.Signal, read func(context.Context) (T, error)) (T, error) {
 	const grace = 500 * time.Millisecond

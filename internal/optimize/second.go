@@ -31,7 +31,8 @@ type SecondTryResult struct {
 	Of        int     `json:"of"`   // edits of the bundle
 	Fared     []Fared `json:"fared"`
 	Reasoning string  `json:"reasoning,omitempty"`
-	Lost      bool    `json:"lost,omitempty"` // there was no usable reply
+	// Keys of questions without a usable reply.
+	Lost []string `json:"lost,omitempty"`
 }
 
 // SecondTry asks which edits of a rejected bundle deserve another try without the others.
@@ -59,7 +60,7 @@ func SecondTry(ctx context.Context, in SecondTryInput) (SecondTryResult, error) 
 	}
 	reply, err := in.Ask(ctx, q)
 	if errors.Is(err, ErrLost) {
-		out.Lost = true
+		out.Lost = []string{"second/" + q.Key}
 		return out, nil
 	}
 	if err != nil {

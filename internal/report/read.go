@@ -162,14 +162,20 @@ func (r *reader) step(of train.StepRecord) Step {
 // lost returns the keys of questions without a usable reply after those to analysts. Of
 // several candidates each has its own; those of the one that was taken stand twice.
 func (r *reader) lost(dir string, of train.StepRecord) (keys []string) {
-	dirs := []string{dir}
-	if len(of.Candidates) > 0 {
-		dirs = nil
-	}
+	var dirs []string
 	for _, c := range of.Candidates {
-		if len(c.Merged) == 0 {
+		if len(c.Merged) == 0 && c.SecondTry == 0 {
 			dirs = append(dirs, fmt.Sprintf("%sp%d/", dir, c.Index))
 		}
+	}
+	if len(dirs) < 2 { // a second try of the only candidate: its files stand where they always do
+		dirs = []string{dir}
+	}
+	var again struct {
+		Lost []string `json:"lost"`
+	}
+	if r.optional(dir+"second_try.json", &again) {
+		keys = append(keys, again.Lost...)
 	}
 	for _, d := range dirs {
 		for _, name := range []string{"merged_patch.json", "edit_budget.json", "ranked_edits.json", "edit_apply_report.json", "appendix.json"} {

@@ -55,9 +55,7 @@ func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err er
 		return false, err
 	}
 	s.files["second_try.json"] = choice
-	if choice.Lost {
-		s.record.LostReplies++
-	}
+	s.record.LostReplies += len(choice.Lost)
 	part := s.partOf(first, choice.Keep, len(all)+1)
 	if part == nil {
 		return false, nil

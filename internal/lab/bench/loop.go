@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-f4525e22/skillopt/internal/train"
 )
 
 // LoopStudy measures what training gains under each gate, whole loop and all, in worlds
@@ -200,6 +202,7 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.name, err)
 		}
+		r.kept = train.Candidates{} // the texts of all runs of a study are more than memory should hold
 		out = append(out, r)
 	}
 	return out, nil
