@@ -76,6 +76,8 @@ func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
 			text += "; " + caveat
 		}
 		a.fold(out, text)
+	} else if r != nil && r.Caveat() != "" {
+		a.fold(out, "best: "+r.Caveat())
 	}
 	if n := s.Noise; n != nil && n.Advice != "" {
 		a.fold(out, "noise: "+n.Advice)

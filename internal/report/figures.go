@@ -27,7 +27,11 @@ func (r *Run) tiles() []tile {
 		}
 		out = append(out, r.differenceTile())
 	case s != nil && s.Best.Selection != nil:
-		out = append(out, armTile("Best skill, selection split", s.Best.Selection))
+		best := armTile("Best skill, selection split", s.Best.Selection)
+		if r := s.Best.Reported; r != nil && r.Caveat() != "" {
+			best.Note += "; " + r.Caveat()
+		}
+		out = append(out, best)
 	default:
 		note := "nothing was scored"
 		best := r.bestScore()
