@@ -64,6 +64,7 @@ func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err er
 	if err := part.weighAmong(ctx, all); err != nil {
 		return false, err
 	}
+	part.record.Reason = fmt.Sprintf("second try, with %d of %d edits: %s", len(choice.Keep), choice.Of, part.record.Reason)
 	all = append(all, part)
 	if part.accepted() {
 		s.crown(part, all)
