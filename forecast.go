@@ -155,6 +155,21 @@ func PlanTraining(ctx context.Context, cfg Config, opts ...Option) (Plan, error)
 	return p, classify(err, "")
 }
 
+// mostRehearsed is the bound of rollouts up to which a run is rehearsed before it begins: that
+// takes about ten seconds and a gigabyte.
+const mostRehearsed = 300_000
+
+// rolloutsOf is how many a plan has at most.
+func rolloutsOf(p *Plan) int {
+	n := 0
+	for _, st := range p.Stages {
+		if st.Stage == model.StageRollout {
+			n += st.Calls
+		}
+	}
+	return n
+}
+
 // foretell is foresee for a run that is about to begin: it does not depend on a
 // forecast, and says if there is none.
 func (s *setup) foretell(ctx context.Context, o train.Options, p *Plan) {
@@ -169,8 +184,13 @@ func (s *setup) foretell(ctx context.Context, o train.Options, p *Plan) {
 
 // foresee adds to a plan what the run will take and what its gate can see.
 func (s *setup) foresee(ctx context.Context, o train.Options, p *Plan, known measured) (err error) {
-	if p.Forecast, err = s.forecast(ctx, o, known); err != nil || o.Gate == "off" {
+	if n := rolloutsOf(p); n > mostRehearsed {
+		p.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", n, mostRehearsed)
+	} else if p.Forecast, err = s.forecast(ctx, o, known); err != nil {
 		return err
+	}
+	if o.Gate == "off" {
+		return nil
 	}
 	p.Selection, p.Folds = len(s.data.Selection), s.data.NumFolds()
 	p.Noise, err = s.knownNoise()

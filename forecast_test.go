@@ -2,9 +2,11 @@ package skillopt
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -40,6 +42,27 @@ func TestForecastOfTheQuickStart(t *testing.T) {
 func TestForecastOfWideReflection(t *testing.T) {
 	t.Parallel()
 	forecastOf(t)
+}
+
+// A run too large to be rehearsed has a bound and the reason why there is nothing more, and
+// begins without waiting for it.
+func TestALargeRunIsNotRehearsed(t *testing.T) {
+	t.Parallel()
+	cfg, err := LoadConfig(filepath.Join("examples", "quickstart"), "train.batch_size=10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []task.Task
+	for i := range 4000 {
+		tasks = append(tasks, task.Task{ID: fmt.Sprint("t", i), Prompt: fmt.Sprint("question ", i), Gold: []string{"x"}})
+	}
+	p, err := PlanTraining(t.Context(), cfg, WithTasks(tasks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Forecast != nil || !strings.Contains(p.NoForecast, "too many to rehearse") || p.Selection != 1600 || p.Total < mostRehearsed {
+		t.Errorf("total %d, forecast %v, %q, %d selection tasks", p.Total, p.Forecast, p.NoForecast, p.Selection)
+	}
 }
 
 // forecastOf trains the quick start and returns how far its cost was off the forecast,

@@ -27,8 +27,10 @@ type Plan struct {
 	// Each makes as many calls as it needs, which nobody knows beforehand.
 	Episodes int `json:"episodes,omitempty"`
 
-	// Forecast is what the run is expected to take.
-	Forecast *Forecast `json:"forecast,omitempty"`
+	// Forecast is what the run is expected to take; NoForecast says why there is none of a
+	// run that is too large to rehearse.
+	Forecast   *Forecast `json:"forecast,omitempty"`
+	NoForecast string    `json:"no_forecast,omitempty"`
 
 	// Selection is the number of tasks that the gate decides by, Noise what an A/A
 	// pass over them has found (MeasureNoise); nil: there was none, or no gate.

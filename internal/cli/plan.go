@@ -36,6 +36,7 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 			100**p.CertificateLevel, p.TestReadBefore.Times+1))
 	}
 	if p.Forecast == nil {
+		a.writeNoForecast(a.Out, p)
 		return nil
 	}
 	if err := writeStages(a.Out, p); err != nil {
@@ -43,6 +44,12 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 	}
 	a.writeForecast(a.Out, p)
 	return nil
+}
+
+func (a *app) writeNoForecast(out io.Writer, p skillopt.Plan) {
+	if p.NoForecast != "" {
+		a.fold(out, "no forecast: "+p.NoForecast)
+	}
 }
 
 // writeStages prints the forecast by role and stage.

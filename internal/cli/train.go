@@ -157,6 +157,7 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 		if p.Forecast != nil {
 			a.writeForecast(a.Err, p)
 		}
+		a.writeNoForecast(a.Err, p)
 		if p.Simulated {
 			fmt.Fprintln(a.Err, "the models are simulated: this run shows how training works, not what a model can do")
 		}
