@@ -178,7 +178,7 @@ func trainEffects() map[string]effect {
 		"train.curriculum.temperature": {base: draws, to: "0.05", see: rolledOut},
 		"train.curriculum.ema_alpha":   {base: draws, to: "1", see: curriculum},
 
-		"train.warm.drafts":     {to: "0", see: rolledOut},
+		"train.warm.drafts":     {to: "1", see: rolledOut},
 		"train.failures":        {base: []string{"train.warm.drafts=0", "train.batch_size=2"}, to: "9", see: rolledOut},
 		"train.second_try":      {base: []string{"models.target.temperature=0", "train.epochs=4"}, to: "true", see: stages},
 		"train.population.size": {to: "2", see: stages},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -63,7 +64,7 @@ func TestOlderDefaultsAreReplayed(t *testing.T) {
 		again := filepath.Join(dir, name)
 		now := wide(url, 0)
 		now.Gate.Confirm, now.Gate.Risk, now.Gate.Fresh, now.Reflect.View = "measured", 0, true, "agent"
-		now.Train.Warm.Drafts = 1
+		now.Train.Warm.Drafts = config.AutoCount
 		trained(t, now, again, skillopt.WithReplay(c))
 		sameResults(t, results(t, path), again)
 	}

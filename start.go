@@ -43,12 +43,24 @@ func (s *setup) decideStart() start {
 	return out
 }
 
+// warmDrafts is how many candidates the first step makes as a warm start, 0: it is none. By
+// default there is one, but not where somebody chose how many trajectories an analyst reads
+// or how many edits a step makes: of many small analysts each adds what it gets wrong, and a
+// warm start has no budget that would leave that out.
+func (s *setup) warmDrafts() int {
+	auto := 1
+	if s.cfg.Reflect.MinibatchSize != config.AutoCount || s.cfg.Edits.Budget != config.AutoCount {
+		auto = 0
+	}
+	return s.cfg.Train.Warm.Drafts.Or(auto)
+}
+
 // warmTasks is how many train tasks a warm start has, 0 if there is none. What episodes
 // take nobody knows: there it has no more than a batch may.
 func (s *setup) warmTasks() int {
 	n := s.data.Drawable()
 	switch c := s.ceiling(); {
-	case s.cfg.Train.Warm.Drafts == 0:
+	case s.warmDrafts() == 0:
 		return 0
 	case s.episodes():
 		return schedule.WideBatch(n)

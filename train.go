@@ -288,7 +288,7 @@ func (s *setup) trainOptions() train.Options {
 		o.Memory = memorySteps
 	}
 	if s.start != nil {
-		o.Warm = train.Warm{Drafts: c.Train.Warm.Drafts, Tasks: s.start.Warm}
+		o.Warm = train.Warm{Drafts: s.warmDrafts(), Tasks: s.start.Warm}
 		o.Few, o.Twice = s.start.Few, s.start.Twice
 	}
 	return o

@@ -164,7 +164,7 @@ type Train struct {
 
 // Warm is the warm start.
 type Warm struct {
-	Drafts int `key:"drafts" doc:"1: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; more: so many candidates, each from analysts of its own, of which the best accepted one is taken; 0: the first step is like the others" min:"0" max:"8" older:"0"`
+	Drafts Auto `key:"drafts" doc:"1: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; more: so many candidates, each from analysts of its own, of which the best accepted one is taken; 0: the first step is like the others; auto = 1 where reflect.minibatch_size and edits.budget are auto, else 0" min:"0" max:"8" older:"0"`
 }
 
 // Population is how many candidates a step makes of the same rollouts.

@@ -51,7 +51,7 @@ func Default() Config {
 			Epochs: 4, BatchSize: AutoCount, Accumulation: 1, Seed: 42,
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
 			Population: Population{Size: 1, Vary: "minibatches"},
-			Warm:       Warm{Drafts: 1},
+			Warm:       Warm{Drafts: AutoCount},
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},

@@ -10,7 +10,7 @@ type former struct {
 	set       func(c *Config)
 }
 
-// formers lists them. What a manifest says counts: a value that somebody chose and that
+// formers lists them, the first default of a key before later ones. What a manifest says counts: a value that somebody chose and that
 // happens to be the old default is no different.
 func formers() []former {
 	return []former{
@@ -18,7 +18,8 @@ func formers() []former {
 		{"reflect.minibatch_size", `"auto"`, "8", func(c *Config) { c.Reflect.MinibatchSize = 8 }},
 		{"reflect.view", `"agent"`, "", func(c *Config) { c.Reflect.View = ViewTask }},
 		{"edits.budget", `"auto"`, "4", func(c *Config) { c.Edits.Budget = 4 }},
-		{"train.warm.drafts", "1", "", func(c *Config) { c.Train.Warm.Drafts = 0 }},
+		{"train.warm.drafts", `"auto"`, "", func(c *Config) { c.Train.Warm.Drafts = 0 }},
+		{"train.warm.drafts", `"auto"`, "1", func(c *Config) { c.Train.Warm.Drafts = 1 }}, // whatever else was chosen
 		{"gate.risk", "0", "0.5", func(c *Config) { c.Gate.Risk = 0.5 }},
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
 		{"split.cross_fit", `"auto"`, "", func(c *Config) { c.Split.CrossFit = 0 }},
@@ -84,11 +85,12 @@ func Begun(identity map[string]string) map[string]string {
 
 // First is that of a run that was begun with the first defaults.
 func First() map[string]string {
-	out := map[string]string{}
+	out, seen := map[string]string{}, map[string]bool{}
 	for _, f := range formers() {
-		if f.then != "" {
+		if f.then != "" && !seen[f.key] {
 			out[f.key] = f.then
 		}
+		seen[f.key] = true
 	}
 	return out
 }

@@ -147,7 +147,7 @@ func (d *decoder) rules(c *Config) {
 		d.fail("train.population.size", strconv.Itoa(n), "1 with gate.mode off: without scores nothing tells candidates apart", "")
 	}
 	if n := c.Train.Warm.Drafts; n > 1 && c.Gate.Mode == "off" {
-		d.fail("train.warm.drafts", strconv.Itoa(n), "0 or 1 with gate.mode off: without scores nothing tells candidates apart", "")
+		d.fail("train.warm.drafts", n.String(), "auto, 0 or 1 with gate.mode off: without scores nothing tells candidates apart", "")
 	}
 	if c.Train.SecondTry && (c.Gate.Mode == "off" || c.Edits.Mode != "patch") {
 		d.fail("train.second_try", "true with edits.mode "+c.Edits.Mode+" and gate.mode "+c.Gate.Mode, "true only with edits.mode patch and a gate: it judges some of a rejected candidate's edits", "")
