@@ -31,8 +31,8 @@ func (n Sizes) judge() (judge, pass int) {
 func (o Options) Plan(n Sizes) []StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
-	if o.Enough > 0 {
-		batch = max(batch, n.Train)
+	if o.Enough > 0 {                                   // it may grow by what it has not
+		batch += n.Train - min(o.BatchSize, n.Train)
 	}
 	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst()) + o.secondTries(steps)
 	judge, pass := n.judge()
@@ -48,7 +48,11 @@ func (o Options) Plan(n Sizes) []StageCalls {
 	if o.NullEvery > 0 && (o.Gate == ModeRace || o.Gate == "strict") {
 		gates += steps / o.NullEvery * 3 * judge // one pass, and fresh samples of both arms
 	}
-	rollouts := (steps-1)*batch + o.First(n.Train) + gates
+	first := batch
+	if o.warms(1) {
+		first = o.First(n.Train)
+	}
+	rollouts := (steps-1)*batch + first + gates
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {
 		slow = 0
@@ -134,6 +138,10 @@ func (o Options) mergesOf(analysts int) int {
 // optimizerPlan bounds the optimizer's calls.
 func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
 	analysts, first := o.analysts(), o.firstAnalysts(train)
+	if o.Enough > 0 { // the last microbatch of a step may grow to all tasks
+		analysts += o.analystsOf(train)
+		first = max(first, analysts)
+	}
 	again := o.secondTries(steps)
 	candidates := (steps-1)*o.made() + o.madeFirst() // what follows the analysts is asked for each
 	out := []StageCalls{
@@ -151,7 +159,9 @@ func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
 	default:
 		out = append(out, StageCalls{model.StageRanking, steps})
 	}
-	if again > 0 {
+	if last := &out[len(out)-1]; again > 0 && last.Stage == model.StageRanking {
+		last.Calls += again // the same stage asks what of a bundle is tried again
+	} else if again > 0 {
 		out = append(out, StageCalls{model.StageRanking, again})
 	}
 	if o.Mode == "rewrite_from_suggestions" || o.SkillAware {

@@ -47,6 +47,9 @@ func anyOptions(t *rapid.T) (Options, *world) {
 	if yes("warm start") {
 		o.Warm = Warm{Drafts: count("drafts", 1, 3), Tasks: count("tasks of it", 1, 14)}
 	}
+	if yes("second tries") {
+		o.SecondTry, o.Memory, o.Enough = true, count("memory", 0, 8), count("failures", 0, 9)
+	}
 	if yes("curriculum") {
 		o.Curriculum = Curriculum{Strategy: "uniform", Bins: 3, Temperature: 1, Alpha: 0.3}
 	}
