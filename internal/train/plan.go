@@ -31,7 +31,8 @@ func (n Sizes) judge() (judge, pass int) {
 func (o Options) Plan(n Sizes) []StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
-	if o.Enough > 0 {                                   // it may grow by what it has not
+	// One that shows too few failures grows by the tasks that it has not.
+	if o.Enough > 0 {
 		batch += n.Train - min(o.BatchSize, n.Train)
 	}
 	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst()) + o.secondTries(steps)
