@@ -3,6 +3,7 @@ package skillopt
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -40,8 +41,8 @@ type rehearsal struct {
 	tally  map[stageRole]tally
 	phase  map[stageRole]tally // of the stages that run at the moment
 	phases []map[stageRole]tally
-	latest string          // the skill that was rolled out last
-	known  map[string]bool // requests that the record answers when they come again
+	latest string                     // the skill that was rolled out last
+	known  map[[sha256.Size]byte]bool // sums of requests that the record answers when they come again
 
 	steps learned // how many candidates were judged, and survived
 }
@@ -101,7 +102,7 @@ func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehea
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
-	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[string]bool{}}
+	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	res, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,
 		Told: s.told(nil),
@@ -179,7 +180,11 @@ func (r *rehearsal) Run(ctx context.Context, p rollout.Place, t task.Task, s ski
 			return "?", score.Score{Hard: hard, Soft: hard, Reason: reason(hard)}, nil
 		},
 	}
-	return c.Run(ctx, p, t, s)
+	out, err := c.Run(ctx, p, t, s)
+	if !r.setup.data.InFolds() && !strings.HasSuffix(p.Prefix, "/rollout") && !strings.Contains(p.Prefix, "/compare/") {
+		out.Question, out.Trajectory = "", nil // no analyst reads it, and a run keeps one of each task and candidate
+	}
+	return out, err
 }
 
 func reason(hard float64) string {
@@ -230,10 +235,12 @@ func (d *standIn) repeats(c caller.Call) bool {
 	if d.setup.cfg.Record.Reuse == caller.ReuseNever || temperature == nil || *temperature != 0 {
 		return false
 	}
-	key := d.task.ID + "\x00" + fmt.Sprint(d.place.Sample)
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %d", d.task.ID, d.place.Sample)
 	for _, m := range c.Messages {
-		key += "\x00" + m.Content
+		fmt.Fprintf(h, " %d %s", len(m.Content), m.Content)
 	}
+	key := [sha256.Size]byte(h.Sum(nil))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.known[key] {
