@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/task"

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/model"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 )
 
 // A run with a ceiling of cost stops between two steps, leaves enough for the

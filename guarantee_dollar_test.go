@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 )
 
 // till is a server of Chat Completions that charges for every request, $10 for a

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiretest"
 )

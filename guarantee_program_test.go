@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/wiretest"
 	"github.com/seed-f4525e22/skillopt/skill"

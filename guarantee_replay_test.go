@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/redact"

@@ -13,8 +13,8 @@ import (
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/telemetry/otlptest"
 	"github.com/seed-f4525e22/skillopt/internal/wiretest"
 )

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/seed-f4525e22/skillopt/internal/config"
-	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // startKey is the key of the recorded decisions of a run's beginning, beside the size of

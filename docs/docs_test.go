@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/task"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/reach"

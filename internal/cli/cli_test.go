@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/task"
 )

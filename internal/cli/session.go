@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt"
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 )
 
 // sessionFlags are those of every command that carries out tasks.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 type curriculumArgs struct {

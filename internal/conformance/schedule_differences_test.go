@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"regexp"
 
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 var firstInteger = regexp.MustCompile(`-?[0-9]+`)

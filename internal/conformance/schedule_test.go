@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 type budgetCase struct {

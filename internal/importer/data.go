@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // data converts what is trained on: the skill, the tasks and their split.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // training converts what needs no more than another name.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // LearningRateInput is what the model sees that decides on the edit budget of

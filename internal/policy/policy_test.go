@@ -29,16 +29,16 @@ var tiers = [][]string{
 	{"task", "internal/wiretest"},
 	{"internal/journal", "internal/prompt", "internal/sandbox", "internal/testset"},
 	{
-		"check", "internal/caller", "internal/env", "internal/schedule", "internal/agent", "internal/gateway", "internal/price",
+		"check", "internal/caller", "internal/env", "schedule", "internal/agent", "internal/gateway", "internal/price",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
 	{"internal/draft", "internal/lab/worlds"},
-	{"internal/proof", "internal/rollout", "internal/optimize", "internal/gate", "internal/run", "internal/passes", "internal/telemetry"},
+	{"internal/proof", "internal/rollout", "internal/optimize", "gate", "internal/run", "internal/passes", "internal/telemetry"},
 	{"internal/train", "internal/lab", "internal/prune"},
 	{"internal/report", "internal/lab/bench"},
-	{"internal/config"},
+	{"config"},
 	{"internal/importer"},
 	{"internal/wire"},
 	{"."},
@@ -63,7 +63,7 @@ var sideways = map[string][]string{
 var printers = []string{"internal/cli", "cmd/skillopt"}
 
 // environment may read the process's environment.
-var environment = []string{"internal/config", "cmd/skillopt"}
+var environment = []string{"config", "cmd/skillopt"}
 
 // source is one parsed file of the project that is not a test.
 type source struct {
@@ -209,7 +209,7 @@ func TestOnlyConfigReadsTheEnvironment(t *testing.T) {
 		if slices.Contains(environment, s.room) {
 			continue
 		}
-		const why = "only internal/config reads the environment"
+		const why = "only config reads the environment"
 		forbidCalls(t, s, map[string]string{"os.Getenv": why, "os.LookupEnv": why, "os.Environ": why})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/trajectory"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // Part is a part of a run that is begun only as a whole.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 

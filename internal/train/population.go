@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/gate"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/score"

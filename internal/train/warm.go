@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // Warm is the warm start: the first step rolls out the whole train split, or what a

@@ -10,8 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/redact"

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/proof"
 	"github.com/seed-f4525e22/skillopt/internal/reach"

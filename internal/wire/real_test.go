@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/proof"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"

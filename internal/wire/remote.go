@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/config"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
 	"github.com/seed-f4525e22/skillopt/internal/provider/failover"
 	"github.com/seed-f4525e22/skillopt/internal/provider/gemini"

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
-	"github.com/seed-f4525e22/skillopt/internal/config"
 	"github.com/seed-f4525e22/skillopt/internal/provider/handoff"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/provider/seat"

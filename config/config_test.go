@@ -259,7 +259,7 @@ func TestSchemaIsCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const path = "../../docs/config.schema.json"
+	const path = "../docs/config.schema.json"
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -270,7 +270,7 @@ func TestSchemaIsCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("docs/config.schema.json is stale, run go test ./internal/config -update:\n%s", diff)
+		t.Errorf("docs/config.schema.json is stale, run go test ./config -update:\n%s", diff)
 	}
 }
 

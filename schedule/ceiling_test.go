@@ -3,7 +3,7 @@ package schedule_test
 import (
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt/internal/schedule"
+	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 func TestBatchUnderACeiling(t *testing.T) {
