@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,29 +17,30 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-// pruneFlags are those of ablate and prune.
-type pruneFlags struct {
-	config, split, certify, record, run, replay, to string
-	margin                                          float64
-	passes                                          int
-	sets                                            []string
-	yes                                             bool
+// ruleOptions are the flags that ablate and prune share.
+type ruleOptions struct {
+	sessionOptions
+	config, split, record string
+	margin                float64
+	passes                int
+	sets                  []string
 }
 
-func (f *pruneFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.config, "config", "", "the config with tasks and target; default: that of RUN")
-	c.Flags().StringVar(&f.split, "split", "selection", "split on whose tasks rules are judged")
-	c.Flags().Float64Var(&f.margin, "margin", 0.05, "largest loss of score that does not matter, 0 to 1")
-	c.Flags().IntVar(&f.passes, "passes", 10, "evaluations of a task by a text at most, on average")
-	c.Flags().StringVar(&f.record, "record", "", "take answers from the record of this run; default: RUN")
-	c.Flags().StringVar(&f.run, "run", "", "keep the record in this directory")
-	addReplay(c, &f.replay)
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
-	addSet(c, &f.sets)
+func (o *ruleOptions) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&o.config, "config", "", "the config with tasks and target; default: that of RUN")
+	c.Flags().StringVar(&o.split, "split", "selection", "split on whose tasks rules are judged")
+	c.Flags().Float64Var(&o.margin, "margin", 0.05, "largest loss of score that does not matter, 0 to 1")
+	c.Flags().IntVar(&o.passes, "passes", 10, "evaluations of a task by a text at most, on average")
+	c.Flags().StringVar(&o.record, "record", "", "take answers from the record of this run; default: RUN")
+	o.sessionOptions.addFlags(c, recordUsage)
+	addSet(c, &o.sets)
 }
 
-func (a *app) ablateCommand() *cobra.Command {
-	var f pruneFlags
+// ablateOptions are the flags of ablate.
+type ablateOptions struct{ ruleOptions }
+
+func ablateCommand(a *app) *cobra.Command {
+	var o ablateOptions
 	c := &cobra.Command{
 		Use:   "ablate RUN | SKILL.md --config CONFIG",
 		Short: "Measure what each rule of a skill is worth",
@@ -59,69 +59,71 @@ the run of ablate.
   skillopt ablate SKILL.md --config my-skill
   skillopt ablate runs/my-skill-1 --split train --passes 5 --json`,
 		Args: exactly(1, "a run directory or a skill"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.ablate(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
-	f.add(c)
+	o.addFlags(c)
 	return c
 }
 
-func (a *app) ablate(ctx context.Context, path string, f pruneFlags) error {
-	var out *skillopt.Ablation
-	err := a.pruning(ctx, path, f, func(ctx context.Context, cfg skillopt.Config, o skillopt.PruneOptions, opts []skillopt.Option) (err error) {
-		out, err = skillopt.Ablate(ctx, cfg, o, opts...)
+// run measures what rules are worth, or goes on with that.
+func (o *ablateOptions) run(ctx context.Context, a *app, path string) error {
+	var result *skillopt.Ablation
+	err := o.measure(ctx, a, path, func(ctx context.Context, cfg skillopt.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
+		result, err = skillopt.Ablate(ctx, cfg, po, opts...)
 		return err
 	})
 	if err != nil {
 		return goesOn(err)
 	}
-	out = shareable(out)
+	result = shareable(result)
 	if a.json {
-		return printJSON(a.Out, out)
+		return printJSON(a.Out, result)
 	}
-	a.writeAblation(a.results(), out, nil)
-	fmt.Fprintf(a.results(), "record: %s\n", a.relative(filepath.Join(out.RunDir, skillopt.AblationFile)))
+	out := a.results()
+	writeAblation(out, result, nil)
+	fmt.Fprintf(out, "record: %s\n", out.path(filepath.Join(result.RunDir, skillopt.AblationFile)))
 	return nil
 }
 
-// pruning loads what a command line names and works on it.
-func (a *app) pruning(ctx context.Context, path string, f pruneFlags, work func(context.Context, skillopt.Config, skillopt.PruneOptions, []skillopt.Option) error) error {
-	l, record, err := a.pruneConfig(path, f)
+// measure loads what a command line names and has work measure the rules.
+func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work func(context.Context, skillopt.Config, skillopt.PruneOptions, []skillopt.Option) error) error {
+	l, record, err := o.load(a, path)
 	if err != nil {
 		return err
 	}
-	if f.margin <= 0 || f.passes <= 0 {
-		return usagef("--margin %v --passes %d: both are more than 0", f.margin, f.passes)
+	if o.margin <= 0 || o.passes <= 0 {
+		return usagef("--margin %v --passes %d: both are more than 0", o.margin, o.passes)
 	}
-	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: f.run, replay: f.replay, yes: f.yes})
+	ctx, opts, end, err := a.session(ctx, l, o.sessionOptions)
 	if err != nil {
 		return err
 	}
-	o := skillopt.PruneOptions{Split: f.split, Certify: f.certify, Margin: f.margin, Passes: f.passes, Record: record}
-	return errors.Join(work(ctx, l.Config, o, opts), end())
+	po := skillopt.PruneOptions{Split: o.split, Margin: o.margin, Passes: o.passes, Record: record}
+	return errors.Join(work(ctx, l.Config, po, opts), end())
 }
 
-// pruneConfig finds the skill, its config, and the run whose record is used.
-func (a *app) pruneConfig(path string, f pruneFlags) (l *config.Loaded, record string, err error) {
-	skill, conf, record := a.absolute(path), f.config, a.absolute(f.record)
+// load finds the skill, its config, and the run whose record is used.
+func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string, err error) {
+	skill, conf, record := a.absolute(path), o.config, a.absolute(o.record)
 	if _, err := os.Stat(skill); err != nil {
 		return nil, "", usagef("%s: %v; give a run directory, or a skill with --config", path, reasonOf(err))
 	}
 	if _, err := os.Stat(filepath.Join(skill, run.ManifestFile)); err == nil {
 		record = cmp.Or(record, skill)
 		conf = cmp.Or(conf, filepath.Join(skill, run.ConfigFile))
-		if skill = a.skillOfRun(skill); skill == "" {
+		if skill = skillOfRun(skill); skill == "" {
 			return nil, "", usagef("%s: the run has no %s yet; `skillopt runs show %s` explains it", path, run.BestFile, path)
 		}
 	}
 	if conf == "" {
 		return nil, "", usagef("%s is a skill: --config names the config with its tasks and target", path)
 	}
-	l, err = a.loadConfig(conf, f.sets, []config.Setting{{Key: "skill", Value: skill, Origin: "argument"}})
+	l, err = a.loadConfig(conf, o.sets, []config.Setting{{Key: "skill", Value: skill, Origin: "argument"}})
 	return l, record, err
 }
 
 // skillOfRun is the skill that a run has made, or looked at, "" if there is none.
-func (a *app) skillOfRun(dir string) string {
+func skillOfRun(dir string) string {
 	for _, name := range []string{run.BestFile, skillopt.WholeFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return filepath.Join(dir, name)
@@ -131,10 +133,10 @@ func (a *app) skillOfRun(dir string) string {
 }
 
 // writeAblation prints a line for each rule; gone are those that were removed.
-func (a *app) writeAblation(out io.Writer, e *skillopt.Ablation, gone map[int]bool) {
-	width := 100
-	if a.Terminal && a.Width > 0 {
-		width = a.Width - 1
+func writeAblation(out printer, e *skillopt.Ablation, gone map[int]bool) {
+	width := 100 // where there is no terminal
+	if out.columns > 0 {
+		width = out.columns - 1
 	}
 	fmt.Fprintln(out, "rule  verdict    worth [interval]")
 	for _, r := range e.Rules {
@@ -149,16 +151,16 @@ func (a *app) writeAblation(out io.Writer, e *skillopt.Ablation, gone map[int]bo
 		fmt.Fprintf(out, "%s%3d  %-8s  %-21s  ", mark, r.Number, r.Verdict, worth)
 		fmt.Fprintln(out, shortened(strings.Join(strings.Fields(printable(r.Text)), " "), max(16, width-39)))
 		if len(r.Unmeasured) > 0 {
-			a.fold(out, fmt.Sprintf("      without %s: could not be measured", strings.Join(r.Unmeasured, ", ")))
+			out.paragraph(fmt.Sprintf("      without %s: could not be measured", strings.Join(r.Unmeasured, ", ")))
 		}
 	}
 	how := fmt.Sprintf("worth: points of %s (0 to 100) on %d %s tasks that the rule brings, with a %.4g %% interval", e.Metric, e.Tasks, e.Split, 100*e.Level)
 	if e.Alike {
 		how += ", exact where answers come out alike every time, as they did here"
 	}
-	a.fold(out, how)
+	out.paragraph(how)
 	if e.FromRecord > 0 {
-		a.fold(out, fmt.Sprintf("%s from the record, %s new", plural.Of(e.FromRecord, "answer", "answers"), plural.Of(int(e.Calls.Total), "answer", "answers")))
+		out.paragraph(fmt.Sprintf("%s from the record, %s new", plural.Of(e.FromRecord, "answer", "answers"), plural.Of(int(e.Calls.Total), "answer", "answers")))
 	}
 	if e.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
@@ -168,15 +170,6 @@ func (a *app) writeAblation(out io.Writer, e *skillopt.Ablation, gone map[int]bo
 	}
 	if e.TestRead {
 		fmt.Fprintln(out, "tasks of the test split were read")
-		a.writeReadBefore(out, e.TestReadBefore)
+		writeReadBefore(out, e.TestReadBefore)
 	}
-}
-
-// shortened cuts a text to some columns.
-func shortened(text string, columns int) string {
-	r := []rune(text)
-	if len(r) <= columns {
-		return text
-	}
-	return string(r[:columns-3]) + "..."
 }

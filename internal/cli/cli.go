@@ -1,5 +1,10 @@
-// Package cli is the command line: flags in, library calls, text out. One file
-// a command; output.go owns the wording and the exit codes.
+// Package cli is the command line: flags in, library calls, text out.
+//
+// A command is a file: a struct with its flags (evalOptions), a constructor with its
+// help (evalCommand) and a method that carries it out (run). Beside the commands,
+// cli.go holds what all of them share, session.go what those share that carry out
+// tasks, load.go how configs are found, printer.go how text is laid out, screen.go
+// what keeps text from steering a terminal, and output.go errors and exit codes.
 //
 // It knows nothing about how training works: what it shows comes from the
 // library's results and events.
@@ -22,7 +27,7 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	s.Out, s.Err = out, errs
 	defer func() { _ = errs.end() }() // there is nowhere left to tell it
 	app := &app{Streams: s, version: version}
-	root := app.root()
+	root := rootCommand(app)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
@@ -46,15 +51,16 @@ type shownError struct{ error }
 
 func (e *shownError) Unwrap() error { return e.error }
 
-// app is what all commands share.
+// app is what all commands share: where they read and write, and the flags that every
+// command has.
 type app struct {
 	Streams
 	version string
-	json    bool
-	events  string
+	json    bool   // one JSON document instead of text
+	events  string // file of the events, "-" = standard output, "" = none
 }
 
-func (a *app) root() *cobra.Command {
+func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "skillopt",
 		Short: "Train skill documents the way neural networks are trained",
@@ -77,8 +83,8 @@ gate on held-out tasks decides what stays.
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	root.PersistentFlags().StringVar(&a.events, "events", "", "write one JSON line an event to this file; - is standard output")
 	group(root)
-	root.AddCommand(a.trainCommand(), a.evalCommand(), a.compareCommand(), a.ablateCommand(), a.pruneCommand(), a.initCommand(), a.doctorCommand(), a.gatewayCommand(),
-		a.tasksCommand(), a.runsCommand(), a.labCommand(), a.configCommand(), a.pricesCommand(), a.versionCommand())
+	root.AddCommand(trainCommand(a), evalCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), gatewayCommand(a),
+		tasksCommand(a), runsCommand(a), labCommand(a), configCommand(a), pricesCommand(a), versionCommand(a))
 	return root
 }
 

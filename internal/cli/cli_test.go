@@ -99,10 +99,10 @@ func TestThePlanIsBrokenBetweenWords(t *testing.T) {
 		plan.Stages = append(plan.Stages, train.StageCalls{Stage: fmt.Sprintf("a_stage_%d", i), Calls: 1000})
 	}
 	var out bytes.Buffer
-	(&app{Streams: Streams{Err: &out}}).writePlan(plan)
+	writeBound(printer{Writer: &out}, plan)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	for _, l := range lines[1:] {
-		if len(l) > planWidth || !strings.HasPrefix(l, "  a_stage_") || !strings.HasSuffix(l, " 1000") {
+		if len(l) > lineWidth || !strings.HasPrefix(l, "  a_stage_") || !strings.HasSuffix(l, " 1000") {
 			t.Errorf("line %q", l)
 		}
 	}

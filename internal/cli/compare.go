@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,16 +21,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-type compareFlags struct {
-	config, tasks, target, split, run, replay string
-	sets                                      []string
-	passes                                    int
-	margin                                    float64
-	yes                                       bool
+// compareOptions are the flags of compare.
+type compareOptions struct {
+	sessionOptions
+	config, tasks, target, split string
+	passes                       int
+	margin                       float64
+	sets                         []string
 }
 
-func (a *app) compareCommand() *cobra.Command {
-	var f compareFlags
+func compareCommand(a *app) *cobra.Command {
+	var o compareOptions
 	c := &cobra.Command{
 		Use:   "compare A.md B.md --config CONFIG | --tasks FILE --target PROVIDER/MODEL",
 		Short: "Tell whether skill B is better than skill A",
@@ -49,54 +49,50 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
   skillopt compare a.md b.md --tasks tasks.csv --target openai/gpt-5-mini
   skillopt compare a.md b.md --config my-skill --split selection --margin 0.02 --json`,
 		Args: exactly(2, "two skills, A and B"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args[0], args[1], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0], args[1]) },
 	}
-	c.Flags().StringVar(&f.config, "config", "", "a config or a directory with config.yaml: tasks, models and checks")
-	c.Flags().StringVar(&f.tasks, "tasks", "", "task file or directory instead of the config's, or without one")
-	c.Flags().StringVar(&f.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
-	c.Flags().StringVar(&f.split, "split", "", "train, selection, test or all; default: test, with --tasks all")
-	c.Flags().IntVar(&f.passes, "passes", 10, "go over the tasks at most so often")
-	c.Flags().Float64Var(&f.margin, "margin", 0.05, "the largest difference of scores that does not matter")
-	c.Flags().StringVar(&f.run, "run", "", "keep the record in this directory")
-	addReplay(c, &f.replay)
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before spending")
-	addSet(c, &f.sets)
+	c.Flags().StringVar(&o.config, "config", "", "a config or a directory with config.yaml: tasks, models and checks")
+	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory instead of the config's, or without one")
+	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
+	c.Flags().StringVar(&o.split, "split", "", "train, selection, test or all; default: test, with --tasks all")
+	c.Flags().IntVar(&o.passes, "passes", 10, "go over the tasks at most so often")
+	c.Flags().Float64Var(&o.margin, "margin", 0.05, "the largest difference of scores that does not matter")
+	o.addFlags(c, recordUsage)
+	addSet(c, &o.sets)
 	return c
 }
 
-func (a *app) compare(ctx context.Context, pathA, pathB string, f compareFlags) error {
-	if f.passes < 1 {
-		return usagef("--passes %d: allowed: 1 or more", f.passes)
+// run compares two skills, or goes on with that.
+func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) error {
+	if o.passes < 1 {
+		return usagef("--passes %d: allowed: 1 or more", o.passes)
 	}
-	if !(f.margin > 0 && f.margin < 1) {
-		return usagef("--margin %v: allowed: more than 0 and less than 1, such as 0.05", f.margin)
+	if !(o.margin > 0 && o.margin < 1) {
+		return usagef("--margin %v: allowed: more than 0 and less than 1, such as 0.05", o.margin)
 	}
-	skills, err := a.readSkills(pathA, pathB)
+	skills, err := readSkills(a, pathA, pathB)
 	if err != nil {
 		return err
 	}
-	l, err := a.compareConfig(pathA, pathB, f)
+	l, err := o.load(a, pathA, pathB)
 	if err != nil {
 		return err
 	}
-	if f.split == "" && f.tasks != "" {
-		f.split = "all"
-	}
-	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: f.run, replay: f.replay, yes: f.yes})
+	ctx, opts, end, err := a.session(ctx, l, o.sessionOptions)
 	if err != nil {
 		return err
 	}
-	opts = append(opts, skillopt.WithSplit(f.split), skillopt.WithPasses(f.passes), skillopt.WithMargin(f.margin))
+	opts = append(opts, skillopt.WithSplit(o.splitOrAll()), skillopt.WithPasses(o.passes), skillopt.WithMargin(o.margin))
 	result, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], opts...)
 	err = errors.Join(err, end())
 	if result != nil {
-		err = errors.Join(err, a.printComparison(result, pathA, pathB))
+		err = errors.Join(err, printComparison(a, result, pathA, pathB))
 	}
 	return goesOn(err)
 }
 
 // readSkills reads the two documents.
-func (a *app) readSkills(paths ...string) ([]skill.Skill, error) {
+func readSkills(a *app, paths ...string) ([]skill.Skill, error) {
 	var out []skill.Skill
 	for _, path := range paths {
 		dir, name := filepath.Split(filepath.Clean(a.absolute(path)))
@@ -112,44 +108,54 @@ func (a *app) readSkills(paths ...string) ([]skill.Skill, error) {
 	return out, nil
 }
 
-// compareConfig reads the config, or makes one of the flags.
-func (a *app) compareConfig(pathA, pathB string, f compareFlags) (*config.Loaded, error) {
-	flags := []config.Setting{{Key: "skill", Value: pathA, Origin: "argument"}}
-	if f.tasks != "" {
-		flags = append(flags, config.Setting{Key: "tasks.path", Value: f.tasks, Origin: "--tasks"})
+// splitOrAll is the split that the flags choose, "" for the default. A task file of its
+// own is used whole.
+func (o *compareOptions) splitOrAll() string {
+	if o.split == "" && o.tasks != "" {
+		return "all"
 	}
-	if f.config == "" {
-		if f.tasks == "" || f.target == "" {
+	return o.split
+}
+
+// load reads the config, or makes one of the flags.
+func (o *compareOptions) load(a *app, pathA, pathB string) (*config.Loaded, error) {
+	flags := []config.Setting{{Key: "skill", Value: pathA, Origin: "argument"}}
+	if o.tasks != "" {
+		flags = append(flags, config.Setting{Key: "tasks.path", Value: o.tasks, Origin: "--tasks"})
+	}
+	if o.config == "" {
+		if o.tasks == "" || o.target == "" {
 			return nil, usagef("comparing needs tasks and a model: --config CONFIG, or --tasks FILE and --target PROVIDER/MODEL")
 		}
 		flags = append(flags, config.Setting{Key: "run.name", Value: skillName(a.absolute(pathB)), Origin: "argument"})
 	}
-	if f.target != "" {
-		if f.config != "" {
+	if o.target != "" {
+		if o.config != "" {
 			return nil, usagef("--target goes without a config; with one use --set models.target.model=...")
 		}
-		model, err := modelSettings("target", f.target)
+		model, err := modelSettings("target", o.target)
 		if err != nil {
 			return nil, err
 		}
 		flags = append(flags, model...)
 	}
-	return a.loadConfig(f.config, f.sets, flags)
+	return a.loadConfig(o.config, o.sets, flags)
 }
 
 // printComparison prints the result; the paths name the skills.
-func (a *app) printComparison(c *skillopt.Comparison, pathA, pathB string) error {
+func printComparison(a *app, c *skillopt.Comparison, pathA, pathB string) error {
 	c = shareable(c)
 	if a.json {
 		return printJSON(a.Out, c)
 	}
-	return a.writeComparison(a.results(), c, pathA, pathB)
+	return writeComparison(a.results(), c, pathA, pathB)
 }
 
-func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, pathB string) error {
-	a.say(out, verdictText(c))
+// writeComparison prints the verdict and what it rests on.
+func writeComparison(out printer, c *skillopt.Comparison, pathA, pathB string) error {
+	out.line(verdictText(c))
 	if c.Difference != nil {
-		a.say(out, fmt.Sprintf("difference of %s scores %s, a %.4g %% interval at every look", c.Metric, differenceText(c.Difference, c.Low, c.High), 100*c.Level))
+		out.line(fmt.Sprintf("difference of %s scores %s, a %.4g %% interval at every look", c.Metric, differenceText(c.Difference, c.Low, c.High), 100*c.Level))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
@@ -163,14 +169,14 @@ func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, path
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
-	a.say(out, fmt.Sprintf("%s in %s: B won %d, lost %d, tied %d", plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"), c.Wins, c.Losses, c.Ties))
+	out.line(fmt.Sprintf("%s in %s: B won %d, lost %d, tied %d", plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"), c.Wins, c.Losses, c.Ties))
 	for _, line := range slices.Concat(tasksText(c), needsText(c)) {
-		a.say(out, line)
+		out.line(line)
 	}
-	a.say(out, scoreUnits)
-	a.writeReadBefore(out, c.TestReadBefore)
-	fmt.Fprintf(out, "outcomes: %s\n", a.relative(filepath.Join(c.RunDir, "outcomes.json")))
-	a.writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, Unknown: c.Unknown, WallS: c.WallS, Simulated: c.Simulated})
+	out.line(scoreUnits)
+	writeReadBefore(out, c.TestReadBefore)
+	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(c.RunDir, "outcomes.json")))
+	writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, Unknown: c.Unknown, WallS: c.WallS, Simulated: c.Simulated})
 	if c.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}
@@ -178,14 +184,6 @@ func (a *app) writeComparison(out io.Writer, c *skillopt.Comparison, pathA, path
 		fmt.Fprintln(out, exploratory(0))
 	}
 	return nil
-}
-
-// say prints a line, broken at words where a terminal is narrower.
-func (a *app) say(out io.Writer, line string) {
-	if a.Terminal && a.Width > 0 {
-		line = fold(line, a.Width-1)
-	}
-	fmt.Fprintln(out, line)
 }
 
 // verdictText is the verdict in a sentence.
@@ -276,11 +274,11 @@ func needsText(c *skillopt.Comparison) []string {
 }
 
 // showComparison shows the run of a comparison.
-func (a *app) showComparison(v runView) error {
+func showComparison(out printer, v runView) error {
 	if v.Comparison == nil {
-		_, err := fmt.Fprintln(a.Out, "\nno result yet; the same `skillopt compare` command goes on")
+		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt compare` command goes on")
 		return err
 	}
-	fmt.Fprintln(a.Out)
-	return a.writeComparison(a.Out, v.Comparison, a.relative(filepath.Join(v.Dir, "skill_a.md")), a.relative(filepath.Join(v.Dir, "skill_b.md")))
+	fmt.Fprintln(out)
+	return writeComparison(out, v.Comparison, out.path(filepath.Join(v.Dir, "skill_a.md")), out.path(filepath.Join(v.Dir, "skill_b.md")))
 }

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,9 +15,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-func (a *app) configImport() *cobra.Command {
-	var out string
-	var overrides []string
+// configImportOptions are the flags of config import.
+type configImportOptions struct {
+	out       string
+	overrides []string
+}
+
+func configImportCommand(a *app) *cobra.Command {
+	var o configImportOptions
 	c := &cobra.Command{
 		Use:   "import FILE [KEY=VALUE...]",
 		Short: "Convert a configuration of SkillOpt (Python)",
@@ -44,39 +46,37 @@ belong in.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			// As there, one --cfg-options may be followed by several settings.
-			return a.importConfig(args[0], out, append(overrides, args[1:]...))
+			o.overrides = append(o.overrides, args[1:]...)
+			return o.run(a, args[0])
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "the file to write; one that exists is never overwritten")
-	c.Flags().StringArrayVar(&overrides, "cfg-options", nil, "override keys of the source: section.key=value ...")
+	c.Flags().StringVar(&o.out, "out", "", "the file to write; one that exists is never overwritten")
+	c.Flags().StringArrayVar(&o.overrides, "cfg-options", nil, "override keys of the source: section.key=value ...")
 	return c
 }
 
-func (a *app) importConfig(file, out string, overrides []string) error {
-	if out != "" {
-		if _, err := os.Lstat(a.absolute(out)); err == nil {
-			return usagef("%s is there already; choose another file with --out", out)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("look for a file to keep: %w", err)
-		}
+// run converts a config, and writes or prints it.
+func (o *configImportOptions) run(a *app, file string) error {
+	if err := checkOut(a, o.out); err != nil {
+		return err
 	}
-	text, report, err := a.imported(file, out, overrides)
+	text, report, err := o.convert(a, file)
 	if err != nil {
 		return err
 	}
-	if out != "" {
-		if err := run.WriteExport(a.absolute(out), text); err != nil {
+	if o.out != "" {
+		if err := run.WriteExport(a.absolute(o.out), text); err != nil {
 			return err
 		}
 	}
-	return a.printImport(out, text, report)
+	return o.print(a, text, report)
 }
 
-// imported reads and converts. What is wrong with the source is bad input.
-func (a *app) imported(file, out string, overrides []string) ([]byte, importer.Report, error) {
+// convert reads and converts. What is wrong with the source is bad input.
+func (o *configImportOptions) convert(a *app, file string) ([]byte, importer.Report, error) {
 	cfg, err := importer.Load(readSource, a.absolute(file))
 	if err == nil {
-		cfg, err = importer.Override(cfg, overrides)
+		cfg, err = importer.Override(cfg, o.overrides)
 	}
 	if err != nil {
 		return nil, importer.Report{}, usagef("import %s: %v", file, err)
@@ -92,7 +92,7 @@ func (a *app) imported(file, out string, overrides []string) ([]byte, importer.R
 	text, report, err := importer.Import(cfg, importer.Options{
 		Target: target,
 		Source: filepath.ToSlash(file),
-		Rebase: func(path string) string { return a.rebased(path, out) },
+		Rebase: func(path string) string { return o.rebased(a, path) },
 	})
 	if err != nil {
 		return nil, importer.Report{}, fmt.Errorf("import %s: %w", file, err)
@@ -107,18 +107,20 @@ func readSource(path string) ([]byte, error) {
 
 // rebased turns a path from the working directory into one from the folder of
 // the result, as paths in a configuration are.
-func (a *app) rebased(path, out string) string {
-	if out == "" {
+func (o *configImportOptions) rebased(a *app, path string) string {
+	if o.out == "" {
 		return path
 	}
-	rel, err := filepath.Rel(filepath.Dir(a.absolute(out)), a.absolute(path))
+	rel, err := filepath.Rel(filepath.Dir(a.absolute(o.out)), a.absolute(path))
 	if err != nil {
 		return a.absolute(path)
 	}
 	return rel
 }
 
-func (a *app) printImport(out string, text []byte, report importer.Report) error {
+// print prints the result, unless it is in a file, and the report.
+func (o *configImportOptions) print(a *app, text []byte, report importer.Report) error {
+	out := o.out
 	if a.json {
 		doc := map[string]any{"config": string(text), "report": report}
 		if out != "" {
@@ -150,7 +152,7 @@ func (a *app) printImport(out string, text []byte, report importer.Report) error
 // first.
 func writeReport(w io.Writer, report importer.Report) error {
 	var b strings.Builder
-	for _, part := range []struct {
+	for _, section := range []struct {
 		title string
 		rows  []importer.Row
 	}{
@@ -161,11 +163,11 @@ func writeReport(w io.Writer, report importer.Report) error {
 		{"a value that is not allowed here", report.Of(importer.Unusable)},
 		{"unknown to SkillOpt", report.Of(importer.Unknown)},
 	} {
-		if len(part.rows) == 0 {
+		if len(section.rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "%s (%d):\n", part.title, len(part.rows))
-		for _, row := range part.rows {
+		fmt.Fprintf(&b, "%s (%d):\n", section.title, len(section.rows))
+		for _, row := range section.rows {
 			fmt.Fprintf(&b, "  %s\n", oneLine(reportLine(row)))
 		}
 	}

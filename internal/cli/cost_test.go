@@ -26,7 +26,7 @@ func TestCostsAndCacheHits(t *testing.T) {
 		{"hit rate", skillopt.Summary{Tokens: skillopt.TokenSummary{Input: 400, Cached: 300}}, "400 input (75 % from the provider's cache)"},
 	} {
 		var out bytes.Buffer
-		new(app).writeUsage(&out, &tt.sum)
+		writeUsage(printer{Writer: &out}, &tt.sum)
 		if !strings.Contains(out.String(), tt.want) {
 			t.Errorf("%s: got %q, want %q in it", tt.name, out.String(), tt.want)
 		}

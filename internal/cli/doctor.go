@@ -13,18 +13,13 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
-	var (
-		sets   []string
-		agents bool
-		noise  bool
-		yes    bool
-		fresh  bool
-	)
-	c := &cobra.Command{
-		Use:   "doctor CONFIG_OR_DIR | --agents",
-		Short: "Check that a config can run, with real calls",
-		Long: `Check all that a run needs: the config, the skill, the tasks and the run folder;
+// doctorOptions are the flags of doctor.
+type doctorOptions struct {
+	sets                      []string
+	agents, noise, yes, fresh bool
+}
+
+const doctorHelp = `Check all that a run needs: the config, the skill, the tasks and the run folder;
 the program of an environment; the agent, its version and whether
 programs can be confined here; and the models, with one small call per role, or to
 each of its endpoints, and what they cost. A coding agent works once, confined as in
@@ -45,51 +40,62 @@ and what would help. The calls are recorded and paid for once.
 With --agents, and no config: which coding agents are installed. One that is not
 (marked with --) is no failure.
 
-` + exitHelp,
+` + exitHelp
+
+func doctorCommand(a *app) *cobra.Command {
+	var o doctorOptions
+	c := &cobra.Command{
+		Use:   "doctor CONFIG_OR_DIR | --agents",
+		Short: "Check that a config can run, with real calls",
+		Long:  doctorHelp,
 		Example: `  skillopt doctor my-skill
   skillopt doctor my-skill --set agent.name=codex --fresh
   skillopt doctor my-skill --set models.target.base_url=http://localhost:11434/v1
   skillopt doctor my-skill --noise
   skillopt doctor --agents`,
 		Args: between(0, 1, "a config or a directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case noise && len(args) == 1 && !agents:
-				return a.noise(cmd.Context(), args[0], noiseFlags{sets: sets, yes: yes})
-			case noise:
-				return usagef("--noise takes a config or a directory, and nothing else")
-			case fresh && agents:
-				return usagef("--agents proves nothing: give --fresh a config or a directory")
-			case agents && len(args) == 0 && len(sets) == 0:
-				return a.doctorAgents(cmd.Context())
-			case agents:
-				return usagef("--agents looks at this machine and takes no config; leave one of them out")
-			case len(args) == 0:
-				return usagef("skillopt doctor takes a config or a directory, or --agents; `skillopt doctor --help` shows examples")
-			}
-			return a.doctor(cmd.Context(), args[0], sets, fresh)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
 	}
-	c.Flags().BoolVar(&agents, "agents", false, "look for installed coding agents instead of checking a config")
-	c.Flags().BoolVar(&noise, "noise", false, "ask every selection task twice: how much do scores change by chance?")
-	c.Flags().BoolVar(&yes, "yes", false, "with --noise: do not ask before spending")
-	c.Flags().BoolVar(&fresh, "fresh", false, "have the agent show again what it can, whatever is kept of it")
-	addSet(c, &sets)
+	c.Flags().BoolVar(&o.agents, "agents", false, "look for installed coding agents instead of checking a config")
+	c.Flags().BoolVar(&o.noise, "noise", false, "ask every selection task twice: how much do scores change by chance?")
+	c.Flags().BoolVar(&o.yes, "yes", false, "with --noise: do not ask before spending")
+	c.Flags().BoolVar(&o.fresh, "fresh", false, "have the agent show again what it can, whatever is kept of it")
+	addSet(c, &o.sets)
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, path string, sets []string, fresh bool) error {
-	l, err := a.loadConfig(path, sets, nil)
+// run checks what the flags and arguments choose.
+func (o *doctorOptions) run(ctx context.Context, a *app, args []string) error {
+	switch {
+	case o.noise && len(args) == 1 && !o.agents:
+		return o.measureNoise(ctx, a, args[0])
+	case o.noise:
+		return usagef("--noise takes a config or a directory, and nothing else")
+	case o.fresh && o.agents:
+		return usagef("--agents proves nothing: give --fresh a config or a directory")
+	case o.agents && len(args) == 0 && len(o.sets) == 0:
+		return examineAgents(ctx, a)
+	case o.agents:
+		return usagef("--agents looks at this machine and takes no config; leave one of them out")
+	case len(args) == 0:
+		return usagef("skillopt doctor takes a config or a directory, or --agents; `skillopt doctor --help` shows examples")
+	}
+	return o.examine(ctx, a, args[0])
+}
+
+// examine checks a config.
+func (o *doctorOptions) examine(ctx context.Context, a *app, path string) error {
+	l, err := a.loadConfig(path, o.sets, nil)
 	if err != nil {
 		return err
 	}
 	report, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Examination, error) {
-		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: fresh})), nil
+		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: o.fresh})), nil
 	})
 	if err != nil {
 		return err
 	}
-	return a.examined(report)
+	return printExamination(a, report)
 }
 
 // proofsDir is where proofs of agents are kept: "", which keeps none, for a user
@@ -102,23 +108,24 @@ func proofsDir() string {
 	return filepath.Join(dir, "skillopt", "proofs")
 }
 
-func (a *app) doctorAgents(ctx context.Context) error {
+// examineAgents looks for coding agents.
+func examineAgents(ctx context.Context, a *app) error {
 	l, err := a.loadConfig("", nil, nil)
 	if err != nil {
 		return err
 	}
-	return a.examined(skillopt.ExamineAgents(ctx, skillopt.WithLoaded(l)))
+	return printExamination(a, skillopt.ExamineAgents(ctx, skillopt.WithLoaded(l)))
 }
 
-// examined prints what was found; its first failure is the command's.
-func (a *app) examined(report skillopt.Examination) error {
+// printExamination prints what was found; its first failure is the command's.
+func printExamination(a *app, report skillopt.Examination) error {
 	report = shareable(report)
 	if a.json {
 		if err := printJSON(a.Out, report); err != nil {
 			return err
 		}
 	} else {
-		a.writeExamination(report)
+		writeExamination(a.printer(a.Out), report)
 	}
 	if err := report.Err(); err != nil {
 		return &shownError{err}
@@ -127,7 +134,7 @@ func (a *app) examined(report skillopt.Examination) error {
 }
 
 // writeExamination prints a row for each finding, folded on a narrow terminal.
-func (a *app) writeExamination(r skillopt.Examination) {
+func writeExamination(out printer, r skillopt.Examination) {
 	const state = 6
 	name := 0
 	for _, row := range r.Rows {
@@ -148,21 +155,6 @@ func (a *app) writeExamination(r skillopt.Examination) {
 		if row.Mend != "" {
 			text += "\nto mend: " + row.Mend
 		}
-		fmt.Fprintf(a.Out, "%-*s%-*s  %s\n", state, mark, name, row.Name, a.column(text, indent))
+		fmt.Fprintf(out, "%-*s%-*s  %s\n", state, mark, name, row.Name, out.column(text, indent))
 	}
-}
-
-// leastColumn is how narrow a column may be that texts are folded into.
-const leastColumn = 24
-
-// column lays a text out behind an indent.
-func (a *app) column(text, indent string) string {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if width := a.Width - 1 - len(indent); a.Terminal && width >= leastColumn {
-			line = fold(line, width)
-		}
-		lines = append(lines, strings.Split(line, "\n")...)
-	}
-	return strings.Join(lines, "\n"+indent)
 }

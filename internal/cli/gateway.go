@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -17,13 +18,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
-type gatewayFlags struct {
-	role, addr, keyFile, keyEnv, run string
-	sets                             []string
+// gatewayOptions are the flags of gateway.
+type gatewayOptions struct {
+	role, addr, keyFile, keyEnv, runDir string
+	sets                                []string
 }
 
-func (a *app) gatewayCommand() *cobra.Command {
-	var f gatewayFlags
+func gatewayCommand(a *app) *cobra.Command {
+	var o gatewayOptions
 	c := &cobra.Command{
 		Use:   "gateway CONFIG_OR_DIR",
 		Short: "Serve a config's model to coding agents, metered",
@@ -47,77 +49,81 @@ one at the end ("event": "end").
   skillopt gateway my-skill --set limits.time=8h
   skillopt gateway my-skill --addr 127.0.0.1:4141 --key-env GATEWAY_KEY --json`,
 		Args: exactly(1, "a config or a directory"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.gateway(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
-	c.Flags().StringVar(&f.role, "role", "target", "whose model is served: target, optimizer or judge")
-	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0", "where to listen, on the loopback interface; port 0 takes a free one")
-	c.Flags().StringVar(&f.keyFile, "key-file", "", "a file with the key that agents must send; default: a random one")
-	c.Flags().StringVar(&f.keyEnv, "key-env", "", "an environment variable with it")
-	c.Flags().StringVar(&f.run, "run", "", "keep the ledger in this directory; goes on if it is there")
-	addSet(c, &f.sets)
+	c.Flags().StringVar(&o.role, "role", "target", "whose model is served: target, optimizer or judge")
+	c.Flags().StringVar(&o.addr, "addr", "127.0.0.1:0", "where to listen, on the loopback interface; port 0 takes a free one")
+	c.Flags().StringVar(&o.keyFile, "key-file", "", "a file with the key that agents must send; default: a random one")
+	c.Flags().StringVar(&o.keyEnv, "key-env", "", "an environment variable with it")
+	c.Flags().StringVar(&o.runDir, "run", "", "keep the ledger in this directory; goes on if it is there")
+	addSet(c, &o.sets)
 	return c
 }
 
-func (a *app) gateway(ctx context.Context, path string, f gatewayFlags) error {
-	l, err := a.loadConfig(path, f.sets, nil)
+// run serves until it is interrupted or its time is up.
+func (o *gatewayOptions) run(ctx context.Context, a *app, path string) error {
+	l, err := a.loadConfig(path, o.sets, nil)
 	if err != nil {
 		return err
 	}
-	key, err := a.gatewayKey(f, l.Lookup)
+	key, err := o.key(a, l.Lookup)
 	if err != nil {
 		return err
 	}
-	lines := &exchangeLines{app: a}
+	lines := &exchangeLines{out: a.Out, errs: a.printer(a.Err), json: a.json}
 	lines.mu.Lock() // an agent that knows key and port may be faster than the first line
-	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Role: f.role, Addr: f.addr, Key: key, Observe: lines.print},
-		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithRunDir(a.absolute(f.run)))
+	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Role: o.role, Addr: o.addr, Key: key, Observe: lines.print},
+		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithRunDir(a.absolute(o.runDir)))
 	if err != nil {
 		return err
 	}
-	err = a.printListening(g, f, key == "")
+	err = o.printListening(a, g, key == "")
 	lines.mu.Unlock()
 	if err != nil {
 		_, cerr := g.Close()
 		return errors.Join(err, cerr)
 	}
-	stopped := true
-	select {
-	case <-a.Signals:
-	case <-ctx.Done():
-	case <-g.Ended():
-		stopped = false
-	}
-	if a.Terminal && stopped {
-		lines.mu.Lock()
-		fmt.Fprintln(a.Err) // behind the ^C that it shows
-		lines.mu.Unlock()
+	if stopped := awaitEnd(ctx, a.Signals, g); stopped && a.Terminal {
+		lines.breakLine() // behind the ^C that it shows
 	}
 	sum, err := g.Close()
-	if perr := a.printGatewayEnd(sum); perr != nil && err == nil {
+	if perr := printGatewayEnd(a, sum); perr != nil && err == nil {
 		err = perr
 	}
 	return err
 }
 
-// gatewayKey returns the key that the user chose, "" for none.
-func (a *app) gatewayKey(f gatewayFlags, lookup func(string) (string, bool)) (string, error) {
+// awaitEnd waits until a gateway is stopped or its time is up, and reports which.
+func awaitEnd(ctx context.Context, signals <-chan os.Signal, g *skillopt.Gateway) (stopped bool) {
+	select {
+	case <-signals:
+		return true
+	case <-ctx.Done():
+		return true
+	case <-g.Ended():
+		return false
+	}
+}
+
+// key returns the key that the user chose, "" for none.
+func (o *gatewayOptions) key(a *app, lookup func(string) (string, bool)) (string, error) {
 	switch {
-	case f.keyFile != "" && f.keyEnv != "":
+	case o.keyFile != "" && o.keyEnv != "":
 		return "", usagef("--key-file and --key-env both say what agents must send: give one of them")
-	case f.keyEnv != "":
-		v, _ := lookup(f.keyEnv)
+	case o.keyEnv != "":
+		v, _ := lookup(o.keyEnv)
 		if v == "" {
-			return "", usagef("--key-env %s: the variable is not set; export it, or leave the flag out for a random key", f.keyEnv)
+			return "", usagef("--key-env %s: the variable is not set; export it, or leave the flag out for a random key", o.keyEnv)
 		}
 		return v, nil
-	case f.keyFile != "":
-		data, err := userfile.Read(context.Background(), a.absolute(f.keyFile), maxKey)
+	case o.keyFile != "":
+		data, err := userfile.Read(context.Background(), a.absolute(o.keyFile), maxKey)
 		if err != nil {
-			return "", usagef("--key-file %s: %v; leave the flag out for a random key", f.keyFile, userfile.Reason(err))
+			return "", usagef("--key-file %s: %v; leave the flag out for a random key", o.keyFile, userfile.Reason(err))
 		}
 		key := strings.TrimSpace(string(data))
 		if key == "" {
-			return "", usagef("--key-file %s: it is empty; leave the flag out for a random key", f.keyFile)
+			return "", usagef("--key-file %s: it is empty; leave the flag out for a random key", o.keyFile)
 		}
 		return key, nil
 	}
@@ -137,11 +143,11 @@ type listening struct {
 
 // printListening says where the gateway is, and how agents get there. A key of
 // the user's own is not shown.
-func (a *app) printListening(g *skillopt.Gateway, f gatewayFlags, made bool) error {
-	first := listening{Event: "listening", URL: g.URL, Role: f.role, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
-	key := "the content of " + f.keyFile
-	if f.keyEnv != "" {
-		key = "the value of " + f.keyEnv
+func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) error {
+	first := listening{Event: "listening", URL: g.URL, Role: o.role, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
+	key := "the content of " + o.keyFile
+	if o.keyEnv != "" {
+		key = "the value of " + o.keyEnv
 	}
 	if made {
 		first.Key, key = g.Key, g.Key
@@ -149,9 +155,9 @@ func (a *app) printListening(g *skillopt.Gateway, f gatewayFlags, made bool) err
 	if a.json {
 		return printLine(a.Out, first)
 	}
-	w := a.Out
-	fmt.Fprintf(w, "serving models.%s (%s)\n", f.role, oneLine(strings.TrimSpace(g.Provider+" "+g.Model)))
-	fmt.Fprintf(w, "  url     %s\n  key     %s\n  ledger  %s\n", g.URL, key, a.relative(g.RunDir))
+	w := a.printer(a.Out)
+	fmt.Fprintf(w, "serving models.%s (%s)\n", o.role, oneLine(strings.TrimSpace(g.Provider+" "+g.Model)))
+	fmt.Fprintf(w, "  url     %s\n  key     %s\n  ledger  %s\n", g.URL, key, w.path(g.RunDir))
 	fmt.Fprintf(w, "\nwith the key in GATEWAY_KEY agents use it like this:\n\n")
 	for _, block := range agentBlocks(g.URL, g.Model) {
 		fmt.Fprintf(w, "  %s\n\n", strings.Join(block, "\n    "))
@@ -191,9 +197,18 @@ func agentBlocks(url, model string) [][]string {
 
 // exchangeLines prints what is exchanged.
 type exchangeLines struct {
-	app *app
+	out  io.Writer // of --json
+	errs printer
+	json bool
 
 	mu sync.Mutex
+}
+
+// breakLine ends the line that a terminal shows.
+func (l *exchangeLines) breakLine() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintln(l.errs)
 }
 
 // exchangeLine is a line of --json.
@@ -205,16 +220,12 @@ type exchangeLine struct {
 func (l *exchangeLines) print(e skillopt.Exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.app.json {
+	if l.json {
 		// That nobody reads it any more is no reason to end.
-		_ = printLine(l.app.Out, exchangeLine{Event: "exchange", Exchange: e})
+		_ = printLine(l.out, exchangeLine{Event: "exchange", Exchange: e})
 		return
 	}
-	text := fmt.Sprintf("%s  %-9s  %s", e.At.Local().Format(time.TimeOnly), e.Wire, exchangeText(e))
-	if l.app.Terminal {
-		text = fold(text, l.app.Width-1)
-	}
-	fmt.Fprintln(l.app.Err, text)
+	l.errs.line(fmt.Sprintf("%s  %-9s  %s", e.At.Local().Format(time.TimeOnly), e.Wire, exchangeText(e)))
 }
 
 // exchangeText is what came of an exchange.
@@ -244,11 +255,11 @@ type gatewayEnd struct {
 	skillopt.GatewaySummary
 }
 
-func (a *app) printGatewayEnd(s skillopt.GatewaySummary) error {
+func printGatewayEnd(a *app, s skillopt.GatewaySummary) error {
 	if a.json {
 		return printLine(a.Out, gatewayEnd{Event: "end", GatewaySummary: s})
 	}
-	w := a.Out
+	w := a.printer(a.Out)
 	fmt.Fprintf(w, "%s", plural.Of(s.Exchanges, "exchange", "exchanges"))
 	if s.Failed > 0 {
 		fmt.Fprintf(w, ", %d without an answer", s.Failed)
@@ -257,7 +268,7 @@ func (a *app) printGatewayEnd(s skillopt.GatewaySummary) error {
 	if s.TotalCalls > int64(s.Exchanges-s.Failed) {
 		fmt.Fprintf(w, "all sessions: %s\n%s\n", plural.Of(s.TotalCalls, "call", "calls"), tokensText(s.TotalTokens, s.TotalUSD))
 	}
-	_, err := fmt.Fprintf(w, "ledger: %s\n", a.relative(s.RunDir))
+	_, err := fmt.Fprintf(w, "ledger: %s\n", w.path(s.RunDir))
 	return err
 }
 

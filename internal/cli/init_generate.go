@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,27 +18,20 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-type initFlags struct {
-	skill, optimizer, target, config string
-	generate                         int
-	seed                             int64
-	yes                              bool
-}
-
-// generated says whether tasks are to be drafted, and whether the flags fit that.
-func (f initFlags) generated() (bool, error) {
+// generates says whether tasks are to be drafted, and whether the flags fit that.
+func (o *initOptions) generates() (bool, error) {
 	switch {
-	case f.generate == 0 && f.skill+f.optimizer+f.target+f.config == "":
+	case o.generate == 0 && o.skill+o.optimizer+o.target+o.config == "":
 		return false, nil
-	case f.generate == 0:
+	case o.generate == 0:
 		return false, usagef("--skill, --optimizer, --target and --config go with --generate N, which has the optimizer draft N tasks")
-	case f.generate < 0 || f.generate > draft.MaxTasks:
-		return false, usagef("--generate %d: want 1 to %d", f.generate, draft.MaxTasks)
-	case f.skill == "":
-		return false, usagef("--generate %d needs --skill with the skill that the tasks are to test: a folder with SKILL.md, or a Markdown file", f.generate)
-	case f.config == "" && f.optimizer == "":
-		return false, usagef("--generate %d needs --optimizer PROVIDER/MODEL, the model that drafts, or --config with a config whose models.optimizer does", f.generate)
-	case f.config != "" && f.optimizer+f.target != "":
+	case o.generate < 0 || o.generate > draft.MaxTasks:
+		return false, usagef("--generate %d: want 1 to %d", o.generate, draft.MaxTasks)
+	case o.skill == "":
+		return false, usagef("--generate %d needs --skill with the skill that the tasks are to test: a folder with SKILL.md, or a Markdown file", o.generate)
+	case o.config == "" && o.optimizer == "":
+		return false, usagef("--generate %d needs --optimizer PROVIDER/MODEL, the model that drafts, or --config with a config whose models.optimizer does", o.generate)
+	case o.config != "" && o.optimizer+o.target != "":
 		return false, usagef("--config names the models: leave out --optimizer and --target")
 	}
 	return true, nil
@@ -52,44 +43,32 @@ const (
 	workTasks  = "tasks.jsonl"
 )
 
-// generateTasks drafts tasks for a skill and writes a folder to train in.
-func (a *app) generateTasks(ctx context.Context, dir string, f initFlags) error {
-	l, err := a.draftConfig(f)
+// runGenerate is init --generate: it drafts tasks for a skill and writes a folder to
+// train in.
+func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder) error {
+	l, err := o.load(a)
 	if err != nil {
 		return err
 	}
-	full := a.absolute(dir)
-	for _, name := range []string{workConfig, workTasks} {
-		if _, err := os.Lstat(filepath.Join(full, name)); !errors.Is(err, fs.ErrNotExist) {
-			if err != nil {
-				return fmt.Errorf("look for files to keep: %w", err)
-			}
-			return usagef("%s is there already; `skillopt init` overwrites nothing, choose another folder", filepath.Join(dir, name))
-		}
+	if err := folder.check(workConfig, workTasks); err != nil {
+		return err
 	}
-	text, err := a.workConfig(full, f, l)
+	text, err := o.workConfig(a, folder.dir, l)
 	if err != nil {
 		return err
 	}
-	_, before := os.Lstat(full)
-	d, err := a.draft(ctx, full, f, l)
+	d, err := o.draftInto(ctx, a, folder.dir, l)
 	if err != nil {
-		if before != nil {
-			_ = os.Remove(full) // which is empty if the draft was not begun, and stays if not
-		}
-		if !exists(filepath.Join(full, draft.RunDir)) {
-			return err
-		}
-		return goesOn(err)
+		return err
 	}
 	if d.Kept == 0 {
-		return fmt.Errorf("none of the drafts could be kept, nothing is written:\n%s", strings.TrimSpace(fallen(d)))
+		return fmt.Errorf("none of the drafts could be kept, nothing is written:\n%s", strings.TrimSpace(droppedText(d)))
 	}
 	for _, file := range []struct {
 		name string
 		data []byte
 	}{{workTasks, d.Tasks}, {workConfig, text}} {
-		if err := run.WriteExport(filepath.Join(full, file.name), file.data); err != nil {
+		if err := run.WriteExport(filepath.Join(folder.dir, file.name), file.data); err != nil {
 			return err
 		}
 	}
@@ -97,56 +76,68 @@ func (a *app) generateTasks(ctx context.Context, dir string, f initFlags) error 
 		return printJSON(a.Out, struct {
 			Dir string `json:"dir"`
 			*skillopt.Drafted
-		}{full, d})
+		}{folder.dir, d})
 	}
-	return a.writeDrafted(a.results(), dir, d)
+	return writeDrafted(a.results(), folder.name, d)
 }
 
-// draftConfig reads the config that names the models, or makes one of flags.
-func (a *app) draftConfig(f initFlags) (*config.Loaded, error) {
-	if f.config != "" {
-		l, err := a.loadConfig(f.config, nil, nil)
+// draftInto has tasks drafted with the record in a folder in dir. What goes on later is
+// kept; a dir that was made for nothing is not.
+func (o *initOptions) draftInto(ctx context.Context, a *app, dir string, l *config.Loaded) (*skillopt.Drafted, error) {
+	_, before := os.Lstat(dir)
+	d, err := o.draft(ctx, a, dir, l)
+	if err == nil {
+		return d, nil
+	}
+	if before != nil {
+		_ = os.Remove(dir) // which is empty if the draft was not begun, and stays if not
+	}
+	if exists(filepath.Join(dir, draft.RunDir)) {
+		err = goesOn(err)
+	}
+	return nil, err
+}
+
+// load reads the config that names the models, or makes one of flags.
+func (o *initOptions) load(a *app) (*config.Loaded, error) {
+	if o.config != "" {
+		l, err := a.loadConfig(o.config, nil, nil)
 		if err == nil && l.Config.Models.Optimizer.Provider == "" {
-			err = usagef("%s names no models.optimizer, which is to draft the tasks", f.config)
+			err = usagef("%s names no models.optimizer, which is to draft the tasks", o.config)
 		}
 		return l, err
 	}
 	var flags []config.Setting
 	for _, m := range []struct{ role, text string }{
-		{"optimizer", f.optimizer},
-		{"target", cmp.Or(f.target, f.optimizer)},
+		{"optimizer", o.optimizer},
+		{"target", cmp.Or(o.target, o.optimizer)},
 	} {
-		provider, name, ok := strings.Cut(m.text, "/")
-		if !ok || provider == "" || name == "" {
-			return nil, usagef("--%s %s: want PROVIDER/MODEL, for example openai/gpt-5-mini", m.role, m.text)
+		model, err := modelSettings(m.role, m.text)
+		if err != nil {
+			return nil, err
 		}
-		key := "model"
-		if provider == "sim" {
-			key = "world"
-		}
-		flags = append(flags,
-			config.Setting{Key: "models." + m.role + ".provider", Value: provider, Origin: "--" + m.role},
-			config.Setting{Key: "models." + m.role + "." + key, Value: name, Origin: "--" + m.role})
+		flags = append(flags, model...)
 	}
 	return a.loadConfig("", nil, flags)
 }
 
 // draft has the tasks drafted, with the record in a folder of its own.
-func (a *app) draft(ctx context.Context, dir string, f initFlags, l *config.Loaded) (*skillopt.Drafted, error) {
-	ctx, opts, end, err := a.session(ctx, l, sessionFlags{run: filepath.Join(dir, draft.RunDir), yes: f.yes})
+func (o *initOptions) draft(ctx context.Context, a *app, dir string, l *config.Loaded) (*skillopt.Drafted, error) {
+	ctx, opts, end, err := a.session(ctx, l, sessionOptions{runDir: filepath.Join(dir, draft.RunDir), yes: o.yes})
 	if err != nil {
 		return nil, err
 	}
-	opts = append(opts, skillopt.WithConfirm(a.confirmDraft(f)))
-	d, err := skillopt.Draft(ctx, l.Config, skillopt.DraftRequest{Skill: a.absolute(f.skill), Tasks: f.generate, Seed: f.seed}, opts...)
+	opts = append(opts, skillopt.WithConfirm(o.confirm(a)))
+	d, err := skillopt.Draft(ctx, l.Config, skillopt.DraftRequest{Skill: a.absolute(o.skill), Tasks: o.generate, Seed: o.seed}, opts...)
 	return d, errors.Join(err, end())
 }
 
-func (a *app) confirmDraft(f initFlags) func(skillopt.Plan) error {
-	ask := a.confirm(f.yes)
+// confirm shows what drafting takes and asks before it spends.
+func (o *initOptions) confirm(a *app) func(skillopt.Plan) error {
+	ask := a.confirm(o.yes)
 	return func(p skillopt.Plan) error {
 		if p.Simulated {
-			a.writePlan(p) // without the words about training
+			writeBound(a.printer(a.Err), p) // without the words about training
 			fmt.Fprintln(a.Err, "the models are simulated: the tasks come from templates in the world file")
 			return nil
 		}
@@ -159,16 +150,16 @@ func (a *app) confirmDraft(f initFlags) func(skillopt.Plan) error {
 
 // workConfig is the config of the folder: it refers to the skill, which training
 // never changes, and to the models.
-func (a *app) workConfig(dir string, f initFlags, l *config.Loaded) ([]byte, error) {
+func (o *initOptions) workConfig(a *app, dir string, l *config.Loaded) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains a skill on tasks that a model drafted from it. Until they are accepted with\n#   skillopt tasks review %s\n# what is measured on them is exploratory.\n", workConfig)
-	if f.config != "" {
+	if o.config != "" {
 		fmt.Fprintf(&b, "extends: %s\n", quoted(from(dir, l.File)))
 	}
-	fmt.Fprintf(&b, "skill: %s\n\n", quoted(skillFrom(dir, a.absolute(f.skill))))
+	fmt.Fprintf(&b, "skill: %s\n\n", quoted(skillFrom(dir, a.absolute(o.skill))))
 	fmt.Fprintf(&b, "tasks:\n  path: %s\n  prompt: |-\n    %s\n  extract: {tag: %s}\n",
 		workTasks, strings.ReplaceAll(draft.AnswerRequest, "\n\n", "\n\n    "), draft.AnswerTag)
-	if f.config != "" {
+	if o.config != "" {
 		return []byte(b.String()), nil
 	}
 	c := config.Default()
@@ -210,7 +201,7 @@ func quoted(text string) string {
 }
 
 // writeDrafted says what the draft came to.
-func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error {
+func writeDrafted(out printer, dir string, d *skillopt.Drafted) error {
 	for _, name := range []string{workTasks, workConfig} {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))
 	}
@@ -218,11 +209,11 @@ func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error
 	if d.Doubtful > 0 {
 		fmt.Fprintf(out, ", %d of them with a doubt", d.Doubtful)
 	}
-	fmt.Fprintf(out, "\n%s", fallen(d))
+	fmt.Fprintf(out, "\n%s", droppedText(d))
 	for _, s := range d.Skipped {
 		fmt.Fprintf(out, "left out %s\n", oneLine(s))
 	}
-	a.writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, Unknown: d.Unknown, WallS: d.WallS, Simulated: d.Simulated})
+	writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, Unknown: d.Unknown, WallS: d.WallS, Simulated: d.Simulated})
 	if d.Recorded > 0 {
 		fmt.Fprintf(out, "%s by an earlier session and not made again\n", plural.Of(d.Recorded, "call was recorded", "calls were recorded"))
 	}
@@ -233,8 +224,8 @@ func (a *app) writeDrafted(out io.Writer, dir string, d *skillopt.Drafted) error
 	return err
 }
 
-// fallen lists why drafts were not kept.
-func fallen(d *skillopt.Drafted) string {
+// droppedText lists why drafts were not kept.
+func droppedText(d *skillopt.Drafted) string {
 	var b strings.Builder
 	for _, f := range d.Fell {
 		if b.Len() == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-func (a *app) labCommand() *cobra.Command {
+func labCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lab",
 		Short: "Measure methods in simulated worlds whose truth is known",
@@ -18,7 +18,7 @@ func (a *app) labCommand() *cobra.Command {
 and nothing is paid. What the lab says is about methods, never about a real model.`,
 	}
 	group(c)
-	c.AddCommand(a.labLoopCommand(), a.labFewCommand(), a.labGatesCommand(), a.labCertificateCommand(), a.labPruneCommand(), a.labWorldsCommand(), a.labBaselinesCommand(), a.labCurriculumCommand())
+	c.AddCommand(labLoopCommand(a), labFewCommand(a), labGatesCommand(a), labCertificateCommand(a), labPruneCommand(a), labWorldsCommand(a), labBaselinesCommand(a), labCurriculumCommand(a))
 	return c
 }
 
@@ -37,8 +37,8 @@ func addFigureFlags(c *cobra.Command, f *labFiles) {
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the figures into this file as SVG")
 }
 
-// writeLab writes what a lab command is asked to.
-func (a *app) writeLab(f labFiles, t labTexts) error {
+// write writes the files that a lab command is asked to write.
+func (f labFiles) write(a *app, t labTexts) error {
 	for _, file := range []struct{ path, text string }{{f.page, t.page}, {f.figure, t.svg}, {f.csv, t.csv}, {f.svg, t.svg}} {
 		if file.path == "" {
 			continue
@@ -57,14 +57,14 @@ type labReport interface {
 	Text() string
 }
 
-// tellLab writes the files that a study was asked for, and prints what it came to. command
-// is the one that makes the committed page.
-func (a *app) tellLab(r labReport, command string, files labFiles) error {
+// printStudy writes the files that a study was asked for, and prints what it came to.
+// command is the one that makes the committed page.
+func printStudy(a *app, r labReport, command string, files labFiles) error {
 	var table strings.Builder
 	if err := r.CSV(&table); err != nil {
 		return err
 	}
-	if err := a.writeLab(files, labTexts{csv: table.String(), page: r.Markdown(command)}); err != nil {
+	if err := files.write(a, labTexts{csv: table.String(), page: r.Markdown(command)}); err != nil {
 		return err
 	}
 	if a.json {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -12,9 +13,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
 )
 
-func (a *app) labBaselinesCommand() *cobra.Command {
-	var files labFiles
-	s := bench.Default()
+// labBaselinesOptions are the flags of lab baselines.
+type labBaselinesOptions struct {
+	setup bench.Setup
+	files labFiles
+}
+
+func labBaselinesCommand(a *app) *cobra.Command {
+	o := labBaselinesOptions{setup: bench.Default()}
 	c := &cobra.Command{
 		Use:   "baselines",
 		Short: "Compare training with what costs as much or less",
@@ -35,12 +41,10 @@ No model is called: the figures are about methods in these worlds.
   skillopt lab baselines --worlds 20 --calls 600 --svg baselines.svg
   skillopt lab baselines --rules 40 --depth 3 --harm 0.5 --json`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.labBaselines(cmd.Context(), s, files)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
-	addSetupFlags(c, &s)
-	addFigureFlags(c, &files)
+	addSetupFlags(c, &o.setup)
+	addFigureFlags(c, &o.files)
 	return c
 }
 
@@ -57,8 +61,9 @@ func addSetupFlags(c *cobra.Command, s *bench.Setup) {
 	f.IntVar(&s.Batch, "batch", s.Batch, "tasks of a train batch")
 }
 
-func (a *app) labBaselines(ctx context.Context, s bench.Setup, files labFiles) error {
-	r, err := a.compete(ctx, s, bench.Baselines())
+// run has the baselines compete.
+func (o *labBaselinesOptions) run(ctx context.Context, a *app) error {
+	r, err := compete(ctx, a.Signals, o.setup, bench.Baselines())
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (a *app) labBaselines(ctx context.Context, s bench.Setup, files labFiles) e
 		return err
 	}
 	chart := r.Scores("Test score under one budget, by how the skill was made")
-	if err := a.writeLab(files, labTexts{csv: table.String(), svg: chart.SVG()}); err != nil {
+	if err := o.files.write(a, labTexts{csv: table.String(), svg: chart.SVG()}); err != nil {
 		return err
 	}
 	if a.json {
@@ -76,13 +81,13 @@ func (a *app) labBaselines(ctx context.Context, s bench.Setup, files labFiles) e
 	return printStandings(a.Out, r)
 }
 
-// compete runs contestants and tells how far they are.
-func (a *app) compete(ctx context.Context, s bench.Setup, contestants []bench.Contestant) (bench.Result, error) {
+// compete runs contestants until the first signal.
+func compete(ctx context.Context, signals <-chan os.Signal, s bench.Setup, contestants []bench.Contestant) (bench.Result, error) {
 	s.Seed = s.World.Seed
 	if err := s.Validate(); err != nil {
 		return bench.Result{}, usagef("--%v; --help lists the flags", err)
 	}
-	return reading(ctx, a.Signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
+	return reading(ctx, signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
 }
 
 // printStandings prints what each contestant came to.

@@ -9,9 +9,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab"
 )
 
-func (a *app) labCertificateCommand() *cobra.Command {
-	var e lab.Certificates
-	var files labFiles
+// labCertificateOptions are the flags of lab certificate.
+type labCertificateOptions struct {
+	study lab.Certificates
+	files labFiles
+}
+
+func labCertificateCommand(a *app) *cobra.Command {
+	var o labCertificateOptions
 	c := &cobra.Command{
 		Use:   "certificate",
 		Short: "Simulate how often certificates err, and what they find",
@@ -28,24 +33,23 @@ The numbers in docs/certificate.md are made by this command.`,
   skillopt lab certificate --csv c.csv
   skillopt lab certificate --out docs/certificate.md`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if e.Runs < 2 {
-				return usagef("--runs is %d: use 2 or more, one run has no standard error", e.Runs)
-			}
-			return a.runLabCertificate(c.Context(), e, files)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context(), a) },
 	}
-	c.Flags().IntVar(&e.Runs, "runs", lab.DefaultCertificateRuns, "simulated test splits for each row, 2 or more")
-	c.Flags().Int64Var(&e.Seed, "seed", 1, "seed of all that is drawn")
-	c.Flags().StringVar(&files.csv, "csv", "", "write the figures to this file as CSV")
-	c.Flags().StringVar(&files.page, "out", "", "write the page with all figures to this file")
+	c.Flags().IntVar(&o.study.Runs, "runs", lab.DefaultCertificateRuns, "simulated test splits for each row, 2 or more")
+	c.Flags().Int64Var(&o.study.Seed, "seed", 1, "seed of all that is drawn")
+	c.Flags().StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
+	c.Flags().StringVar(&o.files.page, "out", "", "write the page with all figures to this file")
 	return c
 }
 
-func (a *app) runLabCertificate(ctx context.Context, e lab.Certificates, files labFiles) error {
-	report, err := reading(ctx, a.Signals, e.Run)
+// run simulates certificates.
+func (o *labCertificateOptions) run(ctx context.Context, a *app) error {
+	if o.study.Runs < 2 {
+		return usagef("--runs is %d: use 2 or more, one run has no standard error", o.study.Runs)
+	}
+	report, err := reading(ctx, a.Signals, o.study.Run)
 	if err != nil {
 		return err
 	}
-	return a.tellLab(report, fmt.Sprintf("skillopt lab certificate --runs %d --seed %d --out docs/certificate.md", e.Runs, e.Seed), files)
+	return printStudy(a, report, fmt.Sprintf("skillopt lab certificate --runs %d --seed %d --out docs/certificate.md", o.study.Runs, o.study.Seed), o.files)
 }

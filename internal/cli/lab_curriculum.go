@@ -12,9 +12,15 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
 )
 
-func (a *app) labCurriculumCommand() *cobra.Command {
-	var files labFiles
-	s := bench.DefaultStudy()
+// labCurriculumOptions are the flags of lab curriculum.
+type labCurriculumOptions struct {
+	study bench.Study
+	files labFiles
+}
+
+func labCurriculumCommand(a *app) *cobra.Command {
+	o := labCurriculumOptions{study: bench.DefaultStudy()}
+	s := &o.study
 	c := &cobra.Command{
 		Use:   "curriculum",
 		Short: "Measure whether a curriculum helps, and where it does not",
@@ -30,18 +36,20 @@ No model is called. The numbers in docs/curriculum.md are made by this command.
   skillopt lab curriculum --after 3 --weight 0 --csv c.csv
   skillopt lab curriculum --out docs/curriculum.md`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.labCurriculum(cmd.Context(), s, files) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	c.Flags().IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind, 2 or more")
 	c.Flags().Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
 	c.Flags().IntVar(&s.After, "after", s.After, "train.curriculum.settled_after of the rule")
 	c.Flags().Float64Var(&s.Weight, "weight", s.Weight, "train.curriculum.settled_weight of the rule")
-	addFigureFlags(c, &files)
-	c.Flags().StringVar(&files.page, "out", "", "write the page to this file, and its figure beside it")
+	addFigureFlags(c, &o.files)
+	c.Flags().StringVar(&o.files.page, "out", "", "write the page to this file, and its figure beside it")
 	return c
 }
 
-func (a *app) labCurriculum(ctx context.Context, s bench.Study, files labFiles) error {
+// run measures what curricula add.
+func (o *labCurriculumOptions) run(ctx context.Context, a *app) error {
+	s, files := o.study, o.files
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab curriculum --help` lists the flags", err)
 	}
@@ -59,7 +67,7 @@ func (a *app) labCurriculum(ctx context.Context, s bench.Study, files labFiles) 
 		command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v --out docs/curriculum.md", s.Worlds, s.Seed, s.After, s.Weight)
 		texts.page = r.Markdown(command, filepath.Base(files.figure))
 	}
-	if err := a.writeLab(files, texts); err != nil {
+	if err := files.write(a, texts); err != nil {
 		return err
 	}
 	if a.json {

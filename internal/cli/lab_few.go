@@ -9,9 +9,15 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
 )
 
-func (a *app) labFewCommand() *cobra.Command {
-	var files labFiles
-	s := bench.DefaultFewStudy()
+// labFewOptions are the flags of lab few.
+type labFewOptions struct {
+	study bench.FewStudy
+	files labFiles
+}
+
+func labFewCommand(a *app) *cobra.Command {
+	o := labFewOptions{study: bench.DefaultFewStudy()}
+	s := &o.study
 	c := &cobra.Command{
 		Use:   "few",
 		Short: "Measure what training gains with 24, 40 and 60 tasks, split or in folds",
@@ -28,17 +34,19 @@ No model is called. The numbers in docs/few.md are made by this command.
   skillopt lab few --worlds 3 --seed 7    a quick look
   skillopt lab few --out docs/few.md`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.labFew(cmd.Context(), s, files) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	f := c.Flags()
 	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind, number of tasks and ceiling, 2 or more")
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
-	f.StringVar(&files.csv, "csv", "", "write the figures to this file as CSV")
-	f.StringVar(&files.page, "out", "", "write the page to this file")
+	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
+	f.StringVar(&o.files.page, "out", "", "write the page to this file")
 	return c
 }
 
-func (a *app) labFew(ctx context.Context, s bench.FewStudy, files labFiles) error {
+// run measures what training gains with few tasks.
+func (o *labFewOptions) run(ctx context.Context, a *app) error {
+	s := o.study
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab few --help` lists the flags", err)
 	}
@@ -46,5 +54,5 @@ func (a *app) labFew(ctx context.Context, s bench.FewStudy, files labFiles) erro
 	if err != nil {
 		return err
 	}
-	return a.tellLab(r, fmt.Sprintf("skillopt lab few --worlds %d --seed %d --out docs/few.md", s.Worlds, s.Seed), files)
+	return printStudy(a, r, fmt.Sprintf("skillopt lab few --worlds %d --seed %d --out docs/few.md", s.Worlds, s.Seed), o.files)
 }

@@ -10,9 +10,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab"
 )
 
-func (a *app) labGatesCommand() *cobra.Command {
-	var g lab.Gates
-	var files labFiles
+// labGatesOptions are the flags of lab gates.
+type labGatesOptions struct {
+	study lab.Gates
+	files labFiles
+}
+
+func labGatesCommand(a *app) *cobra.Command {
+	var o labGatesOptions
 	c := &cobra.Command{
 		Use:   "gates",
 		Short: "Simulate training under different gates and compare what they are worth",
@@ -27,22 +32,21 @@ The numbers in docs/gates.md are made by this command.`,
   skillopt lab gates --csv g.csv --svg g.svg
   skillopt lab gates --out docs/gates.md`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if g.Runs < 2 {
-				return usagef("--runs is %d: use 2 or more, one run has no standard error", g.Runs)
-			}
-			return a.runLabGates(c.Context(), g, files)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context(), a) },
 	}
-	c.Flags().IntVar(&g.Runs, "runs", lab.DefaultRuns, "simulated training runs for each row, 2 or more")
-	c.Flags().Int64Var(&g.Seed, "seed", 1, "seed of all that is drawn")
-	addFigureFlags(c, &files)
-	c.Flags().StringVar(&files.page, "out", "", "write the page with all tables to this file")
+	c.Flags().IntVar(&o.study.Runs, "runs", lab.DefaultRuns, "simulated training runs for each row, 2 or more")
+	c.Flags().Int64Var(&o.study.Seed, "seed", 1, "seed of all that is drawn")
+	addFigureFlags(c, &o.files)
+	c.Flags().StringVar(&o.files.page, "out", "", "write the page with all tables to this file")
 	return c
 }
 
-func (a *app) runLabGates(ctx context.Context, g lab.Gates, files labFiles) error {
-	report, err := reading(ctx, a.Signals, g.Run)
+// run simulates training under gates.
+func (o *labGatesOptions) run(ctx context.Context, a *app) error {
+	if o.study.Runs < 2 {
+		return usagef("--runs is %d: use 2 or more, one run has no standard error", o.study.Runs)
+	}
+	report, err := reading(ctx, a.Signals, o.study.Run)
 	if err != nil {
 		return err
 	}
@@ -50,8 +54,8 @@ func (a *app) runLabGates(ctx context.Context, g lab.Gates, files labFiles) erro
 	if err := report.CSV(&table); err != nil {
 		return err
 	}
-	command := fmt.Sprintf("skillopt lab gates --runs %d --seed %d --out docs/gates.md", g.Runs, g.Seed)
-	if err := a.writeLab(files, labTexts{csv: table.String(), svg: report.SVG(), page: report.Markdown(command)}); err != nil {
+	command := fmt.Sprintf("skillopt lab gates --runs %d --seed %d --out docs/gates.md", o.study.Runs, o.study.Seed)
+	if err := o.files.write(a, labTexts{csv: table.String(), svg: report.SVG(), page: report.Markdown(command)}); err != nil {
 		return err
 	}
 	if a.json {

@@ -9,9 +9,15 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
 )
 
-func (a *app) labLoopCommand() *cobra.Command {
-	var files labFiles
-	s := bench.DefaultLoopStudy()
+// labLoopOptions are the flags of lab loop.
+type labLoopOptions struct {
+	study bench.LoopStudy
+	files labFiles
+}
+
+func labLoopCommand(a *app) *cobra.Command {
+	o := labLoopOptions{study: bench.DefaultLoopStudy()}
+	s := &o.study
 	c := &cobra.Command{
 		Use:   "loop",
 		Short: "Measure what training gains under each gate, whole loop and all calls counted",
@@ -30,19 +36,21 @@ No model is called. The numbers in docs/loop.md are made by this command.
   skillopt lab loop --large --csv l.csv    with 400 selection tasks as well
   skillopt lab loop --out docs/loop.md`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.labLoop(cmd.Context(), s, files) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	f := c.Flags()
 	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind and number of selection tasks, 2 or more")
 	f.IntVar(&s.Calls, "calls", s.Calls, "ceiling of a run's calls; 0: a short one and a long one, 240 and 4 for each selection task, 700 and 10")
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
 	f.BoolVar(&s.Large, "large", s.Large, "400 selection tasks as well")
-	f.StringVar(&files.csv, "csv", "", "write the figures to this file as CSV")
-	f.StringVar(&files.page, "out", "", "write the page to this file")
+	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
+	f.StringVar(&o.files.page, "out", "", "write the page to this file")
 	return c
 }
 
-func (a *app) labLoop(ctx context.Context, s bench.LoopStudy, files labFiles) error {
+// run measures what training gains under each gate.
+func (o *labLoopOptions) run(ctx context.Context, a *app) error {
+	s := o.study
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab loop --help` lists the flags", err)
 	}
@@ -50,7 +58,7 @@ func (a *app) labLoop(ctx context.Context, s bench.LoopStudy, files labFiles) er
 	if err != nil {
 		return err
 	}
-	return a.tellLab(r, loopCommand(s), files)
+	return printStudy(a, r, loopCommand(s), o.files)
 }
 
 // loopCommand is the command that makes the committed page.

@@ -9,9 +9,15 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/lab/bench"
 )
 
-func (a *app) labPruneCommand() *cobra.Command {
-	var files labFiles
-	s := bench.DefaultPruneStudy()
+// labPruneOptions are the flags of lab prune.
+type labPruneOptions struct {
+	study bench.PruneStudy
+	files labFiles
+}
+
+func labPruneCommand(a *app) *cobra.Command {
+	o := labPruneOptions{study: bench.DefaultPruneStudy()}
+	s := &o.study
 	c := &cobra.Command{
 		Use:   "prune",
 		Short: "Measure which rules pruning removes when answers change by chance",
@@ -28,18 +34,20 @@ No model is called.
   skillopt lab prune --csv p.csv
   skillopt lab prune --out docs/pruning-figures.md`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.labPrune(cmd.Context(), s, files) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
 	}
 	f := c.Flags()
 	f.IntVar(&s.Worlds, "worlds", s.Worlds, "worlds of each kind and share of flips, 2 or more")
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
 	f.StringVar(&s.Kind, "kind", s.Kind, "one kind of worlds, such as \"few tasks\"; default: all")
-	f.StringVar(&files.csv, "csv", "", "write the figures to this file as CSV")
-	f.StringVar(&files.page, "out", "", "write the page to this file")
+	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
+	f.StringVar(&o.files.page, "out", "", "write the page to this file")
 	return c
 }
 
-func (a *app) labPrune(ctx context.Context, s bench.PruneStudy, files labFiles) error {
+// run measures which rules pruning removes.
+func (o *labPruneOptions) run(ctx context.Context, a *app) error {
+	s := o.study
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab prune --help` lists the flags", err)
 	}
@@ -52,5 +60,5 @@ func (a *app) labPrune(ctx context.Context, s bench.PruneStudy, files labFiles) 
 		command += fmt.Sprintf(" --kind %q", s.Kind)
 	}
 	command += " --out docs/pruning-figures.md"
-	return a.tellLab(r, command, files)
+	return printStudy(a, r, command, o.files)
 }

@@ -1,23 +1,23 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-func (a *app) labWorldsCommand() *cobra.Command {
-	var dir string
-	p := worlds.Default()
+// labWorldsOptions are the flags of lab worlds.
+type labWorldsOptions struct {
+	dir   string
+	world worlds.Params
+}
+
+func labWorldsCommand(a *app) *cobra.Command {
+	o := labWorldsOptions{world: worlds.Default()}
+	p := &o.world
 	c := &cobra.Command{
 		Use:   "worlds --out DIR",
 		Short: "Make a simulated world from a few numbers",
@@ -33,17 +33,12 @@ Equal numbers give equal files. Files that exist are never overwritten.
   skillopt lab worlds --out hard --rules 30 --depth 3 --skew 1 --noise 0.1
   skillopt lab worlds --out twin --seed 2`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			if dir == "" {
-				return usagef("--out names the folder to write the world to; `skillopt lab worlds --help` shows examples")
-			}
-			return a.labWorlds(dir, p)
-		},
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	c.Flags().StringVar(&dir, "out", "", "folder to write to")
+	c.Flags().StringVar(&o.dir, "out", "", "folder to write to")
 	c.Flags().StringVar(&p.Name, "name", p.Name, "name of the world, a word; the model is named sim:NAME")
 	c.Flags().IntVar(&p.Tasks, "tasks", p.Tasks, "tasks, over all splits")
-	addWorldFlags(c, &p)
+	addWorldFlags(c, p)
 	return c
 }
 
@@ -63,7 +58,12 @@ func addWorldFlags(c *cobra.Command, p *worlds.Params) {
 	f.Float64Var(&p.Note, "note", p.Note, "share of success analyses that propose a useless note")
 }
 
-func (a *app) labWorlds(dir string, p worlds.Params) error {
+// run makes a world.
+func (o *labWorldsOptions) run(a *app) error {
+	if o.dir == "" {
+		return usagef("--out names the folder to write the world to; `skillopt lab worlds --help` shows examples")
+	}
+	p := o.world
 	if err := p.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab worlds --help` lists the flags", err)
 	}
@@ -75,39 +75,16 @@ func (a *app) labWorlds(dir string, p worlds.Params) error {
 	if err != nil {
 		return err
 	}
-	names, err := a.writeNew(dir, files)
+	names, err := newFolder{dir: a.absolute(o.dir), name: o.dir, refusal: "nothing is overwritten, choose another folder"}.write(files)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, map[string]any{"simulated": true, "dir": a.absolute(dir), "files": names, "world": p})
+		return printJSON(a.Out, map[string]any{"simulated": true, "dir": a.absolute(o.dir), "files": names, "world": p})
 	}
 	for _, name := range names {
-		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(dir, name))
+		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(o.dir, name))
 	}
-	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", quote(dir))
+	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", quote(o.dir))
 	return err
-}
-
-// writeNew writes files into a folder if none of them is there, and returns their
-// names in order.
-func (a *app) writeNew(dir string, files map[string][]byte) ([]string, error) {
-	names := slices.Sorted(maps.Keys(files))
-	for _, name := range names {
-		switch _, err := os.Lstat(filepath.Join(a.absolute(dir), name)); {
-		case err == nil:
-			return nil, usagef("%s is there already; nothing is overwritten, choose another folder", filepath.Join(dir, name))
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("look for files to keep: %w", err)
-		}
-	}
-	if err := os.MkdirAll(a.absolute(dir), 0o755); err != nil {
-		return nil, fmt.Errorf("make folder: %w", err)
-	}
-	for _, name := range names {
-		if err := run.WriteExport(filepath.Join(a.absolute(dir), name), files[name]); err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
 }

@@ -3,24 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
 )
 
-// noiseFlags are the flags of doctor --noise.
-type noiseFlags struct {
-	sets []string
-	yes  bool
-}
-
-func (a *app) noise(ctx context.Context, path string, f noiseFlags) error {
-	l, err := a.loadConfig(path, f.sets, nil)
+// measureNoise is doctor --noise: it asks every selection task twice.
+func (o *doctorOptions) measureNoise(ctx context.Context, a *app, path string) error {
+	l, err := a.loadConfig(path, o.sets, nil)
 	if err != nil {
 		return err
 	}
-	ctx, opts, end, err := a.session(ctx, l, sessionFlags{yes: f.yes})
+	ctx, opts, end, err := a.session(ctx, l, sessionOptions{yes: o.yes})
 	if err != nil {
 		return err
 	}
@@ -31,12 +25,12 @@ func (a *app) noise(ctx context.Context, path string, f noiseFlags) error {
 	if a.json {
 		return printJSON(a.Out, n)
 	}
-	a.writeNoise(a.results(), n)
+	writeNoise(a.results(), n)
 	return nil
 }
 
 // writeNoise prints what two passes said.
-func (a *app) writeNoise(out io.Writer, n *skillopt.NoiseReport) {
+func writeNoise(out printer, n *skillopt.NoiseReport) {
 	lines := []string{
 		fmt.Sprintf("%d selection tasks asked twice: means %.3f and %.3f, %d changed", n.Items, n.First, n.Second, len(n.Flips)),
 		fmt.Sprintf("deviation: %.3f of one evaluation, %.3f between tasks", n.Within, n.Between),
@@ -46,14 +40,11 @@ func (a *app) writeNoise(out io.Writer, n *skillopt.NoiseReport) {
 	if len(n.Unmeasured) > 0 {
 		lines = append(lines, "without "+strings.Join(n.Unmeasured, ", ")+": could not be measured")
 	}
-	lines = append(lines, "recorded: "+a.relative(n.RunDir))
+	lines = append(lines, "recorded: "+out.path(n.RunDir))
 	if n.Simulated {
 		lines = append(lines, "simulated models: the noise is that of a simulation")
 	}
 	for _, line := range lines {
-		if a.Terminal && a.Width > 0 {
-			line = fold(line, a.Width-1)
-		}
-		fmt.Fprintln(out, line)
+		out.line(line)
 	}
 }

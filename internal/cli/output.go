@@ -133,23 +133,6 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// results is where a command that sends events prints its result as text: not
-// among the events.
-func (a *app) results() io.Writer {
-	if a.events == "-" {
-		return onScreen(a.Err)
-	}
-	return a.Out
-}
-
-// scoreText renders a score, "-" when it was not measured.
-func scoreText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.3f", *v)
-}
-
 // Streams are where a command reads and writes.
 type Streams struct {
 	In       io.Reader

@@ -14,14 +14,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
-// plan prints what a run is expected to take. Nothing is sent.
-func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
-	l, err := a.trainConfig(path, f)
+// runPlan is train --plan: it prints what a run is expected to take. Nothing is sent.
+func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
+	l, err := o.load(a, path)
 	if err != nil {
 		return err
 	}
 	p, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Plan, error) {
-		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithTestLedger(l.Config.Run.Dir))
+		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
 	})
 	if err != nil {
 		return err
@@ -29,26 +29,54 @@ func (a *app) plan(ctx context.Context, path string, f trainFlags) error {
 	if a.json {
 		return printJSON(a.Out, p)
 	}
-	a.writeBound(a.Out, p)
-	a.writeReadBefore(a.Out, p.TestReadBefore)
+	return writePlan(a.printer(a.Out), p)
+}
+
+// writePlan prints the upper bound of calls, and the forecast by role and stage.
+func writePlan(out printer, p skillopt.Plan) error {
+	writeBound(out, p)
+	writeReadBefore(out, p.TestReadBefore)
 	if p.CertificateLevel != nil && p.TestReadBefore.Times > 0 {
-		a.fold(a.Out, fmt.Sprintf("certificate: tested at the %.4g %% level, since this is reading %d of these tasks; the first is tested at the highest one",
+		out.paragraph(fmt.Sprintf("certificate: tested at the %.4g %% level, since this is reading %d of these tasks; the first is tested at the highest one",
 			100**p.CertificateLevel, p.TestReadBefore.Times+1))
 	}
 	if p.Forecast == nil {
-		a.writeNoForecast(a.Out, p)
+		writeNoForecast(out, p)
 		return nil
 	}
-	if err := writeStages(a.Out, p); err != nil {
+	if err := writeStages(out, p); err != nil {
 		return err
 	}
-	a.writeForecast(a.Out, p)
+	writeForecast(out, p)
 	return nil
 }
 
-func (a *app) writeNoForecast(out io.Writer, p skillopt.Plan) {
+// writeBound prints the upper bound of calls by stage, broken between words.
+func writeBound(out printer, p skillopt.Plan) {
+	if p.Episodes > 0 {
+		fmt.Fprintf(out, "at most %s, each of as many model calls as it needs, and %s:\n", plural.Of(p.Episodes, "episode", "episodes"), plural.Of(p.Total-p.Episodes, "other model call", "other model calls"))
+	} else {
+		fmt.Fprintf(out, "at most %s, not counting what is asked again:\n", plural.Of(p.Total, "model call", "model calls"))
+	}
+	line, width := " ", out.room(lineWidth)
+	for _, s := range p.Stages {
+		if s.Calls == 0 {
+			continue
+		}
+		word := fmt.Sprintf(" %s %d", s.Stage, s.Calls)
+		if len(line)+len(word) > width && line != " " {
+			fmt.Fprintln(out, line)
+			line = " "
+		}
+		line += word
+	}
+	fmt.Fprintln(out, line)
+}
+
+// writeNoForecast says why there is no forecast.
+func writeNoForecast(out printer, p skillopt.Plan) {
 	if p.NoForecast != "" {
-		a.fold(out, "no forecast: "+p.NoForecast)
+		out.paragraph("no forecast: " + p.NoForecast)
 	}
 }
 
@@ -102,7 +130,7 @@ func money(v float64) string {
 }
 
 // writeForecast prints the sums of a forecast with their intervals.
-func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
+func writeForecast(out printer, p skillopt.Plan) {
 	f := p.Forecast
 	between := func(i skillopt.Interval) string {
 		return fmt.Sprintf("%s (%s to %s)", count(int64(math.Round(i.Expected))), count(int64(math.Round(i.Low))), count(int64(math.Round(i.High))))
@@ -116,33 +144,41 @@ func (a *app) writeForecast(out io.Writer, p skillopt.Plan) {
 	if roles := untold(f); len(roles) > 0 {
 		tokens += ", beside those of the " + strings.Join(roles, " and the ") + ", which nobody knows before an episode was made"
 	}
-	lines = append(lines, tokens)
-	cost := "cost: "
-	switch {
-	case p.Simulated:
-		cost += "none, the models are simulated"
-	case f.USD != nil:
-		cost += fmt.Sprintf("%s (%s to %s)", money(f.USD.Expected), money(f.USD.Low), money(f.USD.High))
-	default:
-		cost += "unknown: that of " + strings.Join(f.Unknown, " and ") + " is not known"
-	}
-	lines = append(lines, cost)
-	switch {
-	case f.TimeS == nil:
-		lines = append(lines, "time: unknown, as long as no episode was made")
-	case !p.Simulated || f.Basis == skillopt.Measured: // how long real models usually take says nothing of simulated ones
-		lines = append(lines, fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High)))
+	lines = append(lines, tokens, forecastCost(p))
+	if text := forecastTime(p); text != "" {
+		lines = append(lines, text)
 	}
 	if text := gateSees(p); text != "" {
 		lines = append(lines, text)
 	}
 	lines = append(lines, "("+basis(f)+")")
 	for _, line := range lines {
-		if a.Terminal && a.Width > 0 {
-			line = fold(line, a.Width-1)
-		}
-		fmt.Fprintln(out, line)
+		out.line(line)
 	}
+}
+
+// forecastCost says what a run will cost.
+func forecastCost(p skillopt.Plan) string {
+	switch f := p.Forecast; {
+	case p.Simulated:
+		return "cost: none, the models are simulated"
+	case f.USD != nil:
+		return fmt.Sprintf("cost: %s (%s to %s)", money(f.USD.Expected), money(f.USD.Low), money(f.USD.High))
+	default:
+		return "cost: unknown: that of " + strings.Join(f.Unknown, " and ") + " is not known"
+	}
+}
+
+// forecastTime says how long a run will take, "" where that says nothing: how long real
+// models usually take is not known of simulated ones.
+func forecastTime(p skillopt.Plan) string {
+	switch f := p.Forecast; {
+	case f.TimeS == nil:
+		return "time: unknown, as long as no episode was made"
+	case !p.Simulated || f.Basis == skillopt.Measured:
+		return fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High))
+	}
+	return ""
 }
 
 // basis says what a forecast rests on, and how far off such forecasts were.

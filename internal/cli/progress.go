@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
@@ -170,26 +169,6 @@ func (p *progress) line(format string, args ...any) {
 	p.draw(true)
 }
 
-// fold breaks a line at spaces so that a narrow terminal does not break its
-// words, with what follows indented.
-func fold(text string, width int) string {
-	const indent = "  "
-	var out strings.Builder
-	for width > 2*len(indent) && utf8.RuneCountInString(text) > width {
-		r := []rune(text)
-		at := width
-		for at > len(indent) && r[at] != ' ' {
-			at--
-		}
-		if at <= len(indent) {
-			break
-		}
-		fmt.Fprintln(&out, strings.TrimRight(string(r[:at]), " "))
-		text = indent + strings.TrimLeft(string(r[at:]), " ")
-	}
-	return out.String() + text
-}
-
 // end takes the drawn line away: what is printed next is not the run's. It never
 // fails.
 func (p *progress) end() error {
@@ -275,16 +254,6 @@ func (p *progress) left() (time.Duration, bool) {
 	}
 	each := p.now().Sub(p.start) / time.Duration(done)
 	return each * time.Duration(p.steps-p.stepsDone), true
-}
-
-func count(n int64) string {
-	switch {
-	case n >= 10_000_000:
-		return fmt.Sprintf("%.0fM", float64(n)/1e6)
-	case n >= 10_000:
-		return fmt.Sprintf("%.0fk", float64(n)/1e3)
-	}
-	return fmt.Sprint(n)
 }
 
 // eventSinks returns a sink for everything that wants the run's events, and a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,8 +16,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-func (a *app) pruneCommand() *cobra.Command {
-	var f pruneFlags
+// pruneOptions are the flags of prune.
+type pruneOptions struct {
+	ruleOptions
+	to, certify string
+}
+
+func pruneCommand(a *app) *cobra.Command {
+	var o pruneOptions
 	c := &cobra.Command{
 		Use:   "prune RUN | SKILL.md --config CONFIG [--to FILE]",
 		Short: "Remove the rules of a skill that do not pull their weight",
@@ -34,11 +39,11 @@ Here 1 also says that the result could not be certified: --to is not written the
   skillopt prune SKILL.md --config my-skill --to pruned.md --margin 0.02
   skillopt prune runs/quickstart-1-ablate-1 --to pruned.md    goes on from an ablation`,
 		Args: exactly(1, "a run directory or a skill"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.prune(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
-	f.add(c)
-	c.Flags().StringVar(&f.to, "to", "", "write the pruned skill to this file, which must not be there")
-	c.Flags().StringVar(&f.certify, "certify", "", "split of the last comparison; default: train, or that of --split without one")
+	o.addFlags(c)
+	c.Flags().StringVar(&o.to, "to", "", "write the pruned skill to this file, which must not be there")
+	c.Flags().StringVar(&o.certify, "certify", "", "split of the last comparison; default: train, or that of --split without one")
 	return c
 }
 
@@ -47,43 +52,54 @@ type uncertifiedError struct{ words string }
 
 func (e *uncertifiedError) Error() string { return e.words }
 
-func (a *app) prune(ctx context.Context, path string, f pruneFlags) error {
-	to := a.absolute(f.to)
-	if err := free(f.to, to); err != nil {
+// run prunes a skill, or goes on with that.
+func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
+	to := a.absolute(o.to)
+	if err := refuseToOverwrite(o.to, to); err != nil {
 		return err
 	}
-	var out *skillopt.Pruned
-	err := a.pruning(ctx, path, f, func(ctx context.Context, cfg skillopt.Config, o skillopt.PruneOptions, opts []skillopt.Option) (err error) {
-		out, err = skillopt.Prune(ctx, cfg, o, opts...)
+	var result *skillopt.Pruned
+	err := o.measure(ctx, a, path, func(ctx context.Context, cfg skillopt.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
+		po.Certify = o.certify
+		result, err = skillopt.Prune(ctx, cfg, po, opts...)
 		return err
 	})
 	if err != nil {
 		return goesOn(err)
 	}
-	certified := out.Certificate == nil || out.Certificate.Certified
-	if certified && to != "" {
-		if err := errors.Join(run.WriteExport(to, []byte(out.Text)), run.WriteExport(reportBeside(to), out.Markdown())); err != nil {
+	certified := result.Certificate == nil || result.Certificate.Certified
+	written := certified && to != ""
+	if written {
+		if err := errors.Join(run.WriteExport(to, []byte(result.Text)), run.WriteExport(reportBeside(to), result.Markdown())); err != nil {
 			return err
 		}
 	}
-	out = shareable(out)
-	if a.json {
-		err = printJSON(a.Out, out)
-	} else {
-		a.writePruned(a.results(), out)
-		if certified && to != "" {
-			fmt.Fprintf(a.results(), "wrote %s and %s\n", f.to, a.relative(reportBeside(to)))
-		}
+	result = shareable(result)
+	if err := o.print(a, result, written); err != nil {
+		return err
 	}
-	if err == nil && !certified {
-		err = &uncertifiedError{fmt.Sprintf("%s\nthe pruned skill is %s; more passes (--passes), more tasks or a wider --margin may certify it",
-			out.Words(), a.relative(filepath.Join(out.RunDir, skillopt.PrunedFile)))}
+	if !certified {
+		return &uncertifiedError{fmt.Sprintf("%s\nthe pruned skill is %s; more passes (--passes), more tasks or a wider --margin may certify it",
+			result.Words(), a.relative(filepath.Join(result.RunDir, skillopt.PrunedFile)))}
 	}
-	return err
+	return nil
 }
 
-// free refuses to write over anything.
-func free(name, to string) error {
+// print prints the result, and the files if they were written.
+func (o *pruneOptions) print(a *app, result *skillopt.Pruned, written bool) error {
+	if a.json {
+		return printJSON(a.Out, result)
+	}
+	out := a.results()
+	writePruned(out, result)
+	if written {
+		fmt.Fprintf(out, "wrote %s and %s\n", o.to, out.path(reportBeside(a.absolute(o.to))))
+	}
+	return nil
+}
+
+// refuseToOverwrite is an error if what --to names, or its report, is there.
+func refuseToOverwrite(name, to string) error {
 	if to == "" {
 		return nil
 	}
@@ -98,8 +114,8 @@ func free(name, to string) error {
 // reportBeside names the report of a pruned skill.
 func reportBeside(to string) string { return strings.TrimSuffix(to, filepath.Ext(to)) + ".report.md" }
 
-// stays says why a rule was not removed.
-func stays(s skillopt.Removal) string {
+// keptText says why a rule was not removed.
+func keptText(s skillopt.Removal) string {
 	found := fmt.Sprintf("%s (%s)", skillopt.PointsText(s.Difference, s.Low, s.High), s.Verdict)
 	switch {
 	case len(s.With) < 2:
@@ -110,12 +126,12 @@ func stays(s skillopt.Removal) string {
 	return fmt.Sprintf("rule %d stays: without it and %d others together, %s", s.Rule, len(s.With)-1, found)
 }
 
-func (a *app) writePruned(out io.Writer, p *skillopt.Pruned) {
+func writePruned(out printer, p *skillopt.Pruned) {
 	gone := map[int]bool{}
 	for _, r := range p.Removed {
 		gone[r.Number] = true
 	}
-	a.writeAblation(out, &p.Ablation, gone)
+	writeAblation(out, &p.Ablation, gone)
 	fmt.Fprintln(out)
 	last := map[int]int{} // of the attempts by rule
 	for i, s := range p.Steps {
@@ -123,41 +139,27 @@ func (a *app) writePruned(out io.Writer, p *skillopt.Pruned) {
 	}
 	for i, s := range p.Steps {
 		if !gone[s.Rule] && last[s.Rule] == i {
-			a.fold(out, stays(s))
+			out.paragraph(keptText(s))
 		}
 	}
-	a.fold(out, fmt.Sprintf("removed (x): %d of %s, %d bytes of %d", len(p.Removed), plural.Of(len(p.Rules), "rule", "rules"), p.Bytes[0]-p.Bytes[1], p.Bytes[0]))
-	a.fold(out, p.Words())
+	out.paragraph(fmt.Sprintf("removed (x): %d of %s, %d bytes of %d", len(p.Removed), plural.Of(len(p.Rules), "rule", "rules"), p.Bytes[0]-p.Bytes[1], p.Bytes[0]))
+	out.paragraph(p.Words())
 	if c := p.Certificate; c != nil && len(c.Unmeasured) > 0 {
-		a.fold(out, fmt.Sprintf("without %s: could not be measured", strings.Join(c.Unmeasured, ", ")))
+		out.paragraph(fmt.Sprintf("without %s: could not be measured", strings.Join(c.Unmeasured, ", ")))
 	}
-	fmt.Fprintf(out, "record: %s\n", a.relative(filepath.Join(p.RunDir, skillopt.PruningFile)))
-}
-
-// readPruning reads what an ablation or a pruning came to.
-func (v *runView) readPruning() error {
-	var a skillopt.Ablation
-	var p skillopt.Pruned
-	err := errors.Join(readJSON(filepath.Join(v.Dir, skillopt.AblationFile), &a), readJSON(filepath.Join(v.Dir, skillopt.PruningFile), &p))
-	if a.RunDir, p.RunDir = v.Dir, v.Dir; len(a.Rules) > 0 {
-		v.Ablation = &a
-	}
-	if len(p.Rules) > 0 {
-		v.Pruning = &p
-	}
-	return err
+	fmt.Fprintf(out, "record: %s\n", out.path(filepath.Join(p.RunDir, skillopt.PruningFile)))
 }
 
 // showPruning shows a run of ablate or prune.
-func (a *app) showPruning(v runView) error {
-	fmt.Fprintln(a.Out)
+func showPruning(out printer, v runView) error {
+	fmt.Fprintln(out)
 	switch {
 	case v.Pruning != nil:
-		a.writePruned(a.Out, v.Pruning)
+		writePruned(out, v.Pruning)
 	case v.Ablation != nil:
-		a.writeAblation(a.Out, v.Ablation, nil)
+		writeAblation(out, v.Ablation, nil)
 	default:
-		fmt.Fprintln(a.Out, "no result yet; the same command goes on")
+		fmt.Fprintln(out, "no result yet; the same command goes on")
 	}
 	return nil
 }

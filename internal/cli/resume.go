@@ -5,28 +5,27 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
 // command is a command line that a message repeats.
 type command struct {
-	path  string
-	flags trainFlags
-	hide  *redact.Redactor
+	path    string
+	options trainOptions
+	hide    *redact.Redactor
 }
 
 // text is the command line as a shell takes it, without secrets and without the
 // setting of the limit that was reached ("": none).
 func (c command) text(reached string) string {
 	words := []string{"skillopt", "train", quote(c.path)}
-	for _, f := range []struct{ name, value string }{{"tasks", c.flags.tasks}, {"target", c.flags.target}, {"optimizer", c.flags.optimizer}, {"replay", c.flags.replay}} {
+	for _, f := range []struct{ name, value string }{{"tasks", c.options.tasks}, {"target", c.options.target}, {"optimizer", c.options.optimizer}, {"replay", c.options.replay}} {
 		if f.value != "" {
 			words = append(words, "--"+f.name, quote(f.value))
 		}
 	}
-	for _, set := range c.flags.sets {
+	for _, set := range c.options.sets {
 		key, value, _ := strings.Cut(set, "=")
 		if reached != "" && (key == reached || key == "limits") {
 			continue
@@ -39,29 +38,19 @@ func (c command) text(reached string) string {
 
 // finishes tells how a run ends that a ceiling has stopped.
 func (c command) finishes() string {
-	if c.flags.finish {
+	if c.options.finish {
 		return ""
 	}
 	return "\nor add --finish to that: what there is is evaluated, on the test split too, and the run ends"
 }
 
-const plainInShell = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=,@%+"
-
-// quote writes a word for a POSIX shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, plainInShell) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// withResume adds what goes on after err.
-func (a *app) withResume(err error, s *skillopt.Summary, c command) error {
+// withResume adds to err how the run in dir goes on.
+func withResume(err error, dir string, c command) error {
 	code := exitCode(err)
 	if code == exitInput || code == exitLocked {
 		return err
 	}
-	dir := quote(a.relative(s.RunDir))
+	dir = quote(dir)
 	// The old run would refuse what has to be changed.
 	var other interface{ ChangesIdentity() bool }
 	if errors.As(err, &other) && other.ChangesIdentity() {

@@ -18,7 +18,7 @@ func (cutError) ChangesIdentity() bool { return true }
 
 func TestWhatGoesOn(t *testing.T) {
 	t.Parallel()
-	flags := trainFlags{tasks: "my tasks.csv", target: "openai/m", optimizer: "openai/o", sets: []string{
+	options := trainOptions{tasks: "my tasks.csv", target: "openai/m", optimizer: "openai/o", sets: []string{
 		"limits.calls=300", "limits.concurrency=4", "models.target.headers.Authorization=Bearer hunter2hunter2", "extras.a=it's", "extras.b=hunter2hunter2",
 	}}
 	of := func(kind skillopt.ErrorKind, err error) error { return &skillopt.Error{Kind: kind, Err: err} }
@@ -43,8 +43,8 @@ func TestWhatGoesOn(t *testing.T) {
 	for _, tc := range tests {
 		a := &app{Streams: Streams{Dir: "/w"}}
 		for range 20 { // flags come in one order
-			c := command{path: "a b/SKILL.md", flags: flags, hide: redact.New("hunter2hunter2")}
-			err := a.withResume(tc.err, &skillopt.Summary{RunDir: "/w/runs/a b-1"}, c)
+			c := command{path: "a b/SKILL.md", options: options, hide: redact.New("hunter2hunter2")}
+			err := withResume(tc.err, a.relative("/w/runs/a b-1"), c)
 			if !strings.HasSuffix(err.Error(), tc.want) || !errors.Is(err, tc.err) {
 				t.Fatalf("%s: got\n%s\nwant\n%s", tc.name, err, tc.want)
 			}

@@ -15,8 +15,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-func (a *app) runsBlame() *cobra.Command {
-	var at string
+// runsBlameOptions are the flags of runs blame.
+type runsBlameOptions struct{ at string }
+
+func runsBlameCommand(a *app) *cobra.Command {
+	var o runsBlameOptions
 	c := &cobra.Command{
 		Use:   "blame [RUN]",
 		Short: "Explain each line of a trained skill: its step, edit, reasons and effect",
@@ -30,26 +33,31 @@ The gate measures a step as a whole: the difference is that of all its edits.`,
   skillopt runs blame runs/quickstart-1 --json`,
 		Args: atMost(1, "at most one run directory"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, err := a.runOrNewest(args)
+			path, err := runOrNewest(a, args)
 			if err != nil {
 				return err
 			}
-			b, err := a.blame(dir, at)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return printJSON(a.Out, b)
-			}
-			return a.printBlame(b)
+			return o.run(a, path)
 		},
 	}
-	c.Flags().StringVar(&at, "at", "best", "a step, or best")
+	c.Flags().StringVar(&o.at, "at", "best", "a step, or best")
 	return c
 }
 
+// run explains the lines of a skill.
+func (o *runsBlameOptions) run(a *app, path string) error {
+	b, err := readBlame(a, path, o.at)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, b)
+	}
+	return printBlame(a.printer(a.Out), b)
+}
+
 // readReport reads the files of a run that trains.
-func (a *app) readReport(dir string) (*report.Run, error) {
+func readReport(a *app, dir string) (*report.Run, error) {
 	r, err := report.Read(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
 	var none *report.NoRunError
 	if errors.As(err, &none) {
@@ -64,12 +72,13 @@ func (a *app) readReport(dir string) (*report.Run, error) {
 	return r, nil
 }
 
-func (a *app) blame(dir, at string) (report.Blame, error) {
-	r, err := a.readReport(dir)
+// readBlame says of each line of a version of the skill who wrote it, without secrets.
+func readBlame(a *app, dir, at string) (report.Blame, error) {
+	r, err := readReport(a, dir)
 	if err != nil {
 		return report.Blame{}, err
 	}
-	text, err := a.skillVersion(dir, at)
+	text, err := skillVersion(a, dir, at)
 	if err != nil {
 		return report.Blame{}, err
 	}
@@ -86,16 +95,16 @@ func (a *app) blame(dir, at string) (report.Blame, error) {
 	return b, nil
 }
 
-func (a *app) printBlame(b report.Blame) error {
+func printBlame(out printer, b report.Blame) error {
 	name := run.BestFile
 	if b.Version != "best" {
 		name = "the skill after step " + b.Version
 	}
-	fmt.Fprintf(a.Out, "%s of run %s\n", name, b.Run)
+	fmt.Fprintf(out, "%s of run %s\n", name, b.Run)
 	if b.Simulated {
-		fmt.Fprintln(a.Out, "simulated models: the scores are those of a simulation")
+		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}
-	fmt.Fprintln(a.Out)
+	fmt.Fprintln(out)
 	gutter := 0
 	for _, l := range b.Lines {
 		gutter = max(gutter, len(short(l.Origin)))
@@ -103,14 +112,14 @@ func (a *app) printBlame(b report.Blame) error {
 	for _, l := range b.Lines {
 		text := oneLine(l.Text)
 		if strings.TrimSpace(text) == "" {
-			fmt.Fprintf(a.Out, "%*s  %4d\n", gutter, "", l.Number)
+			fmt.Fprintf(out, "%*s  %4d\n", gutter, "", l.Number)
 			continue
 		}
-		a.hang(fmt.Sprintf("%-*s  %4d  ", gutter, short(l.Origin), l.Number), text)
+		out.hang(fmt.Sprintf("%-*s  %4d  ", gutter, short(l.Origin), l.Number), text)
 	}
-	a.printSources(b.Sources)
+	printSources(out, b.Sources)
 	for _, p := range b.Problems {
-		fmt.Fprintf(a.Out, "\nincomplete: %s\n", oneLine(p))
+		fmt.Fprintf(out, "\nincomplete: %s\n", oneLine(p))
 	}
 	return nil
 }
@@ -128,23 +137,8 @@ func short(o provenance.Origin) string {
 	return fmt.Sprintf("step %d", o.Step)
 }
 
-// hang prints text behind a head. On a terminal what has no room in a line stands
-// below its beginning.
-func (a *app) hang(head, text string) {
-	width := len(text)
-	if a.Terminal && a.Width > 0 {
-		width = max(a.Width-1-len(head), 20)
-	}
-	for i, line := range strings.Split(fold(text, width), "\n") {
-		if i > 0 {
-			head = strings.Repeat(" ", len(head))
-		}
-		fmt.Fprintf(a.Out, "%s%s\n", head, line)
-	}
-}
-
 // printSources prints a paragraph for each step and slow update that wrote a line.
-func (a *app) printSources(sources []report.Source) {
+func printSources(out printer, sources []report.Source) {
 	for i, s := range sources {
 		o := s.Origin
 		if o.Kind == provenance.Seed || o.Kind == provenance.Outside {
@@ -155,31 +149,31 @@ func (a *app) printSources(sources []report.Source) {
 			if o.Kind == provenance.SlowUpdate {
 				head = report.Describe(o)
 			}
-			fmt.Fprintln(a.Out)
-			a.hang("", fmt.Sprintf("%s: %s", head, s.Gate))
+			fmt.Fprintln(out)
+			out.hang("", fmt.Sprintf("%s: %s", head, s.Gate))
 		}
-		a.printSource(s)
+		printSource(out, s)
 	}
 }
 
-func (a *app) printSource(s report.Source) {
+func printSource(out printer, s report.Source) {
 	if s.Edit != nil {
-		a.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, oneLine(string(s.Edit.Op)), firstLine(s.Edit.Content, s.Edit.Target)))
+		out.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, oneLine(string(s.Edit.Op)), firstLine(s.Edit.Content, s.Edit.Target)))
 	} else {
-		a.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(len(s.Lines), "line", "lines")))
+		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(len(s.Lines), "line", "lines")))
 	}
 	for _, line := range s.Summary {
-		a.hang("    ", firstLine(line))
+		out.hang("    ", firstLine(line))
 	}
 	if s.Reason == nil {
 		return
 	}
-	a.hang("    ", s.Reason.String())
+	out.hang("    ", s.Reason.String())
 	if len(s.Reason.Tasks) > 0 {
-		a.hang("    ", "they read "+oneLine(few(s.Reason.Tasks, 8)))
+		out.hang("    ", "they read "+oneLine(few(s.Reason.Tasks, 8)))
 	}
 	for _, p := range s.Reason.Patterns[:min(3, len(s.Reason.Patterns))] {
-		a.hang("    ", "saw "+firstLine(p.String()))
+		out.hang("    ", "saw "+firstLine(p.String()))
 	}
 }
 

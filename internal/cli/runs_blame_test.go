@@ -27,7 +27,7 @@ func TestBlameFitsTheTerminal(t *testing.T) {
 	for _, width := range []int{0, 60, 200} {
 		var out bytes.Buffer
 		a := &app{Streams: Streams{Out: &out, Terminal: width > 0, Width: width}}
-		if err := a.printBlame(b); err != nil {
+		if err := printBlame(a.printer(&out), b); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()

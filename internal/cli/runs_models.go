@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// part is somebody who took part in a run: the model of a role, or the agent.
-type part struct {
+// participant is what took part in a run: the model of a role, or the agent.
+type participant struct {
 	Role     string `json:"role"`               // target, optimizer, judge or agent
 	Provider string `json:"provider,omitempty"` // of a model; "" if a program made it
 	Model    string `json:"model,omitempty"`
@@ -20,7 +21,7 @@ type part struct {
 	Version  string `json:"version,omitempty"`  // of the program that is the agent or the model, where it was told
 }
 
-func (p part) String() string {
+func (p participant) String() string {
 	var words []string
 	for _, word := range []string{p.Name, strings.Trim(p.Provider+"/"+p.Model, "/"), p.Version} {
 		if word != "" {
@@ -33,9 +34,9 @@ func (p part) String() string {
 	return strings.Join(words, " ")
 }
 
-// parts says who took part in a run, as far as its manifest tells. Which models a
+// participants says who took part in a run, as far as its manifest tells. Which models a
 // run needs goes by its kind: the rest of a config is of no account.
-func parts(m run.Manifest) []part {
+func participants(m run.Manifest) []participant {
 	roles := []string{model.Target, model.Optimizer, model.Judge}
 	switch {
 	case serves(m):
@@ -45,9 +46,9 @@ func parts(m run.Manifest) []part {
 	case drafts(m):
 		roles = []string{model.Optimizer}
 	}
-	var all []part
+	var all []participant
 	for _, role := range roles {
-		p := part{
+		p := participant{
 			Role: role, Provider: noted(m, "models."+role+".provider"), Model: noted(m, "models."+role+".model"),
 			BaseURL: noted(m, "models."+role+".base_url"), Name: m.Identity["library.client."+role], Version: noted(m, "models."+role+".version"),
 		}
@@ -56,7 +57,7 @@ func parts(m run.Manifest) []part {
 		}
 	}
 	if name := noted(m, "agent.name"); name != "" && !serves(m) && !drafts(m) {
-		all = append(all, part{Role: "agent", Name: name, Version: noted(m, "agent.version")})
+		all = append(all, participant{Role: "agent", Name: name, Version: noted(m, "agent.version")})
 	}
 	return all
 }
@@ -75,8 +76,9 @@ func noted(m run.Manifest, key string) string {
 	return text
 }
 
-func (a *app) showParts(list []part) error {
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+// showModels prints a line for each model, and for the agent.
+func showModels(out io.Writer, list []participant) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, p := range list {
 		fmt.Fprintf(w, "  %s\t%s\n", p.Role, oneLine(p.String()))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,8 +12,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
-func (a *app) runsReport() *cobra.Command {
-	var to string
+// runsReportOptions are the flags of runs report.
+type runsReportOptions struct{ to string }
+
+func runsReportCommand(a *app) *cobra.Command {
+	var o runsReportOptions
 	c := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Write the report of a run: a page, and a text for a pull request",
@@ -26,22 +30,20 @@ or that an older version trained. The page loads nothing and runs nothing.`,
   skillopt runs report runs/quickstart-1 --to out     in another folder`,
 		Args: atMost(1, "at most one run directory"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, err := a.runOrNewest(args)
+			path, err := runOrNewest(a, args)
 			if err != nil {
 				return err
 			}
-			if to == "" {
-				to = dir
-			}
-			return a.report(dir, to)
+			return o.run(a, path)
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "folder to write to; without it that of the run")
+	c.Flags().StringVar(&o.to, "to", "", "folder to write to; without it that of the run")
 	return c
 }
 
-func (a *app) report(dir, to string) error {
-	r, err := a.readReport(dir)
+// run writes the report of a run.
+func (o *runsReportOptions) run(a *app, dir string) error {
+	r, err := readReport(a, dir)
 	if err != nil {
 		return err
 	}
@@ -50,10 +52,11 @@ func (a *app) report(dir, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.absolute(to), 0o755); err != nil {
+	to := a.absolute(cmp.Or(o.to, dir))
+	if err := os.MkdirAll(to, 0o755); err != nil {
 		return fmt.Errorf("make the folder of the report: %w", err)
 	}
-	files := map[string]string{"html": filepath.Join(a.absolute(to), run.ReportFile), "markdown": filepath.Join(a.absolute(to), run.PullFile)}
+	files := map[string]string{"html": filepath.Join(to, run.ReportFile), "markdown": filepath.Join(to, run.PullFile)}
 	if err := run.WriteExport(files["html"], page); err != nil {
 		return err
 	}

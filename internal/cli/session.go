@@ -1,26 +1,44 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
-// sessionFlags are those of every command that carries out tasks.
-type sessionFlags struct {
-	run    string // directory of the run, "" = chosen
+// askAbove is the number of calls above which a command asks before it spends.
+const askAbove = 500
+
+// sessionOptions are the flags of every command that carries out tasks.
+type sessionOptions struct {
+	runDir string // directory of the run, "" = chosen
 	replay string // cassette that answers, "" = models do
 	yes    bool   // do not ask before spending
 }
 
-// session is what such commands share: how it is asked before anything is spent,
-// where events go, and how an interrupt stops them. end must be called when the
+// addFlags adds all of them to a command; runUsage says what --run does there.
+func (o *sessionOptions) addFlags(c *cobra.Command, runUsage string) {
+	c.Flags().StringVar(&o.runDir, "run", "", runUsage)
+	c.Flags().StringVar(&o.replay, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
+	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
+}
+
+// recordUsage says what --run does where there is nothing but a record to keep.
+const recordUsage = "keep the record in this directory"
+
+// session is what such commands share: how the user is asked before anything is spent,
+// where events go, and how an interrupt stops the work. end must be called when the
 // work is over.
-func (a *app) session(ctx context.Context, l *config.Loaded, f sessionFlags) (_ context.Context, opts []skillopt.Option, end func() error, err error) {
-	asking, err := a.asking(f.replay, f.yes)
+func (a *app) session(ctx context.Context, l *config.Loaded, o sessionOptions) (_ context.Context, opts []skillopt.Option, end func() error, err error) {
+	answers, err := a.answers(o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -28,9 +46,9 @@ func (a *app) session(ctx context.Context, l *config.Loaded, f sessionFlags) (_ 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	ctx, stop, release := a.signals(ctx)
-	opts = append(asking, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
-		skillopt.WithRunDir(a.absolute(f.run)), skillopt.WithTestLedger(l.Config.Run.Dir))
+	ctx, stop, release := a.interrupts(ctx)
+	opts = append(answers, skillopt.WithLoaded(l), skillopt.WithEvents(sink), skillopt.WithStop(stop), skillopt.WithVersion(a.version),
+		skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
 	return ctx, opts, func() error {
 		release()
 		if err := closeEvents(); err != nil {
@@ -40,6 +58,88 @@ func (a *app) session(ctx context.Context, l *config.Loaded, f sessionFlags) (_ 
 	}, nil
 }
 
-// ended joins how the work ended with the end of its session, and says what the
-// record of it is good for.
+// answers returns where the answers of models come from: models, which cost something,
+// so that the user is asked first, or a cassette.
+func (a *app) answers(o sessionOptions) ([]skillopt.Option, error) {
+	if o.replay == "" {
+		return []skillopt.Option{skillopt.WithConfirm(a.confirm(o.yes))}, nil
+	}
+	c, err := skillopt.LoadCassette(a.absolute(o.replay))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(a.Err, "replaying %s of %s: no model is called\n", plural.Of(c.Len(), "recorded step", "recorded steps"), o.replay)
+	return []skillopt.Option{skillopt.WithReplay(c)}, nil
+}
+
+// interrupts turns the first interrupt into a soft stop and the second into a
+// hard one. The function that it returns ends that.
+func (a *app) interrupts(ctx context.Context) (context.Context, <-chan struct{}, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for n := 0; ; n++ {
+			select {
+			case <-a.Signals:
+			case <-done:
+				return
+			}
+			if n == 0 {
+				fmt.Fprintln(a.Err, "\nstopping: calls in flight are finished and recorded; interrupt again to stop at once")
+				close(stop)
+				continue
+			}
+			cancel(context.Canceled)
+		}
+	}()
+	return ctx, stop, func() { close(done); <-finished; cancel(nil) }
+}
+
+// confirm shows the upper bound of calls and the forecast, and asks on a terminal
+// when the bound is large.
+func (a *app) confirm(yes bool) func(skillopt.Plan) error {
+	return func(p skillopt.Plan) error {
+		out := a.printer(a.Err)
+		writeBound(out, p)
+		if p.Forecast != nil {
+			writeForecast(out, p)
+		}
+		writeNoForecast(out, p)
+		if p.Simulated {
+			fmt.Fprintln(out, "the models are simulated: this run shows how training works, not what a model can do")
+		}
+		if p.Unreviewed > 0 {
+			fmt.Fprintln(out, exploratory(p.Unreviewed))
+		}
+		if yes || p.Simulated || p.Total <= askAbove || !a.Terminal {
+			return nil
+		}
+		fmt.Fprint(out, "go on? [y/N] ")
+		line, err := bufio.NewReader(a.In).ReadString('\n')
+		if err != nil && line == "" {
+			return usagef("no answer; --yes goes on without asking")
+		}
+		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+			return usagef("not started; --set train.epochs=1 or a smaller task file makes a run cheaper")
+		}
+		return nil
+	}
+}
+
+// ended joins the error of the work with that of the end of its session, and says
+// what the record is good for.
 func ended(err error, end func() error) error { return goesOn(errors.Join(err, end())) }
+
+// goesOn adds to an error of work that came to no end what its record is good for.
+func goesOn(err error) error {
+	switch exitCode(err) {
+	case exitUnmeasured, exitStopped, exitEnvironment:
+		return fmt.Errorf("%w\nnothing that was paid for is lost; the same command goes on", err)
+	case exitWaiting:
+		return fmt.Errorf("%w\nnothing is scored before they are answered; then the same command goes on", err)
+	}
+	return err
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 )
 
 // writeSummary prints what a run came to.
-func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
+func writeSummary(out printer, s *skillopt.Summary) error {
 	fmt.Fprintf(out, "%s: %s, %d accepted, %d rejected, %d skipped", s.Status, plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {
 		fmt.Fprintf(out, ", %s lost", plural.Of(s.Lost, "reply", "replies"))
@@ -27,7 +26,7 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
 	}
 	if s.Best.Selection != nil {
-		a.line(out, fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
+		out.line(fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
@@ -41,19 +40,19 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print summary: %w", err)
 	}
-	a.writeReadBefore(out, s.Test.ReadBefore)
+	writeReadBefore(out, s.Test.ReadBefore)
 	writeTypes(out, s)
 	if s.Best.Selection != nil || s.Test.Seed != nil {
-		a.line(out, scoreUnits)
+		out.line(scoreUnits)
 	}
-	a.writeCertainty(out, s)
-	a.writeUsage(out, s)
+	writeCertainty(out, s)
+	writeUsage(out, s)
 	// A run that ended before the seed skill was scored has none.
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
-		fmt.Fprintf(out, "best skill: %s\n", a.relative(best))
+		fmt.Fprintf(out, "best skill: %s\n", out.path(best))
 	}
 	if page := filepath.Join(s.RunDir, run.ReportFile); exists(page) {
-		fmt.Fprintf(out, "report: %s\n", a.relative(page))
+		fmt.Fprintf(out, "report: %s\n", out.path(page))
 	}
 	if s.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
@@ -65,7 +64,7 @@ func (a *app) writeSummary(out io.Writer, s *skillopt.Summary) error {
 }
 
 // writeCertainty says how sure the figures are.
-func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
+func writeCertainty(out printer, s *skillopt.Summary) {
 	if r := s.Best.Reported; r != nil && (r.Pooled != r.Naive || r.Fresh != nil) {
 		text := fmt.Sprintf("best: %s %.3f [%.3f, %.3f] over %d evaluations; the first of each task said %.3f, shrunken %.3f",
 			r.Metric, r.Pooled, r.Low, r.High, r.Evaluations, r.Naive, r.Shrunken)
@@ -75,56 +74,39 @@ func (a *app) writeCertainty(out io.Writer, s *skillopt.Summary) {
 		if caveat := r.Caveat(); caveat != "" {
 			text += "; " + caveat
 		}
-		a.fold(out, text)
+		out.paragraph(text)
 	} else if r != nil && r.Caveat() != "" {
-		a.fold(out, "best: "+r.Caveat())
+		out.paragraph("best: " + r.Caveat())
 	}
 	if n := s.Noise; n != nil && n.Advice != "" {
-		a.fold(out, "noise: "+n.Advice)
+		out.paragraph("noise: " + n.Advice)
 	}
 	if c := s.NullControls; c != nil {
-		a.fold(out, "null controls: "+c.Words())
+		out.paragraph("null controls: " + c.Words())
 	}
 	for _, d := range s.Drift {
-		a.fold(out, fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
+		out.paragraph(fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
 	}
 	if s.Test.Refused {
-		a.fold(out, "test: not opened, since it was opened before for other skills, or scored otherwise; --reopen-test opens it again")
+		out.paragraph("test: not opened, since it was opened before for other skills, or scored otherwise; --reopen-test opens it again")
 	}
 	if c := s.Certificate; c != nil {
-		a.fold(out, c.Words)
+		out.paragraph(c.Words)
 		if c.Certified && c.Assumes != "" {
-			a.fold(out, "taken for granted: "+c.Assumes)
+			out.paragraph("taken for granted: " + c.Assumes)
 		}
 	}
 }
 
 // writeReadBefore says who has read the test set before.
-func (a *app) writeReadBefore(out io.Writer, reads *skillopt.TestReads) {
+func writeReadBefore(out printer, reads *skillopt.TestReads) {
 	if words := reads.Words(); words != "" {
-		a.fold(out, "test set: "+words)
+		out.paragraph("test set: " + words)
 	}
-}
-
-// fold prints a sentence in lines that the terminal has room for.
-func (a *app) fold(out io.Writer, text string) {
-	width := planWidth
-	if a.Terminal && a.Width > 0 {
-		width = min(width, a.Width-1)
-	}
-	fmt.Fprintln(out, fold(oneLine(text), width))
 }
 
 // scoreUnits says what interval shows.
 const scoreUnits = "scores are from 0 to 1, in brackets their 95 % intervals"
-
-// line prints a line as it is, or folded to the terminal.
-func (a *app) line(out io.Writer, text string) {
-	if a.Terminal && a.Width > 0 {
-		text = fold(text, a.Width-1)
-	}
-	fmt.Fprintln(out, text)
-}
 
 func interval(s *skillopt.Score) string {
 	return fmt.Sprintf("hard %.3f [%.3f, %.3f]  soft %.3f  n %d", s.Hard, s.Low, s.High, s.Soft, s.N)
@@ -155,7 +137,7 @@ func hardOf(t skillopt.Types, arm string) string {
 	return scoreText(&s.Hard)
 }
 
-func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
+func writeUsage(out printer, s *skillopt.Summary) {
 	about := ""
 	if u := s.Unknown; u != nil && u.Calls > 0 {
 		about = "~"
@@ -164,11 +146,11 @@ func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
 	if s.Tokens.Cached > 0 {
 		input += fmt.Sprintf(" (%.0f %% from the provider's cache)", 100*float64(s.Tokens.Cached)/float64(s.Tokens.Input))
 	}
-	a.line(out, fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
-	a.writeUnknown(out, s.Unknown)
-	a.writeLeftOut(out, s.LeftOut)
+	out.line(fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
+	writeUnknown(out, s.Unknown)
+	writeLeftOut(out, s.LeftOut)
 	if n := s.Calls.Inherited; n > 0 {
-		a.line(out, fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
+		out.line(fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
 	}
 	var faults int64
 	for _, n := range s.Calls.Faults {
@@ -179,23 +161,23 @@ func (a *app) writeUsage(out io.Writer, s *skillopt.Summary) {
 		for _, code := range slices.Sorted(maps.Keys(s.Calls.Faults)) {
 			text += fmt.Sprintf(" %s %d", code, s.Calls.Faults[code])
 		}
-		a.line(out, text)
+		out.line(text)
 	}
 }
 
 // writeLeftOut says what of agents' requests did not reach the model.
-func (a *app) writeLeftOut(out io.Writer, list []trajectory.LeftOut) {
+func writeLeftOut(out printer, list []trajectory.LeftOut) {
 	var words []string
 	for _, l := range list {
 		words = append(words, oneLine(l.String())+" ("+l.Kind+")")
 	}
 	if len(words) > 0 {
-		a.line(out, "left out of the agent's requests: "+strings.Join(words, ", "))
+		out.line("left out of the agent's requests: " + strings.Join(words, ", "))
 	}
 }
 
 // writeUnknown says what of tokens and cost is an estimate.
-func (a *app) writeUnknown(out io.Writer, u *skillopt.UnknownUsage) {
+func writeUnknown(out printer, u *skillopt.UnknownUsage) {
 	if u == nil {
 		return
 	}
@@ -204,10 +186,10 @@ func (a *app) writeUnknown(out io.Writer, u *skillopt.UnknownUsage) {
 		if bounded > 0 {
 			text += fmt.Sprintf(", %d counted as the most that can have been used (%s tokens)", bounded, count(u.Tokens))
 		}
-		a.line(out, text)
+		out.line(text)
 	}
 	if u.FailedUSD != nil {
-		a.line(out, fmt.Sprintf("failed attempts may have cost up to $%.4f more", *u.FailedUSD))
+		out.line(fmt.Sprintf("failed attempts may have cost up to $%.4f more", *u.FailedUSD))
 	}
 }
 
@@ -237,9 +219,4 @@ func costText(s *skillopt.Summary) string {
 		return "cost unknown (no prices known: set prices.MODEL)"
 	}
 	return fmt.Sprintf("$%.4f and what the %s cost (no price known: set prices.MODEL)", known, strings.Join(unknown, " and the "))
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

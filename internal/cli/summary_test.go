@@ -18,7 +18,7 @@ func TestTheSummaryIsFoldedToTheTerminal(t *testing.T) {
 	for _, width := range []int{0, 60} {
 		var out bytes.Buffer
 		a := &app{Streams: Streams{Out: &out, Terminal: width > 0, Width: width}}
-		if err := a.writeSummary(&out, sum); err != nil {
+		if err := writeSummary(a.printer(&out), sum); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")

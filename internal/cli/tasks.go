@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -14,14 +15,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
-func (a *app) tasksCommand() *cobra.Command {
+func tasksCommand(a *app) *cobra.Command {
 	c := group(&cobra.Command{Use: "tasks", Short: "Check a set of tasks, or review drafted ones"})
-	c.AddCommand(a.tasksLint(), a.tasksReview())
+	c.AddCommand(tasksLintCommand(a), tasksReviewCommand(a))
 	return c
 }
 
-func (a *app) tasksLint() *cobra.Command {
-	var sets []string
+// tasksLintOptions are the flags of tasks lint.
+type tasksLintOptions struct{ sets []string }
+
+func tasksLintCommand(a *app) *cobra.Command {
+	var o tasksLintOptions
 	c := &cobra.Command{
 		Use:   "lint CONFIG_OR_DIR | TASKS",
 		Short: "Check tasks before money is spent on them",
@@ -31,9 +35,9 @@ with its file, line and item. No model is called.`,
 		Example: `  skillopt tasks lint my-skill
   skillopt tasks lint tasks.jsonl`,
 		Args: exactly(1, "a config, a directory or a task file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.lint(cmd.Context(), args[0], sets) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
-	addSet(c, &sets)
+	addSet(c, &o.sets)
 	return c
 }
 
@@ -45,10 +49,11 @@ const (
 	lintMemory  = 128 << 20
 )
 
-func (a *app) lint(ctx context.Context, path string, sets []string) error {
+// run checks tasks.
+func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 	debug.SetGCPercent(min(lintPercent, debug.SetGCPercent(lintPercent)))
 	debug.SetMemoryLimit(min(lintMemory, debug.SetMemoryLimit(-1)))
-	l, err := a.configOrTasks(path, sets)
+	l, err := a.loadConfigOrTasks(path, o.sets)
 	if err != nil {
 		return err
 	}
@@ -61,16 +66,21 @@ func (a *app) lint(ctx context.Context, path string, sets []string) error {
 	if a.json {
 		return printJSON(a.Out, report)
 	}
-	fmt.Fprintf(a.Out, "%s: %d train, %d selection, %d test\n", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test)
+	return writeTaskReport(a.Out, report)
+}
+
+// writeTaskReport prints how many tasks there are, and what is odd about them.
+func writeTaskReport(out io.Writer, report skillopt.TaskReport) error {
+	fmt.Fprintf(out, "%s: %d train, %d selection, %d test\n", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test)
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
-		fmt.Fprintf(a.Out, "  %s: %d\n", name, report.ByType[name])
+		fmt.Fprintf(out, "  %s: %d\n", name, report.ByType[name])
 	}
 	if report.Unreviewed > 0 {
-		fmt.Fprintln(a.Out, exploratory(report.Unreviewed))
+		fmt.Fprintln(out, exploratory(report.Unreviewed))
 	}
 	for _, w := range report.Warnings {
-		fmt.Fprintf(a.Out, "warning: %s\n", strings.ReplaceAll(w, "\n", "\n  "))
+		fmt.Fprintf(out, "warning: %s\n", strings.ReplaceAll(w, "\n", "\n  "))
 	}
-	_, err = fmt.Fprintln(a.Out, "no problems")
+	_, err := fmt.Fprintln(out, "no problems")
 	return err
 }

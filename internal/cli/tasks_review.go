@@ -24,13 +24,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-type reviewFlags struct {
+// tasksReviewOptions are the flags of tasks review.
+type tasksReviewOptions struct {
 	acceptAll bool
 	editor    string
 }
 
-func (a *app) tasksReview() *cobra.Command {
-	var f reviewFlags
+func tasksReviewCommand(a *app) *cobra.Command {
+	var o tasksReviewOptions
 	c := &cobra.Command{
 		Use:   "review CONFIG_OR_DIR | TASKS",
 		Short: "Go through tasks that a model drafted, and accept or reject them",
@@ -49,10 +50,10 @@ exploratory.`,
   skillopt tasks review my-skill/tasks.jsonl --editor nano
   skillopt tasks review my-skill --accept-all --json`,
 		Args: exactly(1, "a config, a directory or a task file"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.review(args[0], f) },
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
-	c.Flags().BoolVar(&f.acceptAll, "accept-all", false, "accept every task without showing it")
-	c.Flags().StringVar(&f.editor, "editor", "", "editor to edit with, such as nano or \"code --wait\"")
+	c.Flags().BoolVar(&o.acceptAll, "accept-all", false, "accept every task without showing it")
+	c.Flags().StringVar(&o.editor, "editor", "", "editor to edit with, such as nano or \"code --wait\"")
 	return c
 }
 
@@ -66,8 +67,9 @@ type reviewCounts struct {
 	Left     int      `json:"left"` // still unreviewed
 }
 
-func (a *app) review(path string, f reviewFlags) error {
-	l, err := a.configOrTasks(path, nil)
+// run has drafted tasks reviewed.
+func (o *tasksReviewOptions) run(a *app, path string) error {
+	l, err := a.loadConfigOrTasks(path, nil)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (a *app) review(path string, f reviewFlags) error {
 	if err != nil {
 		return err
 	}
-	w := &walk{app: a, flags: f, out: a.Out, in: bufio.NewReader(a.In), lookup: l.Lookup}
+	w := &walk{app: a, options: *o, out: a.Out, in: bufio.NewReader(a.In), lookup: l.Lookup}
 	if a.json {
 		w.out = onScreen(a.Err)
 	}
@@ -88,21 +90,21 @@ func (a *app) review(path string, f reviewFlags) error {
 		w.total += len(r.Pending())
 		w.reviews = append(w.reviews, r)
 	}
-	if w.total > 0 && !f.acceptAll && !a.canAsk() {
+	if w.total > 0 && !o.acceptAll && !isTerminal(a.In) {
 		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or accept them unseen with --accept-all", plural.Of(w.total, "task is", "tasks are"))
 	}
 	switch err := w.all(); {
 	case errors.Is(err, errInterrupted):
-		return &shownError{errors.Join(err, a.printReview(w))}
+		return &shownError{errors.Join(err, w.print())}
 	case err != nil && !errors.Is(err, errQuit):
 		return err
 	}
-	return a.printReview(w)
+	return w.print()
 }
 
-// canAsk reports whether somebody can answer.
-func (a *app) canAsk() bool {
-	f, ok := a.In.(*os.File)
+// isTerminal reports whether somebody at a terminal can answer on in.
+func isTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -151,34 +153,10 @@ func globQuoted(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-func (a *app) printReview(w *walk) error {
-	for _, r := range w.reviews {
-		w.counts.Left += len(r.Pending())
-	}
-	c := w.counts
-	if a.json {
-		return printJSON(a.Out, c)
-	}
-	if w.total == 0 {
-		_, err := fmt.Fprintln(a.Out, "nothing to review: no task says reviewed: false")
-		return err
-	}
-	fmt.Fprintf(a.Out, "%d accepted, %d rejected, %d skipped", c.Accepted, c.Rejected, c.Skipped)
-	if c.Edited > 0 {
-		fmt.Fprintf(a.Out, ", %d edited", c.Edited)
-	}
-	if c.Left > 0 {
-		_, err := fmt.Fprintf(a.Out, "; %d left, the same command goes on\n", c.Left)
-		return err
-	}
-	_, err := fmt.Fprintln(a.Out, "; none left: runs on these tasks are no longer exploratory")
-	return err
-}
-
 // walk goes through the unreviewed tasks of files.
 type walk struct {
 	app     *app
-	flags   reviewFlags
+	options tasksReviewOptions
 	in      *bufio.Reader
 	out     io.Writer
 	lookup  func(string) (string, bool)
@@ -194,6 +172,31 @@ var (
 	errInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
 )
 
+// print says what the review came to.
+func (w *walk) print() error {
+	for _, r := range w.reviews {
+		w.counts.Left += len(r.Pending())
+	}
+	c := w.counts
+	if w.app.json {
+		return printJSON(w.app.Out, c)
+	}
+	if w.total == 0 {
+		_, err := fmt.Fprintln(w.app.Out, "nothing to review: no task says reviewed: false")
+		return err
+	}
+	fmt.Fprintf(w.app.Out, "%d accepted, %d rejected, %d skipped", c.Accepted, c.Rejected, c.Skipped)
+	if c.Edited > 0 {
+		fmt.Fprintf(w.app.Out, ", %d edited", c.Edited)
+	}
+	if c.Left > 0 {
+		_, err := fmt.Fprintf(w.app.Out, "; %d left, the same command goes on\n", c.Left)
+		return err
+	}
+	_, err := fmt.Fprintln(w.app.Out, "; none left: runs on these tasks are no longer exploratory")
+	return err
+}
+
 func (w *walk) all() error {
 	for _, r := range w.reviews {
 		if err := w.file(r); err != nil {
@@ -205,7 +208,7 @@ func (w *walk) all() error {
 
 func (w *walk) file(r *draft.Review) error {
 	pending := r.Pending()
-	if w.flags.acceptAll {
+	if w.options.acceptAll {
 		w.counts.Accepted += len(pending)
 		return r.Accept(pending...)
 	}
@@ -387,7 +390,7 @@ func (w *walk) block(text string) {
 // edit has the user's editor change a task. What it leaves is linted; a task that
 // is broken is not taken.
 func (w *walk) edit(r *draft.Review, i int) (err error) {
-	argv := strings.Fields(w.flags.editor)
+	argv := strings.Fields(w.options.editor)
 	if len(argv) == 0 {
 		fmt.Fprintln(w.out, "name an editor to edit with: skillopt tasks review ... --editor nano")
 		return nil

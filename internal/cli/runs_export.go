@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -17,8 +16,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-func (a *app) runsExport() *cobra.Command {
-	var to, cassette, conf string
+// runsExportOptions are the flags of runs export.
+type runsExportOptions struct{ to, cassette, config string }
+
+func runsExportCommand(a *app) *cobra.Command {
+	var o runsExportOptions
 	c := &cobra.Command{
 		Use:   "export RUN --to FILE | --cassette FILE",
 		Short: "Write the best skill of a run to a file, or all that it recorded",
@@ -38,29 +40,36 @@ too, with the .env file beside it.`,
   skillopt runs export runs/quickstart-1 --cassette bug.cassette`,
 		Args: exactly(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case cassette != "" && cmd.Flags().Changed("to"):
+			if o.cassette != "" && cmd.Flags().Changed("to") {
 				return usagef("--to writes the skill and --cassette the record: give one of them")
-			case cassette != "":
-				return a.exportCassette(cmd.Context(), args[0], cassette, conf)
-			case conf != "":
-				return usagef("--config goes with --cassette")
 			}
-			return a.export(args[0], to)
+			return o.run(cmd.Context(), a, args[0])
 		},
 	}
-	c.Flags().StringVar(&to, "to", "-", "file to write the skill to; - is standard output")
-	c.Flags().StringVar(&cassette, "cassette", "", "file to write the record to")
-	c.Flags().StringVar(&conf, "config", "", "with --cassette: also take out the secrets of this config")
+	c.Flags().StringVar(&o.to, "to", "-", "file to write the skill to; - is standard output")
+	c.Flags().StringVar(&o.cassette, "cassette", "", "file to write the record to")
+	c.Flags().StringVar(&o.config, "config", "", "with --cassette: also take out the secrets of this config")
 	return c
 }
 
-func (a *app) export(dir, to string) error {
-	text, err := a.skillVersion(dir, "best")
+// run writes a skill or a record.
+func (o *runsExportOptions) run(ctx context.Context, a *app, path string) error {
+	switch {
+	case o.cassette != "":
+		return o.exportCassette(ctx, a, path)
+	case o.config != "":
+		return usagef("--config goes with --cassette")
+	}
+	return o.exportSkill(a, path)
+}
+
+// exportSkill writes the best skill of a run.
+func (o *runsExportOptions) exportSkill(a *app, dir string) error {
+	text, err := skillVersion(a, dir, "best")
 	if err != nil {
 		return err
 	}
-	if to == "-" {
+	if o.to == "-" {
 		out := data(a.Out)
 		if a.Shown {
 			out = a.Out // somebody looks at it; a file or another program gets it byte for byte
@@ -68,7 +77,7 @@ func (a *app) export(dir, to string) error {
 		_, err := fmt.Fprint(out, text)
 		return err
 	}
-	path := a.absolute(to)
+	path := a.absolute(o.to)
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, skill.Main)
 	}
@@ -86,28 +95,29 @@ type exported struct {
 	Status string `json:"run_status"`
 }
 
-func (a *app) exportCassette(ctx context.Context, dir, to, conf string) error {
-	v, err := a.readRun(dir)
+// exportCassette writes what a run recorded.
+func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path string) error {
+	v, err := readRun(a.absolute(path), path)
 	if err != nil {
 		return err
 	}
-	secrets, err := a.secretsOf(v.Dir, conf)
+	secrets, err := secretsOf(a, v.Dir, o.config)
 	if err != nil {
 		return err
 	}
-	out := exported{File: a.absolute(to), Status: v.Manifest.Status}
+	out := exported{File: a.absolute(o.cassette), Status: v.Manifest.Status}
 	if out.Exported, err = skillopt.ExportCassette(ctx, v.Dir, out.File, secrets...); err != nil {
 		return err
 	}
 	if a.json {
 		return printJSON(a.Out, out)
 	}
-	return a.writeExported(a.Out, out)
+	return writeExported(a.printer(a.Out), out)
 }
 
 // secretsOf returns the values of the variables that a run's config, and another
 // one, name.
-func (a *app) secretsOf(dir, conf string) ([]string, error) {
+func secretsOf(a *app, dir, conf string) ([]string, error) {
 	var out []string
 	add := func(l *config.Loaded) {
 		out = append(append(out, wire.Secrets(l.Config, l.Lookup)...), l.Secrets()...)
@@ -133,8 +143,8 @@ func (a *app) secretsOf(dir, conf string) ([]string, error) {
 // shownKeys is how many keys of steps a message names.
 const shownKeys = 5
 
-func (a *app) writeExported(w io.Writer, e exported) error {
-	fmt.Fprintf(w, "wrote %s: %s\n", a.relative(e.File), plural.Of(e.Steps, "recorded step", "recorded steps"))
+func writeExported(w printer, e exported) error {
+	fmt.Fprintf(w, "wrote %s: %s\n", w.path(e.File), plural.Of(e.Steps, "recorded step", "recorded steps"))
 	if n := len(e.Redacted); n > 0 {
 		fmt.Fprintf(w, "secrets were taken out of %d of them; what was asked with such an answer is not found in a replay:\n", n)
 		for i, key := range e.Redacted {
@@ -150,24 +160,6 @@ func (a *app) writeExported(w io.Writer, e exported) error {
 	if e.Status != "completed" {
 		fmt.Fprintf(w, "the run is %s: a replay ends where its record does\n", e.Status)
 	}
-	_, err := fmt.Fprintf(w, "replay it with the config, tasks and skill of the run: skillopt train CONFIG --replay %s\n", quote(a.relative(e.File)))
+	_, err := fmt.Fprintf(w, "replay it with the config, tasks and skill of the run: skillopt train CONFIG --replay %s\n", quote(w.path(e.File)))
 	return err
-}
-
-func addReplay(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
-}
-
-// asking returns what a command that spends asks first, and where its answers
-// come from. A replay spends nothing and asks nobody.
-func (a *app) asking(replay string, yes bool) ([]skillopt.Option, error) {
-	if replay == "" {
-		return []skillopt.Option{skillopt.WithConfirm(a.confirm(yes))}, nil
-	}
-	c, err := skillopt.LoadCassette(a.absolute(replay))
-	if err != nil {
-		return nil, err
-	}
-	fmt.Fprintf(a.Err, "replaying %s of %s: no model is called\n", plural.Of(c.Len(), "recorded step", "recorded steps"), replay)
-	return []skillopt.Option{skillopt.WithReplay(c)}, nil
 }

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// This file loads what command lines name: configs, and task files and skills that
+// stand for one.
+
+// addSet adds the flag that overrides keys of a config.
+func addSet(c *cobra.Command, sets *[]string) {
+	c.Flags().StringArrayVar(sets, "set", nil, "override a key: a.b=value (may be given more than once)")
+}
+
+// loadConfig reads a config with the settings of the command line over it.
+func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*config.Loaded, error) {
+	settings := flags
+	for _, text := range sets {
+		s, err := config.ParseSetting(text)
+		if err != nil {
+			return nil, err
+		}
+		settings = append(settings, s)
+	}
+	return reading(context.Background(), a.Signals, func(ctx context.Context) (*config.Loaded, error) {
+		return config.LoadContext(ctx, config.Options{Path: path, Settings: settings, Dir: a.Dir})
+	})
+}
+
+// loadConfigOrTasks reads a config, or makes one of a task file alone.
+func (a *app) loadConfigOrTasks(path string, sets []string) (*config.Loaded, error) {
+	full := a.absolute(path)
+	st, err := os.Stat(full)
+	if err != nil {
+		return nil, usagef("%s: %v; give a config, a directory with config.yaml, or a task file", path, reasonOf(err))
+	}
+	isTasks := false
+	if st.IsDir() {
+		_, err := os.Stat(filepath.Join(full, "config.yaml"))
+		isTasks = err != nil
+	} else if ext := strings.ToLower(filepath.Ext(full)); ext != ".yaml" && ext != ".yml" || isList(full) {
+		isTasks = true
+	}
+	if !isTasks {
+		return a.loadConfig(full, sets, nil)
+	}
+	return a.loadConfig("", sets, []config.Setting{{Key: "tasks.path", Value: full, Origin: "argument"}})
+}
+
+// isList reports whether a YAML file holds a list, as tasks do, by itself or
+// under tasks, and not the mapping of a config.
+func isList(path string) bool {
+	f, err := userfile.Open(context.Background(), path, task.MaxFile)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		if line != "" && line != "---" && line != "tasks:" && !strings.HasPrefix(line, "#") {
+			return line == "-" || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "[")
+		}
+	}
+	return false
+}
+
+// modelSettings are the settings that PROVIDER/MODEL of a role stands for.
+func modelSettings(role, text string) ([]config.Setting, error) {
+	provider, name, ok := strings.Cut(text, "/")
+	if !ok || provider == "" || name == "" {
+		return nil, usagef("--%s %s: want PROVIDER/MODEL, for example openai/gpt-5-mini", role, text)
+	}
+	key := "model"
+	if provider == "sim" {
+		key = "world"
+	}
+	return []config.Setting{
+		{Key: "models." + role + ".provider", Value: provider, Origin: "--" + role},
+		{Key: "models." + role + "." + key, Value: name, Origin: "--" + role},
+	}, nil
+}
+
+// skillName names a run after the skill's folder, or its file.
+func skillName(path string) string {
+	name := filepath.Base(path)
+	if strings.EqualFold(filepath.Ext(name), ".md") {
+		name = filepath.Base(filepath.Dir(path))
+	}
+	if name = strings.TrimLeft(name, "."); !config.IsRunName(name) {
+		return "skill"
+	}
+	return name
+}
+
+// reasonOf is an error of the file system without the path, which the message that
+// it goes into names already.
+func reasonOf(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+func (a *app) absolute(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.Dir, path)
+}
+
+func (a *app) relative(path string) string { return relativeTo(a.Dir, path) }

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// runsDiffOptions are the flags of runs diff.
+type runsDiffOptions struct{ from, to string }
+
+func runsDiffCommand(a *app) *cobra.Command {
+	var o runsDiffOptions
+	c := &cobra.Command{
+		Use:   "diff RUN [OTHER_RUN]",
+		Short: "Show how the skill changed: seed to best, or best of two runs",
+		Example: `  skillopt runs diff runs/quickstart-1
+  skillopt runs diff runs/quickstart-1 --from 2 --to 3     between two steps
+  skillopt runs diff runs/quickstart-1 runs/quickstart-2`,
+		Args: between(1, 2, "one run directory, or two"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args) },
+	}
+	c.Flags().StringVar(&o.from, "from", "", "a step, or best")
+	c.Flags().StringVar(&o.to, "to", "", "a step, or best")
+	return c
+}
+
+// run shows how the skill changed within a run, or from one to another.
+func (o *runsDiffOptions) run(a *app, runs []string) error {
+	runA, runB := runs[0], runs[len(runs)-1]
+	versionA, versionB := cmp.Or(o.from, "0"), cmp.Or(o.to, "best")
+	if len(runs) == 2 {
+		versionA = cmp.Or(o.from, "best")
+	}
+	left, err := skillVersion(a, runA, versionA)
+	if err != nil {
+		return err
+	}
+	right, err := skillVersion(a, runB, versionB)
+	if err != nil {
+		return err
+	}
+	text := skill.Diff(skill.New(left), skill.New(right), a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB)
+	if a.json {
+		return printJSON(a.Out, map[string]any{"diff": text, "equal": left == right})
+	}
+	if left == right {
+		_, err = fmt.Fprintln(a.Out, "no difference")
+		return err
+	}
+	_, err = fmt.Fprint(a.Out, text)
+	return err
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+func runsShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show [RUN]",
+		Short:   "Explain a run: what was tried, what was decided, what it cost",
+		Long:    "Explain a run: what was tried, what was decided, what it cost. Without RUN it is the\nnewest one in the folder runs.",
+		Example: "  skillopt runs show\n  skillopt runs show runs/quickstart-1",
+		Args:    atMost(1, "at most one run directory"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := runOrNewest(a, args)
+			if err != nil {
+				return err
+			}
+			return printRun(a, path)
+		},
+	}
+}
+
+// printRun explains a run.
+func printRun(a *app, path string) error {
+	v, err := readRun(a.absolute(path), path)
+	if err != nil {
+		return err
+	}
+	v = shareable(v)
+	if a.json {
+		return printJSON(a.Out, v)
+	}
+	return showRun(a.printer(a.Out), v)
+}
+
+// showRun explains a run by its kind.
+func showRun(out printer, v runView) error {
+	if err := showHead(out, v); err != nil {
+		return err
+	}
+	m := v.Manifest
+	switch {
+	case serves(m):
+		return showGateway(out, v)
+	case drafts(m):
+		_, err := fmt.Fprintln(out, "  the record of `skillopt init --generate`, which drafted tasks; it has no steps")
+		return err
+	}
+	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.exploratory() {
+		fmt.Fprintln(out, "  "+exploratory(0))
+	}
+	switch {
+	case evaluates(m):
+		return showEvaluation(out, v)
+	case compares(m):
+		return showComparison(out, v)
+	case ablates(m) || prunes(m):
+		return showPruning(out, v)
+	}
+	return showTraining(out, v)
+}
+
+// showHead says which run it is, whose models it had and what its figures rest on.
+func showHead(out printer, v runView) error {
+	m := v.Manifest
+	fmt.Fprintf(out, "run %s  %s\n", out.path(v.Dir), m.Status)
+	fmt.Fprintf(out, "  begun %s with version %s\n", m.CreatedAt.Format("2006-01-02 15:04 MST"), m.Version)
+	if err := showModels(out, v.Models); err != nil {
+		return err
+	}
+	if m.Simulated {
+		fmt.Fprintln(out, "  the models are simulated: the numbers show how training works, not what a model can do")
+	}
+	if replays(m) {
+		fmt.Fprintf(out, "  answered from %s: nothing was asked or paid for\n", m.Identity["library.replay"])
+	}
+	if m.ForkedOf != "" {
+		fmt.Fprintf(out, "  forked of %s\n", m.ForkedOf)
+	}
+	return nil
+}
+
+// showGateway shows the ledger of a gateway.
+func showGateway(out printer, v runView) error {
+	_, err := fmt.Fprintf(out, "  the ledger of `skillopt gateway` (models.%s): %s\n  %s\n",
+		v.Manifest.Identity["library.gateway"], plural.Of(v.Gateway.TotalCalls, "call", "calls"), tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
+	return err
+}
+
+// showTraining shows a run that trains.
+func showTraining(out printer, v runView) error {
+	showSteps(out, v.History)
+	showEpochs(out, v.History)
+	if v.Summary == nil {
+		fmt.Fprintf(out, "\nnot ended yet; the same train command goes on, or: skillopt train CONFIG --run %s\n", out.path(v.Dir))
+		return nil
+	}
+	fmt.Fprintln(out)
+	return writeSummary(out, v.Summary)
+}
+
+// showEvaluation shows a run that has no steps.
+func showEvaluation(out printer, v runView) error {
+	if v.Evaluation == nil {
+		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt eval` command goes on")
+		return err
+	}
+	fmt.Fprintln(out)
+	return writeEvaluation(out, v.Evaluation)
+}
+
+func showSteps(out printer, h train.History) {
+	if len(h.Steps) == 0 {
+		fmt.Fprintln(out, "  no step is done yet")
+		return
+	}
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STEP\tEPOCH\tTRAIN\tEDITS\tCANDIDATE\tCURRENT\tBEST\tDECISION")
+	for _, s := range h.Steps {
+		edits := "-"
+		if s.Step > 0 {
+			edits = fmt.Sprint(s.Ranked)
+			if s.Budget != nil {
+				edits += fmt.Sprintf("/%d", *s.Budget)
+			}
+		}
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Step, s.Epoch, scoreText(s.RolloutHard), edits, scoreText(s.Candidate), scoreText(s.Current), scoreText(s.Best), decisionText(s.Action, s.Difference, s.SelectionN))
+	}
+	if err := w.Flush(); err != nil {
+		return
+	}
+	for _, s := range h.Steps {
+		showStep(out, s)
+	}
+}
+
+// showStep lists what a step tried.
+func showStep(out printer, s train.StepRecord) {
+	if len(s.Edits) == 0 && s.Reason == "" {
+		return
+	}
+	fmt.Fprintf(out, "\nstep %d: %s", s.Step, s.Action)
+	if s.Reason != "" {
+		fmt.Fprintf(out, " (%s)", oneLine(s.Reason))
+	}
+	fmt.Fprintln(out)
+	for _, e := range s.Edits {
+		fmt.Fprintf(out, "  %-34s %s\n", e.Status, firstLine(e.Content, e.Target))
+	}
+	if len(s.Unmeasured) > 0 {
+		fmt.Fprintf(out, "  without %s: could not be measured\n", oneLine(strings.Join(s.Unmeasured, ", ")))
+	}
+}
+
+func showEpochs(out printer, h train.History) {
+	for _, e := range h.Epochs {
+		fmt.Fprintf(out, "\nend of epoch %d:", e.Epoch)
+		if e.SlowUpdate != "" {
+			fmt.Fprintf(out, " slow update %s", e.SlowUpdate)
+			if e.Score != nil {
+				fmt.Fprintf(out, " at %s", scoreText(e.Score))
+			}
+		}
+		if e.MetaSkill != "" {
+			fmt.Fprintf(out, "; meta skill: %s", firstLine(e.MetaSkill))
+		}
+		fmt.Fprintln(out)
+	}
+}
