@@ -73,7 +73,7 @@ func (o *ablateOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	})
 	if err != nil {
-		return goesOn(err)
+		return withSameCommand(err)
 	}
 	result = shareable(result)
 	if a.json {
@@ -132,23 +132,19 @@ func skillOfRun(dir string) string {
 	return ""
 }
 
-// writeAblation prints a line for each rule; gone are those that were removed.
-func writeAblation(out printer, e *skillopt.Ablation, gone map[int]bool) {
+// writeAblation prints a line for each rule; removed says which are out of the skill.
+func writeAblation(out printer, e *skillopt.Ablation, removed map[int]bool) {
 	width := 100 // where there is no terminal
 	if out.columns > 0 {
 		width = out.columns - 1
 	}
 	fmt.Fprintln(out, "rule  verdict    worth [interval]")
 	for _, r := range e.Rules {
-		worth := "not measured"
-		if r.Worth != nil {
-			worth = fmt.Sprintf("%+5.1f [%+5.1f, %+5.1f]", 100**r.Worth, 100**r.Low, 100**r.High)
-		}
 		mark := " "
-		if gone[r.Number] {
+		if removed[r.Number] {
 			mark = "x"
 		}
-		fmt.Fprintf(out, "%s%3d  %-8s  %-21s  ", mark, r.Number, r.Verdict, worth)
+		fmt.Fprintf(out, "%s%3d  %-8s  %-21s  ", mark, r.Number, r.Verdict, worthText(r))
 		fmt.Fprintln(out, shortened(strings.Join(strings.Fields(printable(r.Text)), " "), max(16, width-39)))
 		if len(r.Unmeasured) > 0 {
 			out.paragraph(fmt.Sprintf("      without %s: could not be measured", strings.Join(r.Unmeasured, ", ")))
@@ -162,14 +158,17 @@ func writeAblation(out printer, e *skillopt.Ablation, gone map[int]bool) {
 	if e.FromRecord > 0 {
 		out.paragraph(fmt.Sprintf("%s from the record, %s new", plural.Of(e.FromRecord, "answer", "answers"), plural.Of(int(e.Calls.Total), "answer", "answers")))
 	}
-	if e.Simulated {
-		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
-	}
-	if e.Exploratory {
-		fmt.Fprintln(out, exploratory(0))
-	}
+	writeCaveats(out, e.Simulated, e.Exploratory)
 	if e.TestRead {
 		fmt.Fprintln(out, "tasks of the test split were read")
 		writeReadBefore(out, e.TestReadBefore)
 	}
+}
+
+// worthText is what a rule is worth in points, with its interval.
+func worthText(r skillopt.RuleWorth) string {
+	if r.Worth == nil {
+		return "not measured"
+	}
+	return fmt.Sprintf("%+5.1f [%+5.1f, %+5.1f]", 100**r.Worth, 100**r.Low, 100**r.High)
 }

@@ -88,7 +88,7 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 	if result != nil {
 		err = errors.Join(err, printComparison(a, result, pathA, pathB))
 	}
-	return goesOn(err)
+	return withSameCommand(err)
 }
 
 // readSkills reads the two documents.
@@ -177,12 +177,7 @@ func writeComparison(out printer, c *skillopt.Comparison, pathA, pathB string) e
 	writeReadBefore(out, c.TestReadBefore)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(c.RunDir, "outcomes.json")))
 	writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, Unknown: c.Unknown, WallS: c.WallS, Simulated: c.Simulated})
-	if c.Simulated {
-		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
-	}
-	if c.Exploratory {
-		fmt.Fprintln(out, exploratory(0))
-	}
+	writeCaveats(out, c.Simulated, c.Exploratory)
 	return nil
 }
 
@@ -229,10 +224,10 @@ func tasksText(c *skillopt.Comparison) []string {
 	var won, lost []string
 	for i, t := range tasks {
 		if t.B > t.A && len(won) < shownTasks {
-			won = append(won, moved(t))
+			won = append(won, taskChange(t))
 		}
 		if t = tasks[len(tasks)-1-i]; t.B < t.A && len(lost) < shownTasks {
-			lost = append(lost, moved(t))
+			lost = append(lost, taskChange(t))
 		}
 	}
 	var out []string
@@ -251,7 +246,7 @@ func tasksText(c *skillopt.Comparison) []string {
 	return out
 }
 
-func moved(t skillopt.TaskDifference) string { return fmt.Sprintf("%s %.2f>%.2f", t.ID, t.A, t.B) }
+func taskChange(t skillopt.TaskDifference) string { return fmt.Sprintf("%s %.2f>%.2f", t.ID, t.A, t.B) }
 
 // needsText says what would decide.
 func needsText(c *skillopt.Comparison) []string {

@@ -89,7 +89,7 @@ func (o *doctorOptions) examine(ctx context.Context, a *app, path string) error 
 	if err != nil {
 		return err
 	}
-	report, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Examination, error) {
+	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (skillopt.Examination, error) {
 		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: o.fresh})), nil
 	})
 	if err != nil {

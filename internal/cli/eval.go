@@ -69,7 +69,7 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	result, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat))...)
-	if err := ended(err, end); err != nil {
+	if err := endSession(err, end); err != nil {
 		return err
 	}
 	result = shareable(result)
@@ -103,11 +103,6 @@ func writeEvaluation(out printer, e *skillopt.Evaluation) error {
 	writeReadBefore(out, e.TestReadBefore)
 	writeLeftOut(out, e.LeftOut)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(e.RunDir, "outcomes.json")))
-	if e.Simulated {
-		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
-	}
-	if e.Exploratory {
-		fmt.Fprintln(out, exploratory(0))
-	}
+	writeCaveats(out, e.Simulated, e.Exploratory)
 	return nil
 }

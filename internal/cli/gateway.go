@@ -130,8 +130,8 @@ func (o *gatewayOptions) key(a *app, lookup func(string) (string, bool)) (string
 	return "", nil
 }
 
-// listening is the first line of --json.
-type listening struct {
+// gatewayStart is the first line of --json.
+type gatewayStart struct {
 	Event    string `json:"event"`
 	URL      string `json:"url"`
 	Key      string `json:"key,omitempty"` // only if it was made here
@@ -144,7 +144,7 @@ type listening struct {
 // printListening says where the gateway is, and how agents get there. A key of
 // the user's own is not shown.
 func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) error {
-	first := listening{Event: "listening", URL: g.URL, Role: o.role, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
+	first := gatewayStart{Event: "listening", URL: g.URL, Role: o.role, Provider: g.Provider, Model: g.Model, RunDir: g.RunDir}
 	key := "the content of " + o.keyFile
 	if o.keyEnv != "" {
 		key = "the value of " + o.keyEnv
@@ -171,7 +171,7 @@ func agentBlocks(url, model string) [][]string {
 	if model == "" {
 		model = "any"
 	}
-	name := quote(model)
+	name := shellWord(model)
 	const codex = "model_providers.skillopt."
 	return [][]string{
 		{

@@ -93,7 +93,7 @@ func (o *initOptions) draftInto(ctx context.Context, a *app, dir string, l *conf
 		_ = os.Remove(dir) // which is empty if the draft was not begun, and stays if not
 	}
 	if exists(filepath.Join(dir, draft.RunDir)) {
-		err = goesOn(err)
+		err = withSameCommand(err)
 	}
 	return nil, err
 }
@@ -154,9 +154,9 @@ func (o *initOptions) workConfig(a *app, dir string, l *config.Loaded) ([]byte, 
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains a skill on tasks that a model drafted from it. Until they are accepted with\n#   skillopt tasks review %s\n# what is measured on them is exploratory.\n", workConfig)
 	if o.config != "" {
-		fmt.Fprintf(&b, "extends: %s\n", quoted(from(dir, l.File)))
+		fmt.Fprintf(&b, "extends: %s\n", yamlWord(from(dir, l.File)))
 	}
-	fmt.Fprintf(&b, "skill: %s\n\n", quoted(skillFrom(dir, a.absolute(o.skill))))
+	fmt.Fprintf(&b, "skill: %s\n\n", yamlWord(skillFrom(dir, a.absolute(o.skill))))
 	fmt.Fprintf(&b, "tasks:\n  path: %s\n  prompt: |-\n    %s\n  extract: {tag: %s}\n",
 		workTasks, strings.ReplaceAll(draft.AnswerRequest, "\n\n", "\n\n    "), draft.AnswerTag)
 	if o.config != "" {
@@ -192,8 +192,8 @@ func skillFrom(dir, path string) string {
 	return rel
 }
 
-// quoted is a text that YAML reads as it is.
-func quoted(text string) string {
+// yamlWord is a text that YAML reads as it is.
+func yamlWord(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
 		return text
 	}
@@ -220,7 +220,7 @@ func writeDrafted(out printer, dir string, d *skillopt.Drafted) error {
 	if d.Simulated {
 		fmt.Fprintln(out, "simulated models: the tasks come from the world file")
 	}
-	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", quote(dir))
+	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
 	return err
 }
 

@@ -87,7 +87,7 @@ func compete(ctx context.Context, signals <-chan os.Signal, s bench.Setup, conte
 	if err := s.Validate(); err != nil {
 		return bench.Result{}, usagef("--%v; --help lists the flags", err)
 	}
-	return reading(ctx, signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
+	return interruptible(ctx, signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
 }
 
 // printStandings prints what each contestant came to.

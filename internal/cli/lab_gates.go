@@ -46,7 +46,7 @@ func (o *labGatesOptions) run(ctx context.Context, a *app) error {
 	if o.study.Runs < 2 {
 		return usagef("--runs is %d: use 2 or more, one run has no standard error", o.study.Runs)
 	}
-	report, err := reading(ctx, a.Signals, o.study.Run)
+	report, err := interruptible(ctx, a.Signals, o.study.Run)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (o *labLoopOptions) run(ctx context.Context, a *app) error {
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab loop --help` lists the flags", err)
 	}
-	r, err := reading(ctx, a.Signals, s.Run)
+	r, err := interruptible(ctx, a.Signals, s.Run)
 	if err != nil {
 		return err
 	}

@@ -85,6 +85,6 @@ func (o *labWorldsOptions) run(a *app) error {
 	for _, name := range names {
 		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join(o.dir, name))
 	}
-	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", quote(o.dir))
+	_, err = fmt.Fprintf(a.Out, "next: skillopt train %s\n", shellWord(o.dir))
 	return err
 }

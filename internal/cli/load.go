@@ -33,7 +33,7 @@ func (a *app) loadConfig(path string, sets []string, flags []config.Setting) (*c
 		}
 		settings = append(settings, s)
 	}
-	return reading(context.Background(), a.Signals, func(ctx context.Context) (*config.Loaded, error) {
+	return interruptible(context.Background(), a.Signals, func(ctx context.Context) (*config.Loaded, error) {
 		return config.LoadContext(ctx, config.Options{Path: path, Settings: settings, Dir: a.Dir})
 	})
 }

@@ -19,7 +19,7 @@ func (o *doctorOptions) measureNoise(ctx context.Context, a *app, path string) e
 		return err
 	}
 	n, err := skillopt.MeasureNoise(ctx, l.Config, opts...)
-	if err := ended(err, end); err != nil {
+	if err := endSession(err, end); err != nil {
 		return err
 	}
 	if a.json {

@@ -102,6 +102,16 @@ func exploratory(n int) string {
 	return "exploratory: " + who + " that nobody has reviewed (skillopt tasks review)"
 }
 
+// writeCaveats says what the scores of a result are not.
+func writeCaveats(out io.Writer, simulated, unreviewed bool) {
+	if simulated {
+		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
+	}
+	if unreviewed {
+		fmt.Fprintln(out, exploratory(0))
+	}
+}
+
 // shareable is a result without what looks like a secret, wherever in it that stands:
 // what is printed of runs is pasted into tickets and chats. Paths stay as they are, and
 // the skill itself.

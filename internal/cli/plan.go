@@ -20,7 +20,7 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.Plan, error) {
+	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (skillopt.Plan, error) {
 		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
 	})
 	if err != nil {
@@ -86,10 +86,10 @@ func writeStages(out io.Writer, p skillopt.Plan) error {
 	fmt.Fprintln(w, "role\tstage\tcalls\tinput\toutput\tcost\t")
 	for _, st := range p.Forecast.Stages {
 		input, output := count(int64(st.Input.Expected)), count(int64(st.Output.Expected))
-		if isUntold(st) {
+		if tokensUnknown(st) {
 			input, output = "unknown", "unknown"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%s\t%s\t%s\t\n", st.Role, st.Stage, st.Calls.Expected, input, output, dollars(st.USD, p.Simulated))
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%s\t%s\t%s\t\n", st.Role, st.Stage, st.Calls.Expected, input, output, costCell(st.USD, p.Simulated))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print the plan: %w", err)
@@ -97,21 +97,22 @@ func writeStages(out io.Writer, p skillopt.Plan) error {
 	return nil
 }
 
-// isUntold reports whether nobody knows the tokens of a stage.
-func isUntold(st skillopt.StageForecast) bool { return st.Input.High == 0 && st.Calls.High > 0 }
+// tokensUnknown reports whether nobody knows the tokens of a stage.
+func tokensUnknown(st skillopt.StageForecast) bool { return st.Input.High == 0 && st.Calls.High > 0 }
 
-// untold lists the roles whose tokens nobody knows.
-func untold(f *skillopt.Forecast) []string {
+// rolesWithoutTokens lists the roles whose tokens nobody knows.
+func rolesWithoutTokens(f *skillopt.Forecast) []string {
 	var out []string
 	for _, st := range f.Stages {
-		if isUntold(st) && !slices.Contains(out, st.Role) {
+		if tokensUnknown(st) && !slices.Contains(out, st.Role) {
 			out = append(out, st.Role)
 		}
 	}
 	return out
 }
 
-func dollars(v *skillopt.Interval, simulated bool) string {
+// costCell is the cost of a stage in the table of stages.
+func costCell(v *skillopt.Interval, simulated bool) string {
 	switch {
 	case simulated:
 		return "none"
@@ -141,7 +142,7 @@ func writeForecast(out printer, p skillopt.Plan) {
 	}
 	lines := []string{fmt.Sprintf("expected: %s %s", between(f.Calls), what)}
 	tokens := fmt.Sprintf("tokens: %s input, %s output", between(f.Input), between(f.Output))
-	if roles := untold(f); len(roles) > 0 {
+	if roles := rolesWithoutTokens(f); len(roles) > 0 {
 		tokens += ", beside those of the " + strings.Join(roles, " and the ") + ", which nobody knows before an episode was made"
 	}
 	lines = append(lines, tokens, forecastCost(p))
@@ -176,7 +177,7 @@ func forecastTime(p skillopt.Plan) string {
 	case f.TimeS == nil:
 		return "time: unknown, as long as no episode was made"
 	case !p.Simulated || f.Basis == skillopt.Measured:
-		return fmt.Sprintf("time: %s (%s to %s) at the configured limits", length(f.TimeS.Expected), length(f.TimeS.Low), length(f.TimeS.High))
+		return fmt.Sprintf("time: %s (%s to %s) at the configured limits", durationText(f.TimeS.Expected), durationText(f.TimeS.Low), durationText(f.TimeS.High))
 	}
 	return ""
 }
@@ -223,8 +224,8 @@ func gateSees(p skillopt.Plan) string {
 	return text
 }
 
-// length is a time of so many seconds, in words of a useful precision.
-func length(seconds float64) string {
+// durationText is a time of so many seconds, in words of a useful precision.
+func durationText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
 	case d < 10*time.Second:

@@ -143,8 +143,8 @@ func firstLine(texts ...string) string {
 
 const plainInShell = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=,@%+"
 
-// quote writes a word for a POSIX shell.
-func quote(s string) string {
+// shellWord writes a word for a POSIX shell.
+func shellWord(s string) string {
 	if s != "" && strings.Trim(s, plainInShell) == "" {
 		return s
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -38,7 +37,7 @@ type progress struct {
 }
 
 func newProgress(s Streams) *progress {
-	return &progress{w: data(s.Err), terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
+	return &progress{w: unescaped(s.Err), terminal: s.Terminal, width: s.Width, now: time.Now, start: time.Now(), path: func(p string) string { return p }}
 }
 
 // handle takes one event.
@@ -98,7 +97,7 @@ func (p *progress) stepDone(e event.StepDone) {
 	if e.Best != nil {
 		p.best = e.Best
 	}
-	p.clock(e.Step)
+	p.notePace(e.Step)
 	if e.Step == 0 {
 		p.line("seed  selection %s", scoreText(e.Current))
 		return
@@ -132,10 +131,10 @@ func (p *progress) noise(e event.NoiseFloor) {
 	p.line("noise %s asked twice, %s; a difference of %.1f points can be seen", plural.Of(e.Twice, "task", "tasks"), changed, 100*e.Detectable)
 }
 
-// clock notes what the time left is reckoned by: the pace of steps that called
+// notePace notes what the remaining time is computed from: the pace of steps that called
 // models, not of those that a resumed run reads from its record, and not of the
 // seed's score.
-func (p *progress) clock(step int) {
+func (p *progress) notePace(step int) {
 	if step == 0 || p.last.Calls == p.calls {
 		p.start, p.replayed = p.now(), step
 	}
@@ -192,7 +191,7 @@ func (p *progress) draw(force bool) {
 		return
 	}
 	p.drawnAt = p.now()
-	fmt.Fprintf(p.w, "\r\x1b[K%s", p.fit(p.parts()))
+	fmt.Fprintf(p.w, "\r\x1b[K%s", p.fit(p.fields()))
 	p.drawn = true
 }
 
@@ -227,27 +226,27 @@ func (p *progress) where() []string {
 	return []string{fmt.Sprintf("epoch %d step %d/%d", p.epoch, p.step, p.steps), p.last.Stage}
 }
 
-// parts are the fields of the drawn line, the most important first.
-func (p *progress) parts() []string {
-	parts := p.where()
+// fields are the parts of the drawn line, the most important first.
+func (p *progress) fields() []string {
+	fields := p.where()
 	if p.last.Total > 0 {
-		parts = append(parts, fmt.Sprintf("%d/%d", p.last.Done, p.last.Total))
+		fields = append(fields, fmt.Sprintf("%d/%d", p.last.Done, p.last.Total))
 	}
 	if p.best != nil {
-		parts = append(parts, "best "+scoreText(p.best))
+		fields = append(fields, "best "+scoreText(p.best))
 	}
-	parts = append(parts, plural.Of(p.last.Calls, "call", "calls"), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
+	fields = append(fields, plural.Of(p.last.Calls, "call", "calls"), fmt.Sprintf("%s tokens", count(p.last.Input+p.last.Output)))
 	if p.last.Cost != nil {
-		parts = append(parts, fmt.Sprintf("$%.2f", *p.last.Cost))
+		fields = append(fields, fmt.Sprintf("$%.2f", *p.last.Cost))
 	}
-	if left, ok := p.left(); ok {
-		parts = append(parts, left.Round(time.Second).String()+" left")
+	if d, ok := p.remaining(); ok {
+		fields = append(fields, d.Round(time.Second).String()+" left")
 	}
-	return parts
+	return fields
 }
 
-// left extrapolates from the steps that are done.
-func (p *progress) left() (time.Duration, bool) {
+// remaining extrapolates the time from the steps that are done.
+func (p *progress) remaining() (time.Duration, bool) {
 	done := p.stepsDone - p.replayed
 	if done <= 0 {
 		return 0, false
@@ -265,20 +264,22 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 	if a.events == "" {
 		return show, view.end, nil
 	}
-	w := device(a.Out) // that nobody reads events is no failure of the run
+	w := underlying(a.Out) // that nobody reads events is no failure of the run
 	done := view.end
 	if a.events != "-" {
-		path := a.events
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(a.Dir, path)
-		}
-		f, err := os.Create(path)
+		f, err := os.Create(a.absolute(a.events))
 		if err != nil {
 			return nil, nil, fmt.Errorf("open --events file: %w", err)
 		}
 		w, done = f, func() error { return errors.Join(view.end(), f.Close()) }
 	}
-	broken := false // one warning is enough: the run is worth more than its events
+	return writeEvents(w, show), done, nil
+}
+
+// writeEvents shows events, and writes them to w as well until that fails: the run is
+// worth more than its events, so that one warning is all that comes of it.
+func writeEvents(w io.Writer, show event.Sink) event.Sink {
+	broken := false
 	return func(e event.Event) {
 		show(e)
 		if broken {
@@ -292,5 +293,5 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 			broken = true
 			show(event.Warning{Text: "no more events are written: " + err.Error()})
 		}
-	}, done, nil
+	}
 }

@@ -65,7 +65,7 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	})
 	if err != nil {
-		return goesOn(err)
+		return withSameCommand(err)
 	}
 	certified := result.Certificate == nil || result.Certificate.Certified
 	written := certified && to != ""
@@ -127,18 +127,18 @@ func keptText(s skillopt.Removal) string {
 }
 
 func writePruned(out printer, p *skillopt.Pruned) {
-	gone := map[int]bool{}
+	removed := map[int]bool{}
 	for _, r := range p.Removed {
-		gone[r.Number] = true
+		removed[r.Number] = true
 	}
-	writeAblation(out, &p.Ablation, gone)
+	writeAblation(out, &p.Ablation, removed)
 	fmt.Fprintln(out)
 	last := map[int]int{} // of the attempts by rule
 	for i, s := range p.Steps {
 		last[s.Rule] = i
 	}
 	for i, s := range p.Steps {
-		if !gone[s.Rule] && last[s.Rule] == i {
+		if !removed[s.Rule] && last[s.Rule] == i {
 			out.paragraph(keptText(s))
 		}
 	}

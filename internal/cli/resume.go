@@ -19,10 +19,10 @@ type command struct {
 // text is the command line as a shell takes it, without secrets and without the
 // setting of the limit that was reached ("": none).
 func (c command) text(reached string) string {
-	words := []string{"skillopt", "train", quote(c.path)}
+	words := []string{"skillopt", "train", shellWord(c.path)}
 	for _, f := range []struct{ name, value string }{{"tasks", c.options.tasks}, {"target", c.options.target}, {"optimizer", c.options.optimizer}, {"replay", c.options.replay}} {
 		if f.value != "" {
-			words = append(words, "--"+f.name, quote(f.value))
+			words = append(words, "--"+f.name, shellWord(f.value))
 		}
 	}
 	for _, set := range c.options.sets {
@@ -31,13 +31,13 @@ func (c command) text(reached string) string {
 			continue
 		}
 		name := key[strings.LastIndexByte(key, '.')+1:]
-		words = append(words, "--set", quote(key+"="+c.hide.Entry(name, value)))
+		words = append(words, "--set", shellWord(key+"="+c.hide.Entry(name, value)))
 	}
 	return strings.Join(words, " ")
 }
 
-// finishes tells how a run ends that a ceiling has stopped.
-func (c command) finishes() string {
+// finishHint says how a run ends that a ceiling has stopped.
+func (c command) finishHint() string {
 	if c.options.finish {
 		return ""
 	}
@@ -50,7 +50,7 @@ func withResume(err error, dir string, c command) error {
 	if code == exitInput || code == exitLocked {
 		return err
 	}
-	dir = quote(dir)
+	dir = shellWord(dir)
 	// The old run would refuse what has to be changed.
 	var other interface{ ChangesIdentity() bool }
 	if errors.As(err, &other) && other.ChangesIdentity() {
@@ -59,10 +59,10 @@ func withResume(err error, dir string, c command) error {
 	var budget *caller.BudgetError
 	if errors.As(err, &budget) {
 		return fmt.Errorf("%w\nnothing that was paid for is lost; raise %s (--set %s=...) and go on with: %s --run %s%s",
-			err, budget.Limit, budget.Limit, c.text(budget.Limit), dir, c.finishes())
+			err, budget.Limit, budget.Limit, c.text(budget.Limit), dir, c.finishHint())
 	}
 	if code == exitBudget {
-		return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s%s", err, c.text(""), dir, c.finishes())
+		return fmt.Errorf("%w\nnothing that was paid for is lost; go on with: %s --run %s%s", err, c.text(""), dir, c.finishHint())
 	}
 	if code == exitWaiting {
 		return fmt.Errorf("%w\nnothing is scored before they are answered; then go on with: %s --run %s", err, c.text(""), dir)

@@ -55,7 +55,7 @@ func TestWhatGoesOn(t *testing.T) {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"a/b-1": "a/b-1", "": "''", "~": "'~'", "a#b": "'a#b'", "`x`": "'`x`'", "a\\b": `'a\b'`, "it's": `'it'\''s'`, "!": "'!'"} {
-		if got := quote(in); got != want {
+		if got := shellWord(in); got != want {
 			t.Errorf("quote(%q) = %s, want %s", in, got, want)
 		}
 	}

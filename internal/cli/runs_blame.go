@@ -107,7 +107,7 @@ func printBlame(out printer, b report.Blame) error {
 	fmt.Fprintln(out)
 	gutter := 0
 	for _, l := range b.Lines {
-		gutter = max(gutter, len(short(l.Origin)))
+		gutter = max(gutter, len(originLabel(l.Origin)))
 	}
 	for _, l := range b.Lines {
 		text := oneLine(l.Text)
@@ -115,7 +115,7 @@ func printBlame(out printer, b report.Blame) error {
 			fmt.Fprintf(out, "%*s  %4d\n", gutter, "", l.Number)
 			continue
 		}
-		out.hang(fmt.Sprintf("%-*s  %4d  ", gutter, short(l.Origin), l.Number), text)
+		out.hang(fmt.Sprintf("%-*s  %4d  ", gutter, originLabel(l.Origin), l.Number), text)
 	}
 	printSources(out, b.Sources)
 	for _, p := range b.Problems {
@@ -124,8 +124,8 @@ func printBlame(out printer, b report.Blame) error {
 	return nil
 }
 
-// short names an origin in few columns.
-func short(o provenance.Origin) string {
+// originLabel names an origin in few columns.
+func originLabel(o provenance.Origin) string {
 	switch o.Kind {
 	case provenance.Edit:
 		return fmt.Sprintf("step %d.%d", o.Step, o.Edit)
@@ -170,15 +170,15 @@ func printSource(out printer, s report.Source) {
 	}
 	out.hang("    ", s.Reason.String())
 	if len(s.Reason.Tasks) > 0 {
-		out.hang("    ", "they read "+oneLine(few(s.Reason.Tasks, 8)))
+		out.hang("    ", "they read "+oneLine(firstNames(s.Reason.Tasks, 8)))
 	}
 	for _, p := range s.Reason.Patterns[:min(3, len(s.Reason.Patterns))] {
 		out.hang("    ", "saw "+firstLine(p.String()))
 	}
 }
 
-// few lists the first n names and how many more there are.
-func few(names []string, n int) string {
+// firstNames lists the first n names and how many more there are.
+func firstNames(names []string, n int) string {
 	if len(names) <= n {
 		return strings.Join(names, ", ")
 	}

@@ -35,19 +35,19 @@ func (o *runsDiffOptions) run(a *app, runs []string) error {
 	if len(runs) == 2 {
 		versionA = cmp.Or(o.from, "best")
 	}
-	left, err := skillVersion(a, runA, versionA)
+	textA, err := skillVersion(a, runA, versionA)
 	if err != nil {
 		return err
 	}
-	right, err := skillVersion(a, runB, versionB)
+	textB, err := skillVersion(a, runB, versionB)
 	if err != nil {
 		return err
 	}
-	text := skill.Diff(skill.New(left), skill.New(right), a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB)
+	text := skill.Diff(skill.New(textA), skill.New(textB), a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB)
 	if a.json {
-		return printJSON(a.Out, map[string]any{"diff": text, "equal": left == right})
+		return printJSON(a.Out, map[string]any{"diff": text, "equal": textA == textB})
 	}
-	if left == right {
+	if textA == textB {
 		_, err = fmt.Fprintln(a.Out, "no difference")
 		return err
 	}

@@ -70,7 +70,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 		return err
 	}
 	if o.to == "-" {
-		out := data(a.Out)
+		out := unescaped(a.Out)
 		if a.Shown {
 			out = a.Out // somebody looks at it; a file or another program gets it byte for byte
 		}
@@ -160,6 +160,6 @@ func writeExported(w printer, e exported) error {
 	if e.Status != "completed" {
 		fmt.Fprintf(w, "the run is %s: a replay ends where its record does\n", e.Status)
 	}
-	_, err := fmt.Fprintf(w, "replay it with the config, tasks and skill of the run: skillopt train CONFIG --replay %s\n", quote(w.path(e.File)))
+	_, err := fmt.Fprintf(w, "replay it with the config, tasks and skill of the run: skillopt train CONFIG --replay %s\n", shellWord(w.path(e.File)))
 	return err
 }

@@ -49,22 +49,22 @@ func participants(m run.Manifest) []participant {
 	var all []participant
 	for _, role := range roles {
 		p := participant{
-			Role: role, Provider: noted(m, "models."+role+".provider"), Model: noted(m, "models."+role+".model"),
-			BaseURL: noted(m, "models."+role+".base_url"), Name: m.Identity["library.client."+role], Version: noted(m, "models."+role+".version"),
+			Role: role, Provider: settingOf(m, "models."+role+".provider"), Model: settingOf(m, "models."+role+".model"),
+			BaseURL: settingOf(m, "models."+role+".base_url"), Name: m.Identity["library.client."+role], Version: settingOf(m, "models."+role+".version"),
 		}
 		if p.Provider != "" || p.Name != "" {
 			all = append(all, p)
 		}
 	}
-	if name := noted(m, "agent.name"); name != "" && !serves(m) && !drafts(m) {
-		all = append(all, participant{Role: "agent", Name: name, Version: noted(m, "agent.version")})
+	if name := settingOf(m, "agent.name"); name != "" && !serves(m) && !drafts(m) {
+		all = append(all, participant{Role: "agent", Name: name, Version: settingOf(m, "agent.version")})
 	}
 	return all
 }
 
-// noted returns a text of the settings in a manifest, "" if there is none. What was
+// settingOf returns a text of the settings in a manifest, "" if there is none. What was
 // masked there stays masked.
-func noted(m run.Manifest, key string) string {
+func settingOf(m run.Manifest, key string) string {
 	value, ok := m.Identity[key]
 	if !ok {
 		value = m.Operational[key]

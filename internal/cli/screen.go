@@ -12,8 +12,9 @@ import (
 // screen is where text for people goes: standard output and standard error of every
 // command, so that nothing gets around it. What models, tasks, servers and files say
 // could steer a terminal: every character that could is written as an escape. Our
-// own sequences go to data. It remembers the first failure to write, which the many
-// small prints of a result do not look at. It may be written to concurrently.
+// own sequences go to the writer that unescaped returns. It remembers the first failure
+// to write, which the many small prints of a result do not look at. It may be written to
+// concurrently.
 type screen struct {
 	w io.Writer
 
@@ -75,11 +76,11 @@ func unfinished(text string) int {
 	return 0
 }
 
-// exact is a screen's own writer, for what other programs read and for sequences
+// raw is a screen's own writer, for what other programs read and for sequences
 // of our own.
-type exact struct{ s *screen }
+type raw struct{ s *screen }
 
-func (e exact) Write(p []byte) (n int, err error) {
+func (e raw) Write(p []byte) (n int, err error) {
 	e.s.mu.Lock()
 	defer e.s.mu.Unlock()
 	if e.s.err == nil {
@@ -88,16 +89,16 @@ func (e exact) Write(p []byte) (n int, err error) {
 	return n, e.s.err
 }
 
-// data is where w writes without escapes.
-func data(w io.Writer) io.Writer {
+// unescaped is where w writes without escapes.
+func unescaped(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
-		return exact{s}
+		return raw{s}
 	}
 	return w
 }
 
-// device is what a screen writes to, for a program that is given it.
-func device(w io.Writer) io.Writer {
+// underlying is what a screen writes to, for a program that is given it.
+func underlying(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.w
 	}

@@ -129,12 +129,13 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 	}
 }
 
-// ended joins the error of the work with that of the end of its session, and says
-// what the record is good for.
-func ended(err error, end func() error) error { return goesOn(errors.Join(err, end())) }
+// endSession ends a session, joins its error with that of the work, and adds how the
+// work goes on.
+func endSession(err error, end func() error) error { return withSameCommand(errors.Join(err, end())) }
 
-// goesOn adds to an error of work that came to no end what its record is good for.
-func goesOn(err error) error {
+// withSameCommand adds to the error of work that was stopped how it goes on: by the same
+// command, and from its record.
+func withSameCommand(err error) error {
 	switch exitCode(err) {
 	case exitUnmeasured, exitStopped, exitEnvironment:
 		return fmt.Errorf("%w\nnothing that was paid for is lost; the same command goes on", err)

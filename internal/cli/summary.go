@@ -28,6 +28,21 @@ func writeSummary(out printer, s *skillopt.Summary) error {
 	if s.Best.Selection != nil {
 		out.line(fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
 	}
+	if err := writeTestScores(out, s); err != nil {
+		return err
+	}
+	if s.Best.Selection != nil || s.Test.Seed != nil {
+		out.line(scoreUnits)
+	}
+	writeCertainty(out, s)
+	writeUsage(out, s)
+	writeRunFiles(out, s)
+	writeCaveats(out, s.Simulated, s.Exploratory)
+	return nil
+}
+
+// writeTestScores prints the scores on the test split, and who has read it before.
+func writeTestScores(out printer, s *skillopt.Summary) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
 		name string
@@ -42,11 +57,11 @@ func writeSummary(out printer, s *skillopt.Summary) error {
 	}
 	writeReadBefore(out, s.Test.ReadBefore)
 	writeTypes(out, s)
-	if s.Best.Selection != nil || s.Test.Seed != nil {
-		out.line(scoreUnits)
-	}
-	writeCertainty(out, s)
-	writeUsage(out, s)
+	return nil
+}
+
+// writeRunFiles names the files of the run that people read.
+func writeRunFiles(out printer, s *skillopt.Summary) {
 	// A run that ended before the seed skill was scored has none.
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
 		fmt.Fprintf(out, "best skill: %s\n", out.path(best))
@@ -54,13 +69,6 @@ func writeSummary(out printer, s *skillopt.Summary) error {
 	if page := filepath.Join(s.RunDir, run.ReportFile); exists(page) {
 		fmt.Fprintf(out, "report: %s\n", out.path(page))
 	}
-	if s.Simulated {
-		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
-	}
-	if s.Exploratory {
-		fmt.Fprintln(out, exploratory(0))
-	}
-	return nil
 }
 
 // writeCertainty says how sure the figures are.

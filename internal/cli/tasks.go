@@ -57,7 +57,7 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	report, err := reading(ctx, a.Signals, func(ctx context.Context) (skillopt.TaskReport, error) {
+	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (skillopt.TaskReport, error) {
 		return skillopt.CheckTasksContext(ctx, l.Config, skillopt.WithLoaded(l))
 	})
 	if err != nil {

@@ -64,7 +64,7 @@ type reviewCounts struct {
 	Rejected int      `json:"rejected"`
 	Edited   int      `json:"edited"`
 	Skipped  int      `json:"skipped"`
-	Left     int      `json:"left"` // still unreviewed
+	Pending  int      `json:"left"` // still unreviewed
 }
 
 // run has drafted tasks reviewed.
@@ -77,7 +77,7 @@ func (o *tasksReviewOptions) run(a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	w := &walk{app: a, options: *o, out: a.Out, in: bufio.NewReader(a.In), lookup: l.Lookup}
+	w := &reviewer{app: a, options: *o, out: a.Out, in: bufio.NewReader(a.In), lookup: l.Lookup}
 	if a.json {
 		w.out = onScreen(a.Err)
 	}
@@ -125,7 +125,7 @@ func reviewFiles(path string) ([]string, error) {
 	}
 	var files []string
 	for _, pattern := range []string{"*", "*/*"} {
-		found, err := filepath.Glob(filepath.Join(globQuoted(path), pattern))
+		found, err := filepath.Glob(filepath.Join(globEscaped(path), pattern))
 		if err != nil {
 			return nil, fmt.Errorf("look for tasks: %w", err)
 		}
@@ -146,15 +146,15 @@ func isLines(path string) bool {
 }
 
 // globQuoted takes the meaning from what a pattern would read otherwise.
-func globQuoted(path string) string {
+func globEscaped(path string) string {
 	if os.PathSeparator == '\\' {
 		return path // where nothing can be quoted
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// walk goes through the unreviewed tasks of files.
-type walk struct {
+// reviewer goes through the unreviewed tasks of files with the user.
+type reviewer struct {
 	app     *app
 	options tasksReviewOptions
 	in      *bufio.Reader
@@ -166,16 +166,16 @@ type walk struct {
 	shown   int
 }
 
-// What ends a walk before the last task, in good order.
+// What ends a review before the last task, in good order.
 var (
 	errQuit        = errors.New("quit")
 	errInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
 )
 
 // print says what the review came to.
-func (w *walk) print() error {
+func (w *reviewer) print() error {
 	for _, r := range w.reviews {
-		w.counts.Left += len(r.Pending())
+		w.counts.Pending += len(r.Pending())
 	}
 	c := w.counts
 	if w.app.json {
@@ -189,15 +189,15 @@ func (w *walk) print() error {
 	if c.Edited > 0 {
 		fmt.Fprintf(w.app.Out, ", %d edited", c.Edited)
 	}
-	if c.Left > 0 {
-		_, err := fmt.Fprintf(w.app.Out, "; %d left, the same command goes on\n", c.Left)
+	if c.Pending > 0 {
+		_, err := fmt.Fprintf(w.app.Out, "; %d left, the same command goes on\n", c.Pending)
 		return err
 	}
 	_, err := fmt.Fprintln(w.app.Out, "; none left: runs on these tasks are no longer exploratory")
 	return err
 }
 
-func (w *walk) all() error {
+func (w *reviewer) all() error {
 	for _, r := range w.reviews {
 		if err := w.file(r); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (w *walk) all() error {
 	return nil
 }
 
-func (w *walk) file(r *draft.Review) error {
+func (w *reviewer) file(r *draft.Review) error {
 	pending := r.Pending()
 	if w.options.acceptAll {
 		w.counts.Accepted += len(pending)
@@ -223,7 +223,7 @@ func (w *walk) file(r *draft.Review) error {
 }
 
 // decide asks about a task until there is a decision.
-func (w *walk) decide(r *draft.Review, i int) error {
+func (w *reviewer) decide(r *draft.Review, i int) error {
 	for {
 		answer, err := w.ask()
 		if err != nil {
@@ -254,7 +254,7 @@ func (w *walk) decide(r *draft.Review, i int) error {
 
 // ask reads an answer. The end of the input and an interrupt mean to stop; what
 // was decided is on the disk.
-func (w *walk) ask() (string, error) {
+func (w *reviewer) ask() (string, error) {
 	fmt.Fprint(w.out, "[a]ccept [e]dit [r]eject [s]kip [q]uit > ")
 	type line struct {
 		text string
@@ -282,7 +282,7 @@ func (w *walk) ask() (string, error) {
 }
 
 // show prints a task.
-func (w *walk) show(r *draft.Review, i int) {
+func (w *reviewer) show(r *draft.Review, i int) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(r.Line(i), &fields); err != nil {
 		fmt.Fprintf(w.out, "%s:%d: %v\n", w.app.relative(r.Path()), r.Number(i), err)
@@ -290,9 +290,9 @@ func (w *walk) show(r *draft.Review, i int) {
 	}
 	fmt.Fprintf(w.out, "\ntask %d of %d  %s:%d  %s\n", w.shown, w.total, w.app.relative(r.Path()), r.Number(i), oneLine(textField(fields["id"])))
 	for _, name := range fieldOrder(fields) {
-		for n, text := range listed(name, fields[name]) {
+		for n, text := range fieldTexts(name, fields[name]) {
 			if n == 0 {
-				fmt.Fprintf(w.out, "%s\n", label(name))
+				fmt.Fprintf(w.out, "%s\n", fieldLabel(name))
 			}
 			w.block(text)
 		}
@@ -313,7 +313,7 @@ func fieldOrder(fields map[string]json.RawMessage) []string {
 	return append(order, rest...)
 }
 
-func label(name string) string {
+func fieldLabel(name string) string {
 	switch name {
 	case "source":
 		return "tests"
@@ -331,8 +331,8 @@ func label(name string) string {
 	return oneLine(name)
 }
 
-// listed returns the values of a field as texts.
-func listed(name string, raw json.RawMessage) []string {
+// fieldTexts returns the values of a field as texts.
+func fieldTexts(name string, raw json.RawMessage) []string {
 	var list []json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -374,7 +374,7 @@ func checkText(raw json.RawMessage) string {
 }
 
 // block prints a text, indented and folded to the width of the terminal.
-func (w *walk) block(text string) {
+func (w *reviewer) block(text string) {
 	const indent = "  "
 	width := w.app.Width
 	if width <= 0 {
@@ -389,7 +389,7 @@ func (w *walk) block(text string) {
 
 // edit has the user's editor change a task. What it leaves is linted; a task that
 // is broken is not taken.
-func (w *walk) edit(r *draft.Review, i int) (err error) {
+func (w *reviewer) edit(r *draft.Review, i int) (err error) {
 	argv := strings.Fields(w.options.editor)
 	if len(argv) == 0 {
 		fmt.Fprintln(w.out, "name an editor to edit with: skillopt tasks review ... --editor nano")
@@ -429,9 +429,9 @@ func (w *walk) edit(r *draft.Review, i int) (err error) {
 
 // runEditor starts the editor on the terminal of this program. It is the user's
 // own choice and sees what ordinary programs need, and no keys.
-func (w *walk) runEditor(argv []string, path string) error {
+func (w *reviewer) runEditor(argv []string, path string) error {
 	cmd := exec.Command(argv[0], append(slices.Clone(argv[1:]), path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.app.In, device(w.app.Err), device(w.app.Err)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.app.In, underlying(w.app.Err), underlying(w.app.Err)
 	cmd.Dir = w.app.Dir
 	cmd.Env = env.Allowed(w.lookup)
 	for _, name := range []string{"TERM", "COLORTERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"} {

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// reading reads what the user names, before anything is begun, or simulates. Nothing is lost
-// by stopping it, so that the first signal ends it: softly, and if the work does not
-// notice soon, it is left behind to end with the program.
-func reading[T any](ctx context.Context, signals <-chan os.Signal, read func(context.Context) (T, error)) (T, error) {
+// interruptible does work that loses nothing when it is stopped: it reads what the user
+// names, before anything is started, or simulates. The first signal ends it. Work that
+// does not return soon after its context was canceled is not waited for: it ends with
+// the program.
+func interruptible[T any](ctx context.Context, signals <-chan os.Signal, work func(context.Context) (T, error)) (T, error) {
 	const grace = 500 * time.Millisecond
 	type result struct {
 		value T
@@ -19,7 +20,7 @@ func reading[T any](ctx context.Context, signals <-chan os.Signal, read func(con
 	defer cancel(nil)
 	done := make(chan result, 1)
 	go func() {
-		value, err := read(ctx)
+		value, err := work(ctx)
 		done <- result{value, err}
 	}()
 	select {
