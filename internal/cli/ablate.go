@@ -65,7 +65,7 @@ the run of ablate.
 	return c
 }
 
-// run measures what rules are worth, or goes on with that.
+// run measures what rules are worth, or resumes the measurement.
 func (o *ablateOptions) run(ctx context.Context, a *app, path string) error {
 	var result *skillopt.Ablation
 	err := o.measure(ctx, a, path, func(ctx context.Context, cfg skillopt.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {

@@ -25,7 +25,7 @@ import (
 func Main(ctx context.Context, args []string, s Streams, version string) int {
 	out, errs := onScreen(s.Out), onScreen(s.Err)
 	s.Out, s.Err = out, errs
-	defer func() { _ = errs.end() }() // there is nowhere left to tell it
+	defer func() { _ = errs.end() }() // there is nowhere left to report it
 	app := &app{Streams: s, version: version}
 	root := rootCommand(app)
 	root.SetArgs(args)

@@ -62,7 +62,7 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 	return c
 }
 
-// run compares two skills, or goes on with that.
+// run compares two skills, or resumes the comparison.
 func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) error {
 	if o.passes < 1 {
 		return usagef("--passes %d: allowed: 1 or more", o.passes)

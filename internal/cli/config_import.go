@@ -148,8 +148,8 @@ func (o *configImportOptions) print(a *app, text []byte, report importer.Report)
 	return nil
 }
 
-// writeReport prints the rows of an import by what became of them, the good news
-// first.
+// writeReport prints the rows of an import by what became of them, those that were
+// taken over first.
 func writeReport(w io.Writer, report importer.Report) error {
 	var b strings.Builder
 	for _, section := range []struct {

@@ -51,7 +51,7 @@ smallest difference between two skills that as many passes of each would show.
 	return c
 }
 
-// run scores a skill, or goes on with that.
+// run scores a skill, or resumes the evaluation.
 func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)

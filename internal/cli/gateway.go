@@ -221,14 +221,14 @@ func (l *exchangeLines) print(e skillopt.Exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.json {
-		// That nobody reads it any more is no reason to end.
+		// The gateway goes on when its standard output is closed.
 		_ = printLine(l.out, exchangeLine{Event: "exchange", Exchange: e})
 		return
 	}
 	l.errs.line(fmt.Sprintf("%s  %-9s  %s", e.At.Local().Format(time.TimeOnly), e.Wire, exchangeText(e)))
 }
 
-// exchangeText is what came of an exchange.
+// exchangeText is the result of an exchange.
 func exchangeText(e skillopt.Exchange) string {
 	parts := []string{oneLine(e.Model)}
 	if e.Error != "" {

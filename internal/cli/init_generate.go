@@ -81,8 +81,8 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	return writeDrafted(a.results(), folder.name, d)
 }
 
-// draftInto has tasks drafted with the record in a folder in dir. What goes on later is
-// kept; a dir that was made for nothing is not.
+// draftInto has tasks drafted with the record in a folder in dir. A record that a
+// later call can resume is kept; a folder that was made in vain is removed.
 func (o *initOptions) draftInto(ctx context.Context, a *app, dir string, l *config.Loaded) (*skillopt.Drafted, error) {
 	_, before := os.Lstat(dir)
 	d, err := o.draft(ctx, a, dir, l)
@@ -200,7 +200,7 @@ func yamlWord(text string) string {
 	return strconv.Quote(text)
 }
 
-// writeDrafted says what the draft came to.
+// writeDrafted prints the result of drafting.
 func writeDrafted(out printer, dir string, d *skillopt.Drafted) error {
 	for _, name := range []string{workTasks, workConfig} {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))

@@ -57,7 +57,7 @@ type labReport interface {
 	Text() string
 }
 
-// printStudy writes the files that a study was asked for, and prints what it came to.
+// printStudy writes the files that a study was asked for, and prints its result.
 // command is the one that makes the committed page.
 func printStudy(a *app, r labReport, command string, files labFiles) error {
 	var table strings.Builder

@@ -90,7 +90,7 @@ func compete(ctx context.Context, signals <-chan os.Signal, s bench.Setup, conte
 	return interruptible(ctx, signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
 }
 
-// printStandings prints what each contestant came to.
+// printStandings prints the scores of the contestants.
 func printStandings(out io.Writer, r bench.Result) error {
 	s := r.Setup
 	fmt.Fprintf(out, "simulated: %d worlds, seed %d; at most %d model calls each\n", s.Worlds, s.Seed, s.Calls)

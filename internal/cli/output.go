@@ -19,7 +19,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// This file owns what users read: the wording rules and the exit codes.
+// This file owns the rules of wording, how errors and JSON are printed, and the exit
+// codes. printer.go lays out text.
 //
 // Results go to standard output, everything else to standard error. A message
 // starts in lower case, has no full stop, and says in this order what happened,
@@ -112,9 +113,8 @@ func writeCaveats(out io.Writer, simulated, unreviewed bool) {
 	}
 }
 
-// shareable is a result without what looks like a secret, wherever in it that stands:
-// what is printed of runs is pasted into tickets and chats. Paths stay as they are, and
-// the skill itself.
+// shareable is a result in which everything that looks like a secret is masked, since
+// output is pasted into tickets and chats. Paths and the skill itself stay as they are.
 func shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "RunDir", "Text") }
 
 // printError prints err once, with every line of it indented under the first. What

@@ -97,10 +97,10 @@ func writeStages(out io.Writer, p skillopt.Plan) error {
 	return nil
 }
 
-// tokensUnknown reports whether nobody knows the tokens of a stage.
+// tokensUnknown reports whether the tokens of a stage are unknown.
 func tokensUnknown(st skillopt.StageForecast) bool { return st.Input.High == 0 && st.Calls.High > 0 }
 
-// rolesWithoutTokens lists the roles whose tokens nobody knows.
+// rolesWithoutTokens lists the roles whose tokens are unknown.
 func rolesWithoutTokens(f *skillopt.Forecast) []string {
 	var out []string
 	for _, st := range f.Stages {

@@ -61,7 +61,7 @@ func (o *pricesListOptions) run(ctx context.Context, a *app, path string) error 
 	return writePrices(a.Out, list)
 }
 
-// pricedModel is a price as --json tells it.
+// pricedModel is a price as --json prints it.
 type pricedModel struct {
 	Provider   string  `json:"provider,omitempty"`
 	Model      string  `json:"model"`

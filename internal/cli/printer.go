@@ -61,8 +61,8 @@ func (p printer) paragraph(text string) {
 	fmt.Fprintln(p, fold(oneLine(text), p.room(lineWidth)))
 }
 
-// hang prints text behind a head. On a terminal what has no room in a line stands
-// below its beginning.
+// hang prints text behind a head. On a terminal the lines after the first
+// are indented to where the text begins.
 func (p printer) hang(head, text string) {
 	width := len(text)
 	if p.columns > 0 {
@@ -79,7 +79,7 @@ func (p printer) hang(head, text string) {
 // leastColumn is the smallest width of a column that texts are folded into.
 const leastColumn = 24
 
-// column lays out a text of one or more lines that stands behind an indent.
+// column lays out a text of one or more lines as a column behind an indent.
 func (p printer) column(text, indent string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -264,7 +264,7 @@ func (a *app) eventSinks() (event.Sink, func() error, error) {
 	if a.events == "" {
 		return show, view.end, nil
 	}
-	w := underlying(a.Out) // that nobody reads events is no failure of the run
+	w := underlying(a.Out) // a run does not fail because its events are not read
 	done := view.end
 	if a.events != "-" {
 		f, err := os.Create(a.absolute(a.events))

@@ -52,7 +52,7 @@ type uncertifiedError struct{ words string }
 
 func (e *uncertifiedError) Error() string { return e.words }
 
-// run prunes a skill, or goes on with that.
+// run prunes a skill, or resumes the pruning.
 func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 	to := a.absolute(o.to)
 	if err := refuseToOverwrite(o.to, to); err != nil {

@@ -11,7 +11,7 @@ import (
 // shownFlips is how many tasks that flip are named.
 const shownFlips = 6
 
-// repeatsText says what several passes tell about chance.
+// repeatsText says how much of a score is chance, as several passes have shown.
 func repeatsText(r *skillopt.Repeats) []string {
 	if r == nil {
 		return nil

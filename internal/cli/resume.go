@@ -44,7 +44,7 @@ func (c command) finishHint() string {
 	return "\nor add --finish to that: what there is is evaluated, on the test split too, and the run ends"
 }
 
-// withResume adds to err how the run in dir goes on.
+// withResume adds to err how the run in dir is resumed.
 func withResume(err error, dir string, c command) error {
 	code := exitCode(err)
 	if code == exitInput || code == exitLocked {

@@ -31,16 +31,16 @@ type runView struct {
 	History  train.History     `json:"history"`
 	Summary  *skillopt.Summary `json:"summary"` // null until the run has ended once
 
-	// Gateway is what a run of `skillopt gateway` came to.
+	// Gateway is the result of `skillopt gateway`.
 	Gateway *skillopt.GatewaySummary `json:"gateway,omitempty"`
 
-	// Evaluation is what `skillopt eval` came to, in place of a summary.
+	// Evaluation is the result of `skillopt eval`, in place of a summary.
 	Evaluation *skillopt.Evaluation `json:"evaluation,omitempty"`
 
-	// Comparison is what `skillopt compare` came to.
+	// Comparison is the result of `skillopt compare`.
 	Comparison *skillopt.Comparison `json:"comparison,omitempty"`
 
-	// Ablation and Pruning are what `skillopt ablate` and `skillopt prune` came to.
+	// Ablation and Pruning are the results of `skillopt ablate` and `skillopt prune`.
 	Ablation *skillopt.Ablation `json:"ablation,omitempty"`
 	Pruning  *skillopt.Pruned   `json:"pruning,omitempty"`
 }
@@ -67,7 +67,7 @@ func serves(m run.Manifest) bool { return m.Identity["library.gateway"] != "" }
 func replays(m run.Manifest) bool { return m.Identity["library.replay"] != "" }
 
 // exploratory reports whether tasks of the run were drafts that nobody had
-// reviewed. Before it has a result its settings tell.
+// reviewed: by its result, or by its settings before it has one.
 func (v runView) exploratory() bool {
 	switch {
 	case v.Summary != nil:
@@ -115,7 +115,7 @@ func (v *runView) readTraining() error {
 	return nil
 }
 
-// readGateway reads what a gateway came to.
+// readGateway reads the result of a gateway.
 func (v *runView) readGateway() error {
 	if !serves(v.Manifest) {
 		return nil
@@ -128,7 +128,7 @@ func (v *runView) readGateway() error {
 	return nil
 }
 
-// readEvaluation reads what an evaluation came to.
+// readEvaluation reads the result of an evaluation.
 func (v *runView) readEvaluation() error {
 	if !evaluates(v.Manifest) {
 		return nil
@@ -144,7 +144,7 @@ func (v *runView) readEvaluation() error {
 	return nil
 }
 
-// readComparison reads what a comparison came to.
+// readComparison reads the result of a comparison.
 func (v *runView) readComparison() error {
 	if !compares(v.Manifest) {
 		return nil
@@ -160,7 +160,7 @@ func (v *runView) readComparison() error {
 	return nil
 }
 
-// readPruning reads what an ablation or a pruning came to.
+// readPruning reads the result of an ablation or a pruning.
 func (v *runView) readPruning() error {
 	if !ablates(v.Manifest) && !prunes(v.Manifest) {
 		return nil

@@ -72,7 +72,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 	if o.to == "-" {
 		out := unescaped(a.Out)
 		if a.Shown {
-			out = a.Out // somebody looks at it; a file or another program gets it byte for byte
+			out = a.Out // a terminal gets escapes; a file or another program gets it byte for byte
 		}
 		_, err := fmt.Fprint(out, text)
 		return err
@@ -88,7 +88,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 	return err
 }
 
-// exported is what an export of a cassette came to.
+// exported is the result of exporting a cassette.
 type exported struct {
 	skillopt.Exported
 	File   string `json:"file"`

@@ -18,7 +18,7 @@ type participant struct {
 	Model    string `json:"model,omitempty"`
 	BaseURL  string `json:"base_url,omitempty"` // if it is not the provider's own
 	Name     string `json:"name,omitempty"`     // of an agent, or of a client that a program brought
-	Version  string `json:"version,omitempty"`  // of the program that is the agent or the model, where it was told
+	Version  string `json:"version,omitempty"`  // of the program that is the agent or the model, if known
 }
 
 func (p participant) String() string {
@@ -34,8 +34,8 @@ func (p participant) String() string {
 	return strings.Join(words, " ")
 }
 
-// participants says who took part in a run, as far as its manifest tells. Which models a
-// run needs goes by its kind: the rest of a config is of no account.
+// participants lists the models and the agent of a run, as far as its manifest names
+// them: of the models only those that a run of its kind calls.
 func participants(m run.Manifest) []participant {
 	roles := []string{model.Target, model.Optimizer, model.Judge}
 	switch {

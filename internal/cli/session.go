@@ -130,11 +130,11 @@ func (a *app) confirm(yes bool) func(skillopt.Plan) error {
 }
 
 // endSession ends a session, joins its error with that of the work, and adds how the
-// work goes on.
+// work is resumed.
 func endSession(err error, end func() error) error { return withSameCommand(errors.Join(err, end())) }
 
-// withSameCommand adds to the error of work that was stopped how it goes on: by the same
-// command, and from its record.
+// withSameCommand adds to the error of work that was stopped how it is resumed: by the
+// same command, from its record.
 func withSameCommand(err error) error {
 	switch exitCode(err) {
 	case exitUnmeasured, exitStopped, exitEnvironment:

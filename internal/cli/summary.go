@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// writeSummary prints what a run came to.
+// writeSummary prints the result of a training run.
 func writeSummary(out printer, s *skillopt.Summary) error {
 	fmt.Fprintf(out, "%s: %s, %d accepted, %d rejected, %d skipped", s.Status, plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {
@@ -201,8 +201,8 @@ func writeUnknown(out printer, u *skillopt.UnknownUsage) {
 	}
 }
 
-// costText says what a run cost. Of a model without a price nothing is known, and
-// nothing is never taken for free.
+// costText says what a run cost. A model without a price has an unknown cost, never
+// none.
 func costText(s *skillopt.Summary) string {
 	switch {
 	case s.Simulated:

@@ -57,7 +57,7 @@ exploratory.`,
 	return c
 }
 
-// reviewCounts is what a review came to.
+// reviewCounts is the result of a review.
 type reviewCounts struct {
 	Files    []string `json:"files"`
 	Accepted int      `json:"accepted"`
@@ -102,7 +102,7 @@ func (o *tasksReviewOptions) run(a *app, path string) error {
 	return w.print()
 }
 
-// isTerminal reports whether somebody at a terminal can answer on in.
+// isTerminal reports whether in is a terminal.
 func isTerminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -172,7 +172,7 @@ var (
 	errInterrupted = fmt.Errorf("interrupted: %w", context.Canceled)
 )
 
-// print says what the review came to.
+// print prints the result of the review.
 func (w *reviewer) print() error {
 	for _, r := range w.reviews {
 		w.counts.Pending += len(r.Pending())

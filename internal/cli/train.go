@@ -66,7 +66,7 @@ a second one at once.
 	return c
 }
 
-// run trains, or goes on with a run.
+// run trains, or resumes a run.
 func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.fork != "" && o.runDir == "" {
 		return usagef("--fork %s needs --run with the run to take over from; `skillopt runs list` shows runs", o.fork)
@@ -147,7 +147,7 @@ func (o *trainOptions) fromFlags(a *app, skill string) (*config.Loaded, error) {
 	return a.loadConfig("", o.sets, flags)
 }
 
-// printSummary prints what the run came to.
+// printSummary prints the result of the run, nothing if there is none.
 func printSummary(a *app, s *skillopt.Summary) error {
 	if s == nil {
 		return nil
