@@ -2,15 +2,10 @@ package train
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/skill"
-	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -23,33 +18,13 @@ import (
 // that is decided depends on it. It has to be certain, not likely: a rollout with
 // another skill under the same key would be another run's.
 
-// opening is rollouts that a part of the loop begins with.
-type opening struct {
-	place rollout.Place
-	tasks []task.Task
-	skill skill.Skill
-}
-
-// ahead is an opening that was begun before its part was.
-type ahead struct {
-	opening
-	stop  context.CancelFunc
-	ended chan struct{} // closed when what follows is set
-	out   []trajectory.Outcome
-	err   error
-
-	mu       sync.Mutex
-	finished int
-	tell     func() // nil: nobody asked yet
-}
-
 // coming names a part of the loop by what comes before it: so many steps of an
 // epoch, its end not included.
 type coming struct{ epoch, steps int }
 
 // opensWith returns what a part of the loop begins with if the current skill is s
 // then: nothing if there is no such part.
-func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
+func (t *trainer) opensWith(c coming, s skill.Skill) ([]rolloutSet, error) {
 	perEpoch := t.StepsPerEpoch(t.Data.Drawable())
 	if c.steps == perEpoch && t.looksBack(c.epoch) {
 		e := &epochEnd{trainer: t, epoch: c.epoch, prefix: endPrefix(c.epoch), prev: t.epochStart}
@@ -71,7 +46,7 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]opening, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []opening{{next.place(0), pick(t.Data.drawn(next.number), next.drawn(batches[0]).Items), s}}, nil
+	return []rolloutSet{{next.place(0), pick(t.Data.drawn(next.number), next.drawn(batches[0]).Items), s}}, nil
 }
 
 // begin begins the part of the loop that comes after so many others, with a skill
@@ -90,54 +65,9 @@ func (t *trainer) begin(ctx context.Context, parts int, s skill.Skill) {
 	if err != nil {
 		return // the part itself says what is wrong with it
 	}
-	for _, o := range openings {
-		ctx, stop := context.WithCancel(ctx)
-		a := &ahead{opening: o, stop: stop, ended: make(chan struct{})}
-		t.ahead.add(a)
-		go func() {
-			defer close(a.ended)
-			a.out, a.err = t.Roller.All(ctx, a.place, a.tasks, a.skill, a.done)
-		}()
+	for _, set := range openings {
+		t.rollouts.prefetched.start(ctx, t.Roller, set)
 	}
-}
-
-// begun is what was begun ahead and not asked for yet. It is safe for concurrent
-// use.
-type begun struct {
-	mu  sync.Mutex
-	all []*ahead
-}
-
-func (b *begun) add(a *ahead) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.all = append(b.all, a)
-}
-
-// take hands over an opening, nil if it was not begun.
-func (b *begun) take(o opening) *ahead {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := slices.IndexFunc(b.all, func(a *ahead) bool { return a.is(o) })
-	if i < 0 {
-		return nil
-	}
-	a := b.all[i]
-	b.all = slices.Delete(b.all, i, i+1)
-	return a
-}
-
-// rest hands over everything.
-func (b *begun) rest() []*ahead {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := b.all
-	b.all = nil
-	return all
-}
-
-func (a *ahead) is(o opening) bool {
-	return a.place == o.place && a.skill.Text() == o.skill.Text() && slices.Equal(idsOf(a.tasks), idsOf(o.tasks))
 }
 
 // watch returns a function that is to be told what was measured of a candidate.
@@ -166,51 +96,5 @@ func (t *trainer) watch(ctx context.Context, cand *incumbent, r rule) func(item 
 		} else if !t.SecondTry { // a part of it may be accepted yet
 			t.begin(ctx, t.parts+1, t.current.skill)
 		}
-	}
-}
-
-// wait returns the outcomes. done is told of each as if it had been there from
-// the beginning.
-func (a *ahead) wait(ctx context.Context, done func()) ([]trajectory.Outcome, error) {
-	defer a.stop()
-	a.follow(done)
-	select {
-	case <-a.ended:
-	case <-ctx.Done():
-		a.stop()
-		<-a.ended
-	}
-	return a.out, a.err
-}
-
-func (a *ahead) follow(done func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.tell = done
-	for range a.finished {
-		done()
-	}
-}
-
-// done is told of each outcome.
-func (a *ahead) done() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.finished++
-	if a.tell != nil {
-		a.tell()
-	}
-}
-
-// abandon ends what was begun for parts that are not reached. If the run only
-// waits for answers, all questions are put before it ends.
-func (t *trainer) abandon(why error) {
-	var later together.Later
-	for _, a := range t.ahead.rest() {
-		if !errors.As(why, &later) {
-			a.stop()
-		}
-		<-a.ended
-		a.stop()
 	}
 }

@@ -88,7 +88,7 @@ func (s *step) control(ctx context.Context) error {
 	if v.Action != gate.Indecisive {
 		s.record.Control = &Control{Accepted: v.Action.Accepted(), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Draws: v.Draws}
 	}
-	return s.healthy()
+	return s.rollouts.healthy()
 }
 
 // nullTrial is a trial of the current skill, of which nothing is known under its other
@@ -109,6 +109,6 @@ func (t *trainer) nullTrial(prefix string, from int) gate.Trial {
 // nullDraw makes the draws of both arms with the current skill, each of them fresh.
 func (t *trainer) nullDraw(prefix string, shift int) gate.Measure {
 	return func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		return t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample + shift}, t.Data.Selection[item], t.current.skill)
+		return t.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample + shift}, t.Data.Selection[item], t.current.skill)
 	}
 }

@@ -185,10 +185,10 @@ const (
 
 // openings are the rollouts of a part with both skills, the current one first. A
 // skill that the epoch left as it was is rolled out once.
-func (e *epochEnd) openings(part int, current skill.Skill) []opening {
-	out := []opening{{e.place(armCurrent), e.part(part), current}}
+func (e *epochEnd) openings(part int, current skill.Skill) []rolloutSet {
+	out := []rolloutSet{{e.place(armCurrent), e.part(part), current}}
 	if e.prev.Text() != current.Text() {
-		out = append(out, opening{e.place(armPrevious), e.part(part), e.prev})
+		out = append(out, rolloutSet{e.place(armPrevious), e.part(part), e.prev})
 	}
 	return out
 }
@@ -197,18 +197,18 @@ func (e *epochEnd) openings(part int, current skill.Skill) []opening {
 func (e *epochEnd) bothArms(ctx context.Context, part int) (curr, prev []trajectory.Outcome, err error) {
 	arms := e.openings(part, e.current.skill)
 	out := make([][]trajectory.Outcome, len(arms))
-	done := e.counter("compare epochs", len(arms)*len(arms[0].tasks))
+	done := e.rollouts.counter("compare epochs", len(arms)*len(arms[0].tasks))
 	g, gctx := together.WithContext(ctx)
 	for i, arm := range arms {
 		g.Go(func() (err error) {
-			out[i], err = e.all(gctx, arm, done)
+			out[i], err = e.rollouts.all(gctx, arm, done)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, nil, err
 	}
-	if err := e.healthy(); err != nil {
+	if err := e.rollouts.healthy(); err != nil {
 		return nil, nil, err
 	}
 	for i, arm := range arms {
@@ -225,7 +225,7 @@ func (e *epochEnd) place(arm string) rollout.Place {
 
 // without records what could not be measured of an arm. Each part decides for
 // itself.
-func (e *epochEnd) without(ctx context.Context, part int, arm opening, out []trajectory.Outcome) error {
+func (e *epochEnd) without(ctx context.Context, part int, arm rolloutSet, out []trajectory.Outcome) error {
 	missing := missingOf(out)
 	if len(missing) == 0 {
 		return nil
@@ -234,7 +234,7 @@ func (e *epochEnd) without(ctx context.Context, part int, arm opening, out []tra
 	if part > 0 {
 		key = fmt.Sprintf("%s/%d", key, part)
 	}
-	if err := e.giveUp(ctx, key, arm.place, without); err != nil {
+	if err := e.rollouts.giveUp(ctx, key, arm.place, without); err != nil {
 		return err
 	}
 	e.record.Unmeasured = append(e.record.Unmeasured, idsOf(without)...)

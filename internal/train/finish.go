@@ -69,7 +69,7 @@ func (t *trainer) baseline(ctx context.Context) error {
 // that could not be measured.
 func (t *trainer) measure(ctx context.Context, place rollout.Place, in *incumbent, without *[]string) error {
 	prefix := place.Prefix
-	out, err := t.roll(ctx, "selection", place, t.Data.Selection, in.skill)
+	out, err := t.rollouts.batch(ctx, "selection", rolloutSet{place, t.Data.Selection, in.skill})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (t *trainer) measure(ctx context.Context, place rollout.Place, in *incumben
 			return &NothingMeasuredError{Place: prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(missing), plural.Of(len(out), "item is", "items are"), out[missing[0]].FailReason)}
 		}
 		gone := pick(t.Data.Selection, missing)
-		if err := t.giveUp(ctx, prefix+"/without", place, gone); err != nil {
+		if err := t.rollouts.giveUp(ctx, prefix+"/without", place, gone); err != nil {
 			return err
 		}
 		*without = idsOf(gone)
@@ -192,14 +192,14 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 			continue
 		}
 		g.Go(func() (err error) {
-			outcomes[i], err = t.Roller.All(gctx, opened.place(a), t.Data.Test, a.skill, t.counter("test "+a.name, len(t.Data.Test)))
+			outcomes[i], err = t.rollouts.all(gctx, rolloutSet{opened.place(a), t.Data.Test, a.skill}, t.rollouts.counter("test "+a.name, len(t.Data.Test)))
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if err := t.healthy(); err != nil {
+	if err := t.rollouts.healthy(); err != nil {
 		return err
 	}
 	if err := t.coverTest(ctx, opened, arms, outcomes); err != nil {
@@ -263,7 +263,7 @@ func (t *trainer) coverTest(ctx context.Context, opened *seal, arms []testArm, o
 		}
 		if own := missingOf(outcomes[i]); len(own) > 0 {
 			place := opened.place(a)
-			if err := t.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Test, own)); err != nil {
+			if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Test, own)); err != nil {
 				return err
 			}
 		}

@@ -124,7 +124,7 @@ func (t *trainer) foldBatches(epoch, steps int) []schedule.Batch {
 // current skill and no analyst has read yet is not asked for again.
 func (s *step) rollBatch(ctx context.Context, place rollout.Place, tasks []task.Task) ([]trajectory.Outcome, error) {
 	if !s.Data.InFolds() {
-		return s.roll(ctx, "rollout", place, tasks, s.current.skill)
+		return s.rollouts.batch(ctx, "rollout", rolloutSet{place, tasks, s.current.skill})
 	}
 	e, out := s.entry(&s.current), make([]trajectory.Outcome, len(tasks))
 	var open []int
@@ -139,7 +139,7 @@ func (s *step) rollBatch(ctx context.Context, place rollout.Place, tasks []task.
 	if len(open) == 0 {
 		return out, nil
 	}
-	rolled, err := s.roll(ctx, "rollout", place, pick(tasks, open), s.current.skill)
+	rolled, err := s.rollouts.batch(ctx, "rollout", rolloutSet{place, pick(tasks, open), s.current.skill})
 	if err != nil {
 		return nil, err
 	}
@@ -175,12 +175,12 @@ func (t *trainer) wholePool(ctx context.Context) error {
 	}
 	tasks := pick(t.Data.Selection, open)
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "rest of the pool", Total: len(open)})
-	out, err := t.roll(ctx, "rest of the pool", place, tasks, e.skill)
+	out, err := t.rollouts.batch(ctx, "rest of the pool", rolloutSet{place, tasks, e.skill})
 	if err != nil {
 		return err
 	}
 	if missing := missingOf(out); len(missing) > 0 {
-		if err := t.giveUp(ctx, place.Prefix+"/without", place, pick(tasks, missing)); err != nil {
+		if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, pick(tasks, missing)); err != nil {
 			return err
 		}
 	}

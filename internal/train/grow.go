@@ -67,7 +67,7 @@ func (s *step) coverMore(ctx context.Context, place rollout.Place, tasks []task.
 	}
 	without := pick(tasks, missing)
 	s.record.Unmeasured = append(s.record.Unmeasured, idsOf(without)...)
-	return s.giveUp(ctx, place.Prefix+"/without", place, without)
+	return s.rollouts.giveUp(ctx, place.Prefix+"/without", place, without)
 }
 
 // failed is how many of the measured outcomes are failures.

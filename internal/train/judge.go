@@ -8,7 +8,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/skill"
-	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -37,13 +36,13 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	done, saw := t.counter("gate", t.judges()), t.watch(ctx, cand, r)
+	done, saw := t.rollouts.counter("gate", t.judges()), t.watch(ctx, cand, r)
 	res, err := gate.RunOver(ctx, t.trial(cand), t.judging, policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
 			s = t.current.skill
 		}
-		out, err = t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
+		out, err = t.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
 		if err != nil || !out.Status.Measured() {
 			return out, err
 		}
@@ -69,7 +68,7 @@ func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r
 		return gate.Verdict{}, err
 	}
 	t.remember(prefix, cand, res)
-	return res.Verdict, t.healthy()
+	return res.Verdict, t.rollouts.healthy()
 }
 
 // learn keeps what a comparison measured of the incumbent, so that the next one
@@ -136,17 +135,4 @@ func (t *trainer) recordWithout(ctx context.Context, prefix string, res gate.Res
 		return fmt.Errorf("encode verdict: %w", err)
 	}
 	return t.Record.Unmeasured(ctx, prefix+"/without", decision, keys)
-}
-
-// giveUp records, as the named decision, items that something goes on without.
-func (t *trainer) giveUp(ctx context.Context, decisionKey string, place rollout.Place, tasks []task.Task) error {
-	keys := make([]string, len(tasks))
-	for i, tk := range tasks {
-		keys[i] = place.Key(tk)
-	}
-	decision, err := json.Marshal(map[string]any{"without": keys})
-	if err != nil {
-		return fmt.Errorf("encode decision: %w", err)
-	}
-	return t.Record.Unmeasured(ctx, decisionKey, decision, keys)
 }

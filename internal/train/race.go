@@ -55,7 +55,7 @@ func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r ru
 	t.refresh(cand)
 	t.refresh(&t.current)
 	t.refresh(&t.best)
-	return v, t.healthy()
+	return v, t.rollouts.healthy()
 }
 
 func (t *trainer) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
@@ -84,13 +84,13 @@ func (o Options) racing() gate.Race {
 
 // draw returns the function that makes one draw of a trial.
 func (t *trainer) draw(prefix string, cand *incumbent) gate.Measure {
-	done := t.counter("gate", t.judges())
+	done := t.rollouts.counter("gate", t.judges())
 	return func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
 			s = t.current.skill
 		}
-		out, err = t.Roller.One(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
+		out, err = t.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
 		if err == nil && out.Status.Measured() {
 			done()
 		}
@@ -317,13 +317,13 @@ func (t *trainer) askAgain(ctx context.Context, place rollout.Place, e *entry, w
 	for _, i := range which {
 		place.Sample = max(place.Sample, e.Next[i])
 	}
-	out, err := t.roll(ctx, "asked again", place, tasks, e.skill)
+	out, err := t.rollouts.batch(ctx, "asked again", rolloutSet{place, tasks, e.skill})
 	if err != nil {
 		return nil, err
 	}
 	if missing := missingOf(out); len(missing) > 0 {
 		gone := pick(tasks, missing)
-		if err := t.giveUp(ctx, place.Prefix+"/without", place, gone); err != nil {
+		if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, gone); err != nil {
 			return nil, err
 		}
 		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})

@@ -75,12 +75,12 @@ type reselection struct {
 // measure evaluates the whole field once more.
 func (r *reselection) measure(ctx context.Context, round int, field []*entry) error {
 	places, outcomes := make([]rollout.Place, len(field)), make([][]trajectory.Outcome, len(field))
-	done := r.counter("reselect", len(field)*len(r.Data.Selection))
+	done := r.rollouts.counter("reselect", len(field)*len(r.Data.Selection))
 	g, gctx := together.WithContext(ctx)
 	for i, e := range field {
 		places[i] = rollout.Place{Prefix: fmt.Sprintf("final/reselect/%d/%s", round, e.Hash), Sample: slices.Max(e.Next)}
 		g.Go(func() (err error) {
-			outcomes[i], err = r.Roller.All(gctx, places[i], r.Data.Selection, e.skill, done)
+			outcomes[i], err = r.rollouts.all(gctx, rolloutSet{places[i], r.Data.Selection, e.skill}, done)
 			return err
 		})
 	}
@@ -89,7 +89,7 @@ func (r *reselection) measure(ctx context.Context, round int, field []*entry) er
 	}
 	for i, e := range field {
 		if missing := missingOf(outcomes[i]); len(missing) > 0 {
-			if err := r.giveUp(ctx, places[i].Prefix+"/without", places[i], pick(r.Data.Selection, missing)); err != nil {
+			if err := r.rollouts.giveUp(ctx, places[i].Prefix+"/without", places[i], pick(r.Data.Selection, missing)); err != nil {
 				return err
 			}
 		}
@@ -104,7 +104,7 @@ func (r *reselection) measure(ctx context.Context, round int, field []*entry) er
 			}
 		}
 	}
-	return r.healthy()
+	return r.rollouts.healthy()
 }
 
 // rank sorts the field by its fresh passes over the items that all of it has; a
@@ -151,13 +151,13 @@ func (t *trainer) freshPass(ctx context.Context) error {
 	}
 	place := rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "fresh pass", Total: len(t.Data.Selection)})
-	out, err := t.roll(ctx, "fresh pass", place, t.Data.Selection, e.skill)
+	out, err := t.rollouts.batch(ctx, "fresh pass", rolloutSet{place, t.Data.Selection, e.skill})
 	if err != nil {
 		return err
 	}
 	missing := missingOf(out)
 	if len(missing) > 0 {
-		if err := t.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Selection, missing)); err != nil {
+		if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Selection, missing)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -207,50 +206,6 @@ type NothingMeasuredError struct{ Place, Reason string }
 
 func (e *NothingMeasuredError) Error() string {
 	return fmt.Sprintf("nothing could be measured in %s: %s", e.Place, e.Reason)
-}
-
-// roll rolls out tasks and reports progress.
-func (t *trainer) roll(ctx context.Context, stage string, place rollout.Place, tasks []task.Task, sk skill.Skill) ([]trajectory.Outcome, error) {
-	out, err := t.all(ctx, opening{place, tasks, sk}, t.counter(stage, len(tasks)))
-	if err != nil {
-		return out, err
-	}
-	return out, t.healthy()
-}
-
-// all makes rollouts, or waits for them if they were begun ahead.
-func (t *trainer) all(ctx context.Context, o opening, done func()) ([]trajectory.Outcome, error) {
-	if a := t.ahead.take(o); a != nil {
-		return a.wait(ctx, done)
-	}
-	return t.Roller.All(ctx, o.place, o.tasks, o.skill, done)
-}
-
-// healthy asks whether it makes sense to go on.
-func (t *trainer) healthy() error {
-	if t.Health == nil {
-		return nil
-	}
-	return t.Health()
-}
-
-// counter returns a function that counts finished rollouts and now and then
-// tells how far the stage is.
-func (t *trainer) counter(stage string, total int) func() {
-	t.Events(event.Progress{Stage: stage, Total: total})
-	if t.Usage == nil {
-		return func() {}
-	}
-	var done atomic.Int64
-	every := int64(max(1, total/50))
-	return func() {
-		n := done.Add(1)
-		if n%every == 0 || n == int64(total) {
-			p := t.Usage()
-			p.Stage, p.Done, p.Total = stage, int(n), total
-			t.Events(p)
-		}
-	}
 }
 
 func (s *step) summariseRollouts() {

@@ -28,7 +28,7 @@ func Run(ctx context.Context, o Options, d Deps) (*Result, error) {
 		return nil, err
 	}
 	err = t.run(ctx)
-	t.abandon(err)
+	t.rollouts.prefetched.abandon(err)
 	return t.result(), err
 }
 
@@ -63,7 +63,7 @@ type trainer struct {
 	settled    *schedule.Settled // nil: tasks are drawn alike, settled or not
 	parts      int               // of the loop that are done
 	coming     *coming           // the part after the present one; nil: what it begins with is not certain before
-	ahead      begun
+	rollouts   *rollouts
 	fruitless  fruitless
 	counts     struct{ accepted, rejected, skipped, lost int }
 }
@@ -96,6 +96,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	if t.Events == nil {
 		t.Events = func(event.Event) {}
 	}
+	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.Events, usage: d.Usage, health: d.Health}
 	if o.Schedule != "model" {
 		mode, err := schedule.ParseMode(o.Schedule)
 		if err != nil {

@@ -1,0 +1,120 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// prefetch is a set of rollouts that was started before the part of the run that needs it.
+type prefetch struct {
+	rolloutSet
+	stop  context.CancelFunc
+	ended chan struct{} // closed when what follows is set
+	out   []trajectory.Outcome
+	err   error
+
+	mu       sync.Mutex
+	finished int
+	tell     func() // nil: nobody asked yet
+}
+
+// prefetched are the sets that were started and not asked for yet. It owns their
+// goroutines and is safe for concurrent use.
+type prefetched struct {
+	mu  sync.Mutex
+	all []*prefetch
+}
+
+// start starts a set of rollouts with a goroutine of its own.
+func (b *prefetched) start(ctx context.Context, roller Roller, set rolloutSet) {
+	ctx, stop := context.WithCancel(ctx)
+	p := &prefetch{rolloutSet: set, stop: stop, ended: make(chan struct{})}
+	b.add(p)
+	go func() {
+		defer close(p.ended)
+		p.out, p.err = roller.All(ctx, p.place, p.tasks, p.skill, p.done)
+	}()
+}
+
+func (b *prefetched) add(p *prefetch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, p)
+}
+
+// take hands over the prefetch of a set, nil if it was not started.
+func (b *prefetched) take(set rolloutSet) *prefetch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.all, func(p *prefetch) bool { return p.is(set) })
+	if i < 0 {
+		return nil
+	}
+	p := b.all[i]
+	b.all = slices.Delete(b.all, i, i+1)
+	return p
+}
+
+// rest hands over everything.
+func (b *prefetched) rest() []*prefetch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.all
+	b.all = nil
+	return all
+}
+
+// abandon ends what was started for parts that are not reached, and waits for it. If the
+// run only waits for answers, all questions are put before it ends.
+func (b *prefetched) abandon(why error) {
+	var later together.Later
+	for _, p := range b.rest() {
+		if !errors.As(why, &later) {
+			p.stop()
+		}
+		<-p.ended
+		p.stop()
+	}
+}
+
+func (p *prefetch) is(set rolloutSet) bool {
+	return p.place == set.place && p.skill.Text() == set.skill.Text() && slices.Equal(idsOf(p.tasks), idsOf(set.tasks))
+}
+
+// wait returns the outcomes. done is told of each as if it had been there from
+// the beginning.
+func (p *prefetch) wait(ctx context.Context, done func()) ([]trajectory.Outcome, error) {
+	defer p.stop()
+	p.follow(done)
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		p.stop()
+		<-p.ended
+	}
+	return p.out, p.err
+}
+
+func (p *prefetch) follow(done func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tell = done
+	for range p.finished {
+		done()
+	}
+}
+
+// done is told of each outcome.
+func (p *prefetch) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished++
+	if p.tell != nil {
+		p.tell()
+	}
+}
