@@ -25,7 +25,7 @@ type coming struct{ epoch, steps int }
 // opensWith returns what a part of the loop begins with if the current skill is s
 // then: nothing if there is no such part.
 func (t *trainer) opensWith(c coming, s skill.Skill) ([]rolloutSet, error) {
-	perEpoch := t.StepsPerEpoch(t.Data.Drawable())
+	perEpoch := t.sampler.stepsPerEpoch()
 	if c.steps == perEpoch && t.looksBack(c.epoch) {
 		e := &epochEnd{trainer: t, epoch: c.epoch, prefix: endPrefix(c.epoch), prev: t.epochStart}
 		return e.openings(0, s), nil
@@ -36,17 +36,18 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]rolloutSet, error) {
 	if c.epoch > t.Epochs {
 		return nil, nil
 	}
-	batches, err := t.batches(c.epoch, perEpoch)
+	batches, err := t.sampler.epoch(c.epoch)
 	if err != nil {
 		return nil, err
 	}
 	next := &step{trainer: t, epoch: c.epoch, number: (c.epoch-1)*perEpoch + c.steps + 1}
 	next.prefix = next.key()
-	batches, _, err = t.fitted(next.sizeKey(), t.batchesOf(c.epoch, c.steps, batches))
+	batches, _, err = t.fitted(next.sizeKey(), t.sampler.step(c.epoch, c.steps, batches))
 	if err != nil {
 		return nil, err
 	}
-	return []rolloutSet{{next.place(0), pick(t.Data.drawn(next.number), next.drawn(batches[0]).Items), s}}, nil
+	tasks, _ := t.sampler.draw(next.number, batches[0])
+	return []rolloutSet{{next.place(0), tasks, s}}, nil
 }
 
 // begin begins the part of the loop that comes after so many others, with a skill
@@ -55,7 +56,7 @@ func (t *trainer) begin(ctx context.Context, parts int, s skill.Skill) {
 	if !t.Overlap || t.Data.InFolds() || t.coming == nil {
 		return
 	}
-	if t.coming.steps == t.StepsPerEpoch(len(t.Data.Train)) && !t.looksBack(t.coming.epoch) {
+	if t.coming.steps == t.sampler.stepsPerEpoch() && !t.looksBack(t.coming.epoch) {
 		parts++ // the end of the epoch, which asks for nothing
 	}
 	if !t.loops(parts) {

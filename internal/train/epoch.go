@@ -7,77 +7,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/schedule"
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// batches plans the microbatches of an epoch: one shuffled pass over the train
-// split, or what the curriculum draws.
-func (t *trainer) batches(epoch, steps int) ([]schedule.Batch, error) {
-	if t.Data.InFolds() {
-		return t.foldBatches(epoch, steps), nil
-	}
-	plan := schedule.Epoch(schedule.EpochConfig{
-		Train: len(t.Data.Train), BatchSize: t.BatchSize, Accumulation: t.Accumulation, Steps: steps, Epoch: epoch, Seed: t.Seed,
-	})
-	if len(plan) != steps*t.Accumulation {
-		return nil, fmt.Errorf("epoch %d: %d microbatches planned, want %d", epoch, len(plan), steps*t.Accumulation)
-	}
-	return plan, nil
-}
-
-// drawn replaces the tasks of a microbatch by what the curriculum prefers, and
-// settled ones by others. Of a warm start nothing is known before.
-func (s *step) drawn(b schedule.Batch) schedule.Batch {
-	if s.warms(s.number) {
-		return b
-	}
-	keys := idsOf(s.Data.drawn(s.number))
-	if s.curriculum != nil {
-		total := s.Steps(s.Data.Drawable())
-		b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: s.number - 1, Total: total})
-	}
-	if s.settled != nil {
-		var replaced int
-		b.Items, replaced = s.settled.Thin(pyrand.New(seedOf(b.Seed, "settled")), keys, b.Items)
-		s.replaced += replaced
-	}
-	return b
-}
-
-// follow shows the curriculum how the tasks of a step ended, and notes what it
-// knows. Everything comes from the record, so that a resumed run draws alike.
-func (s *step) follow() {
-	if s.curriculum == nil && s.settled == nil {
-		return
-	}
-	s.record.Curriculum = map[string]float64{}
-	for _, o := range s.outcomes {
-		if !o.Status.Measured() {
-			continue
-		}
-		if s.curriculum != nil {
-			s.curriculum.Update(o.ID, s.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0))
-		}
-		if s.settled != nil {
-			s.settled.Look(o.ID, o.Hard)
-		}
-	}
-	if s.curriculum != nil {
-		s.record.Curriculum = s.curriculum.Metrics()
-	}
-	if s.settled != nil {
-		solved, failed := s.settled.Count()
-		s.record.Curriculum["settled/solved"], s.record.Curriculum["settled/failed"] = float64(solved), float64(failed)
-		s.record.Curriculum["settled/replaced"] = float64(s.replaced)
-	}
-}
 
 // endEpoch compares the skill with that of the epoch before and lets the
 // optimizer write guidance for the agent (slow update) and a memory for itself

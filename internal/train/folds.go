@@ -108,18 +108,6 @@ func (t *trainer) judges() int {
 	return len(t.judging)
 }
 
-// foldBatches are the batches of an epoch, those of each step from outside of its fold.
-func (t *trainer) foldBatches(epoch, steps int) []schedule.Batch {
-	var plan []schedule.Batch
-	for i := range steps {
-		plan = append(plan, schedule.Epoch(schedule.EpochConfig{
-			Train: len(t.Data.drawn((epoch-1)*steps + i + 1)), BatchSize: t.BatchSize, Accumulation: t.Accumulation, Steps: 1,
-			Epoch: epoch, Seed: t.Seed + int64(i*t.Accumulation),
-		})...)
-	}
-	return plan
-}
-
 // rollBatch rolls out the tasks of a batch. In folds, what gates have measured of the
 // current skill and no analyst has read yet is not asked for again.
 func (s *step) rollBatch(ctx context.Context, place rollout.Place, tasks []task.Task) ([]trajectory.Outcome, error) {
@@ -195,5 +183,5 @@ func (t *trainer) wholePool(ctx context.Context) error {
 // compared are the tasks on which the end of an epoch compares skills: not those that its
 // guidance is judged by, which are those of the last step.
 func (e *epochEnd) compared() []task.Task {
-	return e.Data.drawn(e.epoch * e.StepsPerEpoch(e.Data.Drawable()))
+	return e.Data.drawn(e.epoch * e.sampler.stepsPerEpoch())
 }

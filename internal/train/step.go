@@ -143,7 +143,8 @@ func (s *step) rolloutAndReflect(ctx context.Context) error {
 	g, gctx := together.WithContext(ctx)
 	for i, b := range s.batches {
 		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
-		tasks := pick(s.Data.drawn(s.number), s.drawn(b).Items)
+		tasks, replaced := s.sampler.draw(s.number, b)
+		s.replaced += replaced
 		place := s.place(i)
 		outcomes, err := s.rollBatch(gctx, place, tasks)
 		if err == nil {
@@ -214,7 +215,7 @@ func (s *step) summariseRollouts() {
 	if n > 0 {
 		s.record.RolloutHard, s.record.RolloutSoft = &p.Hard, &p.Soft
 	}
-	s.follow()
+	s.record.Curriculum = s.sampler.observe(s.outcomes, s.replaced)
 	s.record.Notes = s.heldBack()
 	for _, r := range s.reflected {
 		s.record.LostReplies += len(r.Lost)

@@ -59,10 +59,9 @@ type trainer struct {
 	notes      []keptNote
 	metaSkill  string
 	epochStart skill.Skill // the skill with which the last epoch ended
-	curriculum *schedule.Curriculum
-	settled    *schedule.Settled // nil: tasks are drawn alike, settled or not
-	parts      int               // of the loop that are done
-	coming     *coming           // the part after the present one; nil: what it begins with is not certain before
+	sampler    *sampler
+	parts      int     // of the loop that are done
+	coming     *coming // the part after the present one; nil: what it begins with is not certain before
 	rollouts   *rollouts
 	fruitless  fruitless
 	counts     struct{ accepted, rejected, skipped, lost int }
@@ -107,17 +106,9 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 			return nil, err
 		}
 	}
-	if o.Curriculum.Strategy != "none" && o.Curriculum.Strategy != "" {
-		c, err := schedule.NewCurriculum(schedule.CurriculumConfig{
-			Strategy: schedule.Strategy(o.Curriculum.Strategy), Bins: o.Curriculum.Bins, Temperature: o.Curriculum.Temperature, Alpha: o.Curriculum.Alpha,
-		})
-		if err != nil {
-			return nil, err
-		}
-		t.curriculum = c
-	}
-	if n := o.Curriculum.SettledAfter; n > 0 {
-		t.settled = schedule.NewSettled(schedule.SettledConfig{After: n, Weight: o.Curriculum.SettledWeight})
+	var err error
+	if t.sampler, err = newSampler(o, d.Data); err != nil {
+		return nil, err
 	}
 	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
 	return t, nil
@@ -143,16 +134,16 @@ func (t *trainer) run(ctx context.Context) error {
 
 // loop runs the epochs.
 func (t *trainer) loop(ctx context.Context) error {
-	perEpoch := t.StepsPerEpoch(t.Data.Drawable())
+	perEpoch := t.sampler.stepsPerEpoch()
 	for epoch := 1; epoch <= t.Epochs; epoch++ {
-		batches, err := t.batches(epoch, perEpoch)
+		batches, err := t.sampler.epoch(epoch)
 		if err != nil {
 			return err
 		}
 		t.stepNotes = nil
 		for i := range perEpoch {
 			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
-			s.batches = t.batchesOf(epoch, i, batches)
+			s.batches = t.sampler.step(epoch, i, batches)
 			t.judging = t.Data.judging(s.number)
 			t.coming = &coming{epoch, i + 1}
 			err := t.fit(ctx, s)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
-	"github.com/seed-f4525e22/skillopt/schedule"
 )
 
 // Warm is the warm start: the first step rolls out the whole train split, or what a
@@ -27,37 +26,6 @@ func (o Options) First(n int) int {
 		return batch
 	}
 	return max(batch, min(o.Warm.Tasks, n))
-}
-
-// batchesOf are the microbatches of step i of an epoch, from 0 up, out of those of the
-// whole epoch. A warm start has one, in the order in which the epoch draws its tasks.
-func (t *trainer) batchesOf(epoch, i int, all []schedule.Batch) []schedule.Batch {
-	own := all[i*t.Accumulation : (i+1)*t.Accumulation]
-	n := min(t.Warm.Tasks, t.Data.Drawable())
-	if epoch > 1 || !t.warms(i+1) || n <= tasksOf(own) {
-		return own
-	}
-	seen, items := map[int]bool{}, make([]int, 0, n)
-	add := func(item int) {
-		if !seen[item] && len(items) < n {
-			seen[item] = true
-			items = append(items, item)
-		}
-	}
-	if t.Data.InFolds() {
-		all = own // what later steps draw from are other tasks
-	}
-	for _, b := range all {
-		for _, item := range b.Items {
-			add(item)
-		}
-	}
-	for item := range n { // in folds, what the batch has not drawn
-		add(item)
-	}
-	whole := own[0]
-	whole.Items = items
-	return []schedule.Batch{whole}
 }
 
 // madeFirst is how many candidates the first step makes at most. Without a gate nothing

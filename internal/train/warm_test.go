@@ -102,13 +102,13 @@ func TestDraftsHaveAnalystsOfTheirOwn(t *testing.T) {
 // A warm start takes its tasks in the order in which the epoch draws them, each once.
 func TestAWarmStartIsDrawnByTheEpoch(t *testing.T) {
 	t.Parallel()
-	s := &step{trainer: &trainer{Options: warmed(1, 15), Deps: Deps{Data: newWorld(32, 20, 0).data}}, number: 1, epoch: 1}
+	s := &sampler{opts: warmed(1, 15), data: newWorld(32, 20, 0).data}
 	all := []schedule.Batch{{Items: []int{3, 1, 2, 0, 4, 5, 6, 7}}, {Items: []int{8, 9, 1, 10, 11, 12, 13, 14}}}
-	got := s.batchesOf(1, 0, all)
+	got := s.step(1, 0, all)
 	if len(got) != 1 || !slices.Equal(got[0].Items, []int{3, 1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}) {
 		t.Errorf("%v", got)
 	}
-	if got := s.batchesOf(2, 0, all); !slices.Equal(got[0].Items, all[0].Items) {
+	if got := s.step(2, 0, all); !slices.Equal(got[0].Items, all[0].Items) {
 		t.Errorf("second epoch: %v", got)
 	}
 }
