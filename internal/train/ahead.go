@@ -40,7 +40,7 @@ func (t *trainer) opensWith(c coming, s skill.Skill) ([]rolloutSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := &step{trainer: t, epoch: c.epoch, number: (c.epoch-1)*perEpoch + c.steps + 1}
+	next := &step{trainer: t, stepID: stepID{epoch: c.epoch, number: (c.epoch-1)*perEpoch + c.steps + 1}}
 	next.prefix = next.key()
 	batches, _, err = t.fitted(next.sizeKey(), t.sampler.step(c.epoch, c.steps, batches))
 	if err != nil {
@@ -73,11 +73,11 @@ func (t *trainer) begin(ctx context.Context, parts int, s skill.Skill) {
 
 // watch returns a function that is to be told what was measured of a candidate.
 // As soon as that settles which skill the next part works with, it is begun.
-func (t *trainer) watch(ctx context.Context, cand *incumbent, r rule) func(item int, o trajectory.Outcome) {
+func (t *trainer) watch(ctx context.Context, cand *incumbent, r rule) learner {
 	if !t.Overlap || t.Gate != "strict" || t.Data.InFolds() {
 		return func(int, trajectory.Outcome) {}
 	}
-	f := gate.NewForesight(t.trial(cand), gate.Strict{OrEqual: r == notWorse})
+	f := gate.NewForesight(t.judge.trial(cand), gate.Strict{OrEqual: r == notWorse})
 	if f == nil {
 		return func(int, trajectory.Outcome) {}
 	}
@@ -95,7 +95,7 @@ func (t *trainer) watch(ctx context.Context, cand *incumbent, r rule) func(item 
 		if accepted {
 			t.begin(ctx, t.parts+1, cand.skill)
 		} else if !t.SecondTry { // a part of it may be accepted yet
-			t.begin(ctx, t.parts+1, t.current.skill)
+			t.begin(ctx, t.parts+1, t.skills.current.skill)
 		}
 	}
 }

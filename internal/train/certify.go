@@ -59,7 +59,7 @@ const assumes = "the test tasks are drawn at random, each by itself or with its 
 // certified compares the best skill with the seed skill. A test that was opened
 // before certifies nothing.
 func (t *trainer) certified(final *FinalRecord, opened *seal, seed, best []trajectory.Outcome) {
-	pairs, same := t.testPairs(seed, best), t.best.skill.Text() == t.Skill.Text()
+	pairs, same := t.testPairs(seed, best), t.skills.best.skill.Text() == t.Skill.Text()
 	var c *Certificate
 	if opened.level != nil {
 		c = lookOnce(string(t.Projection.Metric), pairs, *opened.level, t.Seed, same)
@@ -111,7 +111,7 @@ func (t *trainer) testPairs(seed, best []trajectory.Outcome) []gate.Pair {
 		if !seed[i].Status.Measured() || !best[i].Status.Measured() {
 			continue
 		}
-		p := gate.Pair{Candidate: t.scoreOf(best[i]), Reference: t.scoreOf(seed[i])}
+		p := gate.Pair{Candidate: outcomeScore(t.Projection, best[i]), Reference: outcomeScore(t.Projection, seed[i])}
 		if clusters != nil {
 			p.Cluster = clusters[i]
 		}

@@ -55,25 +55,26 @@ func (h History) Controls() *Controls {
 // asks for fewer of an item.
 const apart = 4
 
-// control judges the current skill against itself, if it is time to. Nothing rests on
-// it, and its answers are not pooled with others. Where answers are alike every time it
-// would say nothing.
-func (s *step) control(ctx context.Context) error {
-	if s.NullEvery < 1 || s.number%s.NullEvery != 0 || s.Gate != ModeRace && s.Gate != "strict" || s.alike || !s.known(s.current) {
-		return nil
+// control judges the current skill against itself, if it is time to; nil: it is not, or
+// the gate did not decide. Nothing rests on
+// it, and its answers are not pooled with others. With deterministic answers it would say
+// nothing.
+func (j *judge) control(ctx context.Context, at stepID) (*Control, error) {
+	if j.opts.NullEvery < 1 || at.number%j.opts.NullEvery != 0 || j.opts.Gate != ModeRace && j.opts.Gate != "strict" || j.deterministic || !j.skills.known(j.skills.current) {
+		return nil, nil
 	}
-	prefix := s.key() + "/null"
-	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "null control", Total: len(s.Data.Selection)})
-	e := s.entry(&s.current)
+	prefix := at.key() + "/null"
+	j.emit(event.StageStarted{Epoch: at.epoch, Step: at.number, Stage: "null control", Total: len(j.selection)})
+	e := j.skills.entry(&j.skills.current)
 	from := slices.Max(e.Next)
-	var policy gate.Policy = s.racing()
+	var policy gate.Policy = j.opts.racing()
 	shift := 0 // of samples: a race is told where they begin
-	if s.Gate == "strict" {
+	if j.opts.Gate == "strict" {
 		policy, shift = gate.Strict{}, from
 	}
-	res, err := gate.RunOver(ctx, s.nullTrial(prefix, from), s.judging, policy, s.nullDraw(prefix, shift))
+	res, err := gate.RunOver(ctx, j.nullTrial(prefix, from), j.judging, policy, j.nullDraw(prefix, shift))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range res.Readings {
 		res.Readings[i].Sample += shift
@@ -82,19 +83,19 @@ func (s *step) control(ctx context.Context) error {
 		e.Next[i] = from + 2*apart // what these samples were is not drawn again
 	}
 	v := res.Verdict
-	if err := s.recordWithout(ctx, prefix, res); err != nil {
-		return err
+	if err := j.recordWithout(ctx, prefix, res); err != nil {
+		return nil, err
 	}
-	if v.Action != gate.Indecisive {
-		s.record.Control = &Control{Accepted: v.Action.Accepted(), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Draws: v.Draws}
+	if v.Action == gate.Indecisive {
+		return nil, j.rollouts.healthy()
 	}
-	return s.rollouts.healthy()
+	return &Control{Accepted: v.Action.Accepted(), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Draws: v.Draws}, j.rollouts.healthy()
 }
 
 // nullTrial is a trial of the current skill, of which nothing is known under its other
 // name.
-func (t *trainer) nullTrial(prefix string, from int) gate.Trial {
-	trial := t.raceTrial(prefix, &t.current)
+func (j *judge) nullTrial(prefix string, from int) gate.Trial {
+	trial := j.raceTrial(prefix, &j.skills.current)
 	n := len(trial.Items)
 	trial.Candidate, trial.PastScores = make([]trajectory.Outcome, n), nil
 	for i, id := range trial.Items {
@@ -107,8 +108,8 @@ func (t *trainer) nullTrial(prefix string, from int) gate.Trial {
 }
 
 // nullDraw makes the draws of both arms with the current skill, each of them fresh.
-func (t *trainer) nullDraw(prefix string, shift int) gate.Measure {
+func (j *judge) nullDraw(prefix string, shift int) gate.Measure {
 	return func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		return t.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample + shift}, t.Data.Selection[item], t.current.skill)
+		return j.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample + shift}, j.selection[item], j.skills.current.skill)
 	}
 }

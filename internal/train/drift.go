@@ -60,7 +60,7 @@ type driftCheck struct {
 // answered when the incumbent was measured. Then what is known of any skill is
 // forgotten, but for this trial, and the incumbent and the best are measured
 // again.
-func (t *trainer) drifted(ctx context.Context, prefix string, c driftCheck) (bool, error) {
+func (j *judge) drifted(ctx context.Context, prefix string, c driftCheck) (bool, error) {
 	answered := served{}
 	for _, d := range c.readings {
 		if d.Arm == gate.Candidate && d.Outcome.Served != "" {
@@ -72,44 +72,38 @@ func (t *trainer) drifted(ctx context.Context, prefix string, c driftCheck) (boo
 	if len(now) == 0 || len(before) == 0 || slices.ContainsFunc(before, func(m string) bool { return slices.Contains(now, m) }) {
 		return false, nil
 	}
-	t.history.Drift = append(t.history.Drift, Drift{At: prefix, From: before, To: now})
+	j.drifts = append(j.drifts, Drift{At: prefix, From: before, To: now})
 	what := fmt.Sprintf("%s: the target's answers now come from %s, what is known of the current skill from %s", prefix, strings.Join(now, ", "), strings.Join(before, ", "))
-	if len(t.history.Drift) > maxDrifts {
-		t.Events(event.Warning{Text: what + ": the model keeps changing, so that no comparison can be trusted"})
+	if len(j.drifts) > maxDrifts {
+		j.emit(event.Warning{Text: what + ": the model keeps changing, so that no comparison can be trusted"})
 		return false, nil
 	}
-	t.Events(event.Warning{Text: what + ": what was measured before is forgotten, and the current and the best skill are measured again"})
-	for _, e := range t.store.order {
-		e.forget(t.store.items)
-	}
-	t.alike, t.quiet = false, false
-	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(c.cand), gate.Incumbent: t.entry(&t.current)}
-	for _, d := range c.readings {
-		if answered[d.Outcome.Served] > 0 {
-			t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
-		}
-	}
-	return true, t.measureAgain(ctx, prefix)
+	j.emit(event.Warning{Text: what + ": what was measured before is forgotten, and the current and the best skill are measured again"})
+	j.skills.forget()
+	j.deterministic, j.stable = false, false
+	j.skills.add(c.cand, slices.DeleteFunc(slices.Clone(c.readings), func(r gate.Reading) bool { return answered[r.Outcome.Served] == 0 }))
+	return true, j.measureAgain(ctx, prefix)
 }
 
-func (t *trainer) measureAgain(ctx context.Context, prefix string) error {
-	again := map[string]*incumbent{"current": &t.current}
-	if t.best.skill.Text() != t.current.skill.Text() {
-		again["best"] = &t.best
+// measureAgain measures the current and the best skill again.
+func (j *judge) measureAgain(ctx context.Context, prefix string) error {
+	if err := j.measureFresh(ctx, prefix+"/drift/current", &j.skills.current); err != nil {
+		return err
 	}
-	for _, name := range []string{"current", "best"} {
-		in, ok := again[name]
-		if !ok {
-			continue
-		}
-		// A fresh sample: one that was drawn before is answered from the record.
-		place := rollout.Place{Prefix: prefix + "/drift/" + name, Sample: slices.Max(t.entry(in).Next)}
-		var without []string // told by a warning
-		if err := t.measure(ctx, place, in, &without); err != nil {
-			return err
-		}
-		t.store.addAll(t.entry(in), place.Sample, in.outcomes)
-		t.refresh(in)
+	if j.skills.bestIsCurrent() {
+		return nil
 	}
+	return j.measureFresh(ctx, prefix+"/drift/best", &j.skills.best)
+}
+
+// measureFresh measures a skill by fresh samples: one that was drawn before is answered
+// from the record. What is missing is told by a warning.
+func (j *judge) measureFresh(ctx context.Context, prefix string, in *incumbent) error {
+	place := rollout.Place{Prefix: prefix, Sample: slices.Max(j.skills.entry(in).Next)}
+	if _, err := j.measure(ctx, place, in); err != nil {
+		return err
+	}
+	j.skills.store.addAll(j.skills.entry(in), place.Sample, in.outcomes)
+	j.skills.refresh(in)
 	return nil
 }

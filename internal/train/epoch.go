@@ -20,7 +20,7 @@ import (
 // (meta skill).
 func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	prev := t.epochStart
-	defer func() { t.epochStart = t.current.skill }()
+	defer func() { t.epochStart = t.skills.current.skill }()
 	if !t.looksBack(epoch) {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	if err := e.apply(ctx); err != nil {
 		return err
 	}
-	e.record.SkillHash = t.current.skill.Hash()
+	e.record.SkillHash = t.skills.current.skill.Hash()
 	t.history.Epochs = append(t.history.Epochs, e.record)
 	t.Events(event.EpochDone{Epoch: epoch, SlowUpdate: e.record.SlowUpdate, MetaSkill: e.meta.Content != ""})
 	return e.write()
@@ -111,7 +111,7 @@ func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task)
 
 // unchanged reports whether the epoch left the skill as it was: then no task
 // can have changed either.
-func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.current.skill.Text() }
+func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.skills.current.skill.Text() }
 
 // The two skills of a comparison.
 const (
@@ -131,7 +131,7 @@ func (e *epochEnd) openings(part int, current skill.Skill) []rolloutSet {
 
 // bothArms rolls out tasks with both skills at once.
 func (e *epochEnd) bothArms(ctx context.Context, part int) (curr, prev []trajectory.Outcome, err error) {
-	arms := e.openings(part, e.current.skill)
+	arms := e.openings(part, e.skills.current.skill)
 	out := make([][]trajectory.Outcome, len(arms))
 	done := e.rollouts.counter("compare epochs", len(arms)*len(arms[0].tasks))
 	g, gctx := together.WithContext(ctx)
@@ -184,7 +184,7 @@ func (e *epochEnd) ask(ctx context.Context) error {
 	if e.SlowUpdate {
 		g.Go(func() (err error) {
 			e.slow, err = optimize.SlowUpdate(gctx, optimize.SlowInput{
-				Ask: e.Ask(e.prefix), Prompts: e.Prompts, Previous: e.prev.Text(), Current: e.current.skill.Text(), Pairs: e.pairs, View: e.view(),
+				Ask: e.Ask(e.prefix), Prompts: e.Prompts, Previous: e.prev.Text(), Current: e.skills.current.skill.Text(), Pairs: e.pairs, View: e.view(),
 			})
 			return err
 		})
@@ -192,7 +192,7 @@ func (e *epochEnd) ask(ctx context.Context) error {
 	if e.MetaSkill {
 		g.Go(func() (err error) {
 			e.meta, err = optimize.MetaSkill(gctx, optimize.MetaInput{
-				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.metaSkill, Previous: e.prev.Text(), Current: e.current.skill.Text(),
+				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.metaSkill, Previous: e.prev.Text(), Current: e.skills.current.skill.Text(),
 				Pairs: e.pairs, View: e.view(), History: optimize.StepBuffer(e.stepNotes),
 			})
 			return err
@@ -217,24 +217,24 @@ func (e *epochEnd) apply(ctx context.Context) error {
 		return nil
 	}
 	e.record.Guidance = e.slow.Content
-	cand := incumbent{skill: e.current.skill.WithSlow(e.slow.Content), step: e.lastStep(), origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
+	cand := incumbent{skill: e.skills.current.skill.WithSlow(e.slow.Content), step: e.lastStep(), origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
 	switch {
-	case cand.skill.Text() == e.current.skill.Text():
+	case cand.skill.Text() == e.skills.current.skill.Text():
 		e.record.SlowUpdate = ActionNoChange
 	case len(cand.skill.Text()) > skill.MaxBytes:
 		e.record.SlowUpdate = ActionRefused
 	case !e.SlowGated && e.Gate != "off":
 		// Forced in: nothing is known of this text, so it is no candidate for
 		// best and the next gate measures it first.
-		e.record.SlowUpdate, e.current = "forced", cand
+		e.record.SlowUpdate, e.skills.current = "forced", cand
 	default:
-		return e.judge(ctx, cand)
+		return e.decide(ctx, cand)
 	}
 	return nil
 }
 
-func (e *epochEnd) judge(ctx context.Context, cand incumbent) error {
-	v, err := e.compare(ctx, e.prefix+"/gate", &cand, notWorse)
+func (e *epochEnd) decide(ctx context.Context, cand incumbent) error {
+	v, err := e.judge.compare(ctx, e.prefix+"/gate", &cand, notWorse)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (e *epochEnd) judge(ctx context.Context, cand incumbent) error {
 	}
 	e.record.Unmeasured = append(e.record.Unmeasured, v.Unmeasured...)
 	if v.Action.Accepted() {
-		e.adopt(cand, v)
+		e.skills.adopt(cand, v)
 	}
 	return nil
 }

@@ -43,18 +43,18 @@ func (t *trainer) writeOne(name string, v any) error {
 
 // writeSkill writes the incumbent after a step, best so far and the history.
 func (t *trainer) writeSkill(step int) error {
-	if err := t.Files.WriteFile(fmt.Sprintf("skills/skill_v%04d.md", step), []byte(t.current.skill.Text())); err != nil {
+	if err := t.Files.WriteFile(fmt.Sprintf("skills/skill_v%04d.md", step), []byte(t.skills.current.skill.Text())); err != nil {
 		return err
 	}
 	return t.writeFinal()
 }
 
 func (t *trainer) writeFinal() error {
-	if err := t.Files.WriteFile("best_skill.md", []byte(t.best.skill.Text())); err != nil {
+	if err := t.Files.WriteFile("best_skill.md", []byte(t.skills.best.skill.Text())); err != nil {
 		return err
 	}
-	if err := t.Files.WriteJSON("candidates.json", t.store.projectionOf(t.best.skill.Hash())); err != nil {
+	if err := t.Files.WriteJSON("candidates.json", t.skills.store.projectionOf(t.skills.best.skill.Hash())); err != nil {
 		return err
 	}
-	return t.Files.WriteJSON("history.json", t.history)
+	return t.Files.WriteJSON("history.json", t.soFar())
 }

@@ -28,7 +28,8 @@ func (t *trainer) baseline(ctx context.Context) error {
 	if t.Gate != "off" {
 		t.Events(event.StageStarted{Stage: "baseline", Total: len(t.Data.Selection)})
 		t.begin(ctx, 0, t.Skill)
-		if err := t.measure(ctx, rollout.Place{Prefix: "seed/selection"}, &seed, &without); err != nil {
+		var err error
+		if without, err = t.judge.measure(ctx, rollout.Place{Prefix: "seed/selection"}, &seed); err != nil {
 			return err
 		}
 		if t.Look != nil {
@@ -36,17 +37,18 @@ func (t *trainer) baseline(ctx context.Context) error {
 				return err
 			}
 		}
-		arm := t.arm(seed.outcomes)
+		arm := Summarise(seed.outcomes)
 		t.seedArm, t.partial = &arm, partial(seed.outcomes)
-		t.store.addAll(t.entry(&seed), 0, seed.outcomes)
+		t.skills.store.addAll(t.skills.entry(&seed), 0, seed.outcomes)
 	}
-	t.entry(&seed).Accepted = true
+	t.skills.entry(&seed).Accepted = true
 	if t.Gate == ModeRace && (t.Twice == nil || *t.Twice > 0) {
-		if err := t.again(ctx, &seed); err != nil {
+		var err error
+		if t.history.Noise, err = t.judge.again(ctx, &seed); err != nil {
 			return err
 		}
 	}
-	t.current, t.best = seed, seed
+	t.skills.current, t.skills.best = seed, seed
 	t.epochStart = seed.skill
 	r := StepRecord{
 		Action: ActionBaseline, Unmeasured: without, Metric: string(t.Projection.Metric), Current: seed.score, Best: seed.score,
@@ -65,30 +67,6 @@ func (t *trainer) baseline(ctx context.Context) error {
 	return t.writeSkill(0)
 }
 
-// measure scores a skill on the whole selection split; without takes the items
-// that could not be measured.
-func (t *trainer) measure(ctx context.Context, place rollout.Place, in *incumbent, without *[]string) error {
-	prefix := place.Prefix
-	out, err := t.rollouts.batch(ctx, "selection", rolloutSet{place, t.Data.Selection, in.skill})
-	if err != nil {
-		return err
-	}
-	if missing := missingOf(out); len(missing) > 0 {
-		if !gate.Enough(len(out), len(missing)) {
-			return &NothingMeasuredError{Place: prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(missing), plural.Of(len(out), "item is", "items are"), out[missing[0]].FailReason)}
-		}
-		gone := pick(t.Data.Selection, missing)
-		if err := t.rollouts.giveUp(ctx, prefix+"/without", place, gone); err != nil {
-			return err
-		}
-		*without = idsOf(gone)
-		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %s that could not be measured: %v", prefix, plural.Of(len(*without), "item", "items"), *without)})
-	}
-	in.outcomes = out
-	in.score = t.score(in.skill, out)
-	return nil
-}
-
 // finish promotes the final skill if it is better than best, then opens the
 // test split.
 func (t *trainer) finish(ctx context.Context) error {
@@ -105,9 +83,9 @@ func (t *trainer) finish(ctx context.Context) error {
 	if err := t.wholePool(ctx); err != nil {
 		return err
 	}
-	final.FinalScore, final.BestScore, final.BestStep = t.current.score, t.best.score, t.best.step
+	final.FinalScore, final.BestScore, final.BestStep = t.skills.current.score, t.skills.best.score, t.skills.best.step
 	if t.Gate == ModeRace || t.fresh != nil {
-		final.Reported = t.reported(&t.best)
+		final.Reported = t.skills.reported(t.fresh)
 	}
 	t.history.Final = final
 	if t.Test && len(t.Data.Test) > 0 {
@@ -120,53 +98,53 @@ func (t *trainer) finish(ctx context.Context) error {
 
 func (t *trainer) promote(ctx context.Context, final *FinalRecord) error {
 	if t.Gate == "off" {
-		t.best = t.current
+		t.skills.best = t.skills.current
 		return nil
 	}
-	if t.current.skill.Text() == t.best.skill.Text() {
+	if t.skills.current.skill.Text() == t.skills.best.skill.Text() {
 		return nil
 	}
 	if t.Gate == ModeRace {
 		return t.promoteRaced(ctx, final)
 	}
-	if !t.known(t.current) {
+	if !t.skills.known(t.skills.current) {
 		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
-		if err := t.measure(ctx, rollout.Place{Prefix: "final/selection"}, &t.current, &final.Unmeasured); err != nil {
+		var err error
+		if final.Unmeasured, err = t.judge.measure(ctx, rollout.Place{Prefix: "final/selection"}, &t.skills.current); err != nil {
 			return err
 		}
 	}
-	if t.beats(t.current, t.best) {
-		t.best, final.Promoted = t.current, true
+	if t.skills.beats(t.skills.current, t.skills.best) {
+		t.skills.best, final.Promoted = t.skills.current, true
 	}
 	return nil
 }
 
-// known reports whether enough of a skill was measured to claim anything of it. In folds it
-// is measured on those that judged it.
-func (t *trainer) known(in incumbent) bool {
-	if in.outcomes == nil {
-		return false
+// promoteRaced puts a final skill that no gate has seen to it, against the best.
+func (t *trainer) promoteRaced(ctx context.Context, final *FinalRecord) error {
+	if t.skills.known(t.skills.current) && t.skills.entry(&t.skills.current).Accepted {
+		return nil
 	}
-	n, missing := len(in.outcomes), len(missingOf(in.outcomes))
-	return gate.Enough(n, missing) || t.Data.InFolds() && missing < n
-}
-
-// beats reports whether a scores above b on the items that both have.
-func (t *trainer) beats(a, b incumbent) bool {
-	var both []int
-	for i := range t.Data.Selection {
-		if a.outcomes[i].Status.Measured() && b.outcomes[i].Status.Measured() {
-			both = append(both, i)
-		}
+	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
+	last := t.skills.current
+	t.skills.current = t.skills.best
+	v, err := t.judge.race(ctx, "final/gate", &last, better)
+	t.skills.current = last
+	if err != nil {
+		return err
 	}
-	x, y := t.score(a.skill, pick(a.outcomes, both)), t.score(b.skill, pick(b.outcomes, both))
-	return x != nil && *x > *y
+	final.Unmeasured = v.Unmeasured
+	if v.Action.Accepted() {
+		t.skills.choose()
+		final.Promoted = t.skills.best.skill.Text() == last.skill.Text()
+	}
+	return nil
 }
 
 // test scores the arms on the test split, equal arms once. It runs after the
 // last decision and nothing is decided by it.
 func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
-	arms := []testArm{{"seed", t.Skill, t.Skill.Text()}, {"best", t.best.skill, t.best.skill.Text()}, {"final", t.current.skill, t.current.skill.Text()}}
+	arms := []testArm{{"seed", t.Skill, t.Skill.Text()}, {"best", t.skills.best.skill, t.skills.best.skill.Text()}, {"final", t.skills.current.skill, t.skills.current.skill.Text()}}
 	if t.NoSkill {
 		arms = append(arms, testArm{name: "no_skill", skill: skill.New(""), text: noSkill})
 	}
@@ -207,7 +185,7 @@ func (t *trainer) test(ctx context.Context, final *FinalRecord) error {
 	}
 	final.Test = map[string]*Arm{}
 	for i, a := range arms {
-		arm := t.arm(outcomes[sameAs(arms, i)])
+		arm := Summarise(outcomes[sameAs(arms, i)])
 		final.Test[a.name] = &arm
 		t.Events(event.TestDone{Arm: a.name, Hard: arm.Hard, Soft: arm.Soft, N: arm.N})
 	}
@@ -255,7 +233,7 @@ func (t *trainer) coverTest(ctx context.Context, opened *seal, arms []testArm, o
 	}
 	out := slices.Sorted(maps.Keys(missing))
 	if !gate.Enough(len(t.Data.Test), len(missing)) {
-		return &NothingMeasuredError{Place: "final/test", Reason: fmt.Sprintf("%d of %s without a score: %s", len(missing), plural.Of(len(t.Data.Test), "item is", "items are"), missing[out[0]])}
+		return tooFewMeasured("final/test", len(t.Data.Test), len(missing), missing[out[0]])
 	}
 	for i, a := range arms {
 		if outcomes[i] == nil {
@@ -293,9 +271,6 @@ func namedOutcomes(arms []testArm, outcomes [][]trajectory.Outcome) trajectory.N
 	}
 	return out
 }
-
-// arm sums up outcomes, unmeasured ones left out.
-func (t *trainer) arm(out []trajectory.Outcome) Arm { return Summarise(out) }
 
 // Summarise returns the mean scores of the measured outcomes with their
 // interval, whole and by task type.

@@ -100,24 +100,16 @@ func (d Data) largest() int {
 	return slices.Max(sizes)
 }
 
-// judges is how many tasks the gate judges by now.
-func (t *trainer) judges() int {
-	if t.judging == nil {
-		return len(t.Data.Selection)
-	}
-	return len(t.judging)
-}
-
 // rollBatch rolls out the tasks of a batch. In folds, what gates have measured of the
 // current skill and no analyst has read yet is not asked for again.
 func (s *step) rollBatch(ctx context.Context, place rollout.Place, tasks []task.Task) ([]trajectory.Outcome, error) {
 	if !s.Data.InFolds() {
-		return s.rollouts.batch(ctx, "rollout", rolloutSet{place, tasks, s.current.skill})
+		return s.rollouts.batch(ctx, "rollout", rolloutSet{place, tasks, s.skills.current.skill})
 	}
-	e, out := s.entry(&s.current), make([]trajectory.Outcome, len(tasks))
+	e, out := s.skills.entry(&s.skills.current), make([]trajectory.Outcome, len(tasks))
 	var open []int
 	for k, t := range tasks {
-		i := slices.Index(s.store.items, t.ID)
+		i := slices.Index(s.skills.store.items, t.ID)
 		if e.read[i] || !e.outcomes[i].Status.Measured() {
 			open = append(open, k)
 			continue
@@ -127,7 +119,7 @@ func (s *step) rollBatch(ctx context.Context, place rollout.Place, tasks []task.
 	if len(open) == 0 {
 		return out, nil
 	}
-	rolled, err := s.rollouts.batch(ctx, "rollout", rolloutSet{place, pick(tasks, open), s.current.skill})
+	rolled, err := s.rollouts.batch(ctx, "rollout", rolloutSet{place, pick(tasks, open), s.skills.current.skill})
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +140,10 @@ func (s *step) folded() {
 // wholePool measures what is shipped on the tasks of the pool that no gate has asked it,
 // unless a fresh pass has: its score is told over all of them.
 func (t *trainer) wholePool(ctx context.Context) error {
-	if !t.Data.InFolds() || t.fresh != nil || !t.known(t.best) {
+	if !t.Data.InFolds() || t.fresh != nil || !t.skills.known(t.skills.best) {
 		return nil
 	}
-	e, place := t.entry(&t.best), rollout.Place{Prefix: "final/pool"}
+	e, place := t.skills.entry(&t.skills.best), rollout.Place{Prefix: "final/pool"}
 	var open []int
 	for i, p := range e.Pooled {
 		if p.N == 0 {
@@ -173,10 +165,10 @@ func (t *trainer) wholePool(ctx context.Context) error {
 		}
 	}
 	for k, i := range open {
-		t.store.add(e, i, 0, out[k])
+		t.skills.store.add(e, i, 0, out[k])
 	}
-	t.refresh(&t.best)
-	t.refresh(&t.current)
+	t.skills.refresh(&t.skills.best)
+	t.skills.refresh(&t.skills.current)
 	return nil
 }
 

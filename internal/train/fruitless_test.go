@@ -58,7 +58,7 @@ func TestFruitlessStepsInARow(t *testing.T) {
 		}
 		var got []int
 		for i, kind := range tt.steps {
-			s := &step{trainer: tr, epoch: 1, number: i + 1, unusable: &unusable{}}
+			s := &step{trainer: tr, stepID: stepID{epoch: 1, number: i + 1}, unusable: &unusable{}}
 			r := optimize.ReflectResult{Calls: 2}
 			switch kind {
 			case some:

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -19,107 +21,78 @@ const (
 	notWorse             // as much as the incumbent: text that should do no harm
 )
 
-func (t *trainer) policy(r rule) (gate.Policy, error) {
-	if t.Gate == "strict" {
+// learner is told of an outcome of a candidate on a selection task.
+type learner func(item int, o trajectory.Outcome)
+
+// judge lets the gate decide on candidates. It measures what the gate asks for, keeps it
+// with the skills, and sees to it that what is compared was answered by one model. It
+// decides nothing about which skill is the current one.
+type judge struct {
+	opts      Options
+	selection []task.Task
+	skills    *skills
+	rollouts  *rollouts
+	emit      event.Sink
+	judging   []int // selection tasks that it judges by now; nil: all
+	drifts    []Drift
+
+	deterministic bool // one evaluation is taken for the truth
+	stable        bool // several items were solved twice, and no answer of those asked twice has changed
+
+	// foresee returns a function that is to be told what was measured of a candidate.
+	foresee func(ctx context.Context, cand *incumbent, r rule) learner
+}
+
+func (j *judge) policy(r rule) (gate.Policy, error) {
+	if j.opts.Gate == "strict" {
 		return gate.Strict{OrEqual: r == notWorse}, nil
 	}
-	return gate.ForMode(t.Gate)
+	return gate.ForMode(j.opts.Gate)
 }
 
 // compare lets the gate decide on a candidate. Afterwards the candidate and the
 // incumbent hold what was measured of them.
-func (t *trainer) compare(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
-	if t.Gate == ModeRace {
-		return t.race(ctx, prefix, cand, r)
+func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
+	if j.opts.Gate == ModeRace {
+		return j.race(ctx, prefix, cand, r)
 	}
-	policy, err := t.policy(r)
+	policy, err := j.policy(r)
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	done, saw := t.rollouts.counter("gate", t.judges()), t.watch(ctx, cand, r)
-	res, err := gate.RunOver(ctx, t.trial(cand), t.judging, policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
-		s := cand.skill
-		if arm == gate.Incumbent {
-			s = t.current.skill
-		}
-		out, err = t.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
-		if err != nil || !out.Status.Measured() {
-			return out, err
-		}
-		done()
-		if arm == gate.Candidate {
-			saw(item, out)
-		}
-		return out, nil
-	})
+	res, err := gate.RunOver(ctx, j.trial(cand), j.judging, policy, j.draw(prefix, cand, j.foresee(ctx, cand, r)))
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	if t.Gate != "off" {
+	if j.opts.Gate != "off" {
 		cand.outcomes = res.Candidate
-		if t.known(*cand) {
+		if j.skills.known(*cand) {
 			cand.score = res.Verdict.Candidate
 		}
 	}
-	if t.Gate == "strict" {
-		t.learn(res.Incumbent)
+	if j.opts.Gate == "strict" {
+		j.skills.measuredWith(res.Incumbent)
 	}
-	if err := t.recordWithout(ctx, prefix, res); err != nil {
+	if err := j.recordWithout(ctx, prefix, res); err != nil {
 		return gate.Verdict{}, err
 	}
-	t.remember(prefix, cand, res)
-	return res.Verdict, t.rollouts.healthy()
+	j.skills.remember(prefix, cand, res)
+	return res.Verdict, j.rollouts.healthy()
 }
 
-// learn keeps what a comparison measured of the incumbent, so that the next one
-// does not measure it again. Too little of it makes no score.
-func (t *trainer) learn(outcomes []trajectory.Outcome) {
-	isBest := t.best.outcomes != nil && t.best.skill.Text() == t.current.skill.Text()
-	t.current.outcomes, t.current.score = outcomes, nil
-	if !t.known(t.current) {
-		return
-	}
-	t.current.score = t.score(t.current.skill, outcomes)
-	if isBest {
-		t.best.outcomes, t.best.score = outcomes, t.current.score
-	}
-}
-
-func (t *trainer) trial(cand *incumbent) gate.Trial {
-	ids := make([]string, len(t.Data.Selection))
-	for i, tk := range t.Data.Selection {
-		ids[i] = tk.ID
-	}
+func (j *judge) trial(cand *incumbent) gate.Trial {
+	p, current, best := j.opts.Projection, j.skills.current, j.skills.best
 	return gate.Trial{
-		Items: ids, Candidate: cand.outcomes, Incumbent: t.current.outcomes, Best: t.best.outcomes, Projection: t.Projection,
-		Density: gate.Density{Candidate: t.density(cand.skill), Incumbent: t.density(t.current.skill), Best: t.density(t.best.skill)},
+		Items: idsOf(j.selection), Candidate: cand.outcomes, Incumbent: current.outcomes, Best: best.outcomes, Projection: p,
+		Density: gate.Density{Candidate: densityOf(p, cand.skill), Incumbent: densityOf(p, current.skill), Best: densityOf(p, best.skill)},
 	}
-}
-
-// density is the share of directive words in a skill, if it counts at all.
-func (t *trainer) density(s skill.Skill) float64 {
-	if t.Projection.DensityWeight == 0 {
-		return 0
-	}
-	return skill.Density(s.Text(), nil)
-}
-
-// score is the gate score of outcomes made with a skill; nil if none was
-// measured.
-func (t *trainer) score(s skill.Skill, out []trajectory.Outcome) *float64 {
-	p, n := mean(out)
-	if n == 0 {
-		return nil
-	}
-	v := t.Projection.Of(p, t.density(s))
-	return &v
 }
 
 // recordWithout records, with the decision, the items that it went on without.
 // To try again, or to leave the incumbent in place, is such a decision too: a
 // resumed run that could measure them must not decide otherwise than the steps
 // which followed.
-func (t *trainer) recordWithout(ctx context.Context, prefix string, res gate.Result) error {
+func (j *judge) recordWithout(ctx context.Context, prefix string, res gate.Result) error {
 	if len(res.Verdict.Unmeasured) == 0 {
 		return nil
 	}
@@ -127,12 +100,43 @@ func (t *trainer) recordWithout(ctx context.Context, prefix string, res gate.Res
 	for _, r := range res.Readings {
 		if !r.Outcome.Status.Measured() {
 			place := rollout.Place{Prefix: prefix + "/" + string(r.Arm), Sample: r.Sample}
-			keys = append(keys, place.Key(t.Data.Selection[r.Item]))
+			keys = append(keys, place.Key(j.selection[r.Item]))
 		}
 	}
 	decision, err := json.Marshal(res.Verdict)
 	if err != nil {
 		return fmt.Errorf("encode verdict: %w", err)
 	}
-	return t.Record.Unmeasured(ctx, prefix+"/without", decision, keys)
+	return j.rollouts.record.Unmeasured(ctx, prefix+"/without", decision, keys)
+}
+
+// measure scores a skill on the whole selection split, and returns the items that could
+// not be measured.
+func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent) (without []string, err error) {
+	set := rolloutSet{place, j.selection, in.skill}
+	out, err := j.rollouts.batch(ctx, "selection", set)
+	if err != nil {
+		return nil, err
+	}
+	if missing := missingOf(out); len(missing) > 0 && !gate.Enough(len(out), len(missing)) {
+		return nil, tooFewMeasured(place.Prefix, len(out), len(missing), out[missing[0]].FailReason)
+	}
+	gone, err := j.rollouts.giveUpMissing(ctx, set, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) > 0 {
+		without = idsOf(gone)
+		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %s that could not be measured: %v", place.Prefix, plural.Of(len(without), "item", "items"), without)})
+	}
+	in.outcomes, in.score = out, gateScore(j.opts.Projection, in.skill, out)
+	return without, nil
+}
+
+// judges is how many tasks the gate judges by now.
+func (j *judge) judges() int {
+	if j.judging == nil {
+		return len(j.selection)
+	}
+	return len(j.judging)
 }

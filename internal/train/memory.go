@@ -63,35 +63,6 @@ func (s *step) memorise(n optimize.StepNote) {
 	}
 }
 
-// fared sums up by type how tasks went with a candidate, compared with the incumbent, as
-// far as both were measured on them: in the order in which their types come up.
-func (t *trainer) fared(cand *incumbent) []optimize.Fared {
-	c, base := t.entry(cand), t.entry(&t.current)
-	var out []optimize.Fared
-	at := map[string]int{}
-	for i, p := range base.Pooled {
-		q := c.Pooled[i]
-		if p.N == 0 || q.N == 0 {
-			continue
-		}
-		kind := t.Data.Selection[i].Type
-		k, ok := at[kind]
-		if !ok {
-			k, out = len(out), append(out, optimize.Fared{Type: kind})
-			at[kind] = k
-		}
-		switch d := compareMeans(q.Mean(), p.Mean()); {
-		case d > 0:
-			out[k].Won++
-		case d < 0:
-			out[k].Lost++
-		default:
-			out[k].Same++
-		}
-	}
-	return out
-}
-
 // digest is what later steps are told of this one.
 func (s *step) digest() optimize.StepNote {
 	n := optimize.StepNote{Step: s.number, Action: s.record.Action, Patterns: optimize.FailurePatterns(s.outcomes)}

@@ -19,7 +19,7 @@ func (s *step) crossed(ctx context.Context, top *variant, all []*variant) (*vari
 	}
 	with := []*variant{top}
 	for _, v := range all {
-		if v != top && v.accepted() && s.complementary(top, v) {
+		if v != top && v.accepted() && s.skills.complementary(&top.cand, &v.cand) {
 			with = append(with, v)
 		}
 	}
@@ -35,21 +35,6 @@ func (s *step) crossed(ctx context.Context, top *variant, all []*variant) (*vari
 	return m, s.weighAgainst(ctx, m, top)
 }
 
-// complementary reports whether each of two candidates gains on an item on which
-// the other does not.
-func (s *step) complementary(a, b *variant) bool {
-	base, ea, eb := s.entry(&s.current), s.entry(&a.cand), s.entry(&b.cand)
-	var onlyA, onlyB bool
-	for i, p := range base.Pooled {
-		if p.N == 0 || ea.Pooled[i].N == 0 || eb.Pooled[i].N == 0 {
-			continue
-		}
-		gainA, gainB := ea.Pooled[i].Mean() > p.Mean(), eb.Pooled[i].Mean() > p.Mean()
-		onlyA, onlyB = onlyA || gainA && !gainB, onlyB || gainB && !gainA
-	}
-	return onlyA && onlyB
-}
-
 // cross applies the edits of all candidates to the incumbent, those of the first
 // before all others, within the sum of their budgets. Nil: the others add nothing.
 func (s *step) cross(with []*variant, index int) *variant {
@@ -57,7 +42,7 @@ func (s *step) cross(with []*variant, index int) *variant {
 	edits, from := slices.Clone(top.updated.Applied), []int{top.index}
 	budgets := []*int{top.record.Budget}
 	for _, v := range with[1:] {
-		more := compatible(s.current.skill.Text(), edits, v.updated.Applied)
+		more := compatible(s.skills.current.skill.Text(), edits, v.updated.Applied)
 		if len(more) > 0 {
 			edits, from = append(edits, more...), append(from, v.index)
 			budgets = append(budgets, v.record.Budget)
@@ -80,7 +65,7 @@ func (s *step) assembled(top *variant, edits []skill.Edit, budget *int, index in
 	if budget != nil {
 		opts.Budget = *budget
 	}
-	text, reports := skill.Apply(s.current.skill, edits, opts)
+	text, reports := skill.Apply(s.skills.current.skill, edits, opts)
 	if notes := skill.Notes(top.candidate.Text()); s.SkillAware && len(notes) > 0 {
 		text = text.WithNotes(notes)
 	}
@@ -117,15 +102,15 @@ func sumOf(budgets []*int) *int {
 // weighAgainst has the gate judge a merged candidate against the one that it is to
 // beat. What is known of that one may grow by it.
 func (s *step) weighAgainst(ctx context.Context, m, top *variant) error {
-	base := s.current
-	s.current = top.cand
-	defer func() { s.current = base }()
+	base := s.skills.current
+	s.skills.current = top.cand
+	defer func() { s.skills.current = base }()
 	if err := m.weighAmong(ctx, nil); err != nil {
 		return err
 	}
-	top.cand = s.current
+	top.cand = s.skills.current
 	m.record.Reason = fmt.Sprintf("merged of candidates %s, judged against candidate %d: %s", listed(m.from), top.index, m.record.Reason)
-	s.entry(&m.cand).Parent = base.skill.Hash() // its edits are those to the incumbent
+	s.skills.entry(&m.cand).Parent = base.skill.Hash() // its edits are those to the incumbent
 	return nil
 }
 
@@ -137,7 +122,7 @@ func listed(indices []int) string {
 // beats reports whether a merged candidate is better than the one it was judged
 // against. A gate that only looks accepts everything, and does not say.
 func (s *step) beats(m, top *variant) bool {
-	return m.accepted() && (s.Gate != "observe" || compareScores(s.standing(m), s.standing(top)) > 0)
+	return m.accepted() && (s.Gate != "observe" || compareScores(s.skills.standing(&m.cand), s.skills.standing(&top.cand)) > 0)
 }
 
 // compatible returns those of more edits that go together with the first: that

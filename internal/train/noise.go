@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
-	"github.com/seed-f4525e22/skillopt/score"
-	"github.com/seed-f4525e22/skillopt/skill"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Noise is what asking the seed skill's items twice says about the selection
@@ -52,19 +47,19 @@ const (
 
 // again evaluates the seed skill once more on some items: is one evaluation the
 // truth, and if not, how far from it?
-func (t *trainer) again(ctx context.Context, seed *incumbent) error {
-	e := t.entry(seed)
-	strata := t.askedTwice(e)
+func (j *judge) again(ctx context.Context, seed *incumbent) (*Noise, error) {
+	e := j.skills.entry(seed)
+	strata := j.askedTwice(e)
 	var which []int
 	for _, s := range strata {
 		which = append(which, s.twice...)
 	}
-	t.Events(event.StageStarted{Stage: "baseline again", Total: len(which)})
-	flips, err := t.askAgain(ctx, rollout.Place{Prefix: "seed/selection/again", Sample: 1}, e, which)
+	j.emit(event.StageStarted{Stage: "baseline again", Total: len(which)})
+	flips, err := j.askAgain(ctx, rollout.Place{Prefix: "seed/selection/again", Sample: 1}, e, which)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := &Noise{Items: t.judges(), Flips: append([]string{}, flips...)}
+	n := &Noise{Items: j.judges(), Flips: append([]string{}, flips...)}
 	within, solved := 0.0, 0
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
@@ -77,21 +72,21 @@ func (t *trainer) again(ctx context.Context, seed *incumbent) error {
 		}
 	}
 	n.Within = math.Sqrt(within)
-	n.Alike = t.Steady && n.Twice > 0 && len(flips) == 0
-	if err := n.assess(inflation(t.store.units)); err != nil {
-		return fmt.Errorf("assess the noise of the selection split: %w", err)
+	n.Alike = j.opts.Steady && n.Twice > 0 && len(flips) == 0
+	if err := n.assess(inflation(j.skills.store.units)); err != nil {
+		return nil, fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
-	if units := len(t.store.units); float64(units) <= math.Max(1, t.Risk*t.Risk) {
+	if units := len(j.skills.store.units); float64(units) <= math.Max(1, j.opts.Risk*j.opts.Risk) {
 		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
 			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
 	}
-	t.alike, t.quiet, t.history.Noise = n.Alike, solved >= TwiceLeast && len(flips) == 0, n
-	t.Events(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
+	j.deterministic, j.stable = n.Alike, solved >= TwiceLeast && len(flips) == 0
+	j.emit(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
 	if n.Advice != "" {
-		t.Events(event.Warning{Text: n.Advice})
+		j.emit(event.Warning{Text: n.Advice})
 	}
-	t.refresh(seed)
-	return nil
+	j.skills.refresh(seed)
+	return n, nil
 }
 
 // inClustersOf says how many clusters some tasks are in, if any of them share one.
@@ -111,17 +106,17 @@ type stratum struct {
 // askedTwice draws the items to ask again: few where nothing is expected to
 // change, most of them such as the skill solves, since what it cannot solve
 // cannot flip. A ceiling may allow for fewer.
-func (t *trainer) askedTwice(e *entry) []stratum {
+func (j *judge) askedTwice(e *entry) []stratum {
 	all := e.measured()
 	most := TwiceMost
-	if t.Steady {
+	if j.opts.Steady {
 		most = max(TwiceLeast, int(math.Ceil(twiceShare*float64(len(all)))))
 	}
 	most = min(most, len(all))
-	if t.Twice != nil {
-		most = min(most, *t.Twice)
+	if j.opts.Twice != nil {
+		most = min(most, *j.opts.Twice)
 	}
-	rng := rand.New(rand.NewPCG(uint64(t.Seed), 0x616761696e)) //nolint:gosec // not for secrets
+	rng := rand.New(rand.NewPCG(uint64(j.opts.Seed), 0x616761696e)) //nolint:gosec // not for secrets
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	var passing, failing []int
 	for _, i := range all {
@@ -203,72 +198,4 @@ func (n *Noise) assess(inflation float64) error {
 	n.Advice += fmt.Sprintf("; for %.0f points it takes %d tasks, or each task asked %.0f times; temperature 0 or a softer score (gate.metric: soft) lowers the noise",
 		100*goodEnough, need, math.Ceil(float64(need)/items))
 	return nil
-}
-
-// Reported is the best skill's score on the selection split, told in three ways.
-type Reported struct {
-	Metric      string  `json:"metric"`
-	Pooled      float64 `json:"pooled"`   // mean of all evaluations, each item counting once, and each cluster
-	Low         float64 `json:"low"`      // its 95 % interval, for tasks like these
-	High        float64 `json:"high"`     //
-	Naive       float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
-	Shrunken    float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
-	Items       int     `json:"items"`
-	Evaluations int     `json:"evaluations"`
-	Folds       int     `json:"folds,omitempty"` // of the tasks, on most of which the skill was made too; 0: on none
-
-	// Fresh is of a last pass that nothing was decided by; null if there was none,
-	// because one evaluation is the truth, or nobody asked for it.
-	Fresh *float64 `json:"fresh"`
-}
-
-// Caveat says what a score in folds is not, "" without folds.
-func (r *Reported) Caveat() string {
-	if r.Folds == 0 {
-		return ""
-	}
-	return "the skill was made from most of these tasks too: on new ones expect less, as the test split tells it"
-}
-
-// reported tells the score of a skill; nil if too little of it is measured.
-func (t *trainer) reported(in *incumbent) *Reported {
-	e := t.entry(in)
-	mean := e.mean()
-	if mean == nil {
-		return nil
-	}
-	_, n := overUnits(e.units, e.Pooled)
-	r := &Reported{
-		Metric: string(t.Projection.Metric), Pooled: *mean, Shrunken: *mean, Items: len(e.measured()), Evaluations: e.evaluations(), Folds: t.Data.NumFolds(),
-		Fresh: t.once(in.skill, t.fresh),
-	}
-	if v := t.once(in.skill, e.outcomes); v != nil {
-		r.Naive = *v
-	}
-	known, means := t.store.shrunken()
-	if at := slices.Index(known, e); at >= 0 {
-		r.Shrunken = means[at]
-	}
-	// Of scores in 0..1 none spreads more than those that are 0 or 1 with the same
-	// mean, so the interval for those covers all.
-	ci := score.Wilson(min(1, max(0, *mean-e.bonus)), n, score.Z95)
-	r.Low, r.High = ci.Low+e.bonus, ci.High+e.bonus
-	return r
-}
-
-// once is the gate score of one pass, each unit counting once; nil if nothing of
-// it was measured.
-func (t *trainer) once(s skill.Skill, out []trajectory.Outcome) *float64 {
-	of := make([]gate.Pooled, len(t.Data.Selection))
-	for i, o := range out {
-		if o.Status.Measured() {
-			of[i] = gate.Pooled{Sum: t.scoreOf(o), N: 1}
-		}
-	}
-	v, n := overUnits(t.store.units, of)
-	if n == 0 {
-		return nil
-	}
-	v += t.Projection.Of(score.Pair{}, t.density(s))
-	return &v
 }

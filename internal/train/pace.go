@@ -145,7 +145,7 @@ func (t *trainer) pace(p Part) (tasks int, err error) {
 
 // arms counts the different skills among seed, best and current, and no skill.
 func (t *trainer) arms() int {
-	texts := map[string]bool{t.Skill.Text(): true, t.best.skill.Text(): true, t.current.skill.Text(): true}
+	texts := map[string]bool{t.Skill.Text(): true, t.skills.best.skill.Text(): true, t.skills.current.skill.Text(): true}
 	if t.NoSkill {
 		return len(texts) + 1
 	}
@@ -175,7 +175,7 @@ func (t *trainer) closing() int {
 		return passes * n
 	}
 	if t.Reselect > 1 {
-		known, _ := t.store.shrunken()
+		known, _ := t.skills.store.shrunken()
 		for field := min(len(known)+1, t.Reselect); field > 1; field = halved(field) {
 			passes += field
 		}
@@ -189,7 +189,7 @@ func (t *trainer) unjudged() bool {
 	if t.SlowUpdate && !t.SlowGated && t.Epochs > 1 {
 		return true
 	}
-	return t.current.skill.Text() != t.best.skill.Text() && !t.known(t.current)
+	return t.skills.current.skill.Text() != t.skills.best.skill.Text() && !t.skills.known(t.skills.current)
 }
 
 // Parts is how many parts the whole loop over a train split of n tasks has.

@@ -128,11 +128,11 @@ func (s *step) populate(ctx context.Context, budget int, patches hand) error {
 		all = append(all, v)
 	}
 	for i, v := range all {
-		drifts := len(s.history.Drift)
+		drifts := len(s.judge.drifts)
 		if err := v.weighAmong(ctx, all[:i]); err != nil {
 			return err
 		}
-		if len(s.history.Drift) == drifts {
+		if len(s.judge.drifts) == drifts {
 			continue
 		}
 		if err := s.weighAnew(ctx, all[:i]); err != nil {
@@ -193,7 +193,7 @@ func (v *variant) make(ctx context.Context, budget int, h hand) error {
 		return err
 	}
 	switch {
-	case v.candidate.Text() != v.current.skill.Text():
+	case v.candidate.Text() != v.skills.current.skill.Text():
 		return nil
 	case v.updated.Refused != "":
 		return v.skip(ActionRefused, v.updated.Refused)
@@ -212,7 +212,7 @@ func (v *variant) weighAmong(ctx context.Context, earlier []*variant) error {
 			return v.skip(ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
 		}
 	}
-	if e, ok := v.store.byHash[v.candidate.Hash()]; ok {
+	if e, ok := v.skills.store.byHash[v.candidate.Hash()]; ok {
 		v.was = e.Accepted
 	}
 	cand, verdict, err := v.weigh(ctx)
@@ -230,11 +230,11 @@ func (v *variant) weighAmong(ctx context.Context, earlier []*variant) error {
 // answers now.
 func (s *step) weighAnew(ctx context.Context, earlier []*variant) error {
 	for _, v := range earlier {
-		if !v.weighed || s.entry(&v.cand).evaluations() > 0 {
+		if !v.weighed || s.skills.entry(&v.cand).evaluations() > 0 {
 			continue
 		}
 		v.prefix += "/anew"
-		s.entry(&v.cand).Accepted = v.was
+		s.skills.entry(&v.cand).Accepted = v.was
 		v.record.Action, v.record.Unmeasured = "", slices.Clip(s.record.Unmeasured)
 		if err := v.weighAmong(ctx, nil); err != nil {
 			return err
@@ -264,25 +264,12 @@ func undecided(all []*variant) error {
 
 func (v *variant) accepted() bool { return v.weighed && v.verdict.Action.Accepted() }
 
-// standing is what accepted candidates are compared by: the mean of all that is
-// known of one, in a race pulled toward the mean of all that were accepted.
-func (t *trainer) standing(v *variant) *float64 {
-	if t.Gate != ModeRace {
-		return v.cand.score
-	}
-	known, means := t.store.shrunken()
-	if i := slices.Index(known, t.entry(&v.cand)); i >= 0 {
-		return &means[i]
-	}
-	return nil
-}
-
 // champion is the accepted candidate that stands highest, the first of equal ones;
 // nil if none was accepted.
 func (s *step) champion(all []*variant) *variant {
 	var best *variant
 	for _, v := range all {
-		if v.accepted() && (best == nil || compareScores(s.standing(v), s.standing(best)) > 0) {
+		if v.accepted() && (best == nil || compareScores(s.skills.standing(&v.cand), s.skills.standing(&best.cand)) > 0) {
 			best = v
 		}
 	}
@@ -332,12 +319,12 @@ func (s *step) crown(taken *variant, all []*variant) {
 	s.takeOver(taken, all)
 	for _, v := range all {
 		if v.weighed {
-			s.entry(&v.cand).Accepted = v == taken || v.was
+			s.skills.entry(&v.cand).Accepted = v == taken || v.was
 		}
 	}
 	if s.Gate == ModeRace {
 		taken.verdict.Action = gate.Accept
-		if s.store.best() == s.entry(&taken.cand) {
+		if s.skills.store.best() == s.skills.entry(&taken.cand) {
 			taken.verdict.Action = gate.AcceptNewBest
 		}
 		s.record.Action = string(taken.verdict.Action)
@@ -347,10 +334,10 @@ func (s *step) crown(taken *variant, all []*variant) {
 			}
 		}
 		if taken.from != nil { // it was judged against another candidate
-			s.record.Difference, s.record.SE = difference(s.record.Candidate, s.entry(&s.current).mean()), nil
+			s.record.Difference, s.record.SE = difference(s.record.Candidate, s.skills.entry(&s.skills.current).mean()), nil
 		}
 	}
-	s.adopt(taken.cand, taken.verdict)
+	s.skills.adopt(taken.cand, taken.verdict)
 }
 
 // difference is a - b, nil if one of them is not known.
@@ -387,7 +374,7 @@ func (s *step) candidateRecord(v *variant, taken bool) CandidateRecord {
 		Unmeasured: v.verdict.Unmeasured, Taken: taken,
 	}
 	if v.accepted() && s.Gate == ModeRace {
-		out.Shrunken = s.standing(v)
+		out.Shrunken = s.skills.standing(&v.cand)
 	}
 	return out
 }

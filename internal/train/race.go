@@ -23,54 +23,51 @@ const ModeRace = "race"
 // store, whatever the verdict. If another model answered than the one that the
 // incumbent was measured with, the incumbent is measured again and the race is
 // run once more.
-func (t *trainer) race(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
-	t.put(cand)
-	before := maps.Clone(t.entry(&t.current).served)
-	res, err := t.raceOnce(ctx, prefix, cand, r)
+func (j *judge) race(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
+	j.skills.put(cand)
+	before := maps.Clone(j.skills.entry(&j.skills.current).served)
+	res, err := j.raceOnce(ctx, prefix, cand, r)
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	drifted, err := t.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings})
+	drifted, err := j.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings})
 	if err == nil && drifted {
-		res, err = t.raceOnce(ctx, prefix+"/drift/gate", cand, r)
+		res, err = j.raceOnce(ctx, prefix+"/drift/gate", cand, r)
 	}
 	if err != nil {
 		return gate.Verdict{}, err
 	}
 	v := res.Verdict
-	c := t.entry(cand)
-	if v.Action.Accepted() && t.trusting() {
-		if err := t.recheck(ctx, prefix, cand); err != nil {
+	c := j.skills.entry(cand)
+	if v.Action.Accepted() && j.trusting() {
+		if err := j.recheck(ctx, prefix, cand); err != nil {
 			return gate.Verdict{}, err
 		}
 	}
 	if v.Action.Accepted() {
 		c.Accepted = true
 		v.Action = gate.Accept
-		if t.store.best() == c || t.Data.InFolds() {
+		if j.skills.store.best() == c || j.skills.folds > 0 {
 			v.Action = gate.AcceptNewBest
 		}
 	}
-	t.judged(c, prefix, v)
-	t.refresh(cand)
-	t.refresh(&t.current)
-	t.refresh(&t.best)
-	return v, t.rollouts.healthy()
+	j.skills.note(c, prefix, v)
+	j.skills.refresh(cand)
+	j.skills.refresh(&j.skills.current)
+	j.skills.refresh(&j.skills.best)
+	return v, j.rollouts.healthy()
 }
 
-func (t *trainer) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
-	policy := t.racing()
+func (j *judge) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
+	policy := j.opts.racing()
 	policy.NonInferior = r == notWorse
-	res, err := gate.RunOver(ctx, t.raceTrial(prefix, cand), t.judging, policy, t.draw(prefix, cand))
+	res, err := gate.RunOver(ctx, j.raceTrial(prefix, cand), j.judging, policy, j.draw(prefix, cand, nil))
 	if err != nil {
 		return res, err
 	}
-	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(cand), gate.Incumbent: t.entry(&t.current)}
-	for _, d := range res.Readings {
-		t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
-	}
-	res.Verdict.Unmeasured = t.unmeasuredOf(res)
-	return res, t.recordReadings(ctx, prefix, res)
+	j.skills.add(cand, res.Readings)
+	res.Verdict.Unmeasured = j.unmeasuredOf(res)
+	return res, j.recordReadings(ctx, prefix, res)
 }
 
 // racing is the racing gate of this run.
@@ -82,43 +79,42 @@ func (o Options) racing() gate.Race {
 	return p
 }
 
-// draw returns the function that makes one draw of a trial.
-func (t *trainer) draw(prefix string, cand *incumbent) gate.Measure {
-	done := t.rollouts.counter("gate", t.judges())
-	return func(ctx context.Context, item int, arm gate.Arm, sample int) (out trajectory.Outcome, err error) {
+// draw returns the function that makes one draw of a trial. learn, if there is one, is
+// told what was measured of the candidate.
+func (j *judge) draw(prefix string, cand *incumbent, learn learner) gate.Measure {
+	done := j.rollouts.counter("gate", j.judges())
+	return func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
 		s := cand.skill
 		if arm == gate.Incumbent {
-			s = t.current.skill
+			s = j.skills.current.skill
 		}
-		out, err = t.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, t.Data.Selection[item], s)
-		if err == nil && out.Status.Measured() {
-			done()
+		out, err := j.rollouts.one(ctx, rollout.Place{Prefix: prefix + "/" + string(arm), Sample: sample}, j.selection[item], s)
+		if err != nil || !out.Status.Measured() {
+			return out, err
 		}
-		return out, err
+		done()
+		if arm == gate.Candidate && learn != nil {
+			learn(item, out)
+		}
+		return out, nil
 	}
 }
 
 // raceTrial is what is known before the race.
-func (t *trainer) raceTrial(prefix string, cand *incumbent) gate.Trial {
-	c, inc := t.entry(cand), t.entry(&t.current)
-	trial := t.trial(cand)
+func (j *judge) raceTrial(prefix string, cand *incumbent) gate.Trial {
+	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
+	trial := j.trial(cand)
 	trial.Candidate, trial.Incumbent, trial.Best = c.outcomes, inc.outcomes, nil
 	trial.PastScores = slices.Clone(c.sums)
 	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
 	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
-	if t.best.skill.Text() != t.current.skill.Text() {
-		b := t.entry(&t.best)
+	if j.skills.best.skill.Text() != j.skills.current.skill.Text() {
+		b := j.skills.entry(&j.skills.best)
 		trial.Best, trial.Past[gate.BestSkill] = b.outcomes, slices.Clone(b.Pooled)
 	}
-	trial.Alike, trial.Quiet, trial.Seed = t.alike, t.quiet, seedOf(t.Seed, prefix)
-	trial.Types, trial.Clusters = t.strata()
+	trial.Alike, trial.Quiet, trial.Seed = j.deterministic, j.stable, seedOf(j.opts.Seed, prefix)
+	trial.Types, trial.Clusters = Strata(j.selection, j.opts.Cluster)
 	return trial
-}
-
-// strata returns the type and cluster of each selection item, nil where there are
-// none.
-func (t *trainer) strata() (types, clusters []string) {
-	return Strata(t.Data.Selection, t.Cluster)
 }
 
 // Strata returns the type and cluster of each task, nil where there are none. cluster
@@ -148,106 +144,20 @@ func seedOf(seed int64, place string) int64 {
 	return int64(h.Sum64())
 }
 
-// entry is what the store knows of a skill.
-func (t *trainer) entry(in *incumbent) *entry { return t.store.of(in, t.bonus(in)) }
-
-// bonus is what a skill's density adds to its gate score.
-func (t *trainer) bonus(in *incumbent) float64 {
-	return t.Projection.DensityWeight * t.density(in.skill)
-}
-
-// refresh brings a skill up to what the store knows of it now. What the store learns
-// later does not change it: its outcomes are written beside what the run does next.
-func (t *trainer) refresh(in *incumbent) {
-	e := t.entry(in)
-	if e.evaluations() == 0 {
-		return
-	}
-	in.outcomes, in.score = slices.Clone(e.outcomes), e.mean()
-}
-
-// choose makes the best of the accepted candidates the best skill.
-func (t *trainer) choose() {
-	if t.Data.InFolds() {
-		t.best = t.current
-	} else if e := t.store.best(); e != nil && e.Hash != t.best.skill.Hash() {
-		t.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
-	}
-	t.refresh(&t.best)
-}
-
-// promoteRaced puts a final skill that no gate has seen to it, against the best.
-func (t *trainer) promoteRaced(ctx context.Context, final *FinalRecord) error {
-	if t.known(t.current) && t.entry(&t.current).Accepted {
-		return nil
-	}
-	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "final skill", Total: len(t.Data.Selection)})
-	last := t.current
-	t.current = t.best
-	v, err := t.race(ctx, "final/gate", &last, better)
-	t.current = last
-	if err != nil {
-		return err
-	}
-	final.Unmeasured = v.Unmeasured
-	if v.Action.Accepted() {
-		t.choose()
-		final.Promoted = t.best.skill.Text() == last.skill.Text()
-	}
-	return nil
-}
-
-// put notes with a candidate where it comes from. What was never accepted before
-// comes from where it was proposed last.
-func (t *trainer) put(cand *incumbent) {
-	if e := t.entry(cand); !e.Accepted {
-		e.Origin, e.Step, e.Parent, e.Edits = cand.origin, cand.step, t.current.skill.Hash(), cand.edits
-	}
-}
-
-// remember keeps what a gate without a race has read.
-func (t *trainer) remember(prefix string, cand *incumbent, res gate.Result) {
-	t.put(cand)
-	arms := map[gate.Arm]*entry{gate.Candidate: t.entry(cand), gate.Incumbent: t.entry(&t.current)}
-	for _, d := range res.Readings {
-		t.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
-	}
-	t.judged(arms[gate.Candidate], prefix, res.Verdict)
-}
-
-// bestArm sums up the selection scores of the best skill: those that nothing was
-// decided by, if there are any.
-func (t *trainer) bestArm() Arm {
-	if t.fresh != nil {
-		return t.arm(t.fresh)
-	}
-	if t.Gate != ModeRace {
-		return t.arm(t.best.outcomes)
-	}
-	return t.arm(t.entry(&t.best).means())
-}
-
-// judged notes a decision with its candidate.
-func (t *trainer) judged(c *entry, prefix string, v gate.Verdict) {
-	c.Judged = append(c.Judged, Judgement{
-		At: prefix, Against: t.current.skill.Hash(), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
-	})
-}
-
 // unmeasuredOf names every item that the decision lacks: those that the verdict
 // leaves out and those of which a fresh sample failed to the end.
-func (t *trainer) unmeasuredOf(res gate.Result) []string {
+func (j *judge) unmeasuredOf(res gate.Result) []string {
 	gone := map[string]bool{}
 	for _, id := range res.Verdict.Unmeasured {
 		gone[id] = true
 	}
 	for _, d := range res.Readings {
 		if !d.Outcome.Status.Measured() {
-			gone[t.store.items[d.Item]] = true
+			gone[j.skills.store.items[d.Item]] = true
 		}
 	}
 	var out []string
-	for _, id := range t.store.items {
+	for _, id := range j.skills.store.items {
 		if gone[id] {
 			out = append(out, id)
 		}
@@ -257,18 +167,18 @@ func (t *trainer) unmeasuredOf(res gate.Result) []string {
 
 // recordReadings records the verdict of a race that goes on without some
 // readings: a resumed run that could make them must not decide otherwise.
-func (t *trainer) recordReadings(ctx context.Context, prefix string, res gate.Result) error {
+func (j *judge) recordReadings(ctx context.Context, prefix string, res gate.Result) error {
 	if len(res.Verdict.Unmeasured) == 0 {
 		return nil
 	}
-	t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without what could not be measured: %s", prefix, strings.Join(res.Verdict.Unmeasured, ", "))})
-	return t.recordWithout(ctx, prefix, res)
+	j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without what could not be measured: %s", prefix, strings.Join(res.Verdict.Unmeasured, ", "))})
+	return j.recordWithout(ctx, prefix, res)
 }
 
 // trusting reports whether survivors are not confirmed because answers are taken to be
 // alike every time.
-func (t *trainer) trusting() bool {
-	return t.alike && t.Confirm == string(gate.ConfirmAuto) || (t.alike || t.quiet) && t.Confirm == string(gate.ConfirmMeasured)
+func (j *judge) trusting() bool {
+	return j.deterministic && j.opts.Confirm == string(gate.ConfirmAuto) || (j.deterministic || j.stable) && j.opts.Confirm == string(gate.ConfirmMeasured)
 }
 
 // maxRechecked is how many items of an accepted skill are asked again while both
@@ -278,8 +188,8 @@ const maxRechecked = 4
 // recheck asks a few items of an accepted skill again, as long as one answer of
 // each is taken for the truth: the items that it solves, since only those can be
 // solved by luck. An answer that changes ends that.
-func (t *trainer) recheck(ctx context.Context, prefix string, cand *incumbent) error {
-	e, inc := t.entry(cand), t.entry(&t.current)
+func (j *judge) recheck(ctx context.Context, prefix string, cand *incumbent) error {
+	e, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
 	var gained, kept []int
 	for i, p := range e.Pooled {
 		switch {
@@ -292,41 +202,41 @@ func (t *trainer) recheck(ctx context.Context, prefix string, cand *incumbent) e
 	}
 	which := append(gained, kept...)
 	which = which[:min(len(which), maxRechecked)]
-	flips, err := t.askAgain(ctx, rollout.Place{Prefix: prefix + "/again", Sample: 1}, e, which)
+	flips, err := j.askAgain(ctx, rollout.Place{Prefix: prefix + "/again", Sample: 1}, e, which)
 	if err != nil || len(flips) == 0 {
 		return err
 	}
 	why := "though none had before"
-	if t.alike {
+	if j.deterministic {
 		why = "though sampling is deterministic"
 	}
-	t.alike, t.quiet = false, false
-	t.Events(event.Warning{Text: fmt.Sprintf(
+	j.deterministic, j.stable = false, false
+	j.emit(event.Warning{Text: fmt.Sprintf(
 		"asked again, %s answered otherwise %s: from here on survivors of the gate are confirmed on fresh samples", strings.Join(flips, ", "), why)})
 	return nil
 }
 
 // askAgain evaluates some items of a skill once more and returns the ids of those
 // whose answer or score changed.
-func (t *trainer) askAgain(ctx context.Context, place rollout.Place, e *entry, which []int) ([]string, error) {
+func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, which []int) ([]string, error) {
 	if len(which) == 0 {
 		return nil, nil
 	}
 	slices.Sort(which)
-	tasks := pick(t.Data.Selection, which)
 	for _, i := range which {
 		place.Sample = max(place.Sample, e.Next[i])
 	}
-	out, err := t.rollouts.batch(ctx, "asked again", rolloutSet{place, tasks, e.skill})
+	set := rolloutSet{place, pick(j.selection, which), e.skill}
+	out, err := j.rollouts.batch(ctx, "asked again", set)
 	if err != nil {
 		return nil, err
 	}
-	if missing := missingOf(out); len(missing) > 0 {
-		gone := pick(tasks, missing)
-		if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, gone); err != nil {
-			return nil, err
-		}
-		t.Events(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})
+	gone, err := j.rollouts.giveUpMissing(ctx, set, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) > 0 {
+		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})
 	}
 	var flips []string
 	for k, o := range out {
@@ -334,7 +244,7 @@ func (t *trainer) askAgain(ctx context.Context, place rollout.Place, e *entry, w
 		if o.Status.Measured() && first.Status.Measured() && (o.Answer != first.Answer || o.Hard != first.Hard || o.Soft != first.Soft) {
 			flips = append(flips, o.ID)
 		}
-		t.store.add(e, which[k], place.Sample, o)
+		j.skills.store.add(e, which[k], place.Sample, o)
 	}
 	return flips, nil
 }

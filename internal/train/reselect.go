@@ -25,10 +25,10 @@ type Heat struct {
 // chosen by the evidence that it is judged by; fresh passes chose nobody. Where
 // one evaluation is the truth there is nothing to select anew.
 func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
-	if t.Gate != ModeRace || t.Reselect < 2 || t.alike || t.Data.InFolds() {
+	if t.Gate != ModeRace || t.Reselect < 2 || t.judge.deterministic || t.Data.InFolds() {
 		return nil
 	}
-	field := t.contenders()
+	field := t.skills.contenders(t.Reselect)
 	r := &reselection{trainer: t, fresh: map[*entry][]gate.Pooled{}}
 	for round := 1; len(field) > 1; round++ {
 		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "reselect", Total: len(field) * len(t.Data.Selection)})
@@ -45,26 +45,14 @@ func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
 	}
 	if len(final.Reselect) > 0 {
 		e := field[0]
-		t.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
-		t.refresh(&t.best)
+		t.skills.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
+		t.skills.refresh(&t.skills.best)
 	}
 	return nil
 }
 
 // halved is how many of a field go on to the next round.
 func halved(field int) int { return (field + 1) / 2 }
-
-// contenders are the accepted candidates with the highest shrunken means, best
-// first.
-func (t *trainer) contenders() []*entry {
-	known, means := t.store.shrunken()
-	order := make([]int, len(known))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareMeans(means[b], means[a]) })
-	return pick(known, order[:min(len(order), t.Reselect)])
-}
 
 // reselection holds what fresh passes have shown.
 type reselection struct {
@@ -88,18 +76,16 @@ func (r *reselection) measure(ctx context.Context, round int, field []*entry) er
 		return err
 	}
 	for i, e := range field {
-		if missing := missingOf(outcomes[i]); len(missing) > 0 {
-			if err := r.rollouts.giveUp(ctx, places[i].Prefix+"/without", places[i], pick(r.Data.Selection, missing)); err != nil {
-				return err
-			}
+		if _, err := r.rollouts.giveUpMissing(ctx, rolloutSet{places[i], r.Data.Selection, e.skill}, outcomes[i]); err != nil {
+			return err
 		}
 		if r.fresh[e] == nil {
 			r.fresh[e] = make([]gate.Pooled, len(r.Data.Selection))
 		}
-		r.store.addAll(e, places[i].Sample, outcomes[i])
+		r.skills.store.addAll(e, places[i].Sample, outcomes[i])
 		for k, o := range outcomes[i] {
 			if o.Status.Measured() {
-				r.fresh[e][k].Sum += r.scoreOf(o)
+				r.fresh[e][k].Sum += outcomeScore(r.Projection, o)
 				r.fresh[e][k].N++
 			}
 		}
@@ -121,7 +107,7 @@ func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
 			}
 			h.Items++
 		}
-		means[e], _ = overUnits(r.store.units, common)
+		means[e], _ = overUnits(r.skills.store.units, common)
 		means[e] += e.bonus
 	}
 	if n := len(r.Data.Selection); !gate.Enough(n, n-h.Items) {
@@ -142,12 +128,12 @@ func (t *trainer) freshens() bool {
 // freshPass evaluates the skill that is shipped once more where answers change, or
 // may, so that its score does not rest on the evaluations that it was chosen by.
 func (t *trainer) freshPass(ctx context.Context) error {
-	if !t.freshens() || t.alike || !t.known(t.best) {
+	if !t.freshens() || t.judge.deterministic || !t.skills.known(t.skills.best) {
 		return nil
 	}
-	e := t.entry(&t.best)
+	e := t.skills.entry(&t.skills.best)
 	if e.evaluations() == 0 {
-		t.store.addAll(e, 0, t.best.outcomes)
+		t.skills.store.addAll(e, 0, t.skills.best.outcomes)
 	}
 	place := rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}
 	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "fresh pass", Total: len(t.Data.Selection)})
@@ -161,9 +147,9 @@ func (t *trainer) freshPass(ctx context.Context) error {
 			return err
 		}
 	}
-	t.store.addAll(e, place.Sample, out)
-	t.refresh(&t.best)
-	t.refresh(&t.current)
+	t.skills.store.addAll(e, place.Sample, out)
+	t.skills.refresh(&t.skills.best)
+	t.skills.refresh(&t.skills.current)
 	if gate.Enough(len(out), len(missing)) {
 		t.fresh = out
 	}

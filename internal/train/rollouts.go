@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -104,4 +105,16 @@ func (r *rollouts) giveUpMissing(ctx context.Context, set rolloutSet, out []traj
 	}
 	gone := pick(set.tasks, missing)
 	return gone, r.giveUp(ctx, set.place.Prefix+"/without", set.place, gone)
+}
+
+// A NothingMeasuredError says that no task of a batch could be measured.
+type NothingMeasuredError struct{ Place, Reason string }
+
+func (e *NothingMeasuredError) Error() string {
+	return fmt.Sprintf("nothing could be measured in %s: %s", e.Place, e.Reason)
+}
+
+// tooFewMeasured says that too many items have no score.
+func tooFewMeasured(place string, all, missing int, reason string) error {
+	return &NothingMeasuredError{Place: place, Reason: fmt.Sprintf("%d of %s without a score: %s", missing, plural.Of(all, "item is", "items are"), reason)}
 }

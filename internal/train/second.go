@@ -49,7 +49,7 @@ func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err er
 	}
 	choice, err := optimize.SecondTry(ctx, optimize.SecondTryInput{
 		Ask: s.Ask(prefix), Prompts: s.Prompts, Edits: first.updated.Applied, Fared: first.went,
-		Skill: s.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
+		Skill: s.skills.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
 	})
 	if err != nil {
 		return false, err
@@ -85,7 +85,7 @@ func (s *step) partOf(first *variant, keep []int, index int) *variant {
 		edits[i] = first.updated.Applied[k]
 	}
 	part := s.assembled(first, edits, first.record.Budget, index)
-	if part == nil || part.candidate.Text() == s.current.skill.Text() {
+	if part == nil || part.candidate.Text() == s.skills.current.skill.Text() {
 		return nil
 	}
 	part.label, part.again = ", second try", first.index

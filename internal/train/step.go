@@ -20,9 +20,9 @@ import (
 // what the one before left here.
 type step struct {
 	*trainer
-	epoch, number, inEpoch int
-	batches                []schedule.Batch
-	prefix                 string // of keys: "e1/s3"
+	stepID
+	batches []schedule.Batch
+	prefix  string // of keys: "e1/s3"
 
 	outcomes  []trajectory.Outcome
 	reflected []optimize.ReflectResult
@@ -41,6 +41,12 @@ type step struct {
 	label string   // of its candidate among several: ", candidate 2"
 	heat  *float64 // temperature of what it asks from aggregate on; nil: as configured
 }
+
+// stepID says which step of a run it is.
+type stepID struct{ epoch, number, inEpoch int }
+
+// key is where what a step decides stands in the record.
+func (id stepID) key() string { return fmt.Sprintf("e%d/s%d", id.epoch, id.number) }
 
 // errIndecisive asks for one more try of a step.
 var errIndecisive = errors.New("too few items could be measured to decide")
@@ -62,7 +68,7 @@ func (s *step) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errIndecisive) {
 		return err
 	}
-	if err := s.control(ctx); err != nil {
+	if s.record.Control, err = s.judge.control(ctx, s.stepID); err != nil {
 		return err
 	}
 	if err := s.close(); err != nil {
@@ -70,8 +76,6 @@ func (s *step) run(ctx context.Context) error {
 	}
 	return s.learns(ctx)
 }
-
-func (s *step) key() string { return fmt.Sprintf("e%d/s%d", s.epoch, s.number) }
 
 // place is where the rollouts of a microbatch stand.
 func (s *step) place(microbatch int) rollout.Place {
@@ -104,8 +108,8 @@ func (s *step) try(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case s.candidate.Text() != s.current.skill.Text():
-		return s.judge(ctx)
+	case s.candidate.Text() != s.skills.current.skill.Text():
+		return s.decide(ctx)
 	case s.updated.Refused != "":
 		return s.skip(ActionRefused, s.updated.Refused)
 	}
@@ -184,7 +188,7 @@ type reflectContext struct {
 func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: s.heeds(s.heated(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i)))), Prompts: s.Prompts, Mode: s.mode,
-		Outcomes: outcomes, Skill: s.current.skill.Text(), View: s.view(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
+		Outcomes: outcomes, Skill: s.skills.current.skill.Text(), View: s.view(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
 		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, Memory: c.memory, MetaSkill: s.metaSkill,
 	})
 }
@@ -200,13 +204,6 @@ func (s *step) coverBatch(ctx context.Context, place rollout.Place, tasks []task
 		return &NothingMeasuredError{Place: place.Prefix, Reason: outcomes[0].FailReason}
 	}
 	return s.coverMore(ctx, place, tasks, outcomes)
-}
-
-// A NothingMeasuredError says that no task of a batch could be measured.
-type NothingMeasuredError struct{ Place, Reason string }
-
-func (e *NothingMeasuredError) Error() string {
-	return fmt.Sprintf("nothing could be measured in %s: %s", e.Place, e.Reason)
 }
 
 func (s *step) summariseRollouts() {
@@ -238,7 +235,7 @@ func (s *step) aggregate(ctx context.Context, failures, successes []optimize.Pat
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "aggregate"})
 	s.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
 		Ask: s.asker(), Prompts: s.Prompts, Mode: s.mode, FanIn: s.FanIn,
-		Failures: failures, Successes: successes, Skill: s.current.skill.Text(), MetaSkill: s.metaSkill,
+		Failures: failures, Successes: successes, Skill: s.skills.current.skill.Text(), MetaSkill: s.metaSkill,
 	})
 	if err != nil {
 		return err
@@ -255,7 +252,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 	if s.budget == nil && !s.warms(s.number) && s.mode != optimize.ModeFullRewrite {
 		rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
 			Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch,
-			Skill: s.current.skill.Text(), RolloutHard: s.record.RolloutHard, RolloutSoft: s.record.RolloutSoft,
+			Skill: s.skills.current.skill.Text(), RolloutHard: s.record.RolloutHard, RolloutSoft: s.record.RolloutSoft,
 			View: s.view(), Rollouts: s.record.RolloutN, Failed: failed(s.outcomes), History: optimize.StepBuffer(s.stepNotes), MetaSkill: s.metaSkill,
 		})
 		if err != nil {
@@ -270,7 +267,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 	}
 	s.ranked, err = optimize.Rank(ctx, optimize.RankInput{
 		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch, Budget: budget,
-		Skill: s.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
+		Skill: s.skills.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
 	})
 	if err != nil {
 		return err
@@ -289,7 +286,7 @@ func (s *step) update(ctx context.Context) (err error) {
 	}
 	ask := s.asker()
 	s.updated, err = optimize.Update(ctx, optimize.UpdateInput{
-		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Skill: s.current.skill, Patch: s.ranked.Patch,
+		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Skill: s.skills.current.skill, Patch: s.ranked.Patch,
 		Budget: budget, MetaSkill: s.metaSkill,
 	})
 	if err != nil {
@@ -331,14 +328,14 @@ func (s *step) skip(action, reason string) error {
 }
 
 // judge lets the gate decide on the candidate.
-func (s *step) judge(ctx context.Context) error {
+func (s *step) decide(ctx context.Context) error {
 	unjudged := s.record
 	cand, v, err := s.weigh(ctx)
 	switch {
 	case err != nil:
 		return err
 	case v.Action.Accepted():
-		s.adopt(cand, v)
+		s.skills.adopt(cand, v)
 		return nil
 	}
 	return s.onceMore(ctx, unjudged, cand, v)
@@ -350,8 +347,8 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 	cand := incumbent{skill: s.candidate, step: s.number, origin: fmt.Sprintf("step %d%s", s.number, s.label), edits: s.record.Edits}
 	s.record.CandidateHash = cand.skill.Hash()
 	s.record.CandidateLen = len([]rune(cand.skill.Text()))
-	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: s.judges()})
-	v, err := s.compare(ctx, s.prefix+"/gate", &cand, better)
+	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "gate", Total: s.judge.judges()})
+	v, err := s.judge.compare(ctx, s.prefix+"/gate", &cand, better)
 	if err != nil {
 		return cand, v, err
 	}
@@ -363,7 +360,7 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 		s.record.SelectionHard, s.record.SelectionSoft, s.record.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
 	}
 	if v.Action.Rejected() {
-		s.went = s.fared(&cand)
+		s.went = s.skills.fared(&cand)
 	}
 	s.files["candidate_skill.md"] = cand.skill.Text()
 	s.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
@@ -373,25 +370,13 @@ func (s *step) weigh(ctx context.Context) (incumbent, gate.Verdict, error) {
 	return cand, v, nil
 }
 
-// adopt makes an accepted candidate the incumbent.
-func (t *trainer) adopt(cand incumbent, v gate.Verdict) {
-	t.entry(&cand).Accepted = true
-	t.current = cand
-	if v.Action == gate.AcceptNewBest || t.Gate == "off" || t.Data.InFolds() {
-		t.best = cand
-	}
-	if t.Gate == ModeRace {
-		t.choose()
-	}
-}
-
 // close completes the record, remembers the step for later analysts and writes
 // the files.
 func (s *step) close() error {
 	r := &s.record
-	r.Current, r.Best, r.BestStep = s.current.score, s.best.score, s.best.step
-	r.CurrentOrigin, r.BestOrigin = s.current.origin, s.best.origin
-	r.SkillHash, r.SkillLen = s.current.skill.Hash(), len([]rune(s.current.skill.Text()))
+	r.Current, r.Best, r.BestStep = s.skills.current.score, s.skills.best.score, s.skills.best.step
+	r.CurrentOrigin, r.BestOrigin = s.skills.current.origin, s.skills.best.origin
+	r.SkillHash, r.SkillLen = s.skills.current.skill.Hash(), len([]rune(s.skills.current.skill.Text()))
 	s.count()
 	s.holdBack()
 	s.history.Steps = append(s.history.Steps, *r)

@@ -41,13 +41,9 @@ type trainer struct {
 
 	seedArm    *Arm
 	partial    bool // hard scores between 0 and 1 were seen
-	current    incumbent
-	judging    []int // selection tasks that the gate judges by now; nil: all
-	best       incumbent
-	history    History
-	store      *store
-	alike      bool // one evaluation is taken for the truth
-	quiet      bool // several items were solved twice, and no answer of those asked twice has changed
+	skills     *skills
+	judge      *judge
+	history    History // but for drifts, which the judge notes
 	readBefore *testset.Before
 	cert       *Certificate         // of best against seed
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
@@ -67,16 +63,6 @@ type trainer struct {
 	counts     struct{ accepted, rejected, skipped, lost int }
 }
 
-// incumbent is a skill with what is known of it.
-type incumbent struct {
-	skill    skill.Skill
-	step     int
-	origin   string               // "seed", "step 3", "slow update, epoch 2"
-	outcomes []trajectory.Outcome // on the selection split, nil if it was not measured
-	score    *float64
-	edits    []skill.Report // that made it of the incumbent before it
-}
-
 func newTrainer(o Options, d Deps) (*trainer, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
@@ -86,16 +72,15 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	for i := range d.Data.Train {
 		t.trainByID[d.Data.Train[i].ID] = &d.Data.Train[i]
 	}
-	var clusters []string
-	if o.Gate == ModeRace { // no other gate knows of them
-		_, clusters = t.strata()
-	}
-	t.store = newStore(idsOf(d.Data.Selection), clusters, o.Projection)
-	t.store.folded, t.judging = d.Data.InFolds(), d.Data.judging(1)
 	if t.Events == nil {
 		t.Events = func(event.Event) {}
 	}
 	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.Events, usage: d.Usage, health: d.Health}
+	t.skills = newSkills(o, d.Data)
+	t.judge = &judge{
+		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.Events,
+		judging: d.Data.judging(1), foresee: t.watch,
+	}
 	if o.Schedule != "model" {
 		mode, err := schedule.ParseMode(o.Schedule)
 		if err != nil {
@@ -142,9 +127,9 @@ func (t *trainer) loop(ctx context.Context) error {
 		}
 		t.stepNotes = nil
 		for i := range perEpoch {
-			s := &step{trainer: t, epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
+			s := &step{trainer: t, stepID: stepID{epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}}
 			s.batches = t.sampler.step(epoch, i, batches)
-			t.judging = t.Data.judging(s.number)
+			t.judge.judging = t.Data.judging(s.number)
 			t.coming = &coming{epoch, i + 1}
 			err := t.fit(ctx, s)
 			if err == nil {
@@ -171,15 +156,22 @@ func (t *trainer) loop(ctx context.Context) error {
 // lastStep is the number of the step that was closed last, 0 for the seed skill.
 func (t *trainer) lastStep() int { return len(t.history.Steps) - 1 }
 
+// soFar is the history as it stands.
+func (t *trainer) soFar() History {
+	h := t.history
+	h.Drift = t.judge.drifts
+	return h
+}
+
 func (t *trainer) result() *Result {
 	r := &Result{
-		History: t.history, Seed: t.Skill, Best: t.best.skill, Final: t.current.skill, BestStep: t.best.step,
+		History: t.soFar(), Seed: t.Skill, Best: t.skills.best.skill, Final: t.skills.current.skill, BestStep: t.skills.best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
 		Baseline: t.seedArm, Parts: t.parts, Certificate: t.cert, ReadBefore: t.readBefore,
 	}
-	if t.best.outcomes != nil {
-		arm := t.bestArm()
-		r.Selection, r.Reported = &arm, t.reported(&t.best)
+	if t.skills.best.outcomes != nil {
+		arm := t.skills.bestArm(t.fresh)
+		r.Selection, r.Reported = &arm, t.skills.reported(t.fresh)
 	}
 	return r
 }

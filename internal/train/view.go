@@ -10,7 +10,7 @@ func (t *trainer) view() optimize.View {
 	if !t.Whole || t.Told == nil {
 		return v
 	}
-	with := t.current.skill
+	with := t.skills.current.skill
 	v.Told = func(id string) optimize.Told {
 		if of, ok := t.trainByID[id]; ok {
 			return t.Told(*of, with)

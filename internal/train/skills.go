@@ -1,0 +1,256 @@
+package train
+
+import (
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// skills is what a run knows of its skills: the current and the best one, and every
+// candidate with what was measured of it on the selection split. It measures nothing.
+type skills struct {
+	gate          string // its mode
+	projection    score.Projection
+	selection     []task.Task
+	folds         int // of the tasks, each measured when its fold judges; 0: there are none
+	current, best incumbent
+	store         *store
+}
+
+// incumbent is a skill with what is known of it.
+type incumbent struct {
+	skill    skill.Skill
+	step     int
+	origin   string               // "seed", "step 3", "slow update, epoch 2"
+	outcomes []trajectory.Outcome // on the selection split, nil if it was not measured
+	score    *float64
+	edits    []skill.Report // that made it of the incumbent before it
+}
+
+func newSkills(o Options, d Data) *skills {
+	var clusters []string
+	if o.Gate == ModeRace { // no other gate knows of them
+		_, clusters = Strata(d.Selection, o.Cluster)
+	}
+	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds()}
+	s.store = newStore(idsOf(d.Selection), clusters, o.Projection)
+	s.store.folded = d.InFolds()
+	return s
+}
+
+// densityOf is the share of directive words in a skill, if it counts at all.
+func densityOf(p score.Projection, s skill.Skill) float64 {
+	if p.DensityWeight == 0 {
+		return 0
+	}
+	return skill.Density(s.Text(), nil)
+}
+
+// gateScore is the gate score of outcomes made with a skill; nil if none was
+// measured.
+func gateScore(p score.Projection, s skill.Skill, out []trajectory.Outcome) *float64 {
+	m, n := mean(out)
+	if n == 0 {
+		return nil
+	}
+	v := p.Of(m, densityOf(p, s))
+	return &v
+}
+
+// outcomeScore is the gate score of one outcome, without what the skill's density adds.
+func outcomeScore(p score.Projection, o trajectory.Outcome) float64 {
+	return p.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0)
+}
+
+// entry is what the store knows of a skill.
+func (s *skills) entry(in *incumbent) *entry {
+	return s.store.of(in, s.projection.DensityWeight*densityOf(s.projection, in.skill))
+}
+
+// known reports whether enough of a skill was measured to claim anything of it. In folds it
+// is measured on those that judged it.
+func (s *skills) known(in incumbent) bool {
+	if in.outcomes == nil {
+		return false
+	}
+	n, missing := len(in.outcomes), len(missingOf(in.outcomes))
+	return gate.Enough(n, missing) || s.folds > 0 && missing < n
+}
+
+// beats reports whether a scores above b on the items that both have.
+func (s *skills) beats(a, b incumbent) bool {
+	var both []int
+	for i := range s.selection {
+		if a.outcomes[i].Status.Measured() && b.outcomes[i].Status.Measured() {
+			both = append(both, i)
+		}
+	}
+	x, y := gateScore(s.projection, a.skill, pick(a.outcomes, both)), gateScore(s.projection, b.skill, pick(b.outcomes, both))
+	return x != nil && *x > *y
+}
+
+// bestIsCurrent reports whether the best skill is the current one.
+func (s *skills) bestIsCurrent() bool { return s.best.skill.Text() == s.current.skill.Text() }
+
+// adopt makes an accepted candidate the incumbent.
+func (s *skills) adopt(cand incumbent, v gate.Verdict) {
+	s.entry(&cand).Accepted = true
+	s.current = cand
+	if v.Action == gate.AcceptNewBest || s.gate == "off" || s.folds > 0 {
+		s.best = cand
+	}
+	if s.gate == ModeRace {
+		s.choose()
+	}
+}
+
+// choose makes the best of the accepted candidates the best skill.
+func (s *skills) choose() {
+	if s.folds > 0 {
+		s.best = s.current
+	} else if e := s.store.best(); e != nil && e.Hash != s.best.skill.Hash() {
+		s.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
+	}
+	s.refresh(&s.best)
+}
+
+// refresh brings a skill up to what the store knows of it now. What the store learns
+// later does not change it: its outcomes are written beside what the run does next.
+func (s *skills) refresh(in *incumbent) {
+	e := s.entry(in)
+	if e.evaluations() == 0 {
+		return
+	}
+	in.outcomes, in.score = slices.Clone(e.outcomes), e.mean()
+}
+
+// refreshShipped brings the best and the current skill up to what the store knows.
+func (s *skills) refreshShipped() {
+	s.refresh(&s.best)
+	s.refresh(&s.current)
+}
+
+// put notes with a candidate where it comes from. What was never accepted before
+// comes from where it was proposed last.
+func (s *skills) put(cand *incumbent) {
+	if e := s.entry(cand); !e.Accepted {
+		e.Origin, e.Step, e.Parent, e.Edits = cand.origin, cand.step, s.current.skill.Hash(), cand.edits
+	}
+}
+
+// remember keeps what a gate without a race has read.
+func (s *skills) remember(prefix string, cand *incumbent, res gate.Result) {
+	s.put(cand)
+	s.add(cand, res.Readings)
+	s.note(s.entry(cand), prefix, res.Verdict)
+}
+
+// add takes in what was read of a candidate and of the current skill.
+func (s *skills) add(cand *incumbent, readings []gate.Reading) {
+	arms := map[gate.Arm]*entry{gate.Candidate: s.entry(cand), gate.Incumbent: s.entry(&s.current)}
+	for _, d := range readings {
+		s.store.add(arms[d.Arm], d.Item, d.Sample, d.Outcome)
+	}
+}
+
+// note notes a decision with its candidate.
+func (s *skills) note(c *entry, prefix string, v gate.Verdict) {
+	c.Judged = append(c.Judged, Judgement{
+		At: prefix, Against: s.current.skill.Hash(), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
+	})
+}
+
+// measuredWith keeps what a comparison measured of the incumbent, so that the next one
+// does not measure it again. Too little of it makes no score.
+func (s *skills) measuredWith(outcomes []trajectory.Outcome) {
+	isBest := s.best.outcomes != nil && s.bestIsCurrent()
+	s.current.outcomes, s.current.score = outcomes, nil
+	if !s.known(s.current) {
+		return
+	}
+	s.current.score = gateScore(s.projection, s.current.skill, outcomes)
+	if isBest {
+		s.best.outcomes, s.best.score = outcomes, s.current.score
+	}
+}
+
+// forget drops what was measured of any skill.
+func (s *skills) forget() {
+	for _, e := range s.store.order {
+		e.forget(s.store.items)
+	}
+}
+
+// standing is what accepted candidates are compared by: the mean of all that is
+// known of one, in a race pulled toward the mean of all that were accepted.
+func (s *skills) standing(in *incumbent) *float64 {
+	if s.gate != ModeRace {
+		return in.score
+	}
+	known, means := s.store.shrunken()
+	if i := slices.Index(known, s.entry(in)); i >= 0 {
+		return &means[i]
+	}
+	return nil
+}
+
+// complementary reports whether each of two candidates gains on an item on which
+// the other does not.
+func (s *skills) complementary(a, b *incumbent) bool {
+	base, ea, eb := s.entry(&s.current), s.entry(a), s.entry(b)
+	var onlyA, onlyB bool
+	for i, p := range base.Pooled {
+		if p.N == 0 || ea.Pooled[i].N == 0 || eb.Pooled[i].N == 0 {
+			continue
+		}
+		gainA, gainB := ea.Pooled[i].Mean() > p.Mean(), eb.Pooled[i].Mean() > p.Mean()
+		onlyA, onlyB = onlyA || gainA && !gainB, onlyB || gainB && !gainA
+	}
+	return onlyA && onlyB
+}
+
+// fared sums up by type how tasks went with a candidate, compared with the incumbent, as
+// far as both were measured on them: in the order in which their types come up.
+func (s *skills) fared(cand *incumbent) []optimize.Fared {
+	c, base := s.entry(cand), s.entry(&s.current)
+	var out []optimize.Fared
+	at := map[string]int{}
+	for i, p := range base.Pooled {
+		q := c.Pooled[i]
+		if p.N == 0 || q.N == 0 {
+			continue
+		}
+		kind := s.selection[i].Type
+		k, ok := at[kind]
+		if !ok {
+			k, out = len(out), append(out, optimize.Fared{Type: kind})
+			at[kind] = k
+		}
+		switch d := compareMeans(q.Mean(), p.Mean()); {
+		case d > 0:
+			out[k].Won++
+		case d < 0:
+			out[k].Lost++
+		default:
+			out[k].Same++
+		}
+	}
+	return out
+}
+
+// contenders are the accepted candidates with the highest shrunken means, best
+// first, at most so many.
+func (s *skills) contenders(most int) []*entry {
+	known, means := s.store.shrunken()
+	order := make([]int, len(known))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compareMeans(means[b], means[a]) })
+	return pick(known, order[:min(len(order), most)])
+}
