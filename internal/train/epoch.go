@@ -7,9 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/together"
-	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -24,7 +22,7 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	if !t.looksBack(epoch) {
 		return nil
 	}
-	e := &epochEnd{trainer: t, epoch: epoch, prefix: endPrefix(epoch), prev: prev, files: map[string]any{}}
+	e := &epochEnd{trainer: t, epoch: epoch, prefix: endPrefix(epoch), prev: prev, comparison: newComparison(t.Options, t.Data, epoch, prev), files: map[string]any{}}
 	e.record.Epoch = epoch
 	if err := e.compareSkills(ctx); err != nil {
 		return err
@@ -43,33 +41,32 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 
 // looksBack reports whether the skill is compared at the end of an epoch with
 // that of the epoch before.
-func (t *trainer) looksBack(epoch int) bool { return epoch > 1 && (t.SlowUpdate || t.MetaSkill) }
-
-func endPrefix(epoch int) string { return fmt.Sprintf("e%d/end", epoch) }
+func (o Options) looksBack(epoch int) bool { return epoch > 1 && (o.SlowUpdate || o.MetaSkill) }
 
 // epochEnd is the work at the end of one epoch.
 type epochEnd struct {
 	*trainer
-	epoch  int
-	prefix string
-	prev   skill.Skill
-	pairs  []optimize.Pair
-	slow   optimize.SlowResult
-	meta   optimize.MetaResult
-	record EpochRecord
-	files  map[string]any
+	epoch      int
+	prefix     string
+	prev       skill.Skill
+	comparison comparison
+	pairs      []optimize.Pair
+	slow       optimize.SlowResult
+	meta       optimize.MetaResult
+	record     EpochRecord
+	files      map[string]any
 }
 
 // compareSkills rolls out train tasks with both skills until the policy has
 // enough pairs or no tasks are left.
 func (e *epochEnd) compareSkills(ctx context.Context) error {
-	n := e.sample()
+	n := e.comparison.sample
 	policy, err := optimize.ParsePairPolicy(e.SlowPairs)
 	if err != nil {
 		return err
 	}
-	for part := 0; part*n < len(e.compared()) && len(e.pairs) < n; part++ {
-		pairs, err := e.comparePart(ctx, part, e.part(part))
+	for part := 0; part*n < len(e.comparison.tasks) && len(e.pairs) < n; part++ {
+		pairs, err := e.comparePart(ctx, part, e.comparison.part(part))
 		if err != nil {
 			return err
 		}
@@ -82,16 +79,6 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 	e.pairs = e.pairs[:min(len(e.pairs), n)]
 	e.files["comparison_pairs.json"] = e.pairs
 	return nil
-}
-
-// sample is how many tasks are compared at once.
-func (e *epochEnd) sample() int { return min(e.SlowSamples, len(e.compared())) }
-
-// part returns the tasks that are compared together, from 0 up.
-func (e *epochEnd) part(i int) []task.Task {
-	n, all := e.sample(), len(e.compared())
-	order := schedule.TrainBatch(all, all, e.Seed+int64(e.epoch)*2000)
-	return pick(e.compared(), order[i*n:min((i+1)*n, all)])
 }
 
 func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task) ([]optimize.Pair, error) {
@@ -113,25 +100,9 @@ func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task)
 // can have changed either.
 func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.skills.current.skill.Text() }
 
-// The two skills of a comparison.
-const (
-	armCurrent  = "curr"
-	armPrevious = "prev"
-)
-
-// openings are the rollouts of a part with both skills, the current one first. A
-// skill that the epoch left as it was is rolled out once.
-func (e *epochEnd) openings(part int, current skill.Skill) []rolloutSet {
-	out := []rolloutSet{{e.place(armCurrent), e.part(part), current}}
-	if e.prev.Text() != current.Text() {
-		out = append(out, rolloutSet{e.place(armPrevious), e.part(part), e.prev})
-	}
-	return out
-}
-
 // bothArms rolls out tasks with both skills at once.
 func (e *epochEnd) bothArms(ctx context.Context, part int) (curr, prev []trajectory.Outcome, err error) {
-	arms := e.openings(part, e.skills.current.skill)
+	arms := e.comparison.sets(part, e.skills.current.skill)
 	out := make([][]trajectory.Outcome, len(arms))
 	done := e.rollouts.counter("compare epochs", len(arms)*len(arms[0].tasks))
 	g, gctx := together.WithContext(ctx)
@@ -153,10 +124,6 @@ func (e *epochEnd) bothArms(ctx context.Context, part int) (curr, prev []traject
 		}
 	}
 	return out[0], out[len(out)-1], nil
-}
-
-func (e *epochEnd) place(arm string) rollout.Place {
-	return rollout.Place{Prefix: e.prefix + "/compare/" + arm}
 }
 
 // without records what could not be measured of an arm. Each part decides for

@@ -27,7 +27,7 @@ func (t *trainer) baseline(ctx context.Context) error {
 	var without []string
 	if t.Gate != "off" {
 		t.Events(event.StageStarted{Stage: "baseline", Total: len(t.Data.Selection)})
-		t.begin(ctx, 0, t.Skill)
+		t.prefetch.start(ctx, t.Skill)
 		var err error
 		if without, err = t.judge.measure(ctx, rollout.Place{Prefix: "seed/selection"}, &seed); err != nil {
 			return err

@@ -171,9 +171,3 @@ func (t *trainer) wholePool(ctx context.Context) error {
 	t.skills.refresh(&t.skills.current)
 	return nil
 }
-
-// compared are the tasks on which the end of an epoch compares skills: not those that its
-// guidance is judged by, which are those of the last step.
-func (e *epochEnd) compared() []task.Task {
-	return e.Data.drawn(e.epoch * e.sampler.stepsPerEpoch())
-}

@@ -26,7 +26,7 @@ func (s *step) grown(gctx, ctx context.Context, i int, outcomes []trajectory.Out
 	for k := 1; len(rest) > 0 && failed(s.outcomes)+failed(outcomes) < s.Enough; k++ {
 		n := min(len(rest), s.BatchSize)
 		place := rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/more%d/rollout", s.prefix, i, k)}
-		room, err := s.roomFor(ctx, strings.TrimSuffix(place.Prefix, "/rollout")+roomSuffix, Part{Name: PartMore, Step: s.number, Tasks: n})
+		room, err := s.pacer.roomFor(ctx, strings.TrimSuffix(place.Prefix, "/rollout"), Part{Name: PartMore, Step: s.number, Tasks: n})
 		if err != nil || !room {
 			return outcomes, err
 		}

@@ -39,8 +39,8 @@ type judge struct {
 	deterministic bool // one evaluation is taken for the truth
 	stable        bool // several items were solved twice, and no answer of those asked twice has changed
 
-	// foresee returns a function that is to be told what was measured of a candidate.
-	foresee func(ctx context.Context, cand *incumbent, r rule) learner
+	// foresee returns what is to be told what was measured of a candidate; it may be nil.
+	foresee func(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner
 }
 
 func (j *judge) policy(r rule) (gate.Policy, error) {
@@ -60,7 +60,7 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	res, err := gate.RunOver(ctx, j.trial(cand), j.judging, policy, j.draw(prefix, cand, j.foresee(ctx, cand, r)))
+	res, err := gate.RunOver(ctx, j.trial(cand), j.judging, policy, j.draw(prefix, cand, j.foresee(ctx, j.trial(cand), cand, r)))
 	if err != nil {
 		return gate.Verdict{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/schedule"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Part is a part of a run that is begun only as a whole.
@@ -41,50 +42,48 @@ const (
 // Options.EndAfter has it, or Deps.Pace by returning it.
 var ErrEnded = errors.New("the loop was ended early")
 
-// next begins a part of the loop, if it may begin.
-func (t *trainer) next(p Part) error {
-	if !t.loops(t.parts) {
-		return ErrEnded
-	}
-	_, err := t.pace(p)
-	return err
+// pacer asks whether there is room for a part of the run, and records what was decided
+// by that: what is left of a ceiling may change from session to session, what a run has
+// done does not.
+type pacer struct {
+	opts   Options
+	data   Data
+	seed   skill.Skill
+	skills *skills
+	record Recorder
+	emit   event.Sink
+	ask    func(Part) (tasks int, err error) // nil: there is room for all
 }
 
 // leastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
 // failure to learn from.
 const leastTasks = 10
 
-// fit begins a step, if it may begin, with as many tasks as there is room for. How many
-// is recorded, unless it is all: what is left of a ceiling may change from session to
-// session, what a step has rolled out does not.
-func (t *trainer) fit(ctx context.Context, s *step) error {
-	if !t.loops(t.parts) {
-		return ErrEnded
-	}
-	batches, known, err := t.fitted(s.sizeKey(), s.batches)
+// step returns the batches of a step with as many tasks as there is room for. How many
+// is recorded, unless it is all.
+func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) ([]schedule.Batch, error) {
+	batches, known, err := recordedSize(p.record, id, batches)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.batches = batches
-	all := tasksOf(s.batches)
-	p := Part{Name: PartStep, Step: s.number, Tasks: all, Least: all}
+	all := tasksOf(batches)
+	part := Part{Name: PartStep, Step: id.number, Tasks: all, Least: all}
 	switch {
 	case known:
-	case t.Shrinks:
-		p.Least = min(all, leastTasks)
-	case t.warms(s.number):
-		p.Least = min(all, t.BatchSize*t.Accumulation)
+	case p.opts.Shrinks:
+		part.Least = min(all, leastTasks)
+	case p.opts.warms(id.number):
+		part.Least = min(all, p.opts.BatchSize*p.opts.Accumulation)
 	}
-	n, err := t.pace(p)
+	n, err := p.admit(part)
 	if err != nil || n >= all {
-		return err
+		return batches, err
 	}
-	t.Events(event.Warning{Text: fmt.Sprintf("step %d has %s and not %d: that is what the ceiling has room for", s.number, plural.Of(n, "task", "tasks"), all)})
-	if _, err = t.Record.Decision(ctx, s.sizeKey(), func() ([]byte, error) { return json.Marshal(stepSize{n}) }); err != nil {
-		return err
+	p.emit(event.Warning{Text: fmt.Sprintf("step %d has %s and not %d: that is what the ceiling has room for", id.number, plural.Of(n, "task", "tasks"), all)})
+	if _, err = p.record.Decision(ctx, id.sizeKey(), func() ([]byte, error) { return json.Marshal(stepSize{n}) }); err != nil {
+		return nil, err
 	}
-	s.batches = cutTo(s.batches, n)
-	return nil
+	return cutTo(batches, n), nil
 }
 
 // stepSize is the recorded size of a step that was cut.
@@ -97,17 +96,17 @@ const sizeSuffix = "/size"
 // IsSize reports whether a key is that of the recorded size of a step.
 func IsSize(key string) bool { return strings.HasSuffix(key, sizeSuffix) }
 
-func (s *step) sizeKey() string { return s.key() + sizeSuffix }
+func (id stepID) sizeKey() string { return id.key() + sizeSuffix }
 
-// fitted cuts batches to what is recorded under a key, if anything is.
-func (t *trainer) fitted(key string, batches []schedule.Batch) (out []schedule.Batch, known bool, err error) {
-	data, known := t.Record.Decided(key)
+// recordedSize cuts the batches of a step to the size that is recorded of it, if any is.
+func recordedSize(record Recorder, id stepID, batches []schedule.Batch) (out []schedule.Batch, known bool, err error) {
+	data, known := record.Decided(id.sizeKey())
 	if !known {
 		return batches, false, nil
 	}
 	var size stepSize
 	if err := json.Unmarshal(data, &size); err != nil {
-		return nil, true, fmt.Errorf("read the recorded decision %s: %w", key, err)
+		return nil, true, fmt.Errorf("read the recorded decision %s: %w", id.sizeKey(), err)
 	}
 	return cutTo(batches, size.Tasks), true, nil
 }
@@ -132,21 +131,52 @@ func tasksOf(batches []schedule.Batch) int {
 
 // loops reports whether the loop goes on after so many parts, as far as EndAfter
 // has it.
-func (t *trainer) loops(parts int) bool { return t.EndAfter == nil || parts < *t.EndAfter }
+func (o Options) loops(parts int) bool { return o.EndAfter == nil || parts < *o.EndAfter }
 
-// pace asks whether there is enough left for a part, and of a step for how many tasks.
-func (t *trainer) pace(p Part) (tasks int, err error) {
-	if t.Pace == nil {
-		return p.Tasks, nil
+// admit asks whether there is enough left for a part, and of a step for how many tasks.
+func (p *pacer) admit(part Part) (tasks int, err error) {
+	if p.ask == nil {
+		return part.Tasks, nil
 	}
-	p.Arms, p.Closing = t.arms(), t.closing()
-	return t.Pace(p)
+	part.Arms, part.Closing = p.arms(), p.closing()
+	return p.ask(part)
+}
+
+const roomSuffix = "/room"
+
+// IsRoom reports whether a key is that of a recorded decision whether there was room for
+// more within a step: a second try, or tasks that its batch grows by.
+func IsRoom(key string) bool { return strings.HasSuffix(key, roomSuffix) }
+
+// room is that decision.
+type room struct {
+	Go bool `json:"go"`
+}
+
+// roomFor asks whether there is room for more within a step, and records it.
+func (p *pacer) roomFor(ctx context.Context, prefix string, part Part) (bool, error) {
+	key := prefix + roomSuffix
+	data, err := p.record.Decision(ctx, key, func() ([]byte, error) {
+		n, err := p.admit(part)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(room{n > 0})
+	})
+	if err != nil {
+		return false, err
+	}
+	var r room
+	if err := json.Unmarshal(data, &r); err != nil {
+		return false, fmt.Errorf("read the recorded decision %s: %w", key, err)
+	}
+	return r.Go, nil
 }
 
 // arms counts the different skills among seed, best and current, and no skill.
-func (t *trainer) arms() int {
-	texts := map[string]bool{t.Skill.Text(): true, t.skills.best.skill.Text(): true, t.skills.current.skill.Text(): true}
-	if t.NoSkill {
+func (p *pacer) arms() int {
+	texts := map[string]bool{p.seed.Text(): true, p.skills.best.skill.Text(): true, p.skills.current.skill.Text(): true}
+	if p.opts.NoSkill {
 		return len(texts) + 1
 	}
 	return len(texts)
@@ -156,27 +186,27 @@ func (t *trainer) arms() int {
 // most: the part to come may accept one more skill, and it may find out that one
 // evaluation is not the truth after all, so that fresh passes are made where none
 // seemed to be needed before.
-func (t *trainer) closing() int {
-	n, passes := len(t.Data.Selection), 0
-	if t.Gate == "off" {
+func (p *pacer) closing() int {
+	n, passes := len(p.data.Selection), 0
+	if p.opts.Gate == "off" {
 		return 0
 	}
-	raced := t.Gate == ModeRace
-	if t.unjudged() {
+	raced := p.opts.Gate == ModeRace
+	if p.unjudged() {
 		passes++ // the skill as it is
 		if raced {
 			passes += 2 // and fresh samples of both
 		}
 	}
 	if !raced {
-		if t.freshens() || t.Data.InFolds() {
+		if p.opts.freshens() || p.data.InFolds() {
 			passes++
 		}
 		return passes * n
 	}
-	if t.Reselect > 1 {
-		known, _ := t.skills.store.shrunken()
-		for field := min(len(known)+1, t.Reselect); field > 1; field = halved(field) {
+	if p.opts.Reselect > 1 {
+		known, _ := p.skills.store.shrunken()
+		for field := min(len(known)+1, p.opts.Reselect); field > 1; field = halved(field) {
 			passes += field
 		}
 	}
@@ -185,11 +215,11 @@ func (t *trainer) closing() int {
 
 // unjudged reports whether the current skill is one that no gate has seen when
 // the run ends, as guidance that is forced in may be.
-func (t *trainer) unjudged() bool {
-	if t.SlowUpdate && !t.SlowGated && t.Epochs > 1 {
+func (p *pacer) unjudged() bool {
+	if p.opts.SlowUpdate && !p.opts.SlowGated && p.opts.Epochs > 1 {
 		return true
 	}
-	return t.skills.current.skill.Text() != t.skills.best.skill.Text() && !t.skills.known(t.skills.current)
+	return !p.skills.bestIsCurrent() && !p.skills.known(p.skills.current)
 }
 
 // Parts is how many parts the whole loop over a train split of n tasks has.

@@ -114,7 +114,7 @@ func (s *step) heated(ask optimize.Ask) optimize.Ask {
 // against the incumbent, and takes the best of the accepted or what comes of
 // merging them.
 func (s *step) populate(ctx context.Context, budget int, patches hand) error {
-	s.coming = nil // which of them is taken is not certain before all are weighed
+	s.prefetch.uncertain() // which of them is taken is not known before all are weighed
 	var all []*variant
 	hands, err := s.hands(ctx, budget, patches)
 	if err != nil {

@@ -120,9 +120,10 @@ func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
 	return h, true
 }
 
-// freshens reports whether the run ends with a fresh pass, unless answers are alike.
-func (t *trainer) freshens() bool {
-	return t.Gate == ModeRace || t.Fresh && t.Gate != "off"
+// freshens reports whether the run ends with a fresh pass, unless answers are
+// deterministic.
+func (o Options) freshens() bool {
+	return o.Gate == ModeRace || o.Fresh && o.Gate != "off"
 }
 
 // freshPass evaluates the skill that is shipped once more where answers change, or

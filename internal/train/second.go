@@ -2,9 +2,7 @@ package train
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
@@ -44,7 +42,7 @@ func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err er
 		return false, nil
 	}
 	prefix := first.prefix + "/second"
-	if room, err := s.roomFor(ctx, prefix+roomSuffix, Part{Name: PartSecondTry, Step: s.number, Tasks: 1}); !room || err != nil {
+	if room, err := s.pacer.roomFor(ctx, prefix, Part{Name: PartSecondTry, Step: s.number, Tasks: 1}); !room || err != nil {
 		return false, err
 	}
 	choice, err := optimize.SecondTry(ctx, optimize.SecondTryInput{
@@ -91,35 +89,4 @@ func (s *step) partOf(first *variant, keep []int, index int) *variant {
 	part.label, part.again = ", second try", first.index
 	part.record.Notes = first.record.Notes
 	return part
-}
-
-const roomSuffix = "/room"
-
-// IsRoom reports whether a key is that of a recorded decision whether there was room for
-// more within a step: a second try, or tasks that its batch grows by.
-func IsRoom(key string) bool { return strings.HasSuffix(key, roomSuffix) }
-
-// room is that decision. What is left of a ceiling may change from session to session,
-// what was decided by it does not.
-type room struct {
-	Go bool `json:"go"`
-}
-
-// roomFor asks whether a ceiling has room for more within a step, and records it.
-func (s *step) roomFor(ctx context.Context, key string, p Part) (bool, error) {
-	data, err := s.Record.Decision(ctx, key, func() ([]byte, error) {
-		n, err := s.pace(p)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(room{n > 0})
-	})
-	if err != nil {
-		return false, err
-	}
-	var r room
-	if err := json.Unmarshal(data, &r); err != nil {
-		return false, fmt.Errorf("read the recorded decision %s: %w", key, err)
-	}
-	return r.Go, nil
 }

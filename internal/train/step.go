@@ -77,9 +77,9 @@ func (s *step) run(ctx context.Context) error {
 	return s.learns(ctx)
 }
 
-// place is where the rollouts of a microbatch stand.
-func (s *step) place(microbatch int) rollout.Place {
-	return rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", s.prefix, microbatch)}
+// batchPlace is where the rollouts of a microbatch stand.
+func batchPlace(prefix string, microbatch int) rollout.Place {
+	return rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", prefix, microbatch)}
 }
 
 func (s *step) reset() {
@@ -149,7 +149,7 @@ func (s *step) rolloutAndReflect(ctx context.Context) error {
 		s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "rollout", Total: len(b.Items)})
 		tasks, replaced := s.sampler.draw(s.number, b)
 		s.replaced += replaced
-		place := s.place(i)
+		place := batchPlace(s.prefix, i)
 		outcomes, err := s.rollBatch(gctx, place, tasks)
 		if err == nil {
 			err = s.coverBatch(ctx, place, tasks, outcomes)

@@ -56,8 +56,9 @@ type trainer struct {
 	metaSkill  string
 	epochStart skill.Skill // the skill with which the last epoch ended
 	sampler    *sampler
-	parts      int     // of the loop that are done
-	coming     *coming // the part after the present one; nil: what it begins with is not certain before
+	parts      int // of the loop that are done
+	pacer      *pacer
+	prefetch   *prefetcher
 	rollouts   *rollouts
 	fruitless  fruitless
 	counts     struct{ accepted, rejected, skipped, lost int }
@@ -76,10 +77,18 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		t.Events = func(event.Event) {}
 	}
 	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.Events, usage: d.Usage, health: d.Health}
+	var err error
+	if t.sampler, err = newSampler(o, d.Data); err != nil {
+		return nil, err
+	}
 	t.skills = newSkills(o, d.Data)
+	t.pacer = &pacer{opts: o, data: d.Data, seed: d.Skill, skills: t.skills, record: d.Record, emit: t.Events, ask: d.Pace}
+	t.prefetch = &prefetcher{
+		opts: o, data: d.Data, on: d.Overlap && !d.Data.InFolds(), sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
+	}
 	t.judge = &judge{
 		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.Events,
-		judging: d.Data.judging(1), foresee: t.watch,
+		judging: d.Data.judging(1), foresee: t.prefetch.watch,
 	}
 	if o.Schedule != "model" {
 		mode, err := schedule.ParseMode(o.Schedule)
@@ -91,23 +100,19 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if t.sampler, err = newSampler(o, d.Data); err != nil {
-		return nil, err
-	}
 	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
 	return t, nil
 }
 
 func (t *trainer) run(ctx context.Context) error {
-	t.coming = &coming{epoch: 1}
+	t.prefetch.next = &nextPart{epoch: 1}
 	if err := t.baseline(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
 	if err := t.loop(ctx); err != nil && !errors.Is(err, ErrEnded) {
 		return err
 	}
-	_, err := t.pace(Part{Name: PartFinal})
+	_, err := t.pacer.admit(Part{Name: PartFinal})
 	if err == nil {
 		err = t.finish(ctx)
 	}
@@ -130,8 +135,11 @@ func (t *trainer) loop(ctx context.Context) error {
 			s := &step{trainer: t, stepID: stepID{epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}}
 			s.batches = t.sampler.step(epoch, i, batches)
 			t.judge.judging = t.Data.judging(s.number)
-			t.coming = &coming{epoch, i + 1}
-			err := t.fit(ctx, s)
+			t.prefetch.next = &nextPart{epoch: epoch, steps: i + 1, done: t.parts + 1, epochStart: t.epochStart}
+			if !t.loops(t.parts) {
+				return fmt.Errorf("epoch %d, step %d: %w", epoch, s.number, ErrEnded)
+			}
+			s.batches, err = t.pacer.step(ctx, s.stepID, s.batches)
 			if err == nil {
 				err = s.run(ctx)
 			}
@@ -140,8 +148,11 @@ func (t *trainer) loop(ctx context.Context) error {
 			}
 			t.parts++
 		}
-		t.coming = &coming{epoch: epoch + 1}
-		err = t.next(Part{Name: PartEpochEnd})
+		t.prefetch.next = &nextPart{epoch: epoch + 1, done: t.parts + 1}
+		if !t.loops(t.parts) {
+			return fmt.Errorf("end of epoch %d: %w", epoch, ErrEnded)
+		}
+		_, err = t.pacer.admit(Part{Name: PartEpochEnd})
 		if err == nil {
 			err = t.endEpoch(ctx, epoch)
 		}

@@ -1,0 +1,119 @@
+package train
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// A batch of rollouts lasts as long as its slowest: one answer in sixty that has
+// to be asked for three times, or a model that thinks for a minute, keeps all
+// others waiting. So the rollouts that the next part of the loop begins with are
+// prefetched as soon as it is certain which skill they are made with, beside what is
+// still out of this part. They are the same rollouts under the same keys, only
+// earlier: nothing is asked for that would not be asked for anyway, and nothing
+// that is decided depends on it. It has to be certain, not likely: a rollout with
+// another skill under the same key would be another run's.
+
+// prefetcher starts what the next part of the loop begins with.
+type prefetcher struct {
+	opts     Options
+	data     Data
+	on       bool // it may
+	sampler  *sampler
+	rollouts *rollouts
+	skills   *skills
+	next     *nextPart // after the present part; nil: what it begins with is not certain before
+}
+
+// nextPart names a part of the loop by what comes before it: so many steps of an
+// epoch, its end not included.
+type nextPart struct {
+	epoch, steps int
+	done         int         // parts of the loop before it
+	epochStart   skill.Skill // with which the epoch began
+}
+
+// uncertain says that it is not certain which skill the next part begins with before
+// the present one ends.
+func (p *prefetcher) uncertain() { p.next = nil }
+
+// opensWith returns what a part of the loop begins with if the current skill is s
+// then: nothing if there is no such part.
+func (p *prefetcher) opensWith(n nextPart, s skill.Skill) ([]rolloutSet, error) {
+	perEpoch := p.sampler.stepsPerEpoch()
+	if n.steps == perEpoch && p.opts.looksBack(n.epoch) {
+		return newComparison(p.opts, p.data, n.epoch, n.epochStart).sets(0, s), nil
+	}
+	if n.steps == perEpoch {
+		n.epoch, n.steps = n.epoch+1, 0
+	}
+	if n.epoch > p.opts.Epochs {
+		return nil, nil
+	}
+	batches, err := p.sampler.epoch(n.epoch)
+	if err != nil {
+		return nil, err
+	}
+	id := stepID{epoch: n.epoch, number: (n.epoch-1)*perEpoch + n.steps + 1}
+	batches, _, err = recordedSize(p.rollouts.record, id, p.sampler.step(n.epoch, n.steps, batches))
+	if err != nil {
+		return nil, err
+	}
+	tasks, _ := p.sampler.draw(id.number, batches[0])
+	return []rolloutSet{{batchPlace(id.key(), 0), tasks, s}}, nil
+}
+
+// start prefetches for the next part, with a skill that is certain to be the current one
+// then. It is called once for a part.
+func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
+	if !p.on || p.next == nil {
+		return
+	}
+	done := p.next.done
+	if p.next.steps == p.sampler.stepsPerEpoch() && !p.opts.looksBack(p.next.epoch) {
+		done++ // the end of the epoch, which asks for nothing
+	}
+	if !p.opts.loops(done) {
+		return
+	}
+	sets, err := p.opensWith(*p.next, s)
+	if err != nil {
+		return // the part itself says what is wrong with it
+	}
+	for _, set := range sets {
+		p.rollouts.prefetched.start(ctx, p.rollouts.roller, set)
+	}
+}
+
+// watch returns a function that is to be told what was measured of a candidate.
+// As soon as that settles which skill the next part works with, it is prefetched for.
+func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner {
+	if !p.on || p.opts.Gate != "strict" {
+		return nil
+	}
+	f := gate.NewForesight(trial, gate.Strict{OrEqual: r == notWorse})
+	if f == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	started := false
+	return func(item int, o trajectory.Outcome) {
+		mu.Lock()
+		defer mu.Unlock()
+		f.Learn(item, o)
+		accepted, settled := f.Settled()
+		if started || !settled {
+			return
+		}
+		started = true
+		if accepted {
+			p.start(ctx, cand.skill)
+		} else if !p.opts.SecondTry { // a part of it may be accepted yet
+			p.start(ctx, p.skills.current.skill)
+		}
+	}
+}
