@@ -159,8 +159,8 @@ func (e *epochEnd) ask(ctx context.Context) error {
 	if e.MetaSkill {
 		g.Go(func() (err error) {
 			e.meta, err = optimize.MetaSkill(gctx, optimize.MetaInput{
-				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.metaSkill, Previous: e.prev.Text(), Current: e.skills.current.skill.Text(),
-				Pairs: e.pairs, View: e.view(), History: optimize.StepBuffer(e.stepNotes),
+				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.memory.metaSkill, Previous: e.prev.Text(), Current: e.skills.current.skill.Text(),
+				Pairs: e.pairs, View: e.view(), History: e.memory.stepBuffer(),
 			})
 			return err
 		})
@@ -174,7 +174,7 @@ func (e *epochEnd) apply(ctx context.Context) error {
 	e.record.Lost = append(append(e.record.Lost, e.slow.Lost...), e.meta.Lost...)
 	e.counts.lost += len(e.record.Lost)
 	if e.meta.Content != "" {
-		e.metaSkill, e.record.MetaSkill = e.meta.Content, e.meta.Content
+		e.memory.metaSkill, e.record.MetaSkill = e.meta.Content, e.meta.Content
 	}
 	e.files["slow_update.json"], e.files["meta_skill.json"] = e.slow, e.meta
 	if e.slow.Content == "" {

@@ -38,28 +38,27 @@ func TestNotesOutliveTheirEdits(t *testing.T) {
 // A note that was part of several rejected candidates is given up.
 func TestNotesAreGivenUp(t *testing.T) {
 	t.Parallel()
-	s := &step{trainer: &trainer{Options: Options{SkillAware: true, Whole: true}}}
+	m := newMemory(Options{SkillAware: true, Whole: true})
 	for i := range noteTries + 1 {
-		s.record = StepRecord{Action: "reject", Notes: s.heldBack()}
+		notes := m.heldBack()
 		if i == 0 {
-			s.record.Notes = []string{"a"}
+			notes = []string{"a"}
 		}
-		s.holdBack()
-		if got, want := len(s.heldBack()) > 0, i < noteTries-1; got != want {
+		m.holdBack("reject", notes)
+		if got, want := len(m.heldBack()) > 0, i < noteTries-1; got != want {
 			t.Errorf("after %d rejections it is kept: %v", i+1, got)
 		}
 	}
-	s.record = StepRecord{Action: ActionNoPatches}
+	var notes []string
 	for i := range 100 {
-		s.record.Notes = append(s.record.Notes, fmt.Sprint("note ", i))
+		notes = append(notes, fmt.Sprint("note ", i))
 	}
-	s.holdBack()
-	if n := len(s.heldBack()); n != 20 {
+	m.holdBack(ActionNoPatches, notes)
+	if n := len(m.heldBack()); n != 20 {
 		t.Errorf("%d notes are kept, want the last 20", n)
 	}
-	s.record.Action = "accept"
-	s.holdBack()
-	if s.heldBack() != nil {
+	m.holdBack("accept", notes)
+	if m.heldBack() != nil {
 		t.Error("notes of an accepted candidate are kept")
 	}
 }

@@ -47,7 +47,7 @@ func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err er
 	}
 	choice, err := optimize.SecondTry(ctx, optimize.SecondTryInput{
 		Ask: s.Ask(prefix), Prompts: s.Prompts, Edits: first.updated.Applied, Fared: first.went,
-		Skill: s.skills.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
+		Skill: s.skills.current.skill.Text(), MetaSkill: s.memory.metaSkill, View: s.view(),
 	})
 	if err != nil {
 		return false, err

@@ -162,7 +162,7 @@ func (s *step) rolloutAndReflect(ctx context.Context) error {
 		}
 		s.outcomes = append(s.outcomes, outcomes...)
 		g.Go(func() (err error) {
-			s.reflected[i], err = s.reflect(gctx, i, b.Seed, outcomes, s.told(outcomes))
+			s.reflected[i], err = s.reflect(gctx, i, b.Seed, outcomes, s.analystBudget(), s.memory.told(outcomes))
 			return err
 		})
 	}
@@ -179,17 +179,11 @@ func withAnalysts(err, analysts error) error {
 	return errors.Join(err, analysts)
 }
 
-type reflectContext struct {
-	budget int
-	notes  string // of the epoch's steps
-	memory string // or of the run's
-}
-
-func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, c reflectContext) (optimize.ReflectResult, error) {
+func (s *step) reflect(ctx context.Context, i int, seed int64, outcomes []trajectory.Outcome, budget int, c told) (optimize.ReflectResult, error) {
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: s.heeds(s.heated(s.Ask(fmt.Sprintf("%s/mb%d", s.prefix, i)))), Prompts: s.Prompts, Mode: s.mode,
 		Outcomes: outcomes, Skill: s.skills.current.skill.Text(), View: s.view(), Size: s.Minibatch, Seed: seed, Shallow: s.Shallow,
-		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: c.budget, StepBuffer: c.notes, Memory: c.memory, MetaSkill: s.metaSkill,
+		FailureOnly: s.FailureOnly, SkillAware: s.SkillAware, Budget: budget, StepBuffer: c.stepBuffer, Memory: c.memory, MetaSkill: s.memory.metaSkill,
 	})
 }
 
@@ -213,7 +207,7 @@ func (s *step) summariseRollouts() {
 		s.record.RolloutHard, s.record.RolloutSoft = &p.Hard, &p.Soft
 	}
 	s.record.Curriculum = s.sampler.observe(s.outcomes, s.replaced)
-	s.record.Notes = s.heldBack()
+	s.record.Notes = s.memory.heldBack()
 	for _, r := range s.reflected {
 		s.record.LostReplies += len(r.Lost)
 		s.record.Notes = append(s.record.Notes, r.Notes()...)
@@ -235,7 +229,7 @@ func (s *step) aggregate(ctx context.Context, failures, successes []optimize.Pat
 	s.Events(event.StageStarted{Epoch: s.epoch, Step: s.number, Stage: "aggregate"})
 	s.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
 		Ask: s.asker(), Prompts: s.Prompts, Mode: s.mode, FanIn: s.FanIn,
-		Failures: failures, Successes: successes, Skill: s.skills.current.skill.Text(), MetaSkill: s.metaSkill,
+		Failures: failures, Successes: successes, Skill: s.skills.current.skill.Text(), MetaSkill: s.memory.metaSkill,
 	})
 	if err != nil {
 		return err
@@ -253,7 +247,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 		rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
 			Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch,
 			Skill: s.skills.current.skill.Text(), RolloutHard: s.record.RolloutHard, RolloutSoft: s.record.RolloutSoft,
-			View: s.view(), Rollouts: s.record.RolloutN, Failed: failed(s.outcomes), History: optimize.StepBuffer(s.stepNotes), MetaSkill: s.metaSkill,
+			View: s.view(), Rollouts: s.record.RolloutN, Failed: failed(s.outcomes), History: s.memory.stepBuffer(), MetaSkill: s.memory.metaSkill,
 		})
 		if err != nil {
 			return err
@@ -267,7 +261,7 @@ func (s *step) rank(ctx context.Context, budget int) (err error) {
 	}
 	s.ranked, err = optimize.Rank(ctx, optimize.RankInput{
 		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Patch: s.merged.Patch, Budget: budget,
-		Skill: s.skills.current.skill.Text(), MetaSkill: s.metaSkill, View: s.view(),
+		Skill: s.skills.current.skill.Text(), MetaSkill: s.memory.metaSkill, View: s.view(),
 	})
 	if err != nil {
 		return err
@@ -287,7 +281,7 @@ func (s *step) update(ctx context.Context) (err error) {
 	ask := s.asker()
 	s.updated, err = optimize.Update(ctx, optimize.UpdateInput{
 		Ask: ask, Prompts: s.Prompts, Mode: s.mode, Skill: s.skills.current.skill, Patch: s.ranked.Patch,
-		Budget: budget, MetaSkill: s.metaSkill,
+		Budget: budget, MetaSkill: s.memory.metaSkill,
 	})
 	if err != nil {
 		return err
@@ -378,11 +372,9 @@ func (s *step) close() error {
 	r.CurrentOrigin, r.BestOrigin = s.skills.current.origin, s.skills.best.origin
 	r.SkillHash, r.SkillLen = s.skills.current.skill.Hash(), len([]rune(s.skills.current.skill.Text()))
 	s.count()
-	s.holdBack()
+	s.memory.holdBack(gate.Action(r.Action), r.Notes)
 	s.history.Steps = append(s.history.Steps, *r)
-	note := s.digest()
-	s.stepNotes = append(s.stepNotes, note)
-	s.memorise(note)
+	s.memory.remember(s.digest(), s.outcomes, r.CandidateHash != "")
 	if err := s.write(); err != nil {
 		return err
 	}
@@ -412,4 +404,26 @@ func (s *step) count() {
 		s.counts.skipped++
 	}
 	s.counts.lost += s.record.LostReplies
+}
+
+// digest is what later steps are told of this one.
+func (s *step) digest() optimize.StepNote {
+	n := optimize.StepNote{Step: s.number, Action: s.record.Action, Patterns: optimize.FailurePatterns(s.outcomes)}
+	for _, o := range s.outcomes {
+		if o.Status.Measured() {
+			n.Total++
+		}
+	}
+	n.Failed = failed(s.outcomes)
+	for _, r := range s.reflected {
+		n.Diagnoses = append(n.Diagnoses, r.Diagnoses()...)
+	}
+	switch action := gate.Action(s.record.Action); {
+	case action.Rejected():
+		n.Rejected, n.Tried, n.Fared = s.updated.Applied, s.updated.Summary, s.went
+		n.Before, n.After = s.before, s.record.Candidate
+	case action.Accepted():
+		n.Accepted, n.Before, n.After = s.updated.Applied, s.before, s.record.Candidate
+	}
+	return n
 }

@@ -49,11 +49,7 @@ type trainer struct {
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 
 	trainByID  map[string]*task.Task
-	stepNotes  []optimize.StepNote // of this epoch
-	remembered []optimize.StepNote // of the run, the newest Memory ones
-	failing    map[string][]int    // train task -> steps with a candidate in which it failed since it was solved last
-	notes      []keptNote
-	metaSkill  string
+	memory     *memory
 	epochStart skill.Skill // the skill with which the last epoch ended
 	sampler    *sampler
 	parts      int // of the loop that are done
@@ -69,7 +65,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	t := &trainer{Options: o, Deps: d, mode: mode, trainByID: map[string]*task.Task{}, failing: map[string][]int{}}
+	t := &trainer{Options: o, Deps: d, mode: mode, trainByID: map[string]*task.Task{}, memory: newMemory(o)}
 	for i := range d.Data.Train {
 		t.trainByID[d.Data.Train[i].ID] = &d.Data.Train[i]
 	}
@@ -130,7 +126,7 @@ func (t *trainer) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.stepNotes = nil
+		t.memory.beginEpoch()
 		for i := range perEpoch {
 			s := &step{trainer: t, stepID: stepID{epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}}
 			s.batches = t.sampler.step(epoch, i, batches)

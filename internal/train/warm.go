@@ -70,7 +70,7 @@ func (s *step) draft(ctx context.Context, i, budget int) (h hand, err error) {
 		n := len(b.Items)
 		seed := seedOf(b.Seed, fmt.Sprintf("draft %d", i))
 		mixed := pick(outcomes[:n], pyrand.New(seed).Perm(n))
-		r, err := again.reflect(ctx, k, seed, mixed, reflectContext{budget: budget})
+		r, err := again.reflect(ctx, k, seed, mixed, budget, told{})
 		if err != nil {
 			return h, err
 		}
