@@ -9,7 +9,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
-	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -56,30 +55,30 @@ const resamples = 10_000
 // assumes is what every certificate takes for granted.
 const assumes = "the test tasks are drawn at random, each by itself or with its cluster, from those that matter; nobody who wrote or chose the skill knew how it does on them"
 
-// certified compares the best skill with the seed skill. A test that was opened
-// before certifies nothing.
-func (t *trainer) certified(final *FinalRecord, opened *seal, seed, best []trajectory.Outcome) {
-	pairs, same := t.testPairs(seed, best), t.skills.best.skill.Text() == t.Skill.Text()
+// certify compares the best skill with the seed skill. A test that was opened before
+// certifies nothing. same says that both are one text.
+func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
+	metric, level := string(s.opts.Projection.Metric), r.opened.level
 	var c *Certificate
-	if opened.level != nil {
-		c = lookOnce(string(t.Projection.Metric), pairs, *opened.level, t.Seed, same)
+	if level != nil {
+		c = lookOnce(metric, pairs, *level, s.opts.Seed, same)
 	} else {
-		c = byEvidence(string(t.Projection.Metric), pairs, t.Alpha, t.Seed, same)
+		c = byEvidence(metric, pairs, s.opts.Alpha, s.opts.Seed, same)
 	}
-	if n := len(opened.openings); n > 1 {
+	if n := len(r.opened.openings); n > 1 {
 		c.Certified, c.AtLeast = false, nil
 		c.Words = fmt.Sprintf("not certified: the test split was opened for the %s time, so its scores could have been chosen by", ordinal(n))
 	}
 	switch {
-	case t.Gate != ModeRace:
-	case opened.level != nil:
-		final.Comparison = &c.Comparison
+	case s.opts.Gate != ModeRace:
+	case level != nil:
+		r.compared = &c.Comparison
 	default:
-		final.Certificate = c
+		r.recorded = c
 	}
-	c = c.after(opened.before)
-	t.cert = c
-	t.Events(event.Certificate{
+	c = c.after(r.opened.before)
+	r.certificate = c
+	s.emit(event.Certificate{
 		Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Test: string(c.Test), Reading: c.Reading,
 		Level: c.Level, P: c.PGreater, EValue: c.EValue, Assumes: c.Assumes, Words: c.Words,
 	})
@@ -103,25 +102,21 @@ func (c *Certificate) after(before *testset.Before) *Certificate {
 	return &told
 }
 
-// testPairs are the gate scores of the items that both skills were measured on.
-func (t *trainer) testPairs(seed, best []trajectory.Outcome) []gate.Pair {
-	_, clusters := Strata(t.Data.Test, t.Cluster)
+// pairs are the gate scores of the items that both skills were measured on.
+func (s *testSplit) pairs(seed, best []trajectory.Outcome) []gate.Pair {
+	_, clusters := Strata(s.tasks, s.opts.Cluster)
 	var pairs []gate.Pair
 	for i := range min(len(seed), len(best)) {
 		if !seed[i].Status.Measured() || !best[i].Status.Measured() {
 			continue
 		}
-		p := gate.Pair{Candidate: outcomeScore(t.Projection, best[i]), Reference: outcomeScore(t.Projection, seed[i])}
+		p := gate.Pair{Candidate: outcomeScore(s.opts.Projection, best[i]), Reference: outcomeScore(s.opts.Projection, seed[i])}
 		if clusters != nil {
 			p.Cluster = clusters[i]
 		}
 		pairs = append(pairs, p)
 	}
 	return pairs
-}
-
-func (t *trainer) scoreOf(o trajectory.Outcome) float64 {
-	return t.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0)
 }
 
 // lookOnce computes the certificate of pairs by the test and at the level that were

@@ -13,66 +13,72 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// endEpoch compares the skill with that of the epoch before and lets the
-// optimizer write guidance for the agent (slow update) and a memory for itself
+// epochEnder compares the skill at the end of an epoch with that of the epoch before and
+// lets the optimizer write guidance for the agent (slow update) and a memory for itself
 // (meta skill).
-func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
-	prev := t.epochStart
-	defer func() { t.epochStart = t.skills.current.skill }()
-	if !t.looksBack(epoch) {
-		return nil
-	}
-	e := &epochEnd{trainer: t, epoch: epoch, prefix: endPrefix(epoch), prev: prev, comparison: newComparison(t.Options, t.Data, epoch, prev), files: map[string]any{}}
-	e.record.Epoch = epoch
-	if err := e.compareSkills(ctx); err != nil {
-		return err
-	}
-	if err := e.ask(ctx); err != nil {
-		return err
-	}
-	if err := e.apply(ctx); err != nil {
-		return err
-	}
-	e.record.SkillHash = t.skills.current.skill.Hash()
-	t.history.Epochs = append(t.history.Epochs, e.record)
-	t.Events(event.EpochDone{Epoch: epoch, SlowUpdate: e.record.SlowUpdate, MetaSkill: e.meta.Content != ""})
-	return e.write()
+type epochEnder struct {
+	opts      Options
+	data      Data
+	rollouts  *rollouts
+	optimizer *optimizer
+	judge     *judge
+	skills    *skills
+	memory    *memory
+	emit      event.Sink
+}
+
+// epochEnd is what the end of an epoch came to.
+type epochEnd struct {
+	epoch    int
+	lastStep int
+	compared comparison
+	pairs    []optimize.Pair
+	slow     optimize.SlowResult
+	meta     optimize.MetaResult
+	record   EpochRecord
+	files    map[string]any
 }
 
 // looksBack reports whether the skill is compared at the end of an epoch with
 // that of the epoch before.
 func (o Options) looksBack(epoch int) bool { return epoch > 1 && (o.SlowUpdate || o.MetaSkill) }
 
-// epochEnd is the work at the end of one epoch.
-type epochEnd struct {
-	*trainer
-	epoch      int
-	prefix     string
-	prev       skill.Skill
-	comparison comparison
-	pairs      []optimize.Pair
-	slow       optimize.SlowResult
-	meta       optimize.MetaResult
-	record     EpochRecord
-	files      map[string]any
+// run carries out the end of an epoch. On an error the result holds what was asked until
+// then.
+func (r *epochEnder) run(ctx context.Context, epoch, lastStep int, previous skill.Skill) (*epochEnd, error) {
+	e := &epochEnd{epoch: epoch, lastStep: lastStep, compared: newComparison(r.opts, r.data, epoch, previous), files: map[string]any{}}
+	e.record.Epoch = epoch
+	if err := r.compareSkills(ctx, e); err != nil {
+		return e, err
+	}
+	if err := r.ask(ctx, e); err != nil {
+		return e, err
+	}
+	if err := r.apply(ctx, e); err != nil {
+		return e, err
+	}
+	e.record.SkillHash = r.skills.current.skill.Hash()
+	return e, nil
 }
 
 // compareSkills rolls out train tasks with both skills until the policy has
 // enough pairs or no tasks are left.
-func (e *epochEnd) compareSkills(ctx context.Context) error {
-	n := e.comparison.sample
-	policy, err := optimize.ParsePairPolicy(e.SlowPairs)
+func (r *epochEnder) compareSkills(ctx context.Context, e *epochEnd) error {
+	n := e.compared.sample
+	policy, err := optimize.ParsePairPolicy(r.opts.SlowPairs)
 	if err != nil {
 		return err
 	}
-	for part := 0; part*n < len(e.comparison.tasks) && len(e.pairs) < n; part++ {
-		pairs, err := e.comparePart(ctx, part, e.comparison.part(part))
+	for part := 0; part*n < len(e.compared.tasks) && len(e.pairs) < n; part++ {
+		pairs, err := r.comparePart(ctx, e, part)
 		if err != nil {
 			return err
 		}
 		e.record.Pairs = countPairs(e.record.Pairs, pairs)
 		e.pairs = append(e.pairs, optimize.SelectPairs(pairs, policy)...)
-		if policy == optimize.PairsMixed || policy == optimize.PairsChanged && e.unchanged() {
+		// With the skill as it was no task can have changed either.
+		unchanged := e.compared.previous.Text() == r.skills.current.skill.Text()
+		if policy == optimize.PairsMixed || policy == optimize.PairsChanged && unchanged {
 			break
 		}
 	}
@@ -81,9 +87,10 @@ func (e *epochEnd) compareSkills(ctx context.Context) error {
 	return nil
 }
 
-func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task) ([]optimize.Pair, error) {
-	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "compare epochs", Total: 2 * len(tasks)})
-	curr, prev, err := e.bothArms(ctx, part)
+func (r *epochEnder) comparePart(ctx context.Context, e *epochEnd, part int) ([]optimize.Pair, error) {
+	tasks := e.compared.part(part)
+	r.emit(event.StageStarted{Epoch: e.epoch, Step: e.lastStep, Stage: "compare epochs", Total: 2 * len(tasks)})
+	curr, prev, err := r.bothArms(ctx, e, part)
 	if err != nil {
 		return nil, err
 	}
@@ -96,112 +103,118 @@ func (e *epochEnd) comparePart(ctx context.Context, part int, tasks []task.Task)
 	return optimize.Compare(pick(tasks, both), pick(prev, both), pick(curr, both)), nil
 }
 
-// unchanged reports whether the epoch left the skill as it was: then no task
-// can have changed either.
-func (e *epochEnd) unchanged() bool { return e.prev.Text() == e.skills.current.skill.Text() }
-
 // bothArms rolls out tasks with both skills at once.
-func (e *epochEnd) bothArms(ctx context.Context, part int) (curr, prev []trajectory.Outcome, err error) {
-	arms := e.comparison.sets(part, e.skills.current.skill)
+func (r *epochEnder) bothArms(ctx context.Context, e *epochEnd, part int) (curr, prev []trajectory.Outcome, err error) {
+	arms := e.compared.sets(part, r.skills.current.skill)
 	out := make([][]trajectory.Outcome, len(arms))
-	done := e.rollouts.counter("compare epochs", len(arms)*len(arms[0].tasks))
+	done := r.rollouts.counter("compare epochs", len(arms)*len(arms[0].tasks))
 	g, gctx := together.WithContext(ctx)
 	for i, arm := range arms {
 		g.Go(func() (err error) {
-			out[i], err = e.rollouts.all(gctx, arm, done)
+			out[i], err = r.rollouts.all(gctx, arm, done)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, nil, err
 	}
-	if err := e.rollouts.healthy(); err != nil {
+	if err := r.rollouts.healthy(); err != nil {
 		return nil, nil, err
 	}
 	for i, arm := range arms {
-		if err := e.without(ctx, part, arm, out[i]); err != nil {
+		gone, err := r.without(ctx, part, arm, out[i])
+		if err != nil {
 			return nil, nil, err
 		}
+		e.record.Unmeasured = append(e.record.Unmeasured, idsOf(gone)...)
 	}
 	return out[0], out[len(out)-1], nil
 }
 
 // without records what could not be measured of an arm. Each part decides for
 // itself.
-func (e *epochEnd) without(ctx context.Context, part int, arm rolloutSet, out []trajectory.Outcome) error {
+func (r *epochEnder) without(ctx context.Context, part int, arm rolloutSet, out []trajectory.Outcome) ([]task.Task, error) {
 	missing := missingOf(out)
 	if len(missing) == 0 {
-		return nil
+		return nil, nil
 	}
 	key, without := arm.place.Prefix+"/without", pick(arm.tasks, missing)
 	if part > 0 {
 		key = fmt.Sprintf("%s/%d", key, part)
 	}
-	if err := e.rollouts.giveUp(ctx, key, arm.place, without); err != nil {
-		return err
-	}
-	e.record.Unmeasured = append(e.record.Unmeasured, idsOf(without)...)
-	return nil
+	return without, r.rollouts.giveUp(ctx, key, arm.place, without)
 }
 
 // ask runs slow update and meta skill side by side.
-func (e *epochEnd) ask(ctx context.Context) error {
-	e.Events(event.StageStarted{Epoch: e.epoch, Step: e.lastStep(), Stage: "slow update, meta skill"})
+func (r *epochEnder) ask(ctx context.Context, e *epochEnd) error {
+	r.emit(event.StageStarted{Epoch: e.epoch, Step: e.lastStep, Stage: "slow update, meta skill"})
+	previous, current := e.compared.previous.Text(), r.skills.current.skill
 	g, gctx := together.WithContext(ctx)
-	if e.SlowUpdate {
+	if r.opts.SlowUpdate {
 		g.Go(func() (err error) {
-			e.slow, err = optimize.SlowUpdate(gctx, optimize.SlowInput{
-				Ask: e.Ask(e.prefix), Prompts: e.Prompts, Previous: e.prev.Text(), Current: e.skills.current.skill.Text(), Pairs: e.pairs, View: e.view(),
-			})
+			e.slow, err = r.optimizer.slowUpdate(gctx, e.compared.prefix, previous, current, e.pairs)
 			return err
 		})
 	}
-	if e.MetaSkill {
+	if r.opts.MetaSkill {
 		g.Go(func() (err error) {
-			e.meta, err = optimize.MetaSkill(gctx, optimize.MetaInput{
-				Ask: e.Ask(e.prefix), Prompts: e.Prompts, PreviousMeta: e.memory.metaSkill, Previous: e.prev.Text(), Current: e.skills.current.skill.Text(),
-				Pairs: e.pairs, View: e.view(), History: e.memory.stepBuffer(),
-			})
+			e.meta, err = r.optimizer.metaSkill(gctx, e.compared.prefix, previous, current, e.pairs)
 			return err
 		})
 	}
 	return g.Wait()
 }
 
+// slowUpdate asks for guidance that follows from the comparison of two skills.
+func (o *optimizer) slowUpdate(ctx context.Context, prefix, previous string, current skill.Skill, pairs []optimize.Pair) (optimize.SlowResult, error) {
+	return optimize.SlowUpdate(ctx, optimize.SlowInput{
+		Ask: o.ask(prefix), Prompts: o.prompts, Previous: previous, Current: current.Text(), Pairs: pairs, View: o.view(current),
+	})
+}
+
+// metaSkill asks for the optimizer's memory of the same comparison.
+func (o *optimizer) metaSkill(ctx context.Context, prefix, previous string, current skill.Skill, pairs []optimize.Pair) (optimize.MetaResult, error) {
+	return optimize.MetaSkill(ctx, optimize.MetaInput{
+		Ask: o.ask(prefix), Prompts: o.prompts, PreviousMeta: o.memory.metaSkill, Previous: previous, Current: current.Text(),
+		Pairs: pairs, View: o.view(current), History: o.memory.stepBuffer(),
+	})
+}
+
 // apply puts the guidance into its region, if the gate agrees, and keeps the
 // memory.
-func (e *epochEnd) apply(ctx context.Context) error {
+func (r *epochEnder) apply(ctx context.Context, e *epochEnd) error {
 	e.record.Lost = append(append(e.record.Lost, e.slow.Lost...), e.meta.Lost...)
-	e.counts.lost += len(e.record.Lost)
 	if e.meta.Content != "" {
-		e.memory.metaSkill, e.record.MetaSkill = e.meta.Content, e.meta.Content
+		r.memory.metaSkill, e.record.MetaSkill = e.meta.Content, e.meta.Content
 	}
 	e.files["slow_update.json"], e.files["meta_skill.json"] = e.slow, e.meta
 	if e.slow.Content == "" {
-		if e.SlowUpdate {
+		if r.opts.SlowUpdate {
 			e.record.SlowUpdate = "lost"
 		}
 		return nil
 	}
 	e.record.Guidance = e.slow.Content
-	cand := incumbent{skill: e.skills.current.skill.WithSlow(e.slow.Content), step: e.lastStep(), origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
+	current := r.skills.current.skill
+	cand := incumbent{skill: current.WithSlow(e.slow.Content), step: e.lastStep, origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
 	switch {
-	case cand.skill.Text() == e.skills.current.skill.Text():
+	case cand.skill.Text() == current.Text():
 		e.record.SlowUpdate = ActionNoChange
 	case len(cand.skill.Text()) > skill.MaxBytes:
 		e.record.SlowUpdate = ActionRefused
-	case !e.SlowGated && e.Gate != "off":
+	case !r.opts.SlowGated && r.opts.Gate != "off":
 		// Forced in: nothing is known of this text, so it is no candidate for
 		// best and the next gate measures it first.
-		e.record.SlowUpdate, e.skills.current = "forced", cand
+		e.record.SlowUpdate, r.skills.current = "forced", cand
 	default:
-		return e.decide(ctx, cand)
+		return r.decide(ctx, e, cand)
 	}
 	return nil
 }
 
-func (e *epochEnd) decide(ctx context.Context, cand incumbent) error {
-	v, err := e.judge.compare(ctx, e.prefix+"/gate", &cand, notWorse)
+// decide lets the gate decide on the guidance.
+func (r *epochEnder) decide(ctx context.Context, e *epochEnd, cand incumbent) error {
+	v, err := r.judge.compare(ctx, e.compared.prefix+"/gate", &cand, notWorse)
 	if err != nil {
 		return err
 	}
@@ -214,7 +227,7 @@ func (e *epochEnd) decide(ctx context.Context, cand incumbent) error {
 	}
 	e.record.Unmeasured = append(e.record.Unmeasured, v.Unmeasured...)
 	if v.Action.Accepted() {
-		e.skills.adopt(cand, v)
+		r.skills.adopt(cand, v)
 	}
 	return nil
 }

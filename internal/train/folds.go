@@ -1,14 +1,10 @@
 package train
 
 import (
-	"context"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/task"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // With few tasks a fixed split leaves too few to learn from and too few to judge by. In
@@ -98,76 +94,4 @@ func (d Data) largest() int {
 		sizes[f]++
 	}
 	return slices.Max(sizes)
-}
-
-// rollBatch rolls out the tasks of a batch. In folds, what gates have measured of the
-// current skill and no analyst has read yet is not asked for again.
-func (s *step) rollBatch(ctx context.Context, place rollout.Place, tasks []task.Task) ([]trajectory.Outcome, error) {
-	if !s.Data.InFolds() {
-		return s.rollouts.batch(ctx, "rollout", rolloutSet{place, tasks, s.skills.current.skill})
-	}
-	e, out := s.skills.entry(&s.skills.current), make([]trajectory.Outcome, len(tasks))
-	var open []int
-	for k, t := range tasks {
-		i := slices.Index(s.skills.store.items, t.ID)
-		if e.read[i] || !e.outcomes[i].Status.Measured() {
-			open = append(open, k)
-			continue
-		}
-		out[k], e.read[i] = e.outcomes[i], true
-	}
-	if len(open) == 0 {
-		return out, nil
-	}
-	rolled, err := s.rollouts.batch(ctx, "rollout", rolloutSet{place, pick(tasks, open), s.skills.current.skill})
-	if err != nil {
-		return nil, err
-	}
-	for j, k := range open {
-		out[k] = rolled[j]
-	}
-	return out, nil
-}
-
-// folded notes which fold judges the step.
-func (s *step) folded() {
-	if s.Data.InFolds() {
-		fold := s.Data.fold(s.number)
-		s.record.Fold = &fold
-	}
-}
-
-// wholePool measures what is shipped on the tasks of the pool that no gate has asked it,
-// unless a fresh pass has: its score is told over all of them.
-func (t *trainer) wholePool(ctx context.Context) error {
-	if !t.Data.InFolds() || t.fresh != nil || !t.skills.known(t.skills.best) {
-		return nil
-	}
-	e, place := t.skills.entry(&t.skills.best), rollout.Place{Prefix: "final/pool"}
-	var open []int
-	for i, p := range e.Pooled {
-		if p.N == 0 {
-			open = append(open, i)
-		}
-	}
-	if len(open) == 0 {
-		return nil
-	}
-	tasks := pick(t.Data.Selection, open)
-	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "rest of the pool", Total: len(open)})
-	out, err := t.rollouts.batch(ctx, "rest of the pool", rolloutSet{place, tasks, e.skill})
-	if err != nil {
-		return err
-	}
-	if missing := missingOf(out); len(missing) > 0 {
-		if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, pick(tasks, missing)); err != nil {
-			return err
-		}
-	}
-	for k, i := range open {
-		t.skills.store.add(e, i, 0, out[k])
-	}
-	t.skills.refresh(&t.skills.best)
-	t.skills.refresh(&t.skills.current)
-	return nil
 }

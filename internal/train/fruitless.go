@@ -47,67 +47,74 @@ func (e *FruitlessError) ChangesIdentity() bool { return true }
 // step that asked nobody, or was answered from another run's record, says nothing of
 // the optimizer: it neither counts nor ends the row.
 type fruitless struct {
-	steps []int
-	asked int
+	on        bool
+	record    Recorder
+	optimizer string // what may change of it from session to session
+	steps     []int
+	asked     int
 }
 
-// unusable is what a step knows of the replies of its analysts that were lost.
-type unusable struct {
+func newFruitless(o Options, d Deps) *fruitless {
+	return &fruitless{on: d.Fruitless && o.EndAfter == nil, record: d.Record, optimizer: d.Optimizer}
+}
+
+// lostReplies is what a step knows of the replies of its analysts that were lost. It is
+// safe for concurrent use.
+type lostReplies struct {
 	mu    sync.Mutex
 	first *optimize.LostError // by its key
 	own   bool                // one of them was asked for by this run
 }
 
-// heeds returns ask, which remembers the replies of analysts that were lost.
-func (s *step) heeds(ask optimize.Ask) optimize.Ask {
+// heed returns ask, which remembers the replies that were lost.
+func (l *lostReplies) heed(ask optimize.Ask) optimize.Ask {
 	return func(ctx context.Context, q optimize.Question) (string, error) {
 		text, err := ask(ctx, q)
 		var lost *optimize.LostError
 		if errors.As(err, &lost) {
-			s.unusable.add(lost)
+			l.add(lost)
 		}
 		return text, err
 	}
 }
 
-func (u *unusable) add(lost *optimize.LostError) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.first == nil || lost.Key < u.first.Key {
-		u.first = lost
+func (l *lostReplies) add(lost *optimize.LostError) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.first == nil || lost.Key < l.first.Key {
+		l.first = lost
 	}
-	u.own = u.own || !lost.Inherited
+	l.own = l.own || !lost.Inherited
 }
 
-// learns ends the run when its analysts have given nothing that can be used for too
+// check ends the run when its analysts have given nothing that can be used for too
 // long. It follows from the replies that are recorded, so that a resumed run ends where
 // it ended before; once what may change of the optimizer has changed, it goes on from
 // there, whatever comes later.
-func (s *step) learns(ctx context.Context) error {
+func (f *fruitless) check(ctx context.Context, id stepID, reflected []optimize.ReflectResult, replies *lostReplies) error {
 	asked, used := 0, 0
-	for _, r := range s.reflected {
+	for _, r := range reflected {
 		asked, used = asked+r.Calls, used+len(r.Analyses)
 	}
-	f := &s.fruitless
 	switch {
-	case !s.Fruitless || asked == 0 || s.EndAfter != nil:
+	case !f.on || asked == 0:
 		return nil
 	case used > 0:
-		*f = fruitless{}
+		f.steps, f.asked = nil, 0
 		return nil
-	case !s.unusable.own:
+	case !replies.own:
 		return nil
 	}
-	f.steps, f.asked = append(f.steps, s.number), f.asked+asked
+	f.steps, f.asked = append(f.steps, id.number), f.asked+asked
 	if len(f.steps) < fruitlessSteps {
 		return nil
 	}
-	on, err := s.goesOn(ctx)
+	on, err := f.goesOn(ctx, id)
 	if err != nil {
 		return err
 	}
-	found := &FruitlessError{Steps: f.steps, Asked: f.asked, Reply: *s.unusable.first, File: fmt.Sprintf("steps/step_%04d/patches.json", s.number)}
-	*f = fruitless{}
+	found := &FruitlessError{Steps: f.steps, Asked: f.asked, Reply: *replies.first, File: fmt.Sprintf("steps/step_%04d/patches.json", id.number)}
+	f.steps, f.asked = nil, 0
 	if on {
 		return nil
 	}
@@ -121,20 +128,20 @@ type stopped struct {
 
 // goesOn reports whether the run goes on though it ended here before: the optimizer is
 // another since, or was in some session after.
-func (s *step) goesOn(ctx context.Context) (bool, error) {
-	key := s.key() + "/fruitless"
-	now, err := json.Marshal(stopped{s.Optimizer})
+func (f *fruitless) goesOn(ctx context.Context, id stepID) (bool, error) {
+	key := id.key() + "/fruitless"
+	now, err := json.Marshal(stopped{f.optimizer})
 	if err != nil {
 		return false, fmt.Errorf("encode the optimizer: %w", err)
 	}
 	same := func() ([]byte, error) { return now, nil }
-	then, err := s.Record.Decision(ctx, key, same)
+	then, err := f.record.Decision(ctx, key, same)
 	if err != nil {
 		return false, err
 	}
-	if _, passed := s.Record.Decided(key + "/passed"); passed || string(then) == string(now) {
+	if _, passed := f.record.Decided(key + "/passed"); passed || string(then) == string(now) {
 		return passed, nil
 	}
-	_, err = s.Record.Decision(ctx, key+"/passed", same)
+	_, err = f.record.Decision(ctx, key+"/passed", same)
 	return err == nil, err
 }

@@ -49,16 +49,17 @@ func TestFruitlessStepsInARow(t *testing.T) {
 		},
 	} {
 		w := newWorld(8, 8, 0)
-		tr := &trainer{Options: standard(), Deps: Deps{Record: w, Fruitless: true, Optimizer: "a"}}
+		o, d := standard(), Deps{Record: w, Fruitless: true, Optimizer: "a"}
 		if tt.recorded != nil {
 			w.recorded = tt.recorded
 		}
 		if tt.change != nil {
-			tt.change(&tr.Deps, &tr.Options)
+			tt.change(&d, &o)
 		}
+		f := newFruitless(o, d)
 		var got []int
 		for i, kind := range tt.steps {
-			s := &step{trainer: tr, stepID: stepID{epoch: 1, number: i + 1}, unusable: &unusable{}}
+			replies := &lostReplies{}
 			r := optimize.ReflectResult{Calls: 2}
 			switch kind {
 			case some:
@@ -66,10 +67,9 @@ func TestFruitlessStepsInARow(t *testing.T) {
 			case nobody:
 				r.Calls = 0
 			default:
-				s.unusable.add(&optimize.LostError{Key: "k", Inherited: kind == inherited})
+				replies.add(&optimize.LostError{Key: "k", Inherited: kind == inherited})
 			}
-			s.reflected = []optimize.ReflectResult{r, {}}
-			err := s.learns(t.Context())
+			err := f.check(t.Context(), stepID{epoch: 1, number: i + 1}, []optimize.ReflectResult{r, {}}, replies)
 			var found *FruitlessError
 			if errors.As(err, &found) {
 				got = found.Steps

@@ -25,17 +25,17 @@ func levelKey(n int) string { return fmt.Sprintf("final/test/level/%d", n) }
 // settle records by which test and at which level the certificate is given, before a
 // score of the test split is known: a resumed run, and one that is replayed, finds what
 // was settled then, whatever was read meanwhile.
-func (t *trainer) settle(ctx context.Context, s *seal) error {
-	key := levelKey(len(s.openings))
-	if _, known := t.Record.Decided(key); t.Alpha <= 0 || !t.LooksOnce && !known {
+func (s *testSplit) settle(ctx context.Context, opened *seal) error {
+	key := levelKey(len(opened.openings))
+	if _, known := s.record.Decided(key); s.opts.Alpha <= 0 || !s.looksOnce && !known {
 		return nil
 	}
-	data, err := t.Record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(t.levelOf(s)) })
+	data, err := s.record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(s.levelOf(opened)) })
 	if err != nil {
 		return err
 	}
-	s.level = &Level{}
-	if err := json.Unmarshal(data, s.level); err != nil {
+	opened.level = &Level{}
+	if err := json.Unmarshal(data, opened.level); err != nil {
 		return fmt.Errorf("read the record of %s: %w", key, err)
 	}
 	return nil
@@ -43,22 +43,22 @@ func (t *trainer) settle(ctx context.Context, s *seal) error {
 
 // levelOf is the level of the reading that is about to be. Without knowing how often the
 // tasks were read before there is none: unknown is never 0.
-func (t *trainer) levelOf(s *seal) Level {
-	l := Level{Test: t.lookTest(), Alpha: t.Alpha}
-	if s.before != nil && s.before.Unknown == "" {
-		l.Reading = s.before.Times + 1
-		l.Level = gate.LevelOf(t.Alpha, l.Reading)
+func (s *testSplit) levelOf(opened *seal) Level {
+	l := Level{Test: s.lookTest(), Alpha: s.opts.Alpha}
+	if opened.before != nil && opened.before.Unknown == "" {
+		l.Reading = opened.before.Times + 1
+		l.Level = gate.LevelOf(s.opts.Alpha, l.Reading)
 	}
 	return l
 }
 
 // lookTest is the exact test for hard scores, if the seed skill had no partial ones and no
 // two test tasks share a cluster; else the bound.
-func (t *trainer) lookTest() gate.LookTest {
-	if t.Projection.Metric != score.Hard || t.partial {
+func (s *testSplit) lookTest() gate.LookTest {
+	if s.opts.Projection.Metric != score.Hard || s.partial {
 		return gate.LookBound
 	}
-	_, clusters := Strata(t.Data.Test, t.Cluster)
+	_, clusters := Strata(s.tasks, s.opts.Cluster)
 	seen := map[string]bool{}
 	for _, name := range clusters {
 		if name != "" && seen[name] {

@@ -10,69 +10,69 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// crossed merges the candidate that stands highest with the accepted ones that
+// crossover merges the candidate that stands highest with the accepted ones that
 // gain where it does not, and has the gate judge the outcome against it. Nil: there
 // is nothing to merge. Only edits can be merged.
-func (s *step) crossed(ctx context.Context, top *variant, all []*variant) (*variant, error) {
-	if s.mode != optimize.ModePatch {
+func (s *population) crossover(ctx context.Context, top *proposal, all []*proposal) (*proposal, error) {
+	if s.optimizer.mode != optimize.ModePatch {
 		return nil, nil
 	}
-	with := []*variant{top}
-	for _, v := range all {
-		if v != top && v.accepted() && s.skills.complementary(&top.cand, &v.cand) {
-			with = append(with, v)
+	with := []*proposal{top}
+	for _, p := range all {
+		if p != top && p.accepted() && s.skills.complementary(&top.judged, &p.judged) {
+			with = append(with, p)
 		}
 	}
-	m := s.cross(with, len(all)+1)
+	m := s.merge(with, len(all)+1)
 	if m == nil {
 		return nil, nil
 	}
-	for _, v := range all {
-		if v.candidate.Text() == m.candidate.Text() {
+	for _, p := range all {
+		if p.candidate.Text() == m.candidate.Text() {
 			return nil, nil
 		}
 	}
 	return m, s.weighAgainst(ctx, m, top)
 }
 
-// cross applies the edits of all candidates to the incumbent, those of the first
+// merge applies the edits of all candidates to the incumbent, those of the first
 // before all others, within the sum of their budgets. Nil: the others add nothing.
-func (s *step) cross(with []*variant, index int) *variant {
+func (s *population) merge(with []*proposal, index int) *proposal {
 	top := with[0]
 	edits, from := slices.Clone(top.updated.Applied), []int{top.index}
 	budgets := []*int{top.record.Budget}
-	for _, v := range with[1:] {
-		more := compatible(s.skills.current.skill.Text(), edits, v.updated.Applied)
+	for _, p := range with[1:] {
+		more := compatible(s.skills.current.skill.Text(), edits, p.updated.Applied)
 		if len(more) > 0 {
-			edits, from = append(edits, more...), append(from, v.index)
-			budgets = append(budgets, v.record.Budget)
+			edits, from = append(edits, more...), append(from, p.index)
+			budgets = append(budgets, p.record.Budget)
 		}
 	}
 	if len(from) == 1 {
 		return nil
 	}
-	m := s.assembled(top, edits, sumOf(budgets), index)
+	m := s.assemble(top, edits, sumOf(budgets), index)
 	if m != nil {
-		m.prefix, m.label, m.from = s.prefix+"/merged", ", merged", from
+		m.prefix, m.label, m.from = s.step.prefix+"/merged", ", merged", from
 	}
 	return m
 }
 
-// assembled is a candidate of given edits, within a budget, made of another one and others
+// assemble makes a candidate of given edits, within a budget, out of another one and others
 // or of a part of it. Nil: it would be that one, or too long.
-func (s *step) assembled(top *variant, edits []skill.Edit, budget *int, index int) *variant {
+func (s *population) assemble(top *proposal, edits []skill.Edit, budget *int, index int) *proposal {
 	opts := skill.ApplyOptions{}
 	if budget != nil {
 		opts.Budget = *budget
 	}
 	text, reports := skill.Apply(s.skills.current.skill, edits, opts)
-	if notes := skill.Notes(top.candidate.Text()); s.SkillAware && len(notes) > 0 {
+	if notes := skill.Notes(top.candidate.Text()); s.opts.SkillAware && len(notes) > 0 {
 		text = text.WithNotes(notes)
 	}
 	if text.Text() == top.candidate.Text() || len(text.Text()) > skill.MaxBytes {
 		return nil
 	}
-	m := s.variant(index, index)
+	m := s.begin(index, index)
 	m.merged, m.ranked = top.merged, top.ranked
 	m.candidate, m.updated = text, optimize.UpdateResult{Candidate: text, Changed: true, Edits: edits, Reports: reports}
 	m.record.Merged, m.record.Ranked, m.record.Budget, m.record.Edits = top.record.Merged, len(edits), budget, reports
@@ -101,16 +101,16 @@ func sumOf(budgets []*int) *int {
 
 // weighAgainst has the gate judge a merged candidate against the one that it is to
 // beat. What is known of that one may grow by it.
-func (s *step) weighAgainst(ctx context.Context, m, top *variant) error {
+func (s *population) weighAgainst(ctx context.Context, m, top *proposal) error {
 	base := s.skills.current
-	s.skills.current = top.cand
+	s.skills.current = top.judged
 	defer func() { s.skills.current = base }()
-	if err := m.weighAmong(ctx, nil); err != nil {
+	if err := s.weighAmong(ctx, m, nil); err != nil {
 		return err
 	}
-	top.cand = s.skills.current
+	top.judged = s.skills.current
 	m.record.Reason = fmt.Sprintf("merged of candidates %s, judged against candidate %d: %s", listed(m.from), top.index, m.record.Reason)
-	s.skills.entry(&m.cand).Parent = base.skill.Hash() // its edits are those to the incumbent
+	s.skills.entry(&m.judged).Parent = base.skill.Hash() // its edits are those to the incumbent
 	return nil
 }
 
@@ -121,8 +121,8 @@ func listed(indices []int) string {
 
 // beats reports whether a merged candidate is better than the one it was judged
 // against. A gate that only looks accepts everything, and does not say.
-func (s *step) beats(m, top *variant) bool {
-	return m.accepted() && (s.Gate != "observe" || compareScores(s.skills.standing(&m.cand), s.skills.standing(&top.cand)) > 0)
+func (s *population) beats(m, top *proposal) bool {
+	return m.accepted() && (s.opts.Gate != "observe" || compareScores(s.skills.standing(&m.judged), s.skills.standing(&top.judged)) > 0)
 }
 
 // compatible returns those of more edits that go together with the first: that

@@ -143,6 +143,17 @@ func (e *entry) measured() []int {
 	return out
 }
 
+// unmeasured lists the items without an evaluation.
+func (e *entry) unmeasured() []int {
+	var out []int
+	for i, p := range e.Pooled {
+		if p.N == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // repeated is the variance within the given items, and how many of them were
 // evaluated more than once.
 func (e *entry) repeated(items []int) (variance float64, n int) {

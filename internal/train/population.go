@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // VaryTemperature is the Population.Vary with which candidates differ by the
@@ -27,9 +28,9 @@ type Population struct {
 	Temperature *float64 // configured for the optimizer; nil: the server's
 }
 
-// heat is the temperature of candidate i of n, from 1 up: from the configured one
+// temperature is that of candidate i of n, from 1 up: from the configured one
 // evenly up to 1, which every provider takes. Nil: as configured.
-func (p Population) heat(i, n int) *float64 {
+func (p Population) temperature(i, n int) *float64 {
 	if p.Vary != VaryTemperature || p.Temperature == nil || i == 1 || *p.Temperature >= 1 {
 		return nil
 	}
@@ -46,6 +47,14 @@ func (o Options) made() int {
 	return 1
 }
 
+// madeBy is how many candidates a step of a number makes at most.
+func (o Options) madeBy(step int) int {
+	if step == 1 {
+		return o.madeFirst()
+	}
+	return o.made()
+}
+
 // judged is how many candidates of a step go to the gate at most: those that are
 // made, and one that is merged of them.
 func (o Options) judged() int { return o.judgedOf(o.made()) }
@@ -57,79 +66,215 @@ func (o Options) judgedOf(made int) int {
 	return made + 1
 }
 
-// hand is the patches that a candidate is made of.
-type hand struct{ failures, successes []optimize.Patch }
+// population makes the candidates of one step, has the gate judge them, and promotes at
+// most one to the current skill.
+type population struct {
+	opts      Options
+	batcher   *batcher
+	optimizer *optimizer
+	judge     *judge
+	skills    *skills
+	pacer     *pacer
+	prefetch  *prefetcher
+	emit      event.Sink
 
-func (h hand) size() int { return len(h.failures) + len(h.successes) }
-
-// deal gives each candidate its patches: all of them, or a share that is drawn by
-// the seed. There are no more candidates than patches to deal.
-func (s *step) deal(all hand) []hand {
-	n := s.Population.Size
-	if s.Population.Vary == VaryTemperature {
-		return slices.Repeat([]hand{all}, n)
-	}
-	n = max(1, min(n, all.size()))
-	hands := make([]hand, n)
-	place := s.prefix + "/deal"
-	for k, i := range pyrand.New(seedOf(s.Seed, place)).Perm(len(all.failures)) {
-		h := &hands[k%n]
-		h.failures = append(h.failures, all.failures[i])
-	}
-	for k, i := range pyrand.New(seedOf(s.Seed, place+"/successes")).Perm(len(all.successes)) {
-		h := &hands[(k+len(all.failures))%n]
-		h.successes = append(h.successes, all.successes[i])
-	}
-	return hands
+	id    stepID
+	batch *batch
+	step  *proposal // what is recorded of the step: in the end that of the candidate it is recorded by
 }
 
-// variant is one of several candidates of a step: the step as it would be with
-// this candidate alone.
-type variant struct {
-	*step
-	index   int
-	from    []int // of a merged one: indices of what it is made of
-	again   int   // of a second try: index of what it is a part of
-	cand    incumbent
-	verdict gate.Verdict
-	weighed bool // the gate has said something
-	was     bool // its text was accepted before
-	lost    int  // replies, of its own
+// run makes the candidates of analysts' patches and takes one, or none.
+func (s *population) run(ctx context.Context, all patches) error {
+	if s.opts.madeBy(s.id.number) > 1 {
+		return s.several(ctx, all)
+	}
+	return s.single(ctx, all)
 }
 
-// asker returns the optimizer as the candidate of this step is to be made by.
-func (s *step) asker() optimize.Ask { return s.heated(s.Ask(s.prefix)) }
-
-func (s *step) heated(ask optimize.Ask) optimize.Ask {
-	if s.heat == nil {
-		return ask
-	}
-	return func(ctx context.Context, q optimize.Question) (string, error) {
-		q.Temperature = s.heat
-		return ask(ctx, q)
+func (s *population) evidence() evidence {
+	return evidence{
+		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: failed(s.batch.outcomes),
 	}
 }
 
-// populate makes several candidates of the same rollouts, has the gate judge each
+// single makes the only candidate of a step and lets the gate decide on it.
+func (s *population) single(ctx context.Context, all patches) error {
+	if err := s.optimizer.propose(ctx, s.step, s.evidence(), all); err != nil {
+		return err
+	}
+	if s.step.skipUnchanged(s.skills.current.skill); s.step.record.Action != "" {
+		return nil
+	}
+	unjudged := s.step.record
+	if err := s.weigh(ctx, s.step); err != nil {
+		return err
+	}
+	if s.step.undecided() {
+		return fmt.Errorf("%w: %s", errIndecisive, s.step.verdict.Reason)
+	}
+	if s.step.accepted() {
+		s.skills.adopt(s.step.judged, s.step.verdict)
+		return nil
+	}
+	return s.onceMore(ctx, unjudged)
+}
+
+// several makes several candidates of the same rollouts, has the gate judge each
 // against the incumbent, and takes the best of the accepted or what comes of
 // merging them.
-func (s *step) populate(ctx context.Context, budget int, patches hand) error {
+func (s *population) several(ctx context.Context, patches patches) error {
 	s.prefetch.uncertain() // which of them is taken is not known before all are weighed
-	var all []*variant
-	hands, err := s.hands(ctx, budget, patches)
+	all, err := s.make(ctx, patches)
 	if err != nil {
 		return err
 	}
-	for i, h := range hands {
-		v := s.variant(i+1, len(hands))
-		if err := v.make(ctx, budget, h); err != nil {
-			return err
-		}
-		all = append(all, v)
+	if err := s.weighAll(ctx, all); err != nil {
+		return err
 	}
-	for i, v := range all {
+	if err := undecided(all); err != nil {
+		s.takeOver(nearest(all), all)
+		return err
+	}
+	taken := s.bestAccepted(all)
+	if taken == nil {
+		done, err := s.secondTry(ctx, all)
+		if !done && err == nil {
+			s.takeOver(nearest(all), all)
+			s.reject(all)
+		}
+		return err
+	}
+	merged, err := s.crossover(ctx, taken, all)
+	if err != nil {
+		return err
+	}
+	if merged != nil {
+		if all = append(all, merged); s.beats(merged, taken) {
+			taken = merged
+		}
+	}
+	s.promote(taken, all)
+	return nil
+}
+
+// make has the optimizer make a candidate of each shard of the patches.
+func (s *population) make(ctx context.Context, all patches) ([]*proposal, error) {
+	shards, err := s.shards(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	var out []*proposal
+	for i, shard := range shards {
+		p := s.begin(i+1, len(shards))
+		if err := s.makeOne(ctx, p, shard); err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// begin begins candidate index of n. The first has the keys that a step with
+// one candidate has.
+func (s *population) begin(index, n int) *proposal {
+	p := s.step.fork(index)
+	vary := s.opts.Population
+	if s.opts.warms(s.id.number) {
+		vary.Vary = VaryTemperature
+	}
+	p.temperature = vary.temperature(index, n)
+	return p
+}
+
+func (s *population) makeOne(ctx context.Context, p *proposal, patches patches) error {
+	before := p.record.LostReplies
+	defer func() { p.lost = p.record.LostReplies - before }()
+	if patches.size() == 0 && len(p.record.Notes) == 0 {
+		p.skip(ActionNoPatches, "")
+		return nil
+	}
+	if err := s.optimizer.propose(ctx, p, s.evidence(), patches); err != nil {
+		return err
+	}
+	p.skipUnchanged(s.skills.current.skill)
+	return nil
+}
+
+// shards are the patches of each of several candidates. Those of a warm start come each
+// from analysts of its own.
+func (s *population) shards(ctx context.Context, all patches) ([]patches, error) {
+	if !s.opts.warms(s.id.number) {
+		return s.shard(all), nil
+	}
+	shards := []patches{all}
+	for i := 2; i <= s.opts.Warm.Drafts; i++ {
+		reflected, err := s.batcher.redraft(ctx, s.batch, s.begin(i, s.opts.Warm.Drafts))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range reflected {
+			s.step.record.LostReplies += len(r.Lost)
+		}
+		s.step.files[fmt.Sprintf("p%d/patches.json", i)] = reflected
+		shards = append(shards, patchesOf(reflected, s.optimizer.mode))
+	}
+	return shards, nil
+}
+
+// shard gives each candidate its patches: all of them, or a share that is drawn by
+// the seed. There are no more candidates than patches.
+func (s *population) shard(all patches) []patches {
+	n := s.opts.Population.Size
+	if s.opts.Population.Vary == VaryTemperature {
+		return slices.Repeat([]patches{all}, n)
+	}
+	n = max(1, min(n, all.size()))
+	shards := make([]patches, n)
+	place := s.step.prefix + "/deal"
+	for k, i := range pyrand.New(seedOf(s.opts.Seed, place)).Perm(len(all.failures)) {
+		to := &shards[k%n]
+		to.failures = append(to.failures, all.failures[i])
+	}
+	for k, i := range pyrand.New(seedOf(s.opts.Seed, place+"/successes")).Perm(len(all.successes)) {
+		to := &shards[(k+len(all.failures))%n]
+		to.successes = append(to.successes, all.successes[i])
+	}
+	return shards
+}
+
+// weigh asks the gate about a candidate and keeps what it says. The incumbent
+// stays in its place.
+func (s *population) weigh(ctx context.Context, p *proposal) error {
+	cand := incumbent{skill: p.candidate, step: s.id.number, origin: fmt.Sprintf("step %d%s", s.id.number, p.label), edits: p.record.Edits}
+	r := &p.record
+	r.CandidateHash, r.CandidateLen = cand.skill.Hash(), lengthOf(cand.skill)
+	s.emit(event.StageStarted{Epoch: s.id.epoch, Step: s.id.number, Stage: "gate", Total: s.judge.judges()})
+	v, err := s.judge.compare(ctx, p.prefix+"/gate", &cand, better)
+	if err != nil {
+		return err
+	}
+	p.judged, p.verdict, p.weighed = cand, v, true
+	r.Difference, r.SE, r.Phase, r.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
+	r.Action, r.Reason = string(v.Action), v.Reason
+	r.Candidate, p.before = v.Candidate, v.Current
+	r.Unmeasured = append(r.Unmeasured, v.Unmeasured...)
+	if v.Mean != nil {
+		r.SelectionHard, r.SelectionSoft, r.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
+	}
+	if v.Action.Rejected() {
+		p.fared = s.skills.fared(&cand)
+	}
+	p.files["candidate_skill.md"] = cand.skill.Text()
+	p.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
+	return nil
+}
+
+// weighAll has the gate judge candidates one after the other. Those of whom all was
+// forgotten since, because another model answers now, are judged again.
+func (s *population) weighAll(ctx context.Context, all []*proposal) error {
+	for i, p := range all {
 		drifts := len(s.judge.drifts)
-		if err := v.weighAmong(ctx, all[:i]); err != nil {
+		if err := s.weighAmong(ctx, p, all[:i]); err != nil {
 			return err
 		}
 		if len(s.judge.drifts) == drifts {
@@ -139,157 +284,131 @@ func (s *step) populate(ctx context.Context, budget int, patches hand) error {
 			return err
 		}
 	}
-	if err := undecided(all); err != nil {
-		s.takeOver(nearest(all), all)
-		return err
-	}
-	taken := s.champion(all)
-	if taken == nil {
-		done, err := s.secondTry(ctx, all)
-		if !done && err == nil {
-			s.takeOver(nearest(all), all)
-			s.reject(all)
-		}
-		return err
-	}
-	merged, err := s.crossed(ctx, taken, all)
-	if err != nil {
-		return err
-	}
-	if merged != nil {
-		if all = append(all, merged); s.beats(merged, taken) {
-			taken = merged
-		}
-	}
-	s.crown(taken, all)
 	return nil
 }
 
-// variant begins candidate index of n. The first has the keys that a step with
-// one candidate has.
-func (s *step) variant(index, n int) *variant {
-	c := *s
-	c.files = map[string]any{}
-	c.record.Notes, c.record.Unmeasured = slices.Clip(c.record.Notes), slices.Clip(c.record.Unmeasured)
-	p := s.Population
-	if s.warms(s.number) {
-		p.Vary = VaryTemperature
-	}
-	c.heat = p.heat(index, n)
-	if index > 1 {
-		c.prefix, c.label = fmt.Sprintf("%s/p%d", s.prefix, index), fmt.Sprintf(", candidate %d", index)
-	}
-	return &variant{step: &c, index: index}
-}
-
-// make lets the optimizer make the candidate.
-func (v *variant) make(ctx context.Context, budget int, h hand) error {
-	before := v.record.LostReplies
-	defer func() { v.lost = v.record.LostReplies - before }()
-	if h.size() == 0 && len(v.record.Notes) == 0 {
-		return v.skip(ActionNoPatches, "")
-	}
-	if err := v.propose(ctx, budget, h); err != nil {
-		return err
-	}
-	switch {
-	case v.candidate.Text() != v.skills.current.skill.Text():
-		return nil
-	case v.updated.Refused != "":
-		return v.skip(ActionRefused, v.updated.Refused)
-	}
-	return v.skip(ActionNoChange, "")
-}
-
-// weighAmong has the gate judge the candidate, unless there is nothing to judge or
+// weighAmong has the gate judge a candidate, unless there is nothing to judge or
 // an earlier one has the same text.
-func (v *variant) weighAmong(ctx context.Context, earlier []*variant) error {
-	if v.record.Action != "" {
+func (s *population) weighAmong(ctx context.Context, p *proposal, earlier []*proposal) error {
+	if p.record.Action != "" {
 		return nil
 	}
 	for _, e := range earlier {
-		if e.candidate.Text() == v.candidate.Text() {
-			return v.skip(ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
+		if e.candidate.Text() == p.candidate.Text() {
+			p.skip(ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
+			return nil
 		}
 	}
-	if e, ok := v.skills.store.byHash[v.candidate.Hash()]; ok {
-		v.was = e.Accepted
+	if e, ok := s.skills.store.byHash[p.candidate.Hash()]; ok {
+		p.wasAccepted = e.Accepted
 	}
-	cand, verdict, err := v.weigh(ctx)
-	if err != nil && !errors.Is(err, errIndecisive) {
+	if err := s.weigh(ctx, p); err != nil {
 		return err
 	}
-	v.cand, v.verdict, v.weighed = cand, verdict, true
-	v.Events(event.CandidateJudged{
-		Epoch: v.epoch, Step: v.number, Candidate: v.index, Action: v.record.Action, Score: v.record.Candidate, Difference: v.record.Difference,
+	s.emit(event.CandidateJudged{
+		Epoch: s.id.epoch, Step: s.id.number, Candidate: p.index, Action: p.record.Action, Score: p.record.Candidate, Difference: p.record.Difference,
 	})
 	return nil
 }
 
-// weighAnew judges those again of whom all was forgotten since, because another model
-// answers now.
-func (s *step) weighAnew(ctx context.Context, earlier []*variant) error {
-	for _, v := range earlier {
-		if !v.weighed || s.skills.entry(&v.cand).evaluations() > 0 {
+// weighAnew judges those again of whom all was forgotten since.
+func (s *population) weighAnew(ctx context.Context, earlier []*proposal) error {
+	for _, p := range earlier {
+		if !p.weighed || s.skills.entry(&p.judged).evaluations() > 0 {
 			continue
 		}
-		v.prefix += "/anew"
-		s.skills.entry(&v.cand).Accepted = v.was
-		v.record.Action, v.record.Unmeasured = "", slices.Clip(s.record.Unmeasured)
-		if err := v.weighAmong(ctx, nil); err != nil {
+		p.prefix += "/anew"
+		s.skills.entry(&p.judged).Accepted = p.wasAccepted
+		p.record.Action, p.record.Unmeasured = "", slices.Clip(s.step.record.Unmeasured)
+		if err := s.weighAmong(ctx, p, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// undecided is errIndecisive if the gate could decide on none of those it saw, for
-// want of measurements.
-func undecided(all []*variant) error {
-	reason := ""
-	for _, v := range all {
-		switch {
-		case !v.weighed:
-		case v.verdict.Action == gate.Indecisive && len(v.verdict.Unmeasured) > 0:
-			reason = v.verdict.Reason
-		default:
-			return nil
-		}
-	}
-	if reason == "" {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", errIndecisive, reason)
-}
-
-func (v *variant) accepted() bool { return v.weighed && v.verdict.Action.Accepted() }
-
-// champion is the accepted candidate that stands highest, the first of equal ones;
+// bestAccepted is the accepted candidate that stands highest, the first of equal ones;
 // nil if none was accepted.
-func (s *step) champion(all []*variant) *variant {
-	var best *variant
-	for _, v := range all {
-		if v.accepted() && (best == nil || compareScores(s.skills.standing(&v.cand), s.skills.standing(&best.cand)) > 0) {
-			best = v
+func (s *population) bestAccepted(all []*proposal) *proposal {
+	var best *proposal
+	for _, p := range all {
+		if p.accepted() && (best == nil || compareScores(s.skills.standing(&p.judged), s.skills.standing(&best.judged)) > 0) {
+			best = p
 		}
 	}
 	return best
 }
 
-// nearest is the candidate that a step without an accepted one is recorded by: of
-// those that were judged the one that came nearest, else the first.
-func nearest(all []*variant) *variant {
-	best := all[0]
-	for _, v := range all[1:] {
-		if !v.weighed {
-			continue
-		}
-		d := compareScores(v.record.Difference, best.record.Difference)
-		if !best.weighed || d > 0 || d == 0 && compareScores(v.record.Candidate, best.record.Candidate) > 0 {
-			best = v
+// promote makes the candidate that is taken the incumbent. Others that were accepted
+// were never the current skill.
+func (s *population) promote(taken *proposal, all []*proposal) {
+	s.takeOver(taken, all)
+	for _, p := range all {
+		if p.weighed {
+			s.skills.entry(&p.judged).Accepted = p == taken || p.wasAccepted
 		}
 	}
-	return best
+	if s.opts.Gate == ModeRace {
+		taken.verdict.Action = gate.Accept
+		if s.skills.store.best() == s.skills.entry(&taken.judged) {
+			taken.verdict.Action = gate.AcceptNewBest
+		}
+		r := &s.step.record
+		r.Action = string(taken.verdict.Action)
+		for i := range r.Candidates {
+			if c := &r.Candidates[i]; c.Taken {
+				c.Action = r.Action
+			}
+		}
+		if taken.from != nil { // it was judged against another candidate
+			r.Difference, r.SE = difference(r.Candidate, s.skills.entry(&s.skills.current).mean()), nil
+		}
+	}
+	s.skills.adopt(taken.judged, taken.verdict)
+}
+
+// takeOver makes a candidate's record and files those of the step.
+func (s *population) takeOver(chosen *proposal, all []*proposal) {
+	step := *chosen
+	step.prefix, step.label, step.temperature = s.step.prefix, s.step.label, s.step.temperature
+	step.files = s.step.files
+	lost := s.step.record.LostReplies
+	for _, p := range all {
+		lost += p.lost
+		step.record.Candidates = append(step.record.Candidates, s.candidateRecord(p, p == chosen && p.accepted()))
+		name := fmt.Sprintf("p%d/", p.index)
+		for file, content := range p.files {
+			step.files[name+file] = content
+		}
+	}
+	step.record.LostReplies = lost
+	maps.Copy(step.files, chosen.files)
+	s.step = &step
+}
+
+func (s *population) candidateRecord(p *proposal, taken bool) CandidateRecord {
+	out := CandidateRecord{
+		Index: p.index, Merged: p.from, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
+		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
+		Unmeasured: p.verdict.Unmeasured, Taken: taken,
+	}
+	if p.accepted() && s.opts.Gate == ModeRace {
+		out.Shrunken = s.skills.standing(&p.judged)
+	}
+	return out
+}
+
+// reject tells later analysts what was tried in vain, by any candidate.
+func (s *population) reject(all []*proposal) {
+	var tried []string
+	s.step.updated.Applied = nil
+	for _, p := range all {
+		if p.weighed {
+			s.step.updated.Applied = append(s.step.updated.Applied, p.updated.Applied...)
+			tried = append(tried, p.updated.Summary...)
+		}
+	}
+	s.step.updated.Summary = tried
 }
 
 // compareScores orders scores, one that is missing before all others.
@@ -313,33 +432,6 @@ func compareMeans(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// crown makes the candidate that is taken the incumbent. Others that were accepted
-// were never the current skill.
-func (s *step) crown(taken *variant, all []*variant) {
-	s.takeOver(taken, all)
-	for _, v := range all {
-		if v.weighed {
-			s.skills.entry(&v.cand).Accepted = v == taken || v.was
-		}
-	}
-	if s.Gate == ModeRace {
-		taken.verdict.Action = gate.Accept
-		if s.skills.store.best() == s.skills.entry(&taken.cand) {
-			taken.verdict.Action = gate.AcceptNewBest
-		}
-		s.record.Action = string(taken.verdict.Action)
-		for i := range s.record.Candidates {
-			if c := &s.record.Candidates[i]; c.Taken {
-				c.Action = s.record.Action
-			}
-		}
-		if taken.from != nil { // it was judged against another candidate
-			s.record.Difference, s.record.SE = difference(s.record.Candidate, s.skills.entry(&s.skills.current).mean()), nil
-		}
-	}
-	s.skills.adopt(taken.cand, taken.verdict)
-}
-
 // difference is a - b, nil if one of them is not known.
 func difference(a, b *float64) *float64 {
 	if a == nil || b == nil {
@@ -349,45 +441,5 @@ func difference(a, b *float64) *float64 {
 	return &d
 }
 
-// takeOver makes a candidate's record and files those of the step.
-func (s *step) takeOver(chosen *variant, all []*variant) {
-	lost := s.record.LostReplies
-	s.record = chosen.record
-	for _, v := range all {
-		lost += v.lost
-		s.record.Candidates = append(s.record.Candidates, s.candidateRecord(v, v == chosen && v.accepted()))
-		name := fmt.Sprintf("p%d/", v.index)
-		for file, content := range v.files {
-			s.files[name+file] = content
-		}
-	}
-	s.record.LostReplies = lost
-	maps.Copy(s.files, chosen.files)
-	s.merged, s.ranked, s.updated = chosen.merged, chosen.ranked, chosen.updated
-	s.candidate, s.before, s.went = chosen.candidate, chosen.before, chosen.went
-}
-
-func (s *step) candidateRecord(v *variant, taken bool) CandidateRecord {
-	out := CandidateRecord{
-		Index: v.index, Merged: v.from, SecondTry: v.again, Hash: v.record.CandidateHash, Action: v.record.Action, Reason: v.record.Reason,
-		Score: v.record.Candidate, Difference: v.record.Difference, SE: v.record.SE, Edits: len(v.updated.Applied),
-		Unmeasured: v.verdict.Unmeasured, Taken: taken,
-	}
-	if v.accepted() && s.Gate == ModeRace {
-		out.Shrunken = s.skills.standing(&v.cand)
-	}
-	return out
-}
-
-// reject tells later analysts what was tried in vain, by any candidate.
-func (s *step) reject(all []*variant) {
-	var tried []string
-	s.updated.Applied = nil
-	for _, v := range all {
-		if v.weighed {
-			s.updated.Applied = append(s.updated.Applied, v.updated.Applied...)
-			tried = append(tried, v.updated.Summary...)
-		}
-	}
-	s.updated.Summary = tried
-}
+// lengthOf is the length of a skill in characters.
+func lengthOf(s skill.Skill) int { return len([]rune(s.Text())) }

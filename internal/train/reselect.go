@@ -9,6 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -24,101 +25,36 @@ type Heat struct {
 // and O. Somekh, ICML 2013). The candidate that looked best during training was
 // chosen by the evidence that it is judged by; fresh passes chose nobody. Where
 // one evaluation is the truth there is nothing to select anew.
-func (t *trainer) reselect(ctx context.Context, final *FinalRecord) error {
-	if t.Gate != ModeRace || t.Reselect < 2 || t.judge.deterministic || t.Data.InFolds() {
-		return nil
+func (r *finisher) reselect(ctx context.Context) ([]Heat, error) {
+	if r.opts.Gate != ModeRace || r.opts.Reselect < 2 || r.judge.deterministic || r.skills.folds > 0 {
+		return nil, nil
 	}
-	field := t.skills.contenders(t.Reselect)
-	r := &reselection{trainer: t, fresh: map[*entry][]gate.Pooled{}}
+	field := r.skills.contenders(r.opts.Reselect)
+	var rounds []Heat
+	fresh := freshPasses{}
 	for round := 1; len(field) > 1; round++ {
-		t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "reselect", Total: len(field) * len(t.Data.Selection)})
-		if err := r.measure(ctx, round, field); err != nil {
-			return err
+		r.stage("reselect", len(field)*len(r.selection))
+		if err := r.measureField(ctx, round, field, fresh); err != nil {
+			return rounds, err
 		}
-		heat, ok := r.rank(field)
+		ranked, ok := fresh.rank(field, r.skills.store.units)
 		if !ok {
-			t.Events(event.Warning{Text: "too few items could be measured to select the best skill anew: it stays as it was"})
-			return nil
+			r.emit(event.Warning{Text: "too few items could be measured to select the best skill anew: it stays as it was"})
+			return rounds, nil
 		}
-		final.Reselect = append(final.Reselect, heat)
+		rounds = append(rounds, ranked)
 		field = field[:halved(len(field))]
 	}
-	if len(final.Reselect) > 0 {
+	if len(rounds) > 0 {
 		e := field[0]
-		t.skills.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
-		t.skills.refresh(&t.skills.best)
+		r.skills.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
+		r.skills.refresh(&r.skills.best)
 	}
-	return nil
+	return rounds, nil
 }
 
 // halved is how many of a field go on to the next round.
 func halved(field int) int { return (field + 1) / 2 }
-
-// reselection holds what fresh passes have shown.
-type reselection struct {
-	*trainer
-	fresh map[*entry][]gate.Pooled
-}
-
-// measure evaluates the whole field once more.
-func (r *reselection) measure(ctx context.Context, round int, field []*entry) error {
-	places, outcomes := make([]rollout.Place, len(field)), make([][]trajectory.Outcome, len(field))
-	done := r.rollouts.counter("reselect", len(field)*len(r.Data.Selection))
-	g, gctx := together.WithContext(ctx)
-	for i, e := range field {
-		places[i] = rollout.Place{Prefix: fmt.Sprintf("final/reselect/%d/%s", round, e.Hash), Sample: slices.Max(e.Next)}
-		g.Go(func() (err error) {
-			outcomes[i], err = r.rollouts.all(gctx, rolloutSet{places[i], r.Data.Selection, e.skill}, done)
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	for i, e := range field {
-		if _, err := r.rollouts.giveUpMissing(ctx, rolloutSet{places[i], r.Data.Selection, e.skill}, outcomes[i]); err != nil {
-			return err
-		}
-		if r.fresh[e] == nil {
-			r.fresh[e] = make([]gate.Pooled, len(r.Data.Selection))
-		}
-		r.skills.store.addAll(e, places[i].Sample, outcomes[i])
-		for k, o := range outcomes[i] {
-			if o.Status.Measured() {
-				r.fresh[e][k].Sum += outcomeScore(r.Projection, o)
-				r.fresh[e][k].N++
-			}
-		}
-	}
-	return r.rollouts.healthy()
-}
-
-// rank sorts the field by its fresh passes over the items that all of it has; a
-// tie leaves the order as it was. ok is false if those are too few.
-func (r *reselection) rank(field []*entry) (h Heat, ok bool) {
-	means := map[*entry]float64{}
-	for _, e := range field {
-		common := slices.Clone(r.fresh[e])
-		h.Items = 0
-		for k := range common {
-			if slices.ContainsFunc(field, func(o *entry) bool { return r.fresh[o][k].N == 0 }) {
-				common[k] = gate.Pooled{}
-				continue
-			}
-			h.Items++
-		}
-		means[e], _ = overUnits(r.skills.store.units, common)
-		means[e] += e.bonus
-	}
-	if n := len(r.Data.Selection); !gate.Enough(n, n-h.Items) {
-		return h, false
-	}
-	slices.SortStableFunc(field, func(a, b *entry) int { return compareMeans(means[b], means[a]) })
-	for _, e := range field {
-		h.Skills, h.Fresh = append(h.Skills, e.Hash), append(h.Fresh, means[e])
-	}
-	return h, true
-}
 
 // freshens reports whether the run ends with a fresh pass, unless answers are
 // deterministic.
@@ -126,33 +62,72 @@ func (o Options) freshens() bool {
 	return o.Gate == ModeRace || o.Fresh && o.Gate != "off"
 }
 
-// freshPass evaluates the skill that is shipped once more where answers change, or
-// may, so that its score does not rest on the evaluations that it was chosen by.
-func (t *trainer) freshPass(ctx context.Context) error {
-	if !t.freshens() || t.judge.deterministic || !t.skills.known(t.skills.best) {
-		return nil
+// freshPasses is what fresh passes have shown of each skill, by item.
+type freshPasses map[*entry][]gate.Pooled
+
+// measureField evaluates the whole field once more.
+func (r *finisher) measureField(ctx context.Context, round int, field []*entry, fresh freshPasses) error {
+	sets, outcomes := make([]rolloutSet, len(field)), make([][]trajectory.Outcome, len(field))
+	done := r.rollouts.counter("reselect", len(field)*len(r.selection))
+	g, gctx := together.WithContext(ctx)
+	for i, e := range field {
+		place := rollout.Place{Prefix: fmt.Sprintf("final/reselect/%d/%s", round, e.Hash), Sample: slices.Max(e.Next)}
+		sets[i] = rolloutSet{place, r.selection, e.skill}
+		g.Go(func() (err error) {
+			outcomes[i], err = r.rollouts.all(gctx, sets[i], done)
+			return err
+		})
 	}
-	e := t.skills.entry(&t.skills.best)
-	if e.evaluations() == 0 {
-		t.skills.store.addAll(e, 0, t.skills.best.outcomes)
-	}
-	place := rollout.Place{Prefix: "final/fresh", Sample: slices.Max(e.Next)}
-	t.Events(event.StageStarted{Epoch: t.Epochs, Step: t.lastStep(), Stage: "fresh pass", Total: len(t.Data.Selection)})
-	out, err := t.rollouts.batch(ctx, "fresh pass", rolloutSet{place, t.Data.Selection, e.skill})
-	if err != nil {
+	if err := g.Wait(); err != nil {
 		return err
 	}
-	missing := missingOf(out)
-	if len(missing) > 0 {
-		if err := t.rollouts.giveUp(ctx, place.Prefix+"/without", place, pick(t.Data.Selection, missing)); err != nil {
+	for i, e := range field {
+		if _, err := r.rollouts.giveUpMissing(ctx, sets[i], outcomes[i]); err != nil {
 			return err
 		}
+		r.skills.store.addAll(e, sets[i].place.Sample, outcomes[i])
+		fresh.add(e, outcomes[i], r.opts.Projection)
 	}
-	t.skills.store.addAll(e, place.Sample, out)
-	t.skills.refresh(&t.skills.best)
-	t.skills.refresh(&t.skills.current)
-	if gate.Enough(len(out), len(missing)) {
-		t.fresh = out
+	return r.rollouts.healthy()
+}
+
+// add takes in a pass over all items.
+func (f freshPasses) add(e *entry, outcomes []trajectory.Outcome, p score.Projection) {
+	if f[e] == nil {
+		f[e] = make([]gate.Pooled, len(outcomes))
 	}
-	return nil
+	for k, o := range outcomes {
+		if o.Status.Measured() {
+			f[e][k].Sum += outcomeScore(p, o)
+			f[e][k].N++
+		}
+	}
+}
+
+// rank sorts the field by its fresh passes over the items that all of it has; a
+// tie leaves the order as it was. ok is false if those are too few.
+func (f freshPasses) rank(field []*entry, units [][]int) (h Heat, ok bool) {
+	means := map[*entry]float64{}
+	n := 0
+	for _, e := range field {
+		common := slices.Clone(f[e])
+		n, h.Items = len(common), 0
+		for k := range common {
+			if slices.ContainsFunc(field, func(o *entry) bool { return f[o][k].N == 0 }) {
+				common[k] = gate.Pooled{}
+				continue
+			}
+			h.Items++
+		}
+		means[e], _ = overUnits(units, common)
+		means[e] += e.bonus
+	}
+	if !gate.Enough(n, n-h.Items) {
+		return h, false
+	}
+	slices.SortStableFunc(field, func(a, b *entry) int { return compareMeans(means[b], means[a]) })
+	for _, e := range field {
+		h.Skills, h.Fresh = append(h.Skills, e.Hash), append(h.Fresh, means[e])
+	}
+	return h, true
 }

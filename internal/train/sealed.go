@@ -40,35 +40,35 @@ const maxOpenings = 1000
 // is, and again for the same skills scored alike: then the answers are in the record.
 // For other skills, or by another measure, it is refused unless Reopen allows it.
 // Openings for others in between count: whoever has seen both can choose.
-func (t *trainer) open(ctx context.Context, arms []testArm) (*seal, error) {
+func (s *testSplit) open(ctx context.Context, arms []testArm) (*seal, error) {
 	skills := map[string]string{}
 	for _, a := range arms {
 		skills[a.name] = a.hash()
 	}
-	s := &seal{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
+	out := &seal{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
 	for n := 1; n <= maxOpenings; n++ {
-		want := Opening{Number: n, Skills: skills, Measure: t.Measure}
-		found, fresh, err := t.opening(ctx, want, s.refused && (n == 1 || t.Reopen))
+		want := Opening{Number: n, Skills: skills, Measure: s.measure}
+		found, fresh, err := s.opening(ctx, want, out.refused && (n == 1 || s.opts.Reopen))
 		if err != nil {
 			return nil, err
 		}
 		if found == nil {
-			return s, nil
+			return out, nil
 		}
-		s.openings = append(s.openings, *found)
-		s.fresh[n] = fresh
+		out.openings = append(out.openings, *found)
+		out.fresh[n] = fresh
 		for _, a := range arms {
 			if hash := found.Skills[a.name]; hash == skills[a.name] {
-				if _, ok := s.places[hash]; !ok {
-					s.places[hash] = testPlace(n, a.name)
+				if _, ok := out.places[hash]; !ok {
+					out.places[hash] = testPlace(n, a.name)
 				}
 			}
 		}
 		if found.is(want) {
-			s.refused = false
+			out.refused = false
 		}
 		if fresh {
-			return s, nil
+			return out, nil
 		}
 	}
 	return nil, fmt.Errorf("the test split was opened %d times", maxOpenings)
@@ -90,17 +90,17 @@ func readBefore(n int) string { return fmt.Sprintf("final/test/before/%d", n) }
 
 // claim notes that the open test split is read, and learns who has read it before. Both
 // are recorded: a resumed run says what it said.
-func (t *trainer) claim(ctx context.Context, s *seal) error {
-	n, taken := len(s.openings), false
-	if _, known := t.Record.Decided(readBefore(n)); t.Before == nil && !known {
+func (s *testSplit) claim(ctx context.Context, opened *seal) error {
+	n, taken := len(opened.openings), false
+	if _, known := s.record.Decided(readBefore(n)); s.before == nil && !known {
 		return nil
 	}
 	for i := 1; i <= n; i++ {
-		_, own := t.Record.Decided(readBefore(i))
-		taken = taken || !own && !s.fresh[i]
+		_, own := s.record.Decided(readBefore(i))
+		taken = taken || !own && !opened.fresh[i]
 	}
-	data, err := t.Record.Decision(ctx, readBefore(n), func() ([]byte, error) {
-		before, err := t.Before(ctx, n, taken)
+	data, err := s.record.Decision(ctx, readBefore(n), func() ([]byte, error) {
+		before, err := s.before(ctx, n, taken)
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +109,8 @@ func (t *trainer) claim(ctx context.Context, s *seal) error {
 	if err != nil {
 		return err
 	}
-	s.before = &testset.Before{}
-	if err := json.Unmarshal(data, s.before); err != nil {
+	opened.before = &testset.Before{}
+	if err := json.Unmarshal(data, opened.before); err != nil {
 		return fmt.Errorf("read the record of %s: %w", readBefore(n), err)
 	}
 	return nil
@@ -118,16 +118,16 @@ func (t *trainer) claim(ctx context.Context, s *seal) error {
 
 // opening returns the recorded opening with a number. If there is none it is
 // recorded, or nil is returned if that is not allowed.
-func (t *trainer) opening(ctx context.Context, want Opening, allowed bool) (found *Opening, fresh bool, err error) {
+func (s *testSplit) opening(ctx context.Context, want Opening, allowed bool) (found *Opening, fresh bool, err error) {
 	key := openings
 	if want.Number > 1 {
 		key = fmt.Sprintf("%s/%d", openings, want.Number)
 	}
-	_, known := t.Record.Decided(key)
+	_, known := s.record.Decided(key)
 	if !known && !allowed {
 		return nil, false, nil
 	}
-	data, err := t.Record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(want) })
+	data, err := s.record.Decision(ctx, key, func() ([]byte, error) { return json.Marshal(want) })
 	if err != nil {
 		return nil, false, err
 	}
@@ -154,16 +154,14 @@ func sameSkills(a, b map[string]string) bool {
 // tested.
 func (s *seal) place(a testArm) rollout.Place { return s.places[a.hash()] }
 
-// tell warns of a test that is no longer sealed, and notes it.
-func (s *seal) tell(t *trainer, final *FinalRecord) {
-	switch n := len(s.openings); {
-	case s.refused:
-		final.TestOpenings, final.TestRefused = n, true
-		t.Events(event.Warning{Text: fmt.Sprintf(
+// warn warns of a test that is no longer sealed.
+func (s *testSplit) warn(opened *seal) {
+	switch n := len(opened.openings); {
+	case opened.refused:
+		s.emit(event.Warning{Text: fmt.Sprintf(
 			"the test split stays closed: it was opened before in this record (%s), for other skills or with other checks, models or settings of the score, and a score that was looked at tests nothing; --reopen-test opens it again, and the report says so", times(n))})
 	case n > 1:
-		final.TestOpenings = n
-		t.Events(event.Warning{Text: fmt.Sprintf("the test split is opened for the %s time: it certifies nothing any more, since its scores could have been chosen by", ordinal(n))})
+		s.emit(event.Warning{Text: fmt.Sprintf("the test split is opened for the %s time: it certifies nothing any more, since its scores could have been chosen by", ordinal(n))})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -16,56 +15,53 @@ import (
 
 // onceMore gives the only candidate of a step, which was not accepted, its second try.
 // unjudged is the record as it was before.
-func (s *step) onceMore(ctx context.Context, unjudged StepRecord, cand incumbent, v gate.Verdict) error {
-	if !s.SecondTry {
+func (s *population) onceMore(ctx context.Context, unjudged StepRecord) error {
+	if !s.opts.SecondTry {
 		return nil
 	}
-	c := *s
-	c.files = map[string]any{}
+	only := *s.step
+	only.index, only.files = 1, map[string]any{}
 	for _, name := range []string{"candidate_skill.md", "edit_apply_report.json", "selection.json"} {
-		c.files[name] = s.files[name]
+		only.files[name] = s.step.files[name]
 	}
-	s.record = unjudged
-	done, err := s.secondTry(ctx, []*variant{{step: &c, index: 1, cand: cand, verdict: v, weighed: true}})
+	s.step.record = unjudged
+	done, err := s.secondTry(ctx, []*proposal{&only})
 	if !done {
-		c.record.LostReplies = s.record.LostReplies
-		s.record = c.record
+		only.record.LostReplies = s.step.record.LostReplies
+		s.step.record = only.record
 	}
 	return err
 }
 
 // secondTry tries a part of the candidate again that came nearest, when the gate has
 // rejected all of them. It reports whether it has closed the matter: that part was judged.
-func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err error) {
+func (s *population) secondTry(ctx context.Context, all []*proposal) (done bool, err error) {
 	first := nearest(all)
-	if !s.SecondTry || s.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 {
+	if !s.opts.SecondTry || s.optimizer.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 {
 		return false, nil
 	}
 	prefix := first.prefix + "/second"
-	if room, err := s.pacer.roomFor(ctx, prefix, Part{Name: PartSecondTry, Step: s.number, Tasks: 1}); !room || err != nil {
+	if room, err := s.pacer.roomFor(ctx, prefix, Part{Name: PartSecondTry, Step: s.id.number, Tasks: 1}); !room || err != nil {
 		return false, err
 	}
-	choice, err := optimize.SecondTry(ctx, optimize.SecondTryInput{
-		Ask: s.Ask(prefix), Prompts: s.Prompts, Edits: first.updated.Applied, Fared: first.went,
-		Skill: s.skills.current.skill.Text(), MetaSkill: s.memory.metaSkill, View: s.view(),
-	})
+	choice, err := s.optimizer.secondTry(ctx, prefix, first, s.skills.current.skill)
 	if err != nil {
 		return false, err
 	}
-	s.files["second_try.json"] = choice
-	s.record.LostReplies += len(choice.Lost)
+	s.step.files["second_try.json"] = choice
+	s.step.record.LostReplies += len(choice.Lost)
 	part := s.partOf(first, choice.Keep, len(all)+1)
 	if part == nil {
 		return false, nil
 	}
 	part.prefix = prefix
-	if err := part.weighAmong(ctx, all); err != nil {
+	if err := s.weighAmong(ctx, part, all); err != nil {
 		return false, err
 	}
 	part.record.Reason = fmt.Sprintf("second try, with %d of %d edits: %s", len(choice.Keep), choice.Of, part.record.Reason)
 	all = append(all, part)
 	if part.accepted() {
-		s.crown(part, all)
+		s.promote(part, all)
 		return true, nil
 	}
 	s.takeOver(nearest(all), all)
@@ -73,8 +69,16 @@ func (s *step) secondTry(ctx context.Context, all []*variant) (done bool, err er
 	return true, nil
 }
 
+// secondTry asks the optimizer which edits of a rejected candidate it would try again.
+func (o *optimizer) secondTry(ctx context.Context, prefix string, first *proposal, current skill.Skill) (optimize.SecondTryResult, error) {
+	return optimize.SecondTry(ctx, optimize.SecondTryInput{
+		Ask: o.ask(prefix), Prompts: o.prompts, Edits: first.updated.Applied, Fared: first.fared,
+		Skill: current.Text(), MetaSkill: o.memory.metaSkill, View: o.view(current),
+	})
+}
+
 // partOf is a candidate with some of another one's edits, nil if there is nothing to judge.
-func (s *step) partOf(first *variant, keep []int, index int) *variant {
+func (s *population) partOf(first *proposal, keep []int, index int) *proposal {
 	if len(keep) == 0 {
 		return nil
 	}
@@ -82,7 +86,7 @@ func (s *step) partOf(first *variant, keep []int, index int) *variant {
 	for i, k := range keep {
 		edits[i] = first.updated.Applied[k]
 	}
-	part := s.assembled(first, edits, first.record.Budget, index)
+	part := s.assemble(first, edits, first.record.Budget, index)
 	if part == nil || part.candidate.Text() == s.skills.current.skill.Text() {
 		return nil
 	}

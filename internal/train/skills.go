@@ -254,3 +254,19 @@ func (s *skills) contenders(most int) []*entry {
 	slices.SortStableFunc(order, func(a, b int) int { return compareMeans(means[b], means[a]) })
 	return pick(known, order[:min(len(order), most)])
 }
+
+// unread returns what gates have measured of the current skill on some tasks and no
+// analyst has read yet, and notes that it is read; open are those that are left.
+func (s *skills) unread(tasks []task.Task) (out []trajectory.Outcome, open []int) {
+	e := s.entry(&s.current)
+	out = make([]trajectory.Outcome, len(tasks))
+	for k, t := range tasks {
+		i := slices.Index(s.store.items, t.ID)
+		if e.read[i] || !e.outcomes[i].Status.Measured() {
+			open = append(open, k)
+			continue
+		}
+		out[k], e.read[i] = e.outcomes[i], true
+	}
+	return out, open
+}

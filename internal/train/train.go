@@ -1,10 +1,3 @@
-// Package train is the loop: epochs of steps, each of them rollout, reflect,
-// aggregate, rank, update and gate; slow update and meta skill at epoch ends;
-// the final evaluation.
-//
-// It is a plain deterministic function over model calls that something else
-// records: to resume a run is to call it again. It knows nothing about records,
-// retries, limits, configuration files or terminals.
 package train
 
 import (
@@ -13,16 +6,17 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
-	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Run trains a skill. On an error the result holds what was decided until then.
 func Run(ctx context.Context, o Options, d Deps) (*Result, error) {
+	if d.Events == nil {
+		d.Events = func(event.Event) {}
+	}
 	t, err := newTrainer(o, d)
 	if err != nil {
 		return nil, err
@@ -32,77 +26,87 @@ func Run(ctx context.Context, o Options, d Deps) (*Result, error) {
 	return t.result(), err
 }
 
-// trainer is the state of a run. Only the goroutine that called Run changes it.
+// trainer is the order of things: it has the stages carried out one after the other and
+// keeps what they return. Only the goroutine that called Run changes it.
 type trainer struct {
-	Options
-	Deps
-	mode   optimize.Mode
-	budget *schedule.Budget
+	opts Options
+	data Data
+	seed skill.Skill
+	emit event.Sink
 
-	seedArm    *Arm
-	partial    bool // hard scores between 0 and 1 were seen
-	skills     *skills
-	judge      *judge
+	rollouts *rollouts
+	sampler  *sampler
+	skills   *skills
+	memory   *memory
+	judge    *judge
+	pacer    *pacer
+	prefetch *prefetcher
+	output   *output
+
+	baseliner *baseliner
+	stepper   *stepper
+	fruitless *fruitless
+	ender     *epochEnder
+	testSplit *testSplit
+
 	history    History // but for drifts, which the judge notes
-	readBefore *testset.Before
-	cert       *Certificate         // of best against seed
-	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
+	parts      int     // of the loop that are done
+	epochStart skill.Skill
+	counts     counts
 
-	trainByID  map[string]*task.Task
-	memory     *memory
-	epochStart skill.Skill // the skill with which the last epoch ended
-	sampler    *sampler
-	parts      int // of the loop that are done
-	pacer      *pacer
-	prefetch   *prefetcher
-	rollouts   *rollouts
-	fruitless  fruitless
-	counts     struct{ accepted, rejected, skipped, lost int }
+	baseline baseline
+	fresh    []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
+	tested   tested
 }
 
+// counts are how many steps ended how, and how many replies had no usable answer.
+type counts struct{ accepted, rejected, skipped, lost int }
+
 func newTrainer(o Options, d Deps) (*trainer, error) {
-	mode, ok := optimize.ParseMode(o.Mode)
-	if !ok {
-		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
+	t := &trainer{opts: o, data: d.Data, seed: d.Skill, emit: d.Events, memory: newMemory(o), skills: newSkills(o, d.Data)}
+	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
+	proposer, err := newOptimizer(o, d, t.memory)
+	if err != nil {
+		return nil, err
 	}
-	t := &trainer{Options: o, Deps: d, mode: mode, trainByID: map[string]*task.Task{}, memory: newMemory(o)}
-	for i := range d.Data.Train {
-		t.trainByID[d.Data.Train[i].ID] = &d.Data.Train[i]
-	}
-	if t.Events == nil {
-		t.Events = func(event.Event) {}
-	}
-	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.Events, usage: d.Usage, health: d.Health}
-	var err error
 	if t.sampler, err = newSampler(o, d.Data); err != nil {
 		return nil, err
 	}
-	t.skills = newSkills(o, d.Data)
-	t.pacer = &pacer{opts: o, data: d.Data, seed: d.Skill, skills: t.skills, record: d.Record, emit: t.Events, ask: d.Pace}
+	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.emit, usage: d.Usage, health: d.Health}
+	t.pacer = &pacer{opts: o, data: d.Data, seed: d.Skill, skills: t.skills, record: d.Record, emit: t.emit, ask: d.Pace}
 	t.prefetch = &prefetcher{
 		opts: o, data: d.Data, on: d.Overlap && !d.Data.InFolds(), sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
 	}
 	t.judge = &judge{
-		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.Events,
+		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit,
 		judging: d.Data.judging(1), foresee: t.prefetch.watch,
 	}
-	if o.Schedule != "model" {
-		mode, err := schedule.ParseMode(o.Schedule)
-		if err != nil {
-			return nil, err
-		}
-		t.budget, err = schedule.NewBudget(schedule.BudgetConfig{Mode: mode, Max: o.Budget, Min: o.MinBudget, Total: o.Steps(d.Data.Drawable())})
-		if err != nil {
-			return nil, err
-		}
-	}
-	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
+	t.output = &output{files: d.Files, skills: t.skills}
+	t.stages(d, proposer)
 	return t, nil
+}
+
+// stages puts the stages together.
+func (t *trainer) stages(d Deps, proposer *optimizer) {
+	o := t.opts
+	t.baseliner = &baseliner{opts: o, judge: t.judge, skills: t.skills, prefetch: t.prefetch, emit: t.emit, look: d.Look}
+	t.stepper = &stepper{
+		opts: o, data: d.Data, sampler: t.sampler, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory,
+		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit,
+		batcher: &batcher{
+			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, pacer: t.pacer, emit: t.emit,
+		},
+	}
+	t.fruitless = newFruitless(o, d)
+	t.ender = &epochEnder{
+		opts: o, data: d.Data, rollouts: t.rollouts, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory, emit: t.emit,
+	}
+	t.testSplit = newTestSplit(o, d, t.rollouts)
 }
 
 func (t *trainer) run(ctx context.Context) error {
 	t.prefetch.next = &nextPart{epoch: 1}
-	if err := t.baseline(ctx); err != nil {
+	if err := t.begin(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
 	if err := t.loop(ctx); err != nil && !errors.Is(err, ErrEnded) {
@@ -118,46 +122,160 @@ func (t *trainer) run(ctx context.Context) error {
 	return nil
 }
 
+// begin scores the seed skill: step 0.
+func (t *trainer) begin(ctx context.Context) (err error) {
+	t.baseline, err = t.baseliner.run(ctx, t.seed)
+	t.history.Noise = t.baseline.noise
+	if err != nil {
+		return err
+	}
+	t.epochStart = t.seed
+	r := t.baseline.record(t.opts.Projection.Metric)
+	t.history.Steps = append(t.history.Steps, r)
+	t.emit(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
+	if err := t.output.step(0, t.baseline.files()); err != nil {
+		return err
+	}
+	return t.output.state(0, t.soFar())
+}
+
 // loop runs the epochs.
 func (t *trainer) loop(ctx context.Context) error {
-	perEpoch := t.sampler.stepsPerEpoch()
-	for epoch := 1; epoch <= t.Epochs; epoch++ {
+	for epoch := 1; epoch <= t.opts.Epochs; epoch++ {
 		batches, err := t.sampler.epoch(epoch)
 		if err != nil {
 			return err
 		}
 		t.memory.beginEpoch()
+		perEpoch := t.sampler.stepsPerEpoch()
 		for i := range perEpoch {
-			s := &step{trainer: t, stepID: stepID{epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}}
-			s.batches = t.sampler.step(epoch, i, batches)
-			t.judge.judging = t.Data.judging(s.number)
-			t.prefetch.next = &nextPart{epoch: epoch, steps: i + 1, done: t.parts + 1, epochStart: t.epochStart}
-			if !t.loops(t.parts) {
-				return fmt.Errorf("epoch %d, step %d: %w", epoch, s.number, ErrEnded)
-			}
-			s.batches, err = t.pacer.step(ctx, s.stepID, s.batches)
-			if err == nil {
-				err = s.run(ctx)
-			}
-			if err != nil {
-				return fmt.Errorf("epoch %d, step %d: %w", epoch, s.number, err)
+			id := stepID{epoch: epoch, number: (epoch-1)*perEpoch + i + 1, inEpoch: i + 1}
+			if err := t.step(ctx, id, t.sampler.step(epoch, i, batches)); err != nil {
+				return fmt.Errorf("epoch %d, step %d: %w", epoch, id.number, err)
 			}
 			t.parts++
 		}
-		t.prefetch.next = &nextPart{epoch: epoch + 1, done: t.parts + 1}
-		if !t.loops(t.parts) {
-			return fmt.Errorf("end of epoch %d: %w", epoch, ErrEnded)
-		}
-		_, err = t.pacer.admit(Part{Name: PartEpochEnd})
-		if err == nil {
-			err = t.endEpoch(ctx, epoch)
-		}
-		if err != nil {
+		if err := t.endEpoch(ctx, epoch); err != nil {
 			return fmt.Errorf("end of epoch %d: %w", epoch, err)
 		}
 		t.parts++
 	}
 	return nil
+}
+
+// step carries out a step, if it may begin.
+func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch) error {
+	t.judge.judging = t.data.judging(id.number)
+	t.prefetch.next = &nextPart{epoch: id.epoch, steps: id.inEpoch, done: t.parts + 1, epochStart: t.epochStart}
+	if !t.opts.loops(t.parts) {
+		return ErrEnded
+	}
+	batches, err := t.pacer.step(ctx, id, batches)
+	if err != nil {
+		return err
+	}
+	r, err := t.stepper.run(ctx, id, batches)
+	if err != nil {
+		return err
+	}
+	if err := t.closeStep(id, r); err != nil {
+		return err
+	}
+	return t.fruitless.check(ctx, id, r.batch.reflected, r.batch.lost)
+}
+
+// closeStep completes the record of a step, remembers it for later analysts and writes
+// the files.
+func (t *trainer) closeStep(id stepID, r stepResult) error {
+	current, best := t.skills.current, t.skills.best
+	c := &r.record
+	c.Current, c.Best, c.BestStep = current.score, best.score, best.step
+	c.CurrentOrigin, c.BestOrigin = current.origin, best.origin
+	c.SkillHash, c.SkillLen = current.skill.Hash(), lengthOf(current.skill)
+	t.counts.add(*c)
+	t.memory.holdBack(gate.Action(c.Action), c.Notes)
+	t.history.Steps = append(t.history.Steps, *c)
+	t.memory.remember(r.note(), r.batch.outcomes, c.CandidateHash != "")
+	r.files["step_record.json"] = *c
+	if err := t.output.step(id.number, r.files); err != nil {
+		return err
+	}
+	if err := t.output.state(id.number, t.soFar()); err != nil {
+		return err
+	}
+	t.emit(r.done())
+	return nil
+}
+
+func (c *counts) add(r StepRecord) {
+	switch action := gate.Action(r.Action); {
+	case action.Accepted():
+		c.accepted++
+	case action.Rejected():
+		c.rejected++
+	default:
+		c.skipped++
+	}
+	c.lost += r.LostReplies
+}
+
+// endEpoch carries out the end of an epoch, if it may begin.
+func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
+	t.prefetch.next = &nextPart{epoch: epoch + 1, done: t.parts + 1}
+	if !t.opts.loops(t.parts) {
+		return ErrEnded
+	}
+	if _, err := t.pacer.admit(Part{Name: PartEpochEnd}); err != nil {
+		return err
+	}
+	previous := t.epochStart
+	if !t.opts.looksBack(epoch) {
+		t.epochStart = t.skills.current.skill
+		return nil
+	}
+	e, err := t.ender.run(ctx, epoch, t.lastStep(), previous)
+	t.counts.lost += len(e.record.Lost)
+	if err != nil {
+		return err
+	}
+	t.epochStart = t.skills.current.skill
+	t.history.Epochs = append(t.history.Epochs, e.record)
+	t.emit(event.EpochDone{Epoch: epoch, SlowUpdate: e.record.SlowUpdate, MetaSkill: e.meta.Content != ""})
+	e.files["record.json"] = e.record
+	if err := t.output.epoch(epoch, e.files); err != nil {
+		return err
+	}
+	return t.output.state(t.lastStep(), t.soFar())
+}
+
+// finish makes the last decisions, then opens the test split.
+func (t *trainer) finish(ctx context.Context) error {
+	last := &finisher{
+		opts: t.opts, selection: t.data.Selection, rollouts: t.rollouts, judge: t.judge, skills: t.skills, emit: t.emit, lastStep: t.lastStep(),
+	}
+	f, err := last.run(ctx)
+	t.fresh = f.fresh
+	if err != nil {
+		return err
+	}
+	t.history.Final = last.record(f, t.parts < t.opts.Parts(t.data.Drawable()))
+	if t.opts.Test && len(t.data.Test) > 0 {
+		if err := t.test(ctx); err != nil {
+			return err
+		}
+	}
+	return t.output.result(t.soFar())
+}
+
+// test opens the test split.
+func (t *trainer) test(ctx context.Context) (err error) {
+	t.testSplit.partial, t.testSplit.lastStep = t.baseline.partial, t.lastStep()
+	t.tested, err = t.testSplit.run(ctx, testArms(t.seed, t.skills, t.opts.NoSkill))
+	t.tested.addTo(t.history.Final)
+	if err != nil || t.tested.outcomes == nil {
+		return err
+	}
+	return t.output.one("test_outcomes.json", t.tested.outcomes)
 }
 
 // lastStep is the number of the step that was closed last, 0 for the seed skill.
@@ -171,12 +289,13 @@ func (t *trainer) soFar() History {
 }
 
 func (t *trainer) result() *Result {
+	best := t.skills.best
 	r := &Result{
-		History: t.soFar(), Seed: t.Skill, Best: t.skills.best.skill, Final: t.skills.current.skill, BestStep: t.skills.best.step,
+		History: t.soFar(), Seed: t.seed, Best: best.skill, Final: t.skills.current.skill, BestStep: best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
-		Baseline: t.seedArm, Parts: t.parts, Certificate: t.cert, ReadBefore: t.readBefore,
+		Baseline: t.baseline.arm, Parts: t.parts, Certificate: t.tested.certificate, ReadBefore: t.tested.readBefore(),
 	}
-	if t.skills.best.outcomes != nil {
+	if best.outcomes != nil {
 		arm := t.skills.bestArm(t.fresh)
 		r.Selection, r.Reported = &arm, t.skills.reported(t.fresh)
 	}

@@ -1,0 +1,79 @@
+package train
+
+import (
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Summarise returns the mean scores of the measured outcomes with their
+// interval, whole and by task type.
+func Summarise(out []trajectory.Outcome) Arm {
+	arm := summary(out)
+	types := map[string][]trajectory.Outcome{}
+	for _, o := range out {
+		if o.Type != "" {
+			types[o.Type] = append(types[o.Type], o)
+		}
+	}
+	if len(types) > 1 {
+		arm.ByType = map[string]Arm{}
+		for name, list := range types {
+			arm.ByType[name] = summary(list)
+		}
+	}
+	return arm
+}
+
+func summary(out []trajectory.Outcome) Arm {
+	p, n := mean(out)
+	arm := Arm{Hard: p.Hard, Soft: p.Soft, N: n}
+	if n > 0 {
+		ci := score.Wilson(p.Hard, n, 1.959963984540054)
+		arm.Low, arm.High = ci.Low, ci.High
+	}
+	for _, i := range missingOf(out) {
+		arm.Unmeasured = append(arm.Unmeasured, out[i].ID)
+	}
+	return arm
+}
+
+// mean returns the mean of the measured outcomes and their number.
+func mean(out []trajectory.Outcome) (score.Pair, int) {
+	pairs := make([]score.Pair, 0, len(out))
+	for _, o := range out {
+		if o.Status.Measured() {
+			pairs = append(pairs, score.Pair{Hard: o.Hard, Soft: o.Soft})
+		}
+	}
+	return score.Mean(pairs), len(pairs)
+}
+
+// missingOf returns the indices of outcomes without a score.
+func missingOf(out []trajectory.Outcome) []int {
+	var missing []int
+	for i, o := range out {
+		if !o.Status.Measured() {
+			missing = append(missing, i)
+		}
+	}
+	return missing
+}
+
+// pick returns the elements at the given indices.
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, j := range at {
+		out[i] = list[j]
+	}
+	return out
+}
+
+// idsOf are the ids of tasks.
+func idsOf(tasks []task.Task) []string {
+	ids := make([]string, len(tasks))
+	for i, tk := range tasks {
+		ids[i] = tk.ID
+	}
+	return ids
+}

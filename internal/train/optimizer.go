@@ -1,0 +1,236 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/schedule"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// optimizer makes proposals: it puts the stages of package optimize to the optimizer's
+// model. It knows the options and what is told of earlier steps, and nothing of gates.
+type optimizer struct {
+	opts    Options
+	mode    optimize.Mode
+	budget  *schedule.Budget // nil: the optimizer chooses the count of edits
+	ask     Asker
+	prompts *prompt.Set
+	memory  *memory
+	emit    event.Sink
+	told    func(t task.Task, s skill.Skill) optimize.Told // nil: not known
+	tasks   map[string]*task.Task                          // train tasks by id
+}
+
+func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
+	mode, ok := optimize.ParseMode(o.Mode)
+	if !ok {
+		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
+	}
+	budget, err := newBudget(o, d.Data)
+	if err != nil {
+		return nil, err
+	}
+	tasks := map[string]*task.Task{}
+	for i := range d.Data.Train {
+		tasks[d.Data.Train[i].ID] = &d.Data.Train[i]
+	}
+	return &optimizer{
+		opts: o, mode: mode, budget: budget, ask: d.Ask, prompts: d.Prompts, memory: m, emit: d.Events, told: d.Told, tasks: tasks,
+	}, nil
+}
+
+// newBudget returns the schedule of edit budgets, nil if the optimizer chooses.
+func newBudget(o Options, d Data) (*schedule.Budget, error) {
+	if o.Schedule == "model" {
+		return nil, nil
+	}
+	mode, err := schedule.ParseMode(o.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	return schedule.NewBudget(schedule.BudgetConfig{Mode: mode, Max: o.Budget, Min: o.MinBudget, Total: o.Steps(d.Drawable())})
+}
+
+// view is what the optimizer is shown of rollouts of train tasks with a skill.
+func (o *optimizer) view(with skill.Skill) optimize.View {
+	v := optimize.View{Whole: o.opts.Whole, Window: o.opts.Window}
+	if !o.opts.Whole || o.told == nil {
+		return v
+	}
+	v.Told = func(id string) optimize.Told {
+		if of, ok := o.tasks[id]; ok {
+			return o.told(*of, with)
+		}
+		return optimize.Told{}
+	}
+	return v
+}
+
+// analystBudget is the number of edits that one reply may hold. When the
+// optimizer chooses the count of a step, replies are bounded by edits.budget; those of a
+// warm start by nothing.
+func (o *optimizer) analystBudget(step int) int {
+	switch {
+	case o.opts.warms(step):
+		return schedule.NoLimit
+	case o.budget == nil:
+		return o.opts.Budget
+	}
+	return o.budget.At(step)
+}
+
+// asker returns the Ask under a prefix, with a temperature of its own if there is one.
+func (o *optimizer) asker(prefix string, temperature *float64) optimize.Ask {
+	ask := o.ask(prefix)
+	if temperature == nil {
+		return ask
+	}
+	return func(ctx context.Context, q optimize.Question) (string, error) {
+		q.Temperature = temperature
+		return ask(ctx, q)
+	}
+}
+
+// reading is what analysts are to read of one microbatch, and how.
+type reading struct {
+	ask      optimize.Ask
+	outcomes []trajectory.Outcome
+	current  skill.Skill
+	seed     int64
+	budget   int
+	told     told
+}
+
+func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectResult, error) {
+	return optimize.Reflect(ctx, optimize.ReflectInput{
+		Ask: r.ask, Prompts: o.prompts, Mode: o.mode,
+		Outcomes: r.outcomes, Skill: r.current.Text(), View: o.view(r.current), Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
+		FailureOnly: o.opts.FailureOnly, SkillAware: o.opts.SkillAware, Budget: r.budget,
+		StepBuffer: r.told.stepBuffer, Memory: r.told.memory, MetaSkill: o.memory.metaSkill,
+	})
+}
+
+// evidence is what a step has for its proposals besides the patches.
+type evidence struct {
+	step    stepID
+	current skill.Skill
+	budget  int // of edits, unless the optimizer chooses
+	failed  int // of the step's rollouts
+}
+
+// propose makes a candidate of analysts' patches: aggregate, rank, update.
+func (o *optimizer) propose(ctx context.Context, p *proposal, e evidence, patches patches) error {
+	if err := o.aggregate(ctx, p, e, patches); err != nil {
+		return err
+	}
+	if err := o.rank(ctx, p, e); err != nil {
+		return err
+	}
+	return o.update(ctx, p, e)
+}
+
+func (o *optimizer) aggregate(ctx context.Context, p *proposal, e evidence, patches patches) (err error) {
+	o.emit(event.StageStarted{Epoch: e.step.epoch, Step: e.step.number, Stage: "aggregate"})
+	p.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
+		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, FanIn: o.opts.FanIn,
+		Failures: patches.failures, Successes: patches.successes, Skill: e.current.Text(), MetaSkill: o.memory.metaSkill,
+	})
+	if err != nil {
+		return err
+	}
+	p.record.Merged = p.merged.Items
+	p.record.LostReplies += len(p.merged.Lost)
+	p.files["merged_patch.json"] = p.merged
+	return nil
+}
+
+func (o *optimizer) rank(ctx context.Context, p *proposal, e evidence) error {
+	o.emit(event.StageStarted{Epoch: e.step.epoch, Step: e.step.number, Stage: "rank"})
+	budget, err := o.editBudget(ctx, p, e)
+	if err != nil {
+		return err
+	}
+	if budget < schedule.NoLimit && o.mode != optimize.ModeFullRewrite {
+		p.record.Budget = &budget
+	}
+	p.ranked, err = optimize.Rank(ctx, optimize.RankInput{
+		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch, Budget: budget,
+		Skill: e.current.Text(), MetaSkill: o.memory.metaSkill, View: o.view(e.current),
+	})
+	if err != nil {
+		return err
+	}
+	p.record.Ranked = p.ranked.Items
+	p.record.LostReplies += len(p.ranked.Lost)
+	p.files["ranked_edits.json"] = p.ranked
+	return nil
+}
+
+// editBudget is how many edits a proposal may hold: as scheduled, or as the optimizer
+// chooses.
+func (o *optimizer) editBudget(ctx context.Context, p *proposal, e evidence) (int, error) {
+	if o.budget != nil || o.opts.warms(e.step.number) || o.mode == optimize.ModeFullRewrite {
+		return e.budget, nil
+	}
+	rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
+		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch,
+		Skill: e.current.Text(), RolloutHard: p.record.RolloutHard, RolloutSoft: p.record.RolloutSoft,
+		View: o.view(e.current), Rollouts: p.record.RolloutN, Failed: e.failed, History: o.memory.stepBuffer(), MetaSkill: o.memory.metaSkill,
+	})
+	if err != nil {
+		return 0, err
+	}
+	p.record.LostReplies += len(rate.Lost)
+	p.files["edit_budget.json"] = rate
+	return rate.LearningRate, nil
+}
+
+// update applies the edits and, in skill-aware mode, adds the notes.
+func (o *optimizer) update(ctx context.Context, p *proposal, e evidence) (err error) {
+	budget := schedule.NoLimit
+	if p.record.Budget != nil {
+		budget = *p.record.Budget
+	}
+	p.updated, err = optimize.Update(ctx, optimize.UpdateInput{
+		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Skill: e.current, Patch: p.ranked.Patch,
+		Budget: budget, MetaSkill: o.memory.metaSkill,
+	})
+	if err != nil {
+		return err
+	}
+	p.candidate = p.updated.Candidate
+	p.record.Edits, p.record.Refused = p.updated.Reports, p.updated.Refused
+	p.record.LostReplies += len(p.updated.Lost)
+	for _, edit := range p.updated.Edits {
+		p.record.Support = append(p.record.Support, edit.SupportCount)
+	}
+	p.files["edit_apply_report.json"] = p.updated
+	return o.appendNotes(ctx, p)
+}
+
+// appendNotes adds the notes on lapses to the appendix of the candidate.
+func (o *optimizer) appendNotes(ctx context.Context, p *proposal) error {
+	if !o.opts.SkillAware || len(p.record.Notes) == 0 {
+		return nil
+	}
+	notes, err := optimize.Appendix(ctx, optimize.AppendixInput{
+		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Skill: p.candidate, Notes: p.record.Notes,
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(notes.Skill.Text()); n <= skill.MaxBytes {
+		p.candidate = notes.Skill
+	} else {
+		p.record.Refused = fmt.Sprintf("with its notes the skill has %d bytes, at most %d are allowed", n, skill.MaxBytes)
+	}
+	p.record.LostReplies += len(notes.Lost)
+	p.files["appendix.json"] = notes
+	return nil
+}

@@ -1,0 +1,107 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// proposal is a candidate of a step: how it was made, and what the gate said. Its record
+// is that of the step as it would be with this candidate alone.
+type proposal struct {
+	index       int      // among those of the step, 1 up
+	prefix      string   // of keys: "e1/s3", "e1/s3/p2"
+	label       string   // ", candidate 2"
+	temperature *float64 // of what is asked for it from aggregate on; nil: as configured
+	from        []int    // of a merged one: indices of what it is made of
+	again       int      // of a second try: index of what it is a part of
+
+	merged    optimize.AggregateResult
+	ranked    optimize.RankResult
+	updated   optimize.UpdateResult
+	candidate skill.Skill
+	lost      int // replies, of its own
+
+	judged      incumbent // the candidate with what was measured of it
+	verdict     gate.Verdict
+	weighed     bool             // the gate has said something
+	wasAccepted bool             // its text was accepted before
+	before      *float64         // score of the incumbent, on the items that it was judged by
+	fared       []optimize.Fared // how tasks went with it, if it was not accepted
+
+	record StepRecord
+	files  map[string]any
+}
+
+// fork returns a proposal that begins with what is recorded of this one, for a candidate
+// of an index. It has files of its own.
+func (p *proposal) fork(index int) *proposal {
+	c := *p
+	c.index, c.from, c.again, c.lost, c.files = index, nil, 0, 0, map[string]any{}
+	c.judged, c.verdict, c.weighed, c.wasAccepted = incumbent{}, gate.Verdict{}, false, false
+	c.record.Notes, c.record.Unmeasured = slices.Clip(c.record.Notes), slices.Clip(c.record.Unmeasured)
+	if index > 1 {
+		c.prefix, c.label = fmt.Sprintf("%s/p%d", p.prefix, index), fmt.Sprintf(", candidate %d", index)
+	}
+	return &c
+}
+
+// skip ends a proposal without a candidate for the gate.
+func (p *proposal) skip(action, reason string) { p.record.Action, p.record.Reason = action, reason }
+
+// skipUnchanged ends a proposal whose candidate is no other text than the current skill.
+func (p *proposal) skipUnchanged(current skill.Skill) {
+	switch {
+	case p.candidate.Text() != current.Text():
+	case p.updated.Refused != "":
+		p.skip(ActionRefused, p.updated.Refused)
+	default:
+		p.skip(ActionNoChange, "")
+	}
+}
+
+func (p *proposal) accepted() bool { return p.weighed && p.verdict.Action.Accepted() }
+
+// undecided reports whether the gate could not decide for want of measurements. If there
+// are none missing, another try would find the same.
+func (p *proposal) undecided() bool {
+	return p.verdict.Action == gate.Indecisive && len(p.verdict.Unmeasured) > 0
+}
+
+// nearest is the candidate that a step without an accepted one is recorded by: of
+// those that were judged the one that came nearest, else the first.
+func nearest(all []*proposal) *proposal {
+	best := all[0]
+	for _, p := range all[1:] {
+		if !p.weighed {
+			continue
+		}
+		d := compareScores(p.record.Difference, best.record.Difference)
+		if !best.weighed || d > 0 || d == 0 && compareScores(p.record.Candidate, best.record.Candidate) > 0 {
+			best = p
+		}
+	}
+	return best
+}
+
+// undecided is errIndecisive if the gate could decide on none of those it saw, for
+// want of measurements.
+func undecided(all []*proposal) error {
+	reason := ""
+	for _, p := range all {
+		switch {
+		case !p.weighed:
+		case p.undecided():
+			reason = p.verdict.Reason
+		default:
+			return nil
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errIndecisive, reason)
+}
