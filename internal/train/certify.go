@@ -20,7 +20,7 @@ type Comparison struct {
 	N          int      `json:"n"`     // pairs; items of one cluster count once
 	Tasks      int      `json:"tasks"` // behind them
 	Difference *float64 `json:"difference"`
-	Low        *float64 `json:"low"`  // 95 % interval by the paired bootstrap (BCa); null: too few pairs, or all alike
+	Low        *float64 `json:"low"`  // 95 % interval by the paired bootstrap (BCa); null: too few pairs, or all the same
 	High       *float64 `json:"high"` //
 
 	Wins     int      `json:"wins"` // pairs that the best skill scores higher on

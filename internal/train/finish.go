@@ -27,7 +27,7 @@ type finisher struct {
 type finish struct {
 	promoted   bool     // the final skill became best
 	unmeasured []string // items that the score of the final skill goes without
-	reselected []Heat
+	reselected []ReselectRound
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by; nil: there was none
 }
 

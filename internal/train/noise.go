@@ -45,11 +45,11 @@ const (
 	seenPower    = 0.8  // in this share of comparisons
 )
 
-// again evaluates the seed skill once more on some items: is one evaluation the
+// measureNoise evaluates the seed skill once more on some items: is one evaluation the
 // truth, and if not, how far from it?
-func (j *judge) again(ctx context.Context, seed *incumbent) (*Noise, error) {
+func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*Noise, error) {
 	e := j.skills.entry(seed)
-	strata := j.askedTwice(e)
+	strata := j.repeatedItems(e)
 	var which []int
 	for _, s := range strata {
 		which = append(which, s.twice...)
@@ -103,10 +103,10 @@ type stratum struct {
 	twice []int
 }
 
-// askedTwice draws the items to ask again: few where nothing is expected to
+// repeatedItems draws the items to ask again: few where nothing is expected to
 // change, most of them such as the skill solves, since what it cannot solve
 // cannot flip. A ceiling may allow for fewer.
-func (j *judge) askedTwice(e *entry) []stratum {
+func (j *judge) repeatedItems(e *entry) []stratum {
 	all := e.measured()
 	most := TwiceMost
 	if j.opts.Steady {

@@ -52,7 +52,7 @@ type Options struct {
 	Alpha      float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
 	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
 	Cluster    string  // task field; items with the same value count as one
-	Steady     bool    // as far as the settings say, the target answers alike every time
+	Steady     bool    // as far as the settings say, the target's answers are deterministic
 	Projection score.Projection
 
 	SlowUpdate  bool
@@ -161,8 +161,8 @@ type Deps struct {
 	// there, ErrEnded only its loop. For a step it says how many tasks there is room for, from Least to Tasks;
 	// nothing else of what the run decides may depend on it. Nil: nobody wants to know.
 	Pace func(Part) (tasks int, err error)
-	// Overlap lets the rollouts that a part of the loop begins with be begun before
-	// Pace is told of it: as soon as the skill that they are made with is certain,
+	// Overlap lets the rollouts that a part of the loop begins with be prefetched,
+	// before Pace is told of it: as soon as the skill that they are made with is certain,
 	// while answers of the part before are still out. It changes nothing but when
 	// they are made.
 	Overlap bool

@@ -187,30 +187,30 @@ func (p *pacer) arms() int {
 // evaluation is not the truth after all, so that fresh passes are made where none
 // seemed to be needed before.
 func (p *pacer) closing() int {
-	n, passes := len(p.data.Selection), 0
+	n, evaluations := len(p.data.Selection), 0
 	if p.opts.Gate == "off" {
 		return 0
 	}
 	raced := p.opts.Gate == ModeRace
 	if p.unjudged() {
-		passes++ // the skill as it is
+		evaluations++ // the skill as it is
 		if raced {
-			passes += 2 // and fresh samples of both
+			evaluations += 2 // and fresh samples of both
 		}
 	}
 	if !raced {
 		if p.opts.freshens() || p.data.InFolds() {
-			passes++
+			evaluations++
 		}
-		return passes * n
+		return evaluations * n
 	}
 	if p.opts.Reselect > 1 {
 		known, _ := p.skills.store.shrunken()
 		for field := min(len(known)+1, p.opts.Reselect); field > 1; field = halved(field) {
-			passes += field
+			evaluations += field
 		}
 	}
-	return (passes + 1) * n // and a fresh one of what is shipped
+	return (evaluations + 1) * n // and a fresh one of what is shipped
 }
 
 // unjudged reports whether the current skill is one that no gate has seen when

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // VaryTemperature is the Population.Vary with which candidates differ by the
@@ -36,6 +35,25 @@ func (p Population) temperature(i, n int) *float64 {
 	}
 	v := *p.Temperature + (1-*p.Temperature)*float64(i-1)/float64(n-1)
 	return &v
+}
+
+// shard gives each candidate its patches: all of them, or a share that is drawn by
+// the seed for a place. There are no more candidates than patches.
+func (p Population) shard(all patches, seed int64, place string) []patches {
+	if p.Vary == VaryTemperature {
+		return slices.Repeat([]patches{all}, p.Size)
+	}
+	n := max(1, min(p.Size, all.size()))
+	shards := make([]patches, n)
+	for k, i := range pyrand.New(seedOf(seed, place)).Perm(len(all.failures)) {
+		to := &shards[k%n]
+		to.failures = append(to.failures, all.failures[i])
+	}
+	for k, i := range pyrand.New(seedOf(seed, place+"/successes")).Perm(len(all.successes)) {
+		to := &shards[(k+len(all.failures))%n]
+		to.successes = append(to.successes, all.successes[i])
+	}
+	return shards
 }
 
 // made is how many candidates a step makes at most. Without a gate nothing tells them
@@ -132,15 +150,15 @@ func (s *population) several(ctx context.Context, patches patches) error {
 		return err
 	}
 	if err := undecided(all); err != nil {
-		s.takeOver(nearest(all), all)
+		s.takeOver(closest(all), all)
 		return err
 	}
 	taken := s.bestAccepted(all)
 	if taken == nil {
 		done, err := s.secondTry(ctx, all)
 		if !done && err == nil {
-			s.takeOver(nearest(all), all)
-			s.reject(all)
+			s.takeOver(closest(all), all)
+			s.step.rejected(all)
 		}
 		return err
 	}
@@ -204,7 +222,7 @@ func (s *population) makeOne(ctx context.Context, p *proposal, patches patches) 
 // from analysts of its own.
 func (s *population) shards(ctx context.Context, all patches) ([]patches, error) {
 	if !s.opts.warms(s.id.number) {
-		return s.shard(all), nil
+		return s.opts.Population.shard(all, s.opts.Seed, s.step.prefix+"/deal"), nil
 	}
 	shards := []patches{all}
 	for i := 2; i <= s.opts.Warm.Drafts; i++ {
@@ -221,51 +239,20 @@ func (s *population) shards(ctx context.Context, all patches) ([]patches, error)
 	return shards, nil
 }
 
-// shard gives each candidate its patches: all of them, or a share that is drawn by
-// the seed. There are no more candidates than patches.
-func (s *population) shard(all patches) []patches {
-	n := s.opts.Population.Size
-	if s.opts.Population.Vary == VaryTemperature {
-		return slices.Repeat([]patches{all}, n)
-	}
-	n = max(1, min(n, all.size()))
-	shards := make([]patches, n)
-	place := s.step.prefix + "/deal"
-	for k, i := range pyrand.New(seedOf(s.opts.Seed, place)).Perm(len(all.failures)) {
-		to := &shards[k%n]
-		to.failures = append(to.failures, all.failures[i])
-	}
-	for k, i := range pyrand.New(seedOf(s.opts.Seed, place+"/successes")).Perm(len(all.successes)) {
-		to := &shards[(k+len(all.failures))%n]
-		to.successes = append(to.successes, all.successes[i])
-	}
-	return shards
-}
-
 // weigh asks the gate about a candidate and keeps what it says. The incumbent
 // stays in its place.
 func (s *population) weigh(ctx context.Context, p *proposal) error {
 	cand := incumbent{skill: p.candidate, step: s.id.number, origin: fmt.Sprintf("step %d%s", s.id.number, p.label), edits: p.record.Edits}
-	r := &p.record
-	r.CandidateHash, r.CandidateLen = cand.skill.Hash(), lengthOf(cand.skill)
+	p.record.CandidateHash, p.record.CandidateLen = cand.skill.Hash(), lengthOf(cand.skill)
 	s.emit(event.StageStarted{Epoch: s.id.epoch, Step: s.id.number, Stage: "gate", Total: s.judge.judges()})
 	v, err := s.judge.compare(ctx, p.prefix+"/gate", &cand, better)
 	if err != nil {
 		return err
 	}
-	p.judged, p.verdict, p.weighed = cand, v, true
-	r.Difference, r.SE, r.Phase, r.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
-	r.Action, r.Reason = string(v.Action), v.Reason
-	r.Candidate, p.before = v.Candidate, v.Current
-	r.Unmeasured = append(r.Unmeasured, v.Unmeasured...)
-	if v.Mean != nil {
-		r.SelectionHard, r.SelectionSoft, r.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
-	}
 	if v.Action.Rejected() {
 		p.fared = s.skills.fared(&cand)
 	}
-	p.files["candidate_skill.md"] = cand.skill.Text()
-	p.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
+	p.decided(cand, v)
 	return nil
 }
 
@@ -375,7 +362,7 @@ func (s *population) takeOver(chosen *proposal, all []*proposal) {
 	lost := s.step.record.LostReplies
 	for _, p := range all {
 		lost += p.lost
-		step.record.Candidates = append(step.record.Candidates, s.candidateRecord(p, p == chosen && p.accepted()))
+		step.record.Candidates = append(step.record.Candidates, s.summary(p, p == chosen && p.accepted()))
 		name := fmt.Sprintf("p%d/", p.index)
 		for file, content := range p.files {
 			step.files[name+file] = content
@@ -386,29 +373,14 @@ func (s *population) takeOver(chosen *proposal, all []*proposal) {
 	s.step = &step
 }
 
-func (s *population) candidateRecord(p *proposal, taken bool) CandidateRecord {
-	out := CandidateRecord{
-		Index: p.index, Merged: p.from, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
-		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
-		Unmeasured: p.verdict.Unmeasured, Taken: taken,
-	}
-	if p.accepted() && s.opts.Gate == ModeRace {
+// summary is a candidate among those of its step. taken says that it became the current
+// skill.
+func (s *population) summary(p *proposal, taken bool) CandidateRecord {
+	out := p.summary()
+	if out.Taken = taken; p.accepted() && s.opts.Gate == ModeRace {
 		out.Shrunken = s.skills.standing(&p.judged)
 	}
 	return out
-}
-
-// reject tells later analysts what was tried in vain, by any candidate.
-func (s *population) reject(all []*proposal) {
-	var tried []string
-	s.step.updated.Applied = nil
-	for _, p := range all {
-		if p.weighed {
-			s.step.updated.Applied = append(s.step.updated.Applied, p.updated.Applied...)
-			tried = append(tried, p.updated.Summary...)
-		}
-	}
-	s.step.updated.Summary = tried
 }
 
 // compareScores orders scores, one that is missing before all others.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // proposal is a candidate of a step: how it was made, and what the gate said. Its record
@@ -63,6 +64,41 @@ func (p *proposal) skipUnchanged(current skill.Skill) {
 	}
 }
 
+// decided keeps what the gate said of the candidate, and what was measured of it.
+func (p *proposal) decided(cand incumbent, v gate.Verdict) {
+	p.judged, p.verdict, p.weighed = cand, v, true
+	r := &p.record
+	r.Difference, r.SE, r.Phase, r.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
+	r.Action, r.Reason = string(v.Action), v.Reason
+	r.Candidate, p.before = v.Candidate, v.Current
+	r.Unmeasured = append(r.Unmeasured, v.Unmeasured...)
+	if v.Mean != nil {
+		r.SelectionHard, r.SelectionSoft, r.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
+	}
+	p.files["candidate_skill.md"] = cand.skill.Text()
+	p.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
+}
+
+// rejected tells later analysts what was tried in vain, by any candidate.
+func (p *proposal) rejected(all []*proposal) {
+	p.updated.Applied, p.updated.Summary = nil, nil
+	for _, c := range all {
+		if c.weighed {
+			p.updated.Applied = append(p.updated.Applied, c.updated.Applied...)
+			p.updated.Summary = append(p.updated.Summary, c.updated.Summary...)
+		}
+	}
+}
+
+// summary is the candidate among those of its step.
+func (p *proposal) summary() CandidateRecord {
+	return CandidateRecord{
+		Index: p.index, Merged: p.from, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
+		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
+		Unmeasured: p.verdict.Unmeasured,
+	}
+}
+
 func (p *proposal) accepted() bool { return p.weighed && p.verdict.Action.Accepted() }
 
 // undecided reports whether the gate could not decide for want of measurements. If there
@@ -71,9 +107,9 @@ func (p *proposal) undecided() bool {
 	return p.verdict.Action == gate.Indecisive && len(p.verdict.Unmeasured) > 0
 }
 
-// nearest is the candidate that a step without an accepted one is recorded by: of
+// closest is the candidate that a step without an accepted one is recorded by: of
 // those that were judged the one that came nearest, else the first.
-func nearest(all []*proposal) *proposal {
+func closest(all []*proposal) *proposal {
 	best := all[0]
 	for _, p := range all[1:] {
 		if !p.weighed {

@@ -176,13 +176,13 @@ func (j *judge) recordReadings(ctx context.Context, prefix string, res gate.Resu
 }
 
 // trusting reports whether survivors are not confirmed because answers are taken to be
-// alike every time.
+// deterministic.
 func (j *judge) trusting() bool {
 	return j.deterministic && j.opts.Confirm == string(gate.ConfirmAuto) || (j.deterministic || j.stable) && j.opts.Confirm == string(gate.ConfirmMeasured)
 }
 
 // maxRechecked is how many items of an accepted skill are asked again while both
-// arms are taken to answer alike.
+// arms are taken to be deterministic.
 const maxRechecked = 4
 
 // recheck asks a few items of an accepted skill again, as long as one answer of

@@ -125,10 +125,10 @@ type FinalRecord struct {
 	Test       map[string]*Arm `json:"test,omitempty"`       // seed, best, final, no_skill
 
 	// Of a race only.
-	Reselect    []Heat       `json:"reselect,omitempty"`      // rounds in which the best was chosen anew
-	Reported    *Reported    `json:"best_reported,omitempty"` // the best skill's selection score
-	Comparison  *Comparison  `json:"comparison,omitempty"`    // best against seed on the test split
-	Certificate *Certificate `json:"certificate,omitempty"`   // the same in runs that older builds began
+	Reselect    []ReselectRound `json:"reselect,omitempty"`      // rounds in which the best was chosen anew
+	Reported    *Reported       `json:"best_reported,omitempty"` // the best skill's selection score
+	Comparison  *Comparison     `json:"comparison,omitempty"`    // best against seed on the test split
+	Certificate *Certificate    `json:"certificate,omitempty"`   // the same in runs that older builds began
 
 	// The test split is opened once a run.
 	TestOpenings int  `json:"test_openings,omitempty"` // 0: not at all, or once

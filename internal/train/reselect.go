@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Heat is one round of the re-selection before a skill is shipped.
-type Heat struct {
+// ReselectRound is one round of the re-selection before a skill is shipped.
+type ReselectRound struct {
 	Items  int       `json:"items"`  // that all of the field were measured on
 	Skills []string  `json:"skills"` // hashes, best first
 	Fresh  []float64 `json:"fresh"`  // their gate scores in fresh passes alone
@@ -25,13 +25,13 @@ type Heat struct {
 // and O. Somekh, ICML 2013). The candidate that looked best during training was
 // chosen by the evidence that it is judged by; fresh passes chose nobody. Where
 // one evaluation is the truth there is nothing to select anew.
-func (r *finisher) reselect(ctx context.Context) ([]Heat, error) {
+func (r *finisher) reselect(ctx context.Context) ([]ReselectRound, error) {
 	if r.opts.Gate != ModeRace || r.opts.Reselect < 2 || r.judge.deterministic || r.skills.folds > 0 {
 		return nil, nil
 	}
 	field := r.skills.contenders(r.opts.Reselect)
-	var rounds []Heat
-	fresh := freshPasses{}
+	var rounds []ReselectRound
+	fresh := freshScores{}
 	for round := 1; len(field) > 1; round++ {
 		r.stage("reselect", len(field)*len(r.selection))
 		if err := r.measureField(ctx, round, field, fresh); err != nil {
@@ -62,11 +62,11 @@ func (o Options) freshens() bool {
 	return o.Gate == ModeRace || o.Fresh && o.Gate != "off"
 }
 
-// freshPasses is what fresh passes have shown of each skill, by item.
-type freshPasses map[*entry][]gate.Pooled
+// freshScores is what fresh passes have shown of each skill, by item.
+type freshScores map[*entry][]gate.Pooled
 
 // measureField evaluates the whole field once more.
-func (r *finisher) measureField(ctx context.Context, round int, field []*entry, fresh freshPasses) error {
+func (r *finisher) measureField(ctx context.Context, round int, field []*entry, fresh freshScores) error {
 	sets, outcomes := make([]rolloutSet, len(field)), make([][]trajectory.Outcome, len(field))
 	done := r.rollouts.counter("reselect", len(field)*len(r.selection))
 	g, gctx := together.WithContext(ctx)
@@ -92,7 +92,7 @@ func (r *finisher) measureField(ctx context.Context, round int, field []*entry, 
 }
 
 // add takes in a pass over all items.
-func (f freshPasses) add(e *entry, outcomes []trajectory.Outcome, p score.Projection) {
+func (f freshScores) add(e *entry, outcomes []trajectory.Outcome, p score.Projection) {
 	if f[e] == nil {
 		f[e] = make([]gate.Pooled, len(outcomes))
 	}
@@ -106,7 +106,7 @@ func (f freshPasses) add(e *entry, outcomes []trajectory.Outcome, p score.Projec
 
 // rank sorts the field by its fresh passes over the items that all of it has; a
 // tie leaves the order as it was. ok is false if those are too few.
-func (f freshPasses) rank(field []*entry, units [][]int) (h Heat, ok bool) {
+func (f freshScores) rank(field []*entry, units [][]int) (h ReselectRound, ok bool) {
 	means := map[*entry]float64{}
 	n := 0
 	for _, e := range field {

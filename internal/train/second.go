@@ -36,7 +36,7 @@ func (s *population) onceMore(ctx context.Context, unjudged StepRecord) error {
 // secondTry tries a part of the candidate again that came nearest, when the gate has
 // rejected all of them. It reports whether it has closed the matter: that part was judged.
 func (s *population) secondTry(ctx context.Context, all []*proposal) (done bool, err error) {
-	first := nearest(all)
+	first := closest(all)
 	if !s.opts.SecondTry || s.optimizer.mode != optimize.ModePatch || !first.weighed || !first.verdict.Action.Rejected() || len(first.updated.Applied) < 2 {
 		return false, nil
 	}
@@ -64,8 +64,8 @@ func (s *population) secondTry(ctx context.Context, all []*proposal) (done bool,
 		s.promote(part, all)
 		return true, nil
 	}
-	s.takeOver(nearest(all), all)
-	s.reject(all)
+	s.takeOver(closest(all), all)
+	s.step.rejected(all)
 	return true, nil
 }
 
