@@ -25,6 +25,7 @@ type batcher struct {
 	rollouts  *rollouts
 	skills    *skills
 	optimizer *optimizer
+	memory    *memory
 	pacer     *pacer
 	emit      event.Sink
 }
@@ -61,7 +62,7 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 		g.Go(func() (err error) {
 			b.reflected[i], err = r.optimizer.reflect(gctx, reading{
 				ask: b.lost.heed(r.optimizer.asker(analystPrefix(prefix, i), nil)), outcomes: outcomes, current: r.skills.current.skill,
-				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), told: r.optimizer.memory.told(outcomes),
+				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), told: r.memory.told(outcomes),
 			})
 			return err
 		})

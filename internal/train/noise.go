@@ -60,16 +60,11 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*Noise, erro
 		return nil, err
 	}
 	n := &Noise{Items: j.judges(), Flips: append([]string{}, flips...)}
-	within, solved := 0.0, 0
+	within := 0.0
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
 		within += v * float64(s.size) / float64(max(1, len(e.measured())))
 		n.Twice += twice
-	}
-	for _, i := range which {
-		if e.Pooled[i].N > 1 && e.Pooled[i].Sum > 0 {
-			solved++
-		}
 	}
 	n.Within = math.Sqrt(within)
 	n.Alike = j.opts.Steady && n.Twice > 0 && len(flips) == 0
@@ -80,7 +75,7 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*Noise, erro
 		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
 			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
 	}
-	j.deterministic, j.stable = n.Alike, solved >= TwiceLeast && len(flips) == 0
+	j.deterministic, j.stable = n.Alike, e.solvedTwice(which) >= TwiceLeast && len(flips) == 0
 	j.emit(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
 	if n.Advice != "" {
 		j.emit(event.Warning{Text: n.Advice})
@@ -152,6 +147,17 @@ func (e *entry) unmeasured() []int {
 		}
 	}
 	return out
+}
+
+// solvedTwice is how many of the given items were evaluated more than once, and solved.
+func (e *entry) solvedTwice(items []int) int {
+	n := 0
+	for _, i := range items {
+		if e.Pooled[i].N > 1 && e.Pooled[i].Sum > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // repeated is the variance within the given items, and how many of them were

@@ -94,7 +94,8 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 		opts: o, data: d.Data, sampler: t.sampler, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory,
 		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit,
 		batcher: &batcher{
-			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, pacer: t.pacer, emit: t.emit,
+			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, memory: t.memory,
+			pacer: t.pacer, emit: t.emit,
 		},
 	}
 	t.fruitless = newFruitless(o, d)
