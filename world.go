@@ -252,7 +252,7 @@ func (w *world) deps() (train.Deps, error) {
 	d := train.Deps{
 		Data: s.data, Skill: s.skill, Roller: w.runner, Ask: w.ask, Record: w.caller, Prompts: s.prompts, Files: w.run,
 		Told:   s.told(w.hide),
-		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits),
+		Events: w.events, Usage: w.usage, Health: w.health, Pace: w.pace, Overlap: !limited(w.setup.cfg.Limits), Ahead: w.caller.Ahead,
 		Look: s.seedLook(w.run, w.events), Measure: measure, Optimizer: s.changeable("models.optimizer."),
 		// A replay gives what was recorded, to its end.
 		Fruitless: w.run.Manifest.Rules >= run.FruitlessRule && s.replay == nil,

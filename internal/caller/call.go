@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -87,7 +88,7 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 		return model.Response{}, err
 	}
 	if err := c.given.check(call.Key); err != nil {
-		return model.Response{}, err
+		return model.Response{}, cmp.Or(c.usedBefore(ctx, call), err)
 	}
 	call.Reask = call.Reask.orDefault()
 	if r.Patient {
@@ -102,7 +103,7 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 			return model.Response{}, err
 		}
 		inherited = inherited && s.inherited
-		c.finish.add(r.name, rep.Finish)
+		c.usedReply(ctx, s.key, r.name, rep.Finish)
 		if rep.Limit != "" {
 			return model.Response{}, c.limited(r, call.Key, rep, inherited)
 		}

@@ -57,6 +57,9 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	if err := c.given.check(call.Key); err != nil {
+		if in := c.journal.Inside(call.Key); in.Ended { // its score alone could not be had
+			c.usedEpisode(ctx, call.Key, r.name, in.Attempt)
+		}
 		return nil, err
 	}
 	in, err := c.episodeInput(r, call)
@@ -70,9 +73,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	}
 	if rec != nil && (!c.opts.Forked || rec.Code != journal.CodeInherited || call.Usable == nil || call.Usable(rec.Result)) {
 		c.live.add(call.Stage, r.name, replayed)
-		if in := c.journal.Inside(call.Key); in.Attempt == rec.Attempt {
-			c.finish.addMany(r.name, in.Calls, in.Cut)
-		}
+		c.usedEpisode(ctx, call.Key, r.name, rec.Attempt)
 		return rec.Result, nil
 	}
 	if c.opts.Replay != nil {
@@ -103,8 +104,7 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 		return nil, err
 	}
 	c.meter.add(spend, most)
-	replies, cut := client.counted()
-	c.finish.addMany(r.name, replies, cut)
+	c.usedEpisode(ctx, call.Key, r.name, client.try)
 	return result.Data, nil
 }
 
@@ -165,26 +165,6 @@ type episodeClient struct {
 	ended   bool
 	waited  time.Duration
 	served  string
-	replies int
-	cut     int // of those, at the output limit
-}
-
-// answered counts a reply.
-func (e *episodeClient) answered(finish model.Finish) (code string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.replies++
-	if finish == model.FinishLength {
-		e.cut++
-		return journal.CodeCut
-	}
-	return ""
-}
-
-func (e *episodeClient) counted() (replies, cut int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.replies, e.cut
 }
 
 // Waited returns how long the requests of the episode waited for slots, limits
@@ -251,7 +231,10 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 		return reply{}, err
 	}
 	record := func(got *answer) error {
-		code := e.answered(got.reply.Finish)
+		code := ""
+		if got.reply.Finish == model.FinishLength {
+			code = journal.CodeCut
+		}
 		return e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Code: code, Spend: got.spend,
 		})

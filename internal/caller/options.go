@@ -118,7 +118,7 @@ type Caller struct {
 	parts  *parts
 	reuse  *reuse
 	live   *liveStats
-	finish *finishCounts
+	cuts   *cutCounts
 	given  *givenUp
 
 	halted   latch // the run cannot go on
@@ -151,7 +151,7 @@ func New(opts Options) (*Caller, error) {
 		jitter:   newJitter(opts.JitterSeed),
 		parts:    newParts(),
 		live:     newLiveStats(),
-		finish:   newFinishCounts(),
+		cuts:     newCutCounts(),
 		halted:   newLatch(),
 		stopping: newLatch(),
 	}

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
-	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // StageStats is what calls of one stage and role add up to: the sums of the
@@ -87,44 +86,4 @@ func (l *liveStats) add(stage, role string, w way) {
 	n := l.counts[stageRole{stage, role}]
 	n[w]++
 	l.counts[stageRole{stage, role}] = n
-}
-
-// finishCounts counts replies that were cut at the output limit, by role.
-type finishCounts struct {
-	mu     sync.Mutex
-	cut    map[string]int
-	counts map[string]int
-}
-
-func newFinishCounts() *finishCounts {
-	return &finishCounts{cut: make(map[string]int), counts: make(map[string]int)}
-}
-
-func (f *finishCounts) add(role string, finish model.Finish) {
-	cut := 0
-	if finish == model.FinishLength {
-		cut = 1
-	}
-	f.addMany(role, 1, cut)
-}
-
-func (f *finishCounts) addMany(role string, replies, cut int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.counts[role] += replies
-	f.cut[role] += cut
-}
-
-// LengthShare returns which share of a role's replies was cut at the output
-// limit, and of how many. Replies from the record count, so that a resumed run
-// sees what the first one saw. Those inside episodes count once these have ended
-// with a result, except in runs recorded before that was noted.
-func (c *Caller) LengthShare(role string) (share float64, replies int) {
-	c.finish.mu.Lock()
-	defer c.finish.mu.Unlock()
-	replies = c.finish.counts[role]
-	if replies == 0 {
-		return 0, 0
-	}
-	return float64(c.finish.cut[role]) / float64(replies), replies
 }

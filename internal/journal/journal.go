@@ -209,14 +209,16 @@ func (j *Journal) Attempts(key string) int {
 	return j.attempts[key]
 }
 
-// Inside counts the calls of one try of an episode.
+// Inside counts the calls of one try of an episode: those that were recorded before its
+// result, if it has one.
 type Inside struct {
 	Attempt int
 	Calls   int
-	Cut     int // of those, answers that were cut at the output limit
+	Cut     int  // of those, answers that were cut at the output limit
+	Ended   bool // the try has a result
 }
 
-// Inside returns what is known of the last try of the episode key that made calls.
+// Inside returns what is durable of the last try of the episode key.
 func (j *Journal) Inside(key string) Inside {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -266,7 +266,8 @@ func (l *loader) inputIntact(r *Record, refs []int64, own []byte) bool {
 func (s *state) take(r *Record) {
 	s.seq, s.lastKey = r.Seq, r.Key
 	s.totals.add(r)
-	s.try(r)
+	s.tried(r)
+	s.count(r)
 	if !r.Kind.ledger() {
 		kept := *r
 		kept.Input, kept.Replace = Input{}, false
@@ -274,25 +275,33 @@ func (s *state) take(r *Record) {
 	}
 }
 
-// try remembers that a try of an episode left a trace, and counts the calls in the
-// last one.
-func (s *state) try(r *Record) {
+// tried remembers that a try of an episode left a trace. It may be told of an entry
+// more than once.
+func (s *state) tried(r *Record) {
 	if r.Kind == Inner || r.Kind == Episode {
 		s.attempts[r.Key] = max(s.attempts[r.Key], r.Attempt+1)
 	}
-	if r.Kind != Inner {
+}
+
+// count counts a durable call in the last try of its episode, up to the result.
+func (s *state) count(r *Record) {
+	if r.Kind != Inner && r.Kind != Episode {
 		return
 	}
 	n := s.inner[r.Key]
-	if r.Attempt < n.Attempt {
+	if r.Attempt < n.Attempt || r.Attempt == n.Attempt && n.Ended {
 		return
 	}
 	if r.Attempt > n.Attempt {
 		n = Inside{Attempt: r.Attempt}
 	}
-	n.Calls++
-	if r.Code == CodeCut {
-		n.Cut++
+	switch {
+	case r.Kind == Episode:
+		n.Ended = true
+	case r.Code == CodeCut:
+		n.Calls, n.Cut = n.Calls+1, n.Cut+1
+	default:
+		n.Calls++
 	}
 	s.inner[r.Key] = n
 }

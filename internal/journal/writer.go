@@ -86,7 +86,7 @@ func (w *writer) reserve(records []Record) error {
 	for i := range records {
 		r := &records[i]
 		if r.Kind.ledger() {
-			w.j.try(r)
+			w.j.tried(r) // a next try is known from this one before it is durable
 			continue
 		}
 		_, recorded := w.j.index[r.Key]

@@ -166,4 +166,8 @@ type Deps struct {
 	// while answers of the part before are still out. It changes nothing but when
 	// they are made.
 	Overlap bool
+	// Ahead returns a context for rollouts that are begun before their part, and a
+	// function that is called when the part has come: Health goes by nothing that was
+	// answered under the context before. Nil: it does not look at answers.
+	Ahead func(context.Context) (context.Context, func())
 }

@@ -14,6 +14,7 @@ import (
 type prefetch struct {
 	rolloutSet
 	stop  context.CancelFunc
+	due   func()        // tells that its part has come
 	ended chan struct{} // closed when what follows is set
 	out   []trajectory.Outcome
 	err   error
@@ -26,6 +27,8 @@ type prefetch struct {
 // prefetched are the sets that were started and not asked for yet. It owns their
 // goroutines and is safe for concurrent use.
 type prefetched struct {
+	ahead func(context.Context) (context.Context, func()) // see Deps.Ahead; nil: nobody asks
+
 	mu  sync.Mutex
 	all []*prefetch
 }
@@ -33,7 +36,10 @@ type prefetched struct {
 // start starts a set of rollouts with a goroutine of its own.
 func (b *prefetched) start(ctx context.Context, roller Roller, set rolloutSet) {
 	ctx, stop := context.WithCancel(ctx)
-	p := &prefetch{rolloutSet: set, stop: stop, ended: make(chan struct{})}
+	p := &prefetch{rolloutSet: set, stop: stop, due: func() {}, ended: make(chan struct{})}
+	if b.ahead != nil {
+		ctx, p.due = b.ahead(ctx)
+	}
 	b.add(p)
 	go func() {
 		defer close(p.ended)
@@ -90,6 +96,7 @@ func (p *prefetch) is(set rolloutSet) bool {
 // the beginning.
 func (p *prefetch) wait(ctx context.Context, done func()) ([]trajectory.Outcome, error) {
 	defer p.stop()
+	p.due()
 	p.follow(done)
 	select {
 	case <-p.ended:

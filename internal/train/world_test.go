@@ -52,6 +52,7 @@ type world struct {
 	looks     bool            // the certificate is one look
 	before    *testset.Before // what the ledger says; nil: there is none
 	overlap   bool            // begin rollouts of the next part while answers of this one are out
+	used      usedRollouts
 
 	mu        sync.Mutex
 	rollouts  []string            // keys, one a rollout that was sent
@@ -107,8 +108,8 @@ func standard() Options {
 func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	d := Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
-		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks, Pace: w.pace,
+		Prompts: prompt.Default(), Files: w, Events: w.event, Health: w.healthy,
+		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks, Pace: w.pace, Ahead: w.used.ahead,
 	}
 	if w.before != nil {
 		d.Before = func(context.Context, int, bool) (testset.Before, error) { return *w.before, nil }
@@ -140,7 +141,7 @@ func (w *world) must(t *testing.T, o Options) *Result {
 }
 
 // Run implements rollout.Episode.
-func (w *world) Run(_ context.Context, p rollout.Place, tk task.Task, s skill.Skill) (trajectory.Outcome, error) {
+func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.Skill) (trajectory.Outcome, error) {
 	key := p.Key(tk)
 	if w.rolling != nil {
 		w.rolling(key)
@@ -149,6 +150,7 @@ func (w *world) Run(_ context.Context, p rollout.Place, tk task.Task, s skill.Sk
 	w.rollouts = append(w.rollouts, key)
 	w.skills[key] = s.Text()
 	w.mu.Unlock()
+	w.used.add(ctx, key)
 	if w.breaks != nil {
 		if err := w.breaks(key); err != nil {
 			return trajectory.Outcome{}, err
