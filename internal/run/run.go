@@ -7,6 +7,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -326,11 +327,11 @@ func (r *Run) SetStatus(status string) error {
 			return err
 		}
 	}
-	data, err := laidOut(ManifestFile, r.Manifest)
+	data, err := json.MarshalIndent(r.Manifest, "", "  ")
 	if err != nil {
-		return err
+		return fmt.Errorf("encode %s: %w", ManifestFile, err)
 	}
-	return atomicfile.WriteFile(filepath.Join(r.Dir, ManifestFile), data, 0o644)
+	return atomicfile.WriteFile(filepath.Join(r.Dir, ManifestFile), append(data, '\n'), 0o644)
 }
 
 // flush writes files that are there to the disk.
@@ -371,9 +372,17 @@ func (r *Run) Close() error {
 }
 
 // WriteJSON writes v to the named file as WriteFile does: indented, or by lines if
-// it has a layout of that kind. v must not change any more.
+// it has a layout of that kind. v is encoded before WriteJSON returns, and an error of
+// that is returned at once; it also fails the run's end.
 func (r *Run) WriteJSON(name string, v any) error {
-	return r.writer.add(name, func() ([]byte, error) { return laidOut(name, v) })
+	if err := r.writer.inside(name); err != nil {
+		return err
+	}
+	f, err := encoded(name, v)
+	if err != nil {
+		return r.writer.refuse(err)
+	}
+	return r.writer.add(f)
 }
 
 // lined is a long list of records. Indented it would be too long to look through,
@@ -383,23 +392,28 @@ type lined interface {
 	Lines() ([]byte, error)
 }
 
-func laidOut(name string, v any) (data []byte, err error) {
+// encoded is v as the content of a file. What is left to do, to lay it out for eyes,
+// cannot fail.
+func encoded(name string, v any) (f file, err error) {
+	f.name = name
 	if list, ok := v.(lined); ok {
-		data, err = list.Lines()
+		f.data, err = list.Lines()
+		f.data = append(f.data, '\n')
 	} else {
-		data, err = json.MarshalIndent(v, "", "  ")
+		f.data, err = json.Marshal(v)
+		f.indent = true
 	}
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", name, err)
+		return file{}, fmt.Errorf("encode %s: %w", name, err)
 	}
-	return append(data, '\n'), nil
+	return f, nil
 }
 
 // WriteFile writes a file of the run directory: atomically, in order, and
 // beside what the caller does next. It is a projection of the record and not
 // flushed to the disk, because opening the run again writes it again. A failure
 // is returned by a later write, or by SetStatus with a final status. name is
-// slash-separated and must stay inside; data must not change any more.
+// slash-separated and must stay inside.
 func (r *Run) WriteFile(name string, data []byte) error {
-	return r.writer.add(name, func() ([]byte, error) { return data, nil })
+	return r.writer.add(file{name: name, data: bytes.Clone(data)})
 }

@@ -299,11 +299,14 @@ func (broken) Lines() ([]byte, error) { return nil, errors.New("no number") }
 // A file that cannot be written fails a later write and the end of the run.
 func TestWriteFailuresAreTold(t *testing.T) {
 	t.Parallel()
-	for name, write := range map[string]func(r *Run) error{
-		"a folder in the place of a file": func(r *Run) error { return r.WriteFile("taken", []byte("x")) },
-		"a file in the place of a folder": func(r *Run) error { return r.WriteFile(ManifestFile+"/x", []byte("x")) },
-		"what is no JSON":                 func(r *Run) error { return r.WriteJSON("x.json", func() {}) },
-		"a line that is no JSON":          func(r *Run) error { return r.WriteJSON("x.json", broken{}) },
+	for name, tt := range map[string]struct {
+		write  func(r *Run) error
+		atOnce bool // it is told at the call already
+	}{
+		"a folder in the place of a file": {write: func(r *Run) error { return r.WriteFile("taken", []byte("x")) }},
+		"a file in the place of a folder": {write: func(r *Run) error { return r.WriteFile(ManifestFile+"/x", []byte("x")) }},
+		"what is no JSON":                 {write: func(r *Run) error { return r.WriteJSON("x.json", func() {}) }, atOnce: true},
+		"a line that is no JSON":          {write: func(r *Run) error { return r.WriteJSON("x.json", broken{}) }, atOnce: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -315,8 +318,8 @@ func TestWriteFailuresAreTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := write(r); err != nil {
-				t.Fatalf("before anything was tried: %v", err)
+			if err := tt.write(r); (err != nil) != tt.atOnce {
+				t.Fatalf("at the call: %v", err)
 			}
 			if err := r.SetStatus("completed"); err == nil {
 				t.Error("the run ended well")

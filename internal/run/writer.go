@@ -1,105 +1,184 @@
 package run
 
 import (
-	"errors"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 )
 
-// queueLength is how many files may wait to be written before training waits.
-const queueLength = 64
+// How much may wait to be written before training waits.
+const (
+	maxWaiting      = 64       // files
+	maxWaitingBytes = 16 << 20 // of their contents; a single file may be longer
+)
 
 // writer writes the projections of a run beside training, in order. A run would
-// otherwise stand still while it lays out files that nobody waits for.
+// otherwise stand still while files are written that nobody waits for. Of a file that
+// is handed in again before it was written only the newest content is kept.
 type writer struct {
 	dir  string
-	jobs chan job
 	done chan struct{}
 
-	mu  sync.Mutex
-	err error // the first failure; nothing is written after it
+	mu      sync.Mutex
+	changed *sync.Cond // of all below
+	queue   []file     // each name once
+	bytes   int        // of the contents in queue
+	writing bool
+	closed  bool
+	err     error // the first failure; nothing is written after it
 }
 
-// job is a file to be written, or a point to be reached when reached is set.
-type job struct {
-	name    string
-	content func() ([]byte, error)
-	reached chan struct{}
+// file is a file to be written.
+type file struct {
+	name   string
+	data   []byte
+	indent bool // data is JSON, to be laid out for eyes
 }
 
 func newWriter(dir string) *writer {
-	w := &writer{dir: dir, jobs: make(chan job, queueLength), done: make(chan struct{})}
+	w := &writer{dir: dir, done: make(chan struct{})}
+	w.changed = sync.NewCond(&w.mu)
 	go w.run()
 	return w
 }
 
 func (w *writer) run() {
 	defer close(w.done)
-	for j := range w.jobs {
-		if j.reached != nil {
-			close(j.reached)
-			continue
+	for {
+		f, ok := w.next()
+		if !ok {
+			return
 		}
-		if w.failure() == nil {
-			w.fail(w.write(j))
-		}
+		w.wrote(w.write(f))
 	}
 }
 
-func (w *writer) write(j job) error {
-	data, err := j.content()
-	if err != nil {
-		return err
+// next waits for a file; ok is false when the writer is closed and has written all.
+func (w *writer) next() (f file, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.queue) == 0 && !w.closed {
+		w.changed.Wait()
 	}
-	path := filepath.Join(w.dir, filepath.FromSlash(j.name))
+	if len(w.queue) == 0 {
+		return file{}, false
+	}
+	f = w.queue[0]
+	w.remove(0)
+	w.writing = true
+	w.changed.Broadcast()
+	return f, true
+}
+
+func (w *writer) remove(i int) {
+	w.bytes -= len(w.queue[i].data)
+	w.queue = slices.Delete(w.queue, i, i+1)
+}
+
+func (w *writer) wrote(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writing = false
+	w.fail(err)
+	w.changed.Broadcast()
+}
+
+// fail keeps the first failure and drops what waits. The caller holds the mutex.
+func (w *writer) fail(err error) {
+	if err == nil || w.err != nil {
+		return
+	}
+	w.err, w.queue, w.bytes = err, nil, 0
+	w.changed.Broadcast()
+}
+
+// write writes a file.
+func (w *writer) write(f file) error {
+	data := f.data
+	if f.indent {
+		var out bytes.Buffer
+		if err := json.Indent(&out, data, "", "  "); err != nil {
+			return fmt.Errorf("lay out %s: %w", f.name, err)
+		}
+		out.WriteByte('\n')
+		data = out.Bytes()
+	}
+	path := filepath.Join(w.dir, filepath.FromSlash(f.name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make folder of %s: %w", j.name, err)
+		return fmt.Errorf("make folder of %s: %w", f.name, err)
 	}
 	return atomicfile.Replace(path, data, 0o644)
 }
 
-func (w *writer) fail(err error) {
+// add hands in a file, whose data belongs to the writer from then on. The error is that
+// of an earlier one.
+func (w *writer) add(f file) error {
+	if err := w.inside(f.name); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == nil {
-		w.err = err
+	for w.drop(f.name); w.err == nil && !w.room(len(f.data)); w.drop(f.name) {
+		w.changed.Wait()
+	}
+	if w.err != nil {
+		return w.err
+	}
+	w.queue, w.bytes = append(w.queue, f), w.bytes+len(f.data)
+	w.changed.Broadcast()
+	return nil
+}
+
+// room reports whether a file of so many bytes may wait.
+func (w *writer) room(size int) bool {
+	return len(w.queue) == 0 || len(w.queue) < maxWaiting && w.bytes+size <= maxWaitingBytes
+}
+
+// drop forgets an older content of a file that waits.
+func (w *writer) drop(name string) {
+	if i := slices.IndexFunc(w.queue, func(f file) bool { return f.name == name }); i >= 0 {
+		w.remove(i)
 	}
 }
 
-func (w *writer) failure() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
-}
-
-// add hands in a file. The error is that of an earlier one.
-func (w *writer) add(name string, content func() ([]byte, error)) error {
+func (w *writer) inside(name string) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("write %q: outside of the run directory", name)
 	}
-	if err := w.failure(); err != nil {
-		return err
-	}
-	w.jobs <- job{name: name, content: content}
 	return nil
+}
+
+// refuse notes that a file could not be encoded: a run without it does not end well.
+func (w *writer) refuse(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail(err)
+	return err
 }
 
 // settle returns once everything handed in is written, with the first failure.
 func (w *writer) settle() error {
-	reached := make(chan struct{})
-	w.jobs <- job{reached: reached}
-	<-reached
-	return w.failure()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.queue) > 0 || w.writing {
+		w.changed.Wait()
+	}
+	return w.err
 }
 
-// close ends the writer.
+// close writes what waits and ends the writer.
 func (w *writer) close() error {
 	err := w.settle()
-	close(w.jobs)
+	w.mu.Lock()
+	w.closed = true
+	w.changed.Broadcast()
+	w.mu.Unlock()
 	<-w.done
-	return errors.Join(err)
+	return err
 }

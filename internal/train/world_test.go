@@ -118,8 +118,7 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	return r, errors.Join(err, w.unchanged())
 }
 
-// unchanged holds a run to what Files asks of it: values are encoded later, beside what
-// it does next.
+// unchanged checks that values stay as they were when they were handed to Files.
 func (w *world) unchanged() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
