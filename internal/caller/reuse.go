@@ -79,8 +79,19 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 		if f.err == nil {
 			c.live.add(s.call.Stage, r.name, reused)
 		}
-		return f.reply, f.err
+		return f.reply, ownError(f.err, s.key)
 	}
+}
+
+// ownError is the error of another call as that of the call with key.
+func ownError(err error, key string) error {
+	switch e := err.(type) {
+	case *UnmeasuredError:
+		return &UnmeasuredError{Key: key, Err: e.Err}
+	case *WaitingError:
+		return &WaitingError{Key: key, Err: e.Err}
+	}
+	return err
 }
 
 // join returns the key of the recorded answer, or the flight to wait for, or a

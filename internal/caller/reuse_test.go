@@ -262,3 +262,27 @@ func indices(n int) []int {
 	}
 	return list
 }
+
+// A call that waited for an equal one is told of its failure under its own key.
+func TestAFailureThatIsSharedHasTheKeyOfTheCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, modeltest.New(func(ctx context.Context, n int, req model.Request) (model.Response, error) {
+			if _, err := slow(time.Second)(ctx, n, req); err != nil {
+				return model.Response{}, err
+			}
+			return model.Response{}, fail(model.Waiting)
+		}), nil)
+		var wg sync.WaitGroup
+		for i := range 3 {
+			wg.Go(func() {
+				_, err := b.do(ask(fmt.Sprint("k", i), "q"))
+				var later *caller.WaitingError
+				if want := fmt.Sprintf("k%d/attempt0/turn0", i); !errors.As(err, &later) || later.Key != want {
+					t.Errorf("got %v, want a *WaitingError of %s", err, want)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
