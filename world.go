@@ -79,7 +79,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		replay = s.replay
 	}
 	c, err := caller.New(caller.Options{
-		Cache: cache, Replay: replay,
+		Cache: cache, Unkept: w.unkept, Replay: replay,
 		Journal: r.Journal, RunName: r.Manifest.Name, Roles: roles,
 		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.cfg.Record.Reuse,
 		Limits: ceilings(l),
@@ -111,6 +111,11 @@ func unheld(err error) error {
 		return &inputError{err}
 	}
 	return fmt.Errorf("set up calls: %w", err)
+}
+
+// unkept tells that answers are not kept for other runs.
+func (w *world) unkept(err error) {
+	w.events(event.Warning{Text: fmt.Sprintf("answers are recorded in this run, but cannot be kept in cache.dir for others: %v", err)})
 }
 
 // outage tells that the run waits for an endpoint.

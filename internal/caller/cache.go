@@ -79,10 +79,15 @@ func (c *Caller) cached(r *role, s *step) (rep reply, found bool, err error) {
 	return rep, true, nil
 }
 
-// keep puts a usable answer into the cache.
-func (c *Caller) keep(r *role, s *step, rep reply, encoded []byte) error {
+// keep puts a usable answer into the cache. It is paid for and recorded: that the cache
+// cannot be written is told once, and keeps nobody from the answer.
+func (c *Caller) keep(r *role, s *step, rep reply, encoded []byte) {
 	if c.opts.Cache == nil || rep.Limit != "" || s.call.refuses(rep.Response) != nil {
-		return nil
+		return
 	}
-	return c.opts.Cache.Put(cacheKey(r, s.digest), encoded)
+	err := c.opts.Cache.Put(cacheKey(r, s.digest), encoded)
+	if err == nil || c.opts.Unkept == nil {
+		return
+	}
+	c.unkept.Do(func() { c.opts.Unkept(err) })
 }

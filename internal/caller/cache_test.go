@@ -2,10 +2,14 @@ package caller_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -121,5 +125,34 @@ func TestCacheThatCannotBeWrittenIsAnError(t *testing.T) {
 	a := setup(t, counting(), func(o *caller.Options) { o.Cache = caller.DirCache{Dir: file} })
 	if _, err := a.do(ask("k", "q")); err == nil || !strings.Contains(err.Error(), "cache") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// brokenCache takes nothing.
+type brokenCache struct{ puts atomic.Int64 }
+
+func (*brokenCache) Get(string) ([]byte, bool, error) { return nil, false, nil }
+
+func (c *brokenCache) Put(string, []byte) error {
+	c.puts.Add(1)
+	return errors.New("write cache: no space left")
+}
+
+// An answer that is paid for and recorded is an answer, whether it can be kept for other
+// runs or not. That it cannot is told once.
+func TestACacheThatCannotBeWrittenIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var told []string
+	broken := &brokenCache{}
+	b := setup(t, counting(), func(o *caller.Options) {
+		o.Cache, o.Unkept = broken, func(err error) { told = append(told, err.Error()) }
+	})
+	for _, q := range []string{"a", "b", "c"} {
+		if got, err := b.do(ask("k"+q, q)); err != nil || got != "answer to "+q {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"write cache: no space left"}, told); diff != "" || broken.puts.Load() != 3 {
+		t.Errorf("tried %d times (-want +got):\n%s", broken.puts.Load(), diff)
 	}
 }

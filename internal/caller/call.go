@@ -278,7 +278,8 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return got.reply, c.keep(r, s, got.reply, result)
+	c.keep(r, s, got.reply, result)
+	return got.reply, nil
 }
 
 // inherit makes a reply durable that another run paid for.

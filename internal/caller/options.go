@@ -43,6 +43,10 @@ type Options struct {
 
 	Cache Cache // of answers across runs; nil = none
 
+	// Unkept is told once, why, when an answer could not be put into the cache. Nil:
+	// nobody wants to know.
+	Unkept func(error)
+
 	// Replay answers every step that the journal does not: nothing is sent, no
 	// episode and no check is run. Nil: steps are carried out.
 	Replay Replay
@@ -120,6 +124,7 @@ type Caller struct {
 	live   *liveStats
 	cuts   *cutCounts
 	given  *givenUp
+	unkept sync.Once // it was told that the cache cannot be written
 
 	halted   latch // the run cannot go on
 	stopping latch // the user wants it to end
