@@ -122,6 +122,9 @@ func (s *setup) open(ctx context.Context) (*run.Run, error) {
 		Dir: dir, Name: filepath.Base(dir), Version: s.programVersion(), Identity: id, Simulated: s.simulated(), Now: s.now, Compare: describeChanges,
 		Operational: s.settings(), Keep: kept,
 	}
+	if s.options.events != nil {
+		opts.Warn = func(err error) { s.options.events(event.Warning{Text: err.Error()}) }
+	}
 	var r *run.Run
 	if s.fork != "" {
 		r, err = run.Fork(ctx, opts, s.fork)

@@ -26,6 +26,15 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("the step %q is recorded already", e.Key)
 }
 
+// FoldError says that a journal was closed whose write-ahead log could not be folded
+// into its file, because somebody else reads it. All entries are durable; the log holds
+// the newest of them and belongs to the file until the journal is opened again.
+type FoldError struct{ Path string }
+
+func (e *FoldError) Error() string {
+	return fmt.Sprintf("another process reads the journal %s, so that its newest entries stay in %s-wal: do not copy or move the one without the other", e.Path, e.Path)
+}
+
 // CorruptError says that a journal is damaged or cut short. Nothing was changed.
 type CorruptError struct {
 	Path   string

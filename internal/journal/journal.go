@@ -19,6 +19,9 @@ type Options struct {
 	// ReadOnly opens without a right to write, for instance beside a running
 	// process. It implies Existing.
 	ReadOnly bool
+	// Warn is told by Close of a *FoldError, after which nothing is lost. Nil: Close
+	// returns it.
+	Warn func(error)
 }
 
 // Journal is an open journal. All its methods may be called concurrently.
@@ -27,6 +30,7 @@ type Journal struct {
 	db     *sql.DB
 	writer *writer  // nil when read only
 	lost   *LostEnd // nil when nothing is known to be missing
+	warn   func(error)
 
 	mu sync.RWMutex
 	state
@@ -71,7 +75,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	if err := files.plausible(opts); err != nil {
 		return nil, err
 	}
-	j := &Journal{path: path, state: newState()}
+	j := &Journal{path: path, warn: opts.Warn, state: newState()}
 	if !files.fresh() {
 		if err := j.examine(ctx, files, opts); err != nil {
 			return nil, err
@@ -161,7 +165,8 @@ func (j *Journal) openWriter(ctx context.Context) error {
 
 // Close waits until everything that was handed in is durable, folds the
 // write-ahead log into the file, so that the file alone is the whole journal,
-// and closes it. A journal that can no longer be written is closed as it is.
+// and closes it. A journal that can no longer be written is closed as it is, and so is
+// one that somebody else reads: see Options.Warn.
 // A second Close does nothing.
 func (j *Journal) Close() error {
 	if j.writer == nil {
@@ -170,12 +175,26 @@ func (j *Journal) Close() error {
 	if !j.writer.stop() {
 		return nil
 	}
-	err := j.writer.failure()
+	err, folded := j.writer.failure(), false
 	if err == nil {
-		err = j.writer.checkpoint()
+		folded, err = j.writer.checkpoint()
 	}
+	left := err == nil && !folded
 	err = errors.Join(err, j.writer.insert.Close(), j.writer.conn.Close(), j.db.Close())
-	return errors.Join(err, j.writer.marker.end(err == nil))
+	err = errors.Join(err, j.writer.marker.end(err == nil && folded))
+	if left {
+		err = errors.Join(err, j.leaves(&FoldError{Path: j.path}))
+	}
+	return err
+}
+
+// leaves tells of a log that stays beside the file.
+func (j *Journal) leaves(left *FoldError) error {
+	if j.warn == nil {
+		return left
+	}
+	j.warn(left)
+	return nil
 }
 
 // Lookup returns the result recorded under key, without its input.

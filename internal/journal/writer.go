@@ -238,14 +238,15 @@ func (w *writer) failure() error {
 	return w.failed
 }
 
-// checkpoint folds the write-ahead log into the file and empties it.
-func (w *writer) checkpoint() error {
+// checkpoint folds the write-ahead log into the file and empties it; folded is false
+// when a reader kept it from that.
+func (w *writer) checkpoint() (folded bool, err error) {
 	var busy, pages, moved int
 	row := w.conn.QueryRowContext(unbounded(), "PRAGMA wal_checkpoint(TRUNCATE)")
 	if err := row.Scan(&busy, &pages, &moved); err != nil {
-		return w.j.writeError(fmt.Errorf("fold in the write-ahead log: %w", err))
+		return false, w.j.writeError(fmt.Errorf("fold in the write-ahead log: %w", err))
 	}
-	return nil
+	return busy == 0, nil
 }
 
 // writeError types a failure to write; types that it already has stay.

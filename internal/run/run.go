@@ -186,6 +186,9 @@ type OpenOptions struct {
 	// stand in the manifest: whoever passes them has taken the secrets out. Nil
 	// leaves those of the last session.
 	Operational map[string]string
+	// Warn is told of what the user should know and what does the run no harm. Nil: it is
+	// an error.
+	Warn func(error)
 	// Compare lists the differences of two identities, or of two operational
 	// settings, for a message.
 	Compare func(old, now map[string]string) []string
@@ -260,7 +263,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	if _, err := os.Stat(filepath.Join(o.Dir, DBFile)); err != nil {
 		return &DamagedError{Dir: o.Dir, Err: fmt.Errorf("%s is missing but %s says that %s recorded", DBFile, ManifestFile, plural.Of(m.HighWater, "entry was", "entries were"))}
 	}
-	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true})
+	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true, Warn: o.Warn})
 	if err != nil {
 		return Unreadable(o.Dir, err)
 	}
@@ -300,7 +303,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 			return err
 		}
 	}
-	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{})
+	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Warn: o.Warn})
 	if err != nil {
 		return Unreadable(o.Dir, err)
 	}
