@@ -43,7 +43,7 @@ func (s *setup) settleBatch(r *run.Run) (known bool, err error) {
 	if s.cfg.Train.BatchSize != config.AutoCount {
 		return true, nil
 	}
-	rec, ok := r.Journal.Lookup(batchKey)
+	rec, ok := r.Journal.Decision(batchKey)
 	if !ok && s.replay != nil {
 		found, err := s.replay.Find(batchKey, journal.Digest{}, "", false)
 		rec, ok = found, err == nil
@@ -58,7 +58,7 @@ func (s *setup) settleBatch(r *run.Run) (known bool, err error) {
 	if err := json.Unmarshal(rec.Result, &s.batch); err != nil {
 		return false, fmt.Errorf("read the recorded decision %s: %w", batchKey, err)
 	}
-	_, ok = r.Journal.Lookup(batchKey)
+	_, ok = r.Journal.Decision(batchKey)
 	return ok, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
@@ -51,6 +50,9 @@ func (w *world) pace(p train.Part) (tasks int, err error) {
 	case p.Name == train.PartFinal:
 		w.caller.Reserve(nil)
 		return p.Tasks, nil
+	}
+	if err := w.spending.follow(w.run.Journal); err != nil {
+		return 0, fmt.Errorf("add up what steps have taken: %w", err)
 	}
 	if share, fixed := l.ReserveShare(); fixed {
 		w.caller.ReserveShare(share)
@@ -114,7 +116,7 @@ const (
 // The step to come may add another arm.
 func (w *world) finalEvaluation(p train.Part) map[string]caller.Amount {
 	s := w.setup
-	rolled := rollouts(w.run.Journal.Results())
+	rolled := w.spending.rollouts
 	n := p.Closing
 	if s.cfg.Eval.Test {
 		most := 3
@@ -135,22 +137,6 @@ func (w *world) finalEvaluation(p train.Part) map[string]caller.Amount {
 		}
 	}
 	return out
-}
-
-// rollouts counts the rollouts that this run has paid for.
-func rollouts(results []journal.Record) int {
-	n := 0
-	for _, r := range results {
-		if isRollout(r) && r.Code != journal.CodeInherited {
-			n++
-		}
-	}
-	return n
-}
-
-// isRollout reports whether a rollout begins with a record.
-func isRollout(r journal.Record) bool {
-	return r.Kind == journal.Episode || r.Kind == journal.Call && r.Stage == model.StageRollout && strings.HasSuffix(r.Key, "/attempt0/turn1")
 }
 
 // stepCost is what a step is expected to take, by role.
@@ -236,57 +222,24 @@ func (w *world) nextStep(number int) (need stepCost, begun bool) {
 
 // spentOnSteps is what those steps took that of says, on average.
 func (w *world) spentOnSteps(of func(step int) bool) stepCost {
-	done := map[int]bool{}
-	all := map[string]caller.Amount{}
-	need := stepCost{whole: map[string]caller.Amount{}, batch: map[string]caller.Amount{}, gate: map[string]caller.Amount{}}
-	for _, r := range w.run.Journal.Results() {
-		if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
-			continue
-		}
-		spent := caller.AmountOfRecord(r)
-		all[r.Role] = all[r.Role].Plus(spent)
-		if step, ok := stepOf(r.Key); ok && of(step) {
-			done[step] = true
-			need.add(r, spent)
+	need := newStepCost()
+	for step, spent := range w.spending.steps {
+		if of(step) {
+			need.steps++
+			need.plus(spent)
 		}
 	}
-	need.steps = len(done)
 	if need.steps == 0 {
-		return need
+		return *need
 	}
 	need.tasks, need.reads = need.tasks/float64(need.steps), need.reads/float64(need.steps)
 	// Calls inside episodes stand in the ledger alone, under no step.
 	for role, spent := range w.caller.Spent() {
 		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
-			of[role] = of[role].Times(1/float64(need.steps)).Scaled(spent, all[role])
+			of[role] = of[role].Times(1/float64(need.steps)).Scaled(spent, w.spending.all[role])
 		}
 	}
-	return need
-}
-
-// add takes in a record of a step.
-func (c *stepCost) add(r journal.Record, spent caller.Amount) {
-	c.whole[r.Role] = c.whole[r.Role].Plus(spent)
-	if strings.Contains(r.Key, "/gate/") {
-		c.gate[r.Role] = c.gate[r.Role].Plus(spent)
-		if isRollout(r) {
-			c.reads++
-		}
-	}
-	if !strings.Contains(r.Key, "/rollout/") {
-		return
-	}
-	c.batch[r.Role] = c.batch[r.Role].Plus(spent)
-	if isRollout(r) {
-		c.tasks++
-	}
-}
-
-// stepOf reads the number of a step from the key of its record.
-func stepOf(key string) (number int, ok bool) {
-	var epoch int
-	_, err := fmt.Sscanf(key, "e%d/s%d/", &epoch, &number)
-	return number, err == nil
+	return *need
 }
 
 // endKey is the key of the decision to end a loop before its last step.
@@ -301,7 +254,7 @@ type loopEnd struct {
 // endAfter returns after how many parts the loop is to end, nil if at its own
 // end: what was decided in an earlier session, or now if the user says so.
 func (s *setup) endAfter(ctx context.Context, r *run.Run, o train.Options) (*int, error) {
-	rec, ok := r.Journal.Lookup(endKey)
+	rec, ok := r.Journal.Decision(endKey)
 	if !ok && s.replay != nil {
 		found, err := s.replay.Find(endKey, journal.Digest{}, "", false)
 		rec, ok = found, err == nil

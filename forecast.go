@@ -503,7 +503,7 @@ func (m stageMeasure) ratio(t tally) float64 {
 
 // measure reads what a record tells. The scores of the seed skill stand in the
 // history of its run.
-func measure(j *journal.Journal, h *train.History) measured {
+func measure(ctx context.Context, j *journal.Journal, h *train.History) (measured, error) {
 	m := measured{stages: map[stageRole]stageMeasure{}}
 	inherited := int64(0)
 	for _, t := range j.Totals() {
@@ -517,17 +517,22 @@ func measure(j *journal.Journal, h *train.History) measured {
 			took: t.Took / time.Duration(max(1, t.Calls)),
 		}
 	}
-	m.seedPrompts(j)
+	if err := m.seedPrompts(ctx, j); err != nil {
+		return m, err
+	}
 	if h != nil && len(h.Steps) > 0 {
 		m.solved = h.Steps[0].SelectionHard
 		m.whole = h.Final != nil && !h.Final.EndedEarly && inherited == 0 // a fork paid for a part alone
 	}
-	return m
+	return m, nil
 }
 
-func (m measured) seedPrompts(j *journal.Journal) {
+func (m measured) seedPrompts(ctx context.Context, j *journal.Journal) error {
 	n, sum := 0.0, 0.0
-	for _, r := range j.Results() {
+	for r, err := range j.Results(ctx, 0) {
+		if err != nil {
+			return err
+		}
 		if r.Kind == journal.Call && strings.HasPrefix(r.Key, seedPlace+"/") && r.Stage == model.StageRollout {
 			n, sum = n+1, sum+float64(r.Usage.Input)
 		}
@@ -537,6 +542,7 @@ func (m measured) seedPrompts(j *journal.Journal) {
 		st.seedInput = sum / n
 		m.stages[k] = st
 	}
+	return nil
 }
 
 // earlier is what the newest run of this configuration measured, if there is one, or else
@@ -573,7 +579,9 @@ func measuredIn(ctx context.Context, dir string) (m measured, err error) {
 	if err != nil {
 		return measured{}, nil
 	}
-	m = measure(j, historyIn(dir))
+	if m, err = measure(ctx, j, historyIn(dir)); err != nil {
+		m = measured{} // it tells nothing
+	}
 	return m, j.Close()
 }
 

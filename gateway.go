@@ -179,7 +179,7 @@ func (g *Gateway) open(ctx context.Context, o GatewayOptions) (err error) {
 	if err != nil {
 		return unheld(err)
 	}
-	g.price, g.key = role.Price, fmt.Sprintf("gateway/%d", len(g.run.Journal.Results())+1)
+	g.price, g.key = role.Price, fmt.Sprintf("gateway/%d", g.run.Journal.Counts().Results+1)
 	g.try = g.run.Journal.Attempts(g.key)
 	client, err := g.caller.Direct(g.key, g.stage(), g.role)
 	if err != nil {

@@ -118,7 +118,10 @@ func TestAgentsLeaveATrajectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	for _, r := range j.Results() {
+	for r, err := range j.Results(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if r.Kind != journal.Episode {
 			continue
 		}

@@ -200,7 +200,10 @@ func recordedCalls(t *testing.T, dir string) int {
 		}
 	}()
 	n := 0
-	for _, r := range j.Results() {
+	for r, err := range j.Results(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if r.Kind == journal.Call {
 			n++
 		}

@@ -73,7 +73,10 @@ func recordOf(t *testing.T, dir string) map[string]journal.Digest {
 	}
 	defer func() { _ = j.Close() }() // it was only read
 	of := map[string]journal.Digest{}
-	for _, r := range j.Results() {
+	for r, err := range j.Results(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		of[r.Key] = r.Digest
 	}
 	return of

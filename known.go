@@ -35,7 +35,10 @@ func (s *setup) readKnown(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	s.known = &knownAnswers{answers: map[string][]byte{}}
-	for _, rec := range j.Results() {
+	for rec, err := range j.Results(ctx, 0) {
+		if err != nil {
+			return run.Unreadable(dir, err)
+		}
 		// Of several replies to one request the last is the one that could be used.
 		if b, ok := s.models[rec.Role]; ok && rec.Kind == journal.Call {
 			s.known.answers[caller.CacheKey(b.Endpoint, rec.Digest)] = rec.Result

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/event"
-	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/prune"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -111,9 +110,5 @@ func (w *world) accountFor(a *Ablation) {
 	var sum Summary
 	w.account(&sum)
 	a.Calls, a.Tokens, a.CostUSD = sum.Calls, sum.Tokens, sum.CostUSD
-	for _, rec := range w.run.Journal.Results() {
-		if rec.Code == journal.CodeInherited {
-			a.FromRecord++
-		}
-	}
+	a.FromRecord = w.run.Journal.Counts().Inherited
 }

@@ -92,7 +92,7 @@ func (s *setup) ceiling() *schedule.Ceiling {
 // that went on before there were any, or was forked from it, goes on without; a warm
 // start that somebody asked for it has all the same.
 func (s *setup) settleStart(r *run.Run) (known bool, err error) {
-	rec, ok := r.Journal.Lookup(startKey)
+	rec, ok := r.Journal.Decision(startKey)
 	if ok {
 		known = true
 	} else if s.replay != nil {
@@ -106,7 +106,7 @@ func (s *setup) settleStart(r *run.Run) (known bool, err error) {
 			return false, fmt.Errorf("read the recorded decision %s: %w", startKey, err)
 		}
 		return known, nil
-	case len(r.Journal.Results()) > 0 || s.fork != "" || s.replay != nil:
+	case r.Journal.Counts().Results > 0 || s.fork != "" || s.replay != nil:
 		s.start = &start{Warm: s.warmTasks()}
 	default:
 		decided := s.decideStart()

@@ -26,7 +26,7 @@ func (s *setup) follow(r *run.Run) (followed, error) {
 	known, hidden := s.loaded.Redactor(), wire.Hidden(s.cfg, s.loaded.Lookup)
 	t, err := telemetry.New(telemetry.Options{
 		Endpoint: c.Endpoint, Headers: c.Headers, Service: c.Service, Version: s.programVersion(),
-		Command: s.commandName(), RunID: r.Manifest.RunID, Resumed: r.Resumed, Recorded: len(r.Journal.Results()), Providers: providers, Agent: s.cfg.Agent.Name, Simulated: s.simulated(),
+		Command: s.commandName(), RunID: r.Manifest.RunID, Resumed: r.Resumed, Recorded: r.Journal.Counts().Results, Providers: providers, Agent: s.cfg.Agent.Name, Simulated: s.simulated(),
 		Content: c.Content, Hide: func(text string) string { return known.Text(hidden.Text(text)) },
 		Proxy: wire.Proxy(s.loaded.Lookup), Now: s.now,
 	})

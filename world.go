@@ -36,6 +36,7 @@ type world struct {
 	carrier  *rollout.Agent // nil: no agent carries tasks out
 	events   event.Sink
 	recorded int
+	spending spending
 	timedOut atomic.Bool
 	began    time.Time
 	closers  []func() error
@@ -55,7 +56,7 @@ func (s *setup) world(ctx context.Context, r *run.Run) (*world, error) {
 		return nil, err
 	}
 	w.events = serial(w.followed.sink(s.options.events))
-	w.recorded = answered(r.Journal.Results())
+	w.recorded = r.Journal.Counts().Answers
 	roles := map[string]caller.Role{}
 	for name, b := range s.models {
 		roles[name] = s.role(name, b)
@@ -412,15 +413,4 @@ func (w *world) progress(stage string, total int) func() {
 			w.events(p)
 		}
 	}
-}
-
-// answered counts the records of what was asked: decisions are none.
-func answered(records []journal.Record) int {
-	n := 0
-	for _, r := range records {
-		if r.Kind != journal.Decision && r.Kind != journal.Unmeasured {
-			n++
-		}
-	}
-	return n
 }

@@ -231,8 +231,10 @@ func (c *Caller) attempt(ctx context.Context, r *role, s *step) (reply, error) {
 // recorded looks a key up, and returns nil if there is no result. A record of
 // another input is never an answer.
 func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest, in journal.Input) (*journal.Record, error) {
-	rec, ok := c.journal.Lookup(key)
+	rec, ok, err := c.journal.Lookup(key)
 	switch {
+	case err != nil:
+		return nil, err
 	case !ok:
 		return nil, nil
 	case rec.Digest == digest:
@@ -244,10 +246,7 @@ func (c *Caller) recorded(ctx context.Context, key string, digest journal.Digest
 }
 
 // Recorded reports whether the step under key has a result.
-func (c *Caller) Recorded(key string) bool {
-	_, ok := c.journal.Lookup(key)
-	return ok
-}
+func (c *Caller) Recorded(key string) bool { return c.journal.Has(key) }
 
 func decodeReply(rec *journal.Record) (reply, error) {
 	var rep reply

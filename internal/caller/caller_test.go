@@ -141,7 +141,7 @@ func TestDoIsRecordedAndAnsweredFromTheRecord(t *testing.T) {
 	if want := (model.Tags{Stage: "rollout", Role: "target", Run: "test"}); req.Tags != want {
 		t.Errorf("tags %+v, want %+v", req.Tags, want)
 	}
-	rec, ok := b.journal.Lookup("e1/s1/rollout/item1/sample0/attempt0/turn0")
+	rec, ok := lookup(t, b.journal, "e1/s1/rollout/item1/sample0/attempt0/turn0")
 	if !ok || rec.Usage.Input != 100 || rec.Stage != "rollout" || rec.Cost != nil {
 		t.Errorf("recorded %+v", rec)
 	}
@@ -464,7 +464,7 @@ func TestTurnsOfAConversation(t *testing.T) {
 		t.Errorf("%d requests were sent, want 3", client.Count())
 	}
 	for turn := range 3 {
-		if _, ok := b.journal.Lookup(fmt.Sprintf("k/attempt0/turn%d", turn+1)); !ok {
+		if ok := b.journal.Has(fmt.Sprintf("k/attempt0/turn%d", turn+1)); !ok {
 			t.Errorf("turn %d is not recorded", turn+1)
 		}
 	}
@@ -571,4 +571,14 @@ func TestManyCallsAtOnce(t *testing.T) {
 	if sum.Calls != 150 || sum.Reused != 50 || sum.Retries() == 0 || int(sum.Calls+sum.Retries()) != client.Count() {
 		t.Errorf("stats %+v with %d requests", sum, client.Count())
 	}
+}
+
+// lookup returns the result under key.
+func lookup(t testing.TB, j *journal.Journal, key string) (journal.Record, bool) {
+	t.Helper()
+	r, ok, err := j.Lookup(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, ok
 }

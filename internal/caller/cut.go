@@ -120,9 +120,12 @@ func (c *Caller) usedEpisode(ctx context.Context, key, role string, try int) {
 // when it was made.
 func (c *Caller) usedBefore(ctx context.Context, call Call) error {
 	for n := 0; ; n++ {
-		rec, ok := c.journal.Lookup(stepKey(call.Key, n, call.Turn))
+		rec, ok, err := c.journal.Lookup(stepKey(call.Key, n, call.Turn))
+		if err != nil {
+			return err
+		}
 		if !ok || rec.Kind != journal.Call {
-			break
+			return nil
 		}
 		rep, err := decodeReply(&rec)
 		if err != nil {
@@ -130,7 +133,6 @@ func (c *Caller) usedBefore(ctx context.Context, call Call) error {
 		}
 		c.usedReply(ctx, rec.Key, call.Role, rep.Finish)
 	}
-	return nil
 }
 
 // LengthShare returns which share of a role's replies was cut at the output limit, and

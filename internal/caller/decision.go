@@ -12,7 +12,7 @@ import (
 // these keys get an *UnmeasuredError without being sent. A decision that is
 // recorded already must be the same; then nothing is written.
 func (c *Caller) Unmeasured(ctx context.Context, decisionKey string, decision []byte, keys []string) error {
-	if rec, ok := c.journal.Lookup(decisionKey); ok {
+	if rec, ok := c.journal.Decision(decisionKey); ok {
 		return sameDecision(rec, decision)
 	}
 	records := []journal.Record{{Key: decisionKey, Kind: journal.Decision, Result: decision}}
@@ -40,7 +40,7 @@ func sameDecision(rec journal.Record, decision []byte) error {
 // Decided returns the decision recorded under key, in a replay also that of the
 // run that is replayed; false if there is none.
 func (c *Caller) Decided(key string) ([]byte, bool) {
-	rec, ok := c.journal.Lookup(key)
+	rec, ok := c.journal.Decision(key)
 	if !ok && c.opts.Replay != nil {
 		found, err := c.find(key, journal.Digest{}, "", false)
 		rec, ok = found, err == nil
@@ -52,7 +52,7 @@ func (c *Caller) Decided(key string) ([]byte, bool) {
 // it before it is returned. It is for what depends on the clock or on money,
 // which a resumed run could not decide in the same way again.
 func (c *Caller) Decision(ctx context.Context, key string, compute func() ([]byte, error)) ([]byte, error) {
-	if rec, ok := c.journal.Lookup(key); ok {
+	if rec, ok := c.journal.Decision(key); ok {
 		return rec.Result, nil
 	}
 	if c.opts.Replay != nil {

@@ -57,7 +57,7 @@ func TestAnswersAreRecordedBeforeTheirSlotIsFree(t *testing.T) {
 			t.Parallel()
 			w := &watched{}
 			b := setup(t, w, func(o *caller.Options) { o.Concurrency = slots })
-			w.recorded = func() int { return len(b.journal.Results()) }
+			w.recorded = func() int { return b.journal.Counts().Results }
 			if err := errors.Join(b.ask(200)...); err != nil {
 				t.Fatal(err)
 			}

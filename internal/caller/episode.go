@@ -312,14 +312,13 @@ type givenUp struct {
 	keys map[string]struct{}
 }
 
-func newGivenUp(results []journal.Record) *givenUp {
-	g := &givenUp{keys: make(map[string]struct{})}
-	for _, r := range results {
-		if r.Kind == journal.Unmeasured {
-			g.keys[r.Key] = struct{}{}
-		}
+func newGivenUp() *givenUp { return &givenUp{keys: make(map[string]struct{})} }
+
+// learn takes in a recorded result.
+func (g *givenUp) learn(r *journal.Record) {
+	if r.Kind == journal.Unmeasured {
+		g.keys[r.Key] = struct{}{}
 	}
-	return g
 }
 
 var errGivenUp = errors.New("a recorded decision went on without it")

@@ -157,12 +157,17 @@ func New(opts Options) (*Caller, error) {
 		parts:    newParts(),
 		live:     newLiveStats(),
 		cuts:     newCutCounts(),
+		reuse:    newReuse(),
+		given:    newGivenUp(),
 		halted:   newLatch(),
 		stopping: newLatch(),
 	}
 	c.addRoles()
-	results := opts.Journal.Results()
-	c.meter = newMeter(opts.Limits, opts.Journal.Totals(), c.unpriced(results))
+	unpriced, err := c.learn()
+	if err != nil {
+		return nil, err
+	}
+	c.meter = newMeter(opts.Limits, opts.Journal.Totals(), unpriced)
 	if err := c.meter.countable(opts.Journal.Totals()); err != nil {
 		return nil, err
 	}
@@ -173,11 +178,25 @@ func New(opts Options) (*Caller, error) {
 			a.expect(e.hold.most)
 		}
 	}
-	c.reuse, c.given = newReuse(results), newGivenUp(results)
 	if opts.Replay != nil {
 		c.given.add(opts.Replay.GivenUp())
 	}
 	return c, nil
+}
+
+// learn takes in what is recorded: which answers can be reused, which items were given
+// up, and, by role, what episodes may have cost that have no price.
+func (c *Caller) learn() (unpriced map[string]int64, err error) {
+	unpriced = make(map[string]int64)
+	for r, err := range c.journal.Results(context.Background(), 0) {
+		if err != nil {
+			return nil, err
+		}
+		c.reuse.learn(&r)
+		c.given.learn(&r)
+		unpriced[r.Role] += c.unpriced(&r)
+	}
+	return unpriced, nil
 }
 
 // addRoles lets roles with the same server, key and model share an endpoint.

@@ -78,19 +78,15 @@ func counted(u trajectory.Usage) journal.Usage {
 	}
 }
 
-// unpriced returns, by role, what the episodes on record may have cost of which
-// only a ceiling needs to know.
-func (c *Caller) unpriced(results []journal.Record) map[string]int64 {
-	total := map[string]int64{}
-	for _, rec := range results {
-		r := c.roles[rec.Role]
-		if rec.Kind != journal.Episode || rec.Cost != nil || rec.Code == journal.CodeInherited || r == nil {
-			continue
-		}
-		_, most := r.Price.sum(rec.Usage)
-		total[rec.Role] += most
+// unpriced is what a recorded result may have cost of which only a ceiling needs to
+// know: an episode's.
+func (c *Caller) unpriced(rec *journal.Record) int64 {
+	r := c.roles[rec.Role]
+	if rec.Kind != journal.Episode || rec.Cost != nil || rec.Code == journal.CodeInherited || r == nil {
+		return 0
 	}
-	return total
+	_, most := r.Price.sum(rec.Usage)
+	return most
 }
 
 // USD returns what a call with this usage costs; known is false without a price.

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -12,15 +13,17 @@ import (
 // finds the answer by the digest of the input.
 type reuse struct {
 	mu      sync.Mutex
-	known   map[twin]string // key of the record with the answer
+	known   map[twin]int64 // number of the entry with the answer
 	flights map[twin]*flight
 }
 
-// twin is what makes two calls equal. The role stands for the endpoint, whose
-// address may change between sessions.
-type twin struct {
-	role   string
-	digest journal.Digest
+// twin stands for what makes two calls equal: the digest of the input, and the role,
+// which stands for the endpoint, whose address may change between sessions.
+type twin [16]byte
+
+func twinOf(role string, digest journal.Digest) twin {
+	sum := sha256.Sum256(append([]byte(role+"\x00"), digest[:]...))
+	return twin(sum[:])
 }
 
 // flight is a call under way that its twins wait for.
@@ -32,29 +35,33 @@ type flight struct {
 	abandoned bool // the context of whoever led it ended
 }
 
-func newReuse(results []journal.Record) *reuse {
-	u := &reuse{known: make(map[twin]string), flights: make(map[twin]*flight)}
-	for _, r := range results {
-		if r.Kind != journal.Call || !firstAttempt(r.Key) {
-			continue
-		}
-		t := twin{r.Role, r.Digest}
-		if _, ok := u.known[t]; !ok {
-			u.known[t] = r.Key
-		}
+func newReuse() *reuse {
+	return &reuse{known: make(map[twin]int64), flights: make(map[twin]*flight)}
+}
+
+// learn takes in a recorded result.
+func (u *reuse) learn(r *journal.Record) {
+	if r.Kind != journal.Call || !firstAttempt(r.Key) {
+		return
 	}
-	return u
+	t := twinOf(r.Role, r.Digest)
+	if _, ok := u.known[t]; !ok {
+		u.known[t] = r.Seq
+	}
 }
 
 // merge answers a step from an equal one: recorded, or in flight. The first of
 // several equal steps is sent.
 func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
-	t := twin{r.name, s.digest}
+	t := twinOf(r.name, s.digest)
 	for {
-		key, f, first := c.reuse.join(t)
+		seq, f, first := c.reuse.join(t)
 		switch {
-		case key != "":
-			rec, ok := c.journal.Lookup(key)
+		case seq > 0:
+			rec, ok, err := c.journal.At(seq)
+			if err != nil {
+				return reply{}, err
+			}
 			if !ok || rec.Digest != s.digest {
 				c.reuse.forget(t) // a fork has replaced the record
 				continue
@@ -65,7 +72,8 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 		case first:
 			f.reply, f.err = c.ask(ctx, r, s)
 			f.abandoned = f.err != nil && ctx.Err() != nil
-			c.reuse.land(t, f, s.key)
+			seq, _ := c.journal.Row(s.key)
+			c.reuse.land(t, f, seq)
 			return f.reply, f.err
 		}
 		select {
@@ -94,28 +102,28 @@ func ownError(err error, key string) error {
 	return err
 }
 
-// join returns the key of the recorded answer, or the flight to wait for, or a
-// new flight that the caller is the first of.
-func (u *reuse) join(t twin) (key string, f *flight, first bool) {
+// join returns the number of the entry with the answer, or the flight to wait for, or
+// a new flight that the caller is the first of.
+func (u *reuse) join(t twin) (seq int64, f *flight, first bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if key, ok := u.known[t]; ok {
-		return key, nil, false
+	if seq, ok := u.known[t]; ok {
+		return seq, nil, false
 	}
 	if f, ok := u.flights[t]; ok {
-		return "", f, false
+		return 0, f, false
 	}
 	f = &flight{done: make(chan struct{})}
 	u.flights[t] = f
-	return "", f, true
+	return 0, f, true
 }
 
-// land ends a flight. Its answer, if there is one, is recorded under key.
-func (u *reuse) land(t twin, f *flight, key string) {
+// land ends a flight. Its answer, if there is one, is entry seq.
+func (u *reuse) land(t twin, f *flight, seq int64) {
 	u.mu.Lock()
 	delete(u.flights, t)
 	if f.err == nil {
-		u.known[t] = key
+		u.known[t] = seq
 	}
 	u.mu.Unlock()
 	close(f.done)

@@ -286,7 +286,7 @@ func TestACallThatFailsWhileOthersSucceedIsGivenUp(t *testing.T) {
 					t.Errorf("it was sent %d times", n)
 				}
 				// A fault is nobody's result: the next try measures it.
-				if _, ok := b.journal.Lookup("poison/attempt0/turn0"); ok {
+				if ok := b.journal.Has("poison/attempt0/turn0"); ok {
 					t.Error("the failure is recorded as a result")
 				}
 			})
@@ -394,7 +394,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 			if !errors.Is(errs[key], want) {
 				t.Errorf("%s: %v, want %v", key, errs[key], want)
 			}
-			if _, ok := b.journal.Lookup(key + "/attempt0/turn0"); ok != (want == nil) {
+			if ok := b.journal.Has(key + "/attempt0/turn0"); ok != (want == nil) {
 				t.Errorf("%s: recorded = %v", key, ok)
 			}
 		}
@@ -541,7 +541,7 @@ func TestWhatIsUnderWayOutlivesItsPhaseButNotTheRun(t *testing.T) {
 		synctest.Wait()
 		sibling(errors.New("a sibling failed"))
 		wg.Wait()
-		if _, ok := b.journal.Lookup("flying/attempt0/turn0"); !ok {
+		if ok := b.journal.Has("flying/attempt0/turn0"); !ok {
 			t.Error("a reply that was paid for is not recorded")
 		}
 		if _, err := b.Do(phase, ask("late", "late")); err == nil {

@@ -86,7 +86,10 @@ func TestCopyToTakesTheLastResults(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, r := range open(t, copied).Results() {
+		for r, err := range open(t, copied).Results(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			got = append(got, string(r.Result))
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -118,7 +121,7 @@ func TestCopyToAfterACopyThatWasKilled(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	fork := open(t, copied)
-	if got := fork.Results(); len(got) != 1 || string(got[0].Result) != "a1" {
+	if got := results(t, fork); len(got) != 1 || string(got[0].Result) != "a1" {
 		t.Errorf("the copy holds %+v", got)
 	}
 	if !fork.Inherited() || j.Inherited() {

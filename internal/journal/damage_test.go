@@ -129,7 +129,7 @@ func (f damageFiles) unaltered(t *testing.T, j *journal.Journal, what string) in
 	t.Helper()
 	n := 0
 	for key, want := range f.results {
-		r, ok := j.Lookup(key)
+		r, ok := lookup(t, j, key)
 		if !ok {
 			continue
 		}
@@ -270,7 +270,7 @@ func TestAcknowledgedRecordsSurviveSIGKILL(t *testing.T) {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		for key := range acknowledged {
-			if r, ok := j.Lookup(key); !ok || string(r.Result) != "answer of "+key {
+			if r, ok := lookup(t, j, key); !ok || string(r.Result) != "answer of "+key {
 				t.Errorf("round %d: the acknowledged record %s is lost", round, key)
 			}
 		}

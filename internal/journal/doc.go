@@ -10,6 +10,9 @@
 // by content hash. Every entry carries a checksum, so that a damaged or cut
 // file is refused instead of being read as a shorter run.
 //
+// Memory holds where each result stands, and decisions as a whole; other results are
+// read from the file when they are asked for.
+//
 // It knows keys, bytes and counters, and nothing about models, skills, prompts
 // or prices. Keeping other processes away from the file is the owner's task.
 package journal

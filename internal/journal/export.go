@@ -134,13 +134,8 @@ func removeFile(path string) error {
 func (j *Journal) Inherited() bool {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	for _, r := range j.index {
-		if r.Code != CodeInherited {
-			return false
-		}
-	}
 	// A replaced result and the ledger count as well: they were paid for.
-	return j.seq == int64(len(j.index))
+	return j.counts.Inherited == j.counts.Results && j.seq == int64(j.counts.Results)
 }
 
 // errEnough ends an iteration early.

@@ -47,7 +47,7 @@ func TestALogThatStaysIsTold(t *testing.T) {
 		}
 		read()
 		again := open(t, path)
-		if _, ok := again.Lookup("b"); !ok || again.Lost() != nil {
+		if ok := again.Has("b"); !ok || again.Lost() != nil {
 			t.Errorf("b is not there, or lost: %v", again.Lost())
 		}
 		if err := again.Close(); err != nil {

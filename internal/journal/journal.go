@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -28,7 +29,8 @@ type Options struct {
 type Journal struct {
 	path   string
 	db     *sql.DB
-	writer *writer  // nil when read only
+	writer *writer // nil when read only
+	rows   *reader
 	lost   *LostEnd // nil when nothing is known to be missing
 	warn   func(error)
 
@@ -37,23 +39,26 @@ type Journal struct {
 }
 
 // state is what a journal keeps in memory. Everything in it can be computed
-// from the file.
+// from the file. Of a result it has little more than the number of its row.
 type state struct {
 	seq      int64
-	lastKey  string             // of entry seq
-	index    map[string]*Record // results by key, without inputs
-	attempts map[string]int     // tries of episodes so far, by key
-	inner    map[string]Inside  // of the last try of each episode, by key
-	blobs    map[Digest]int64   // stored shared parts
+	lastKey  string           // of entry seq
+	index    map[keyID]place  // of results
+	decided  map[keyID]Record // decisions, which are few and small, as a whole
+	counts   Counts           // of results
+	attempts map[keyID]int    // tries of episodes so far
+	inner    map[keyID]Inside // of the last try of each episode
+	blobs    map[Digest]int64 // stored shared parts
 	meta     map[string]string
 	totals   totals
 }
 
 func newState() state {
 	return state{
-		index:    make(map[string]*Record),
-		attempts: make(map[string]int),
-		inner:    make(map[string]Inside),
+		index:    make(map[keyID]place),
+		decided:  make(map[keyID]Record),
+		attempts: make(map[keyID]int),
+		inner:    make(map[keyID]Inside),
 		blobs:    make(map[Digest]int64),
 		meta:     make(map[string]string),
 		totals:   newTotals(),
@@ -83,6 +88,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	}
 	if opts.ReadOnly {
 		j.db = openDB(sqliteuri.Of(path, string(readOnly(files))))
+		j.rows = newReader(path, j.db)
 		return j, nil
 	}
 	if err := j.openWriter(ctx); err != nil {
@@ -158,7 +164,7 @@ func (j *Journal) openWriter(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(j.writeError(err), marker.close(), conn.Close(), db.Close())
 	}
-	j.db, j.writer = db, w
+	j.db, j.writer, j.rows = db, w, newReader(j.path, db)
 	go w.run()
 	return nil
 }
@@ -170,12 +176,12 @@ func (j *Journal) openWriter(ctx context.Context) error {
 // A second Close does nothing.
 func (j *Journal) Close() error {
 	if j.writer == nil {
-		return j.db.Close()
+		return errors.Join(j.rows.close(), j.db.Close())
 	}
 	if !j.writer.stop() {
 		return nil
 	}
-	err, folded := j.writer.failure(), false
+	err, folded := errors.Join(j.writer.failure(), j.rows.close()), false
 	if err == nil {
 		folded, err = j.writer.checkpoint()
 	}
@@ -197,35 +203,12 @@ func (j *Journal) leaves(left *FoldError) error {
 	return nil
 }
 
-// Lookup returns the result recorded under key, without its input.
-func (j *Journal) Lookup(key string) (Record, bool) {
-	j.mu.RLock()
-	r, ok := j.index[key]
-	j.mu.RUnlock()
-	if !ok {
-		return Record{}, false
-	}
-	return *r, true
-}
-
-// Results returns the results, without their inputs, in the order of commits.
-func (j *Journal) Results() []Record {
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	results := make([]Record, 0, len(j.index))
-	for _, r := range j.index {
-		results = append(results, *r)
-	}
-	sortBySeq(results)
-	return results
-}
-
 // Attempts returns how many tries of the episode key have left a trace, the
 // finished one included.
 func (j *Journal) Attempts(key string) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.attempts[key]
+	return j.attempts[idOf(key)]
 }
 
 // Inside counts the calls of one try of an episode: those that were recorded before its
@@ -241,7 +224,7 @@ type Inside struct {
 func (j *Journal) Inside(key string) Inside {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.inner[key]
+	return j.inner[idOf(key)]
 }
 
 // HighWater returns the number of the last durable entry, 0 for an empty
@@ -338,13 +321,13 @@ func (j *Journal) enqueue(b *batch) (<-chan error, error) {
 
 // Input reads the input of the result recorded under key back from the file.
 func (j *Journal) Input(ctx context.Context, key string) (Input, error) {
-	r, ok := j.Lookup(key)
+	seq, ok := j.Row(key)
 	if !ok {
 		return Input{}, fmt.Errorf("read input of %q: no such step", key)
 	}
-	var shared, own []byte
-	row := j.db.QueryRowContext(ctx, "SELECT shared, own FROM entries WHERE seq = ?", r.Seq)
-	if err := row.Scan(&shared, &own); err != nil {
+	var digest, shared, own []byte
+	row := j.db.QueryRowContext(ctx, "SELECT digest, shared, own FROM entries WHERE seq = ?", seq)
+	if err := row.Scan(&digest, &shared, &own); err != nil {
 		return Input{}, fmt.Errorf("read input of %q: %w", key, j.readError("read", err))
 	}
 	in := Input{Own: own}
@@ -352,8 +335,8 @@ func (j *Journal) Input(ctx context.Context, key string) (Input, error) {
 	if in.Shared, err = j.parts(ctx, shared, make(map[int64]Blob)); err != nil {
 		return Input{}, fmt.Errorf("read input of %q: %w", key, err)
 	}
-	if !r.Digest.IsZero() && in.Digest() != r.Digest {
-		return Input{}, &CorruptError{Path: j.path, Reason: fmt.Sprintf("the input of entry %d is not what was written", r.Seq)}
+	if sum := in.Digest(); len(digest) > 0 && !bytes.Equal(digest, sum[:]) {
+		return Input{}, &CorruptError{Path: j.path, Reason: fmt.Sprintf("the input of entry %d is not what was written", seq)}
 	}
 	return in, nil
 }

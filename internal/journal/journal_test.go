@@ -77,7 +77,7 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 	appendAll(t, j, want)
 	want.Seq, want.Digest = 1, want.Input.Digest()
 	for _, when := range []string{"at once", "after reopening"} {
-		got, ok := j.Lookup(want.Key)
+		got, ok := lookup(t, j, want.Key)
 		if !ok {
 			t.Fatalf("%s: the record is gone", when)
 		}
@@ -98,7 +98,7 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 		t.Errorf("a closed journal has a log beside it: %v", err)
 	}
 	j = open(t, path)
-	if _, ok := j.Lookup("elsewhere"); ok {
+	if ok := j.Has("elsewhere"); ok {
 		t.Error("found a key that was never recorded")
 	}
 	if _, err := j.Input(t.Context(), "elsewhere"); err == nil {
@@ -143,7 +143,7 @@ func TestRefusedRecords(t *testing.T) {
 		t.Errorf("one key twice in a batch: %v", err)
 	}
 	for _, key := range []string{"b", "c"} {
-		if _, ok := j.Lookup(key); ok {
+		if ok := j.Has(key); ok {
 			t.Errorf("%q was recorded although its batch was refused", key)
 		}
 		appendAll(t, j, decision(key, "1"))
@@ -180,11 +180,14 @@ func TestReplaceTakesThePlaceOfAnEarlierResult(t *testing.T) {
 	later.Replace = true
 	appendAll(t, j, later)
 	for range 2 {
-		if r, _ := j.Lookup("a"); string(r.Result) != "2" || r.Seq != 3 {
+		if r, _ := lookup(t, j, "a"); string(r.Result) != "2" || r.Seq != 3 {
 			t.Errorf("a = %q at %d, want the later result at 3", r.Result, r.Seq)
 		}
 		var keys []string
-		for _, r := range j.Results() {
+		for r, err := range j.Results(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			keys = append(keys, r.Key)
 		}
 		if diff := cmp.Diff([]string{"b", "a"}, keys); diff != "" {
@@ -203,7 +206,7 @@ func TestClosedAndReadOnlyJournalsTakeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatalf("read beside a writer: %v", err)
 	}
-	if _, ok := reader.Lookup("a"); !ok {
+	if ok := reader.Has("a"); !ok {
 		t.Error("a reader does not see what is durable")
 	}
 	if err := reader.Append(t.Context(), decision("b", "1")); !errors.Is(err, journal.ErrClosed) {
@@ -405,7 +408,7 @@ func TestManyCallersAtOnce(t *testing.T) {
 				if err := j.Append(t.Context(), decision(key, key)); err != nil {
 					t.Error(err)
 				}
-				if r, ok := j.Lookup(key); !ok || string(r.Result) != key {
+				if r, ok := lookup(t, j, key); !ok || string(r.Result) != key {
 					t.Errorf("%s: an acknowledged record cannot be found", key)
 				}
 				if err := j.Charge(t.Context(), journal.Record{Key: key, Kind: journal.Fault, Code: "server"}); err != nil {
@@ -417,8 +420,8 @@ func TestManyCallersAtOnce(t *testing.T) {
 	wg.Wait()
 	j = reopen(t, j, path)
 	sum := journal.Sum(j.Totals())
-	if j.HighWater() != 32*20*2 || sum.FaultCount() != 32*20 || len(j.Results()) != 32*20 {
-		t.Errorf("%d entries, %d faults, %d results", j.HighWater(), sum.FaultCount(), len(j.Results()))
+	if j.HighWater() != 32*20*2 || sum.FaultCount() != 32*20 || len(results(t, j)) != 32*20 {
+		t.Errorf("%d entries, %d faults, %d results", j.HighWater(), sum.FaultCount(), len(results(t, j)))
 	}
 }
 
@@ -552,7 +555,7 @@ func TestReopenedStateIsTheLiveState(t *testing.T) {
 		if err := j.Append(context.Background(), decision("end", "1")); err != nil {
 			t.Fatal(err)
 		}
-		results, totals := j.Results(), j.Totals()
+		recorded, totals := results(t, j), j.Totals()
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -561,7 +564,7 @@ func TestReopenedStateIsTheLiveState(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = again.Close() }()
-		if diff := cmp.Diff(results, again.Results()); diff != "" {
+		if diff := cmp.Diff(recorded, results(t, again)); diff != "" {
 			t.Errorf("results (-live +reopened):\n%s", diff)
 		}
 		if diff := cmp.Diff(totals, again.Totals()); diff != "" {
@@ -592,4 +595,31 @@ func put(t *rapid.T, j *journal.Journal, i int) error {
 		return j.Charge(context.Background(), r)
 	}
 	return j.Append(context.Background(), r)
+}
+
+// lookup returns the result under key.
+func lookup(t testing.TB, j *journal.Journal, key string) (journal.Record, bool) {
+	t.Helper()
+	r, ok, err := j.Lookup(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, ok
+}
+
+// results returns all results.
+func results(t interface {
+	Helper()
+	Fatal(...any)
+}, j *journal.Journal,
+) []journal.Record {
+	t.Helper()
+	var all []journal.Record
+	for r, err := range j.Results(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
 }

@@ -269,9 +269,7 @@ func (s *state) take(r *Record) {
 	s.tried(r)
 	s.count(r)
 	if !r.Kind.ledger() {
-		kept := *r
-		kept.Input, kept.Replace = Input{}, false
-		s.index[r.Key] = &kept
+		s.place(r)
 	}
 }
 
@@ -279,7 +277,8 @@ func (s *state) take(r *Record) {
 // more than once.
 func (s *state) tried(r *Record) {
 	if r.Kind == Inner || r.Kind == Episode {
-		s.attempts[r.Key] = max(s.attempts[r.Key], r.Attempt+1)
+		id := idOf(r.Key)
+		s.attempts[id] = max(s.attempts[id], r.Attempt+1)
 	}
 }
 
@@ -288,7 +287,8 @@ func (s *state) count(r *Record) {
 	if r.Kind != Inner && r.Kind != Episode {
 		return
 	}
-	n := s.inner[r.Key]
+	id := idOf(r.Key)
+	n := s.inner[id]
 	if r.Attempt < n.Attempt || r.Attempt == n.Attempt && n.Ended {
 		return
 	}
@@ -303,7 +303,7 @@ func (s *state) count(r *Record) {
 	default:
 		n.Calls++
 	}
-	s.inner[r.Key] = n
+	s.inner[id] = n
 }
 
 // checksum covers every column of an entry but the input, which its digest
@@ -347,8 +347,4 @@ func parseRefs(b []byte) ([]int64, bool) {
 		ids, b = append(ids, int64(id)), b[n:]
 	}
 	return ids, true
-}
-
-func sortBySeq(records []Record) {
-	slices.SortFunc(records, func(a, b Record) int { return int(a.Seq - b.Seq) })
 }

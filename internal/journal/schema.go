@@ -10,8 +10,8 @@ import (
 // this program, in order. Step i makes version i+1. A released step is never
 // changed; a new format is a new step.
 //
-// No table but meta has an index beside its row number: entries are looked up
-// in memory, and an insert that only appends is the fastest there is. The
+// No table but meta has an index beside its row number: memory knows the row of
+// each key, and an insert that only appends is the fastest there is. The
 // columns that Open reads stand before the long ones, so that it does not have
 // to walk through inputs.
 func migrations() []string {

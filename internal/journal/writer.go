@@ -89,7 +89,7 @@ func (w *writer) reserve(records []Record) error {
 			w.j.tried(r) // a next try is known from this one before it is durable
 			continue
 		}
-		_, recorded := w.j.index[r.Key]
+		_, recorded := w.j.index[idOf(r.Key)]
 		_, pending := w.pending[r.Key]
 		if pending || (recorded && !r.Replace) {
 			w.release(records[:i])

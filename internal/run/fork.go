@@ -98,10 +98,12 @@ func copyRecord(ctx context.Context, o OpenOptions, from string, m Manifest) (lo
 // keepDecisions copies the decisions that a fork takes over into its record.
 func keepDecisions(ctx context.Context, from *journal.Journal, dir string, keep func(key string) bool) (err error) {
 	var kept []journal.Record
-	for _, r := range from.Results() {
+	for r, err := range from.Results(ctx, 0) {
+		if err != nil {
+			return err
+		}
 		if keep != nil && r.Kind == journal.Decision && keep(r.Key) {
-			full, _ := from.Lookup(r.Key)
-			kept = append(kept, journal.Record{Key: r.Key, Kind: r.Kind, Code: journal.CodeInherited, Result: full.Result})
+			kept = append(kept, journal.Record{Key: r.Key, Kind: r.Kind, Code: journal.CodeInherited, Result: r.Result})
 		}
 	}
 	if len(kept) == 0 {

@@ -85,7 +85,7 @@ func TestOpenBeginsAndResumes(t *testing.T) {
 		t.Errorf("manifest %+v, %v", m, err)
 	}
 	r = opened(t, options(dir))
-	if _, ok := r.Journal.Lookup("b"); !r.Resumed || r.Manifest.RunID != id || r.Manifest.Status != "running" || !ok {
+	if ok := r.Journal.Has("b"); !r.Resumed || r.Manifest.RunID != id || r.Manifest.Status != "running" || !ok {
 		t.Errorf("resumed: %v, %+v", r.Resumed, r.Manifest)
 	}
 }
@@ -430,7 +430,7 @@ func TestFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, ok := f.Journal.Lookup("b")
+	rec, ok := lookup(t, f.Journal, "b")
 	if f.Dir != to || f.Manifest.ForkedOf != parent || f.Manifest.RunID == parent || f.Manifest.Name != "fork" || !ok || rec.Code != journal.CodeInherited {
 		t.Errorf("fork %+v, record %+v", f.Manifest, rec)
 	}
@@ -440,12 +440,12 @@ func TestFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := f.Journal.Lookup("c"); !ok || !f.Resumed {
+	if ok := f.Journal.Has("c"); !ok || !f.Resumed {
 		t.Error("the fork was not resumed")
 	}
 	closed(t, f)
 	r = opened(t, options(from))
-	if _, ok := r.Journal.Lookup("c"); ok || r.Journal.HighWater() != 2 {
+	if ok := r.Journal.Has("c"); ok || r.Journal.HighWater() != 2 {
 		t.Error("the fork wrote into the run it came from")
 	}
 }
@@ -480,7 +480,7 @@ func TestForkAfterAForkThatWasKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := f.Journal.Lookup("b"); !ok || f.Journal.HighWater() != 2 || f.Manifest.ForkedOf != m.RunID {
+			if ok := f.Journal.Has("b"); !ok || f.Journal.HighWater() != 2 || f.Manifest.ForkedOf != m.RunID {
 				t.Errorf("the fork holds %d entries, manifest %+v", f.Journal.HighWater(), f.Manifest)
 			}
 			closed(t, f)
@@ -677,4 +677,14 @@ func TestWriteExport(t *testing.T) {
 	if err := WriteExport(filepath.Join(path, "x"), nil); err == nil || !strings.HasPrefix(err.Error(), "export: ") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// lookup returns the result under key.
+func lookup(t testing.TB, j *journal.Journal, key string) (journal.Record, bool) {
+	t.Helper()
+	r, ok, err := j.Lookup(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, ok
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,13 @@ func TestExportAndLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results := j.Results()
+	var results []journal.Record
+	for r, err := range j.Results(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, r)
+	}
 	if sum.Steps != len(results) || len(sum.Redacted) > 0 || len(results) < 9 {
 		t.Errorf("summary %+v of %d results", sum, len(results))
 	}
@@ -141,7 +148,7 @@ func read(t *testing.T, path string) string {
 func export(t *testing.T, secrets ...string) (string, cassette.Summary) {
 	t.Helper()
 	var buf bytes.Buffer
-	sum, err := cassette.Write(&buf, recorded(t).Results(), nil, redact.New(secrets...))
+	sum, err := cassette.Write(&buf, recorded(t).Results(t.Context(), 0), nil, redact.New(secrets...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +169,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := recorded(t)
-	want, _ := j.Lookup("e1/item1/attempt1/turn0")
+	want, _ := lookup(t, j, "e1/item1/attempt1/turn0")
 	got, err := c.Find(want.Key, want.Digest, want.Role, false)
 	if err != nil || !bytes.Equal(got.Result, want.Result) {
 		t.Errorf("a result without a secret is changed: %q, %v, want %q", got.Result, err, want.Result)
@@ -177,7 +184,7 @@ func TestRedactedJSONStaysJSON(t *testing.T) {
 		result := fmt.Appendf(nil, `{"text":%q,"n":12345678901234567890,"api_key":"x"}`, text)
 		r := journal.Record{Key: "k", Kind: journal.Call, Result: result}
 		var buf bytes.Buffer
-		if _, err := cassette.Write(&buf, []journal.Record{r}, nil, redact.New()); err != nil {
+		if _, err := cassette.Write(&buf, one(r), nil, redact.New()); err != nil {
 			t.Fatal(err)
 		}
 		c, err := cassette.Parse(&buf)
@@ -194,7 +201,7 @@ func TestRedactedJSONStaysJSON(t *testing.T) {
 func TestNamesThatHoldSecrets(t *testing.T) {
 	t.Parallel()
 	r := journal.Record{Key: "e1/" + secret, Kind: journal.Decision}
-	_, err := cassette.Write(&bytes.Buffer{}, []journal.Record{r}, nil, redact.New(secret))
+	_, err := cassette.Write(&bytes.Buffer{}, one(r), nil, redact.New(secret))
 	if err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("error %v", err)
 	}
@@ -208,8 +215,8 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := recorded(t)
-	item2, _ := j.Lookup("e1/item2/attempt0/turn0")
-	reask, _ := j.Lookup("e1/item1/attempt1/turn0")
+	item2, _ := lookup(t, j, "e1/item2/attempt0/turn0")
+	reask, _ := lookup(t, j, "e1/item1/attempt1/turn0")
 	tests := []struct {
 		name   string
 		key    string
@@ -302,7 +309,7 @@ func TestBytesAreKept(t *testing.T) {
 		).Draw(t, "result")
 		var buf bytes.Buffer
 		r := journal.Record{Key: "k", Kind: journal.Episode, Result: result}
-		if _, err := cassette.Write(&buf, []journal.Record{r}, nil, redact.New()); err != nil {
+		if _, err := cassette.Write(&buf, one(r), nil, redact.New()); err != nil {
 			t.Fatal(err)
 		}
 		c, err := cassette.Parse(&buf)
@@ -333,4 +340,19 @@ func FuzzParse(f *testing.F) {
 		}
 		_, _ = c.GivenUp(), c.Unused()
 	})
+}
+
+// lookup returns the result under key.
+func lookup(t testing.TB, j *journal.Journal, key string) (journal.Record, bool) {
+	t.Helper()
+	r, ok, err := j.Lookup(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, ok
+}
+
+// one is a record with a single result.
+func one(r journal.Record) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) { yield(r, nil) }
 }

@@ -2,12 +2,14 @@ package cassette
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -67,7 +69,7 @@ type wireEnd struct {
 // at all. begun is what Cassette.Begun returns; it must hold no secret.
 func Export(j *journal.Journal, path string, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
 	var buf bytes.Buffer
-	sum, err := Write(&buf, j.Results(), begun, secrets)
+	sum, err := Write(&buf, j.Results(context.Background(), 0), begun, secrets)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -79,29 +81,43 @@ func Export(j *journal.Journal, path string, begun map[string]string, secrets *r
 
 // Write writes results, in their order, without secrets. Equal results give
 // equal bytes. A key that holds a secret is an error, since it cannot be changed.
-func Write(w io.Writer, results []journal.Record, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
+func Write(w io.Writer, results iter.Seq2[journal.Record, error], begun map[string]string, secrets *redact.Redactor) (Summary, error) {
 	hash := sha256.New()
 	out := json.NewEncoder(io.MultiWriter(w, hash))
 	out.SetEscapeHTML(false)
-	sum := Summary{Steps: len(results)}
+	var sum Summary
 	err := out.Encode(header{Format: Format, Begun: begun})
-	for i := 0; err == nil && i < len(results); i++ {
-		var line wireLine
-		var changed bool
-		if line, changed, err = lineOf(results[i], secrets); changed {
-			sum.Redacted = append(sum.Redacted, results[i].Key)
-		}
-		if err == nil {
-			err = out.Encode(line)
-		}
+	if err == nil {
+		err = sum.lines(out, results, secrets)
 	}
 	if err == nil {
-		err = out.Encode(wireLine{End: &wireEnd{Steps: len(results), SHA256: hex.EncodeToString(hash.Sum(nil))}})
+		err = out.Encode(wireLine{End: &wireEnd{Steps: sum.Steps, SHA256: hex.EncodeToString(hash.Sum(nil))}})
 	}
 	if err != nil {
 		return Summary{}, fmt.Errorf("export cassette: %w", err)
 	}
 	return sum, nil
+}
+
+// lines writes a line for each result.
+func (s *Summary) lines(out *json.Encoder, results iter.Seq2[journal.Record, error], secrets *redact.Redactor) error {
+	for r, err := range results {
+		if err != nil {
+			return err
+		}
+		line, changed, err := lineOf(r, secrets)
+		if changed {
+			s.Redacted = append(s.Redacted, r.Key)
+		}
+		if err != nil {
+			return err
+		}
+		if err := out.Encode(line); err != nil {
+			return err
+		}
+		s.Steps++
+	}
+	return nil
 }
 
 // lineOf returns the line of a result.
