@@ -11,8 +11,11 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// keptSystems bounds the system messages that are kept.
-const keptSystems = 64
+// Bounds of what is kept of rendered messages.
+const (
+	keptSystems = 64       // system messages
+	keptPrompts = 32 << 20 // bytes of prompts
+)
 
 // Question words what a chat target is asked. It is safe for concurrent use and
 // must not be changed once it was used.
@@ -29,6 +32,32 @@ type Question struct {
 
 	mu     sync.Mutex
 	system map[string]string // skill text -> shared system message
+
+	prompts kept
+}
+
+// kept are texts that are rendered again and again, and kept by many outcomes: the
+// prompt of a task is one text in memory however often the task is carried out.
+type kept struct {
+	mu    sync.Mutex
+	texts map[string]string // by the id of the task
+	bytes int
+}
+
+// one returns text, as the one that was rendered before if it is the same.
+func (k *kept) one(id, text string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before, ok := k.texts[id]
+	if ok && before == text {
+		return before
+	}
+	if k.texts == nil || k.bytes+len(text) > keptPrompts {
+		k.texts, k.bytes, before = map[string]string{}, 0, ""
+	}
+	k.texts[id] = text
+	k.bytes += len(text) - len(before)
+	return text
 }
 
 func (q *Question) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
@@ -37,6 +66,7 @@ func (q *Question) messages(t task.Task, s skill.Skill) ([]model.Message, error)
 	if err != nil {
 		return nil, err
 	}
+	user = q.prompts.one(t.ID, user)
 	system, err := q.systemText(fields, s)
 	if err != nil {
 		return nil, fmt.Errorf("render tasks.system for task %s (%s): %w", t.ID, t.Origin, err)

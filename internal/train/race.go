@@ -104,13 +104,13 @@ func (j *judge) draw(prefix string, cand *incumbent, learn learner) gate.Measure
 func (j *judge) raceTrial(prefix string, cand *incumbent) gate.Trial {
 	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
 	trial := j.trial(cand)
-	trial.Candidate, trial.Incumbent, trial.Best = c.outcomes, inc.outcomes, nil
+	trial.Candidate, trial.Incumbent, trial.Best = c.all(), inc.all(), nil
 	trial.PastScores = slices.Clone(c.sums)
 	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
 	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
 	if j.skills.best.skill.Text() != j.skills.current.skill.Text() {
 		b := j.skills.entry(&j.skills.best)
-		trial.Best, trial.Past[gate.BestSkill] = b.outcomes, slices.Clone(b.Pooled)
+		trial.Best, trial.Past[gate.BestSkill] = b.all(), slices.Clone(b.Pooled)
 	}
 	trial.Alike, trial.Quiet, trial.Seed = j.deterministic, j.stable, seedOf(j.opts.Seed, prefix)
 	trial.Types, trial.Clusters = Strata(j.selection, j.opts.Cluster)
@@ -240,7 +240,7 @@ func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, whi
 	}
 	var flips []string
 	for k, o := range out {
-		first := e.outcomes[which[k]]
+		first := e.outcome(which[k])
 		if o.Status.Measured() && first.Status.Measured() && (o.Answer != first.Answer || o.Hard != first.Hard || o.Soft != first.Soft) {
 			flips = append(flips, o.ID)
 		}

@@ -48,7 +48,7 @@ func (s *skills) reported(fresh []trajectory.Outcome) *Reported {
 		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: len(e.measured()), Evaluations: e.evaluations(), Folds: s.folds,
 		Fresh: s.once(in.skill, fresh),
 	}
-	if v := s.once(in.skill, e.outcomes); v != nil {
+	if v := s.once(in.skill, e.all()); v != nil {
 		r.Naive = *v
 	}
 	known, means := s.store.shrunken()

@@ -126,7 +126,7 @@ func (s *skills) refresh(in *incumbent) {
 	if e.evaluations() == 0 {
 		return
 	}
-	in.outcomes, in.score = slices.Clone(e.outcomes), e.mean()
+	in.outcomes, in.score = e.all(), e.mean()
 }
 
 // refreshShipped brings the best and the current skill up to what the store knows.
@@ -182,7 +182,7 @@ func (s *skills) measuredWith(outcomes []trajectory.Outcome) {
 // forget drops what was measured of any skill.
 func (s *skills) forget() {
 	for _, e := range s.store.order {
-		e.forget(s.store.items)
+		e.forget()
 	}
 }
 
@@ -262,11 +262,11 @@ func (s *skills) unread(tasks []task.Task) (out []trajectory.Outcome, open []int
 	out = make([]trajectory.Outcome, len(tasks))
 	for k, t := range tasks {
 		i := slices.Index(s.store.items, t.ID)
-		if e.read[i] || !e.outcomes[i].Status.Measured() {
+		if e.read[i] || !e.outcome(i).Status.Measured() {
 			open = append(open, k)
 			continue
 		}
-		out[k], e.read[i] = e.outcomes[i], true
+		out[k], e.read[i] = e.outcome(i), true
 	}
 	return out, open
 }

@@ -65,8 +65,9 @@ type store struct {
 type entry struct {
 	Candidate
 	skill    skill.Skill
-	bonus    float64              // for its density
-	outcomes []trajectory.Outcome // the first measured outcome of each item
+	bonus    float64               // for its density
+	items    []string              // of the store
+	outcomes []*trajectory.Outcome // the first measured outcome of each item; nil: it was not tried
 	sums     []score.Pair
 	squares  []float64 // of gate scores
 	served   served
@@ -85,24 +86,38 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 	if e, ok := s.byHash[hash]; ok {
 		return e
 	}
-	e := &entry{skill: in.skill, bonus: bonus, units: s.units, folded: s.folded}
+	e := &entry{skill: in.skill, bonus: bonus, items: s.items, units: s.units, folded: s.folded}
 	e.Hash, e.Origin, e.Step, e.Text = hash, in.origin, in.step, in.skill.Text()
 	e.Next = make([]int, len(s.items))
 	e.read = make([]bool, len(s.items))
-	e.forget(s.items)
+	e.forget()
 	s.byHash[hash], s.order = e, append(s.order, e)
 	return e
 }
 
 // forget drops what was measured. Sample numbers go on, so that what is measured
 // next is fresh.
-func (e *entry) forget(items []string) {
-	n := len(items)
+func (e *entry) forget() {
+	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
-	e.outcomes = make([]trajectory.Outcome, n)
-	for i, id := range items {
-		e.outcomes[i] = unmeasured(id)
+	e.outcomes = make([]*trajectory.Outcome, n)
+}
+
+// outcome is what is known of an item.
+func (e *entry) outcome(item int) trajectory.Outcome {
+	if o := e.outcomes[item]; o != nil {
+		return *o
 	}
+	return unmeasured(e.items[item])
+}
+
+// all is what is known of each item.
+func (e *entry) all() []trajectory.Outcome {
+	out := make([]trajectory.Outcome, len(e.items))
+	for i := range out {
+		out[i] = e.outcome(i)
+	}
+	return out
 }
 
 func unmeasured(id string) trajectory.Outcome {
@@ -112,14 +127,11 @@ func unmeasured(id string) trajectory.Outcome {
 // add takes in one evaluation of an item: the given sample of it.
 func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	e.Next[item] = max(e.Next[item], sample+1)
-	if !o.Status.Measured() {
-		if !e.outcomes[item].Status.Measured() {
-			e.outcomes[item] = o
-		}
-		return
+	if !e.outcome(item).Status.Measured() {
+		e.outcomes[item] = &o
 	}
-	if !e.outcomes[item].Status.Measured() {
-		e.outcomes[item] = o
+	if !o.Status.Measured() {
+		return
 	}
 	pair := score.Pair{Hard: o.Hard, Soft: o.Soft}
 	v := s.projection.Of(pair, 0)
@@ -202,7 +214,7 @@ func (e *entry) evaluations() int {
 
 // means returns the outcomes of the items with the mean scores of all evaluations.
 func (e *entry) means() []trajectory.Outcome {
-	out := slices.Clone(e.outcomes)
+	out := e.all()
 	for i, p := range e.Pooled {
 		if n := float64(p.N); p.N > 0 {
 			out[i].Hard, out[i].Soft = e.sums[i].Hard/n, e.sums[i].Soft/n
