@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed-f4525e22/skillopt/internal/together"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -136,19 +137,28 @@ func read(ctx context.Context, r *round) (Verdict, bool, error) {
 func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, error) {
 	measured := make([]bool, len(pending))
 	group, ctx := together.WithContext(ctx)
-	for k, i := range pending {
+	var next atomic.Int64
+	for range min(workers, len(pending)) {
 		group.Go(func() error {
-			d := r.draws[i]
-			o := new(trajectory.Outcome)
-			var err error
-			if *o, err = r.measure(ctx, d.Item, d.Arm, d.Sample); err != nil {
-				return fmt.Errorf("measure item %q (%s, sample %d): %w", r.evidence.Trial.Items[d.Item], d.Arm, d.Sample, err)
+			var later error // an answer that comes later keeps no other from being asked for
+			for {
+				k := int(next.Add(1)) - 1
+				if k >= len(pending) {
+					return later
+				}
+				if ctx.Err() != nil { // it is decided, or over
+					return context.Cause(ctx)
+				}
+				done, err := r.draw(ctx, pending[k], last)
+				var waits together.Later
+				switch {
+				case errors.As(err, &waits):
+					later = err
+				case err != nil:
+					return err
+				}
+				measured[k] = done
 			}
-			if o.Status.Measured() || last {
-				measured[k] = true
-				r.settle(i, o)
-			}
-			return nil
 		})
 	}
 	err := group.Wait()
@@ -159,6 +169,23 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 		}
 	}
 	return missing, err
+}
+
+// workers bounds goroutines, not requests: it is far above any useful number of
+// requests in flight.
+const workers = 512
+
+// draw makes one draw and settles it, if it was measured or is not made again.
+func (r *round) draw(ctx context.Context, i int, last bool) (settled bool, err error) {
+	d, o := r.draws[i], new(trajectory.Outcome)
+	if *o, err = r.measure(ctx, d.Item, d.Arm, d.Sample); err != nil {
+		return false, fmt.Errorf("measure item %q (%s, sample %d): %w", r.evidence.Trial.Items[d.Item], d.Arm, d.Sample, err)
+	}
+	if !o.Status.Measured() && !last {
+		return false, nil
+	}
+	r.settle(i, o)
+	return true, nil
 }
 
 // settle takes in an outcome and lets the policy read on as far as the draws
