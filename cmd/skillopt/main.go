@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"runtime/metrics"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -26,7 +28,7 @@ func main() {
 		os.Exit(1)
 	}
 	failWritesToBrokenPipes()
-	collectLater()
+	stop := collectLater()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	fd := int(os.Stderr.Fd())
@@ -34,18 +36,57 @@ func main() {
 	if err != nil {
 		width = 80
 	}
-	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{
+	code := cli.Main(context.Background(), os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: term.IsTerminal(int(os.Stdout.Fd())), Width: width, Signals: signals,
-	}, version))
+	}, version)
+	stop()
+	os.Exit(code)
 }
 
-// collectLater lets the heap grow to two and a half times what is in use, instead
-// of twice, before garbage is collected: a run keeps few megabytes and allocates
-// many, so that a tenth of more memory saves a tenth of its processor time. Who
-// has set GOGC knows better.
-func collectLater() {
-	const percent = 150
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
+// Bounds of how much garbage there may be before it is collected.
+const (
+	garbage     = 32 << 20 // bytes, within the percentages of what is in use below
+	leastGrowth = 40
+	mostGrowth  = 150
+)
+
+// growth is by how many percent of what is in use the heap may grow until garbage is
+// collected. A small run keeps few megabytes and allocates many, so that a tenth of more
+// memory saves a tenth of its processor time; a large one shall not take several times
+// what it keeps.
+func growth(inUse uint64) int {
+	return int(min(mostGrowth, max(leastGrowth, garbage*100/max(1, inUse))))
+}
+
+// collectLater has garbage collected by growth until stop is called. Who has set GOGC
+// knows better.
+func collectLater() (stop func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	percent := mostGrowth
+	debug.SetGCPercent(percent)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	tick := time.NewTicker(200 * time.Millisecond)
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+			}
+			metrics.Read(live)
+			if p := growth(live[0].Value.Uint64()); p != percent {
+				percent = p
+				debug.SetGCPercent(p)
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(end)
+		<-ended
 	}
 }
