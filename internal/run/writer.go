@@ -103,6 +103,7 @@ func (w *writer) write(f file) error {
 	data := f.data
 	if f.indent {
 		var out bytes.Buffer
+		out.Grow(indentedSize(data) + 1) // else Indent makes it twice, and grows each in steps
 		if err := json.Indent(&out, data, "", "  "); err != nil {
 			return fmt.Errorf("lay out %s: %w", f.name, err)
 		}
@@ -181,4 +182,39 @@ func (w *writer) close() error {
 	w.mu.Unlock()
 	<-w.done
 	return err
+}
+
+// indentedSize is how many bytes compact JSON has when it is indented by two spaces.
+func indentedSize(data []byte) int {
+	size, depth := len(data), 0
+	text, open := false, false // within a string; after the beginning of an object or array
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		if text {
+			if c == '\\' {
+				i++
+			}
+			text = c != '"'
+			continue
+		}
+		closes := c == '}' || c == ']'
+		if open && !closes {
+			depth++
+			size += 1 + 2*depth
+		}
+		if closes && !open {
+			depth--
+			size += 1 + 2*depth
+		}
+		open = c == '{' || c == '['
+		switch c {
+		case '"':
+			text = true
+		case ',':
+			size += 1 + 2*depth
+		case ':':
+			size++
+		}
+	}
+	return size
 }

@@ -89,3 +89,27 @@ func TestOnlyTheNewestContentWaits(t *testing.T) {
 		}
 	})
 }
+
+func TestIndentedSize(t *testing.T) {
+	t.Parallel()
+	for _, v := range []any{
+		nil, 1, "a\"b\\",
+		[]int{},
+		map[string]any{},
+		[]any{[]int{}, map[string]int{}},
+		[]int{1, 2, 3},
+		map[string]any{"a": []any{1, "x,y:{[", map[string]any{"b": nil, "c\\": []any{[]any{"]"}}}}, "z": true},
+	} {
+		compact, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		indented, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := indentedSize(compact); got != len(indented) {
+			t.Errorf("%s: %d bytes, want %d", compact, got, len(indented))
+		}
+	}
+}
