@@ -86,9 +86,10 @@ const (
 func (s *setup) rehearsals(ctx context.Context, o train.Options, stories ...story) ([]*rehearsal, error) {
 	runs := make([]*rehearsal, len(stories))
 	group, ctx := errgroup.WithContext(ctx)
+	question := s.question(nil) // prompts are the same in all
 	for i, st := range stories {
 		group.Go(func() (err error) {
-			runs[i], err = s.rehearse(ctx, o, st)
+			runs[i], err = s.rehearse(ctx, o, question, st)
 			return err
 		})
 	}
@@ -96,13 +97,13 @@ func (s *setup) rehearsals(ctx context.Context, o train.Options, stories ...stor
 }
 
 // rehearse trains once with stand-ins.
-func (s *setup) rehearse(ctx context.Context, o train.Options, st story) (*rehearsal, error) {
+func (s *setup) rehearse(ctx context.Context, o train.Options, question *rollout.Question, st story) (*rehearsal, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
-	r := &rehearsal{setup: s, mode: mode, story: st, question: s.question(nil), tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
+	r := &rehearsal{setup: s, mode: mode, story: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	res, err := train.Run(ctx, o, train.Deps{
 		Data: s.data, Skill: s.skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.prompts, Files: r, Events: r.event,
 		Told: s.told(nil),
