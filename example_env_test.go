@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -93,7 +94,7 @@ func ExampleWithEnv() {
 	defer os.RemoveAll(dir)
 
 	for i, text := range []string{"# Guessing\n", "# Guessing\n\n- Always halve the range that is left.\n"} {
-		result, err := skillopt.Evaluate(context.Background(), skillopt.DefaultConfig(), "test",
+		result, err := skillopt.Evaluate(context.Background(), config.Default(), "test",
 			skillopt.WithTasks(tasks),
 			skillopt.WithEnv("guessing-v1", guessing{turns: 7}),
 			skillopt.WithClient(model.Target, "player-v1", player{}),

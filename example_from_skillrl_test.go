@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -23,7 +24,7 @@ func Example_fromSkillrl() {
 	defer os.RemoveAll(outRoot)
 
 	// SkillOptConfig(num_epochs=2, batch_size=4, edit_budget=4, out_root=...)
-	cfg := skillopt.DefaultConfig()
+	cfg := config.Default()
 	cfg.Train.Epochs = 2
 	cfg.Train.BatchSize = 4
 	cfg.Edits.Budget = 4

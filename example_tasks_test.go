@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -53,8 +54,8 @@ func names(split task.Split, words ...string) []task.Task {
 }
 
 // smallRun is a configuration for a handful of tasks.
-func smallRun() skillopt.Config {
-	cfg := skillopt.DefaultConfig()
+func smallRun() config.Config {
+	cfg := config.Default()
 	cfg.Train.Epochs = 1
 	cfg.Train.BatchSize = 4
 	cfg.Tasks.Checks = []any{map[string]any{"type": "equals", "value": "$gold"}}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // A run from a config file, in a simulated world: no key and no network.
 func ExampleTrain() {
-	cfg, err := skillopt.LoadConfig("examples/quickstart", "train.epochs=2")
+	cfg, err := config.LoadFile("examples/quickstart", "train.epochs=2")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func ExampleTrain() {
 
 // Evaluate scores one skill, here one that was written by hand.
 func ExampleEvaluate() {
-	cfg, err := skillopt.LoadConfig("examples/quickstart")
+	cfg, err := config.LoadFile("examples/quickstart")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func ExampleEvaluate() {
 
 // Compare asks until it knows which of two skills is better.
 func ExampleCompare() {
-	cfg, err := skillopt.LoadConfig("examples/quickstart")
+	cfg, err := config.LoadFile("examples/quickstart")
 	if err != nil {
 		log.Fatal(err)
 	}

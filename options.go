@@ -1,184 +1,173 @@
 package skillopt
 
 import (
-	"fmt"
 	"maps"
-	"os"
-	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Config is everything that a run depends on; `skillopt config explain` and
-// docs/config.schema.json document its keys.
-type Config = config.Config
+// Option changes how an operation works. Options that an operation has no use for do
+// nothing.
+type Option func(*session.Options)
 
-// Duration is a length of time in a Config.
-type Duration = config.Duration
-
-// DefaultConfig returns the configuration of the published protocol.
-func DefaultConfig() Config { return config.Default() }
-
-// LoadConfig reads a config file, or the config.yaml of a directory, with
-// settings "a.b=value" over it. Relative paths in it become absolute.
-//
-// A file is regular and at most 1 MB. What is wrong with it comes as one error with
-// every problem that was found.
-func LoadConfig(path string, settings ...string) (Config, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return Config{}, fmt.Errorf("find working directory: %w", err)
+// chosen applies options.
+func chosen(opts []Option) session.Options {
+	var o session.Options
+	for _, option := range opts {
+		option(&o)
 	}
-	opts := config.Options{Path: path, Dir: dir}
-	for _, text := range settings {
-		set, err := config.ParseSetting(text)
-		if err != nil {
-			return Config{}, err
-		}
-		opts.Settings = append(opts.Settings, set)
-	}
-	l, err := config.Load(opts)
-	if err != nil {
-		return Config{}, err
-	}
-	return l.Config, nil
+	return o
 }
 
-// Option changes how Train and Evaluate work.
-type Option func(*options)
+// PruneOptions say how Ablate and Prune work. The zero value is usable.
+type PruneOptions struct {
+	Split   string  // on whose tasks rules are judged: "" is selection
+	Certify string  // on whose tasks the result is; "" is train, or Split if that is empty
+	Margin  float64 // largest loss of score that does not matter; 0 is 0.05
+	Passes  int     // evaluations of a task by a text at most, on average; 0 is 10
 
-type options struct {
-	tasks       []task.Task
-	skill       *skill.Skill
-	env         task.Env
-	scorer      func(answer string, t task.Task) score.Score
-	clients     map[string]model.Client
-	events      event.Sink
-	testLedgers []string
-	runDir      string
-	fork        string
-	finish      bool
-	reopen      bool
-	replay      *Cassette
-	stop        <-chan struct{}
-	loaded      *config.Loaded
-	version     string
-	now         func() time.Time
-	confirm     func(Plan) error
-	extraIDs    map[string]string
-	split       string
-	passes      int
-	margin      float64
-	proofs      Proofs
-	counting    bool // tasks are only counted
+	// Record is a run directory: what it has recorded answers equal questions.
+	Record string
+}
 
-	acceptSeed bool
+// DraftRequest says which tasks are to be drafted.
+type DraftRequest struct {
+	Skill string // a skill folder, its SKILL.md, or another Markdown file
+	Tasks int    // how many, 1 to 500
+	Seed  int64  // of the requests, and of the choice between equal parts of the skill
+}
+
+// GatewayOptions say how a gateway is reached.
+type GatewayOptions struct {
+	Role string // whose model is served: target, optimizer or judge; "" = target
+	Addr string // host:port on the loopback interface; "" = a free port of 127.0.0.1
+	Key  string // what agents must send; "" = a random one
+
+	// Observe is told of each exchange once it is over. It is not called
+	// concurrently. Nil is normal.
+	Observe func(result.Exchange)
+}
+
+// Proofs says where Examine keeps what it has proven of an agent. The zero value keeps
+// nothing.
+type Proofs struct {
+	Dir   string // a folder for nothing else; it is made
+	Fresh bool   // prove again what is kept
 }
 
 // WithTasks trains on tasks of your own instead of those of tasks.path. Tasks
 // with a Split keep it; otherwise all are divided as the config says.
-func WithTasks(tasks []task.Task) Option { return func(o *options) { o.tasks = tasks } }
+func WithTasks(tasks []task.Task) Option { return func(o *session.Options) { o.Tasks = tasks } }
 
 // WithSkill starts from a skill value instead of the file of the config.
-func WithSkill(s skill.Skill) Option { return func(o *options) { o.skill = &s } }
+func WithSkill(s skill.Skill) Option { return func(o *session.Options) { o.Skill = &s } }
 
 // WithEnv carries out tasks in an environment of your own. name stands for it
 // in the identity of the run: change it when the environment changes.
 func WithEnv(name string, env task.Env) Option {
-	return func(o *options) { o.env = env; o.identify("env", name) }
+	return func(o *session.Options) { o.Env = env; o.Identify("env", name) }
 }
 
 // WithScorer scores answers by a function of your own instead of tasks.checks.
 // It must be pure and may be called concurrently. name stands for it in the
 // identity of the run.
 func WithScorer(name string, score func(answer string, t task.Task) score.Score) Option {
-	return func(o *options) { o.scorer = score; o.identify("scorer", name) }
+	return func(o *session.Options) { o.Scorer = score; o.Identify("scorer", name) }
 }
 
 // WithClient answers the calls of a role (target, optimizer) by a client of your
 // own. name stands for it in the identity of the run.
 func WithClient(role, name string, c model.Client) Option {
-	return func(o *options) {
-		clients := maps.Clone(o.clients)
+	return func(o *session.Options) {
+		clients := maps.Clone(o.Clients)
 		if clients == nil {
 			clients = map[string]model.Client{}
 		}
 		clients[role] = c
-		o.clients = clients
-		o.identify("client."+role, name)
+		o.Clients = clients
+		o.Identify("client."+role, name)
 	}
 }
 
 // WithEvents subscribes to the events of the run. The sink is called in order,
 // never concurrently, and the run waits for it.
-func WithEvents(sink event.Sink) Option { return func(o *options) { o.events = sink } }
+func WithEvents(sink event.Sink) Option { return func(o *session.Options) { o.Events = sink } }
 
 // WithRunDir keeps the run in this directory. Without it the newest unfinished
 // run of the same configuration is resumed, or the next run.dir/NAME-N begun.
-func WithRunDir(dir string) Option { return func(o *options) { o.runDir = dir } }
+func WithRunDir(dir string) Option { return func(o *session.Options) { o.RunDir = dir } }
 
 // WithFork begins a new run in dir with a copy of what the run of WithRunDir
 // has paid for, up to the first call that differs.
-func WithFork(dir string) Option { return func(o *options) { o.fork = dir } }
+func WithFork(dir string) Option { return func(o *session.Options) { o.Fork = dir } }
 
 // WithFinish ends the loop of a run that was begun where its record ends, and
 // evaluates what there is, on the test split too. That is recorded: the run stays
 // ended.
-func WithFinish() Option { return func(o *options) { o.finish = true } }
+func WithFinish() Option { return func(o *session.Options) { o.Finish = true } }
 
 // WithReopenTest opens the test split though the record says that it was opened
 // before, for other skills. What it shows then certifies nothing, and history,
 // summary and report say so.
-func WithReopenTest(reopen bool) Option { return func(o *options) { o.reopen = reopen } }
+func WithReopenTest(reopen bool) Option { return func(o *session.Options) { o.Reopen = reopen } }
 
 // WithReplay answers the run from what another one recorded, instead of calling
 // models and running environments and checks. No key is needed. A step that the
 // cassette does not have ends the run. The run is one of its own: it does not go
 // on with models, nor does one that was begun with them go on with a cassette.
-func WithReplay(c *Cassette) Option { return func(o *options) { o.replay = c } }
+func WithReplay(c *Cassette) Option {
+	return func(o *session.Options) {
+		if c != nil {
+			o.Replay = c.recorded
+		}
+	}
+}
 
 // WithStop stops the run softly when the channel is closed: calls in flight are
 // finished and recorded, no new ones are sent. Cancel the context to stop hard.
-func WithStop(stop <-chan struct{}) Option { return func(o *options) { o.stop = stop } }
+func WithStop(stop <-chan struct{}) Option { return func(o *session.Options) { o.Stop = stop } }
 
 // WithConfirm is asked once before anything is spent; an error ends the run.
-func WithConfirm(confirm func(Plan) error) Option { return func(o *options) { o.confirm = confirm } }
+func WithConfirm(confirm func(result.Plan) error) Option {
+	return func(o *session.Options) { o.Confirm = confirm }
+}
 
 // WithTestLedger has a run note what it reads of a test set in the ledger of this folder
 // too, besides that of the folder in which it lies, and count what stands there. It may
 // be given more than once.
 func WithTestLedger(dir string) Option {
-	return func(o *options) { o.testLedgers = append(o.testLedgers, dir) }
+	return func(o *session.Options) { o.TestLedgers = append(o.TestLedgers, dir) }
 }
 
 // WithSplit compares on another split than test: train, selection or all.
-func WithSplit(split string) Option { return func(o *options) { o.split = split } }
+func WithSplit(split string) Option { return func(o *session.Options) { o.Split = split } }
 
 // WithPasses is how often Evaluate goes over the tasks (default 1), and how often
 // Compare does at most (default 10). More passes go on with the same run.
-func WithPasses(n int) Option { return func(o *options) { o.passes = n } }
+func WithPasses(n int) Option { return func(o *session.Options) { o.Passes = n } }
 
 // WithMargin is the largest difference that does not matter to a comparison, in
 // points of the score from 0 to 1. Default 0.05.
-func WithMargin(margin float64) Option { return func(o *options) { o.margin = margin } }
+func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
 // WithLoaded hands on what LoadConfig forgets: variables of the .env file and
 // where the configuration came from. It is for the command line.
-func WithLoaded(l *config.Loaded) Option { return func(o *options) { o.loaded = l } }
+func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.Loaded = l } }
 
 // WithVersion names the program in the manifest of the run.
-func WithVersion(v string) Option { return func(o *options) { o.version = v } }
+func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }
 
-func (o *options) identify(key, name string) {
-	ids := maps.Clone(o.extraIDs)
-	if ids == nil {
-		ids = map[string]string{}
-	}
-	ids[key] = name
-	o.extraIDs = ids
-}
+// WithAcceptedSeed trains on though the seed skill's first scores look as if the
+// measurement were broken.
+func WithAcceptedSeed() Option { return func(o *session.Options) { o.AcceptSeed = true } }
+
+// WithProofs keeps proofs of agents: one that is kept for the same program, model,
+// config and build of this package is not made again.
+func WithProofs(p Proofs) Option { return func(o *session.Options) { o.Proofs = session.Proofs(p) } }

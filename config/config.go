@@ -6,6 +6,8 @@
 // what the values are used for.
 package config
 
+import "github.com/seed-f4525e22/skillopt/model"
+
 // Config is everything that a run depends on. The comments of the tags are the
 // documentation of the keys, shown by `config explain` and in the JSON Schema.
 type Config struct {
@@ -97,6 +99,17 @@ type Models struct {
 	Target    Model `key:"target" doc:"carries out the tasks with the skill"`
 	Optimizer Model `key:"optimizer" doc:"reads trajectories and proposes edits"`
 	Judge     Model `key:"judge" doc:"scores what rules cannot"`
+}
+
+// Of returns the model of a role; any other name is the target's.
+func (m Models) Of(role string) Model {
+	switch role {
+	case model.Optimizer:
+		return m.Optimizer
+	case model.Judge:
+		return m.Judge
+	}
+	return m.Target
 }
 
 // Model is one model behind one endpoint.

@@ -367,3 +367,28 @@ func holdsText(key string) bool {
 func Detached(cfg Config, dir string) *Loaded {
 	return &Loaded{Config: cfg, Dir: dir, Origins: map[string]string{}, lookup: os.LookupEnv}
 }
+
+// LoadFile reads a config file, or the config.yaml of a directory, with settings
+// "a.b=value" over it. Relative paths in it become absolute.
+//
+// A file is regular and at most 1 MB. What is wrong with it comes as one error with
+// every problem that was found.
+func LoadFile(path string, settings ...string) (Config, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return Config{}, fmt.Errorf("find working directory: %w", err)
+	}
+	opts := Options{Path: path, Dir: dir}
+	for _, text := range settings {
+		set, err := ParseSetting(text)
+		if err != nil {
+			return Config{}, err
+		}
+		opts.Settings = append(opts.Settings, set)
+	}
+	l, err := Load(opts)
+	if err != nil {
+		return Config{}, err
+	}
+	return l.Config, nil
+}

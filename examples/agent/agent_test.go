@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
@@ -24,7 +25,7 @@ func TestTrain(t *testing.T) {
 	if s := sandbox.Supports(); s.Kind == "" {
 		t.Skip("programs cannot be confined here: " + s.Why)
 	}
-	cfg, err := skillopt.LoadConfig(".")
+	cfg, err := config.LoadFile(".")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -24,7 +25,7 @@ func main() {
 
 // train trains the skill of the config in dir and prints what came of it.
 func train(ctx context.Context, dir, runDir string) error {
-	cfg, err := skillopt.LoadConfig(dir)
+	cfg, err := config.LoadFile(dir)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// ErrStopping is returned for calls that were not sent because of Stop.
-var ErrStopping = errors.New("the run is stopping")
-
 // ErrLost matches every *LostError, and ErrUnmeasured every *UnmeasuredError.
 var (
 	ErrLost       = errors.New("no usable reply")

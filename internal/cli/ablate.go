@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // ruleOptions are the flags that ablate and prune share.
@@ -67,26 +68,26 @@ the run of ablate.
 
 // run measures what rules are worth, or resumes the measurement.
 func (o *ablateOptions) run(ctx context.Context, a *app, path string) error {
-	var result *skillopt.Ablation
-	err := o.measure(ctx, a, path, func(ctx context.Context, cfg skillopt.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
-		result, err = skillopt.Ablate(ctx, cfg, po, opts...)
+	var ablation *result.Ablation
+	err := o.measure(ctx, a, path, func(ctx context.Context, cfg config.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
+		ablation, err = skillopt.Ablate(ctx, cfg, po, opts...)
 		return err
 	})
 	if err != nil {
 		return withSameCommand(err)
 	}
-	result = shareable(result)
+	ablation = shareable(ablation)
 	if a.json {
-		return printJSON(a.Out, result)
+		return printJSON(a.Out, ablation)
 	}
 	out := a.results()
-	writeAblation(out, result, nil)
-	fmt.Fprintf(out, "record: %s\n", out.path(filepath.Join(result.RunDir, skillopt.AblationFile)))
+	writeAblation(out, ablation, nil)
+	fmt.Fprintf(out, "record: %s\n", out.path(filepath.Join(ablation.RunDir, result.AblationFile)))
 	return nil
 }
 
 // measure loads what a command line names and has work measure the rules.
-func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work func(context.Context, skillopt.Config, skillopt.PruneOptions, []skillopt.Option) error) error {
+func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work func(context.Context, config.Config, skillopt.PruneOptions, []skillopt.Option) error) error {
 	l, record, err := o.load(a, path)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string
 
 // skillOfRun is the skill that a run has made, or looked at, "" if there is none.
 func skillOfRun(dir string) string {
-	for _, name := range []string{run.BestFile, skillopt.WholeFile} {
+	for _, name := range []string{run.BestFile, result.WholeFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return filepath.Join(dir, name)
 		}
@@ -133,7 +134,7 @@ func skillOfRun(dir string) string {
 }
 
 // writeAblation prints a line for each rule; removed says which are out of the skill.
-func writeAblation(out printer, e *skillopt.Ablation, removed map[int]bool) {
+func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 	width := 100 // where there is no terminal
 	if out.columns > 0 {
 		width = out.columns - 1
@@ -166,7 +167,7 @@ func writeAblation(out printer, e *skillopt.Ablation, removed map[int]bool) {
 }
 
 // worthText is what a rule is worth in points, with its interval.
-func worthText(r skillopt.RuleWorth) string {
+func worthText(r result.RuleWorth) string {
 	if r.Worth == nil {
 		return "not measured"
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -53,10 +53,10 @@ func TestExitCodes(t *testing.T) {
 
 func TestConfirmAsksOnATerminalOnly(t *testing.T) {
 	t.Parallel()
-	large := skillopt.Plan{Total: 501, Stages: []train.StageCalls{{Stage: "rollout", Calls: 501}, {Stage: "merge"}}}
+	large := result.Plan{Total: 501, Stages: []result.StageCalls{{Stage: "rollout", Calls: 501}, {Stage: "merge"}}}
 	tests := []struct {
 		name     string
-		plan     skillopt.Plan
+		plan     result.Plan
 		terminal bool
 		yes      bool
 		answer   string
@@ -70,8 +70,8 @@ func TestConfirmAsksOnATerminalOnly(t *testing.T) {
 		{name: "end of input", plan: large, terminal: true, asks: true, refuses: "--yes goes on without asking"},
 		{name: "--yes", plan: large, terminal: true, yes: true},
 		{name: "no terminal", plan: large},
-		{name: "few calls", plan: skillopt.Plan{Total: 500}, terminal: true},
-		{name: "simulated", plan: skillopt.Plan{Total: 501, Simulated: true}, terminal: true},
+		{name: "few calls", plan: result.Plan{Total: 500}, terminal: true},
+		{name: "simulated", plan: result.Plan{Total: 501, Simulated: true}, terminal: true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -94,9 +94,9 @@ func TestConfirmAsksOnATerminalOnly(t *testing.T) {
 
 func TestThePlanIsBrokenBetweenWords(t *testing.T) {
 	t.Parallel()
-	var plan skillopt.Plan
+	var plan result.Plan
 	for i := range 20 {
-		plan.Stages = append(plan.Stages, train.StageCalls{Stage: fmt.Sprintf("a_stage_%d", i), Calls: 1000})
+		plan.Stages = append(plan.Stages, result.StageCalls{Stage: fmt.Sprintf("a_stage_%d", i), Calls: 1000})
 	}
 	var out bytes.Buffer
 	writeBound(printer{Writer: &out}, plan)

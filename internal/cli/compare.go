@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -83,10 +84,10 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 		return err
 	}
 	opts = append(opts, skillopt.WithSplit(o.splitOrAll()), skillopt.WithPasses(o.passes), skillopt.WithMargin(o.margin))
-	result, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], opts...)
+	compared, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], opts...)
 	err = errors.Join(err, end())
-	if result != nil {
-		err = errors.Join(err, printComparison(a, result, pathA, pathB))
+	if compared != nil {
+		err = errors.Join(err, printComparison(a, compared, pathA, pathB))
 	}
 	return withSameCommand(err)
 }
@@ -143,7 +144,7 @@ func (o *compareOptions) load(a *app, pathA, pathB string) (*config.Loaded, erro
 }
 
 // printComparison prints the result; the paths name the skills.
-func printComparison(a *app, c *skillopt.Comparison, pathA, pathB string) error {
+func printComparison(a *app, c *result.Comparison, pathA, pathB string) error {
 	c = shareable(c)
 	if a.json {
 		return printJSON(a.Out, c)
@@ -152,7 +153,7 @@ func printComparison(a *app, c *skillopt.Comparison, pathA, pathB string) error 
 }
 
 // writeComparison prints the verdict and what it rests on.
-func writeComparison(out printer, c *skillopt.Comparison, pathA, pathB string) error {
+func writeComparison(out printer, c *result.Comparison, pathA, pathB string) error {
 	out.line(verdictText(c))
 	if c.Difference != nil {
 		out.line(fmt.Sprintf("difference of %s scores %s, a %.4g %% interval at every look", c.Metric, differenceText(c.Difference, c.Low, c.High), 100*c.Level))
@@ -160,7 +161,7 @@ func writeComparison(out printer, c *skillopt.Comparison, pathA, pathB string) e
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
 		name, path string
-		s          *skillopt.Score
+		s          *result.Score
 	}{{"A", pathA, c.A.Score}, {"B", pathB, c.B.Score}} {
 		if arm.s != nil {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", arm.name, interval(arm.s), arm.path)
@@ -176,23 +177,23 @@ func writeComparison(out printer, c *skillopt.Comparison, pathA, pathB string) e
 	out.line(scoreUnits)
 	writeReadBefore(out, c.TestReadBefore)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(c.RunDir, "outcomes.json")))
-	writeUsage(out, &skillopt.Summary{Calls: c.Calls, Tokens: c.Tokens, CostUSD: c.CostUSD, Unknown: c.Unknown, WallS: c.WallS, Simulated: c.Simulated})
+	writeUsage(out, &result.Summary{Usage: c.Usage, Simulated: c.Simulated})
 	writeCaveats(out, c.Simulated, c.Exploratory)
 	return nil
 }
 
 // verdictText is the verdict in a sentence.
-func verdictText(c *skillopt.Comparison) string {
+func verdictText(c *result.Comparison) string {
 	about := "on tasks like these"
-	if c.About == skillopt.OverTheseTasks {
+	if c.About == result.OverTheseTasks {
 		about = "on " + taskWords(c.Tasks-len(c.Unmeasured))
 	}
 	switch c.Verdict {
-	case skillopt.VerdictBetter:
+	case result.VerdictBetter:
 		return "B is better than A " + about
-	case skillopt.VerdictWorse:
+	case result.VerdictWorse:
 		return "B is worse than A " + about
-	case skillopt.VerdictNoDifference:
+	case result.VerdictNoDifference:
 		return fmt.Sprintf("no difference larger than %.3g %s", c.Margin, about)
 	}
 	return "not enough data to tell A from B"
@@ -218,9 +219,9 @@ const shownTasks = 3
 
 // tasksText says on which tasks the skills differ most, and which could not be
 // measured.
-func tasksText(c *skillopt.Comparison) []string {
+func tasksText(c *result.Comparison) []string {
 	tasks := slices.Clone(c.ByTask)
-	slices.SortStableFunc(tasks, func(x, y skillopt.TaskDifference) int { return cmp.Compare(y.B-y.A, x.B-x.A) })
+	slices.SortStableFunc(tasks, func(x, y result.TaskDifference) int { return cmp.Compare(y.B-y.A, x.B-x.A) })
 	var won, lost []string
 	for i, t := range tasks {
 		if t.B > t.A && len(won) < shownTasks {
@@ -246,11 +247,11 @@ func tasksText(c *skillopt.Comparison) []string {
 	return out
 }
 
-func taskChange(t skillopt.TaskDifference) string { return fmt.Sprintf("%s %.2f>%.2f", t.ID, t.A, t.B) }
+func taskChange(t result.TaskDifference) string { return fmt.Sprintf("%s %.2f>%.2f", t.ID, t.A, t.B) }
 
 // needsText says what would decide.
-func needsText(c *skillopt.Comparison) []string {
-	if c.Verdict != skillopt.VerdictNotEnoughData {
+func needsText(c *result.Comparison) []string {
+	if c.Verdict != result.VerdictNotEnoughData {
 		return nil
 	}
 	var out []string

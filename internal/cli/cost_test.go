@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // What is not known is said, and by whom it was spent.
@@ -14,16 +14,16 @@ func TestCostsAndCacheHits(t *testing.T) {
 	usd := func(v float64) *float64 { return &v }
 	for _, tt := range []struct {
 		name string
-		sum  skillopt.Summary
+		sum  result.Summary
 		want string
 	}{
-		{"simulated", skillopt.Summary{Simulated: true}, "no cost"},
-		{"known", skillopt.Summary{CostUSD: usd(1.25)}, "$1.2500"},
-		{"not known", skillopt.Summary{Stages: []skillopt.StageSummary{{Role: "target", Calls: 1}}}, "cost unknown"},
-		{"known in part", skillopt.Summary{Stages: []skillopt.StageSummary{
+		{"simulated", result.Summary{Simulated: true}, "no cost"},
+		{"known", result.Summary{Usage: result.Usage{CostUSD: usd(1.25)}}, "$1.2500"},
+		{"not known", result.Summary{Stages: []result.Stage{{Role: "target", Calls: 1}}}, "cost unknown"},
+		{"known in part", result.Summary{Stages: []result.Stage{
 			{Role: "target", Calls: 1, CostUSD: usd(0.5)}, {Role: "optimizer", Calls: 2}, {Role: "optimizer", Calls: 2},
 		}}, "$0.5000 and what the optimizer cost"},
-		{"hit rate", skillopt.Summary{Tokens: skillopt.TokenSummary{Input: 400, Cached: 300}}, "400 input (75 % from the provider's cache)"},
+		{"hit rate", result.Summary{Usage: result.Usage{Tokens: result.Tokens{Input: 400, Cached: 300}}}, "400 input (75 % from the provider's cache)"},
 	} {
 		var out bytes.Buffer
 		writeUsage(printer{Writer: &out}, &tt.sum)

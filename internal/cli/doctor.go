@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // doctorOptions are the flags of doctor.
@@ -89,7 +90,7 @@ func (o *doctorOptions) examine(ctx context.Context, a *app, path string) error 
 	if err != nil {
 		return err
 	}
-	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (skillopt.Examination, error) {
+	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Examination, error) {
 		return skillopt.Examine(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithProofs(skillopt.Proofs{Dir: proofsDir(), Fresh: o.fresh})), nil
 	})
 	if err != nil {
@@ -118,7 +119,7 @@ func examineAgents(ctx context.Context, a *app) error {
 }
 
 // printExamination prints what was found; its first failure is the command's.
-func printExamination(a *app, report skillopt.Examination) error {
+func printExamination(a *app, report result.Examination) error {
 	report = shareable(report)
 	if a.json {
 		if err := printJSON(a.Out, report); err != nil {
@@ -134,7 +135,7 @@ func printExamination(a *app, report skillopt.Examination) error {
 }
 
 // writeExamination prints a row for each finding, folded on a narrow terminal.
-func writeExamination(out printer, r skillopt.Examination) {
+func writeExamination(out printer, r result.Examination) {
 	const state = 6
 	name := 0
 	for _, row := range r.Rows {

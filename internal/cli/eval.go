@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // evalOptions are the flags of eval.
@@ -68,19 +69,19 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	result, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat))...)
+	evaluated, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat))...)
 	if err := endSession(err, end); err != nil {
 		return err
 	}
-	result = shareable(result)
+	evaluated = shareable(evaluated)
 	if a.json {
-		return printJSON(a.Out, result)
+		return printJSON(a.Out, evaluated)
 	}
-	return writeEvaluation(a.results(), result)
+	return writeEvaluation(a.results(), evaluated)
 }
 
 // writeEvaluation prints the scores by split and type of task.
-func writeEvaluation(out printer, e *skillopt.Evaluation) error {
+func writeEvaluation(out printer, e *result.Evaluation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, split := range slices.Sorted(maps.Keys(e.Splits)) {
 		s := e.Splits[split]

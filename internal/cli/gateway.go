@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // gatewayOptions are the flags of gateway.
@@ -214,10 +215,10 @@ func (l *exchangeLines) breakLine() {
 // exchangeLine is a line of --json.
 type exchangeLine struct {
 	Event string `json:"event"`
-	skillopt.Exchange
+	result.Exchange
 }
 
-func (l *exchangeLines) print(e skillopt.Exchange) {
+func (l *exchangeLines) print(e result.Exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.json {
@@ -229,7 +230,7 @@ func (l *exchangeLines) print(e skillopt.Exchange) {
 }
 
 // exchangeText is the result of an exchange.
-func exchangeText(e skillopt.Exchange) string {
+func exchangeText(e result.Exchange) string {
 	parts := []string{oneLine(e.Model)}
 	if e.Error != "" {
 		parts = append(parts, "failed: "+oneLine(e.Error))
@@ -252,10 +253,10 @@ func exchangeText(e skillopt.Exchange) string {
 // gatewayEnd is the last line of --json.
 type gatewayEnd struct {
 	Event string `json:"event"`
-	skillopt.GatewaySummary
+	result.GatewaySummary
 }
 
-func printGatewayEnd(a *app, s skillopt.GatewaySummary) error {
+func printGatewayEnd(a *app, s result.GatewaySummary) error {
 	if a.json {
 		return printLine(a.Out, gatewayEnd{Event: "end", GatewaySummary: s})
 	}
@@ -272,7 +273,7 @@ func printGatewayEnd(a *app, s skillopt.GatewaySummary) error {
 	return err
 }
 
-func tokensText(t skillopt.TokenSummary, usd *float64) string {
+func tokensText(t result.Tokens, usd *float64) string {
 	text := fmt.Sprintf("tokens: %d in (%d cached), %d out", t.Input, t.Cached, t.Output)
 	if usd == nil {
 		return text + "; cost unknown"

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -75,7 +76,7 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	if a.json {
 		return printJSON(a.Out, struct {
 			Dir string `json:"dir"`
-			*skillopt.Drafted
+			*result.Draft
 		}{folder.dir, d})
 	}
 	return writeDrafted(a.results(), folder.name, d)
@@ -83,7 +84,7 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 
 // draftInto has tasks drafted with the record in a folder in dir. A record that a
 // later call can resume is kept; a folder that was made in vain is removed.
-func (o *initOptions) draftInto(ctx context.Context, a *app, dir string, l *config.Loaded) (*skillopt.Drafted, error) {
+func (o *initOptions) draftInto(ctx context.Context, a *app, dir string, l *config.Loaded) (*result.Draft, error) {
 	_, before := os.Lstat(dir)
 	d, err := o.draft(ctx, a, dir, l)
 	if err == nil {
@@ -122,7 +123,7 @@ func (o *initOptions) load(a *app) (*config.Loaded, error) {
 }
 
 // draft has the tasks drafted, with the record in a folder of its own.
-func (o *initOptions) draft(ctx context.Context, a *app, dir string, l *config.Loaded) (*skillopt.Drafted, error) {
+func (o *initOptions) draft(ctx context.Context, a *app, dir string, l *config.Loaded) (*result.Draft, error) {
 	ctx, opts, end, err := a.session(ctx, l, sessionOptions{runDir: filepath.Join(dir, draft.RunDir), yes: o.yes})
 	if err != nil {
 		return nil, err
@@ -133,9 +134,9 @@ func (o *initOptions) draft(ctx context.Context, a *app, dir string, l *config.L
 }
 
 // confirm shows what drafting takes and asks before it spends.
-func (o *initOptions) confirm(a *app) func(skillopt.Plan) error {
+func (o *initOptions) confirm(a *app) func(result.Plan) error {
 	ask := a.confirm(o.yes)
-	return func(p skillopt.Plan) error {
+	return func(p result.Plan) error {
 		if p.Simulated {
 			writeBound(a.printer(a.Err), p) // without the words about training
 			fmt.Fprintln(a.Err, "the models are simulated: the tasks come from templates in the world file")
@@ -201,7 +202,7 @@ func yamlWord(text string) string {
 }
 
 // writeDrafted prints the result of drafting.
-func writeDrafted(out printer, dir string, d *skillopt.Drafted) error {
+func writeDrafted(out printer, dir string, d *result.Draft) error {
 	for _, name := range []string{workTasks, workConfig} {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))
 	}
@@ -213,7 +214,7 @@ func writeDrafted(out printer, dir string, d *skillopt.Drafted) error {
 	for _, s := range d.Skipped {
 		fmt.Fprintf(out, "left out %s\n", oneLine(s))
 	}
-	writeUsage(out, &skillopt.Summary{Calls: d.Calls, Tokens: d.Tokens, CostUSD: d.CostUSD, Unknown: d.Unknown, WallS: d.WallS, Simulated: d.Simulated})
+	writeUsage(out, &result.Summary{Usage: d.Usage, Simulated: d.Simulated})
 	if d.Recorded > 0 {
 		fmt.Fprintf(out, "%s by an earlier session and not made again\n", plural.Of(d.Recorded, "call was recorded", "calls were recorded"))
 	}
@@ -225,7 +226,7 @@ func writeDrafted(out printer, dir string, d *skillopt.Drafted) error {
 }
 
 // droppedText lists why drafts were not kept.
-func droppedText(d *skillopt.Drafted) string {
+func droppedText(d *result.Draft) string {
 	var b strings.Builder
 	for _, f := range d.Fell {
 		if b.Len() == 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // measureNoise is doctor --noise: it asks every selection task twice.
@@ -30,7 +31,7 @@ func (o *doctorOptions) measureNoise(ctx context.Context, a *app, path string) e
 }
 
 // writeNoise prints what two passes said.
-func writeNoise(out printer, n *skillopt.NoiseReport) {
+func writeNoise(out printer, n *result.Noise) {
 	lines := []string{
 		fmt.Sprintf("%d selection tasks asked twice: means %.3f and %.3f, %d changed", n.Items, n.First, n.Second, len(n.Flips)),
 		fmt.Sprintf("deviation: %.3f of one evaluation, %.3f between tasks", n.Within, n.Between),

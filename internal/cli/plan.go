@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // runPlan is train --plan: it prints what a run is expected to take. Nothing is sent.
@@ -20,8 +21,8 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (skillopt.Plan, error) {
-		return skillopt.PlanTraining(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
+	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Plan, error) {
+		return skillopt.Plan(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
 	})
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 }
 
 // writePlan prints the upper bound of calls, and the forecast by role and stage.
-func writePlan(out printer, p skillopt.Plan) error {
+func writePlan(out printer, p result.Plan) error {
 	writeBound(out, p)
 	writeReadBefore(out, p.TestReadBefore)
 	if p.CertificateLevel != nil && p.TestReadBefore.Times > 0 {
@@ -52,7 +53,7 @@ func writePlan(out printer, p skillopt.Plan) error {
 }
 
 // writeBound prints the upper bound of calls by stage, broken between words.
-func writeBound(out printer, p skillopt.Plan) {
+func writeBound(out printer, p result.Plan) {
 	if p.Episodes > 0 {
 		fmt.Fprintf(out, "at most %s, each of as many model calls as it needs, and %s:\n", plural.Of(p.Episodes, "episode", "episodes"), plural.Of(p.Total-p.Episodes, "other model call", "other model calls"))
 	} else {
@@ -74,14 +75,14 @@ func writeBound(out printer, p skillopt.Plan) {
 }
 
 // writeNoForecast says why there is no forecast.
-func writeNoForecast(out printer, p skillopt.Plan) {
+func writeNoForecast(out printer, p result.Plan) {
 	if p.NoForecast != "" {
 		out.paragraph("no forecast: " + p.NoForecast)
 	}
 }
 
 // writeStages prints the forecast by role and stage.
-func writeStages(out io.Writer, p skillopt.Plan) error {
+func writeStages(out io.Writer, p result.Plan) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "role\tstage\tcalls\tinput\toutput\tcost\t")
 	for _, st := range p.Forecast.Stages {
@@ -98,10 +99,10 @@ func writeStages(out io.Writer, p skillopt.Plan) error {
 }
 
 // tokensUnknown reports whether the tokens of a stage are unknown.
-func tokensUnknown(st skillopt.StageForecast) bool { return st.Input.High == 0 && st.Calls.High > 0 }
+func tokensUnknown(st result.StageForecast) bool { return st.Input.High == 0 && st.Calls.High > 0 }
 
 // rolesWithoutTokens lists the roles whose tokens are unknown.
-func rolesWithoutTokens(f *skillopt.Forecast) []string {
+func rolesWithoutTokens(f *result.Forecast) []string {
 	var out []string
 	for _, st := range f.Stages {
 		if tokensUnknown(st) && !slices.Contains(out, st.Role) {
@@ -112,7 +113,7 @@ func rolesWithoutTokens(f *skillopt.Forecast) []string {
 }
 
 // costCell is the cost of a stage in the table of stages.
-func costCell(v *skillopt.Interval, simulated bool) string {
+func costCell(v *result.Interval, simulated bool) string {
 	switch {
 	case simulated:
 		return "none"
@@ -131,9 +132,9 @@ func money(v float64) string {
 }
 
 // writeForecast prints the sums of a forecast with their intervals.
-func writeForecast(out printer, p skillopt.Plan) {
+func writeForecast(out printer, p result.Plan) {
 	f := p.Forecast
-	between := func(i skillopt.Interval) string {
+	between := func(i result.Interval) string {
 		return fmt.Sprintf("%s (%s to %s)", count(int64(math.Round(i.Expected))), count(int64(math.Round(i.Low))), count(int64(math.Round(i.High))))
 	}
 	what := "calls"
@@ -159,7 +160,7 @@ func writeForecast(out printer, p skillopt.Plan) {
 }
 
 // forecastCost says what a run will cost.
-func forecastCost(p skillopt.Plan) string {
+func forecastCost(p result.Plan) string {
 	switch f := p.Forecast; {
 	case p.Simulated:
 		return "cost: none, the models are simulated"
@@ -172,19 +173,19 @@ func forecastCost(p skillopt.Plan) string {
 
 // forecastTime says how long a run will take, "" where that says nothing: how long real
 // models usually take is not known of simulated ones.
-func forecastTime(p skillopt.Plan) string {
+func forecastTime(p result.Plan) string {
 	switch f := p.Forecast; {
 	case f.TimeS == nil:
 		return "time: unknown, as long as no episode was made"
-	case !p.Simulated || f.Basis == skillopt.Measured:
+	case !p.Simulated || f.Basis == result.Measured:
 		return fmt.Sprintf("time: %s (%s to %s) at the configured limits", durationText(f.TimeS.Expected), durationText(f.TimeS.Low), durationText(f.TimeS.High))
 	}
 	return ""
 }
 
 // basis says what a forecast rests on, and how far off such forecasts were.
-func basis(f *skillopt.Forecast) string {
-	if f.Basis == skillopt.Measured {
+func basis(f *result.Forecast) string {
+	if f.Basis == result.Measured {
 		return "by what the record of this configuration has measured"
 	}
 	text := "estimated: prompts as they will be, replies of a usual length"
@@ -204,7 +205,7 @@ func basis(f *skillopt.Forecast) string {
 }
 
 // gateSees says what a difference the gate can see, as far as that is known.
-func gateSees(p skillopt.Plan) string {
+func gateSees(p result.Plan) string {
 	switch {
 	case p.Selection == 0:
 		return ""

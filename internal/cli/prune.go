@@ -12,8 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // pruneOptions are the flags of prune.
@@ -58,40 +61,40 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 	if err := refuseToOverwrite(o.to, to); err != nil {
 		return err
 	}
-	var result *skillopt.Pruned
-	err := o.measure(ctx, a, path, func(ctx context.Context, cfg skillopt.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
+	var pruned *result.Pruned
+	err := o.measure(ctx, a, path, func(ctx context.Context, cfg config.Config, po skillopt.PruneOptions, opts []skillopt.Option) (err error) {
 		po.Certify = o.certify
-		result, err = skillopt.Prune(ctx, cfg, po, opts...)
+		pruned, err = skillopt.Prune(ctx, cfg, po, opts...)
 		return err
 	})
 	if err != nil {
 		return withSameCommand(err)
 	}
-	certified := result.Certificate == nil || result.Certificate.Certified
+	certified := pruned.Certificate == nil || pruned.Certificate.Certified
 	written := certified && to != ""
 	if written {
-		if err := errors.Join(run.WriteExport(to, []byte(result.Text)), run.WriteExport(reportBeside(to), result.Markdown())); err != nil {
+		if err := errors.Join(run.WriteExport(to, []byte(pruned.Text)), run.WriteExport(reportBeside(to), report.Pruned(pruned))); err != nil {
 			return err
 		}
 	}
-	result = shareable(result)
-	if err := o.print(a, result, written); err != nil {
+	pruned = shareable(pruned)
+	if err := o.print(a, pruned, written); err != nil {
 		return err
 	}
 	if !certified {
 		return &uncertifiedError{fmt.Sprintf("%s\nthe pruned skill is %s; more passes (--passes), more tasks or a wider --margin may certify it",
-			result.Words(), a.relative(filepath.Join(result.RunDir, skillopt.PrunedFile)))}
+			pruned.Words(), a.relative(filepath.Join(pruned.RunDir, result.PrunedFile)))}
 	}
 	return nil
 }
 
 // print prints the result, and the files if they were written.
-func (o *pruneOptions) print(a *app, result *skillopt.Pruned, written bool) error {
+func (o *pruneOptions) print(a *app, pruned *result.Pruned, written bool) error {
 	if a.json {
-		return printJSON(a.Out, result)
+		return printJSON(a.Out, pruned)
 	}
 	out := a.results()
-	writePruned(out, result)
+	writePruned(out, pruned)
 	if written {
 		fmt.Fprintf(out, "wrote %s and %s\n", o.to, out.path(reportBeside(a.absolute(o.to))))
 	}
@@ -115,18 +118,18 @@ func refuseToOverwrite(name, to string) error {
 func reportBeside(to string) string { return strings.TrimSuffix(to, filepath.Ext(to)) + ".report.md" }
 
 // keptText says why a rule was not removed.
-func keptText(s skillopt.Removal) string {
-	found := fmt.Sprintf("%s (%s)", skillopt.PointsText(s.Difference, s.Low, s.High), s.Verdict)
+func keptText(s result.Removal) string {
+	found := fmt.Sprintf("%s (%s)", result.PointsText(s.Difference, s.Low, s.High), s.Verdict)
 	switch {
 	case len(s.With) < 2:
 		return fmt.Sprintf("rule %d stays: without it and what had gone before, %s", s.Rule, found)
-	case s.Verdict == skillopt.RuleNeeded:
+	case s.Verdict == result.RuleNeeded:
 		return fmt.Sprintf("rule %d stays: tasks that are lost without %d rules come back with it; without all of them %s", s.Rule, len(s.With), found)
 	}
 	return fmt.Sprintf("rule %d stays: without it and %d others together, %s", s.Rule, len(s.With)-1, found)
 }
 
-func writePruned(out printer, p *skillopt.Pruned) {
+func writePruned(out printer, p *result.Pruned) {
 	removed := map[int]bool{}
 	for _, r := range p.Removed {
 		removed[r.Number] = true
@@ -147,7 +150,7 @@ func writePruned(out printer, p *skillopt.Pruned) {
 	if c := p.Certificate; c != nil && len(c.Unmeasured) > 0 {
 		out.paragraph(fmt.Sprintf("without %s: could not be measured", strings.Join(c.Unmeasured, ", ")))
 	}
-	fmt.Fprintf(out, "record: %s\n", out.path(filepath.Join(p.RunDir, skillopt.PruningFile)))
+	fmt.Fprintf(out, "record: %s\n", out.path(filepath.Join(p.RunDir, result.PruningFile)))
 }
 
 // showPruning shows a run of ablate or prune.

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // shownFlips is how many tasks that flip are named.
 const shownFlips = 6
 
 // repeatsText says how much of a score is chance, as several passes have shown.
-func repeatsText(r *skillopt.Repeats) []string {
+func repeatsText(r *result.Repeats) []string {
 	if r == nil {
 		return nil
 	}

@@ -11,10 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func runsCommand(a *app) *cobra.Command {
@@ -25,46 +24,29 @@ func runsCommand(a *app) *cobra.Command {
 
 // runView is what the files of a run say.
 type runView struct {
-	Dir      string            `json:"run_dir"`
-	Manifest run.Manifest      `json:"manifest"`
-	Models   []participant     `json:"models"` // and the agent
-	History  train.History     `json:"history"`
-	Summary  *skillopt.Summary `json:"summary"` // null until the run has ended once
+	Dir      string          `json:"run_dir"`
+	Manifest run.Manifest    `json:"manifest"`
+	Models   []participant   `json:"models"` // and the agent
+	History  result.History  `json:"history"`
+	Summary  *result.Summary `json:"summary"` // null until the run has ended once
 
 	// Gateway is the result of `skillopt gateway`.
-	Gateway *skillopt.GatewaySummary `json:"gateway,omitempty"`
+	Gateway *result.GatewaySummary `json:"gateway,omitempty"`
 
 	// Evaluation is the result of `skillopt eval`, in place of a summary.
-	Evaluation *skillopt.Evaluation `json:"evaluation,omitempty"`
+	Evaluation *result.Evaluation `json:"evaluation,omitempty"`
 
 	// Comparison is the result of `skillopt compare`.
-	Comparison *skillopt.Comparison `json:"comparison,omitempty"`
+	Comparison *result.Comparison `json:"comparison,omitempty"`
 
 	// Ablation and Pruning are the results of `skillopt ablate` and `skillopt prune`.
-	Ablation *skillopt.Ablation `json:"ablation,omitempty"`
-	Pruning  *skillopt.Pruned   `json:"pruning,omitempty"`
+	Ablation *result.Ablation `json:"ablation,omitempty"`
+	Pruning  *result.Pruned   `json:"pruning,omitempty"`
 }
 
-// evaluates reports whether a run is one of `skillopt eval`.
-func evaluates(m run.Manifest) bool { return m.Identity["library.evaluate"] != "" }
-
-// compares reports whether a run is one of `skillopt compare`.
-func compares(m run.Manifest) bool { return m.Identity["library.compare"] != "" }
-
-// ablates and prunes report whether a run is one of `skillopt ablate` or
-// `skillopt prune`.
-func ablates(m run.Manifest) bool { return m.Identity["library.ablate"] != "" }
-
-func prunes(m run.Manifest) bool { return m.Identity["library.prune"] != "" }
-
-// drafts reports whether a run is one of `skillopt init --generate`.
-func drafts(m run.Manifest) bool { return m.Identity["library.draft"] != "" }
-
-// serves reports whether a run is the ledger of `skillopt gateway`.
-func serves(m run.Manifest) bool { return m.Identity["library.gateway"] != "" }
-
-// replays reports whether the answers of a run came from a cassette.
-func replays(m run.Manifest) bool { return m.Identity["library.replay"] != "" }
+// scoresOnce reports whether runs of a kind score one skill, in an evaluation or for the
+// noise of the selection split.
+func scoresOnce(kind result.Kind) bool { return kind == result.Evaluate || kind == result.MeasureNoise }
 
 // exploratory reports whether tasks of the run were drafts that nobody had
 // reviewed: by its result, or by its settings before it has one.
@@ -104,7 +86,7 @@ func (v *runView) readTraining() error {
 	if err := readJSON(filepath.Join(v.Dir, run.HistoryFile), &v.History); err != nil {
 		return err
 	}
-	var s skillopt.Summary
+	var s result.Summary
 	if err := readJSON(filepath.Join(v.Dir, run.SummaryFile), &s); err != nil {
 		return err
 	}
@@ -117,11 +99,11 @@ func (v *runView) readTraining() error {
 
 // readGateway reads the result of a gateway.
 func (v *runView) readGateway() error {
-	if !serves(v.Manifest) {
+	if v.Manifest.KindOf() != result.ServeModel {
 		return nil
 	}
-	v.Gateway = new(skillopt.GatewaySummary)
-	if err := readJSON(filepath.Join(v.Dir, skillopt.GatewayFile), v.Gateway); err != nil {
+	v.Gateway = new(result.GatewaySummary)
+	if err := readJSON(filepath.Join(v.Dir, result.GatewayFile), v.Gateway); err != nil {
 		return err
 	}
 	v.Gateway.RunDir = v.Dir
@@ -130,10 +112,10 @@ func (v *runView) readGateway() error {
 
 // readEvaluation reads the result of an evaluation.
 func (v *runView) readEvaluation() error {
-	if !evaluates(v.Manifest) {
+	if !scoresOnce(v.Manifest.KindOf()) {
 		return nil
 	}
-	var e skillopt.Evaluation
+	var e result.Evaluation
 	if err := readJSON(filepath.Join(v.Dir, "evaluation.json"), &e); err != nil {
 		return err
 	}
@@ -146,10 +128,10 @@ func (v *runView) readEvaluation() error {
 
 // readComparison reads the result of a comparison.
 func (v *runView) readComparison() error {
-	if !compares(v.Manifest) {
+	if v.Manifest.KindOf() != result.Compare {
 		return nil
 	}
-	var c skillopt.Comparison
+	var c result.Comparison
 	if err := readJSON(filepath.Join(v.Dir, "comparison.json"), &c); err != nil {
 		return err
 	}
@@ -162,12 +144,12 @@ func (v *runView) readComparison() error {
 
 // readPruning reads the result of an ablation or a pruning.
 func (v *runView) readPruning() error {
-	if !ablates(v.Manifest) && !prunes(v.Manifest) {
+	if kind := v.Manifest.KindOf(); kind != result.Ablate && kind != result.Prune {
 		return nil
 	}
-	var a skillopt.Ablation
-	var p skillopt.Pruned
-	err := errors.Join(readJSON(filepath.Join(v.Dir, skillopt.AblationFile), &a), readJSON(filepath.Join(v.Dir, skillopt.PruningFile), &p))
+	var a result.Ablation
+	var p result.Pruned
+	err := errors.Join(readJSON(filepath.Join(v.Dir, result.AblationFile), &a), readJSON(filepath.Join(v.Dir, result.PruningFile), &p))
 	if a.RunDir, p.RunDir = v.Dir, v.Dir; len(a.Rules) > 0 {
 		v.Ablation = &a
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // runsBlameOptions are the flags of runs blame.
@@ -66,7 +67,7 @@ func readReport(a *app, dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := r.Manifest; evaluates(m) || compares(m) || serves(m) || drafts(m) || ablates(m) || prunes(m) {
+	if r.Manifest.KindOf() != result.Train {
 		return nil, usagef("run %s trains no skill; `skillopt runs show %s` explains it", dir, dir)
 	}
 	return r, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -90,7 +91,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 
 // exported is the result of exporting a cassette.
 type exported struct {
-	skillopt.Exported
+	result.Exported
 	File   string `json:"file"`
 	Status string `json:"run_status"`
 }
@@ -105,7 +106,7 @@ func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path str
 	if err != nil {
 		return err
 	}
-	out := exported{File: a.absolute(o.cassette), Status: v.Manifest.Status}
+	out := exported{File: a.absolute(o.cassette), Status: string(v.Manifest.Status)}
 	if out.Exported, err = skillopt.ExportCassette(ctx, v.Dir, out.File, secrets...); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func runsListCommand(a *app) *cobra.Command {
@@ -33,16 +33,13 @@ func runsListCommand(a *app) *cobra.Command {
 // listRow is a run as the list shows it.
 type listRow struct {
 	Dir       string    `json:"run_dir"`
-	Status    string    `json:"status"`
+	Status    string    `json:"status"` // of the run; damaged and unreadable: it cannot be read
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
-	Evaluates bool      `json:"evaluates,omitempty"` // it is one of `skillopt eval`
-	Compares  bool      `json:"compares,omitempty"`  // it is one of `skillopt compare`
-	Serves    bool      `json:"serves,omitempty"`    // it is the ledger of `skillopt gateway`
-	Replays   bool      `json:"replays,omitempty"`   // its answers came from a cassette
-	Drafts    bool      `json:"drafts,omitempty"`    // it is the record of `skillopt init --generate`
-	Ablates   bool      `json:"ablates,omitempty"`   // it is one of `skillopt ablate`
-	Prunes    bool      `json:"prunes,omitempty"`    // it is one of `skillopt prune`
+	Replays   bool      `json:"replays,omitempty"` // its answers came from a cassette
+
+	Kind result.Kind `json:"kind"`
+	kindFlags
 
 	// Exploratory: its tasks are drafts that nobody has reviewed.
 	Exploratory bool `json:"exploratory,omitempty"`
@@ -50,6 +47,42 @@ type listRow struct {
 	Steps int      `json:"steps"`
 	Best  *float64 `json:"best_score"`
 	Error string   `json:"error,omitempty"`
+}
+
+// kindFlags say the kind in the way that scripts read it before there was one.
+type kindFlags struct {
+	Evaluates bool `json:"evaluates,omitempty"`
+	Compares  bool `json:"compares,omitempty"`
+	Serves    bool `json:"serves,omitempty"`
+	Drafts    bool `json:"drafts,omitempty"`
+	Ablates   bool `json:"ablates,omitempty"`
+	Prunes    bool `json:"prunes,omitempty"`
+}
+
+func flagsOf(kind result.Kind) kindFlags {
+	return kindFlags{
+		Evaluates: scoresOnce(kind), Compares: kind == result.Compare, Serves: kind == result.ServeModel,
+		Drafts: kind == result.DraftTasks, Ablates: kind == result.Ablate, Prunes: kind == result.Prune,
+	}
+}
+
+// kindWord is what the list calls runs of a kind; "" for training.
+func kindWord(kind result.Kind) string {
+	switch kind {
+	case result.Evaluate, result.MeasureNoise:
+		return "evaluation"
+	case result.Compare:
+		return "comparison"
+	case result.Ablate:
+		return "ablation"
+	case result.Prune:
+		return "pruning"
+	case result.ServeModel:
+		return "gateway"
+	case result.DraftTasks:
+		return "draft of tasks"
+	}
+	return ""
 }
 
 // listRuns lists the runs in a folder.
@@ -77,8 +110,7 @@ func listRuns(a *app, dir string) error {
 func rowOf(e run.Entry) listRow {
 	m := e.Manifest
 	r := listRow{
-		Dir: e.Dir, Status: m.Status, CreatedAt: m.CreatedAt, Simulated: m.Simulated, Evaluates: evaluates(m), Compares: compares(m),
-		Serves: serves(m), Replays: replays(m), Drafts: drafts(m), Ablates: ablates(m), Prunes: prunes(m),
+		Dir: e.Dir, Status: string(m.Status), CreatedAt: m.CreatedAt, Simulated: m.Simulated, Kind: m.KindOf(), kindFlags: flagsOf(m.KindOf()), Replays: m.Replays() != "",
 	}
 	v, err := readRun(e.Dir, e.Dir)
 	if err != nil {
@@ -118,7 +150,7 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{r.Evaluates, "evaluation"}, {r.Compares, "comparison"}, {r.Ablates, "ablation"}, {r.Prunes, "pruning"}, {r.Serves, "gateway"}, {r.Drafts, "draft of tasks"}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
+	}{{kindWord(r.Kind) != "", kindWord(r.Kind)}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}
@@ -131,7 +163,7 @@ func (r listRow) note() string {
 
 // bestScore is the score of the best skill so far. What an epoch's end or the
 // final comparison changed stands in later records than the last step.
-func bestScore(h train.History) *float64 {
+func bestScore(h result.History) *float64 {
 	if h.Final != nil {
 		return h.Final.BestScore
 	}

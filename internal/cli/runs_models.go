@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // participant is what took part in a run: the model of a role, or the agent.
@@ -38,12 +39,13 @@ func (p participant) String() string {
 // them: of the models only those that a run of its kind calls.
 func participants(m run.Manifest) []participant {
 	roles := []string{model.Target, model.Optimizer, model.Judge}
-	switch {
-	case serves(m):
+	kind := m.KindOf()
+	switch kind {
+	case result.ServeModel:
 		roles = []string{m.Identity["library.gateway"]}
-	case evaluates(m):
+	case result.Evaluate, result.MeasureNoise:
 		roles = []string{model.Target, model.Judge}
-	case drafts(m):
+	case result.DraftTasks:
 		roles = []string{model.Optimizer}
 	}
 	var all []participant
@@ -56,7 +58,7 @@ func participants(m run.Manifest) []participant {
 			all = append(all, p)
 		}
 	}
-	if name := settingOf(m, "agent.name"); name != "" && !serves(m) && !drafts(m) {
+	if name := settingOf(m, "agent.name"); name != "" && kind != result.ServeModel && kind != result.DraftTasks {
 		all = append(all, participant{Role: "agent", Name: name, Version: settingOf(m, "agent.version")})
 	}
 	return all

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func runsShowCommand(a *app) *cobra.Command {
@@ -46,23 +46,22 @@ func showRun(out printer, v runView) error {
 	if err := showHead(out, v); err != nil {
 		return err
 	}
-	m := v.Manifest
-	switch {
-	case serves(m):
+	switch v.Manifest.KindOf() {
+	case result.ServeModel:
 		return showGateway(out, v)
-	case drafts(m):
+	case result.DraftTasks:
 		_, err := fmt.Fprintln(out, "  the record of `skillopt init --generate`, which drafted tasks; it has no steps")
 		return err
 	}
 	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.exploratory() {
 		fmt.Fprintln(out, "  "+exploratory(0))
 	}
-	switch {
-	case evaluates(m):
+	switch v.Manifest.KindOf() {
+	case result.Evaluate, result.MeasureNoise:
 		return showEvaluation(out, v)
-	case compares(m):
+	case result.Compare:
 		return showComparison(out, v)
-	case ablates(m) || prunes(m):
+	case result.Ablate, result.Prune:
 		return showPruning(out, v)
 	}
 	return showTraining(out, v)
@@ -79,8 +78,8 @@ func showHead(out printer, v runView) error {
 	if m.Simulated {
 		fmt.Fprintln(out, "  the models are simulated: the numbers show how training works, not what a model can do")
 	}
-	if replays(m) {
-		fmt.Fprintf(out, "  answered from %s: nothing was asked or paid for\n", m.Identity["library.replay"])
+	if from := m.Replays(); from != "" {
+		fmt.Fprintf(out, "  answered from %s: nothing was asked or paid for\n", from)
 	}
 	if m.ForkedOf != "" {
 		fmt.Fprintf(out, "  forked of %s\n", m.ForkedOf)
@@ -117,7 +116,7 @@ func showEvaluation(out printer, v runView) error {
 	return writeEvaluation(out, v.Evaluation)
 }
 
-func showSteps(out printer, h train.History) {
+func showSteps(out printer, h result.History) {
 	if len(h.Steps) == 0 {
 		fmt.Fprintln(out, "  no step is done yet")
 		return
@@ -144,7 +143,7 @@ func showSteps(out printer, h train.History) {
 }
 
 // showStep lists what a step tried.
-func showStep(out printer, s train.StepRecord) {
+func showStep(out printer, s result.StepRecord) {
 	if len(s.Edits) == 0 && s.Reason == "" {
 		return
 	}
@@ -161,7 +160,7 @@ func showStep(out printer, s train.StepRecord) {
 	}
 }
 
-func showEpochs(out printer, h train.History) {
+func showEpochs(out printer, h result.History) {
 	for _, e := range h.Epochs {
 		fmt.Fprintf(out, "\nend of epoch %d:", e.Epoch)
 		if e.SlowUpdate != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // askAbove is the number of calls above which a command asks before it spends.
@@ -100,8 +101,8 @@ func (a *app) interrupts(ctx context.Context) (context.Context, <-chan struct{},
 
 // confirm shows the upper bound of calls and the forecast, and asks on a terminal
 // when the bound is large.
-func (a *app) confirm(yes bool) func(skillopt.Plan) error {
-	return func(p skillopt.Plan) error {
+func (a *app) confirm(yes bool) func(result.Plan) error {
+	return func(p result.Plan) error {
 		out := a.printer(a.Err)
 		writeBound(out, p)
 		if p.Forecast != nil {

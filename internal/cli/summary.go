@@ -9,14 +9,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // writeSummary prints the result of a training run.
-func writeSummary(out printer, s *skillopt.Summary) error {
+func writeSummary(out printer, s *result.Summary) error {
 	fmt.Fprintf(out, "%s: %s, %d accepted, %d rejected, %d skipped", s.Status, plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {
 		fmt.Fprintf(out, ", %s lost", plural.Of(s.Lost, "reply", "replies"))
@@ -42,11 +42,11 @@ func writeSummary(out printer, s *skillopt.Summary) error {
 }
 
 // writeTestScores prints the scores on the test split, and who has read it before.
-func writeTestScores(out printer, s *skillopt.Summary) error {
+func writeTestScores(out printer, s *result.Summary) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
 		name string
-		s    *skillopt.Score
+		s    *result.Score
 	}{{"no skill", s.Test.NoSkill}, {"seed", s.Test.Seed}, {"best", s.Test.Best}, {"final", s.Test.Final}} {
 		if arm.s != nil {
 			fmt.Fprintf(w, "test %s\t%s\n", arm.name, interval(arm.s))
@@ -61,7 +61,7 @@ func writeTestScores(out printer, s *skillopt.Summary) error {
 }
 
 // writeRunFiles names the files of the run that people read.
-func writeRunFiles(out printer, s *skillopt.Summary) {
+func writeRunFiles(out printer, s *result.Summary) {
 	// A run that ended before the seed skill was scored has none.
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
 		fmt.Fprintf(out, "best skill: %s\n", out.path(best))
@@ -72,7 +72,7 @@ func writeRunFiles(out printer, s *skillopt.Summary) {
 }
 
 // writeCertainty says how sure the figures are.
-func writeCertainty(out printer, s *skillopt.Summary) {
+func writeCertainty(out printer, s *result.Summary) {
 	if r := s.Best.Reported; r != nil && (r.Pooled != r.Naive || r.Fresh != nil) {
 		text := fmt.Sprintf("best: %s %.3f [%.3f, %.3f] over %d evaluations; the first of each task said %.3f, shrunken %.3f",
 			r.Metric, r.Pooled, r.Low, r.High, r.Evaluations, r.Naive, r.Shrunken)
@@ -107,7 +107,7 @@ func writeCertainty(out printer, s *skillopt.Summary) {
 }
 
 // writeReadBefore says who has read the test set before.
-func writeReadBefore(out printer, reads *skillopt.TestReads) {
+func writeReadBefore(out printer, reads *result.TestReads) {
 	if words := reads.Words(); words != "" {
 		out.paragraph("test set: " + words)
 	}
@@ -116,12 +116,12 @@ func writeReadBefore(out printer, reads *skillopt.TestReads) {
 // scoreUnits says what interval shows.
 const scoreUnits = "scores are from 0 to 1, in brackets their 95 % intervals"
 
-func interval(s *skillopt.Score) string {
+func interval(s *result.Score) string {
 	return fmt.Sprintf("hard %.3f [%.3f, %.3f]  soft %.3f  n %d", s.Hard, s.Low, s.High, s.Soft, s.N)
 }
 
 // writeTypes prints the test scores by task type, seed against best.
-func writeTypes(out io.Writer, s *skillopt.Summary) {
+func writeTypes(out io.Writer, s *result.Summary) {
 	if len(s.ByType) == 0 {
 		return
 	}
@@ -137,7 +137,7 @@ func writeTypes(out io.Writer, s *skillopt.Summary) {
 }
 
 // hardOf is the score of an arm on a type, "-" where nothing was measured.
-func hardOf(t skillopt.Types, arm string) string {
+func hardOf(t result.Types, arm string) string {
 	s, ok := t[arm]
 	if !ok {
 		return scoreText(nil)
@@ -145,7 +145,7 @@ func hardOf(t skillopt.Types, arm string) string {
 	return scoreText(&s.Hard)
 }
 
-func writeUsage(out printer, s *skillopt.Summary) {
+func writeUsage(out printer, s *result.Summary) {
 	about := ""
 	if u := s.Unknown; u != nil && u.Calls > 0 {
 		about = "~"
@@ -185,7 +185,7 @@ func writeLeftOut(out printer, list []trajectory.LeftOut) {
 }
 
 // writeUnknown says what of tokens and cost is an estimate.
-func writeUnknown(out printer, u *skillopt.UnknownUsage) {
+func writeUnknown(out printer, u *result.UnknownUsage) {
 	if u == nil {
 		return
 	}
@@ -203,7 +203,7 @@ func writeUnknown(out printer, u *skillopt.UnknownUsage) {
 
 // costText says what a run cost. A model without a price has an unknown cost, never
 // none.
-func costText(s *skillopt.Summary) string {
+func costText(s *result.Summary) string {
 	switch {
 	case s.Simulated:
 		return "no cost"

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // A narrow terminal breaks no word of the summary; elsewhere a line stays whole.
 func TestTheSummaryIsFoldedToTheTerminal(t *testing.T) {
 	t.Parallel()
-	sum := &skillopt.Summary{Status: "completed", Simulated: true, RunDir: t.TempDir()}
-	sum.Best.Selection = &skillopt.Score{Hard: 0.975, Low: 0.913, High: 0.993, Soft: 0.975, N: 80}
+	sum := &result.Summary{Status: "completed", Simulated: true, RunDir: t.TempDir()}
+	sum.Best.Selection = &result.Score{Hard: 0.975, Low: 0.913, High: 0.993, Soft: 0.975, N: 80}
 	sum.Calls.Faults = map[string]int64{"network": 6, "rate_limit": 7, "server": 6, "truncated": 7}
 	for _, width := range []int{0, 60} {
 		var out bytes.Buffer

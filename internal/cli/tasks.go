@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func tasksCommand(a *app) *cobra.Command {
@@ -57,8 +58,8 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (skillopt.TaskReport, error) {
-		return skillopt.CheckTasksContext(ctx, l.Config, skillopt.WithLoaded(l))
+	report, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.TaskReport, error) {
+		return skillopt.CheckTasks(ctx, l.Config, skillopt.WithLoaded(l))
 	})
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 }
 
 // writeTaskReport prints how many tasks there are, and what is odd about them.
-func writeTaskReport(out io.Writer, report skillopt.TaskReport) error {
+func writeTaskReport(out io.Writer, report result.TaskReport) error {
 	fmt.Fprintf(out, "%s: %d train, %d selection, %d test\n", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test)
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
 		fmt.Fprintf(out, "  %s: %d\n", name, report.ByType[name])

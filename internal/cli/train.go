@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // trainOptions are the flags of train.
@@ -148,7 +149,7 @@ func (o *trainOptions) fromFlags(a *app, skill string) (*config.Loaded, error) {
 }
 
 // printSummary prints the result of the run, nothing if there is none.
-func printSummary(a *app, s *skillopt.Summary) error {
+func printSummary(a *app, s *result.Summary) error {
 	if s == nil {
 		return nil
 	}

@@ -19,31 +19,38 @@ const module = "github.com/seed-f4525e22/skillopt"
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
 	{
-		"internal/fit", "internal/nearest", "internal/plain", "internal/plural", "internal/race", "internal/together", "internal/reach", "internal/sqliteuri", "internal/telemetry/otlptest",
+		"internal/fault", "internal/fit", "internal/nearest", "internal/plain", "internal/plural", "internal/race", "internal/together", "internal/reach", "internal/sqliteuri", "internal/telemetry/otlptest",
 		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},
 	{"trajectory", "internal/provenance"},
 	{"model", "model/modeltest", "internal/stats"},
-	{"task", "internal/wiretest"},
+	{"task", "gate", "internal/wiretest"},
+	{"result", "schedule"},
 	{"internal/journal", "internal/prompt", "internal/sandbox", "internal/testset"},
 	{
-		"check", "internal/caller", "internal/env", "schedule", "internal/agent", "internal/gateway", "internal/price",
+		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/price",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
-	{"internal/draft", "internal/lab/worlds"},
-	{"internal/proof", "internal/rollout", "internal/optimize", "gate", "internal/run", "internal/passes", "internal/telemetry"},
-	{"internal/train", "internal/lab", "internal/prune"},
-	{"internal/report", "internal/lab/bench"},
-	{"config"},
-	{"internal/importer"},
-	{"internal/wire"},
+	{"config", "internal/draft", "internal/lab/worlds"},
+	{"internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry"},
+	{"internal/train", "internal/lab", "internal/prune", "internal/report", "internal/importer"},
+	{"internal/wire", "internal/lab/bench"},
+	{"internal/commands"},
+	{"internal/session"},
+	{"internal/training", "internal/seedcheck"},
+	{"internal/forecast"},
+	{
+		"internal/op/train", "internal/op/evaluate", "internal/op/compare", "internal/op/prune", "internal/op/draft",
+		"internal/op/doctor", "internal/op/gateway", "internal/op/export",
+	},
 	{"."},
 	{"internal/cli"},
 	{"cmd/skillopt"},
+	{"internal/acceptance"},
 }
 
 // sideways names the imports within a tier.

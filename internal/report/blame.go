@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -86,7 +86,7 @@ func sortSources(sources []Source) {
 
 func (r *Run) source(o provenance.Origin, judged map[provenance.Origin]*Judged) Source {
 	s := Source{Origin: o, Gate: judged[whole(o)]}
-	at := slices.IndexFunc(r.History.Steps, func(step train.StepRecord) bool { return step.Step == o.Step })
+	at := slices.IndexFunc(r.History.Steps, func(step result.StepRecord) bool { return step.Step == o.Step })
 	if o.Kind != provenance.Edit && o.Kind != provenance.Rewrite || at < 0 {
 		return s
 	}
@@ -116,7 +116,7 @@ func whole(o provenance.Origin) provenance.Origin {
 func (r *Run) judged() map[provenance.Origin]*Judged {
 	out := map[provenance.Origin]*Judged{}
 	var current *float64
-	r.walk(func(s train.StepRecord, _ Step) {
+	r.walk(func(s result.StepRecord, _ Step) {
 		if s.Step > 0 {
 			j := &Judged{
 				Action: s.Action, Reason: s.Reason, Before: current, After: s.Candidate, Difference: minus(s.Candidate, current),
@@ -128,7 +128,7 @@ func (r *Run) judged() map[provenance.Origin]*Judged {
 			out[whole(provenance.Origin{Step: s.Step})] = j
 		}
 		current = s.Current
-	}, func(e train.EpochRecord, _ int) {
+	}, func(e result.EpochRecord, _ int) {
 		out[whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch})] = &Judged{
 			Action: e.SlowUpdate, Before: current, After: e.Score, Difference: minus(e.Score, current), Unmeasured: e.Unmeasured,
 		}
@@ -147,12 +147,12 @@ func minus(a, b *float64) *float64 {
 	return &d
 }
 
-func slowAccepted(e train.EpochRecord) bool {
+func slowAccepted(e result.EpochRecord) bool {
 	return e.Guidance != "" && (e.SlowUpdate == "forced" || gate.Action(e.SlowUpdate).Accepted())
 }
 
 // walk goes through a run: its steps, and after the last step of an epoch its end.
-func (r *Run) walk(step func(train.StepRecord, Step), epoch func(e train.EpochRecord, lastStep int)) {
+func (r *Run) walk(step func(result.StepRecord, Step), epoch func(e result.EpochRecord, lastStep int)) {
 	steps := r.History.Steps
 	for i, s := range steps {
 		step(s, r.Steps[i])
@@ -177,7 +177,7 @@ func (r *Run) changes() (out []provenance.Change, problems []string) {
 		text = c.Text
 		out = append(out, c)
 	}
-	r.walk(func(s train.StepRecord, f Step) {
+	r.walk(func(s result.StepRecord, f Step) {
 		if !gate.Action(s.Action).Accepted() {
 			return
 		}
@@ -190,7 +190,7 @@ func (r *Run) changes() (out []provenance.Change, problems []string) {
 			o.Kind = provenance.Note
 		}
 		add(provenance.Change{Origin: o, Edits: f.Edits, Text: f.Candidate}, s.SkillHash, fmt.Sprintf("steps/step_%04d/candidate_skill.md", s.Step))
-	}, func(e train.EpochRecord, last int) {
+	}, func(e result.EpochRecord, last int) {
 		if slowAccepted(e) {
 			o := provenance.Origin{Kind: provenance.SlowUpdate, Step: last, Epoch: e.Epoch}
 			add(provenance.Change{Origin: o, Text: skill.New(text).WithSlow(e.Guidance).Text()}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -35,7 +35,7 @@ type verdict struct {
 func verdictOf(action string) verdict {
 	a := gate.Action(action)
 	switch {
-	case action == train.ActionBaseline:
+	case action == result.ActionBaseline:
 		return verdict{"seed", "seed skill"}
 	case a == gate.AcceptNewBest:
 		return verdict{"accepted", "accepted, new best"}
@@ -51,11 +51,11 @@ func verdictOf(action string) verdict {
 		return verdict{"open", "undecided"}
 	case action == "error":
 		return verdict{"open", "undecided: an error"}
-	case action == train.ActionNoPatches:
+	case action == result.ActionNoPatches:
 		return verdict{"none", "nothing proposed"}
-	case action == train.ActionNoChange:
+	case action == result.ActionNoChange:
 		return verdict{"none", "nothing changed"}
-	case action == train.ActionRefused:
+	case action == result.ActionRefused:
 		return verdict{"none", "refused"}
 	case action == "lost":
 		return verdict{"none", "no usable reply"}
@@ -66,7 +66,7 @@ func verdictOf(action string) verdict {
 func (r *Run) columns() []column {
 	var out []column
 	var current, best *float64
-	r.walk(func(s train.StepRecord, f Step) {
+	r.walk(func(s result.StepRecord, f Step) {
 		c := column{
 			Label: fmt.Sprint(s.Step), Title: fmt.Sprintf("step %d", s.Step), Verdict: verdictOf(s.Action),
 			Score: s.Candidate, Current: s.Current, Best: s.Best, Items: f.Selection, unmeasured: s.Unmeasured,
@@ -81,7 +81,7 @@ func (r *Run) columns() []column {
 		}
 		current, best = s.Current, s.Best
 		out = append(out, c)
-	}, func(e train.EpochRecord, _ int) {
+	}, func(e result.EpochRecord, _ int) {
 		if e.SlowUpdate == "" {
 			return
 		}

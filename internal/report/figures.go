@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // tiles are the figures at the head.
@@ -60,7 +60,7 @@ func (r *Run) bestScore() *float64 {
 	return nil
 }
 
-func armTile(label string, a *Arm) tile {
+func armTile(label string, a *result.Score) tile {
 	return tile{label, fmt.Sprintf("%.3f", a.Hard), fmt.Sprintf("mean hard score from 0 to 1, 95 %% interval %s, n %d", between(a.Low, a.High), a.N)}
 }
 
@@ -111,7 +111,7 @@ func (r *Run) paired() string {
 	return fmt.Sprintf("%s better, %d worse, %d alike", plural.Of(wins, "item", "items"), losses, ties)
 }
 
-func certificateTile(s *Summary) tile {
+func certificateTile(s *result.Summary) tile {
 	t := tile{"Certificate", "none", "this run compared nothing on a sealed test"}
 	c := s.Certificate
 	switch {
@@ -132,7 +132,7 @@ func certificateTile(s *Summary) tile {
 }
 
 // levelOf is the level at which a certificate is given.
-func levelOf(c *train.Certificate) float64 {
+func levelOf(c *result.Certificate) float64 {
 	if c.Level != nil {
 		return *c.Level
 	}
@@ -140,7 +140,7 @@ func levelOf(c *train.Certificate) float64 {
 }
 
 // basis says what a certificate rests on.
-func basis(c *train.Certificate) string {
+func basis(c *result.Certificate) string {
 	if c.Test == "" {
 		return evidence(c)
 	}
@@ -156,7 +156,7 @@ func basis(c *train.Certificate) string {
 
 // evidence is that of the mean, by which the certificate is given, beside what it
 // needs. The larger of several kinds of evidence would not be evidence at that level.
-func evidence(c *train.Certificate) string {
+func evidence(c *result.Certificate) string {
 	if c.Wealth == nil {
 		return "its evidence is missing"
 	}
@@ -169,7 +169,7 @@ func evidence(c *train.Certificate) string {
 }
 
 // reportedTile is the score that training chose by, told in three ways.
-func reportedTile(r *train.Reported) tile {
+func reportedTile(r *result.Reported) tile {
 	note := fmt.Sprintf("%s score, 95 %% interval %s over %s; first answers %.3f, shrunken %.3f. Training chose by this", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"), r.Naive, r.Shrunken)
 	if caveat := r.Caveat(); caveat != "" {
 		note += "; " + caveat
@@ -177,13 +177,13 @@ func reportedTile(r *train.Reported) tile {
 	return tile{"Best skill, selection split", fmt.Sprintf("%.3f", r.Pooled), note}
 }
 
-func costTile(s *Summary) tile {
+func costTile(s *result.Summary) tile {
 	t := tile{"Cost", dollars(s.CostUSD), fmt.Sprintf("%s, %s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), duration(s.WallS))}
 	if n := s.Calls.Inherited; n > 0 {
 		t.Note += fmt.Sprintf("; the record also took over %s paid for elsewhere", plural.Of(n, "answer", "answers"))
 	}
-	if n := s.Unknown.Calls; n > 0 {
-		t.Note += "; usage unknown for " + plural.Of(n, "call", "calls")
+	if u := s.Unknown; u != nil && u.Calls > 0 {
+		t.Note += "; usage unknown for " + plural.Of(u.Calls, "call", "calls")
 		if s.CostUSD != nil {
 			t.Value = "~" + t.Value
 		}
@@ -215,7 +215,7 @@ func (r *Run) arms() []arm {
 		return nil
 	}
 	var out []arm
-	add := func(name string, a *Arm) {
+	add := func(name string, a *result.Score) {
 		if a == nil {
 			return
 		}
@@ -254,15 +254,15 @@ type cost struct {
 	Total                  bool
 }
 
-func costs(s *Summary) []cost {
+func costs(s *result.Summary) []cost {
 	var all int64
 	for _, st := range s.Stages {
 		all += st.Input + st.Output
 	}
 	stages := slices.Clone(s.Stages)
-	slices.SortStableFunc(stages, func(a, b Stage) int { return cmp.Compare(b.Role, a.Role) })
+	slices.SortStableFunc(stages, func(a, b result.Stage) int { return cmp.Compare(b.Role, a.Role) })
 	var out []cost
-	var sum Stage
+	var sum result.Stage
 	known := true
 	flush := func() {
 		if sum.Role != "" {
@@ -271,13 +271,13 @@ func costs(s *Summary) []cost {
 			}
 			out = append(out, costRow(sum, all, s.Simulated, true))
 		}
-		sum, known = Stage{}, true
+		sum, known = result.Stage{}, true
 	}
 	for _, st := range stages {
 		if st.Role != sum.Role {
 			flush()
 			zero := 0.0
-			sum = Stage{Role: st.Role, Stage: "all", CostUSD: &zero}
+			sum = result.Stage{Role: st.Role, Stage: "all", CostUSD: &zero}
 		}
 		sum.Calls, sum.Input, sum.Output, sum.Cached = sum.Calls+st.Calls, sum.Input+st.Input, sum.Output+st.Output, sum.Cached+st.Cached
 		if st.CostUSD != nil {
@@ -291,7 +291,7 @@ func costs(s *Summary) []cost {
 	return out
 }
 
-func costRow(st Stage, all int64, simulated, total bool) cost {
+func costRow(st result.Stage, all int64, simulated, total bool) cost {
 	c := cost{
 		Role: line(st.Role, idLength), Stage: line(strings.ReplaceAll(st.Stage, "_", " "), idLength), Calls: count(st.Calls),
 		In: count(st.Input), Cached: count(st.Cached), Out: count(st.Output), USD: dollars(st.CostUSD), Total: total,

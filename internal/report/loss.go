@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // loss is something that was not measured, or not used.
@@ -18,7 +18,7 @@ type loss struct{ Where, What, Why string }
 // losses lists what was lost and why, in the order of the run.
 func (r *Run) losses() []loss {
 	var l lossList
-	r.walk(func(s train.StepRecord, f Step) { l.step(s, f) }, func(e train.EpochRecord, _ int) {
+	r.walk(func(s result.StepRecord, f Step) { l.step(s, f) }, func(e result.EpochRecord, _ int) {
 		where := fmt.Sprintf("end of epoch %d", e.Epoch)
 		l.unmeasured(where, e.Unmeasured, "", r.Guided[e.Epoch])
 		l.replies(where, len(e.Lost), e.Lost, "")
@@ -37,7 +37,7 @@ func (r *Run) losses() []loss {
 
 // anyArm is one of the arms of the test, which all go without the same items; "" if
 // there is none.
-func anyArm(arms map[string]*train.Arm) string {
+func anyArm(arms map[string]*result.Arm) string {
 	for _, name := range slices.Sorted(maps.Keys(arms)) {
 		if arms[name] != nil {
 			return name
@@ -50,7 +50,7 @@ type lossList []loss
 
 func (l *lossList) add(where, what, why string) { *l = append(*l, loss{where, what, why}) }
 
-func (l *lossList) step(s train.StepRecord, f Step) {
+func (l *lossList) step(s result.StepRecord, f Step) {
 	where := fmt.Sprintf("step %d", s.Step)
 	if s.Step == 0 {
 		where = "seed skill"

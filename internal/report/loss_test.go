@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -16,24 +16,24 @@ func TestLossesOfAStep(t *testing.T) {
 	t.Parallel()
 	missing := []Item{{ID: "a", Status: score.OK}, {ID: "b", Status: score.Unmeasured, FailReason: "no server"}}
 	for name, tt := range map[string]struct {
-		record train.StepRecord
+		record result.StepRecord
 		files  Step
 		want   lossList
 	}{
-		"nothing":           {train.StepRecord{Step: 1}, Step{}, nil},
-		"the seed skill":    {train.StepRecord{Unmeasured: []string{"b"}}, Step{Selection: missing}, lossList{{"seed skill", "not measured: b", "no server"}}},
-		"of its batch":      {train.StepRecord{Step: 1, Unmeasured: []string{"b"}}, Step{Trained: missing}, lossList{{"step 1", "not measured: b", "no server"}}},
-		"no reason is left": {train.StepRecord{Step: 1, Unmeasured: []string{"c"}}, Step{Trained: missing}, lossList{{"step 1", "not measured: c", "the decision went on without"}}},
+		"nothing":           {result.StepRecord{Step: 1}, Step{}, nil},
+		"the seed skill":    {result.StepRecord{Unmeasured: []string{"b"}}, Step{Selection: missing}, lossList{{"seed skill", "not measured: b", "no server"}}},
+		"of its batch":      {result.StepRecord{Step: 1, Unmeasured: []string{"b"}}, Step{Trained: missing}, lossList{{"step 1", "not measured: b", "no server"}}},
+		"no reason is left": {result.StepRecord{Step: 1, Unmeasured: []string{"c"}}, Step{Trained: missing}, lossList{{"step 1", "not measured: c", "the decision went on without"}}},
 		"replies": {
-			train.StepRecord{Step: 2, LostReplies: 4},
+			result.StepRecord{Step: 2, LostReplies: 4},
 			Step{Lost: []string{"analyst_error/0", "analyst_error/1", "merge/failure/1/0", "ranking"}},
 			lossList{{"step 2", "4 replies of the optimizer: analyst_error 2, merge 1, ranking 1", "no usable answer after all tries"}},
 		},
 		"replies of a run whose files are gone": {
-			train.StepRecord{Step: 2, LostReplies: 1}, Step{}, lossList{{"step 2", "1 reply of the optimizer", "no usable answer after all tries"}},
+			result.StepRecord{Step: 2, LostReplies: 1}, Step{}, lossList{{"step 2", "1 reply of the optimizer", "no usable answer after all tries"}},
 		},
 		"tried again, and undecided": {
-			train.StepRecord{Step: 2, LostReplies: 3, Retried: true, Action: "indecisive", Reason: "4 of 16 items"},
+			result.StepRecord{Step: 2, LostReplies: 3, Retried: true, Action: "indecisive", Reason: "4 of 16 items"},
 			Step{Lost: []string{"ranking"}},
 			lossList{
 				{"step 2", "3 replies of the optimizer: its first try 2, ranking 1", "no usable answer after all tries"},
@@ -42,7 +42,7 @@ func TestLossesOfAStep(t *testing.T) {
 			},
 		},
 		"of several candidates": {
-			train.StepRecord{Step: 2, Candidates: []train.CandidateRecord{{Index: 1, Taken: true, Unmeasured: []string{"b"}}, {Index: 2, Unmeasured: []string{"a", "b"}}}},
+			result.StepRecord{Step: 2, Candidates: []result.CandidateRecord{{Index: 1, Taken: true, Unmeasured: []string{"b"}}, {Index: 2, Unmeasured: []string{"a", "b"}}}},
 			Step{},
 			lossList{{"step 2, candidate 2", "not measured: a, b", "it was judged without"}},
 		},
@@ -77,9 +77,9 @@ func TestLostRepliesAreReadOnce(t *testing.T) {
 	}
 	defer root.Close()
 	analysts := []string{"analyst_error/0", "analyst_success/0"}
-	for want, record := range map[*[]string]train.StepRecord{
+	for want, record := range map[*[]string]result.StepRecord{
 		{"ranking"}:                  {Step: 1, LostReplies: 3},
-		{"ranking", "merge/final/0"}: {Step: 1, LostReplies: 4, Candidates: []train.CandidateRecord{{Index: 1}, {Index: 2}, {Index: 3, Merged: []int{1, 2}}}},
+		{"ranking", "merge/final/0"}: {Step: 1, LostReplies: 4, Candidates: []result.CandidateRecord{{Index: 1}, {Index: 2}, {Index: 3, Merged: []int{1, 2}}}},
 		{}:                           {Step: 1, LostReplies: 2},
 	} {
 		r := &reader{root: root, run: &Run{}}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/result"
 	"pgregory.net/rapid"
 )
 
@@ -62,7 +63,7 @@ func TestOddNumbers(t *testing.T) {
 func TestTheCostOfEpisodesWithoutAPrice(t *testing.T) {
 	t.Parallel()
 	some := 0.5
-	rows := costs(&Summary{Stages: []Stage{{Stage: "rollout", Role: "target", Input: 1000}, {Stage: "other", Role: "target", Calls: 2, CostUSD: &some}}})
+	rows := costs(&result.Summary{Stages: []result.Stage{{Stage: "rollout", Role: "target", Input: 1000}, {Stage: "other", Role: "target", Calls: 2, CostUSD: &some}}})
 	if total := rows[len(rows)-1]; !total.Total || total.USD != "not known" {
 		t.Errorf("%+v", total)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // page is all that a report shows, in words and numbers. Its texts are clean; the
@@ -77,7 +77,7 @@ func newPage(r *Run) page {
 		p.Costs, p.Spent = costs(r.Summary), spent(r)
 	}
 	p.Ended = r.Summary != nil && r.Summary.Status == "completed"
-	p.Raced = slices.ContainsFunc(r.History.Steps, func(s train.StepRecord) bool { return s.SE != nil })
+	p.Raced = slices.ContainsFunc(r.History.Steps, func(s result.StepRecord) bool { return s.SE != nil })
 	p.Title = "Training run " + p.Name
 	return p
 }
@@ -120,12 +120,12 @@ func (r *Run) notices() []notice {
 	add(r.Manifest.Simulated, "warn", "Simulated", "The models of this run are a simulation. The scores show how training works, not what a model can do.")
 	unreviewed := r.Manifest.Operational["tasks.unreviewed"] != ""
 	add(s != nil && s.Exploratory || s == nil && unreviewed, "warn", "Exploratory", "Tasks of this run are drafts that nobody has reviewed. The scores are as good as the drafts.")
-	add(r.Manifest.Identity["library.replay"] != "", "note", "Replay", "The answers come from a cassette: nothing was asked or paid for.")
+	add(r.Manifest.Replays() != "", "note", "Replay", "The answers come from a cassette: nothing was asked or paid for.")
 	if s == nil {
 		add(true, "warn", "Not finished", "This run has not ended yet. What follows is what was decided so far.")
 		return out
 	}
-	add(s.Status != "completed", "warn", "Not finished: "+line(s.Status, idLength), line(s.Reason, reasonLength))
+	add(s.Status != result.Completed, "warn", "Not finished: "+line(string(s.Status), idLength), line(s.Reason, reasonLength))
 	add(s.Test.Openings > 1, "warn", fmt.Sprintf("The sealed test was opened %d times", s.Test.Openings), "A test split that is looked at more than once can be chosen by. Its scores are no longer a clean measurement.")
 	add(s.Test.ReadBefore.Words() != "", "warn", "The test set was read before", line("It was "+s.Test.ReadBefore.Words()+". Whoever has seen its scores can have chosen by them.", reasonLength))
 	add(s.Test.Refused, "warn", "The sealed test stayed closed", "It had been opened before, for other skills or scored otherwise. `--reopen-test` opens it again and says so here.")
@@ -135,7 +135,7 @@ func (r *Run) notices() []notice {
 	if n := s.Noise; n != nil && n.Advice != "" {
 		add(true, "note", "Noise", line(n.Advice, reasonLength))
 	}
-	if c := s.Controls; c != nil {
+	if c := s.NullControls; c != nil {
 		add(true, "note", "Null controls", c.Words())
 	}
 	for _, l := range s.LeftOut {
@@ -181,7 +181,7 @@ func (r *Run) bestStep() int {
 }
 
 func (r *Run) stepRows(columns []column) []stepRow {
-	records := map[string]train.StepRecord{}
+	records := map[string]result.StepRecord{}
 	for _, s := range r.History.Steps[min(1, len(r.History.Steps)):] {
 		records[fmt.Sprint(s.Step)] = s
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -89,7 +89,7 @@ func (r *reader) required() error {
 }
 
 func (r *reader) rest() {
-	var s Summary
+	var s result.Summary
 	if r.optional(run.SummaryFile, &s) {
 		r.run.Summary = &s
 	}
@@ -125,7 +125,7 @@ func (r *reader) steps() {
 	r.run.Problems = append(r.run.Problems, slices.Concat(problems...)...)
 }
 
-func (r *reader) step(of train.StepRecord) Step {
+func (r *reader) step(of result.StepRecord) Step {
 	dir := fmt.Sprintf("steps/step_%04d/", of.Step)
 	var s Step
 	s.Candidate, _ = r.text(dir + "candidate_skill.md")
@@ -161,7 +161,7 @@ func (r *reader) step(of train.StepRecord) Step {
 
 // lost returns the keys of questions without a usable reply after those to analysts. Of
 // several candidates each has its own; those of the one that was taken stand twice.
-func (r *reader) lost(dir string, of train.StepRecord) (keys []string) {
+func (r *reader) lost(dir string, of result.StepRecord) (keys []string) {
 	var dirs []string
 	for _, c := range of.Candidates {
 		if len(c.Merged) == 0 && c.SecondTry == 0 {

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Run is what the files of a run directory say. What a run has not got to, or an
@@ -21,11 +21,11 @@ import (
 type Run struct {
 	Name     string // how the run is called: its path as the reader gave it
 	Manifest run.Manifest
-	History  train.History
-	Summary  *Summary       // nil until the run has ended once
-	Steps    []Step         // as in History, with what their files say
-	Guided   map[int][]Item // outcomes of the guidance that a slow update wrote, by epoch
-	Seed     string         // the skill before training
+	History  result.History
+	Summary  *result.Summary // nil until the run has ended once
+	Steps    []Step          // as in History, with what their files say
+	Guided   map[int][]Item  // outcomes of the guidance that a slow update wrote, by epoch
+	Seed     string          // the skill before training
 	Best     string
 	HasBest  bool
 	Test     map[string][]Item // outcomes on the test split by arm

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Entry is a run directory found in a folder.
@@ -49,7 +51,7 @@ func List(dir string) ([]Entry, error) {
 }
 
 // Unfinished reports whether a run with this status has work left.
-func Unfinished(status string) bool { return status != "completed" }
+func Unfinished(status result.Status) bool { return status != result.Completed }
 
 // Choose returns the directory for a run without a given one: the newest
 // unfinished run of the same configuration, else the next free dir/name-N. same

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Names of the files of a run directory.
@@ -48,9 +49,10 @@ type Manifest struct {
 	Format    int               `json:"format"`
 	RunID     string            `json:"run_id"`
 	Name      string            `json:"name"`
+	Kind      result.Kind       `json:"kind,omitempty"` // of the command; see KindOf for runs that older programs began
 	CreatedAt time.Time         `json:"created_at"`
 	Version   string            `json:"version"` // of the program that began it
-	Status    string            `json:"status"`  // running, completed, stopped, budget, waiting, failed; undecided: a comparison that more passes go on with
+	Status    result.Status     `json:"status"`
 	HighWater int64             `json:"high_water"`
 	Identity  map[string]string `json:"identity"`
 	Simulated bool              `json:"simulated"` // a model of the run is a simulation
@@ -174,6 +176,7 @@ func (e *manifestError) Unwrap() error { return e.err }
 type OpenOptions struct {
 	Dir       string
 	Name      string
+	Kind      result.Kind
 	Version   string
 	Identity  map[string]string
 	Simulated bool
@@ -279,7 +282,7 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 			return fmt.Errorf("remove %s of the last session: %w", name, err)
 		}
 	}
-	return r.SetStatus("running")
+	return r.SetStatus(result.Running)
 }
 
 // settings notes the operational settings of this session and what differs from
@@ -309,20 +312,20 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	}
 	r.Journal = j
 	r.Manifest = Manifest{
-		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: "running", Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: LookRule,
+		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, Kind: o.Kind, CreatedAt: o.Now().UTC().Truncate(time.Second),
+		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: LookRule,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)
 	}
-	return r.SetStatus("running")
+	return r.SetStatus(result.Running)
 }
 
 // SetStatus writes the manifest with the status and the record's high water. At
 // the end of a run the files that users take away are flushed to the disk.
-func (r *Run) SetStatus(status string) error {
+func (r *Run) SetStatus(status result.Status) error {
 	r.Manifest.Status, r.Manifest.HighWater = status, r.Journal.HighWater()
-	if status != "running" {
+	if status != result.Running {
 		if err := r.writer.settle(); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // options open a run with the identity seed=1.
@@ -355,7 +356,7 @@ func TestChoose(t *testing.T) {
 		o.Identity = map[string]string{"seed": seed}
 		o.Now = func() time.Time { return time.Unix(int64(at), 0) }
 		r := opened(t, o)
-		if err := r.SetStatus(status); err != nil {
+		if err := r.SetStatus(result.Status(status)); err != nil {
 			t.Fatal(err)
 		}
 		closed(t, r)

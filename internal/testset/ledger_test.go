@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -23,7 +24,7 @@ func set(from, to int) []task.Task {
 	return out
 }
 
-func claim(t *testing.T, dir, run string, number int, tasks []task.Task) Before {
+func claim(t *testing.T, dir, run string, number int, tasks []task.Task) result.TestReads {
 	t.Helper()
 	found, err := Claim(t.Context(), dir, Opening{RunID: run, Number: number, Run: run, Command: "train", At: time.Unix(1, 0)}, tasks)
 	if err != nil {
@@ -216,21 +217,21 @@ func TestShows(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	many := Before{Times: 7}
+	many := result.TestReads{Times: 7}
 	for i := range 7 {
-		many.By = append(many.By, Reader{Run: fmt.Sprint("r", i), Times: 1})
+		many.By = append(many.By, result.Reader{Run: fmt.Sprint("r", i), Times: 1})
 	}
-	for want, b := range map[string]*Before{
+	for want, b := range map[string]*result.TestReads{
 		"": {},
 		"read 7 times before, by r0, r1, r2, r3, r4, and 2 more":                 &many,
-		"read at least 1 time before, by a; there may be more: b cannot be read": {Times: 1, By: []Reader{{Run: "a", Times: 1}}, Unknown: "b cannot be read"},
+		"read at least 1 time before, by a; there may be more: b cannot be read": {Times: 1, By: []result.Reader{{Run: "a", Times: 1}}, Unknown: "b cannot be read"},
 		"read before nobody knows how often: it is no database":                  {Unknown: "it is no database"},
 	} {
 		if got := b.Words(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := (*Before)(nil).Words(); got != "" {
+	if got := (*result.TestReads)(nil).Words(); got != "" {
 		t.Errorf("nothing known: %q", got)
 	}
 }

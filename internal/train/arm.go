@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -8,7 +9,7 @@ import (
 
 // Summarise returns the mean scores of the measured outcomes with their
 // interval, whole and by task type.
-func Summarise(out []trajectory.Outcome) Arm {
+func Summarise(out []trajectory.Outcome) result.Arm {
 	arm := summary(out)
 	types := map[string][]trajectory.Outcome{}
 	for _, o := range out {
@@ -17,7 +18,7 @@ func Summarise(out []trajectory.Outcome) Arm {
 		}
 	}
 	if len(types) > 1 {
-		arm.ByType = map[string]Arm{}
+		arm.ByType = map[string]result.Arm{}
 		for name, list := range types {
 			arm.ByType[name] = summary(list)
 		}
@@ -25,9 +26,9 @@ func Summarise(out []trajectory.Outcome) Arm {
 	return arm
 }
 
-func summary(out []trajectory.Outcome) Arm {
+func summary(out []trajectory.Outcome) result.Arm {
 	p, n := mean(out)
-	arm := Arm{Hard: p.Hard, Soft: p.Soft, N: n}
+	arm := result.Arm{Hard: p.Hard, Soft: p.Soft, N: n}
 	if n > 0 {
 		ci := score.Wilson(p.Hard, n, 1.959963984540054)
 		arm.Low, arm.High = ci.Low, ci.High

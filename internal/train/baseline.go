@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -27,10 +28,10 @@ type baseliner struct {
 // baseline is what the seed skill came to.
 type baseline struct {
 	seed    incumbent
-	arm     *Arm     // nil: it was not measured
-	partial bool     // hard scores between 0 and 1 were seen
-	without []string // items that could not be measured
-	noise   *Noise   // nil: no item was asked twice
+	arm     *result.Arm       // nil: it was not measured
+	partial bool              // hard scores between 0 and 1 were seen
+	without []string          // items that could not be measured
+	noise   *result.SeedNoise // nil: no item was asked twice
 }
 
 // run measures the seed skill and makes it the current and the best one. On an error the
@@ -70,9 +71,9 @@ func (r *baseliner) measure(ctx context.Context, b *baseline) (err error) {
 }
 
 // record is that of step 0.
-func (b baseline) record(metric score.Metric) StepRecord {
-	r := StepRecord{
-		Action: ActionBaseline, Unmeasured: b.without, Metric: string(metric), Current: b.seed.score, Best: b.seed.score,
+func (b baseline) record(metric score.Metric) result.StepRecord {
+	r := result.StepRecord{
+		Action: result.ActionBaseline, Unmeasured: b.without, Metric: string(metric), Current: b.seed.score, Best: b.seed.score,
 		CurrentOrigin: b.seed.origin, BestOrigin: b.seed.origin, SkillHash: b.seed.skill.Hash(), SkillLen: lengthOf(b.seed.skill),
 	}
 	if b.arm != nil {

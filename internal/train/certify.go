@@ -8,46 +8,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// Comparison compares the best skill with the seed skill on the test split, which
-// nothing was decided by: each task's scores are a pair. Differences are in
-// gate-score points, best minus seed. It does not depend on who read the split before.
-type Comparison struct {
-	Metric     string   `json:"metric"`
-	N          int      `json:"n"`     // pairs; items of one cluster count once
-	Tasks      int      `json:"tasks"` // behind them
-	Difference *float64 `json:"difference"`
-	Low        *float64 `json:"low"`  // 95 % interval by the paired bootstrap (BCa); null: too few pairs, or all the same
-	High       *float64 `json:"high"` //
-
-	Wins     int      `json:"wins"` // pairs that the best skill scores higher on
-	Losses   int      `json:"losses"`
-	Ties     int      `json:"ties"`
-	P        *float64 `json:"mcnemar_p"`           // exact, two-sided, on the discordant pairs; null: there are none, or pairs that are not of whole scores
-	PGreater *float64 `json:"p_greater,omitempty"` // of the exact test that the certificate rests on, one-sided; missing: it rests on another one
-}
-
-// Certificate says whether the best skill is better than the seed skill.
-type Certificate struct {
-	Comparison
-
-	Test    gate.LookTest `json:"test,omitempty"`    // that it rests on; missing: e_mean, in runs that older builds began
-	Reading int           `json:"reading,omitempty"` // of these tasks, 1 is the first; missing: not known, or not counted
-	Alpha   float64       `json:"alpha"`             // of all such claims of these tasks, at most this share is wrong
-	Level   *float64      `json:"level,omitempty"`   // of this reading: the part of alpha that it spends
-
-	EValue    *float64 `json:"e_value,omitempty"` // of the bound: certified at 1/level, which it does not pass
-	Wealth    *float64 `json:"e_mean,omitempty"`  // evidence for a higher mean: certified from 1/alpha on
-	SignE     *float64 `json:"e_sign,omitempty"`  // the same for more wins than losses
-	Certified bool     `json:"certified"`         // the best skill is better
-	AtLeast   *float64 `json:"at_least"`          // lower bound of the mean difference, at the same level; null unless certified
-
-	Assumes string `json:"assumes,omitempty"` // what it takes for granted
-	Words   string `json:"words"`             // all of it in a sentence
-}
 
 // resamples of the bootstrap behind what is printed.
 const resamples = 10_000
@@ -59,7 +22,7 @@ const assumes = "the test tasks are drawn at random, each by itself or with its 
 // certifies nothing. same says that both are one text.
 func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 	metric, level := string(s.opts.Projection.Metric), r.opened.level
-	var c *Certificate
+	var c *result.Certificate
 	if level != nil {
 		c = lookOnce(metric, pairs, *level, s.opts.Seed, same)
 	} else {
@@ -72,11 +35,11 @@ func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 	switch {
 	case s.opts.Gate != ModeRace:
 	case level != nil:
-		r.compared = &c.Comparison
+		r.compared = &c.TestComparison
 	default:
 		r.recorded = c
 	}
-	c = c.after(r.opened.before)
+	c = withReads(c, r.opened.before)
 	r.certificate = c
 	s.emit(event.Certificate{
 		Certified: c.Certified, Difference: c.Difference, Low: c.Low, High: c.High, AtLeast: c.AtLeast, Test: string(c.Test), Reading: c.Reading,
@@ -84,9 +47,9 @@ func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 	})
 }
 
-// after is the certificate with words on who had read the test set before. The history
+// withReads is the certificate with words on who had read the test set before. The history
 // has none of them: they depend on what else ran.
-func (c *Certificate) after(before *testset.Before) *Certificate {
+func withReads(c *result.Certificate, before *result.TestReads) *result.Certificate {
 	words := before.Words()
 	if words == "" {
 		return c
@@ -121,8 +84,8 @@ func (s *testSplit) pairs(seed, best []trajectory.Outcome) []gate.Pair {
 
 // lookOnce computes the certificate of pairs by the test and at the level that were
 // settled before. same says that both skills are one text.
-func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) *Certificate {
-	c := &Certificate{Comparison: Comparison{Metric: metric, Tasks: len(pairs)}, Test: l.Test, Reading: l.Reading, Alpha: l.Alpha, Assumes: assumes}
+func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) *result.Certificate {
+	c := &result.Certificate{TestComparison: result.TestComparison{Metric: metric, Tasks: len(pairs)}, Test: l.Test, Reading: l.Reading, Alpha: l.Alpha, Assumes: assumes}
 	level := gate.LevelOf(l.Alpha, 1) // for the figures of a test whose level is not known
 	if l.Reading > 0 {
 		c.Level, level = &l.Level, l.Level
@@ -133,7 +96,7 @@ func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) 
 		return c
 	}
 	c.N, c.Wins, c.Losses, c.Ties = g.N, g.Wins, g.Losses, g.Ties
-	c.measured(g.Differences, seed)
+	measured(&c.TestComparison, g.Differences, seed)
 	if c.PGreater = g.P; g.P != nil && c.Wins+c.Losses > 0 {
 		p := stats.McNemarExact(c.Wins, c.Losses).TwoSided
 		c.P = &p
@@ -144,14 +107,14 @@ func lookOnce(metric string, pairs []gate.Pair, l Level, seed int64, same bool) 
 	if c.Certified = g.Certified && c.Level != nil && !same; c.Certified {
 		c.AtLeast = g.Low
 	}
-	c.Words = c.sentence(same)
+	c.Words = sentence(c, same)
 	return c
 }
 
 // byEvidence computes the certificate of runs that older builds began, by evidence that
 // could be looked at any number of times.
-func byEvidence(metric string, pairs []gate.Pair, alpha float64, seed int64, same bool) *Certificate {
-	c := &Certificate{Comparison: Comparison{Metric: metric}, Alpha: alpha}
+func byEvidence(metric string, pairs []gate.Pair, alpha float64, seed int64, same bool) *result.Certificate {
+	c := &result.Certificate{TestComparison: result.TestComparison{Metric: metric}, Alpha: alpha}
 	g, err := gate.Certify(pairs, alpha)
 	if err != nil {
 		c.Wealth, c.SignE = new(float64), new(float64)
@@ -160,7 +123,7 @@ func byEvidence(metric string, pairs []gate.Pair, alpha float64, seed int64, sam
 	}
 	c.N, c.Tasks, c.Wins, c.Losses, c.Ties = g.N, len(pairs), g.Wins, g.Losses, g.Ties
 	c.Wealth, c.SignE, c.Certified = &g.Wealth, &g.SignE, g.Certified && !same
-	c.measured(g.Differences, seed)
+	measured(&c.TestComparison, g.Differences, seed)
 	if c.Wins+c.Losses > 0 {
 		p := stats.McNemarExact(c.Wins, c.Losses).TwoSided
 		c.P = &p
@@ -168,12 +131,12 @@ func byEvidence(metric string, pairs []gate.Pair, alpha float64, seed int64, sam
 	if c.Certified {
 		c.AtLeast = g.Low
 	}
-	c.Words = c.sentence(same)
+	c.Words = sentence(c, same)
 	return c
 }
 
 // measured sets the mean of the differences and its interval.
-func (c *Comparison) measured(diffs []float64, seed int64) {
+func measured(c *result.TestComparison, diffs []float64, seed int64) {
 	if len(diffs) > 0 {
 		sum := 0.0
 		for _, d := range diffs {
@@ -188,7 +151,7 @@ func (c *Comparison) measured(diffs []float64, seed int64) {
 }
 
 // sentence says what the certificate comes to.
-func (c *Certificate) sentence(same bool) string {
+func sentence(c *result.Certificate, same bool) string {
 	switch {
 	case c.N == 0:
 		return "not certified: no test task was measured with both skills"
@@ -205,10 +168,10 @@ func (c *Certificate) sentence(same bool) string {
 		if c.AtLeast != nil && *c.AtLeast >= 0.001 {
 			better += fmt.Sprintf(" by at least %.1f points", floorPoints(*c.AtLeast))
 		}
-		return fmt.Sprintf("certified at the %s: %s; measured %s", c.by(), better, found)
+		return fmt.Sprintf("certified at the %s: %s; measured %s", levelWords(c), better, found)
 	}
 	if c.Test != "" && c.Level == nil {
-		return fmt.Sprintf("not certified: the level depends on how often the test set was read before, and that is not known; measured %s%s", found, c.figure(", "))
+		return fmt.Sprintf("not certified: the level depends on how often the test set was read before, and that is not known; measured %s%s", found, c.Figure(", "))
 	}
 	why := "too little to tell it from chance: more test tasks would help"
 	switch {
@@ -217,47 +180,15 @@ func (c *Certificate) sentence(same bool) string {
 	case c.Wins+c.Losses == 0:
 		why = "no task was answered differently"
 	}
-	return fmt.Sprintf("not certified at the %s: measured %s; %s", c.by(), found, why)
+	return fmt.Sprintf("not certified at the %s: measured %s; %s", levelWords(c), found, why)
 }
 
-// by names the level, and what the certificate rests on: "4 % level (exact McNemar test, p 0.02)".
-func (c *Certificate) by() string {
+// levelWords names the level, and what the certificate rests on: "4 % level (exact McNemar test, p 0.02)".
+func levelWords(c *result.Certificate) string {
 	if c.Level == nil {
 		return percent(c.Alpha) + " level"
 	}
 	return fmt.Sprintf("%s level (%s)", percent(*c.Level), c.Basis())
-}
-
-// Basis names the test with its figure: "exact McNemar test, p 0.02". It is "" for a
-// certificate by evidence.
-func (c *Certificate) Basis() string {
-	switch c.Test {
-	case gate.LookExact:
-		return "exact McNemar test" + c.figure(", ")
-	case gate.LookBound:
-		return "bound for one look" + c.figure(", ")
-	}
-	return ""
-}
-
-// figure is what the test came to, after a separator; "" if it says nothing more.
-func (c *Certificate) figure(separator string) string {
-	switch {
-	case c.PGreater != nil:
-		return separator + "p " + probability(*c.PGreater)
-	case c.EValue != nil && c.Level != nil && !c.Certified:
-		return fmt.Sprintf("%se-value %.3g of the %.4g needed", separator, *c.EValue, 1 / *c.Level)
-	}
-	return ""
-}
-
-// probability is a p-value with three figures; more would be beside the point below
-// any level.
-func probability(p float64) string {
-	if p < 0.00001 {
-		return "below 0.00001"
-	}
-	return fmt.Sprintf("%.3g", p)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }

@@ -2,54 +2,14 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// Control is a null control: the current skill was judged against itself under another
-// name, by fresh answers. An acceptance is an error of the gate.
-type Control struct {
-	Accepted   bool             `json:"accepted"`
-	Reason     string           `json:"reason"`
-	Difference *float64         `json:"difference,omitempty"`
-	SE         *float64         `json:"difference_se,omitempty"`
-	Draws      map[gate.Arm]int `json:"draws,omitempty"`
-}
-
-// Controls sums up the null controls of a run.
-type Controls struct {
-	Judged   int `json:"judged"`   // of which the gate decided
-	Accepted int `json:"accepted"` // of them, wrongly
-}
-
-// Words says it in a sentence.
-func (c Controls) Words() string {
-	return fmt.Sprintf("judged against itself under another name %s, the current skill was taken for better %s", plural.Of(c.Judged, "time", "times"), plural.Of(c.Accepted, "time", "times"))
-}
-
-// Controls returns the sum of a history's null controls, nil if there were none.
-func (h History) Controls() *Controls {
-	var out *Controls
-	for _, s := range h.Steps {
-		if s.Control == nil {
-			continue
-		}
-		if out == nil {
-			out = &Controls{}
-		}
-		out.Judged++
-		if s.Control.Accepted {
-			out.Accepted++
-		}
-	}
-	return out
-}
 
 // apart is how far the sample numbers of the two arms of a null control are apart: a gate
 // asks for fewer of an item.
@@ -59,7 +19,7 @@ const apart = 4
 // the gate did not decide. Nothing rests on
 // it, and its answers are not pooled with others. With deterministic answers it would say
 // nothing.
-func (j *judge) control(ctx context.Context, at stepID) (*Control, error) {
+func (j *judge) control(ctx context.Context, at stepID) (*result.NullControl, error) {
 	if j.opts.NullEvery < 1 || at.number%j.opts.NullEvery != 0 || j.opts.Gate != ModeRace && j.opts.Gate != "strict" || j.deterministic || !j.skills.known(j.skills.current) {
 		return nil, nil
 	}
@@ -89,7 +49,7 @@ func (j *judge) control(ctx context.Context, at stepID) (*Control, error) {
 	if v.Action == gate.Indecisive {
 		return nil, j.rollouts.healthy()
 	}
-	return &Control{Accepted: v.Action.Accepted(), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Draws: v.Draws}, j.rollouts.healthy()
+	return &result.NullControl{Accepted: v.Action.Accepted(), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Draws: v.Draws}, j.rollouts.healthy()
 }
 
 // nullTrial is a trial of the current skill, of which nothing is known under its other

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // controlled are options with a null control after every second of four steps.
@@ -39,14 +40,14 @@ func TestNullControls(t *testing.T) {
 		if diff := cmp.Diff([]int{2, 4}, at); diff != "" {
 			t.Errorf("%s: controls after steps: %s", gate, diff)
 		}
-		if c := r.History.Controls(); c == nil || c.Judged != 2 {
+		if c := r.History.NullControls(); c == nil || c.Judged != 2 {
 			t.Errorf("%s: %+v", gate, c)
 		}
 		if w.rolled("e1/s2/null/cand/") == 0 || w.rolled("e1/s1/null/") > 0 {
 			t.Errorf("%s: rollouts of controls: %d and %d", gate, w.rolled("e1/s2/null/cand/"), w.rolled("e1/s1/null/"))
 		}
 		plain, without := run(0)
-		if plain.rolled("e1/s2/null/") > 0 || without.History.Controls() != nil {
+		if plain.rolled("e1/s2/null/") > 0 || without.History.NullControls() != nil {
 			t.Errorf("%s: controls though none were asked for", gate)
 		}
 		if diff := cmp.Diff(actions(without), actions(r)); diff != "" {
@@ -60,10 +61,10 @@ func TestNullControlsFindErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		unlucky string // part of the keys that fail
-		want    Controls
+		want    result.NullControls
 	}{
-		"as good as itself": {"nothing", Controls{Judged: 1}},
-		"a lucky day":       {"seed/selection/", Controls{Judged: 1, Accepted: 1}},
+		"as good as itself": {"nothing", result.NullControls{Judged: 1}},
+		"a lucky day":       {"seed/selection/", result.NullControls{Judged: 1, Accepted: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +73,7 @@ func TestNullControlsFindErrors(t *testing.T) {
 			w.forgets = func(key string) bool { return strings.HasPrefix(key, tt.unlucky) }
 			o := controlled("strict")
 			o.Epochs, o.NullEvery = 1, 1
-			if diff := cmp.Diff(&tt.want, w.must(t, o).History.Controls()); diff != "" {
+			if diff := cmp.Diff(&tt.want, w.must(t, o).History.NullControls()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -86,7 +87,7 @@ func TestNoControlsOfASteadyTarget(t *testing.T) {
 	w.propose = map[int][]string{1: {"rule c"}}
 	o := controlled(ModeRace)
 	o.Steady, o.Confirm = true, "auto"
-	if c := w.must(t, o).History.Controls(); c != nil {
+	if c := w.must(t, o).History.NullControls(); c != nil {
 		t.Errorf("%+v", c)
 	}
 }

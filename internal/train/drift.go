@@ -10,14 +10,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 )
-
-// Drift says that another model answered from some place on.
-type Drift struct {
-	At   string   `json:"at"`
-	From []string `json:"from"`
-	To   []string `json:"to"`
-}
 
 // maxDrifts is how often the skills are measured again: with a server that goes
 // to and fro between models no number of measurements would be enough.
@@ -72,7 +66,7 @@ func (j *judge) drifted(ctx context.Context, prefix string, c driftCheck) (bool,
 	if len(now) == 0 || len(before) == 0 || slices.ContainsFunc(before, func(m string) bool { return slices.Contains(now, m) }) {
 		return false, nil
 	}
-	j.drifts = append(j.drifts, Drift{At: prefix, From: before, To: now})
+	j.drifts = append(j.drifts, result.Drift{At: prefix, From: before, To: now})
 	what := fmt.Sprintf("%s: the target's answers now come from %s, what is known of the current skill from %s", prefix, strings.Join(now, ", "), strings.Join(before, ", "))
 	if len(j.drifts) > maxDrifts {
 		j.emit(event.Warning{Text: what + ": the model keeps changing, so that no comparison can be trusted"})

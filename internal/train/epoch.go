@@ -8,6 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -35,7 +36,7 @@ type epochEnd struct {
 	pairs    []optimize.Pair
 	slow     optimize.SlowResult
 	meta     optimize.MetaResult
-	record   EpochRecord
+	record   result.EpochRecord
 	files    map[string]any
 }
 
@@ -199,9 +200,9 @@ func (r *epochEnder) apply(ctx context.Context, e *epochEnd) error {
 	cand := incumbent{skill: current.WithSlow(e.slow.Content), step: e.lastStep, origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
 	switch {
 	case cand.skill.Text() == current.Text():
-		e.record.SlowUpdate = ActionNoChange
+		e.record.SlowUpdate = result.ActionNoChange
 	case len(cand.skill.Text()) > skill.MaxBytes:
-		e.record.SlowUpdate = ActionRefused
+		e.record.SlowUpdate = result.ActionRefused
 	case !r.opts.SlowGated && r.opts.Gate != "off":
 		// Forced in: nothing is known of this text, so it is no candidate for
 		// best and the next gate measures it first.

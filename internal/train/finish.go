@@ -7,6 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -27,7 +28,7 @@ type finisher struct {
 type finish struct {
 	promoted   bool     // the final skill became best
 	unmeasured []string // items that the score of the final skill goes without
-	reselected []ReselectRound
+	reselected []result.Round
 	fresh      []trajectory.Outcome // of the best skill, in a pass that nothing was decided by; nil: there was none
 }
 
@@ -46,8 +47,8 @@ func (r *finisher) run(ctx context.Context) (f finish, err error) {
 }
 
 // record is that of the final evaluation before the test split is opened.
-func (r *finisher) record(f finish, endedEarly bool) *FinalRecord {
-	final := &FinalRecord{
+func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
+	final := &result.FinalRecord{
 		Promoted: f.promoted, EndedEarly: endedEarly, Unmeasured: f.unmeasured, Reselect: f.reselected,
 		FinalScore: r.skills.current.score, BestScore: r.skills.best.score, BestStep: r.skills.best.step,
 	}

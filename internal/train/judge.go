@@ -9,6 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -34,7 +35,7 @@ type judge struct {
 	rollouts  *rollouts
 	emit      event.Sink
 	judging   []int // selection tasks that it judges by now; nil: all
-	drifts    []Drift
+	drifts    []result.Drift
 
 	deterministic bool // one evaluation is taken for the truth
 	stable        bool // several items were solved twice, and no answer of those asked twice has changed

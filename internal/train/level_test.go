@@ -10,14 +10,14 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // looking is a world in which one rule solves a fourth of the tasks, whose ledger says
 // before.
-func looking(before *testset.Before) (*world, Options) {
+func looking(before *result.TestReads) (*world, Options) {
 	w := newWorld(8, 20, 40)
 	w.propose[1] = []string{"rule a"}
 	w.looks, w.before = true, before
@@ -26,10 +26,10 @@ func looking(before *testset.Before) (*world, Options) {
 	return w, o
 }
 
-func read(times int) *testset.Before {
-	out := testset.Before{Times: times}
+func read(times int) *result.TestReads {
+	out := result.TestReads{Times: times}
 	for i := range times {
-		out.By = append(out.By, testset.Reader{Run: fmt.Sprint("r", i+1), Command: "train", Times: 1})
+		out.By = append(out.By, result.Reader{Run: fmt.Sprint("r", i+1), Command: "train", Times: 1})
 	}
 	return &out
 }
@@ -40,7 +40,7 @@ func TestTheLevelOfAReading(t *testing.T) {
 	unknown := *read(1)
 	unknown.Unknown = "r2 cannot be read"
 	for name, c := range map[string]struct {
-		before    *testset.Before
+		before    *result.TestReads
 		reading   int
 		level     string
 		certified bool
@@ -90,7 +90,7 @@ func TestTheLevelOfAReading(t *testing.T) {
 // The history does not depend on who read the test before, and has no verdict.
 func TestTheHistoryKnowsNoLedger(t *testing.T) {
 	t.Parallel()
-	history := func(before *testset.Before) string {
+	history := func(before *result.TestReads) string {
 		w, o := looking(before)
 		text, err := json.Marshal(w.must(t, o).History)
 		if err != nil {
@@ -99,7 +99,7 @@ func TestTheHistoryKnowsNoLedger(t *testing.T) {
 		return string(text)
 	}
 	want := history(read(0))
-	for _, before := range []*testset.Before{read(1), read(6), nil, {Unknown: "it is no database"}} {
+	for _, before := range []*result.TestReads{read(1), read(6), nil, {Unknown: "it is no database"}} {
 		if diff := cmp.Diff(want, history(before)); diff != "" {
 			t.Errorf("read before %+v (-never +then):\n%s", before, diff)
 		}

@@ -10,26 +10,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/result"
 )
-
-// Noise is what asking the seed skill's items twice says about the selection
-// split. Deviations and effects are in gate-score points, 0..1.
-type Noise struct {
-	Items  int      `json:"items"`  // of the selection split; in folds, of one of them
-	Twice  int      `json:"twice"`  // asked twice
-	Flips  []string `json:"flips"`  // ids whose answer or score changed
-	Within float64  `json:"within"` // deviation of one evaluation around its item's mean
-
-	// Detectable is the smallest true difference between two skills, each
-	// evaluated once, that the noise leaves to be seen: 2.8 standard errors of the
-	// difference (power 80 % at the two-sided 5 % level), at least one item.
-	Detectable float64 `json:"minimum_detectable_effect"`
-
-	// Alike: sampling is deterministic as far as the settings say and no answer
-	// changed, so that one evaluation is taken for the truth.
-	Alike  bool   `json:"alike"`
-	Advice string `json:"advice,omitempty"`
-}
 
 // Bounds of how many items are asked twice.
 const (
@@ -47,7 +29,7 @@ const (
 
 // measureNoise evaluates the seed skill once more on some items: is one evaluation the
 // truth, and if not, how far from it?
-func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*Noise, error) {
+func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*result.SeedNoise, error) {
 	e := j.skills.entry(seed)
 	strata := j.repeatedItems(e)
 	var which []int
@@ -59,7 +41,7 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*Noise, erro
 	if err != nil {
 		return nil, err
 	}
-	n := &Noise{Items: j.judges(), Flips: append([]string{}, flips...)}
+	n := &result.SeedNoise{Items: j.judges(), Flips: append([]string{}, flips...)}
 	within := 0.0
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
@@ -68,7 +50,7 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*Noise, erro
 	}
 	n.Within = math.Sqrt(within)
 	n.Alike = j.opts.Steady && n.Twice > 0 && len(flips) == 0
-	if err := n.assess(inflation(j.skills.store.units)); err != nil {
+	if err := assess(n, inflation(j.skills.store.units)); err != nil {
 		return nil, fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
 	if units := len(j.skills.store.units); float64(units) <= math.Max(1, j.opts.Risk*j.opts.Risk) {
@@ -189,7 +171,7 @@ func inflation(units [][]int) float64 {
 }
 
 // assess derives what can be seen, and what would help.
-func (n *Noise) assess(inflation float64) error {
+func assess(n *result.SeedNoise, inflation float64) error {
 	items := float64(n.Items)
 	n.Detectable = 1 / items
 	sigma := n.Within * math.Sqrt2 * inflation // of the difference on one item

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -38,7 +39,7 @@ func TestNotesOutliveTheirEdits(t *testing.T) {
 // A note that was part of several rejected candidates is given up.
 func TestNotesAreGivenUp(t *testing.T) {
 	t.Parallel()
-	m := newMemory(Options{SkillAware: true, Whole: true})
+	m := newMemory(Options{Reflection: Reflection{SkillAware: true, Whole: true}})
 	for i := range noteTries + 1 {
 		notes := m.heldBack()
 		if i == 0 {
@@ -53,7 +54,7 @@ func TestNotesAreGivenUp(t *testing.T) {
 	for i := range 100 {
 		notes = append(notes, fmt.Sprint("note ", i))
 	}
-	m.holdBack(ActionNoPatches, notes)
+	m.holdBack(result.ActionNoPatches, notes)
 	if n := len(m.heldBack()); n != 20 {
 		t.Errorf("%d notes are kept, want the last 20", n)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -17,6 +17,16 @@ import (
 // Options are the hyperparameters of a run. All are valid: config has checked
 // them.
 type Options struct {
+	Batching
+	Reflection
+	Editing
+	Gating
+	EpochEnd
+	Ending
+}
+
+// Batching says how many steps there are, and which tasks each draws.
+type Batching struct {
 	Epochs       int
 	BatchSize    int  // tasks a microbatch
 	Accumulation int  // microbatches a step
@@ -25,23 +35,32 @@ type Options struct {
 	Curriculum   Curriculum
 	Population   Population
 	Warm         Warm
-	Enough       int  // failures until which a step rolls out more tasks; 0: it does not
-	Memory       int  // newest steps of the run that analysts are told of; 0: those of the epoch
-	SecondTry    bool // what of a rejected bundle the optimizer does not take for harmful is judged once more
+	Enough       int // failures until which a step rolls out more tasks; 0: it does not
+}
 
+// Reflection says what analysts are shown, and what is made of what they propose.
+type Reflection struct {
+	Memory      int  // newest steps of the run that analysts are told of; 0: those of the epoch
+	SecondTry   bool // what of a rejected bundle the optimizer does not take for harmful is judged once more
 	Shallow     bool // each trajectory by itself
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
 	Whole       bool // the optimizer is shown all that the agent was; else what it was shown at first
 	Window      int  // tokens of rollouts that a prompt holds
 	FailureOnly bool
 	SkillAware  bool
+}
 
+// Editing says how edits are merged, and how many a step makes.
+type Editing struct {
 	FanIn     int
 	Mode      string // update mode
 	Budget    int
 	MinBudget int
 	Schedule  string // constant, linear, cosine, unlimited or model
+}
 
+// Gating says how candidates are judged, and the result certified.
+type Gating struct {
 	Gate       string // race, strict, observe or off
 	Risk       float64
 	Confirm    string
@@ -54,13 +73,19 @@ type Options struct {
 	Cluster    string  // task field; items with the same value count as one
 	Steady     bool    // as far as the settings say, the target's answers are deterministic
 	Projection score.Projection
+}
 
+// EpochEnd says what happens at the end of an epoch.
+type EpochEnd struct {
 	SlowUpdate  bool
 	SlowSamples int
 	SlowGated   bool
 	SlowPairs   string
 	MetaSkill   bool
+}
 
+// Ending says where the loop ends, and what is measured then.
+type Ending struct {
 	Test    bool // score seed, best and final on the test split
 	NoSkill bool // and no skill at all
 
@@ -142,7 +167,7 @@ type Deps struct {
 	// Before notes that the test split is read, for the nth time in this run, and tells
 	// who has read tasks of it before. taken says that an opening in the record may be
 	// that of the run that this one is a fork of. Nil: it is not kept track of.
-	Before func(ctx context.Context, n int, taken bool) (testset.Before, error)
+	Before func(ctx context.Context, n int, taken bool) (result.TestReads, error)
 	// LooksOnce says that the certificate is a test that looks once. Runs that older builds
 	// began go on with theirs, by evidence: false. In a replay the record says which.
 	LooksOnce bool

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // output writes the files of a run. They are for eyes: a resumed run writes them again
@@ -40,7 +42,7 @@ func (o *output) one(name string, v any) error {
 }
 
 // state writes the incumbent after a step, the best skill so far and the history.
-func (o *output) state(step int, h History) error {
+func (o *output) state(step int, h result.History) error {
 	if err := o.files.WriteFile(fmt.Sprintf("skills/skill_v%04d.md", step), []byte(o.skills.current.skill.Text())); err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (o *output) state(step int, h History) error {
 }
 
 // result writes the best skill, the candidates and the history.
-func (o *output) result(h History) error {
+func (o *output) result(h result.History) error {
 	if err := o.files.WriteFile("best_skill.md", []byte(o.skills.best.skill.Text())); err != nil {
 		return err
 	}

@@ -6,13 +6,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 )
-
-// StageCalls is how many model calls a stage makes at most.
-type StageCalls struct {
-	Stage string `json:"stage"`
-	Calls int    `json:"calls"`
-}
 
 // Sizes are the sizes of the splits. In folds, Train is what a step has to draw from, Fold
 // what judges it; else Fold is 0.
@@ -28,7 +23,7 @@ func (n Sizes) judge() (judge, pass int) {
 
 // Plan returns an upper bound of the calls of a run by stage, when every reply
 // can be used and nothing has to be sent twice: re-asks and retries come on top.
-func (o Options) Plan(n Sizes) []StageCalls {
+func (o Options) Plan(n Sizes) []result.StageCalls {
 	steps := o.Steps(n.Train)
 	batch := min(o.BatchSize, n.Train) * o.Accumulation // a microbatch past the end of an epoch is drawn anew
 	// One that shows too few failures grows by the tasks that it has not.
@@ -68,7 +63,7 @@ func (o Options) Plan(n Sizes) []StageCalls {
 			rollouts += n.Test
 		}
 	}
-	return append([]StageCalls{{model.StageRollout, rollouts}}, o.optimizerPlan(steps, slow, n.Train)...)
+	return append([]result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}, o.optimizerPlan(steps, slow, n.Train)...)
 }
 
 // raceRollouts bounds what a race measures beyond one pass over the candidates:
@@ -137,7 +132,7 @@ func (o Options) mergesOf(analysts int) int {
 }
 
 // optimizerPlan bounds the optimizer's calls.
-func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
+func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 	analysts, first := o.analysts(), o.firstAnalysts(train)
 	if o.Enough > 0 { // the last microbatch of a step may grow to all tasks
 		analysts += o.analystsOf(train)
@@ -145,34 +140,34 @@ func (o Options) optimizerPlan(steps, slow, train int) []StageCalls {
 	}
 	again := o.secondTries(steps)
 	candidates := (steps-1)*o.made() + o.madeFirst() // what follows the analysts is asked for each
-	out := []StageCalls{
-		{model.StageAnalystError + "+" + model.StageAnalystSuccess, (steps-1)*analysts + first*o.drafts()},
-		{model.StageMerge, (steps-1)*o.made()*o.mergesOf(analysts) + o.madeFirst()*o.mergesOf(first)},
-		{model.StageMergeFinal, candidates},
+	out := []result.StageCalls{
+		{Stage: model.StageAnalystError + "+" + model.StageAnalystSuccess, Calls: (steps-1)*analysts + first*o.drafts()},
+		{Stage: model.StageMerge, Calls: (steps-1)*o.made()*o.mergesOf(analysts) + o.madeFirst()*o.mergesOf(first)},
+		{Stage: model.StageMergeFinal, Calls: candidates},
 	}
 	steps = candidates
 	switch whole := o.Mode == "full_rewrite_minibatch"; {
 	case whole && o.Whole:
-		out = append(out, StageCalls{model.StageRanking, steps})
+		out = append(out, result.StageCalls{Stage: model.StageRanking, Calls: steps})
 	case whole || o.Schedule == "unlimited":
 	case o.Schedule == "model":
-		out = append(out, StageCalls{model.StageLRAutonomous, steps}, StageCalls{model.StageRanking, steps})
+		out = append(out, result.StageCalls{Stage: model.StageLRAutonomous, Calls: steps}, result.StageCalls{Stage: model.StageRanking, Calls: steps})
 	default:
-		out = append(out, StageCalls{model.StageRanking, steps})
+		out = append(out, result.StageCalls{Stage: model.StageRanking, Calls: steps})
 	}
 	if last := &out[len(out)-1]; again > 0 && last.Stage == model.StageRanking {
 		last.Calls += again // the same stage asks what of a bundle is tried again
 	} else if again > 0 {
-		out = append(out, StageCalls{model.StageRanking, again})
+		out = append(out, result.StageCalls{Stage: model.StageRanking, Calls: again})
 	}
 	if o.Mode == "rewrite_from_suggestions" || o.SkillAware {
-		out = append(out, StageCalls{model.StageRewrite, steps})
+		out = append(out, result.StageCalls{Stage: model.StageRewrite, Calls: steps})
 	}
 	if o.SlowUpdate {
-		out = append(out, StageCalls{model.StageSlowUpdate, slow})
+		out = append(out, result.StageCalls{Stage: model.StageSlowUpdate, Calls: slow})
 	}
 	if o.MetaSkill {
-		out = append(out, StageCalls{model.StageMetaSkill, slow})
+		out = append(out, result.StageCalls{Stage: model.StageMetaSkill, Calls: slow})
 	}
 	return out
 }

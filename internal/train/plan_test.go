@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
@@ -32,13 +33,24 @@ func anyOptions(t *rapid.T) (Options, *world) {
 	count := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(t, name) }
 	yes := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	o := Options{
-		Epochs: count("epochs", 1, 3), BatchSize: count("batch", 1, 12), Accumulation: count("accumulation", 1, 3), Seed: int64(count("seed", 0, 99)),
-		Shallow: yes("shallow"), Minibatch: count("minibatch", 1, 6), FailureOnly: yes("failure only"), FanIn: count("fan in", 2, 8),
-		Mode: of("mode", "patch", "rewrite_from_suggestions", "full_rewrite_minibatch"), Budget: count("budget", 1, 6), MinBudget: 1,
-		Schedule: of("schedule", "constant", "linear", "cosine", "unlimited", "model"), Gate: of("gate", "race", "strict", "observe", "off"),
-		Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Reselect: count("reselect", 0, 5), Steady: yes("steady"),
-		Projection: score.Projection{Metric: "hard"}, SlowUpdate: yes("slow update"), SlowSamples: count("samples", 1, 12), SlowGated: yes("gated"),
-		SlowPairs: of("pairs", "mixed", "changed", "unchanged"), MetaSkill: yes("meta skill"), Test: yes("test"), NoSkill: yes("no skill"),
+		Batching: Batching{
+			Epochs: count("epochs", 1, 3), BatchSize: count("batch", 1, 12), Accumulation: count("accumulation", 1, 3), Seed: int64(count("seed", 0, 99)),
+		},
+		Reflection: Reflection{
+			Shallow: yes("shallow"), Minibatch: count("minibatch", 1, 6), FailureOnly: yes("failure only"),
+		},
+		Editing: Editing{
+			FanIn: count("fan in", 2, 8), Mode: of("mode", "patch", "rewrite_from_suggestions", "full_rewrite_minibatch"), Budget: count("budget", 1, 6), MinBudget: 1, Schedule: of("schedule", "constant", "linear", "cosine", "unlimited", "model"),
+		},
+		Gating: Gating{
+			Gate: of("gate", "race", "strict", "observe", "off"), Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Reselect: count("reselect", 0, 5), Steady: yes("steady"), Projection: score.Projection{Metric: "hard"},
+		},
+		EpochEnd: EpochEnd{
+			SlowUpdate: yes("slow update"), SlowSamples: count("samples", 1, 12), SlowGated: yes("gated"), SlowPairs: of("pairs", "mixed", "changed", "unchanged"), MetaSkill: yes("meta skill"),
+		},
+		Ending: Ending{
+			Test: yes("test"), NoSkill: yes("no skill"),
+		},
 	}
 	o.SkillAware = o.Mode == "patch" && yes("skill aware")
 	if yes("several candidates") {
@@ -211,18 +223,34 @@ func keys(questions []asked) []string {
 func TestPlanOfThePublishedProtocol(t *testing.T) {
 	t.Parallel()
 	o := Options{
-		Epochs: 1, BatchSize: 40, Accumulation: 1, Minibatch: 8, FanIn: 8, Mode: "patch", Budget: 4, Schedule: "cosine", Gate: "strict",
-		SlowUpdate: true, SlowSamples: 20, SlowGated: true, SlowPairs: "mixed", MetaSkill: true, Test: true,
+		Batching: Batching{
+			Epochs: 1, BatchSize: 40, Accumulation: 1,
+		},
+		Reflection: Reflection{
+			Minibatch: 8,
+		},
+		Editing: Editing{
+			FanIn: 8, Mode: "patch", Budget: 4, Schedule: "cosine",
+		},
+		Gating: Gating{
+			Gate: "strict",
+		},
+		EpochEnd: EpochEnd{
+			SlowUpdate: true, SlowSamples: 20, SlowGated: true, SlowPairs: "mixed", MetaSkill: true,
+		},
+		Ending: Ending{
+			Test: true,
+		},
 	}
 	got := o.Plan(Sizes{Train: 400, Selection: 200, Test: 400})
-	want := []StageCalls{
-		{"rollout", 400 + 200 + 10*200 + 3*400},
-		{"analyst_error+analyst_success", 60},
-		{"merge", 20},
-		{"merge_final", 10},
-		{"ranking", 10},
-		{"slow_update", 0},
-		{"meta_skill", 0},
+	want := []result.StageCalls{
+		{Stage: "rollout", Calls: 400 + 200 + 10*200 + 3*400},
+		{Stage: "analyst_error+analyst_success", Calls: 60},
+		{Stage: "merge", Calls: 20},
+		{Stage: "merge_final", Calls: 10},
+		{Stage: "ranking", Calls: 10},
+		{Stage: "slow_update", Calls: 0},
+		{Stage: "meta_skill", Calls: 0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -232,7 +260,7 @@ func TestPlanOfThePublishedProtocol(t *testing.T) {
 // An empty train split has no steps.
 func TestStepsOfAnEpoch(t *testing.T) {
 	t.Parallel()
-	o := Options{Epochs: 3, BatchSize: 4, Accumulation: 2}
+	o := Options{Batching: Batching{Epochs: 3, BatchSize: 4, Accumulation: 2}}
 	for n, want := range map[int]int{0: 0, 1: 3, 8: 3, 9: 6} {
 		if got := o.Steps(n); got != want {
 			t.Errorf("Steps(%d) = %d, want %d", n, got, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -208,7 +209,7 @@ func (s *population) makeOne(ctx context.Context, p *proposal, patches patches) 
 	before := p.record.LostReplies
 	defer func() { p.lost = p.record.LostReplies - before }()
 	if patches.size() == 0 && len(p.record.Notes) == 0 {
-		p.skip(ActionNoPatches, "")
+		p.skip(result.ActionNoPatches, "")
 		return nil
 	}
 	if err := s.optimizer.propose(ctx, p, s.evidence(), patches); err != nil {
@@ -282,7 +283,7 @@ func (s *population) weighAmong(ctx context.Context, p *proposal, earlier []*pro
 	}
 	for _, e := range earlier {
 		if e.candidate.Text() == p.candidate.Text() {
-			p.skip(ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
+			p.skip(result.ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
 			return nil
 		}
 	}
@@ -375,7 +376,7 @@ func (s *population) takeOver(chosen *proposal, all []*proposal) {
 
 // summary is a candidate among those of its step. taken says that it became the current
 // skill.
-func (s *population) summary(p *proposal, taken bool) CandidateRecord {
+func (s *population) summary(p *proposal, taken bool) result.CandidateRecord {
 	out := p.summary()
 	if out.Taken = taken; p.accepted() && s.opts.Gate == ModeRace {
 		out.Shrunken = s.skills.standing(&p.judged)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -153,7 +154,7 @@ func TestEqualCandidatesAreJudgedOnce(t *testing.T) {
 	w := newWorld(4, 40, 8)
 	w.lines = byAnalyst("rule a", "rule a")
 	s := w.must(t, several(8, "strict")).History.Steps[1]
-	if len(s.Candidates) != 2 || s.Candidates[1].Action != ActionDuplicate || s.Action != "accept_new_best" {
+	if len(s.Candidates) != 2 || s.Candidates[1].Action != result.ActionDuplicate || s.Action != "accept_new_best" {
 		t.Errorf("candidates: %+v", s.Candidates)
 	}
 }

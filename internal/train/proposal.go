@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -33,7 +34,7 @@ type proposal struct {
 	before      *float64         // score of the incumbent, on the items that it was judged by
 	fared       []optimize.Fared // how tasks went with it, if it was not accepted
 
-	record StepRecord
+	record result.StepRecord
 	files  map[string]any
 }
 
@@ -58,9 +59,9 @@ func (p *proposal) skipUnchanged(current skill.Skill) {
 	switch {
 	case p.candidate.Text() != current.Text():
 	case p.updated.Refused != "":
-		p.skip(ActionRefused, p.updated.Refused)
+		p.skip(result.ActionRefused, p.updated.Refused)
 	default:
-		p.skip(ActionNoChange, "")
+		p.skip(result.ActionNoChange, "")
 	}
 }
 
@@ -91,8 +92,8 @@ func (p *proposal) rejected(all []*proposal) {
 }
 
 // summary is the candidate among those of its step.
-func (p *proposal) summary() CandidateRecord {
-	return CandidateRecord{
+func (p *proposal) summary() result.CandidateRecord {
+	return result.CandidateRecord{
 		Index: p.index, Merged: p.from, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
 		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
 		Unmeasured: p.verdict.Unmeasured,

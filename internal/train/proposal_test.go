@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Candidates of a step begin with what is recorded of it, and what is recorded of one
@@ -13,7 +14,7 @@ import (
 func TestCandidatesOfAStepAreApart(t *testing.T) {
 	t.Parallel()
 	notes := append(make([]string, 0, 8), "of the step")
-	step := &proposal{prefix: "e1/s1", record: StepRecord{Step: 1, Notes: notes}, files: map[string]any{"rollout.json": 1}}
+	step := &proposal{prefix: "e1/s1", record: result.StepRecord{Step: 1, Notes: notes}, files: map[string]any{"rollout.json": 1}}
 	step.verdict, step.weighed, step.lost = gate.Verdict{Action: gate.Reject}, true, 3
 	for _, index := range []int{1, 2} {
 		p := step.fork(index)

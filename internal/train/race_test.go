@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // raced are options of the racing gate.
@@ -31,13 +32,13 @@ func noisy(share float64) func(key string) bool {
 	}
 }
 
-func (w *world) candidates(t *testing.T) map[string]Candidate {
+func (w *world) candidates(t *testing.T) map[string]result.Candidate {
 	t.Helper()
-	var c Candidates
+	var c result.Candidates
 	if err := json.Unmarshal([]byte(w.files["candidates.json"]), &c); err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]Candidate{}
+	out := map[string]result.Candidate{}
 	for _, x := range c.Candidates {
 		out[x.Origin] = x
 	}
@@ -257,7 +258,7 @@ func TestDriftIsMeasuredAgain(t *testing.T) {
 		return "model-2 fp"
 	}
 	r := w.must(t, raced())
-	want := []Drift{{At: "e1/s2/gate", From: []string{"model-1"}, To: []string{"model-2 fp"}}}
+	want := []result.Drift{{At: "e1/s2/gate", From: []string{"model-1"}, To: []string{"model-2 fp"}}}
 	if diff := cmp.Diff(want, r.History.Drift); diff != "" {
 		t.Errorf("drift (-want +got):\n%s", diff)
 	}
@@ -315,7 +316,7 @@ func TestTheTestIsSealed(t *testing.T) {
 	if f := first.must(t, o).History.Final; f.TestOpenings != 0 || f.TestRefused || f.Test == nil {
 		t.Fatalf("first opening: %+v", f)
 	}
-	again := func(line string, reopen bool) (*world, *FinalRecord) {
+	again := func(line string, reopen bool) (*world, *result.FinalRecord) {
 		w := newWorld(8, 20, 20)
 		w.propose[1], w.recorded = []string{line}, first.recorded
 		o := o

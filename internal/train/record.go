@@ -1,159 +1,18 @@
 package train
 
 import (
-	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
-
-// Actions of a step, beyond the verdicts of the gate.
-const (
-	ActionBaseline  = "baseline"        // step 0: the seed skill's score
-	ActionNoPatches = "skip_no_patches" // analysts proposed nothing that can be used
-	ActionNoChange  = "skip_no_change"  // the candidate equals the current skill
-	ActionRefused   = "skip_refused"    // a rewrite that broke a protected region
-	ActionDuplicate = "skip_duplicate"  // of several candidates: it equals an earlier one
-)
-
-// StepRecord is one line of history.json: decisions, scores and edits, never
-// times or costs, so that equal seeds give equal bytes. Null is not measured.
-type StepRecord struct {
-	Step        int      `json:"step"`
-	Epoch       int      `json:"epoch"`
-	StepInEpoch int      `json:"step_in_epoch"`
-	Fold        *int     `json:"fold,omitempty"` // that judged it, from 0 up; nil: there are none
-	Action      string   `json:"action"`
-	Reason      string   `json:"reason,omitempty"`
-	Retried     bool     `json:"retried,omitempty"` // the first try was indecisive
-	RolloutHard *float64 `json:"rollout_hard"`
-	RolloutSoft *float64 `json:"rollout_soft"`
-	RolloutN    int      `json:"rollout_n"`
-	Grown       int      `json:"n_more_tasks,omitempty"` // that its batch grew by for want of failures
-
-	Patches        int   `json:"n_patches"`
-	FailurePatches int   `json:"n_failure_patches"`
-	SuccessPatches int   `json:"n_success_patches"`
-	LostReplies    int   `json:"n_lost_replies"`
-	Merged         int   `json:"n_edits_merged"`
-	Ranked         int   `json:"n_edits_ranked"`
-	Budget         *int  `json:"edit_budget"` // null = no cap
-	Support        []int `json:"support_counts,omitempty"`
-
-	CandidateHash string         `json:"candidate_hash,omitempty"`
-	CandidateLen  int            `json:"candidate_skill_len,omitempty"`
-	SelectionHard *float64       `json:"selection_hard"`
-	SelectionSoft *float64       `json:"selection_soft"`
-	SelectionN    int            `json:"selection_n"`
-	Metric        string         `json:"gate_metric,omitempty"`
-	Candidate     *float64       `json:"candidate_gate_score"`
-	Current       *float64       `json:"current_score"`
-	Best          *float64       `json:"best_score"`
-	BestStep      int            `json:"best_step"`
-	CurrentOrigin string         `json:"current_origin"`
-	BestOrigin    string         `json:"best_origin"`
-	SkillHash     string         `json:"skill_hash"`
-	SkillLen      int            `json:"skill_len"`
-	Unmeasured    []string       `json:"unmeasured,omitempty"` // items that a decision went on without
-	Refused       string         `json:"refused,omitempty"`
-	Edits         []skill.Report `json:"edits,omitempty"`
-	Notes         []string       `json:"appendix_notes,omitempty"`
-
-	Curriculum map[string]float64 `json:"curriculum,omitempty"`
-
-	// Of a race only: how much better the candidate was, in gate-score points,
-	// with its standard error; the part of the race that decided; and what was
-	// read of each arm.
-	Difference *float64         `json:"difference,omitempty"`
-	SE         *float64         `json:"difference_se,omitempty"`
-	Phase      string           `json:"gate_phase,omitempty"`
-	Draws      map[gate.Arm]int `json:"gate_draws,omitempty"`
-
-	Control *Control `json:"null_control,omitempty"` // after this step
-
-	// Of a step that made several candidates only: each of them. The record is that
-	// of the one that was taken, or of the one that came nearest.
-	Candidates []CandidateRecord `json:"candidates,omitempty"`
-}
-
-// CandidateRecord is one of several candidates of a step.
-type CandidateRecord struct {
-	Index      int      `json:"index"`                // 1 up; that of a merged one comes after all others
-	Merged     []int    `json:"merged,omitempty"`     // indices of the candidates whose edits it holds
-	SecondTry  int      `json:"second_try,omitempty"` // index of the rejected one that it is a part of
-	Hash       string   `json:"hash,omitempty"`
-	Action     string   `json:"action"`
-	Reason     string   `json:"reason,omitempty"`
-	Edits      int      `json:"n_edits"`    // of them are in it
-	Score      *float64 `json:"gate_score"` // null: not judged, or too little was measured
-	Shrunken   *float64 `json:"shrunken,omitempty"`
-	Difference *float64 `json:"difference,omitempty"` // to what it was judged against
-	SE         *float64 `json:"difference_se,omitempty"`
-	Unmeasured []string `json:"unmeasured,omitempty"` // items that it was judged without
-	Taken      bool     `json:"taken,omitempty"`      // it became the current skill
-}
-
-// EpochRecord is what the end of an epoch decided.
-type EpochRecord struct {
-	Epoch      int            `json:"epoch"`
-	SlowUpdate string         `json:"slow_update,omitempty"` // accept_new_best, accept, reject, forced, lost, ...
-	Guidance   string         `json:"guidance,omitempty"`
-	Pairs      map[string]int `json:"pairs,omitempty"` // comparison counts by category
-	Score      *float64       `json:"slow_update_score,omitempty"`
-	MetaSkill  string         `json:"meta_skill,omitempty"`
-	Lost       []string       `json:"lost_replies,omitempty"`
-	Unmeasured []string       `json:"unmeasured,omitempty"`
-	SkillHash  string         `json:"skill_hash"`
-}
-
-// History is history.json.
-type History struct {
-	Steps  []StepRecord  `json:"steps"`
-	Epochs []EpochRecord `json:"epochs"`
-	Final  *FinalRecord  `json:"final,omitempty"`
-	Noise  *Noise        `json:"noise,omitempty"` // of a race: what asking twice said
-	Drift  []Drift       `json:"drift,omitempty"` // of a race: where another model began to answer
-}
-
-// FinalRecord is what was decided and measured after the last step.
-type FinalRecord struct {
-	Promoted   bool            `json:"promoted"`              // the final skill became best
-	EndedEarly bool            `json:"ended_early,omitempty"` // the loop was ended before its last step
-	FinalScore *float64        `json:"final_selection_score"`
-	BestScore  *float64        `json:"best_score"`
-	BestStep   int             `json:"best_step"`
-	Unmeasured []string        `json:"unmeasured,omitempty"` // items that the final selection score goes without
-	Test       map[string]*Arm `json:"test,omitempty"`       // seed, best, final, no_skill
-
-	// Of a race only.
-	Reselect    []ReselectRound `json:"reselect,omitempty"`      // rounds in which the best was chosen anew
-	Reported    *Reported       `json:"best_reported,omitempty"` // the best skill's selection score
-	Comparison  *Comparison     `json:"comparison,omitempty"`    // best against seed on the test split
-	Certificate *Certificate    `json:"certificate,omitempty"`   // the same in runs that older builds began
-
-	// The test split is opened once a run.
-	TestOpenings int  `json:"test_openings,omitempty"` // 0: not at all, or once
-	TestRefused  bool `json:"test_refused,omitempty"`  // it was opened before, for other skills or scored otherwise, and stays closed
-}
-
-// Arm is a score of one skill on a split.
-type Arm struct {
-	Hard       float64        `json:"hard"`
-	Soft       float64        `json:"soft"`
-	N          int            `json:"n"`
-	Low        float64        `json:"hard_low"`  // Wilson interval of hard, 95 %
-	High       float64        `json:"hard_high"` //
-	ByType     map[string]Arm `json:"by_type,omitempty"`
-	Unmeasured []string       `json:"unmeasured,omitempty"`
-}
 
 // Result is what a run came to.
 type Result struct {
 	// ReadBefore are the readings of the test's tasks before this run's. It depends on
 	// what else ran, so it is no part of the history. Nil: no account is kept of them, or
 	// the test split was not opened.
-	ReadBefore *testset.Before
+	ReadBefore *result.TestReads
 
-	History   History
+	History   result.History
 	Seed      skill.Skill
 	Best      skill.Skill
 	Final     skill.Skill
@@ -161,11 +20,11 @@ type Result struct {
 	Accepted  int
 	Rejected  int
 	Skipped   int
-	Selection *Arm // of best, nil if unmeasured
-	Baseline  *Arm // of the seed skill
-	Lost      int  // replies without a usable answer
-	Parts     int  // of the loop that are done: steps and ends of epochs
+	Selection *result.Arm // of best, nil if unmeasured
+	Baseline  *result.Arm // of the seed skill
+	Lost      int         // replies without a usable answer
+	Parts     int         // of the loop that are done: steps and ends of epochs
 
-	Reported    *Reported    // nil if too little of the best skill was measured
-	Certificate *Certificate // nil without a test
+	Reported    *result.Reported    // nil if too little of the best skill was measured
+	Certificate *result.Certificate // nil without a test
 }

@@ -4,39 +4,15 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Reported is the best skill's score on the selection split, told in three ways.
-type Reported struct {
-	Metric      string  `json:"metric"`
-	Pooled      float64 `json:"pooled"`   // mean of all evaluations, each item counting once, and each cluster
-	Low         float64 `json:"low"`      // its 95 % interval, for tasks like these
-	High        float64 `json:"high"`     //
-	Naive       float64 `json:"naive"`    // of the first evaluation of each item: what decides if chance is not counted in
-	Shrunken    float64 `json:"shrunken"` // pulled toward the mean of all accepted skills: what to expect of it the next time
-	Items       int     `json:"items"`
-	Evaluations int     `json:"evaluations"`
-	Folds       int     `json:"folds,omitempty"` // of the tasks, on most of which the skill was made too; 0: on none
-
-	// Fresh is of a last pass that nothing was decided by; null if there was none,
-	// because one evaluation is the truth, or nobody asked for it.
-	Fresh *float64 `json:"fresh"`
-}
-
-// Caveat says what a score in folds is not, "" without folds.
-func (r *Reported) Caveat() string {
-	if r.Folds == 0 {
-		return ""
-	}
-	return "the skill was made from most of these tasks too: on new ones expect less, as the test split tells it"
-}
-
 // reported tells the score of the best skill; nil if too little of it is measured. fresh
 // are the outcomes of a pass that nothing was decided by.
-func (s *skills) reported(fresh []trajectory.Outcome) *Reported {
+func (s *skills) reported(fresh []trajectory.Outcome) *result.Reported {
 	in := &s.best
 	e := s.entry(in)
 	mean := e.mean()
@@ -44,7 +20,7 @@ func (s *skills) reported(fresh []trajectory.Outcome) *Reported {
 		return nil
 	}
 	_, n := overUnits(e.units, e.Pooled)
-	r := &Reported{
+	r := &result.Reported{
 		Metric: string(s.projection.Metric), Pooled: *mean, Shrunken: *mean, Items: len(e.measured()), Evaluations: e.evaluations(), Folds: s.folds,
 		Fresh: s.once(in.skill, fresh),
 	}
@@ -81,7 +57,7 @@ func (s *skills) once(of skill.Skill, out []trajectory.Outcome) *float64 {
 
 // bestArm sums up the selection scores of the best skill: those of a fresh pass, if
 // there was one.
-func (s *skills) bestArm(fresh []trajectory.Outcome) Arm {
+func (s *skills) bestArm(fresh []trajectory.Outcome) result.Arm {
 	switch {
 	case fresh != nil:
 		return Summarise(fresh)

@@ -9,28 +9,22 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// ReselectRound is one round of the re-selection before a skill is shipped.
-type ReselectRound struct {
-	Items  int       `json:"items"`  // that all of the field were measured on
-	Skills []string  `json:"skills"` // hashes, best first
-	Fresh  []float64 `json:"fresh"`  // their gate scores in fresh passes alone
-}
 
 // reselect puts the best accepted candidates against one another on fresh passes
 // and halves the field until one is left (successive halving: Z. Karnin, T. Koren
 // and O. Somekh, ICML 2013). The candidate that looked best during training was
 // chosen by the evidence that it is judged by; fresh passes chose nobody. Where
 // one evaluation is the truth there is nothing to select anew.
-func (r *finisher) reselect(ctx context.Context) ([]ReselectRound, error) {
+func (r *finisher) reselect(ctx context.Context) ([]result.Round, error) {
 	if r.opts.Gate != ModeRace || r.opts.Reselect < 2 || r.judge.deterministic || r.skills.folds > 0 {
 		return nil, nil
 	}
 	field := r.skills.contenders(r.opts.Reselect)
-	var rounds []ReselectRound
+	var rounds []result.Round
 	fresh := freshScores{}
 	for round := 1; len(field) > 1; round++ {
 		r.stage("reselect", len(field)*len(r.selection))
@@ -106,7 +100,7 @@ func (f freshScores) add(e *entry, outcomes []trajectory.Outcome, p score.Projec
 
 // rank sorts the field by its fresh passes over the items that all of it has; a
 // tie leaves the order as it was. ok is false if those are too few.
-func (f freshScores) rank(field []*entry, units [][]int) (h ReselectRound, ok bool) {
+func (f freshScores) rank(field []*entry, units [][]int) (h result.Round, ok bool) {
 	means := map[*entry]float64{}
 	n := 0
 	for _, e := range field {

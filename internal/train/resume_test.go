@@ -20,6 +20,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -244,7 +245,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		if o.Gate != "observe" && rapid.Bool().Draw(rt, "folds") {
 			r.data = r.data.Crossed(4, 1)
 		}
-		var before History
+		var before result.History
 		for session := 0; ; session++ {
 			r.left = rapid.IntRange(1, 400).Draw(rt, "answers")
 			r.fails = share(0.05, fmt.Sprint(salt, session))
@@ -274,7 +275,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 }
 
 // sameSoFar fails if a session decided otherwise than the one before it.
-func sameSoFar(t *rapid.T, before, now History) {
+func sameSoFar(t *rapid.T, before, now result.History) {
 	for i := range min(len(before.Steps), len(now.Steps)) {
 		a, _ := json.Marshal(before.Steps[i])
 		b, _ := json.Marshal(now.Steps[i])

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Opening is one opening of the sealed test split: whoever looks twice can choose
@@ -80,7 +80,7 @@ type seal struct {
 	fresh    map[int]bool // those that this session recorded, by number
 	refused  bool
 	places   map[string]rollout.Place // of each skill's rollouts, by hash
-	before   *testset.Before          // nil: it is not kept track of
+	before   *result.TestReads        // nil: it is not kept track of
 	level    *Level                   // of the certificate; nil: one by evidence, or none
 }
 
@@ -109,7 +109,7 @@ func (s *testSplit) claim(ctx context.Context, opened *seal) error {
 	if err != nil {
 		return err
 	}
-	opened.before = &testset.Before{}
+	opened.before = &result.TestReads{}
 	if err := json.Unmarshal(data, opened.before); err != nil {
 		return fmt.Errorf("read the record of %s: %w", readBefore(n), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -15,7 +16,7 @@ import (
 
 // onceMore gives the only candidate of a step, which was not accepted, its second try.
 // unjudged is the record as it was before.
-func (s *population) onceMore(ctx context.Context, unjudged StepRecord) error {
+func (s *population) onceMore(ctx context.Context, unjudged result.StepRecord) error {
 	if !s.opts.SecondTry {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -160,7 +161,7 @@ func (s *skills) add(cand *incumbent, readings []gate.Reading) {
 
 // note notes a decision with its candidate.
 func (s *skills) note(c *entry, prefix string, v gate.Verdict) {
-	c.Judged = append(c.Judged, Judgement{
+	c.Judged = append(c.Judged, result.Judgement{
 		At: prefix, Against: s.current.skill.Hash(), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
 	})
 }

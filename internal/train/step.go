@@ -8,6 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -46,10 +47,10 @@ type stepResult struct {
 // run carries out a step; an indecisive one is tried once more from its
 // rollouts on, under keys of its own.
 func (s *stepper) run(ctx context.Context, id stepID, planned []schedule.Batch) (stepResult, error) {
-	r, err := s.try(ctx, id, planned, StepRecord{})
+	r, err := s.try(ctx, id, planned, result.StepRecord{})
 	if errors.Is(err, errIndecisive) {
 		s.emit(event.Warning{Text: fmt.Sprintf("step %d: %v; trying it again once", id.number, err)})
-		r, err = s.try(ctx, id, planned, StepRecord{Retried: true, LostReplies: r.record.LostReplies})
+		r, err = s.try(ctx, id, planned, result.StepRecord{Retried: true, LostReplies: r.record.LostReplies})
 	}
 	if err != nil && !errors.Is(err, errIndecisive) {
 		return stepResult{}, err
@@ -60,7 +61,7 @@ func (s *stepper) run(ctx context.Context, id stepID, planned []schedule.Batch) 
 
 // try carries out a step, beginning with a record. With errIndecisive there is a result
 // as well.
-func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, record StepRecord) (stepResult, error) {
+func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, record result.StepRecord) (stepResult, error) {
 	prefix := id.key()
 	if record.Retried {
 		prefix += "/again"
@@ -75,7 +76,7 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	r := &p.record
 	r.FailurePatches, r.SuccessPatches, r.Patches = len(all.failures), len(all.successes), all.size()
 	if r.Patches == 0 && len(r.Notes) == 0 {
-		p.skip(ActionNoPatches, "")
+		p.skip(result.ActionNoPatches, "")
 		return stepResult{b, p}, nil
 	}
 	candidates := &population{

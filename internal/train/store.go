@@ -5,51 +5,11 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
-
-// Candidates is candidates.json: every skill that a run has put to its gate, in
-// the order in which they came up, with all that was measured of them on the
-// selection split.
-type Candidates struct {
-	Items      []string    `json:"items"` // ids of the selection items
-	Candidates []Candidate `json:"candidates"`
-}
-
-// Candidate is one text and what is known of it.
-type Candidate struct {
-	Hash     string         `json:"hash"`
-	Origin   string         `json:"origin"`           // "seed", "step 3", "slow update, epoch 2"
-	Step     int            `json:"step"`             // after which it stood, 0 for the seed skill
-	Parent   string         `json:"parent,omitempty"` // hash of the incumbent that it was made from
-	Text     string         `json:"text"`
-	Edits    []skill.Report `json:"edits,omitempty"`
-	Judged   []Judgement    `json:"judged,omitempty"`
-	Accepted bool           `json:"accepted"`       // it was the current skill once
-	Best     bool           `json:"best,omitempty"` // it is what the run ships
-
-	// By item: the sum and number of all evaluations, as gate scores, and the
-	// number of the next fresh sample.
-	Pooled []gate.Pooled `json:"pooled,omitempty"`
-	Next   []int         `json:"next,omitempty"`
-
-	Mean     *float64 `json:"mean"`     // of the items' pooled means, a cluster as one; null: too few items are measured
-	Shrunken *float64 `json:"shrunken"` // the same, pulled toward the mean of all that were accepted
-}
-
-// Judgement is one decision of the gate on a candidate.
-type Judgement struct {
-	At         string           `json:"at"`                // key of the decision
-	Against    string           `json:"against,omitempty"` // hash of the incumbent
-	Action     string           `json:"action"`
-	Reason     string           `json:"reason,omitempty"`
-	Difference *float64         `json:"difference,omitempty"`
-	SE         *float64         `json:"se,omitempty"`
-	Phase      string           `json:"phase,omitempty"`
-	Draws      map[gate.Arm]int `json:"draws,omitempty"`
-}
 
 // store keeps every candidate of a run by its text.
 type store struct {
@@ -63,7 +23,7 @@ type store struct {
 
 // entry is a candidate with what its projection leaves out.
 type entry struct {
-	Candidate
+	result.Candidate
 	skill    skill.Skill
 	bonus    float64               // for its density
 	items    []string              // of the store
@@ -290,8 +250,8 @@ func (s *store) best() *entry {
 }
 
 // projectionOf lays the store out for a file. Nothing of it changes any more.
-func (s *store) projectionOf(best string) Candidates {
-	out := Candidates{Items: s.items, Candidates: make([]Candidate, len(s.order))}
+func (s *store) projectionOf(best string) result.Candidates {
+	out := result.Candidates{Items: s.items, Candidates: make([]result.Candidate, len(s.order))}
 	shrunken := map[string]float64{}
 	known, means := s.shrunken()
 	for i, e := range known {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -28,7 +28,7 @@ type testSplit struct {
 	record    Recorder
 	emit      event.Sink
 	measure   string // what scores depend on besides the skill
-	before    func(ctx context.Context, n int, taken bool) (testset.Before, error)
+	before    func(ctx context.Context, n int, taken bool) (result.TestReads, error)
 	looksOnce bool
 	lastStep  int
 }
@@ -42,11 +42,11 @@ func newTestSplit(o Options, d Deps, r *rollouts) *testSplit {
 // tested is what the test split showed.
 type tested struct {
 	opened      *seal
-	scores      map[string]*Arm  // by the name of the arm; nil: the split stayed closed
-	outcomes    trajectory.Named // of each text once
-	compared    *Comparison      // of best against seed; what the history holds of the certificate
-	certificate *Certificate     // with words on who has read the split before; nil: none is given
-	recorded    *Certificate     // without them, in runs that older builds began
+	scores      map[string]*result.Arm // by the name of the arm; nil: the split stayed closed
+	outcomes    trajectory.Named       // of each text once
+	compared    *result.TestComparison // of best against seed; what the history holds of the certificate
+	certificate *result.Certificate    // with words on who has read the split before; nil: none is given
+	recorded    *result.Certificate    // without them, in runs that older builds began
 }
 
 // run scores the arms on the test split, equal arms once. The first is the seed skill, the
@@ -71,7 +71,7 @@ func (s *testSplit) run(ctx context.Context, arms []testArm) (r tested, err erro
 	if err != nil {
 		return r, err
 	}
-	r.scores, r.outcomes = map[string]*Arm{}, namedOutcomes(arms, outcomes)
+	r.scores, r.outcomes = map[string]*result.Arm{}, namedOutcomes(arms, outcomes)
 	for i, a := range arms {
 		arm := Summarise(outcomes[sameAs(arms, i)])
 		r.scores[a.name] = &arm
@@ -107,7 +107,7 @@ func (s *testSplit) roll(ctx context.Context, opened *seal, arms []testArm) ([][
 }
 
 // addTo puts what the test split showed into the record of the final evaluation.
-func (r tested) addTo(final *FinalRecord) {
+func (r tested) addTo(final *result.FinalRecord) {
 	if r.opened == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (r tested) addTo(final *FinalRecord) {
 
 // readBefore are the readings of the test's tasks before this run's, nil if they are not
 // known or the split was not opened.
-func (r tested) readBefore() *testset.Before {
+func (r tested) readBefore() *result.TestReads {
 	if r.opened == nil {
 		return nil
 	}

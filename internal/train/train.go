@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -49,8 +50,8 @@ type trainer struct {
 	ender     *epochEnder
 	testSplit *testSplit
 
-	history    History // but for drifts, which the judge notes
-	parts      int     // of the loop that are done
+	history    result.History // but for drifts, which the judge notes
+	parts      int            // of the loop that are done
 	epochStart skill.Skill
 	counts     counts
 
@@ -64,7 +65,7 @@ type counts struct{ accepted, rejected, skipped, lost int }
 
 func newTrainer(o Options, d Deps) (*trainer, error) {
 	t := &trainer{opts: o, data: d.Data, seed: d.Skill, emit: d.Events, memory: newMemory(o), skills: newSkills(o, d.Data)}
-	t.history.Steps, t.history.Epochs = []StepRecord{}, []EpochRecord{}
+	t.history.Steps, t.history.Epochs = []result.StepRecord{}, []result.EpochRecord{}
 	proposer, err := newOptimizer(o, d, t.memory)
 	if err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func (t *trainer) closeStep(id stepID, r stepResult) error {
 	return nil
 }
 
-func (c *counts) add(r StepRecord) {
+func (c *counts) add(r result.StepRecord) {
 	switch action := gate.Action(r.Action); {
 	case action.Accepted():
 		c.accepted++
@@ -283,7 +284,7 @@ func (t *trainer) test(ctx context.Context) (err error) {
 func (t *trainer) lastStep() int { return len(t.history.Steps) - 1 }
 
 // soFar is the history as it stands.
-func (t *trainer) soFar() History {
+func (t *trainer) soFar() result.History {
 	h := t.history
 	h.Drift = t.judge.drifts
 	return h

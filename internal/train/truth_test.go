@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -128,7 +129,7 @@ func TestAnOpeningInBetweenCounts(t *testing.T) {
 	first := newWorld(8, 20, 20)
 	o := raced()
 	o.Test = true
-	run := func(line string, reopen bool) *FinalRecord {
+	run := func(line string, reopen bool) *result.FinalRecord {
 		w := newWorld(8, 20, 20)
 		w.propose[1], w.recorded = []string{line}, first.recorded
 		o := o

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -49,9 +49,9 @@ type world struct {
 	askErr    func(stage string) error  // what asking says
 	decideErr error
 	pace      func(Part) (int, error)
-	looks     bool            // the certificate is one look
-	before    *testset.Before // what the ledger says; nil: there is none
-	overlap   bool            // begin rollouts of the next part while answers of this one are out
+	looks     bool              // the certificate is one look
+	before    *result.TestReads // what the ledger says; nil: there is none
+	overlap   bool              // begin rollouts of the next part while answers of this one are out
 	used      usedRollouts
 
 	mu        sync.Mutex
@@ -99,8 +99,21 @@ func tasks(prefix string, n int) []task.Task {
 // standard are options of one epoch with one step over 8 tasks.
 func standard() Options {
 	return Options{
-		Epochs: 1, BatchSize: 8, Accumulation: 1, Seed: 1, Minibatch: 8, FanIn: 8, Mode: "patch", Budget: 4, MinBudget: 2,
-		Schedule: "constant", Gate: "strict", Projection: score.Projection{Metric: "hard"}, SlowSamples: 4, SlowGated: true, SlowPairs: "mixed",
+		Batching: Batching{
+			Epochs: 1, BatchSize: 8, Accumulation: 1, Seed: 1,
+		},
+		Reflection: Reflection{
+			Minibatch: 8,
+		},
+		Editing: Editing{
+			FanIn: 8, Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "constant",
+		},
+		Gating: Gating{
+			Gate: "strict", Projection: score.Projection{Metric: "hard"},
+		},
+		EpochEnd: EpochEnd{
+			SlowSamples: 4, SlowGated: true, SlowPairs: "mixed",
+		},
 	}
 }
 
@@ -112,7 +125,7 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks, Pace: w.pace, Ahead: w.used.ahead,
 	}
 	if w.before != nil {
-		d.Before = func(context.Context, int, bool) (testset.Before, error) { return *w.before, nil }
+		d.Before = func(context.Context, int, bool) (result.TestReads, error) { return *w.before, nil }
 	}
 	r, err := Run(ctx, o, d)
 	return r, errors.Join(err, w.unchanged())

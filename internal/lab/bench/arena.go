@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -92,7 +93,7 @@ type models struct {
 	asked  atomic.Int64 // calls of the optimizer
 	train  atomic.Int64 // rollouts but those of gates
 	rolled atomic.Int64 // rollouts of batches
-	kept   train.Candidates
+	kept   result.Candidates
 	read   int  // evaluations that gates have read
 	every  bool // gates read whatever they ask for: all rollouts count as they are made
 }
@@ -205,7 +206,7 @@ func (m *models) WriteJSON(name string, v any) error {
 	if name != "candidates.json" {
 		return nil
 	}
-	kept, ok := v.(train.Candidates)
+	kept, ok := v.(result.Candidates)
 	if !ok {
 		return fmt.Errorf("candidates.json is written as %T", v)
 	}

@@ -67,10 +67,21 @@ var errSpent = errors.New("the budget is spent")
 // options are the defaults of a run of one's own.
 func (a *Arena) options() train.Options {
 	return train.Options{
-		Epochs: a.Setup.Epochs, BatchSize: min(a.Setup.Batch, len(a.Data.Train)), Accumulation: 1, Seed: a.Seed,
-		Minibatch: 8, FanIn: 8, Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "cosine",
-		Gate: train.ModeRace, Risk: 0.5, Confirm: "auto", Alpha: 0.05, Steady: true, Projection: score.Projection{Metric: score.Hard},
-		SlowUpdate: true, SlowSamples: 20, SlowGated: true, SlowPairs: "mixed", MetaSkill: true,
+		Batching: train.Batching{
+			Epochs: a.Setup.Epochs, BatchSize: min(a.Setup.Batch, len(a.Data.Train)), Accumulation: 1, Seed: a.Seed,
+		},
+		Reflection: train.Reflection{
+			Minibatch: 8,
+		},
+		Editing: train.Editing{
+			FanIn: 8, Mode: "patch", Budget: 4, MinBudget: 2, Schedule: "cosine",
+		},
+		Gating: train.Gating{
+			Gate: train.ModeRace, Risk: 0.5, Confirm: "auto", Alpha: 0.05, Steady: true, Projection: score.Projection{Metric: score.Hard},
+		},
+		EpochEnd: train.EpochEnd{
+			SlowUpdate: true, SlowSamples: 20, SlowGated: true, SlowPairs: "mixed", MetaSkill: true,
+		},
 	}
 }
 

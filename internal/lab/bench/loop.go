@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // LoopStudy measures what training gains under each gate, whole loop and all, in worlds
@@ -202,7 +202,7 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.name, err)
 		}
-		r.kept = train.Candidates{} // the texts of all runs of a study are more than memory should hold
+		r.kept = result.Candidates{} // the texts of all runs of a study are more than memory should hold
 		out = append(out, r)
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -64,10 +65,10 @@ const (
 
 // loopRun is what one run came to. Scores are expected ones.
 type loopRun struct {
-	gain   float64          // of the shipped skill over the seed skill, on the test tasks
-	excess *float64         // its reported score minus the true one on the selection tasks; nil: none was reported
-	told   *float64         // the reported score
-	kept   train.Candidates // what the gate has judged
+	gain   float64           // of the shipped skill over the seed skill, on the test tasks
+	excess *float64          // its reported score minus the true one on the selection tasks; nil: none was reported
+	told   *float64          // the reported score
+	kept   result.Candidates // what the gate has judged
 	calls  int
 	lost   bool // the part that passed the ceiling had brought another best skill
 }

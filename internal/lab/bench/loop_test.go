@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func TestTheLoopIsMeasured(t *testing.T) {
@@ -126,7 +127,7 @@ func TestTheCeilingHolds(t *testing.T) {
 		if err := c.WriteFile("best_skill.md", []byte(best)); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.WriteJSON("candidates.json", train.Candidates{}); err != nil {
+		if err := c.WriteJSON("candidates.json", result.Candidates{}); err != nil {
 			t.Fatal(err)
 		}
 	}

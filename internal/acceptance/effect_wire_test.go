@@ -1,0 +1,203 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// wired asks the model of a config once and returns all that can be seen of it:
+// the requests that arrived, where they would go, and what came of it.
+func wired(t *testing.T, role string, change ...func(m *config.Model, url string)) string {
+	t.Helper()
+	var mu sync.Mutex
+	var seen strings.Builder
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintln(&seen, r.Method, r.URL, r.Header.Get("Authorization"), r.Header.Get("Api-Key"), r.Header.Get("X-Amz-Security-Token"), string(body), err)
+		if strings.Contains(r.URL.Path, "slow") {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			return
+		}
+		http.Error(w, `{"error":{"message":"down"}}`, http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	m := config.Default().Models.Target
+	m.Model = "m"
+	for _, c := range change {
+		c(&m, server.URL)
+	}
+	home := t.TempDir()
+	lookup := func(name string) (string, bool) {
+		if strings.Contains(strings.ToUpper(name), "PROXY") {
+			return "", false
+		}
+		if name == "PATH" {
+			return os.Getenv(name), true
+		}
+		if name == "HOME" {
+			return home, true
+		}
+		return "secret-of-" + name, true
+	}
+	b, err := wire.Client(role, m, lookup)
+	if err != nil {
+		return err.Error()
+	}
+	if b.Close != nil {
+		defer b.Close()
+	}
+	_, err = b.Client.Generate(t.Context(), model.Request{
+		Model: m.Model, Messages: []model.Message{{Role: model.User, Content: "q"}}, Tags: model.Tags{Role: role},
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	text := fmt.Sprintln(b.Endpoint, b.Warnings, err, seen.String())
+	return strings.ReplaceAll(text, server.URL, "SERVER")
+}
+
+// reaches compares a model with a change of its config to one without.
+func reaches(role string, base, change func(*config.Model, string)) effect {
+	return effect{test: func(t *testing.T) {
+		before, after := wired(t, role, base), wired(t, role, base, change)
+		if before == after {
+			t.Errorf("nothing changed: %s", after)
+		}
+	}}
+}
+
+func from(provider string, path string) func(*config.Model, string) {
+	return func(m *config.Model, url string) {
+		m.Provider = provider
+		if path != "-" {
+			m.BaseURL = url + path
+		}
+	}
+}
+
+// wireEffects are those of keys that only some providers know.
+func wireEffects(role string) map[string]effect {
+	azure := from("azure", "")
+	bedrock := func(m *config.Model, url string) {
+		none := ""
+		m.Provider, m.BaseURL, m.Region, m.APIKeyEnv = "bedrock", url, "us-east-1", &none
+	}
+	out := map[string]effect{
+		"region":    reaches(role, from("minimax", "-"), func(m *config.Model, _ string) { m.Region = "cn_zh"; m.BaseURL = "" }),
+		"endpoints": reaches(role, from("compatible", "/v1"), func(m *config.Model, url string) { m.Endpoints = []string{url + "/other/v1"} }),
+		"thinking":  reaches(role, from("vllm", "/v1"), func(m *config.Model, _ string) { m.Thinking = "disabled" }),
+		"api":       reaches(role, from("compatible", "/v1"), func(m *config.Model, _ string) { m.API = "responses" }),
+		"context":   reaches(role, from("ollama", ""), func(m *config.Model, _ string) { m.Context = 2048 }),
+		"stream":    reaches(role, from("compatible", "/v1"), func(m *config.Model, _ string) { m.Stream = true }),
+		"idle_timeout": {test: func(t *testing.T) {
+			slow := func(m *config.Model, url string) {
+				m.Provider, m.BaseURL, m.Stream, m.IdleTimeout = "compatible", url+"/slow/v1", true, config.Duration(20*time.Millisecond)
+			}
+			if got := wired(t, role, slow); !strings.Contains(got, string(model.Timeout)) {
+				t.Errorf("a silent stream gave %s", got)
+			}
+		}},
+		"command": {test: func(t *testing.T) { seatStarts(t, role) }},
+		"folder": {test: func(t *testing.T) {
+			dir := t.TempDir()
+			wired(t, role, func(m *config.Model, _ string) { m.Provider, m.Folder = "handoff", dir })
+			if files, err := filepath.Glob(filepath.Join(dir, "questions", "*")); err != nil || len(files) == 0 {
+				t.Errorf("no question is written: %v", err)
+			}
+		}},
+		"azure.auth":            reaches(role, azure, func(m *config.Model, _ string) { m.Azure.Auth = "compatible" }),
+		"azure.api_version":     reaches(role, azure, func(m *config.Model, _ string) { m.Azure.APIVersion = "2024-10-21" }),
+		"azure.scope":           reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.Scope = "no scope" }),
+		"azure.client_id":       reaches(role, identity(azure), func(m *config.Model, _ string) { m.Azure.ClientID = "a\nb" }),
+		"aws.access_key_env":    reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.AccessKeyEnv = "OTHER" }),
+		"aws.secret_key_env":    reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.SecretKeyEnv = "OTHER" }),
+		"aws.session_token_env": reaches(role, bedrock, func(m *config.Model, _ string) { m.AWS.SessionTokenEnv = "OTHER" }),
+		"google.project": {test: func(t *testing.T) {
+			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Project = "no/project" })
+		}},
+		"google.credentials": {test: func(t *testing.T) {
+			vertexDiffers(t, role, func(m *config.Model, _ string) { m.Google.Credentials = "nowhere.json" })
+		}},
+	}
+	named := map[string]effect{}
+	for key, e := range out {
+		named["models."+role+"."+key] = e
+	}
+	return named
+}
+
+func identity(base func(*config.Model, string)) func(*config.Model, string) {
+	return func(m *config.Model, url string) {
+		base(m, url)
+		m.Azure.Auth = "managed_identity"
+	}
+}
+
+func vertexDiffers(t *testing.T, role string, change func(*config.Model, string)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "credentials.json")
+	text := `{"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := func(m *config.Model, _ string) {
+		m.Provider, m.Region = "vertex", "us-central1"
+		m.Google = config.Google{Project: "project-1", Credentials: file}
+	}
+	lookup := func(string) (string, bool) { return "", false }
+	built := func(changes ...func(*config.Model, string)) string {
+		m := config.Default().Models.Target
+		m.Model = "gemini-2.5-flash"
+		for _, c := range changes {
+			c(&m, "")
+		}
+		_, err := wire.Client(role, m, lookup)
+		return fmt.Sprint(err)
+	}
+	if before, after := built(base), built(base, change); before == after {
+		t.Errorf("nothing changed: %s", after)
+	}
+}
+
+// seatStarts proves that the program of a seat is the one that was named.
+func seatStarts(t *testing.T, role string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the program of this test is a shell script, which Windows cannot run")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "claude")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+dir+"/started\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	wired(t, role, func(m *config.Model, _ string) { m.Provider, m.Command = "claude-cli", program })
+	if _, err := os.Stat(filepath.Join(dir, "started")); err != nil {
+		t.Errorf("the program was not started: %v", err)
+	}
+}
+
+// withWire adds the effects of a role's keys that only some providers know.
+func withWire(all map[string]effect) map[string]effect {
+	for _, role := range []string{model.Target, model.Optimizer, model.Judge} {
+		maps.Copy(all, wireEffects(role))
+	}
+	return all
+}

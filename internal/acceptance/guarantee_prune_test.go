@@ -1,0 +1,126 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// forgetful is a world whose target forgets the skill in a tenth of its answers, and a
+// skill with its rules and five that no task needs.
+func forgetful(t *testing.T) config.Config {
+	t.Helper()
+	p := worlds.Default()
+	p.Seed, p.Tasks, p.Rules, p.Depth, p.Skew, p.Flip = 3, 80, 4, 1, 0, 0.1
+	w, err := worlds.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := w.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	files["SKILL.md"] = []byte(w.Perfect + "- Be kind.\n- Look twice.\n- Cards are cards.\n")
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := config.LoadFile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Split.Ratio = "4:4:1"
+	cfg.Eval.Test = false
+	return cfg
+}
+
+// A run of prune that a ceiling stops, wherever that is, goes on to the same bytes.
+func TestPruneGoesOnToTheSameBytes(t *testing.T) {
+	t.Parallel()
+	cfg, dir := forgetful(t), t.TempDir()
+	pruned := func(name string, calls int64) (*result.Pruned, error) {
+		c := cfg
+		if calls > 0 {
+			c.Limits.Calls = &calls
+		}
+		return skillopt.Prune(t.Context(), c, skillopt.PruneOptions{Passes: 4, Margin: 0.15}, skillopt.WithRunDir(filepath.Join(dir, name)))
+	}
+	whole, err := pruned("whole", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(whole.Removed); n != 5 {
+		t.Errorf("%d rules went, want the five that no task needs: %+v", n, whole.Steps)
+	}
+	for i := int64(1); i < 6; i++ {
+		if _, err := pruned("cut", i*int64(whole.Calls.Total)/6); kind(err) != skillopt.OverBudget {
+			t.Fatalf("stop %d: %v", i, err)
+		}
+	}
+	if _, err := pruned("cut", 0); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(decisionsOf(t, filepath.Join(dir, "whole")), decisionsOf(t, filepath.Join(dir, "cut"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// decisionsOf is what a run of prune decided: the skill that is left, and its document
+// without what depends on the clock.
+func decisionsOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range []string{result.PrunedFile, result.PruningFile} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(data)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(out[result.PruningFile]), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"wall_s", "calls", "tokens", "from_record"} {
+		delete(doc, key)
+	}
+	data, err := json.MarshalIndent(doc, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out[result.PruningFile] = string(data)
+	return out
+}
+
+// testdata/older/prune.tar.gz is a project with two runs of prune of the build of commit
+// f2cea8b, which removed one rule after the other and recorded no method: one that is
+// finished (without its record), and the same one stopped by a ceiling. It goes on to what
+// the other one came to.
+func TestPruneOfOlderRunsGoesOnAsBegun(t *testing.T) {
+	t.Parallel()
+	dir := unpackOlder(t, "prune.tar.gz")
+	cfg, err := config.LoadFile(filepath.Join(dir, "w"), "split.ratio=2:2:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := skillopt.Prune(t.Context(), cfg, skillopt.PruneOptions{Passes: 4, Margin: 0.3}, skillopt.WithRunDir(filepath.Join(dir, "cut")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Calls.Total != 527 {
+		t.Errorf("%d calls, the older build made 527", out.Calls.Total)
+	}
+	if diff := cmp.Diff(decisionsOf(t, filepath.Join(dir, "whole")), decisionsOf(t, filepath.Join(dir, "cut"))); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,57 @@
+package forecast
+
+import (
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Bound is the upper bound of a training run.
+func Bound(s *session.Session, o train.Options) result.Plan {
+	p := result.Plan{
+		Stages:    o.Plan(s.Data.Sizes()),
+		Simulated: s.Simulated(),
+	}
+	p.Unreviewed = s.Set.Unreviewed()
+	bound(s, &p, s.Set.Tasks())
+	return p
+}
+
+// bound completes the stages of a plan over tasks: the questions to judges, and the
+// sums.
+func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
+	most := 0
+	if s.Scorer == nil && s.Env == nil {
+		for _, t := range tasks {
+			most = max(most, s.Suite.Questions(t))
+		}
+	}
+	for _, st := range slices.Clone(p.Stages) {
+		p.Total += st.Calls
+		if st.Stage != model.StageRollout {
+			continue
+		}
+		if s.Episodes() {
+			p.Episodes += st.Calls
+		}
+		if most > 0 {
+			p.Total += most * st.Calls
+			p.Stages = append(p.Stages, result.StageCalls{Stage: model.StageJudge, Calls: most * st.Calls})
+		}
+	}
+}
+
+// Rollouts is the plan of a number of rollouts over splits.
+func Rollouts(s *session.Session, rollouts int, splits ...task.Split) result.Plan {
+	p := result.Plan{Simulated: s.Simulated(), Unreviewed: s.Unreviewed(splits), Stages: []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
+	var tasks []task.Task
+	for _, split := range splits {
+		tasks = append(tasks, s.Set.Split(split)...)
+	}
+	bound(s, &p, tasks)
+	return p
+}

@@ -1,0 +1,320 @@
+// Package forecast says what a run will take before anything is spent: a bound, and a
+// forecast by dry runs of the real loop with stand-ins in the place of the models.
+//
+// It knows sessions, the loop and what earlier runs have recorded. It sends nothing and
+// writes nothing, and knows nothing of how the real models answer.
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// forecaster makes the forecast of one session.
+type forecaster struct{ *session.Session }
+
+// accuracyOf is what bench/forecast.py found; docs/budgets.md has all of it.
+func accuracyOf(basis string) *result.Accuracy {
+	switch basis {
+	case result.Estimated:
+		return &result.Accuracy{Tried: 40, Calls: 33, Input: 20, Output: 1}
+	case result.LearnedBasis:
+		return &result.Accuracy{Tried: 40, Calls: 32, Input: 21, Output: 27}
+	}
+	return nil
+}
+
+// How far what is not measured may be off: models that think before they answer
+// write much more than their answer, and how often candidates survive and are asked
+// again is chance. docs/budgets.md has the worlds in which they were found, and
+// others in which it was tried.
+const (
+	fewestCalls  = 0.5
+	mostCalls    = 1.8
+	leastReply   = 0.5
+	mostReply    = 4
+	promptSpread = 0.15
+	replySpread  = 0.1 // of what was measured
+	// Of what was measured with the same model in another configuration.
+	learnedSpread = 0.4
+)
+
+// The time of a call of which nothing was measured: until the first token, and a
+// token after it.
+const (
+	priorStart = time.Second
+	priorToken = 20 * time.Millisecond
+	timeSpread = 2.5
+)
+
+// mostSimulated is the bound of rollouts up to which a run is rehearsed before it begins: that
+// takes about ten seconds and a gigabyte.
+const mostSimulated = 300_000
+
+// rolloutsOf is how many a plan has at most.
+func rolloutsOf(p *result.Plan) int {
+	n := 0
+	for _, st := range p.Stages {
+		if st.Stage == model.StageRollout {
+			n += st.Calls
+		}
+	}
+	return n
+}
+
+// Foretell is Add for a run that is about to begin: it does not depend on a forecast,
+// and warns if there is none.
+func Foretell(ctx context.Context, s *session.Session, o train.Options, p *result.Plan) {
+	if err := Add(ctx, s, o, p); err != nil {
+		s.Warn(fmt.Sprintf("there is no forecast of this run: %v", err))
+	}
+}
+
+// Add adds to a plan what the run will take and what its gate can see.
+func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Plan) error {
+	s := &forecaster{on}
+	known, err := s.earlier(ctx)
+	if err != nil {
+		return err
+	}
+	if n := rolloutsOf(p); n > mostSimulated {
+		p.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", n, mostSimulated)
+	} else if p.Forecast, err = s.forecast(ctx, o, known); err != nil {
+		return err
+	}
+	if o.Gate == "off" {
+		return nil
+	}
+	p.Selection, p.Folds = len(s.Data.Selection), s.Data.NumFolds()
+	p.Noise, err = KnownNoise(s.Inputs)
+	return err
+}
+
+// forecast rehearses the run three times: as it may be expected to go, with an
+// optimizer that helps nothing, and with one whose edits are long and all good.
+func (s *forecaster) forecast(ctx context.Context, o train.Options, known measured) (*result.Forecast, error) {
+	solved, edit := priorSolved, priorEdit
+	if known.solved != nil {
+		solved = *known.solved
+	}
+	scenarios := []scenario{{solved, priorHelps, edit}, {solved, 0, edit}, {solved, 1, 2 * edit}}
+	if known.learned.judged >= enoughSeen {
+		for _, helps := range otherHelps() {
+			scenarios = append(scenarios, scenario{solved, helps, edit})
+		}
+	}
+	runs, err := s.dryRuns(ctx, o, scenarios...)
+	if err != nil {
+		return nil, fmt.Errorf("rehearse the run: %w", err)
+	}
+	nearest := known.learned.helps(runs)
+	runs[0], runs[nearest] = runs[nearest], runs[0]
+	f := &result.Forecast{Basis: result.Estimated, Learned: known.learned.told(runs[0])}
+	switch {
+	case len(known.stages) > 0:
+		f.Basis = result.Measured
+	case f.Learned != nil:
+		f.Basis = result.LearnedBasis
+	}
+	f.Accuracy = accuracyOf(f.Basis)
+	keys := map[stageRole]bool{}
+	for _, r := range runs {
+		for k := range r.tally {
+			keys[k] = true
+		}
+	}
+	if known.whole { // it asked what no dryRun did
+		for k := range known.stages {
+			keys[k] = true
+		}
+	}
+	total := result.Interval{}
+	for _, k := range slices.SortedFunc(maps.Keys(keys), func(a, b stageRole) int {
+		return cmp.Or(-strings.Compare(a.role, b.role), strings.Compare(a.stage, b.stage))
+	}) {
+		st := s.forecastStage(k, runs, known)
+		if !known.whole {
+			spread(&st, fewestCalls, mostCalls)
+		}
+		f.Stages = append(f.Stages, st)
+		f.Calls, f.Input, f.Output = plus(f.Calls, st.Calls), plus(f.Input, st.Input), plus(f.Output, st.Output)
+		if st.USD == nil && !s.Simulated() && !slices.Contains(f.Unknown, k.role) {
+			f.Unknown = append(f.Unknown, k.role)
+		} else if st.USD != nil {
+			total = plus(total, *st.USD)
+		}
+	}
+	if len(f.Unknown) == 0 && !s.Simulated() {
+		f.USD = &total
+	}
+	f.TimeS = s.forecastTime(runs[0], known)
+	return f, nil
+}
+
+func plus(i, j result.Interval) result.Interval {
+	return result.Interval{Expected: i.Expected + j.Expected, Low: i.Low + j.Low, High: i.High + j.High}
+}
+
+// of spans what three rehearsals came to.
+func of(runs []*dryRun, figure func(*dryRun) float64) result.Interval {
+	out := result.Interval{Expected: figure(runs[0])}
+	out.Low, out.High = out.Expected, out.Expected
+	for _, r := range runs {
+		out.Low, out.High = min(out.Low, figure(r)), max(out.High, figure(r))
+	}
+	return out
+}
+
+// spread widens whatever grows with the number of calls.
+func spread(st *result.StageForecast, below, above float64) {
+	for _, i := range []*result.Interval{&st.Calls, &st.Input, &st.Output, st.USD} {
+		if i != nil {
+			*i = widened(*i, below, above)
+		}
+	}
+}
+
+// widened spreads an interval by shares below and above.
+func widened(i result.Interval, below, above float64) result.Interval {
+	return result.Interval{Expected: i.Expected, Low: i.Low * below, High: i.High * above}
+}
+
+// forecastStage puts one stage of the rehearsals into tokens and money.
+func (s *forecaster) forecastStage(k stageRole, runs []*dryRun, known measured) result.StageForecast {
+	calls := of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) })
+	if t := runs[0].tally[k]; t.episodes > 0 {
+		return s.forecastEpisodes(k, runs, known)
+	}
+	st := result.StageForecast{Stage: k.stage, Role: k.role, Calls: calls}
+	m, isKnown := known.stages[k]
+	if runs[0].tally[k].blind > 0 && !isKnown {
+		return st
+	}
+	in := func(t tally) float64 { return float64(t.asked) / bytesPerTok }
+	out := 1.0 / bytesPerTok
+	input := of(runs, func(r *dryRun) float64 { return in(r.tally[k]) })
+	st.Input = widened(input, 1-promptSpread, 1+promptSpread)
+	st.Output = widened(of(runs, func(r *dryRun) float64 { return out * float64(r.tally[k].said) }), leastReply, mostReply)
+	if isKnown {
+		if known.whole { // it is the best dryRun
+			return s.repeated(st, m)
+		}
+		st.Input = widened(of(runs, func(r *dryRun) float64 { return in(r.tally[k]) * m.ratio(runs[0].tally[k]) }), 1-replySpread, 1+replySpread)
+		if runs[0].tally[k].blind > 0 {
+			st.Input = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.input }), 1-promptSpread, 1+promptSpread)
+		}
+		st.Output = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.output }), 1-replySpread, 1+replySpread)
+	}
+	if each, ok := known.learned.replies[k]; ok && !isKnown {
+		st.Output = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * each.output }), 1-learnedSpread, 1+learnedSpread)
+	}
+	st.USD = s.priceOf(k.role, st)
+	return st
+}
+
+// repeated expects of a stage what it was in a run of the same configuration.
+func (s *forecaster) repeated(st result.StageForecast, m stageMeasure) result.StageForecast {
+	of := func(v float64) result.Interval {
+		return result.Interval{Expected: v, Low: min(v, st.Calls.Low/max(1, st.Calls.Expected)*v), High: max(v, st.Calls.High/max(1, st.Calls.Expected)*v)}
+	}
+	st.Input, st.Output = widened(of(m.calls*m.input), 1-replySpread, 1+replySpread), widened(of(m.calls*m.output), 1-replySpread, 1+replySpread)
+	st.Calls = of(m.calls)
+	st.USD = s.priceOf(st.Role, st)
+	return st
+}
+
+// forecastEpisodes goes by what episodes took before: nothing else tells how many
+// calls they make.
+func (s *forecaster) forecastEpisodes(k stageRole, runs []*dryRun, known measured) result.StageForecast {
+	n := of(runs, func(r *dryRun) float64 { return float64(r.tally[k].episodes) })
+	st := result.StageForecast{Stage: k.stage, Role: k.role, Calls: n, Episodes: true}
+	m, ok := known.stages[k]
+	if !ok || m.episodes == 0 || m.calls == 0 && m.input+m.output == 0 {
+		return st
+	}
+	times := func(each float64) result.Interval {
+		return widened(result.Interval{Expected: n.Expected * each, Low: n.Low * each, High: n.High * each}, 1-promptSpread, 1+promptSpread)
+	}
+	calls := max(1, m.calls) // that the tokens are means of: of episodes that report a sum, one
+	st.Input, st.Output = times(m.input*calls/m.episodes), times(m.output*calls/m.episodes)
+	if m.calls > 0 {
+		st.Episodes, st.Calls = false, times(m.calls/m.episodes)
+	}
+	st.USD = s.priceOf(k.role, st)
+	return st
+}
+
+// priceOf is what a stage costs; nil: nobody knows. A simulation costs nothing
+// that could be known.
+func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Interval {
+	if !s.Models.Has(role) && (role != model.Judge || s.Models.Load(role) != nil) || s.Models.Of(role).Simulated {
+		return nil
+	}
+	p := s.Models.Role(role).Price
+	if p == nil || st.Episodes && p.UpTo > 0 {
+		return nil // of a sum of tokens nobody knows how many stood in long prompts
+	}
+	usd := func(calls, input, output float64) float64 {
+		if calls == 0 {
+			return 0
+		}
+		// Prices rise with the length of a prompt: that of the mean call counts.
+		each, _ := p.USD(trajectory.Usage{Input: int64(math.Round(1000 * input / calls)), Output: int64(math.Round(1000 * output / calls))})
+		if p.UpTo > 0 {
+			each, _ = p.USD(trajectory.Usage{Input: int64(input / calls), Output: int64(output / calls)})
+			return each * calls
+		}
+		return each * calls / 1000
+	}
+	return &result.Interval{
+		Expected: usd(st.Calls.Expected, st.Input.Expected, st.Output.Expected),
+		Low:      usd(st.Calls.Low, st.Input.Low, st.Output.Low), High: usd(st.Calls.High, st.Input.High, st.Output.High),
+	}
+}
+
+// forecastTime adds up the phases of a rehearsal: each takes as long as its calls
+// do beside each other, and one call at least. Nil: nobody knows how long an episode
+// takes before one was made.
+func (s *forecaster) forecastTime(r *dryRun, known measured) *result.Interval {
+	total := time.Duration(0)
+	slots := float64(s.Config.Limits.Concurrency)
+	spread := 1.0
+	for _, phase := range r.phases {
+		work, longest := time.Duration(0), time.Duration(0)
+		for k, t := range phase {
+			n := max(t.calls, t.episodes)
+			each, off := priorStart+time.Duration(float64(t.said)/bytesPerTok/float64(max(1, n))*float64(priorToken)), timeSpread
+			m, ok := known.stages[k]
+			switch {
+			case ok && t.episodes > 0 && m.calls > 0: // one call of it after the other
+				each = time.Duration(float64(m.took) * m.calls / m.episodes)
+			case t.episodes > 0:
+				return nil
+			case ok:
+				each, off = m.took, 1+2*promptSpread
+			}
+			spread = max(spread, off)
+			work += time.Duration(n) * each
+			longest = max(longest, each)
+		}
+		total += max(longest, time.Duration(float64(work)/slots))
+	}
+	sec := total.Seconds()
+	out := result.Interval{Expected: sec, Low: sec / spread, High: sec * spread}
+	if !known.whole {
+		out = widened(out, fewestCalls, mostCalls)
+	}
+	return &out
+}

@@ -1,0 +1,219 @@
+// Package compare is the operation that tells whether one skill is better than another.
+//
+// It knows sessions, two skills and the rule that decides. It knows nothing of training.
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/passes"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+const (
+	defaultPasses = 10
+	defaultMargin = 0.05
+	compareLevel  = 0.95
+)
+
+// Run tells whether skill b is better than skill a. Both carry out the same tasks of a
+// split with the same seeds, in turns, until the difference is certain, or certainly no
+// larger than a margin, or passes or limits are used up. Beside an error that says that a
+// budget is used up there is what was measured before.
+func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Options) (*result.Comparison, error) {
+	o.Skill = &a
+	s, err := session.Prepare(ctx, cfg, o, model.Target)
+	if err != nil {
+		return nil, err
+	}
+	s.Measured = true // skills of runs are compared
+	c := &comparison{session: s, skills: [2]skill.Skill{a, b}}
+	split := cmp.Or(s.Split, string(task.Test))
+	err = s.Do(ctx, session.Op{
+		Kind: result.Compare, Suffix: "-compare", About: map[string]string{"compare": split, "compare.with": session.Digest([]byte(b.Text()))},
+		Check: func() error { return c.settle(split) },
+		Ask: func(context.Context) (result.Plan, error) {
+			return forecast.Rollouts(s, 2*len(c.tasks)*c.most, c.splits...), nil
+		},
+		Begin: func(context.Context) error { return c.writeSkills() },
+		Work:  c.work,
+	})
+	return c.out, err
+}
+
+// settle checks the rules and finds the tasks.
+func (c *comparison) settle(split string) error {
+	s := c.session
+	c.split, c.most, c.repeats = split, s.Passes, s.Models.AnswersRepeat()
+	c.rule = passes.Rule{Level: compareLevel, Margin: s.Margin}
+	if s.Margin == 0 {
+		c.rule.Margin = defaultMargin
+	}
+	if c.most == 0 {
+		c.most = defaultPasses
+	}
+	if err := c.rule.Validate(); err != nil {
+		return fault.Input(err)
+	}
+	if c.most < 1 {
+		return fault.Input(fmt.Errorf("%d passes, allowed: 1 or more", c.most))
+	}
+	if c.repeats {
+		c.most = 1
+	}
+	splits, err := session.Splits(c.split)
+	if err != nil {
+		return err
+	}
+	if len(splits) == 1 {
+		if err := s.Set.Require(splits...); err != nil {
+			return err
+		}
+	}
+	for _, split := range splits {
+		c.tasks = append(c.tasks, s.Set.Split(split)...)
+	}
+	c.splits = splits
+	c.units = unitsOf(c.tasks, s.Config.Gate.Cluster, s.Config.Train.Seed)
+	c.lost = make([]bool, len(c.tasks))
+	return nil
+}
+
+// work compares in an open run and sums it up.
+func (c *comparison) work(ctx context.Context) (result.Status, error) {
+	s := c.session
+	c.announce()
+	before, err := s.ReadTest(ctx, c.splits)
+	if err == nil {
+		err = c.measure(ctx)
+	}
+	err = s.Cause(ctx, err)
+	if err != nil && fault.Of(err) != fault.OverBudget {
+		return session.StatusOf(err), err
+	}
+	out, rerr := c.result()
+	if rerr != nil {
+		return "", rerr
+	}
+	out.TestReadBefore = before
+	out.Usage, _ = s.Account()
+	if werr := c.write(out); werr != nil {
+		return session.StatusOf(werr), errors.Join(err, werr)
+	}
+	c.out = out
+	if err == nil && out.Verdict == result.VerdictNotEnoughData {
+		return result.Undecided, nil // with more passes it goes on
+	}
+	return session.StatusOf(err), err
+}
+
+// announce tells what the user should know of the two skills before anything is
+// spent.
+func (c *comparison) announce() {
+	for _, text := range c.session.Warnings {
+		c.session.Emit(event.Warning{Text: text})
+	}
+	if c.skills[0].Text() == c.skills[1].Text() {
+		c.session.Emit(event.Warning{Text: "A and B are the same document: what differs is chance"})
+	}
+}
+
+func (c *comparison) writeSkills() error {
+	for i, name := range []string{"skill_a.md", "skill_b.md"} {
+		if err := c.session.Run.WriteFile(name, []byte(c.skills[i].Text())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filed is what files hold of passes.
+func filed(passes [][]trajectory.Outcome) []trajectory.Outcomes {
+	out := make([]trajectory.Outcomes, len(passes))
+	for i, pass := range passes {
+		out[i] = pass
+	}
+	return out
+}
+
+// write leaves the outcomes and the result.
+func (c *comparison) write(out *result.Comparison) error {
+	r, kept := c.session.Run, *out
+	kept.RunDir = "." // a run directory can be moved
+	if err := r.WriteJSON("outcomes.json", map[string][]trajectory.Outcomes{"a": filed(c.outcomes[0]), "b": filed(c.outcomes[1])}); err != nil {
+		return err
+	}
+	return r.WriteJSON("comparison.json", kept)
+}
+
+// result sums up the looks that are complete.
+func (c *comparison) result() (*result.Comparison, error) {
+	differences := c.differences()
+	j, err := c.rule.Judge(differences)
+	if err != nil {
+		return nil, err
+	}
+	s := c.session
+	out := &result.Comparison{
+		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(c.splits) > 0,
+		Verdict: string(j.Verdict), About: result.OverTasksLikeThese, Metric: s.Config.Gate.Metric,
+		Difference: j.Mean, Low: j.Low, High: j.High, Level: c.rule.Level, Margin: c.rule.Margin,
+		A: result.ComparedSkill{Skill: c.skills[0].Hash()}, B: result.ComparedSkill{Skill: c.skills[1].Hash()},
+		Split: c.split, Tasks: len(c.tasks), Passes: len(c.outcomes[0]), MaxPasses: c.most,
+		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Fixed: c.repeats,
+		ByTask: c.byTask(), Unmeasured: c.unmeasured(),
+	}
+	if out.Passes > 1 {
+		out.About = result.OverTheseTasks
+	}
+	for i, arm := range []*result.ComparedSkill{&out.A, &out.B} {
+		if arm.Score, _, err = session.PooledScore(c.paired(i)); err != nil {
+			return nil, err
+		}
+	}
+	if j.Verdict == passes.NotEnoughData {
+		out.Needs, err = c.needs(differences)
+	}
+	return out, err
+}
+
+func (c *comparison) needs(differences []float64) (*result.Needs, error) {
+	times, ok, err := c.rule.Needs(differences)
+	if !ok || err != nil {
+		return nil, err
+	}
+	n := &result.Needs{Pairs: times * len(differences)}
+	if c.repeats {
+		n.Tasks = (n.Pairs*len(c.tasks) + len(c.units) - 1) / len(c.units)
+	} else {
+		n.Passes = (n.Pairs + len(c.units) - 1) / len(c.units)
+	}
+	return n, nil
+}
+
+// coverage ends a comparison that lacks too many of the tasks.
+func (c *comparison) coverage(missing int, reason string) error {
+	return &train.NothingMeasuredError{Place: "compare", Reason: fmt.Sprintf("%d of %s without a score in an arm: %s", missing, plural.Of(len(c.tasks), "task is", "tasks are"), reason)}
+}
+
+// project is the score that the comparison goes by. Texts do not count, only what
+// they lead to.
+func (c *comparison) project(hard, soft float64) float64 {
+	g := c.session.Config.Gate
+	return score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight}.Of(score.Pair{Hard: hard, Soft: soft}, 0)
+}

@@ -1,0 +1,154 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// tried are the tasks that are put through: a few of those that training may look at,
+// from all over the list. The test split is read by nobody here.
+func (e *examiner) tried() []task.Task {
+	list := e.session.Data.Train
+	if len(list) < seedcheck.ShownTasks {
+		list = slices.Concat(list, e.session.Data.Selection)
+	}
+	n := min(len(list), seedcheck.ShownTasks)
+	var out []task.Task
+	for i := range n {
+		out = append(out, list[i*(len(list)-1)/max(1, n-1)])
+	}
+	return out
+}
+
+// try puts a few tasks through prompt, model or environment, extraction and checks, as a
+// rollout of a run does, and shows them. What is found wrong with the scoring fails; so
+// does what could not be measured.
+func (e *examiner) try(ctx context.Context) {
+	if why := e.untried(); why != "" {
+		e.rows = append(e.rows, result.Finding{Name: "real tasks", Skipped: true, Detail: why})
+		return
+	}
+	tasks := e.tried()
+	out, err := e.trial(ctx, tasks)
+	if err != nil {
+		e.add("real tasks", "", e.unfitTask(err), e.mendTask())
+		return
+	}
+	l := seedcheck.Look(e.session.Inputs, tasks, out)
+	for _, o := range out {
+		if o.Status == score.Unmeasured {
+			e.add("real tasks", "", e.unfitTask(errors.New(e.session.Loaded.Redactor().Text(o.FailReason))), e.mendTask())
+			return
+		}
+	}
+	if sign := l.Missed(); sign != "" {
+		e.add("real tasks", "", fault.Input(errors.New(sign+"\n"+l.Shown())), "correct tasks.extract, tasks.checks or the environment: a run would end with this before its first step")
+		return
+	}
+	row := result.Finding{Name: "real tasks", OK: true, Detail: l.Outcome() + "\n" + l.Shown()}
+	for _, sign := range []string{l.NotExtracted(), l.Doubt()} {
+		if sign != "" && !row.Warning {
+			row.Warning, row.Detail = true, sign+"\n"+l.Shown()
+		}
+	}
+	e.rows = append(e.rows, row)
+}
+
+// untried says why no task is put through, "" if some are.
+func (e *examiner) untried() string {
+	switch {
+	case len(e.tried()) == 0:
+		return "there is no task that training may look at"
+	case e.session.Replay != nil:
+		return "a replay asks nobody"
+	case e.session.Config.Agent.Name != "":
+		return "none is put to an agent here, which would work for minutes and at your cost: the proof above shows what it can"
+	}
+	needed := []string{"environment", "model " + model.Target}
+	if e.session.Needs().Judge {
+		needed = append(needed, "model "+model.Judge)
+	}
+	for _, r := range e.rows {
+		for _, name := range needed {
+			if r.Name == name && !r.OK {
+				return "not before " + name + " is mended"
+			}
+		}
+	}
+	for _, role := range e.session.Models.Roles() {
+		if e.session.Models.Of(role).Questions != nil && role != model.Optimizer {
+			return "models." + role + " is somebody who answers by hand, and is asked nothing here"
+		}
+	}
+	return ""
+}
+
+// mendTask says what helps when a task could not be carried out.
+func (e *examiner) mendTask() string {
+	if len(e.session.Config.Env.Command) > 0 && e.session.Env == nil {
+		return "check env.command and env.timeout; it is started in the folder of the config, and reads one JSON line a task"
+	}
+	return "check models.target, tasks.prompt and tasks.checks"
+}
+
+// unfitTask makes what a program of the user's did bad input.
+func (e *examiner) unfitTask(err error) error {
+	if e.session.OwnEnv() && !errors.Is(err, context.Canceled) {
+		return fault.Input(err)
+	}
+	return err
+}
+
+// trial carries out tasks in a run of their own, of which nothing stays.
+func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajectory.Outcome, err error) {
+	dir, err := os.MkdirTemp("", "skillopt-doctor-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for a trial: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s := e.session
+	if !s.Models.Has(model.Target) { // an environment calls models by itself
+		if err := s.Models.Load(model.Target); err != nil {
+			return nil, err
+		}
+	}
+	id, err := s.Identity()
+	if err != nil {
+		return nil, err
+	}
+	r, err := run.Open(ctx, run.OpenOptions{
+		Dir: filepath.Join(dir, "run"), Name: "doctor", Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: session.DescribeChanges,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	w := s.AsRecorded(r)
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.Wire(ctx); err != nil {
+		return nil, err
+	}
+	w.Runner.Extra = 0
+	out, err = w.Runner.All(ctx, rollout.Place{Prefix: "doctor"}, tasks, s.Skill, nil)
+	var stopped *caller.StoppedError
+	if err = w.Cause(ctx, err); errors.As(err, &stopped) {
+		err = stopped // without the advice to call doctor
+	}
+	return out, err
+}

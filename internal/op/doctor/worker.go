@@ -1,0 +1,194 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Agents says which coding agents are installed here, and whether programs
+// can be confined. One that is not there is no failure.
+func Agents(ctx context.Context, o session.Options) result.Examination {
+	e := &examiner{}
+	in, err := session.Detached(config.Default(), o)
+	if err != nil {
+		e.add("agents", "", err, "")
+		return result.Examination{Rows: e.rows}
+	}
+	e.session = &session.Session{Inputs: in}
+	for _, name := range agent.Names() {
+		if name != agent.CustomName { // it is described in a config
+			e.known(ctx, name)
+		}
+	}
+	support := sandbox.Probe()
+	f := result.Finding{Name: "sandbox", OK: support.Kind != "", Skipped: support.Kind == "", Detail: confinement(support)}
+	if f.Skipped {
+		f.Mend = "agent.sandbox=off runs agents unconfined"
+	}
+	return result.Examination{Rows: append(e.rows, f)}
+}
+
+// known examines whether an agent that is known by name is installed.
+func (e *examiner) known(ctx context.Context, name string) {
+	c := e.session.Config.Agent
+	c.Name = name
+	info, err := e.detect(ctx, c)
+	var missing *missingError
+	if errors.As(err, &missing) && info.Path == "" {
+		e.rows = append(e.rows, result.Finding{Name: "agent " + name, Skipped: true, Detail: joined("not installed", info.Help)})
+		return
+	}
+	e.add("agent "+name, installed(info), err, info.Help)
+}
+
+// worker examines what carries out tasks and checks other than a model.
+func (e *examiner) worker(ctx context.Context) {
+	if len(e.session.Config.Env.Command) > 0 && e.session.Env == nil {
+		e.environment()
+	}
+	if e.session.Config.Agent.Name != "" {
+		info, err := e.detect(ctx, e.session.Config.Agent)
+		e.add("agent "+e.session.Config.Agent.Name, joined(installed(info), e.reached()), err, cmp.Or(info.Help, "check agent in the config"))
+		if err == nil {
+			e.prove(ctx, info)
+		}
+	}
+	commands := e.session.Needs().Command
+	if e.session.Config.Agent.Name == "" && !commands {
+		return
+	}
+	if e.session.Config.Agent.Sandbox == "off" {
+		e.add("sandbox", "off: agents and commands of checks can reach everything that you can (agent.sandbox)", nil, "")
+		return
+	}
+	support := sandbox.Probe()
+	var err error
+	if support.Kind == "" && (commands || e.session.Config.Agent.Name != agent.BuiltinName) {
+		err = fault.Input(fmt.Errorf("programs cannot be confined here: %s", support.Why))
+	}
+	e.add("sandbox", confinement(support), err, "agent.sandbox=off runs agents and commands of checks unconfined")
+	e.reach()
+}
+
+// reach tells what confined programs may read besides the system, and what they lack.
+func (e *examiner) reach() {
+	plan, err := e.session.Commands().Reach()
+	detail := "nothing but the system and what they work on"
+	if len(plan.Read) > 0 {
+		detail = strings.Join(plan.Read, ", ")
+	}
+	e.add("readable", detail, err, "confined programs read nothing that holds answers, keys or records")
+	for _, n := range plan.Narrowed {
+		e.rows = append(e.rows, result.Finding{Name: "not readable", OK: true, Warning: true, Detail: n.String()})
+	}
+}
+
+// reached says how the agent gets at its model.
+func (e *examiner) reached() string {
+	switch {
+	case e.session.Config.Agent.Name == agent.BuiltinName:
+		return "calls models.target itself"
+	case e.session.Config.Agent.Gateway:
+		return "calls models.target through the gateway"
+	}
+	return "calls its own model, with your login or key"
+}
+
+// confinement says how programs are confined here, and what is not prevented.
+func confinement(s sandbox.Support) string {
+	switch {
+	case s.Kind == "":
+		return "programs cannot be confined here: " + s.Why
+	case s.Isolated:
+		return s.Kind + " and namespaces: folders, own processes and memory, connections to single ports of this machine, limits"
+	case !s.Network:
+		return s.Kind + ": folders, no network; " + strings.Join(s.Lacks, ", ")
+	}
+	return s.Kind + ": folders, limits; " + strings.Join(s.Lacks, ", ")
+}
+
+// missingError is an agent that cannot be used.
+type missingError struct{ problem string }
+
+func (e *missingError) Error() string { return e.problem }
+
+// detect looks for the agent of a config.
+func (e *examiner) detect(ctx context.Context, c config.Agent) (agent.Info, error) {
+	a, err := wire.NewAgent(c, reach.Guard{}, e.session.Loaded.Lookup)
+	if err != nil {
+		return agent.Info{}, fault.Input(err)
+	}
+	info, err := a.Detect(ctx)
+	if err != nil {
+		return info, fmt.Errorf("look for the agent %s: %w", c.Name, err)
+	}
+	if info.Problem != "" {
+		return info, fault.Input(&missingError{info.Problem})
+	}
+	return info, nil
+}
+
+// installed describes an agent that is there.
+func installed(info agent.Info) string {
+	version := info.Version
+	switch {
+	case info.Name == agent.BuiltinName:
+		version = "part of this program"
+	case version == "":
+		version = "version unknown"
+	case info.Tested != "" && info.Version != info.Tested:
+		version += " (tested with " + info.Tested + ")"
+	}
+	can := []string{}
+	for _, a := range []struct {
+		is   bool
+		text string
+	}{
+		{info.Abilities.Skills, "finds skills"},
+		{info.Abilities.Images, "sees images"},
+		{info.Abilities.Usage, "counts tokens"},
+		{info.Abilities.Chat, "can be a plain model"},
+	} {
+		if a.is {
+			can = append(can, a.text)
+		}
+	}
+	speaks := ""
+	if info.Abilities.Wire != "" {
+		speaks = "speaks " + info.Abilities.Wire
+	}
+	return joined(version, info.Path, speaks, strings.Join(can, ", "))
+}
+
+// joined puts what is there behind each other.
+func joined(parts ...string) string {
+	var there []string
+	for _, p := range parts {
+		if p != "" {
+			there = append(there, p)
+		}
+	}
+	return strings.Join(there, "; ")
+}
+
+// environment examines what an environment is started with. Whether it carries out tasks
+// the trial shows.
+func (e *examiner) environment() {
+	p, _, err := e.session.Environment()
+	if err == nil {
+		err = p.Close()
+	}
+	e.add("environment", strings.Join(e.session.Config.Env.Command, " "), err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
+}

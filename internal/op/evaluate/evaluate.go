@@ -1,0 +1,152 @@
+// Package evaluate is the operation that scores one skill on splits, and the one that
+// asks every selection task twice to measure chance.
+//
+// It knows sessions and scores. It knows nothing of training.
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Run scores the skill of a configuration on a split: train, selection, test or all.
+func Run(ctx context.Context, cfg config.Config, split string, o session.Options) (*result.Evaluation, error) {
+	splits, err := session.Splits(split)
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.Prepare(ctx, cfg, o, model.Target)
+	if err != nil {
+		return nil, err
+	}
+	e := &evaluation{session: s, splits: splits, repeats: max(1, s.Passes), outcomes: map[string][]trajectory.Outcome{}}
+	err = s.Do(ctx, session.Op{
+		Kind: result.Evaluate, Suffix: "-eval", About: map[string]string{"evaluate": split},
+		Check: func() error { return s.Set.Require(splits...) },
+		Ask: func(context.Context) (result.Plan, error) {
+			return forecast.Rollouts(s, e.repeats*s.Count(splits), splits...), nil
+		},
+		Work: e.work,
+	})
+	return e.result, err
+}
+
+// evaluation is one run of it.
+type evaluation struct {
+	session  *session.Session
+	splits   []task.Split
+	repeats  int
+	outcomes map[string][]trajectory.Outcome
+	result   *result.Evaluation // nil: it has not come to its end
+}
+
+func (e *evaluation) work(ctx context.Context) (result.Status, error) {
+	s := e.session
+	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits) > 0, Skill: s.Skill.Hash(), Splits: map[string]result.SplitScore{}}
+	var err error
+	if out.TestReadBefore, err = s.ReadTest(ctx, e.splits); err != nil {
+		return "", err
+	}
+	for _, split := range e.splits {
+		if out.Splits[string(split)], err = e.score(ctx, split); err != nil {
+			return "", err
+		}
+	}
+	out.Usage, _ = s.Account()
+	out.LeftOut = s.LeftOut()
+	if err := s.Run.WriteJSON("outcomes.json", trajectory.Named(e.outcomes)); err != nil {
+		return "", err
+	}
+	kept := *out
+	kept.RunDir = "." // a run directory can be moved
+	if err := s.Run.WriteJSON("evaluation.json", kept); err != nil {
+		return "", err
+	}
+	e.result = out
+	return result.Completed, nil
+}
+
+// score scores one split in all passes.
+func (e *evaluation) score(ctx context.Context, split task.Split) (result.SplitScore, error) {
+	var all [][]trajectory.Outcome // by pass
+	for pass := range e.repeats {
+		out, err := rollOut(ctx, e.session, split, pass)
+		if err != nil {
+			return result.SplitScore{}, err
+		}
+		all = append(all, out)
+		e.outcomes[string(split)] = append(e.outcomes[string(split)], out...)
+	}
+	return repeatedScore(all)
+}
+
+// rollOut rolls out a split once.
+func rollOut(ctx context.Context, s *session.Session, split task.Split, pass int) ([]trajectory.Outcome, error) {
+	tasks := s.Set.Split(split)
+	stage, place := "eval "+string(split), rollout.Place{Prefix: "eval/" + string(split), Sample: pass}
+	decisionKey := place.Prefix + "/without"
+	if pass > 0 {
+		stage += fmt.Sprintf(" pass %d", pass+1)
+		decisionKey = fmt.Sprintf("%s/pass%d/without", place.Prefix, pass+1)
+	}
+	s.Emit(event.StageStarted{Stage: stage, Total: len(tasks)})
+	out, err := s.Runner.All(ctx, place, tasks, s.Skill, s.Progress(stage, len(tasks)))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Health(); err != nil {
+		return nil, err
+	}
+	return out, giveUp(ctx, s, place, decisionKey, tasks, out)
+}
+
+// giveUp records that a score goes on without what could not be measured, or fails where
+// that is too much.
+func giveUp(ctx context.Context, s *session.Session, place rollout.Place, decisionKey string, tasks []task.Task, out []trajectory.Outcome) error {
+	var keys []string
+	var reason string
+	for i, o := range out {
+		if !o.Status.Measured() {
+			reason = o.FailReason
+			keys = append(keys, place.Key(tasks[i]))
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	if !gate.Enough(len(out), len(keys)) {
+		return &train.NothingMeasuredError{Place: place.Prefix, Reason: fmt.Sprintf("%d of %s without a score: %s", len(keys), plural.Of(len(out), "item is", "items are"), reason)}
+	}
+	decision, err := json.Marshal(map[string]any{"without": keys})
+	if err != nil {
+		return fmt.Errorf("encode decision: %w", err)
+	}
+	return s.Caller.Unmeasured(ctx, decisionKey, decision, keys)
+}
+
+func splitScore(a result.Arm) result.SplitScore {
+	out := result.SplitScore{Score: *a.Score(), Unmeasured: a.Unmeasured}
+	for name, t := range a.ByType {
+		if out.ByType == nil {
+			out.ByType = map[string]result.Score{}
+		}
+		if s := t.Score(); s != nil {
+			out.ByType[name] = *s
+		}
+	}
+	return out
+}

@@ -1,0 +1,319 @@
+// Package prune is the operation that measures what each rule of a skill is worth, and
+// the one that removes those that are worth nothing.
+//
+// It knows sessions, and carries out the comparisons that internal/prune asks for. It
+// knows nothing of how rules are judged.
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/prune"
+	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Options say how Ablate and Prune work. The zero value is usable.
+type Options struct {
+	Split   string  // on whose tasks rules are judged: "" is selection
+	Certify string  // on whose tasks the result is; "" is train, or Split if that is empty
+	Margin  float64 // largest loss of score that does not matter; 0 is 0.05
+	Passes  int     // evaluations of a task by a text at most, on average; 0 is 10
+
+	// Record is a run directory: what it has recorded answers equal questions.
+	Record string
+}
+
+const (
+	pruneMargin = 0.05
+	prunePasses = 10
+	freshSample = 1000 // the first sample of a certificate: far from those of any training
+)
+
+// Ablate leaves each rule of a skill out, one at a time, and measures what that does.
+func Ablate(ctx context.Context, cfg config.Config, o Options, so session.Options) (*result.Ablation, error) {
+	var out *result.Ablation
+	err := do(ctx, cfg, o, so, result.Ablate, func(ctx context.Context, p *pruning) (err error) {
+		out, err = p.ablate(ctx)
+		return err
+	})
+	return out, err
+}
+
+// Run removes what does not pull its weight from a skill: the rules that ablation finds
+// harmful or useless, one after the other, each removal measured against what the ones
+// before have left, and compares the result with the whole skill afresh.
+func Run(ctx context.Context, cfg config.Config, o Options, so session.Options) (*result.Pruned, error) {
+	var out *result.Pruned
+	err := do(ctx, cfg, o, so, result.Prune, func(ctx context.Context, p *pruning) (err error) {
+		out, err = p.prune(ctx)
+		return err
+	})
+	return out, err
+}
+
+// pruning is one run of Ablate or Run.
+type pruning struct {
+	session *session.Session
+	o       Options
+	kind    result.Kind // Ablate or Prune
+	rules   []prune.Rule
+	judge   []task.Task
+	certify []task.Task
+	splits  []task.Split      // that are read
+	before  *result.TestReads // who had read the test split, nil unless it is among them
+
+	together bool // rules are tried together, and not each by itself
+}
+
+// do carries out work in a session of its own.
+func do(ctx context.Context, cfg config.Config, o Options, so session.Options, kind result.Kind, work func(context.Context, *pruning) error) error {
+	s, err := session.Prepare(ctx, cfg, so, model.Target)
+	if err != nil {
+		return err
+	}
+	p := &pruning{session: s, o: o, kind: kind}
+	s.Measured = true // what a run has trained is pruned
+	return s.Do(ctx, session.Op{
+		Kind: kind, Suffix: "-" + string(kind),
+		Check: func() error { return p.settle(ctx) },
+		Ask: func(context.Context) (result.Plan, error) {
+			return forecast.Rollouts(s, p.rollouts(), p.splits...), nil
+		},
+		Begin: func(context.Context) error { return s.Run.WriteFile(result.WholeFile, []byte(s.Skill.Text())) },
+		Work: func(ctx context.Context) (result.Status, error) {
+			if err := p.begin(ctx); err != nil {
+				return "", err
+			}
+			if err := work(ctx, p); err != nil {
+				return "", tooFew(err)
+			}
+			return result.Completed, nil
+		},
+	})
+}
+
+// settle checks the options and finds rules and tasks.
+func (p *pruning) settle(ctx context.Context) error {
+	if err := errors.Join(p.defaults(), p.settings().Validate()); err != nil {
+		return fault.Input(err)
+	}
+	if err := p.tasks(); err != nil {
+		return err
+	}
+	about := fmt.Sprintf("%s, margin %g", p.o.Split, p.o.Margin)
+	if p.kind == result.Prune {
+		about += ", certified on " + p.o.Certify
+	}
+	p.session.Identify(string(p.kind), about)
+	if p.o.Record == "" {
+		return nil
+	}
+	return p.session.ReadKnown(ctx, p.o.Record)
+}
+
+// defaults completes the options and finds the rules.
+func (p *pruning) defaults() error {
+	if p.o.Split == "" {
+		p.o.Split = string(task.Selection)
+	}
+	if p.o.Certify == "" {
+		p.o.Certify = string(task.Train)
+		if len(p.session.Set.Split(task.Train)) == 0 {
+			p.o.Certify = p.o.Split
+		}
+	}
+	if p.o.Margin == 0 {
+		p.o.Margin = pruneMargin
+	}
+	if p.o.Passes == 0 {
+		p.o.Passes = prunePasses
+	}
+	if p.rules = prune.Rules(p.session.Skill.Text()); len(p.rules) == 0 {
+		return errors.New("the skill has no rule to leave out: no paragraph or list item outside of front matter and protected regions")
+	}
+	return nil
+}
+
+func (p *pruning) settings() prune.Settings {
+	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Steady: p.session.Models.Deterministic(), Together: p.together}
+}
+
+// tasks finds those of the splits.
+func (p *pruning) tasks() error {
+	judge, err := session.Splits(p.o.Split)
+	if err != nil {
+		return err
+	}
+	p.judge, p.splits, p.o.Split = p.of(judge), judge, nameOf(judge)
+	if len(p.judge) == 0 {
+		return p.session.Set.Require(judge...)
+	}
+	if p.kind != result.Prune {
+		return nil
+	}
+	certify, err := session.Splits(p.o.Certify)
+	if err != nil {
+		return err
+	}
+	p.o.Certify = nameOf(certify)
+	if p.certify = p.of(certify); len(p.certify) == 0 {
+		return p.session.Set.Require(certify...)
+	}
+	p.splits = append(p.splits, certify...)
+	return nil
+}
+
+// nameOf names what session.Splits returns.
+func nameOf(splits []task.Split) string {
+	if len(splits) > 1 {
+		return "all"
+	}
+	return string(splits[0])
+}
+
+func (p *pruning) of(splits []task.Split) []task.Task {
+	var out []task.Task
+	for _, s := range splits {
+		out = append(out, p.session.Set.Split(s)...)
+	}
+	return out
+}
+
+// testRead reports whether the test split is among those that are read.
+func (p *pruning) testRead() bool {
+	for _, s := range p.splits {
+		if s == task.Test {
+			return true
+		}
+	}
+	return false
+}
+
+// rollouts is how many there are at most. The last round of a comparison may begin
+// just before its passes are used up. Most end long before, and what two of them
+// share is asked once.
+func (p *pruning) rollouts() int {
+	comparison := 2 * (p.o.Passes + 1) * len(p.judge)
+	if p.kind != result.Prune {
+		return len(p.rules) * comparison
+	}
+	certificate := 2 * (prune.CertifyPasses*p.o.Passes + 1) * len(p.certify) // and once more where answers differ
+	return 3*len(p.rules)*comparison + certificate                           // each rule by itself; together as often, and one after the other
+}
+
+// begin warns, and takes from the record what was settled before.
+func (p *pruning) begin(ctx context.Context) (err error) {
+	s := p.session
+	for _, text := range s.Warnings {
+		s.Emit(event.Warning{Text: text})
+	}
+	if p.testRead() {
+		s.Emit(event.Warning{Text: "tasks of the test split are read: what they show of this skill afterwards is no longer a test"})
+	}
+	if p.kind == result.Prune {
+		if err := p.settleMethod(ctx); err != nil {
+			return err
+		}
+	}
+	p.before, err = s.ReadTest(ctx, p.splits)
+	return err
+}
+
+// methodKey is the key of the recorded way in which rules are removed. Runs that an older
+// build began have none, and go on one rule after the other.
+const methodKey = "prune/method"
+
+const methodTogether = `"together"`
+
+// settleMethod takes the way in which rules are removed from the record of the run, or
+// records it before anything rests on it.
+func (p *pruning) settleMethod(ctx context.Context) error {
+	if _, known := p.session.Caller.Decided(methodKey); !known && p.session.Run.Journal.HighWater() > 0 {
+		return nil
+	}
+	method, err := p.session.Caller.Decision(ctx, methodKey, func() ([]byte, error) { return []byte(methodTogether), nil })
+	p.together = string(method) == methodTogether
+	return err
+}
+
+func (p *pruning) ablate(ctx context.Context) (*result.Ablation, error) {
+	got, err := p.pruner().Ablate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := p.describe(got)
+	p.account(&out)
+	kept := out
+	kept.RunDir = "." // a run directory can be moved
+	return &out, p.session.Run.WriteJSON(result.AblationFile, kept)
+}
+
+func (p *pruning) prune(ctx context.Context) (*result.Pruned, error) {
+	out, err := p.work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.account(&out.Ablation)
+	kept, r := *out, p.session.Run
+	kept.RunDir = "."
+	return out, errors.Join(r.WriteFile(result.PrunedFile, []byte(out.Text)), r.WriteFile(run.PullFile, report.Pruned(out)), r.WriteJSON(result.PruningFile, kept))
+}
+
+// work prunes, and compares what is left with the whole skill.
+func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
+	got, err := p.pruner().Prune(ctx)
+	if err != nil {
+		return nil, err
+	}
+	whole := p.session.Skill.Text()
+	out := &result.Pruned{
+		Ablation: p.describe(got), Removed: rulesOf(got.Removed()), Pruned: skill.Hash(got.Text), Text: got.Text,
+		Bytes: [2]int{len(whole), len(got.Text)}, Steps: []result.Removal{}, CertifiedOn: p.o.Certify,
+	}
+	for _, s := range got.Steps {
+		out.Steps = append(out.Steps, result.Removal{
+			Rule: s.Rule.Number, Removed: s.Removed, Verdict: string(s.Verdict), Difference: s.Difference, Low: s.Low, High: s.High,
+			Pairs: s.Pairs, Unmeasured: idsOf(p.judge, s.Lost), With: s.With,
+		})
+	}
+	if len(out.Removed) == 0 {
+		return out, nil
+	}
+	bench := p.bench("certificate", p.certify)
+	bench.First = max(freshSample, got.Samples)
+	settings := p.settings()
+	settings.Steady, settings.Variance = got.Alike, got.Variance
+	p.session.Emit(event.StageStarted{Stage: "certificate", Total: 2 * len(p.certify)})
+	c, err := prune.Certify(ctx, bench, settings, got.Text, whole)
+	out.Certificate = &result.NotWorse{
+		Certified: c.NotWorse, Worse: c.Worse, HeldOut: p.heldOut(), Alike: c.Alike, Tasks: len(p.certify), Passes: c.Passes, Pairs: c.Pairs,
+		Difference: c.Difference, Low: c.Low, High: c.High, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Unmeasured: idsOf(p.certify, c.Lost),
+	}
+	return out, err
+}
+
+// heldOut reports whether no task of the certificate was judged by.
+func (p *pruning) heldOut() bool {
+	judged := map[string]bool{}
+	for _, t := range p.judge {
+		judged[t.ID] = true
+	}
+	for _, t := range p.certify {
+		if judged[t.ID] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,47 @@
+package train
+
+import (
+	loop "github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// describe fills in what training decided.
+func describe(s *result.Summary, r *loop.Result) {
+	if r == nil {
+		return
+	}
+	s.Steps = max(len(r.History.Steps)-1, 0)
+	s.Accepted, s.Rejected, s.Skipped, s.Lost = r.Accepted, r.Rejected, r.Skipped, r.Lost
+	s.Best = result.Best{Step: r.BestStep, Selection: r.Selection.Score(), Reported: r.Reported}
+	s.Certificate, s.Noise, s.NullControls, s.Drift = r.Certificate, r.History.Noise, r.History.NullControls(), r.History.Drift
+	if r.History.Final == nil {
+		return
+	}
+	final := r.History.Final
+	if final.EndedEarly {
+		s.EndedAfter = &s.Steps
+	}
+	test := final.Test
+	s.Test = result.Test{
+		Seed: test["seed"].Score(), Best: test["best"].Score(), Final: test["final"].Score(), NoSkill: test["no_skill"].Score(),
+		Openings: final.TestOpenings, Refused: final.TestRefused, ReadBefore: r.ReadBefore,
+	}
+	for arm, a := range test {
+		byType(s, arm, a)
+	}
+}
+
+// byType adds the scores of an arm by type of task.
+func byType(s *result.Summary, arm string, a *result.Arm) {
+	for name, t := range a.ByType {
+		if s.ByType == nil {
+			s.ByType = map[string]result.Types{}
+		}
+		if s.ByType[name] == nil {
+			s.ByType[name] = result.Types{}
+		}
+		if measured := t.Score(); measured != nil {
+			s.ByType[name][arm] = *measured
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package train
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	loop "github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/training"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// pacer keeps training within the ceilings of a run.
+type pacer struct {
+	session  *session.Session
+	sizes    *training.Sizes
+	spending spending
+}
+
+// limited reports whether anything but the clock can end a run.
+func limited(l config.Limits) bool {
+	return l.USD != nil || l.Tokens != nil || l.Calls != nil || l.Roles != (config.RoleLimits{})
+}
+
+// pace keeps training within its ceilings: what the final evaluation will need is
+// left to it, and a step that there is no room for is not begun. What has begun
+// goes on until a ceiling itself is reached.
+func (p *pacer) pace(part loop.Part) (tasks int, err error) {
+	l := p.session.Config.Limits
+	switch {
+	case !limited(l):
+		return part.Tasks, nil
+	case part.Name == loop.PartFinal:
+		p.session.Caller.Reserve(nil)
+		return part.Tasks, nil
+	}
+	if err := p.spending.follow(p.session.Run.Journal); err != nil {
+		return 0, fmt.Errorf("add up what steps have taken: %w", err)
+	}
+	if share, fixed := l.ReserveShare(); fixed {
+		p.session.Caller.ReserveShare(share)
+	} else {
+		p.session.Caller.Reserve(p.finalEvaluation(part))
+	}
+	switch part.Name {
+	case loop.PartStep:
+	case loop.PartSecondTry:
+		return p.within(part, 0, 1), nil
+	case loop.PartMore:
+		return p.within(part, part.Tasks, askedInStep), nil
+	default:
+		return part.Tasks, nil
+	}
+	next, begun := p.nextStep(part.Step)
+	if begun {
+		return part.Tasks, nil
+	}
+	return p.affords(next, part)
+}
+
+// askedInStep is about how many questions a step puts to the optimizer.
+const askedInStep = 8
+
+// within is part.Tasks if there is room within a step for so many more rollouts and questions,
+// and for judging its candidate by all selection tasks, else 0.
+func (p *pacer) within(part loop.Part, tasks, questions int) int {
+	spent := p.spentOnSteps(func(step int) bool { return step <= part.Step })
+	need := spent.rollouts(float64(tasks + p.session.Data.Pass()))
+	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(questions)})
+	if p.session.Caller.Affords(need) != nil {
+		return 0
+	}
+	return part.Tasks
+}
+
+// affords is how many tasks of a step there is room for.
+func (p *pacer) affords(next stepCost, part loop.Part) (tasks int, err error) {
+	if err = p.session.Caller.Affords(next.of(part.Tasks)); err == nil {
+		return part.Tasks, nil
+	}
+	for tasks = part.Tasks - 1; tasks >= part.Least; tasks-- {
+		if p.session.Caller.Affords(next.of(tasks)) == nil {
+			return tasks, nil
+		}
+	}
+	return 0, err
+}
+
+// reserveMargin is what is kept beyond the mean of what was measured: skills grow
+// and tasks differ. Tokens and money vary more than calls: an attempt that may have
+// been charged for counts with the most that it can have used.
+const (
+	reserveMargin = 1.1
+	spreadMargin  = 1.25 / reserveMargin
+)
+
+// finalEvaluation is what the end of a run will take by what rollouts took so far:
+// the last passes over the selection split, and scoring the arms on the test split.
+// The step to come may add another arm.
+func (p *pacer) finalEvaluation(part loop.Part) map[string]caller.Amount {
+	s := p.session
+	rolled := p.spending.rollouts
+	n := part.Closing
+	if s.Config.Eval.Test {
+		most := 3
+		if s.Config.Eval.NoSkill {
+			most++
+		}
+		n += min(part.Arms+1, most) * len(s.Data.Test)
+	}
+	if n == 0 || rolled == 0 {
+		return nil
+	}
+	out := map[string]caller.Amount{}
+	for _, t := range p.session.Run.Journal.Totals() {
+		if t.Stage == model.StageRollout || t.Stage == model.StageJudge {
+			need := caller.AmountOf(t).Times(reserveMargin * float64(n) / float64(rolled))
+			need.Tokens, need.Nano = int64(spreadMargin*float64(need.Tokens)), int64(spreadMargin*float64(need.Nano))
+			out[t.Role] = out[t.Role].Plus(need)
+		}
+	}
+	return out
+}
+
+// stepCost is what a step is expected to take, by role.
+type stepCost struct {
+	steps int // that it is the mean of
+	whole map[string]caller.Amount
+	batch map[string]caller.Amount // of it, for the rollouts of its batch
+	tasks float64                  // in that
+	gate  map[string]caller.Amount // of it, for judging
+	reads float64                  // rollouts in that
+}
+
+// judged raises what judging takes to a pass over n selection tasks. Candidates that were
+// dropped early took less, but with less a gate can only reject: a step that ends at the
+// ceiling before its candidate is judged has brought nothing.
+func (c *stepCost) judged(n float64) {
+	for role, a := range c.rollouts(n) {
+		c.whole[role] = c.whole[role].Plus(c.gate[role].Short(a))
+	}
+}
+
+// rollouts is what so many take: those of batches tell it, or, where batches have read what
+// was measured before, those of gates. Fewer than none count less than nothing.
+func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
+	of, n := c.batch, c.tasks
+	if n == 0 {
+		of, n = c.gate, c.reads
+	}
+	out := map[string]caller.Amount{}
+	for role, a := range of {
+		if n > 0 {
+			out[role] = a.Times(many / n)
+		}
+	}
+	return out
+}
+
+// of is what it takes with so many tasks.
+func (c *stepCost) of(tasks int) map[string]caller.Amount {
+	out := maps.Clone(c.whole)
+	for role, a := range c.rollouts(float64(tasks) - c.tasks) {
+		out[role] = out[role].Plus(a)
+	}
+	return out
+}
+
+// firstStep is what a step takes at least, as far as that is known.
+func (p *pacer) firstStep() stepCost {
+	s := p.session
+	if s.Episodes() {
+		return stepCost{}
+	}
+	o := p.sizes.Options()
+	if s.Data.InFolds() { // it reads what the seed skill answered
+		return stepCost{}
+	}
+	calls := o.First(len(s.Data.Train))
+	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
+	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
+	if s.Config.Gate.Mode != "off" {
+		need.judged(float64(s.Data.Pass()))
+	}
+	return need
+}
+
+// nextStep is what a step took so far, on average. One that has begun already is not
+// begun again.
+func (p *pacer) nextStep(number int) (need stepCost, begun bool) {
+	need = p.spentOnSteps(func(step int) bool {
+		begun = begun || step == number
+		return step < number
+	})
+	switch {
+	case begun:
+		return stepCost{}, true
+	case need.steps == 0:
+		return p.firstStep(), false
+	}
+	if p.session.Config.Gate.Mode != "off" {
+		need.judged(float64(p.session.Data.Pass()))
+	}
+	return need, false
+}
+
+// spentOnSteps is what those steps took that of says, on average.
+func (p *pacer) spentOnSteps(of func(step int) bool) stepCost {
+	need := newStepCost()
+	for step, spent := range p.spending.steps {
+		if of(step) {
+			need.steps++
+			need.plus(spent)
+		}
+	}
+	if need.steps == 0 {
+		return *need
+	}
+	need.tasks, need.reads = need.tasks/float64(need.steps), need.reads/float64(need.steps)
+	// Calls inside episodes stand in the ledger alone, under no step.
+	for role, spent := range p.session.Caller.Spent() {
+		for _, of := range []map[string]caller.Amount{need.whole, need.batch, need.gate} {
+			of[role] = of[role].Times(1/float64(need.steps)).Scaled(spent, p.spending.all[role])
+		}
+	}
+	return *need
+}

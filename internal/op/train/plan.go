@@ -1,0 +1,42 @@
+package train
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/training"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Plan forecasts a training run. Nothing is sent, and no run is begun.
+func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.Plan, err error) {
+	s, err := session.Prepare(ctx, cfg, o, model.Target, model.Optimizer)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := errors.Join(s.Doubt(s.Fork != "" || s.RunDir != "" && session.Begun(s.RunDir)), s.RequireSplits()); err != nil {
+		return p, err
+	}
+	sizes := training.New(s)
+	sizes.Decide()
+	options := sizes.Options()
+	p = forecast.Bound(s, options)
+	if options.Test && len(s.Data.Test) > 0 {
+		reads, err := s.ReadBefore(ctx)
+		if err != nil {
+			return result.Plan{}, err
+		}
+		p.TestReadBefore = &reads
+		if reads.Unknown == "" {
+			level := gate.LevelOf(options.Alpha, reads.Times+1)
+			p.CertificateLevel = &level
+		}
+	}
+	return p, forecast.Add(ctx, s, options, &p)
+}

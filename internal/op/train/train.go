@@ -1,0 +1,201 @@
+// Package train is the operation that trains a skill: it maps a session to the loop
+// (internal/train), keeps the loop within the ceilings of the run, and sums up what came
+// of it. Plan tells what that takes before anything is spent.
+//
+// It knows sessions and the loop. It knows nothing of how calls are made, and of how the
+// loop decides.
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	loop "github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/training"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Run trains a skill, or resumes its training. The summary is there whenever a run was
+// begun, also beside an error.
+func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
+	s, err := session.Prepare(ctx, cfg, o, model.Target, model.Optimizer)
+	if err != nil {
+		return nil, err
+	}
+	t := &operation{session: s, sizes: training.New(s)}
+	err = s.Do(ctx, session.Op{Kind: result.Train, Check: s.RequireSplits, Ask: t.ask, Begin: t.begin, Work: t.work, Ends: true})
+	return t.summary, err
+}
+
+// operation is one session of training.
+type operation struct {
+	session *session.Session
+	sizes   *training.Sizes
+	options loop.Options
+	plan    result.Plan
+	summary *result.Summary // nil: the run was not begun
+
+	warnings []string // before anybody was asked
+}
+
+// ask settles how large the run is, and returns what it will take.
+func (t *operation) ask(ctx context.Context) (result.Plan, error) {
+	s := t.session
+	if err := t.sizes.Settle(s.Run); err != nil {
+		return t.plan, err
+	}
+	t.options = t.sizes.Options()
+	t.plan = forecast.Bound(s, t.options)
+	t.warnings = s.Warnings
+	if s.Run.Resumed {
+		return t.plan, nil
+	}
+	if s.Finish {
+		return t.plan, errors.Join(fault.Input(errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")), s.Run.Discard())
+	}
+	if s.Confirm != nil {
+		forecast.Foretell(ctx, s, t.options, &t.plan)
+	}
+	return t.plan, nil
+}
+
+// begin records what was settled, before anything rests on it.
+func (t *operation) begin(ctx context.Context) (err error) {
+	s := t.session
+	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
+	if err := t.sizes.Record(ctx, s.Run); err != nil {
+		return err
+	}
+	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
+		t.summary = nil
+	}
+	return err
+}
+
+// work runs the loop and sums it up.
+func (t *operation) work(ctx context.Context) (result.Status, error) {
+	s := t.session
+	t.announce()
+	deps, err := t.deps(s)
+	if err != nil {
+		return "", err
+	}
+	deps.Pace = (&pacer{session: s, sizes: t.sizes}).pace
+	trained, err := loop.Run(ctx, t.options, deps)
+	err = s.Cause(ctx, err)
+	sum := t.summary
+	describe(sum, trained)
+	sum.Usage, sum.Stages = s.Account()
+	sum.LeftOut = s.LeftOut()
+	ended(sum, err)
+	if werr := t.writeEnd(); werr != nil && err == nil {
+		err = werr
+		ended(sum, err)
+	}
+	s.Emit(event.RunDone{Status: string(sum.Status), Reason: sum.Reason, WallS: sum.WallS})
+	return sum.Status, err
+}
+
+// ended says how the run ended.
+func ended(sum *result.Summary, err error) {
+	sum.Status = session.StatusOf(err)
+	if err != nil {
+		sum.Reason = err.Error()
+	}
+}
+
+// announce sends the first events of the run.
+func (t *operation) announce() {
+	s, o := t.session, t.options
+	s.Emit(event.RunStarted{
+		RunDir: s.Run.Dir, RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Recorded,
+		Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(), Steps: o.Steps(s.Data.Drawable()), MaxCalls: t.plan.Total,
+	})
+	for _, change := range s.Run.Changed {
+		s.Emit(event.Warning{Text: "since the last session, " + change})
+	}
+	for _, text := range s.Warnings {
+		s.Emit(event.Warning{Text: text})
+	}
+}
+
+// deps are what the loop works with in a session, without ceilings.
+func (t *operation) deps(s *session.Session) (loop.Deps, error) {
+	measure, err := s.Measure(s.Run)
+	if err != nil {
+		return loop.Deps{}, err
+	}
+	d := loop.Deps{
+		Data: s.Data, Skill: s.Skill, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
+		Told:   s.Told(s.Hidden()),
+		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: !limited(s.Config.Limits), Ahead: s.Caller.Ahead,
+		Look: seedcheck.AtStart(s), Measure: measure, Optimizer: changeable(s.Inputs, "models.optimizer."),
+		// A replay gives what was recorded, to its end.
+		Fruitless: s.Run.Manifest.Rules >= run.FruitlessRule && s.Replay == nil,
+		LooksOnce: s.Run.Manifest.Rules >= run.LookRule && s.Replay == nil,
+	}
+	if reads := s.TestReads(s.Data.Test); reads != nil {
+		d.Before = reads.Note
+	}
+	return d, nil
+}
+
+// changeable stands for the settings under a prefix that may change between sessions.
+func changeable(s *session.Inputs, prefix string) string {
+	settings := s.Settings()
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(key, prefix) {
+			fmt.Fprintf(&b, "%q=%q\n", key, settings[key])
+		}
+	}
+	return session.Digest([]byte(b.String()))
+}
+
+// writeEnd writes the summary and the report, and how the run ended. It is written also
+// when the context of the run is cancelled.
+func (t *operation) writeEnd() error {
+	r := t.session.Run
+	kept := *t.summary
+	kept.RunDir = "." // a run directory can be moved: the file names no place
+	if err := r.WriteJSON(run.SummaryFile, kept); err != nil {
+		return err
+	}
+	if err := writeReport(r); err != nil {
+		return err
+	}
+	return r.SetStatus(t.summary.Status)
+}
+
+// writeReport writes report.html and report.md from the other files of a run, once
+// they are written.
+func writeReport(r *run.Run) error {
+	if err := r.Settle(); err != nil {
+		return err
+	}
+	files, err := report.Read(r.Dir, report.NameOf(r.Dir))
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	page, err := report.HTML(files)
+	if err != nil {
+		return err
+	}
+	if err := r.WriteFile(run.ReportFile, page); err != nil {
+		return err
+	}
+	return r.WriteFile(run.PullFile, report.Markdown(files))
+}

@@ -1,0 +1,6 @@
+package rollout
+
+import "github.com/seed-f4525e22/skillopt/internal/fault"
+
+// ErrorKind says whose business the error is.
+func (*ToolError) ErrorKind() string { return string(fault.BadInput) }

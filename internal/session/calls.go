@@ -1,0 +1,191 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// unkept tells that answers are not kept for other runs.
+func (s *Session) unkept(err error) {
+	s.Emit(event.Warning{Text: fmt.Sprintf("answers are recorded in this run, but cannot be kept in cache.dir for others: %v", err)})
+}
+
+// outage tells that the run waits for an endpoint.
+func (s *Session) outage(o caller.Outage) {
+	s.Emit(event.Waiting{
+		Endpoint: o.Endpoint, Model: o.Model, Reason: s.hide.Text(o.Err.Error()), FailingS: o.Failing.Seconds(), PatienceS: o.Patience.Seconds(),
+	})
+}
+
+// Wire makes what the work needs over the open run: models behind their caller, what
+// carries out tasks, the sinks of events. ctx is that of the whole run. What it has
+// opened when it fails is closed by Close.
+func (s *Session) Wire(ctx context.Context) error {
+	err := s.WireCalls(func(o *caller.Options) { o.Lifetime, o.Waiting = ctx, s.outage })
+	if err != nil {
+		return err
+	}
+	for _, role := range s.Models.Roles() {
+		if hear := s.Models.Of(role).Hear; hear != nil {
+			hear(func(text string) { s.Emit(event.Warning{Text: s.hide.Text(text)}) })
+		}
+	}
+	made := &episodes{Session: s, scorer: &scorer{Session: s, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}}
+	episode, err := made.episode()
+	if err != nil {
+		return err
+	}
+	s.Runner = &rollout.Runner{Episode: episode, Extra: 2}
+	s.watch()
+	return nil
+}
+
+// WireCalls makes the caller of the models, and the sinks of events, over the open run.
+// adjust changes how calls are made; nil: nothing.
+func (s *Session) WireCalls(adjust func(*caller.Options)) (err error) {
+	s.began, s.hide = s.Now(), s.Hidden()
+	if s.telemetry, err = s.newTelemetry(); err != nil {
+		return err
+	}
+	s.Emit = serial(s.telemetry.sink(s.Options.Events))
+	s.Recorded = s.Run.Journal.Counts().Answers
+	o := s.callerOptions()
+	if adjust != nil {
+		adjust(&o)
+	}
+	if s.Caller, err = caller.New(o); err != nil {
+		return Unheld(err)
+	}
+	return nil
+}
+
+func (s *Session) callerOptions() caller.Options {
+	l := s.Config.Limits
+	o := caller.Options{
+		Journal: s.Run.Journal, RunName: s.Run.Manifest.Name, Roles: map[string]caller.Role{},
+		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.Config.Record.Reuse, Limits: Ceilings(l),
+		Forked: s.Run.Manifest.ForkedOf != "", JitterSeed: uint64(s.Config.Train.Seed), Observe: s.telemetry.observe(),
+	}
+	for _, role := range s.Models.Roles() {
+		o.Roles[role] = s.Models.Role(role)
+	}
+	if s.Config.Cache.Dir != "" {
+		o.Cache, o.Unkept = caller.DirCache{Dir: s.Config.Cache.Dir}, s.unkept
+	}
+	if s.known != nil {
+		o.Cache = s.known.over(o.Cache)
+	}
+	if s.Replay != nil { // a nil pointer in an interface is not nil
+		o.Replay = s.Replay
+	}
+	return o
+}
+
+// Ceilings maps the configuration to what the caller holds a run to.
+func Ceilings(l config.Limits) caller.Limits {
+	out := caller.Limits{USD: l.USD, Tokens: l.Tokens, Calls: l.Calls, Roles: map[string]caller.Ceilings{}}
+	for role, c := range map[string]config.Ceilings{model.Target: l.Roles.Target, model.Optimizer: l.Roles.Optimizer, model.Judge: l.Roles.Judge} {
+		if c == (config.Ceilings{}) {
+			continue
+		}
+		own := caller.Ceilings{USD: c.USD, Tokens: c.Tokens, Calls: c.Calls}
+		if c.Time != nil {
+			limit := time.Duration(*c.Time)
+			own.Time = &limit
+		}
+		out.Roles[role] = own
+	}
+	return out
+}
+
+// watch stops the run softly when the user or the clock says so, until stopWatch.
+func (s *Session) watch() {
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		var clock <-chan time.Time
+		if limit := s.Config.Limits.Time; limit != nil {
+			t := time.NewTimer(limit.Std())
+			defer t.Stop()
+			clock = t.C
+		}
+		select {
+		case <-s.Stop:
+		case <-clock:
+			s.late.Store(true)
+		case <-ended:
+			return
+		}
+		s.Caller.Stop()
+	})
+	s.stopWatch = func() {
+		close(ended)
+		watching.Wait()
+	}
+}
+
+// serial makes a sink safe to call from the many goroutines of a run: events
+// arrive one at a time. A nil sink takes nothing.
+func serial(sink event.Sink) event.Sink {
+	if sink == nil {
+		return func(event.Event) {}
+	}
+	var mu sync.Mutex
+	return func(e event.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		sink(e)
+	}
+}
+
+// lost tells of a reply that could not be used, and returns what of it stages may pass
+// on, without what looks like a secret.
+func (s *Session) lost(key string, lost *caller.LostError) error {
+	mask := func(text string) string { return s.Loaded.Redactor().Text(s.hide.Text(text)) }
+	s.Emit(event.Warning{Text: fmt.Sprintf("%s: no usable reply: %v", key, lost)})
+	return &optimize.LostError{
+		Key: key, Replies: lost.Replies, Reason: mask(lost.Err.Error()), Text: Excerpt(mask(lost.Text)), Inherited: lost.Inherited,
+	}
+}
+
+// Ask returns the optimizer under a prefix of keys.
+func (s *Session) Ask(prefix string) optimize.Ask {
+	return func(ctx context.Context, q optimize.Question) (string, error) {
+		key := prefix + "/" + q.Key
+		seed := caller.Seed(s.Config.Train.Seed, key, 0)
+		resp, err := s.Caller.Do(ctx, caller.Call{
+			Key: key, Turn: 1, Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Seed: &seed, Accept: q.Accept,
+			Sampling: model.Sampling{Temperature: q.Temperature},
+			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},
+			Reask:    caller.Reask{Same: 8, WithError: 1},
+		})
+		var lost *caller.LostError
+		if errors.As(err, &lost) {
+			return "", s.lost(key, lost)
+		}
+		p := s.Usage()
+		p.Stage = q.Stage
+		s.Emit(p)
+		return resp.Text, err
+	}
+}
+
+// Health stops a run whose answers are cut.
+func (s *Session) Health() error {
+	share, n := s.Caller.LengthShare(model.Target)
+	if n >= minLengthCount && share > maxLengthShare {
+		return &lengthError{share: share, replies: n}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/reach"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// episodes makes what carries out tasks.
+type episodes struct {
+	*Session
+	scorer *scorer
+}
+
+// episode chooses what carries out a task.
+func (s *episodes) episode() (rollout.Episode, error) {
+	switch {
+	case s.Config.Agent.Name != "":
+		return s.newAgent()
+	case s.Env != nil:
+		return s.bind(&rollout.Env{Env: s.Env, Timeout: s.Config.Env.Timeout.Std()})
+	case len(s.Config.Env.Command) > 0:
+		return s.process()
+	}
+	return &rollout.Chat{
+		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Question: s.Question(s.Images),
+	}, nil
+}
+
+func (s *episodes) process() (rollout.Episode, error) {
+	if s.Replay != nil {
+		return s.bind(&rollout.Env{Program: sealedEnv{}, Assess: s.scorer.assessAnswer, Hide: s.hide})
+	}
+	p, _, err := s.Environment()
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, p.Close)
+	return s.bind(&rollout.Env{
+		Program: p, Assess: s.scorer.assessAnswer, Hide: s.hide, Slots: make(chan struct{}, s.Config.Limits.Concurrency),
+	})
+}
+
+// Environment makes the environment of env.command, which starts nothing, and
+// returns the variables that its processes get.
+func (s *Inputs) Environment() (*env.Env, []string, error) {
+	environ := env.Allowed(s.Loaded.Lookup)
+	for _, name := range s.Config.Env.PassEnv {
+		v, ok := s.Loaded.Lookup(name)
+		if !ok {
+			return nil, nil, fault.Input(fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name))
+		}
+		environ = append(environ, name+"="+v)
+	}
+	p, err := env.New(env.Options{
+		Command: s.Config.Env.Command, Dir: s.Loaded.Dir, Environ: environ, Slots: s.Config.Limits.Concurrency,
+		Timeout: s.Config.Env.Timeout.Std(), Protocol: s.Config.Env.Protocol, Extras: s.Config.Extras, Hide: s.Hidden(),
+	})
+	if err != nil {
+		return nil, nil, fault.Input(fmt.Errorf("env.command: %w", err))
+	}
+	return p, environ, nil
+}
+
+// bind ties an environment to the record.
+func (s *episodes) bind(e *rollout.Env) (rollout.Episode, error) {
+	outcomeContext, err := s.OutcomeContext()
+	if err != nil {
+		return nil, err
+	}
+	e.Record, e.RunSeed, e.Context = s.Caller, s.Config.Train.Seed, outcomeContext
+	e.Patience, e.RawGold = s.Config.Limits.Patience.Std(), s.RawGold()
+	return e, nil
+}
+
+// workspaces is the folder of a run in which agents work.
+const workspaces = "workspaces"
+
+// newAgent has a coding agent carry out the tasks.
+func (s *episodes) newAgent() (rollout.Episode, error) {
+	c := s.Config.Agent
+	programs := s.Commands()
+	c.Read = programs.Readable()
+	guard, err := programs.Guard()
+	if err != nil {
+		return nil, err
+	}
+	runner, err := s.worker(c, guard)
+	if err != nil {
+		return nil, err
+	}
+	var scorers []string
+	if s.Needs().Judge { // what another judge said of an episode is no score of this run
+		scorers = []string{"models.judge"}
+	}
+	outcomeContext, err := s.OutcomeContext(scorers...)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Join(s.Run.Dir, workspaces))
+	if err != nil {
+		return nil, fmt.Errorf("find the run directory: %w", err)
+	}
+	places := &rollout.Workspaces{Dir: dir, Template: s.Config.Agent.Workspace, TasksDir: s.TasksDir()}
+	if err := places.Open(); err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, places.Close)
+	a := &rollout.Agent{
+		Agent: runner, Record: s.Caller, Prompt: s.user, Images: s.Images, Extras: s.Config.Extras, RunSeed: s.Config.Train.Seed, Context: outcomeContext,
+		Workspaces: places, Assess: s.scorer.assess, Keep: rollout.Keep(s.Config.Agent.Keep),
+		Slots: make(chan struct{}, cmp.Or(s.Config.Agent.Slots, runtime.GOMAXPROCS(0))),
+		Hide:  s.hide,
+		Warn:  func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
+		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wire.AgentTells(c),
+	}
+	if s.Needs().Snapshot {
+		a.Snapshot = snapshot
+	}
+	s.agent = a
+	if s.Scorer == nil {
+		a.Looks = func(t task.Task) bool { return s.Suite.Needs(t).Workspace }
+	}
+	return a, nil
+}
+
+// worker builds the agent of the config. In a replay there is none.
+func (s *episodes) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgent, error) {
+	if s.Replay != nil {
+		return sealedAgent{}, nil
+	}
+	runner, err := wire.Agent(c, guard, s.Config.Models.Target, s.Loaded.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, runner.Close)
+	return runner, nil
+}
+
+func snapshot(dir string) (json.RawMessage, error) {
+	m, err := check.Snapshot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(m)
+}
+
+// sealedAgent stands for the agent of a replay, which does not run it.
+type sealedAgent struct{}
+
+// sealedEnv stands for the environment of a replay.
+type sealedEnv struct{}
+
+var errSealed = errors.New("a replay runs no agents and environments")
+
+// Answer implements rollout.Program.
+func (sealedEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
+	return trajectory.Outcome{}, false, errSealed
+}
+
+func (sealedAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
+	return rollout.AgentReport{}, errSealed
+}

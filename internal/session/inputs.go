@@ -1,0 +1,237 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/commands"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Inputs are what a configuration names, loaded and checked before anything is opened
+// or spent. They are not changed while calls are made.
+type Inputs struct {
+	Options
+	Config config.Config
+	Kind   result.Kind // of the command
+	Loaded *config.Loaded
+
+	Skill    skill.Skill
+	Set      task.Set
+	Images   *rollout.Images
+	Data     train.Data
+	Parts    map[task.Split]int // number of tasks, if they are only counted
+	Assigned bool               // the tasks came with their splits
+	Suite    *check.Suite
+	Extract  *check.Extractor
+	Prompts  *prompt.Set // nil: this command asks no optimizer
+
+	Contents map[string]string // digest of the file that a key names, by key
+	Versions map[string]string // of programs that the run uses, as settings of its manifest
+	Warnings []string
+
+	texts        texts
+	system, user *template.Template // nil: the built-in one
+	isolated     func() bool
+}
+
+// Detached are the inputs of a command that needs no tasks and no skill. The
+// configuration is checked.
+func Detached(cfg config.Config, o Options) (*Inputs, error) {
+	s := &Inputs{
+		Options: o, Config: cfg, Kind: result.Train, Contents: map[string]string{},
+		isolated: sync.OnceValue(func() bool { return sandbox.Probe().Isolated }),
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Loaded = o.Loaded; s.Loaded == nil {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("find working directory: %w", err)
+		}
+		s.Loaded = config.Detached(cfg, dir)
+	}
+	return s, cfg.Validate()
+}
+
+// Load loads and checks what cfg names. It ends when ctx does, or o.Stop is closed.
+func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
+	s, err := Detached(cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	s.Options.Events = s.masked(o.Events)
+	ctx, release := untilStopped(ctx, s.Stop)
+	defer release()
+	l := &loader{s}
+	for _, part := range []func(context.Context) error{l.loadSkill, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.deal, l.digestWorkspaces} {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// loader loads inputs, part by part.
+type loader struct{ *Inputs }
+
+// errStopped is a stop before anything was begun that could be finished first.
+var errStopped = fmt.Errorf("stopped while the inputs were read, nothing was begun: %w", context.Canceled)
+
+// untilStopped ends a context when stop is closed. release must be called.
+func untilStopped(ctx context.Context, stop <-chan struct{}) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		select {
+		case <-stop:
+			cancel(errStopped)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { cancel(nil); waiting.Wait() }
+}
+
+func (s *loader) loadSkill(ctx context.Context) error {
+	switch {
+	case s.Options.Skill != nil:
+		s.Skill = *s.Options.Skill
+	case s.Config.Skill != "":
+		dir, name := filepath.Split(filepath.Clean(s.Config.Skill))
+		loaded, err := skill.Read(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
+		if err != nil {
+			return s.fileError("skill", s.Config.Skill, "a SKILL.md or a directory with one", err)
+		}
+		s.Skill = loaded
+	}
+	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
+	return nil
+}
+
+func (s *loader) loadChecks(context.Context) (err error) {
+	if s.Extract, err = check.ParseExtract(s.Config.Tasks.Extract); err != nil {
+		return fault.Input(fmt.Errorf("tasks.extract: %w", err))
+	}
+	var specs any
+	if len(s.Config.Tasks.Checks) > 0 {
+		specs = s.Config.Tasks.Checks
+	}
+	if s.Suite, err = check.Compile(specs, check.Options{
+		Threshold: s.Config.Tasks.Threshold, Workspace: s.Config.Agent.Name != "", Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
+	}); err != nil {
+		return fault.Input(fmt.Errorf("tasks.checks: %w", err))
+	}
+	return nil
+}
+
+// Needs says what the checks of the tasks need, all together.
+func (s *Inputs) Needs() check.Needs {
+	var all check.Needs
+	if s.Scorer != nil || s.Suite == nil {
+		return all
+	}
+	for _, t := range s.Set.Tasks() {
+		n := s.Suite.Needs(t)
+		all.Workspace, all.Snapshot, all.Turns = all.Workspace || n.Workspace, all.Snapshot || n.Snapshot, all.Turns || n.Turns
+		all.Command, all.Judge = all.Command || n.Command, all.Judge || n.Judge
+	}
+	return all
+}
+
+// Commands are the commands of the checks.
+func (s *Inputs) Commands() *commands.Commands {
+	c := &commands.Commands{Config: s.Config, Loaded: s.Loaded, Suite: s.Suite, Tasks: s.Set.Tasks(), RunDir: s.RunDir, Fork: s.Fork, Isolated: s.isolated}
+	if s.Scorer != nil {
+		c.Suite = nil
+	}
+	return c
+}
+
+// OwnEnv reports whether something else than a chat turn or an agent carries out tasks.
+func (s *Inputs) OwnEnv() bool { return s.Env != nil || len(s.Config.Env.Command) > 0 }
+
+// Episodes reports whether a rollout is more than one call of a model.
+func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.Config.Agent.Name != "" }
+
+// Projection is the score that the gate goes by.
+func (s *Inputs) Projection() score.Projection {
+	g := s.Config.Gate
+	return score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight, DensityWeight: g.DensityWeight}
+}
+
+// Question is what a chat target is asked, with the pictures of the tasks or without.
+func (s *Inputs) Question(images *rollout.Images) *rollout.Question {
+	return &rollout.Question{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
+}
+
+// Doubts are reasons to doubt gold and checks; nil: there are none.
+func (s *Inputs) Doubts() error {
+	if s.Suite == nil || s.Scorer != nil {
+		return nil
+	}
+	set := s.Suite.SetDoubts()
+	if set != nil {
+		set = fmt.Errorf("tasks.checks: %w", set)
+	}
+	return fault.Input(errors.Join(set, s.Set.Doubts()))
+}
+
+// Warn adds a warning.
+func (s *Inputs) Warn(text string) { s.Warnings = append(s.Warnings, text) }
+
+// Hidden takes credentials out of what programs say. In a replay nothing is read
+// of them.
+func (s *Inputs) Hidden() *redact.Exact {
+	if s.Replay != nil {
+		return nil
+	}
+	return wire.Hidden(s.Config, s.Loaded.Lookup)
+}
+
+// masked hands events on without secrets, those of the config and what looks like one:
+// they are shown, logged and passed on. Where the run is stays as it is. A nil sink
+// stays nil.
+func (s *Inputs) masked(sink event.Sink) event.Sink {
+	if sink == nil {
+		return nil
+	}
+	known := wire.Secrets(s.Config, s.Loaded.Lookup)
+	r := redact.New(append(long(known), s.Loaded.Secrets()...)...)
+	return func(e event.Event) { sink(redact.Strings(r, e, "RunDir", "RunID")) }
+}
+
+// minHidden is the length in bytes from which a variable's value is masked in events:
+// shorter ones are what people write in the place of a key that nobody asks for.
+const minHidden = 12
+
+// long are the values that are long enough to be masked.
+func long(values []string) []string {
+	return slices.DeleteFunc(values, func(v string) bool { return len(v) < minHidden })
+}

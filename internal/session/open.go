@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+)
+
+// Open finds and opens the run directory: that of the options, else the newest
+// unfinished run of the same configuration, else a new one.
+func (s *Session) Open(ctx context.Context) error {
+	if err := s.requireAgent(ctx); err != nil {
+		return err
+	}
+	if err := s.Models.ready(ctx); err != nil {
+		return err
+	}
+	id, err := s.runIdentity()
+	if err != nil {
+		return err
+	}
+	dir, err := s.choose(id)
+	if err != nil {
+		return err
+	}
+	if m, found, err := run.ReadManifest(dir); err == nil && found && s.Loaded.AsBegun(&s.Config, m.Identity) {
+		if id, err = s.AsBegun(id, m.Identity); err != nil {
+			return err
+		}
+		if err := s.GoOn(); err != nil {
+			return err
+		}
+	}
+	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
+		return err
+	}
+	s.Run, err = s.openRun(ctx, run.OpenOptions{
+		Dir: dir, Name: filepath.Base(dir), Kind: s.Kind, Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: DescribeChanges,
+		Operational: s.Settings(), Keep: kept,
+	})
+	return err
+}
+
+// openRun opens or forks a run, and tells what it has lost.
+func (s *Session) openRun(ctx context.Context, o run.OpenOptions) (r *run.Run, err error) {
+	if s.Options.Events != nil {
+		o.Warn = func(err error) { s.Options.Events(event.Warning{Text: err.Error()}) }
+	}
+	if s.Fork != "" {
+		r, err = run.Fork(ctx, o, s.Fork)
+	} else {
+		r, err = run.Open(ctx, o)
+	}
+	if fault.Of(err) == fault.Environment {
+		return nil, fmt.Errorf("%w; a run needs a folder that it can write to and room on the disk: choose another with --run or run.dir", err)
+	}
+	if err == nil && r.Lost != nil && s.Options.Events != nil {
+		s.Options.Events(event.Warning{Text: r.Lost.String()})
+	}
+	return r, err
+}
+
+// runIdentity is the identity that the run is begun or found with.
+func (s *Session) runIdentity() (map[string]string, error) {
+	id, err := s.Identity()
+	if err != nil || s.Replay == nil {
+		return id, err
+	}
+	if id, err = s.asRecordedIn(s.Replay, id); err != nil {
+		return nil, err
+	}
+	id[ReplayKey] = s.Replayed()
+	s.Config.Run.Name = s.RunName() + "-replay"
+	return id, nil
+}
+
+// choose returns the directory of the run.
+func (s *Session) choose(id map[string]string) (string, error) {
+	if s.RunDir != "" {
+		return s.RunDir, nil
+	}
+	base, err := filepath.Abs(s.Config.Run.Dir)
+	if err != nil {
+		return "", fmt.Errorf("find run.dir: %w", err)
+	}
+	dir, _, err := run.Choose(base, s.RunName(), func(other map[string]string) bool {
+		as, err := s.AsBegun(id, other)
+		return err == nil && len(config.Changes(other, as)) == 0
+	})
+	return dir, err
+}
+
+// Begun reports whether there is a run in dir, which a damaged one is too.
+func Begun(dir string) bool {
+	_, found, err := run.ReadManifest(dir)
+	return found || err != nil
+}
+
+// DescribeChanges lists the differences of two identities, or of two operational settings.
+func DescribeChanges(old, now map[string]string) []string {
+	var out []string
+	for _, c := range config.Changes(old, now) {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// ProgramVersion is the version of the program around.
+func (s *Inputs) ProgramVersion() string {
+	if s.Version == "" {
+		return "library"
+	}
+	return s.Version
+}
+
+// ReplayKey is the entry in the identity of a run that answers came from a
+// cassette: such a run does not go on with models, nor any other with it.
+const ReplayKey = "library.replay"
+
+// BatchKey is the key of the recorded size of a batch. It depends on a ceiling, which may
+// change when a run goes on; the batches of a run do not.
+const BatchKey = "train/batch"
+
+// StartKey is the key of the recorded decisions of a run's beginning, beside the size of
+// its batches. A run without them, as older builds began them, has none.
+const StartKey = "train/start"
+
+// kept reports whether a fork takes a decision over: that the test split was opened, how
+// large batches and steps are, how the run began, and where there was room for a second
+// try, which its parent has paid for.
+func kept(key string) bool {
+	return key == BatchKey || key == StartKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)
+}
+
+// asRecordedIn gives the run of an identity the defaults that the run in a cassette began
+// with.
+func (s *Session) asRecordedIn(c *cassette.Cassette, id map[string]string) (map[string]string, error) {
+	begun := c.Begun()
+	if begun == nil { // an earlier build wrote it
+		begun = config.First()
+		if _, err := c.Find(BatchKey, journal.Digest{}, "", false); err == nil {
+			begun = config.FirstAuto()
+		}
+	}
+	if !s.Loaded.AsBegun(&s.Config, begun) {
+		return id, nil
+	}
+	id, err := s.AsBegun(id, begun)
+	if err != nil {
+		return nil, err
+	}
+	return id, s.GoOn()
+}
+
+// Replayed says which cassette it is.
+func (s *Inputs) Replayed() string {
+	return "a cassette of " + plural.Of(s.Replay.Len(), "step", "steps")
+}

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"maps"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Options are what a caller of the library chooses beside the configuration. The zero
+// value is usable.
+type Options struct {
+	// In the place of what the configuration names.
+	Tasks   []task.Task
+	Skill   *skill.Skill
+	Env     task.Env
+	Scorer  func(answer string, t task.Task) score.Score
+	Clients map[string]model.Client // by role
+	Names   map[string]string       // entries of the identity that stand for values of the caller, without "library."
+
+	// Where the run is, and how it goes on.
+	RunDir      string
+	Fork        string
+	Finish      bool
+	Reopen      bool
+	Replay      *cassette.Cassette
+	TestLedgers []string
+	AcceptSeed  bool
+
+	// Of single commands.
+	Split    string
+	Passes   int
+	Margin   float64
+	Proofs   Proofs
+	Counting bool // tasks are only counted
+
+	// The program around.
+	Events  event.Sink
+	Confirm func(result.Plan) error
+	Stop    <-chan struct{}
+	Loaded  *config.Loaded
+	Version string
+	Now     func() time.Time
+}
+
+// Proofs says where what was proven of an agent is kept. The zero value keeps nothing.
+type Proofs struct {
+	Dir   string // a folder for nothing else; it is made
+	Fresh bool   // prove again what is kept
+}
+
+// Identify sets an entry of the identity. What others hold stays as it is.
+func (o *Options) Identify(key, name string) {
+	names := maps.Clone(o.Names)
+	if names == nil {
+		names = map[string]string{}
+	}
+	names[key] = name
+	o.Names = names
+}

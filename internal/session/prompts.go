@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/template"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// maxPrompt is the size of the largest prompt file, in bytes.
+const maxPrompt = 1 << 20
+
+// texts are the prompts of both views, of which a run goes on with those that it began
+// with; nil for a command that asks no optimizer.
+type texts struct{ agent, first *prompt.Set }
+
+// loadPrompts reads the texts of both views: a run that began with the first ones goes on
+// with them.
+func (s *loader) loadPrompts(ctx context.Context) (err error) {
+	if s.texts.agent, err = s.promptsOver(ctx, prompt.Whole()); err != nil {
+		return err
+	}
+	if s.texts.first, err = s.promptsOver(ctx, prompt.Default()); err != nil {
+		return err
+	}
+	if err := s.choosePrompts(); err != nil {
+		return err
+	}
+	return s.loadTemplates()
+}
+
+// promptsOver returns built-in prompts with what the config has instead.
+func (s *loader) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.Set, error) {
+	if s.Config.Prompts == "" {
+		return builtIn, nil
+	}
+	set, err := prompt.Load(builtIn, userfile.Dir(ctx, s.Config.Prompts, maxPrompt))
+	if err != nil {
+		return nil, s.fileError("prompts", s.Config.Prompts, "a directory with prompts ("+strings.Join(prompt.Files(), ", ")+")", err)
+	}
+	return set, nil
+}
+
+// GoOn takes what follows from the defaults that a run was begun with.
+func (s *Inputs) GoOn() error {
+	return errors.Join(s.deal(context.Background()), s.choosePrompts())
+}
+
+// choosePrompts takes the texts of the view. The built-in texts are part of the identity
+// too: a newer program asks in other words, and must not mix them into an old run.
+func (s *Inputs) choosePrompts() (err error) {
+	s.Prompts = s.texts.agent
+	if s.Config.Reflect.View == config.ViewTask {
+		s.Prompts = s.texts.first
+	}
+	s.Contents["prompts"], err = promptsDigest(s.Prompts, s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun)
+	return err
+}
+
+// promptsDigest sums up the texts of a set, with or without what is asked only where a
+// setting wants it.
+func promptsDigest(set *prompt.Set, later bool) (string, error) {
+	texts, err := json.Marshal(set.Digests(later))
+	if err != nil {
+		return "", fmt.Errorf("digest prompts: %w", err)
+	}
+	return Digest(texts), nil
+}
+
+// WithPrompts gives an identity the texts that its view goes with.
+func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
+	if s.texts.first == nil {
+		return id, nil
+	}
+	set, second, memory := s.texts.first, id["train.second_try"], id["reflect.memory"]
+	if _, agent := id["reflect.view"]; agent {
+		set = s.texts.agent
+	}
+	sum, err := promptsDigest(set, second == "true" || memory == strconv.Quote(config.MemoryRun))
+	id["prompts"] = strconv.Quote(sum)
+	return id, err
+}
+
+// AsBegun is an identity as it was for a run that began with another one, where only
+// defaults have changed since.
+func (s *Inputs) AsBegun(id, begun map[string]string) (map[string]string, error) {
+	return s.WithPrompts(s.Loaded.AsBegunIdentity(id, begun))
+}
+
+func (s *loader) loadTemplates() error {
+	system, user := s.Prompts.Rollout()
+	s.user = user
+	s.system = system
+	for _, t := range []struct {
+		key, text string
+		dst       **template.Template
+	}{{"tasks.prompt", s.Config.Tasks.Prompt, &s.user}, {"tasks.system", s.Config.Tasks.System, &s.system}} {
+		if t.text == "" {
+			continue
+		}
+		parsed, err := template.Parse(t.key, t.text)
+		if err != nil {
+			return fault.Input(err)
+		}
+		*t.dst = parsed
+	}
+	return nil
+}

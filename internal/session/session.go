@@ -1,0 +1,228 @@
+// Package session is a prepared configuration, its open run and its wired calls: one
+// owner of all that a command opens, with one Close.
+//
+// Prepare loads and checks what a configuration names. Do opens the run, asks for
+// consent, wires models, environment and record, has the operation work, and closes
+// everything, whatever fails. Operations (internal/op) get values and functions from it.
+// It knows configurations, runs and how calls are made. It knows nothing of what an
+// operation does with the answers.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// Session is a prepared configuration and what it has open. Run, Caller and Runner are
+// there while the work of Do is at work. Its methods may be called concurrently then,
+// but for Close.
+type Session struct {
+	*Inputs
+	Models *Models
+	Run    *run.Run
+	Caller *caller.Caller
+	Runner *rollout.Runner
+	Emit   event.Sink // takes events, one at a time; never nil while work is at work
+
+	Recorded int  // calls that the record held at the beginning
+	Measured bool // what is measured has been measured before: doubts about gold are warnings
+
+	known     *knownAnswers // what another run has recorded; nil: nothing
+	agent     *rollout.Agent
+	telemetry telemetryOf
+	hide      *redact.Exact
+	began     time.Time
+	late      atomic.Bool // limits.time is reached
+	stopWatch func()
+	closers   []func() error
+	borrowed  bool // run and models belong to another session
+}
+
+// Prepare loads and checks what cfg names, and the models of the roles. On an error
+// nothing stays open.
+func Prepare(ctx context.Context, cfg config.Config, o Options, roles ...string) (*Session, error) {
+	in, err := Load(ctx, cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Over(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepareModels(roles); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Over is a session over inputs, whose roles have no models yet.
+func Over(ctx context.Context, in *Inputs) (*Session, error) {
+	models, err := newModels(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{Inputs: in, Models: models}, nil
+}
+
+func (s *Session) prepareModels(roles []string) error {
+	for _, role := range roles {
+		if err := s.Models.Load(role); err != nil {
+			return err
+		}
+	}
+	s.Models.warnOfStalePrices()
+	s.undeclaredClusters()
+	if len(roles) == 0 {
+		return nil
+	}
+	return s.requireMeans()
+}
+
+// requireMeans fails when checks need what this machine or config has not.
+func (s *Session) requireMeans() error {
+	n := s.Needs()
+	switch {
+	case s.Env != nil && (n.Judge || n.Command):
+		return fault.Input(errors.New("tasks.checks: an environment in Go scores by itself, without judges and commands; score there what these checks look at"))
+	case s.OwnEnv() && n.Workspace:
+		return fault.Input(errors.New("tasks.checks: they look at the files of a workspace, and env.command has none that is known here; score them in the environment"))
+	}
+	if len(s.Config.Env.Command) > 0 && s.Env == nil && s.Replay == nil {
+		p, _, err := s.Environment() // before a run is begun for it
+		if err != nil {
+			return err
+		}
+		if err := p.Close(); err != nil {
+			return fmt.Errorf("env.command: %w", err)
+		}
+	}
+	if support := sandbox.Supports(); n.Command && s.Replay == nil && s.Config.Agent.Sandbox == "auto" && support.Kind == "" {
+		return fault.Input(fmt.Errorf("the checks run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why))
+	}
+	if err := s.requireReach(n.Command); err != nil {
+		return err
+	}
+	if n.Judge && s.Models.Of(model.Judge).Client == nil {
+		return s.Models.Load(model.Judge)
+	}
+	return nil
+}
+
+// requireReach fails when a confined program could read what is kept from it, before
+// anything is begun. It warns of what the agent probably needs and may not read.
+func (s *Session) requireReach(checksRun bool) error {
+	if s.Replay != nil || s.Config.Agent.Sandbox != "auto" || s.Config.Agent.Name == "" && !checksRun {
+		return nil
+	}
+	plan, err := s.Commands().Reach()
+	if err != nil {
+		return err
+	}
+	for _, n := range plan.Narrowed {
+		if n.Own && n.Vital {
+			s.Warn(fmt.Sprintf("%s; install it elsewhere, or name that folder in agent.read if nothing else is in it", n))
+		}
+	}
+	return nil
+}
+
+// requireAgent fails when the agent of the config cannot run here, before
+// anything is begun. A replayed run needs none.
+func (s *Session) requireAgent(ctx context.Context) error {
+	if s.Config.Agent.Name == "" || s.Replay != nil {
+		return nil
+	}
+	version, err := wire.CheckAgent(ctx, s.Config.Agent, s.Loaded.Lookup)
+	s.uses("agent", version)
+	return Unfit(err)
+}
+
+// Doubt refuses tasks and checks that would measure nothing, with an error that names
+// them. What was measured before goes on, and they are warnings.
+func (s *Inputs) Doubt(before bool) error {
+	err := s.Doubts()
+	if err != nil && before {
+		s.Warn(err.Error())
+		return nil
+	}
+	return err
+}
+
+// Simulated reports whether a model of the session is a simulation.
+func (s *Session) Simulated() bool { return s.Models.Simulated() }
+
+// AsRecorded is a session over the same run to look at what is recorded: without
+// ceilings, since nothing is spent. Its Close leaves run and models open.
+func (s *Session) AsRecorded(r *run.Run) *Session {
+	in := *s.Inputs
+	l := &in.Config.Limits
+	l.USD, l.Tokens, l.Calls, l.Time, l.Roles = nil, nil, nil, nil, config.RoleLimits{}
+	in.Config.Telemetry = config.Telemetry{} // it happened once
+	models := *s.Models
+	models.in = &in
+	return &Session{Inputs: &in, Models: &models, Run: r, known: s.known, borrowed: true}
+}
+
+// Close ends what is wired, and closes the models and the run. It may be called again,
+// and does nothing then.
+func (s *Session) Close() error {
+	s.unwire()
+	if s.borrowed {
+		return nil
+	}
+	var errs []error
+	for _, err := range s.Models.close() {
+		errs = append(errs, s.tell(err))
+	}
+	s.closeTelemetry()
+	if s.Run != nil {
+		_ = os.Remove(filepath.Join(s.Run.Dir, workspaces)) // unless some are kept, or there are none
+		if err := s.Run.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("close run: %w", err))
+		}
+		s.Run = nil
+	}
+	return errors.Join(errs...)
+}
+
+// tell makes the failure to close something a warning, where there is somebody to take
+// it: what was measured stands.
+func (s *Session) tell(err error) error {
+	if err == nil || s.Emit == nil {
+		return err
+	}
+	s.Emit(event.Warning{Text: err.Error()})
+	return nil
+}
+
+// unwire ends the watch and closes what was opened for calls, the last first.
+func (s *Session) unwire() {
+	if s.stopWatch != nil {
+		s.stopWatch()
+		s.stopWatch = nil
+	}
+	for _, c := range slices.Backward(s.closers) {
+		_ = s.tell(c())
+	}
+	s.closers = nil
+	if s.borrowed {
+		s.closeTelemetry()
+	}
+}

@@ -1,0 +1,240 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/schedule"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
+
+func (s *loader) loadTasks(ctx context.Context) (err error) {
+	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv()}
+	if s.Scorer != nil {
+		rules.Checker = nil
+	}
+	switch {
+	case s.Tasks != nil:
+		s.Set, err = task.NewSet(s.Tasks, rules)
+	case s.Config.Tasks.Path == "":
+		return fault.Input(fmt.Errorf("tasks.path: found nothing, allowed: %s", taskFiles))
+	case s.Counting:
+		s.Set, err = task.Survey(ctx, s.Config.Tasks.Path, rules, task.FieldImages, rollout.FieldWorkspace)
+	default:
+		s.Set, err = task.LoadContext(ctx, s.Config.Tasks.Path, rules)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("load tasks: %w", context.Cause(ctx))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.fileError("tasks.path", s.Config.Tasks.Path, taskFiles, err)
+	}
+	if err != nil {
+		return fault.Input(err)
+	}
+	s.Warnings = append(append(s.Warnings, s.Set.Warnings()...), s.Commands().Lint()...)
+	if s.Counting && s.Tasks == nil {
+		return nil // a survey keeps less than the identity of a run is made of
+	}
+	s.Contents["tasks.path"], err = DigestTasks(s.Set.Tasks(), s.RawGold())
+	return err
+}
+
+// RawGold reports whether gold is handed over as it stands in a task, which is then a
+// part of what is measured.
+func (s *Inputs) RawGold() bool {
+	return s.Env == nil && len(s.Config.Env.Command) > 0 && s.Config.Env.Protocol >= env.AsItStands
+}
+
+// DigestTasks sums up the JSON of a list of tasks, of which only one at a time is in
+// memory. raw adds how their gold stands in the file.
+func DigestTasks(tasks []task.Task, raw bool) (string, error) {
+	if len(tasks) == 0 {
+		return Digest([]byte("null")), nil // as the JSON of no tasks was
+	}
+	h := sha256.New()
+	between := []byte("[")
+	for _, t := range tasks {
+		var what any = t
+		if raw {
+			what = env.Seen(t)
+		}
+		text, err := json.Marshal(what)
+		if err != nil {
+			return "", fmt.Errorf("digest tasks: %w", err)
+		}
+		h.Write(between)
+		h.Write(text)
+		between = []byte(",")
+	}
+	h.Write([]byte("]"))
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}
+
+// fileError says which key names a file that cannot be used, and where the key
+// stands.
+func (s *Inputs) fileError(key, path, allowed string, err error) error {
+	where := key
+	if o := s.Loaded.Origins[key]; o != "" {
+		where = o + ": " + key
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Input(fmt.Errorf("%s: found nothing at %s, allowed: %s", where, path, allowed))
+	}
+	return fault.Input(fmt.Errorf("%s: %s: %w", where, path, err))
+}
+
+func (s *loader) templateValues() map[string]any {
+	values := map[string]any{"skill": s.Skill.Text()}
+	if len(s.Config.Extras) > 0 {
+		values["extras"] = s.Config.Extras
+	}
+	return values
+}
+
+// divide gives every task a split.
+func (s *loader) divide(context.Context) (err error) {
+	if s.Assigned = s.Set.Assigned(); !s.Assigned {
+		parts, err := s.cut(s.Set.Len())
+		if err != nil {
+			return err
+		}
+		if s.Counting { // to deal them out would copy them all
+			s.Parts = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
+			return nil
+		}
+		if s.Set, err = s.Set.Assign(map[task.Split][]int{task.Train: parts.Train, task.Selection: parts.Selection, task.Test: parts.Test}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deal makes the splits into lists of tasks, which many tasks take room for. Who only
+// counts them needs none.
+func (s *Inputs) deal(context.Context) error {
+	if s.Counting {
+		return nil
+	}
+	s.Data = train.Data{Train: s.Set.Split(task.Train), Selection: s.Set.Split(task.Selection), Test: s.Set.Split(task.Test)}
+	if s.Config.Eval.Selection == "train" {
+		s.Data.Selection = s.Data.Train
+	}
+	auto := 0
+	if !s.Assigned && s.Config.Split.Ratio == "" {
+		auto = schedule.DefaultFolds(s.Set.Len())
+	}
+	if folds := s.Config.Folds(len(s.Data.Train)+len(s.Data.Selection), auto); folds > 0 {
+		s.Data = s.Data.Crossed(folds, s.Config.Split.Seed)
+	}
+	return nil
+}
+
+// cut divides n tasks by the ratio of the config, or by their number.
+func (s *Inputs) cut(n int) (schedule.Split, error) {
+	if s.Config.Split.Ratio == "" {
+		return schedule.Cut(schedule.DefaultCounts(n), s.Config.Split.Seed), nil
+	}
+	ratio, err := schedule.ParseRatio(s.Config.Split.Ratio)
+	if err != nil {
+		return schedule.Split{}, fault.Input(fmt.Errorf("split.ratio: %w", err))
+	}
+	return schedule.RatioSplit(n, schedule.SplitConfig{Ratio: ratio, Seed: s.Config.Split.Seed, KeepOne: true}), nil
+}
+
+// RequireSplits fails when a split that the run needs is empty.
+func (s *Inputs) RequireSplits() error {
+	needs := []task.Split{task.Train}
+	if s.Config.Gate.Mode != "off" && s.Config.Eval.Selection != "train" {
+		needs = append(needs, task.Selection)
+	}
+	if s.Config.Eval.Test {
+		needs = append(needs, task.Test)
+	}
+	return s.Set.Require(needs...)
+}
+
+// TasksDir is what paths in tasks are relative to.
+func (s *Inputs) TasksDir() string {
+	path := s.Config.Tasks.Path
+	if path == "" {
+		return s.Loaded.Dir
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path
+	}
+	return filepath.Dir(path)
+}
+
+// loadImages looks at the pictures of the tasks. What an environment makes of that
+// field is its own affair.
+func (s *loader) loadImages(ctx context.Context) (err error) {
+	if s.OwnEnv() {
+		return nil
+	}
+	if s.Images, err = rollout.NewImages(ctx, s.TasksDir(), s.Set.Tasks()); err != nil {
+		return fault.Input(err)
+	}
+	var sums []string
+	for _, t := range s.Set.Tasks() {
+		if sum := s.Images.Digest(t); sum != "" {
+			sums = append(sums, sum)
+		}
+	}
+	if len(sums) > 0 {
+		s.Contents["tasks.path"] = Digest([]byte(s.Contents["tasks.path"] + strings.Join(sums, "")))
+	}
+	return nil
+}
+
+// digestWorkspaces sums up the folders that tasks and config name for agents.
+func (s *loader) digestWorkspaces(context.Context) error {
+	if s.Config.Agent.Name == "" {
+		return nil
+	}
+	folders := []string{}
+	if s.Config.Agent.Workspace != "" {
+		folders = append(folders, s.Config.Agent.Workspace)
+	}
+	for _, t := range s.Set.Tasks() {
+		if name, ok := t.Data[rollout.FieldWorkspace].(string); ok && filepath.IsLocal(name) {
+			folders = append(folders, filepath.Join(s.TasksDir(), name))
+		}
+	}
+	sums := map[string]string{}
+	for _, dir := range folders {
+		if _, done := sums[dir]; done {
+			continue
+		}
+		m, err := check.Snapshot(dir)
+		if err != nil {
+			return s.fileError("agent.workspace", dir, "a folder", err)
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			return fmt.Errorf("digest %s: %w", dir, err)
+		}
+		sums[dir] = Digest(text)
+	}
+	var all []string
+	for _, dir := range folders {
+		all = append(all, sums[dir])
+	}
+	s.Contents["agent.workspace"] = Digest([]byte(fmt.Sprint(all)))
+	return nil
+}

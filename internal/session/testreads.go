@@ -1,0 +1,252 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// TestReads tells, and notes, who reads test sets.
+type TestReads struct {
+	in   *Inputs
+	run  *run.Run
+	sets [][]task.Task
+	warn func(text string)
+}
+
+// TestReads returns nil for a run that notes nothing: one that an older program began, and
+// a replay, which shows what another run has shown.
+func (s *Session) TestReads(sets ...[]task.Task) *TestReads {
+	if s.Run.Manifest.Rules < run.LedgerRule || s.Replay != nil || len(slices.Concat(sets...)) == 0 {
+		return nil
+	}
+	return &TestReads{in: s.Inputs, run: s.Run, sets: sets, warn: func(text string) { s.Emit(event.Warning{Text: text}) }}
+}
+
+// readBefore is the key of what was known of earlier readings.
+const readBefore = "test/before"
+
+// ReadTest is for commands that show scores of splits and train nothing: it notes that
+// the test split is read, if it is among them, with all that is shown beside it, and
+// returns who had read it before; nil if it is not read, or nothing is noted. It is
+// recorded: a command that goes on says what it said.
+func (s *Session) ReadTest(ctx context.Context, splits []task.Split) (*result.TestReads, error) {
+	if !slices.Contains(splits, task.Test) {
+		return nil, nil
+	}
+	var sets [][]task.Task
+	for i, split := range splits {
+		if !slices.Contains(splits[:i], split) {
+			sets = append(sets, s.Set.Split(split))
+		}
+	}
+	x := s.TestReads(sets...)
+	if _, known := s.Caller.Decided(readBefore); x == nil && !known {
+		return nil, nil
+	}
+	data, err := s.Caller.Decision(ctx, readBefore, func() ([]byte, error) {
+		before, err := x.Note(ctx, 1, false)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(before)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var before result.TestReads
+	if err := json.Unmarshal(data, &before); err != nil {
+		return nil, fmt.Errorf("read the record of %s: %w", readBefore, err)
+	}
+	return &before, nil
+}
+
+// Note notes that the run reads the sets for the nth time and tells who did before. A
+// ledger that cannot be used is no reason to lose a run: then it is not known.
+func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestReads, error) {
+	m := x.run.Manifest
+	folders, err := x.in.ledgers(x.run.Dir)
+	if err != nil {
+		return result.TestReads{}, err
+	}
+	mine := testset.Opening{RunID: m.RunID, Number: n, Run: m.Name, Command: string(x.in.Kind), At: x.in.Now()}
+	h := readings{self: m.RunID, sets: x.sets}
+	for _, dir := range folders {
+		found, err := testset.Claim(ctx, dir, mine, x.sets...)
+		if err != nil && ctx.Err() == nil {
+			x.warn(fmt.Sprintf("that the test set is read could not be noted, later runs will not count it: %v", err))
+			found, err = testset.Look(ctx, dir, slices.Concat(x.sets...))
+		}
+		if err := h.add(ctx, dir, found, err); err != nil {
+			return result.TestReads{}, err
+		}
+	}
+	if parent := m.ForkedOf; taken && parent != "" && !h.knows(parent) {
+		h.openings = append(h.openings, testset.Opening{RunID: parent, Number: 1, Run: "the run that this one is a fork of", At: m.CreatedAt})
+	}
+	return h.sum(), nil
+}
+
+// ledgers returns the folders whose ledgers count for a run in dir: that in which it
+// lies, and those of WithTestLedger.
+func (s *Inputs) ledgers(dir string) ([]string, error) {
+	beside := s.Config.Run.Dir
+	if dir != "" {
+		beside = filepath.Dir(dir)
+	}
+	var out []string
+	for _, folder := range append([]string{beside}, s.TestLedgers...) {
+		abs, err := filepath.Abs(folder)
+		if err != nil {
+			return nil, fmt.Errorf("find the ledger of test sets: %w", err)
+		}
+		if !slices.Contains(out, abs) {
+			out = append(out, abs)
+		}
+	}
+	return out, nil
+}
+
+// ReadBefore tells who has read the test split so far, and notes nothing.
+func (s *Inputs) ReadBefore(ctx context.Context) (result.TestReads, error) {
+	folders, err := s.ledgers(s.RunDir)
+	if err != nil {
+		return result.TestReads{}, err
+	}
+	h := readings{sets: [][]task.Task{s.Data.Test}}
+	for _, dir := range folders {
+		found, err := testset.Look(ctx, dir, s.Data.Test)
+		if err := h.add(ctx, dir, found, err); err != nil {
+			return result.TestReads{}, err
+		}
+	}
+	return h.sum(), nil
+}
+
+// readings is what the ledgers and the runs of some folders say of readings of sets.
+type readings struct {
+	self     string // the run that asks
+	sets     [][]task.Task
+	openings []testset.Opening
+	unknown  []string // why there may be more
+}
+
+// add takes in what the ledger of a folder said, and the runs there that it does not
+// know.
+func (h *readings) add(ctx context.Context, dir string, found []testset.Opening, err error) error {
+	h.doubt(err)
+	older, err := h.unnoted(ctx, dir)
+	for _, o := range slices.Concat(found, older) {
+		if !slices.ContainsFunc(h.openings, func(other testset.Opening) bool { return o.RunID == other.RunID && o.Number == other.Number }) {
+			h.openings = append(h.openings, o)
+		}
+	}
+	return err
+}
+
+func (h *readings) doubt(err error) {
+	if err != nil && !slices.Contains(h.unknown, err.Error()) {
+		h.unknown = append(h.unknown, err.Error())
+	}
+}
+
+func (h *readings) knows(id string) bool {
+	return slices.ContainsFunc(h.openings, func(o testset.Opening) bool { return o.RunID == id })
+}
+
+func (h *readings) sum() result.TestReads {
+	slices.SortStableFunc(h.openings, func(a, b testset.Opening) int { return a.At.Compare(b.At) })
+	out := testset.Sum(h.openings)
+	out.Unknown = strings.Join(h.unknown, "; ")
+	return out
+}
+
+// unnoted finds runs in a folder that have read tasks of the sets, and that its ledger
+// does not know: those of older programs, and those that came from elsewhere. The error
+// is that of ctx.
+func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Opening, error) {
+	known, err := testset.Runs(ctx, dir)
+	if err != nil {
+		known = map[string]bool{} // whoever asked the ledger for the sets has told why
+	}
+	entries, err := run.List(dir)
+	h.doubt(err)
+	var out []testset.Opening
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("look for runs that have read the test set: %w", context.Cause(ctx))
+		}
+		m, name := e.Manifest, filepath.Base(e.Dir)
+		if e.Err != nil {
+			h.doubt(fmt.Errorf("%s cannot be read: %w", name, e.Err))
+			continue
+		}
+		command, file := testOutcomes(m)
+		if file == "" || known[m.RunID] || m.RunID == h.self {
+			continue
+		}
+		shown, err := testset.Shows(ctx, filepath.Join(e.Dir, file), slices.Concat(h.sets...))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			h.doubt(fmt.Errorf("%s cannot be read: %w", name, err))
+		}
+		if shown {
+			out = append(out, testset.Opening{RunID: m.RunID, Number: 1, Run: name, Command: command, At: m.CreatedAt})
+		}
+	}
+	return out, nil
+}
+
+// testOutcomes names the command of a run and the file that holds what it showed of a
+// test set, "" if it shows nothing of one.
+func testOutcomes(m run.Manifest) (command, file string) {
+	if m.Replays() != "" {
+		return "", ""
+	}
+	reads := func(key string) bool { return slices.Contains([]string{string(task.Test), "all"}, m.About(key)) }
+	switch kind := m.KindOf(); {
+	case kind == result.Train:
+		return string(kind), "test_outcomes.json"
+	case kind == result.Evaluate && reads("evaluate"), kind == result.Compare && reads("compare"):
+		return string(kind), "outcomes.json"
+	}
+	return "", ""
+}
+
+// scoredBy are the keys of an identity, or their beginnings, that decide how an answer
+// to a task comes about and what it scores, besides the skill and the tasks.
+var scoredBy = [...]string{"agent.", "env.", "extras", "gate.metric", "gate.mixed_weight", "models.judge.", "models.target.", "tasks.checks", "tasks.extract", "tasks.prompt", "tasks.system", "tasks.threshold"}
+
+// Measure names all that the scores of the test split depend on besides the skill, as
+// the manifest has it, so that a later program names it alike. It is "" for a run that
+// an older program began.
+func (s *Inputs) Measure(r *run.Run) (string, error) {
+	if r.Manifest.Rules < run.LedgerRule {
+		return "", nil
+	}
+	tasks, err := DigestTasks(s.Data.Test, s.RawGold())
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, tasks)
+	for _, key := range slices.Sorted(maps.Keys(r.Manifest.Identity)) {
+		if slices.ContainsFunc(scoredBy[:], func(part string) bool { return strings.HasPrefix(key, part) }) {
+			fmt.Fprintf(h, "%q=%q\n", key, r.Manifest.Identity[key])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}

@@ -1,0 +1,29 @@
+package session
+
+import (
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// Told says what the target is told with a task besides it and the skill, without what
+// looks like a secret or is one of hide: the optimizer may be somebody else's. What an
+// environment or an agent of somebody else says to its model is not known: nil.
+func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.Told {
+	known := s.Loaded.Redactor()
+	masked := func(system, tools string) optimize.Told {
+		return optimize.Told{System: known.Text(hide.Text(system)), Tools: tools}
+	}
+	switch {
+	case s.Config.Agent.Name != "":
+		return func(_ task.Task, sk skill.Skill) optimize.Told { return masked(wire.AgentTold(s.Config.Agent, sk)) }
+	case s.Env != nil, len(s.Config.Env.Command) > 0:
+		return nil
+	}
+	question := s.Question(nil)
+	return func(t task.Task, sk skill.Skill) optimize.Told {
+		return masked(question.Told(t, sk, optimize.SkillMark), "")
+	}
+}

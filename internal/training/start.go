@@ -1,0 +1,185 @@
+package training
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/schedule"
+)
+
+// start are decisions that rest on a ceiling, which may change when a run goes on.
+type start struct {
+	Warm  int  `json:"warm,omitempty"`  // train tasks of the warm start
+	Few   bool `json:"few,omitempty"`   // so few steps that what survives the gate is not confirmed
+	Twice *int `json:"twice,omitempty"` // selection tasks that are asked twice, at most
+}
+
+// decideStart makes those decisions for a new run.
+func (z *Sizes) decideStart() start {
+	out := start{Warm: z.warmTasks()}
+	if z.in.Config.Gate.Mode != train.ModeRace {
+		return out
+	}
+	o := z.Options()
+	steps := o.Steps(z.in.Data.Drawable())
+	if c := z.ceiling(); c != nil {
+		steps = min(steps, c.Steps(o.BatchSize*o.Accumulation))
+		if n := c.Twice(train.TwiceLeast); n < train.TwiceMost {
+			out.Twice = &n
+		}
+	}
+	out.Few = z.in.Config.Gate.Confirm == string(gate.ConfirmMeasured) && schedule.Few(steps)
+	return out
+}
+
+// warmDrafts is how many candidates the first step makes as a warm start, 0: it is none. By
+// default there is one, but not where somebody chose how many trajectories an analyst reads
+// or how many edits a step makes: of many small analysts each adds what it gets wrong, and a
+// warm start has no budget that would leave that out.
+func (z *Sizes) warmDrafts() int {
+	auto := 1
+	if z.in.Config.Reflect.MinibatchSize != config.AutoCount || z.in.Config.Edits.Budget != config.AutoCount {
+		auto = 0
+	}
+	return z.in.Config.Train.Warm.Drafts.Or(auto)
+}
+
+// warmTasks is how many train tasks a warm start has, 0 if there is none. What episodes
+// take nobody knows: there it has no more than a batch may.
+func (z *Sizes) warmTasks() int {
+	n := z.in.Data.Drawable()
+	switch c := z.ceiling(); {
+	case z.warmDrafts() == 0:
+		return 0
+	case z.in.Episodes():
+		return schedule.WideBatch(n)
+	case c != nil:
+		return max(1, c.Batch(schedule.WarmBatch(n)))
+	}
+	return schedule.WarmBatch(n)
+}
+
+// ceiling is the run's ceiling of calls where sizes are to follow it, which they do unless
+// somebody chose the size of batches. One of money or tokens says nothing of calls before
+// any was made, and what an episode takes nobody knows: nil.
+func (z *Sizes) ceiling() *schedule.Ceiling {
+	calls := z.in.Config.Limits.Calls
+	if calls == nil || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
+		return nil
+	}
+	c := &schedule.Ceiling{Calls: int(*calls), Confirms: z.in.Config.Gate.Mode == train.ModeRace && z.in.Config.Gate.Confirm != string(gate.ConfirmNone) && z.in.Config.Gate.Confirm != string(gate.ConfirmMeasured)}
+	if z.in.Config.Gate.Mode != "off" {
+		c.Selection = z.in.Data.Judges()
+	}
+	if z.in.Config.Eval.Test {
+		c.Test = 2 * len(z.in.Data.Test)
+	}
+	return c
+}
+
+// Settle takes what was decided from the record of the run, and decides the rest. Record
+// records that.
+func (z *Sizes) Settle(r *run.Run) error {
+	batch, err := z.settleBatch(r)
+	if err != nil {
+		return err
+	}
+	start, err := z.settleStart(r)
+	if err != nil {
+		return err
+	}
+	z.open = z.open[:0]
+	if !batch {
+		z.open = append(z.open, decision{session.BatchKey, z.batch})
+	}
+	if !start {
+		z.open = append(z.open, decision{session.StartKey, z.start})
+	}
+	return nil
+}
+
+// Decide decides what a new run would, for a plan of it.
+func (z *Sizes) Decide() {
+	decided := z.decideStart()
+	z.start = &decided
+}
+
+// decision is one that is not recorded yet.
+type decision struct {
+	key   string
+	value any
+}
+
+// Record records what Settle has decided, before anything rests on it.
+func (z *Sizes) Record(ctx context.Context, r *run.Run) error {
+	for _, d := range z.open {
+		data, err := json.Marshal(d.value)
+		if err != nil {
+			return fmt.Errorf("encode the decision %s: %w", d.key, err)
+		}
+		if err := r.Journal.Append(ctx, journal.Record{Key: d.key, Kind: journal.Decision, Result: data}); err != nil {
+			return err
+		}
+	}
+	z.open = nil
+	return nil
+}
+
+// settleStart takes the decisions from the record of the run or of what it replays. One
+// that went on before there were any, or was forked from it, goes on without; a warm
+// start that somebody asked for it has all the same.
+func (z *Sizes) settleStart(r *run.Run) (known bool, err error) {
+	rec, ok := r.Journal.Decision(session.StartKey)
+	if ok {
+		known = true
+	} else if z.in.Replay != nil {
+		found, err := z.in.Replay.Find(session.StartKey, journal.Digest{}, "", false)
+		rec, ok = found, err == nil
+	}
+	switch {
+	case ok:
+		z.start = &start{}
+		if err := json.Unmarshal(rec.Result, z.start); err != nil {
+			return false, fmt.Errorf("read the recorded decision %s: %w", session.StartKey, err)
+		}
+		return known, nil
+	case r.Journal.Counts().Results > 0 || z.in.Fork != "" || z.in.Replay != nil:
+		z.start = &start{Warm: z.warmTasks()}
+	default:
+		decided := z.decideStart()
+		z.start = &decided
+	}
+	return reflect.ValueOf(*z.start).IsZero(), nil
+}
+
+// settleBatch takes the size of batches from the record of the run, if it is there.
+func (z *Sizes) settleBatch(r *run.Run) (known bool, err error) {
+	if z.in.Config.Train.BatchSize != config.AutoCount {
+		return true, nil
+	}
+	rec, ok := r.Journal.Decision(session.BatchKey)
+	if !ok && z.in.Replay != nil {
+		found, err := z.in.Replay.Find(session.BatchKey, journal.Digest{}, "", false)
+		rec, ok = found, err == nil
+	}
+	if !ok {
+		z.batch = z.batchSize()
+		if wide := schedule.WideBatch(z.in.Data.Drawable()); z.batch < wide {
+			z.in.Warnings = append(z.in.Warnings, fmt.Sprintf("limits.calls is %d: batches have %d tasks, not %d, so that more than one step fits; train.batch_size chooses otherwise", *z.in.Config.Limits.Calls, z.batch, wide))
+		}
+		return false, nil
+	}
+	if err := json.Unmarshal(rec.Result, &z.batch); err != nil {
+		return false, fmt.Errorf("read the recorded decision %s: %w", session.BatchKey, err)
+	}
+	_, ok = r.Journal.Decision(session.BatchKey)
+	return ok, nil
+}

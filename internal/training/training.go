@@ -1,0 +1,117 @@
+// Package training makes the hyperparameters of the loop of a configuration, its tasks
+// and its ceiling of calls: sizes of batches, the warm start, how the gate confirms.
+//
+// What rests on a ceiling is decided once, at the beginning of a run, and recorded: a
+// ceiling may change when the run goes on. The package knows configurations and the
+// options of the loop. It knows nothing of how a run is carried out.
+package training
+
+import (
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/session"
+	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/schedule"
+)
+
+// Sizes makes the options of the loop. It is not safe for concurrent use.
+type Sizes struct {
+	in     *session.Inputs
+	models *session.Models
+	batch  int    // tasks of a batch that the run found by itself; 0: not yet
+	start  *start // what the run decided at its beginning; nil: not yet
+	open   []decision
+}
+
+// New makes the sizes of a session. Nothing is decided yet.
+func New(s *session.Session) *Sizes {
+	return &Sizes{in: s.Inputs, models: s.Models}
+}
+
+// memorySteps is how many of the newest steps of a run analysts are told of.
+const memorySteps = 8
+
+// Options maps the configuration to the loop's hyperparameters.
+func (z *Sizes) Options() train.Options {
+	c := z.in.Config
+	batch := z.batchSize()
+	cur := c.Train.Curriculum
+	mode := c.Edits.Schedule
+	if mode == "autonomous" {
+		mode = "unlimited"
+	}
+	o := train.Options{
+		Batching: train.Batching{
+			Epochs: c.Train.Epochs, BatchSize: batch, Accumulation: c.Train.Accumulation, Shrinks: c.Train.BatchSize == config.AutoCount, Seed: c.Train.Seed,
+			Curriculum: train.Curriculum{Strategy: cur.Strategy, Bins: cur.Bins, Temperature: cur.Temperature, Alpha: cur.EMAAlpha, SettledAfter: cur.SettledAfter, SettledWeight: cur.SettledWeight},
+			Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
+		},
+		Reflection: train.Reflection{
+			Shallow: c.Reflect.Mode == "shallow", Minibatch: z.minibatch(batch), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
+		},
+		Editing: train.Editing{
+			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
+		},
+		Gating: train.Gating{
+			Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Steady: z.models.Deterministic(), Projection: z.in.Projection(),
+		},
+		Ending: train.Ending{
+			Reopen: z.in.Reopen, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
+		},
+		EpochEnd: train.EpochEnd{
+			SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs, MetaSkill: c.MetaSkill.Enabled,
+		},
+	}
+	o.SecondTry, o.Enough = c.Train.SecondTry, c.Train.Failures
+	if c.Reflect.Memory == config.MemoryRun {
+		o.Memory = memorySteps
+	}
+	if z.start != nil {
+		o.Warm = train.Warm{Drafts: z.warmDrafts(), Tasks: z.start.Warm}
+		o.Few, o.Twice = z.start.Few, z.start.Twice
+	}
+	return o
+}
+
+// minibatch is how many trajectories an analyst reads, 0: as many as fit. Candidates
+// that are to differ by their minibatches need one each.
+func (z *Sizes) minibatch(batch int) int {
+	size := z.in.Config.Reflect.MinibatchSize
+	if p := z.in.Config.Train.Population; size == config.AutoCount && p.Size > 1 && p.Vary == "minibatches" {
+		return max(1, batch/(2*p.Size))
+	}
+	return size.Or(0)
+}
+
+// analystWindow is how many tokens of rollouts one prompt of the optimizer holds.
+func (z *Sizes) analystWindow() int {
+	const most = 60_000 // a longer list tires, whatever a model could take
+	if window := z.in.Config.Reflect.Window; window != config.AutoCount {
+		return int(window)
+	}
+	if context := z.in.Config.Models.Optimizer.Context; context > 0 {
+		return min(most, context/2)
+	}
+	return most
+}
+
+// batchSize is the number of tasks of a batch.
+func (z *Sizes) batchSize() int {
+	n := z.in.Data.Drawable()
+	switch size := z.in.Config.Train.BatchSize; {
+	case size > 0:
+		return int(size)
+	case size == 0:
+		return schedule.DefaultBatch(n)
+	case z.batch > 0:
+		return z.batch
+	}
+	return max(1, z.affordable(schedule.WideBatch(n)))
+}
+
+// affordable is the batch that a ceiling of calls allows for.
+func (z *Sizes) affordable(wide int) int {
+	if c := z.ceiling(); c != nil {
+		return c.Batch(wide)
+	}
+	return wide
+}

@@ -1,0 +1,86 @@
+package result
+
+// Verdicts of a Comparison, on B against A.
+const (
+	VerdictBetter        = "better"
+	VerdictWorse         = "worse"
+	VerdictNoDifference  = "no_difference" // none larger than the margin
+	VerdictNotEnoughData = "not_enough_data"
+)
+
+// What the interval of a Comparison is about.
+const (
+	// OverTasksLikeThese: one pass, in which each task was one draw.
+	OverTasksLikeThese = "tasks_like_these"
+	// OverTheseTasks: several passes over the same tasks.
+	OverTheseTasks = "these_tasks"
+)
+
+// Comparison is what comparing two skills came to. It is the document that
+// `compare --json` prints and comparison.json holds. Differences are B - A, in
+// points of the score from 0 to 1. What was not measured is null.
+type Comparison struct {
+	RunDir    string `json:"run_dir"`
+	Simulated bool   `json:"simulated"`
+	// Exploratory says that tasks are drafts that nobody has reviewed.
+	Exploratory bool `json:"exploratory,omitempty"`
+
+	Verdict    string   `json:"verdict"`
+	About      string   `json:"about"`      // what verdict and interval are about
+	Metric     string   `json:"metric"`     // hard, soft or mixed: gate.metric
+	Difference *float64 `json:"difference"` // mean over the pairs
+	Low        *float64 `json:"low"`        // bounds that hold at all looks together
+	High       *float64 `json:"high"`       //
+	Level      float64  `json:"level"`      // probability with which they do
+	Margin     float64  `json:"margin"`     // the largest difference that does not matter
+
+	A ComparedSkill `json:"a"`
+	B ComparedSkill `json:"b"`
+
+	Split     string `json:"split"`
+	Tasks     int    `json:"tasks"` // in the split
+	Passes    int    `json:"passes"`
+	MaxPasses int    `json:"max_passes"`
+	Pairs     int    `json:"pairs"` // of a task, or of the tasks of a gate.cluster, in one pass
+	Wins      int    `json:"wins"`  // pairs in which B scored higher
+	Losses    int    `json:"losses"`
+	Ties      int    `json:"ties"`
+
+	// Fixed says that the model answers alike every time, so that a second pass
+	// shows nothing.
+	Fixed bool `json:"fixed,omitempty"`
+	// Needs is how much would probably decide, if there is not enough data. It is
+	// null if that is not foreseeable.
+	Needs *Needs `json:"needs,omitempty"`
+
+	ByTask     []TaskDifference `json:"by_task"`              // in the order of the tasks
+	Unmeasured []string         `json:"unmeasured,omitempty"` // tasks left out of both arms
+
+	Usage
+
+	// TestReadBefore says who had read the test set before; null: it was not read, or an
+	// older program began the run.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
+}
+
+// ComparedSkill is one of the two skills and its scores over the pairs.
+type ComparedSkill struct {
+	Skill string `json:"skill_hash"`
+	Score *Score `json:"score"`
+}
+
+// Needs is an amount of data, in all, not in addition to what there is.
+type Needs struct {
+	Pairs  int `json:"pairs"`
+	Passes int `json:"passes,omitempty"` // over the same tasks
+	Tasks  int `json:"tasks,omitempty"`  // when further passes show nothing
+}
+
+// TaskDifference is what the two skills scored on one task, by the metric of the
+// comparison, on average over the passes.
+type TaskDifference struct {
+	ID string  `json:"id"`
+	A  float64 `json:"a"`
+	B  float64 `json:"b"`
+	N  int     `json:"n"` // passes
+}

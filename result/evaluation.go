@@ -1,0 +1,49 @@
+package result
+
+import (
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Evaluation is the score of one skill.
+type Evaluation struct {
+	RunDir    string `json:"run_dir"`
+	Simulated bool   `json:"simulated"`
+	// Exploratory says that tasks of the splits are drafts that nobody has reviewed.
+	Exploratory bool `json:"exploratory,omitempty"`
+
+	Skill  string                `json:"skill_hash"`
+	Splits map[string]SplitScore `json:"splits"`
+	Usage
+	// LeftOut is what of agents' requests did not reach the model, each thing once.
+	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
+	// TestReadBefore says who had read the test set before; null: it was not read, or an
+	// older program began the run.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
+}
+
+// SplitScore is the score on one split.
+type SplitScore struct {
+	Score
+	ByType     map[string]Score `json:"by_type,omitempty"`
+	Unmeasured []string         `json:"unmeasured,omitempty"` // in one of the passes
+
+	// Repeats is there after several passes (WithPasses): the score is then the
+	// mean over all of them.
+	Repeats *Repeats `json:"repeats,omitempty"`
+}
+
+// Repeats is what several passes over the same tasks say about chance. Deviations
+// are of the hard score; null is not known.
+type Repeats struct {
+	Passes      int      `json:"passes"`
+	Evaluations int      `json:"evaluations"`
+	Within      *float64 `json:"within"`  // deviation of one evaluation around its task's mean
+	Between     *float64 `json:"between"` // deviation of the tasks' true means
+
+	// Detectable is the smallest difference of two skills that a comparison on
+	// these tasks with as many passes of each shows four times in five. It is null
+	// when no answer changed.
+	Detectable *float64 `json:"detectable"`
+
+	Flips []string `json:"flips"` // tasks whose score changed from pass to pass
+}

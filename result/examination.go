@@ -1,0 +1,41 @@
+package result
+
+// TaskReport is what a set of tasks holds.
+type TaskReport struct {
+	Tasks     int            `json:"tasks"`
+	Train     int            `json:"train"`
+	Selection int            `json:"selection"`
+	Test      int            `json:"test"`
+	ByType    map[string]int `json:"by_type,omitempty"`
+	// Unreviewed counts drafts that nobody has accepted: runs on them are exploratory.
+	Unreviewed int `json:"unreviewed,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Examination is what Examine found.
+type Examination struct {
+	Rows []Finding `json:"rows"`
+}
+
+// Err returns the first failure, nil if there is none.
+func (e Examination) Err() error {
+	for _, r := range e.Rows {
+		if !r.OK && !r.Skipped {
+			return r.Err
+		}
+	}
+	return nil
+}
+
+// Finding is one thing that was examined.
+type Finding struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Skipped bool   `json:"skipped,omitempty"` // it is not there, and need not be
+	Warning bool   `json:"warning,omitempty"` // it runs, but there is something to know
+	Detail  string `json:"detail"`
+	Mend    string `json:"mend,omitempty"` // what helps, if it is not OK
+
+	Err error `json:"-"` // why it is not OK
+}

@@ -1,0 +1,29 @@
+package result
+
+// Noise is what asking every selection task twice with the same skill (an
+// A/A pass) says about what a gate can see. Scores, deviations and effects are in
+// points of the gate's metric, from 0 to 1.
+type Noise struct {
+	RunDir    string `json:"run_dir"`
+	Simulated bool   `json:"simulated"`
+
+	Items  int      `json:"items"`  // asked twice and scored both times
+	First  float64  `json:"first"`  // mean of the first pass
+	Second float64  `json:"second"` // and of the second
+	Flips  []string `json:"flips"`  // ids of the tasks whose score changed
+
+	Within  float64 `json:"within"`  // deviation of one evaluation around its task's mean
+	Between float64 `json:"between"` // deviation of the tasks' means
+
+	// Detectable is the smallest true difference between two skills, each evaluated
+	// once on these tasks, that is seen in 80 % of comparisons at the two-sided 5 %
+	// level: 2.8 standard errors of the difference, and no less than one task.
+	Detectable float64 `json:"minimum_detectable_effect"`
+
+	TooSmall bool     `json:"too_small"` // to gate on: a difference of 10 points drowns in chance
+	Advice   []string `json:"advice"`
+
+	Unmeasured []string `json:"unmeasured,omitempty"`
+	Calls      Calls    `json:"calls"`
+	CostUSD    *float64 `json:"cost_usd"` // null: a model has no price
+}

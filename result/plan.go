@@ -1,0 +1,45 @@
+package result
+
+// Plan is an upper bound of what a run will ask, when every reply can be used
+// and nothing has to be sent twice.
+type Plan struct {
+	Total     int          `json:"total"`
+	Stages    []StageCalls `json:"stages"`
+	Simulated bool         `json:"simulated"`
+
+	// Episodes is how many of Total are episodes of an agent or an environment.
+	// Each makes as many calls as it needs, which nobody knows beforehand.
+	Episodes int `json:"episodes,omitempty"`
+
+	// Forecast is what the run is expected to take; NoForecast says why there is none of a
+	// run that is too large to rehearse.
+	Forecast   *Forecast `json:"forecast,omitempty"`
+	NoForecast string    `json:"no_forecast,omitempty"`
+
+	// Selection is the number of tasks that the gate decides by, Noise what an A/A
+	// pass over them has found (MeasureNoise); nil: there was none, or no gate.
+	Selection int    `json:"selection,omitempty"`
+	Noise     *Noise `json:"noise,omitempty"`
+
+	// Folds is in how many folds those tasks are, of which one decides on a step; 0: all
+	// of them decide on each.
+	Folds int `json:"folds,omitempty"`
+
+	// TestReadBefore says who has read the test split so far; null where none is opened.
+	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
+
+	// CertificateLevel is the level that the certificate of this reading of the test
+	// split would be tested at, a share of 1; null: no test is opened, or nobody knows how
+	// often it was read.
+	CertificateLevel *float64 `json:"certificate_level,omitempty"`
+
+	// Unreviewed is how many of the tasks are drafts that nobody has reviewed: the
+	// run is exploratory then.
+	Unreviewed int `json:"unreviewed,omitempty"`
+}
+
+// StageCalls is how many model calls a stage makes at most.
+type StageCalls struct {
+	Stage string `json:"stage"`
+	Calls int    `json:"calls"`
+}

@@ -1,0 +1,71 @@
+package result
+
+import (
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Summary is what a run came to. It is the document that `train --json` prints
+// and summary.json holds. What was not measured is null.
+type Summary struct {
+	RunDir    string `json:"run_dir"`
+	Status    Status `json:"status"`
+	Reason    string `json:"reason,omitempty"`
+	Simulated bool   `json:"simulated"` // a model of the run is a simulation
+	// Exploratory says that tasks of the run are drafts that nobody has reviewed.
+	Exploratory bool `json:"exploratory,omitempty"`
+
+	Steps int `json:"steps"`
+	// EndedAfter is the step after which the loop was ended early, to evaluate what
+	// there was; null if it ran to its end.
+	EndedAfter *int `json:"ended_after_step,omitempty"`
+	Accepted   int  `json:"accepted"`
+	Rejected   int  `json:"rejected"`
+	Skipped    int  `json:"skipped"`
+	Best       Best `json:"best"`
+	Test       Test `json:"test"`
+	Usage
+	Lost int `json:"lost_replies"` // optimizer calls without a usable reply
+	// LeftOut is what of agents' requests did not reach the model, each thing once.
+	LeftOut  []trajectory.LeftOut `json:"left_out,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Stages   []Stage              `json:"stages"`
+	ByType   map[string]Types     `json:"test_by_type,omitempty"`
+
+	// Certificate compares best and seed on the test split; null without a test.
+	Certificate *Certificate `json:"certificate"`
+	// Noise is what asking tasks twice said about the selection split; null if
+	// none were.
+	Noise *SeedNoise `json:"noise"`
+	// NullControls counts how often the gate took the current skill for better than
+	// itself; null if it was not tried.
+	NullControls *NullControls `json:"null_controls,omitempty"`
+	// Drift says where another model than before began to answer.
+	Drift []Drift `json:"drift,omitempty"`
+}
+
+// Types are the test scores of one task type by arm.
+type Types map[string]Score
+
+// Best names the best skill. Step 0 is the seed skill.
+type Best struct {
+	Step      int    `json:"step"`
+	Selection *Score `json:"selection"`
+	// Reported is the gate score of the best skill, told in three ways; null if
+	// too little of it was measured.
+	Reported *Reported `json:"reported"`
+}
+
+// Test are the scores on the test split.
+type Test struct {
+	Seed    *Score `json:"seed"`
+	Best    *Score `json:"best"`
+	Final   *Score `json:"final"`
+	NoSkill *Score `json:"no_skill,omitempty"`
+
+	// The test split is opened once a run: 0 (not, or once) is how it should be.
+	Openings int  `json:"openings,omitempty"`
+	Refused  bool `json:"refused,omitempty"` // opened before, for other skills or scored otherwise: it stayed closed
+	// ReadBefore says who had read its tasks before; null: an older program began the
+	// run, it is a replay, or the split was not opened.
+	ReadBefore *TestReads `json:"read_before,omitempty"`
+}

@@ -1,0 +1,192 @@
+package skillopt
+
+import (
+	"context"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/op/compare"
+	"github.com/seed-f4525e22/skillopt/internal/op/doctor"
+	"github.com/seed-f4525e22/skillopt/internal/op/draft"
+	"github.com/seed-f4525e22/skillopt/internal/op/evaluate"
+	"github.com/seed-f4525e22/skillopt/internal/op/export"
+	"github.com/seed-f4525e22/skillopt/internal/op/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/op/prune"
+	"github.com/seed-f4525e22/skillopt/internal/op/train"
+	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Train trains a skill, or resumes its training. The error is an *Error. The
+// summary is there whenever a run was begun, also beside an error.
+func Train(ctx context.Context, cfg config.Config, opts ...Option) (*result.Summary, error) {
+	sum, err := train.Run(ctx, cfg, chosen(opts))
+	return sum, classify(err)
+}
+
+// Plan forecasts a training run. Nothing is sent, and no run is begun. The error is an
+// *Error.
+func Plan(ctx context.Context, cfg config.Config, opts ...Option) (result.Plan, error) {
+	p, err := train.Plan(ctx, cfg, chosen(opts))
+	return p, classify(err)
+}
+
+// Evaluate scores the skill of a configuration on a split: train, selection, test or all,
+// once or with fresh samples several times (WithPasses). It is recorded as training is.
+// The error is an *Error.
+func Evaluate(ctx context.Context, cfg config.Config, split string, opts ...Option) (*result.Evaluation, error) {
+	e, err := evaluate.Run(ctx, cfg, split, chosen(opts))
+	return e, classify(err)
+}
+
+// Compare tells whether skill b is better than skill a. Both carry out the same
+// tasks of a split (WithSplit; default test) with the same seeds, in turns, until
+// the difference is certain, or certainly no larger than a margin (WithMargin), or
+// the passes (WithPasses) or limits are used up. The skill of the configuration is
+// not used. It is recorded as training is; a comparison without a verdict goes on
+// when it is called again with more passes. The error is an *Error; beside one
+// that says that a budget is used up there is what was measured before.
+func Compare(ctx context.Context, cfg config.Config, a, b skill.Skill, opts ...Option) (*result.Comparison, error) {
+	c, err := compare.Run(ctx, cfg, a, b, chosen(opts))
+	return c, classify(err)
+}
+
+// Ablate leaves each rule of a skill out, one at a time, and measures what that
+// does. It is recorded as training is: called again it pays for nothing twice. The
+// error is an *Error.
+func Ablate(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Option) (*result.Ablation, error) {
+	a, err := prune.Ablate(ctx, cfg, prune.Options(o), chosen(opts))
+	return a, classify(err)
+}
+
+// Prune removes what does not pull its weight from a skill: the rules that
+// ablation finds harmful or useless, one after the other, each removal measured
+// against what the ones before have left, and compares the result with the whole
+// skill afresh. The skill of the configuration is not touched. It is recorded as
+// training is. The error is an *Error.
+func Prune(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Option) (*result.Pruned, error) {
+	p, err := prune.Run(ctx, cfg, prune.Options(o), chosen(opts))
+	return p, classify(err)
+}
+
+// MeasureNoise asks every selection task twice with the skill of a configuration.
+// The calls are recorded under run.dir, and asked once: the same configuration is
+// answered from the record. The error is an *Error.
+func MeasureNoise(ctx context.Context, cfg config.Config, opts ...Option) (*result.Noise, error) {
+	n, err := evaluate.Noise(ctx, cfg, chosen(opts))
+	return n, classify(err)
+}
+
+// Draft has the optimizer of a configuration write tasks for a skill that has
+// none. Of cfg it uses models.optimizer, limits, prices, cache and record. Every
+// call is recorded in the directory of WithRunDir: the same request again pays
+// for nothing twice. The error is an *Error.
+func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Option) (*result.Draft, error) {
+	d, err := draft.Run(ctx, cfg, draft.Request(req), chosen(opts))
+	return d, classify(err)
+}
+
+// CheckTasks loads the tasks of a configuration the way training does and
+// reports what they are. The error is an *Error that names every problem.
+func CheckTasks(ctx context.Context, cfg config.Config, opts ...Option) (result.TaskReport, error) {
+	r, err := doctor.Tasks(ctx, cfg, chosen(opts))
+	return r, classify(err)
+}
+
+// Examine checks whether a configuration can run: what it names, what runs its
+// tasks, and the models, with one real call to each server of a role. Nobody who
+// answers by hand is asked. A coding agent works once against a scripted model, see
+// WithProofs. What it found wrong has an *Error.
+func Examine(ctx context.Context, cfg config.Config, opts ...Option) result.Examination {
+	return classified(doctor.Examine(ctx, cfg, chosen(opts)))
+}
+
+// ExamineAgents says which coding agents are installed here, and whether programs
+// can be confined. One that is not there is no failure.
+func ExamineAgents(ctx context.Context, opts ...Option) result.Examination {
+	return classified(doctor.Agents(ctx, chosen(opts)))
+}
+
+// classified gives the errors of an examination their kinds.
+func classified(e result.Examination) result.Examination {
+	for i := range e.Rows {
+		e.Rows[i].Err = classify(e.Rows[i].Err)
+	}
+	return e
+}
+
+// Gateway serves the model of a configuration to any agent on this machine, in
+// the protocols of OpenAI, Anthropic and Gemini. It sends what it is asked once
+// and hands on what the server says: agents retry by themselves. Every call goes
+// into the ledger of a run directory, and limits.calls, limits.tokens, limits.usd
+// and limits.time hold.
+type Gateway struct {
+	URL      string // root; agents of OpenAI's protocols get it with /v1 behind it
+	Key      string // what agents must send
+	RunDir   string
+	Model    string // as the provider knows it, "" if it has one only
+	Provider string // who answers, as models.ROLE.provider names it
+
+	serving *gateway.Gateway
+}
+
+// OpenGateway begins to serve. Of cfg it uses the model of the role, limits,
+// prices and run. Whoever opens a gateway closes it. The error is an *Error.
+func OpenGateway(ctx context.Context, cfg config.Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
+	g, err := gateway.Open(ctx, cfg, gateway.Options(o), chosen(opts))
+	if err != nil {
+		return nil, classify(err)
+	}
+	return &Gateway{URL: g.URL, Key: g.Key, RunDir: g.RunDir, Model: g.Model, Provider: g.Provider, serving: g}, nil
+}
+
+// Ended is closed when limits.time is reached and all that was in flight then is
+// answered. Nothing is answered any more; it remains to Close.
+func (g *Gateway) Ended() <-chan struct{} { return g.serving.Ended() }
+
+// Close ends the gateway and all requests in flight, and says what went through
+// it. The error is an *Error; one of the kind OverBudget says that a ceiling has
+// kept answers from agents, or that limits.time was reached.
+func (g *Gateway) Close() (result.GatewaySummary, error) {
+	sum, err := g.serving.Close()
+	return sum, classify(err)
+}
+
+// Cassette holds what a run recorded, to answer the same run again: see WithReplay. It is
+// safe for concurrent use.
+type Cassette struct{ recorded *cassette.Cassette }
+
+// Len returns the number of recorded steps.
+func (c *Cassette) Len() int { return c.recorded.Len() }
+
+// Unused lists the keys of recorded steps that no replay has asked for, sorted: a replay
+// that leaves some took another way. Items that were given up are left out.
+func (c *Cassette) Unused() []string { return c.recorded.Unused() }
+
+// LoadCassette reads a file that ExportCassette wrote. The error is an *Error.
+func LoadCassette(path string) (*Cassette, error) {
+	c, err := cassette.Load(path)
+	if err != nil {
+		return nil, classify(fault.Input(err))
+	}
+	return &Cassette{recorded: c}, nil
+}
+
+// ExportCassette writes what the run in dir has recorded to the file at path, as
+// a whole or not at all. What has the shape of a key is taken out of results, and
+// so are the given secrets wherever they occur. The run is not changed; another
+// process may have it open, and what it records from then on is left out. The
+// error is an *Error.
+func ExportCassette(ctx context.Context, dir, path string, secrets ...string) (result.Exported, error) {
+	sum, err := export.Cassette(ctx, dir, path, secrets...)
+	return sum, classify(err)
+}
+
+// RunHelper is to be called first in the main function of a program that trains
+// with agents or command checks. On Linux such programs are confined by a copy
+// of this one that gives up its rights before it becomes them: RunHelper does not
+// return when it finds itself to be that copy, and does nothing otherwise. args
+// is os.Args.
+func RunHelper(args []string) { sandbox.Main(args) }
