@@ -45,10 +45,10 @@ func (j *jitter) backoff(n int, latency, hint time.Duration) time.Duration {
 }
 
 // wait pauses for d, or returns why it was cut short.
-func (c *Caller) wait(ctx context.Context, d time.Duration, begun bool) error {
+func (s *sender) wait(ctx context.Context, d time.Duration, begun bool) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	stopping := c.stopping.ch
+	stopping := s.stopping.ch
 	if begun {
 		stopping = nil
 	}
@@ -56,8 +56,8 @@ func (c *Caller) wait(ctx context.Context, d time.Duration, begun bool) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-	case <-c.halted.ch:
+	case <-s.halted.ch:
 	case <-stopping:
 	}
-	return c.admit(ctx, begun)
+	return s.admit(ctx, begun)
 }

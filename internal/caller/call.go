@@ -269,7 +269,7 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 		return rep, c.inherit(ctx, r, s, rep)
 	}
 	var result []byte
-	got, err := c.send(ctx, r, &errand{key: s.key, stage: s.call.Stage, req: s.req, record: func(got *answer) error {
+	got, err := c.sender.send(ctx, r, &request{key: s.key, stage: s.call.Stage, req: s.req, record: func(got *answer) error {
 		var err error
 		result, err = c.store(ctx, s, got.reply, journal.Record{Spend: got.spend})
 		return err

@@ -31,7 +31,7 @@ func (c *Caller) Check(ctx context.Context, call CheckCall, run func(context.Con
 	if rec != nil {
 		return rec.Result, nil
 	}
-	if err := errors.Join(c.given.check(call.Key), c.admit(ctx, false)); err != nil {
+	if err := errors.Join(c.given.check(call.Key), c.sender.admit(ctx, false)); err != nil {
 		return nil, err
 	}
 	if c.opts.Replay != nil {
@@ -39,7 +39,7 @@ func (c *Caller) Check(ctx context.Context, call CheckCall, run func(context.Con
 			Key: call.Key, Kind: journal.Check, Input: in, Digest: digest, Spend: journal.Spend{Stage: model.StageCheck},
 		})
 	}
-	result, err := run(c.underway(ctx))
+	result, err := run(c.sender.underway(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -45,19 +45,19 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 		return model.Response{}, d.fault(err)
 	}
 	c.complete(d.role, d.stage, &req)
-	e := &errand{key: d.key, stage: d.stage, req: req, begun: true, direct: true, try: d.session}
-	e.withHold(d.role)
+	e := &request{key: d.key, stage: d.stage, req: req, begun: true, direct: true, try: d.session}
+	e.reserve(d.role)
 	e.record = func(got *answer) error {
 		return c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 			Key: d.key, Kind: journal.Inner, Attempt: d.session, Ordinal: int(d.calls.Add(1)) - 1, Spend: got.spend,
 		})
 	}
-	e.watch = c.watch(d.role, e)
-	got, failure, err := c.once(ctx, d.role, e, false)
-	got.spend.Role = d.role.name          // also of one that was never sent
-	c.meter.end(got.spend, false, e.hold) // unless it was answered
+	e.watch = c.sender.watch(d.role, e)
+	got, failure, err := c.sender.once(ctx, d.role, e, false)
+	got.spend.Role = d.role.name                 // also of one that was never sent
+	c.meter.end(got.spend, false, e.reservation) // unless it was answered
 	if failure != nil {
-		err = errors.Join(err, c.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)}))
+		err = errors.Join(err, c.sender.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)}))
 	}
 	if err == nil && failure != nil {
 		e.watch.failed(time.Now(), failure.Code)

@@ -82,10 +82,10 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 			Spend: journal.Spend{Stage: call.Stage, Role: r.name, Model: r.Model},
 		})
 	}
-	if err := errors.Join(c.admit(ctx, false), c.meter.check(r.name)); err != nil {
+	if err := errors.Join(c.sender.admit(ctx, false), c.meter.check(r.name)); err != nil {
 		return nil, err
 	}
-	ctx = c.underway(ctx)
+	ctx = c.sender.underway(ctx)
 	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key), ctx: ctx}
 	w := &watch{observe: c.opts.Observe, what: Activity{Key: call.Key, Stage: call.Stage, Role: r.name, Try: client.try, Episode: true, Request: model.Request{Model: r.Model}}}
 	w.begin(time.Now())
@@ -241,7 +241,7 @@ func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, erro
 	}
 	var served time.Duration
 	began := time.Now()
-	got, err := e.caller.send(ctx, e.role, &errand{
+	got, err := e.caller.sender.send(ctx, e.role, &request{
 		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record, served: &served,
 	})
 	e.mu.Lock()

@@ -92,12 +92,12 @@ func AmountOf(t journal.Total) Amount {
 
 // account is what one set of ceilings is held against.
 type account struct {
-	name  string // config key: "limits" or "limits.roles.target"
-	limit Ceilings
-	used  Amount
-	kept  Amount  // for what comes at the end
-	held  Amount  // the most that the calls under way can take, tokens and money
-	share float64 // of each ceiling, instead of kept
+	name     string // config key: "limits" or "limits.roles.target"
+	limit    Ceilings
+	used     Amount
+	kept     Amount  // for what comes at the end
+	reserved Amount  // the most that the calls under way can take, tokens and money
+	share    float64 // of each ceiling, instead of kept
 
 	// largest is the most that a single call could take so far.
 	largest Amount
@@ -145,11 +145,11 @@ func (m *meter) of(role string) []*account {
 	return []*account{m.run}
 }
 
-// hold is the reservation of a call. The call itself is reserved from the moment at
+// reservation is what ceilings keep back for a call: the call itself from the moment at
 // which it is about to be sent for the first time until its end, however often it is
 // tried; the most that it can take, for each attempt. Calls that wait for a slot have
 // none: a ceiling counts what is sent.
-type hold struct {
+type reservation struct {
 	usage journal.Usage // the most that an attempt can take
 	cost  *int64        // of it; nil = not known
 	most  Amount        // both as an amount
@@ -162,7 +162,7 @@ type hold struct {
 // leaves no room for the most that it can take, nothing is reserved, and room is
 // closed as soon as there may be some; when nothing is held back, the ceiling is
 // reached.
-func (m *meter) begin(role string, h *hold) (room <-chan struct{}, err error) {
+func (m *meter) begin(role string, h *reservation) (room <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	wait := false
@@ -191,7 +191,7 @@ func (m *meter) begin(role string, h *hold) (room <-chan struct{}, err error) {
 			a.inFlight++
 		}
 		if !h.held {
-			a.hold(h.most)
+			a.reserve(h.most)
 		}
 	}
 	h.taken, h.held = true, true
@@ -208,8 +208,8 @@ func (a *account) full(most Amount) (bool, error) {
 		of                         *float64
 		used, kept, held, most, by float64
 	}{
-		{"tokens", float(a.limit.Tokens), float64(a.used.Tokens), float64(a.kept.Tokens), float64(a.held.Tokens), float64(most.Tokens), 1},
-		{"usd", a.limit.USD, float64(a.used.Nano), float64(a.kept.Nano), float64(a.held.Nano), float64(most.Nano), 1e9},
+		{"tokens", float(a.limit.Tokens), float64(a.used.Tokens), float64(a.kept.Tokens), float64(a.reserved.Tokens), float64(most.Tokens), 1},
+		{"usd", a.limit.USD, float64(a.used.Nano), float64(a.kept.Nano), float64(a.reserved.Nano), float64(most.Nano), 1e9},
 	} {
 		if c.of == nil {
 			continue
@@ -235,9 +235,9 @@ func float(n *int64) *float64 {
 	return &f
 }
 
-// hold holds an amount back, and remembers the largest.
-func (a *account) hold(most Amount) {
-	a.held = a.held.Plus(most)
+// reserve keeps an amount back, and remembers the largest.
+func (a *account) reserve(most Amount) {
+	a.reserved = a.reserved.Plus(most)
 	a.expect(most)
 }
 
@@ -247,14 +247,14 @@ func (a *account) expect(most Amount) {
 }
 
 // giveBack ends what is held back for an attempt. It needs the lock.
-func (m *meter) giveBack(role string, h *hold) {
+func (m *meter) giveBack(role string, h *reservation) {
 	if !h.held {
 		return
 	}
 	h.held = false
 	for _, a := range m.of(role) {
-		a.held.Tokens -= h.most.Tokens
-		a.held.Nano -= h.most.Nano
+		a.reserved.Tokens -= h.most.Tokens
+		a.reserved.Nano -= h.most.Nano
 	}
 	m.changed()
 }
@@ -266,7 +266,7 @@ func (m *meter) changed() {
 }
 
 // failed ends an attempt without an answer. What it may have cost counts.
-func (m *meter) failed(s journal.Spend, h *hold) {
+func (m *meter) failed(s journal.Spend, h *reservation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range m.of(s.Role) {
@@ -317,7 +317,7 @@ func (m *meter) check(role string) error {
 }
 
 // end gives a reservation back. What was answered counts from now on.
-func (m *meter) end(s journal.Spend, answered bool, h *hold) {
+func (m *meter) end(s journal.Spend, answered bool, h *reservation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.giveBack(s.Role, h)

@@ -46,8 +46,8 @@ type watch struct {
 	seen    Observation
 }
 
-func (c *Caller) watch(r *role, e *errand) *watch {
-	return &watch{observe: c.opts.Observe, what: Activity{Key: e.key, Stage: e.stage, Role: r.name, Try: e.try, Request: e.req}}
+func (s *sender) watch(r *role, e *request) *watch {
+	return &watch{observe: s.observe, what: Activity{Key: e.key, Stage: e.stage, Role: r.name, Try: e.try, Request: e.req}}
 }
 
 func (w *watch) begin(at time.Time) {

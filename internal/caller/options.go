@@ -116,18 +116,14 @@ type Caller struct {
 	journal *journal.Journal
 	roles   map[string]*role
 
-	slots  *slots // of the whole run
+	sender *sender
 	meter  *meter
-	jitter *jitter
 	parts  *parts
 	reuse  *reuse
 	live   *liveStats
 	cuts   *cutCounts
 	given  *givenUp
 	unkept sync.Once // it was told that the cache cannot be written
-
-	halted   latch // the run cannot go on
-	stopping latch // the user wants it to end
 }
 
 // role is a Role with the state of its endpoint.
@@ -152,15 +148,11 @@ func New(opts Options) (*Caller, error) {
 	}
 	c := &Caller{
 		opts: opts, journal: opts.Journal, roles: make(map[string]*role),
-		slots:    newSlots(opts.Concurrency),
-		jitter:   newJitter(opts.JitterSeed),
-		parts:    newParts(),
-		live:     newLiveStats(),
-		cuts:     newCutCounts(),
-		reuse:    newReuse(),
-		given:    newGivenUp(),
-		halted:   newLatch(),
-		stopping: newLatch(),
+		parts: newParts(),
+		live:  newLiveStats(),
+		cuts:  newCutCounts(),
+		reuse: newReuse(),
+		given: newGivenUp(),
 	}
 	c.addRoles()
 	unpriced, err := c.learn()
@@ -171,11 +163,12 @@ func New(opts Options) (*Caller, error) {
 	if err := c.meter.countable(opts.Journal.Totals()); err != nil {
 		return nil, err
 	}
+	c.sender = newSender(opts, c.meter)
 	for _, r := range c.roles {
-		e := &errand{}
-		e.withHold(r)
+		e := &request{}
+		e.reserve(r)
 		for _, a := range c.meter.of(r.name) {
-			a.expect(e.hold.most)
+			a.expect(e.reservation.most)
 		}
 	}
 	if opts.Replay != nil {
@@ -265,19 +258,7 @@ func (c *Caller) role(name string) (*role, error) {
 
 // Stop lets the calls in flight finish and be recorded, and sends no new ones:
 // they get ErrStopping. Episodes that have begun may go on.
-func (c *Caller) Stop() { c.stopping.set(ErrStopping) }
-
-// admit reports why no request may be sent. An episode that has begun is not
-// held up by Stop.
-func (c *Caller) admit(ctx context.Context, begun bool) error {
-	if err := c.halted.err(); err != nil {
-		return err
-	}
-	if err := c.stopping.err(); err != nil && !begun {
-		return err
-	}
-	return context.Cause(ctx)
-}
+func (c *Caller) Stop() { c.sender.stopping.set(ErrStopping) }
 
 // latch is an event that happens once, with its reason.
 type latch struct {

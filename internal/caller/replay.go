@@ -43,7 +43,7 @@ func (c *Caller) find(key string, digest journal.Digest, role string, twins bool
 // replayed answers an attempt from the replay and records it as one that another
 // run paid for.
 func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) {
-	if err := c.admit(ctx, false); err != nil {
+	if err := c.sender.admit(ctx, false); err != nil {
 		return reply{}, err
 	}
 	twins := s.attempt == 0 && c.opts.Reuse != ReuseNever && s.req.Deterministic()
@@ -60,7 +60,7 @@ func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) 
 
 // replayedStep answers an episode or a check from the replay and records it.
 func (c *Caller) replayedStep(ctx context.Context, rec journal.Record) ([]byte, error) {
-	if err := c.admit(ctx, false); err != nil {
+	if err := c.sender.admit(ctx, false); err != nil {
 		return nil, err
 	}
 	found, err := c.find(rec.Key, rec.Digest, rec.Role, false)

@@ -11,8 +11,45 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// errand is a request to be sent until it is answered.
-type errand struct {
+// sender sends requests until they are answered: within the limits, again after failures,
+// with every attempt in the ledger. It knows nothing of what is recorded under which key.
+type sender struct {
+	journal *journal.Journal
+	meter   *meter
+	slots   *slots // of the whole run
+	jitter  *jitter
+
+	lifetime context.Context // of the run; nil: a request ends with its call
+	patience time.Duration
+	waiting  func(Outage)               // nil: nobody wants to know
+	observe  func(Activity) Observation // nil: nobody wants to know
+
+	halted   latch // the run cannot go on
+	stopping latch // the user wants it to end
+}
+
+func newSender(o Options, m *meter) *sender {
+	return &sender{
+		journal: o.Journal, meter: m, slots: newSlots(o.Concurrency), jitter: newJitter(o.JitterSeed),
+		lifetime: o.Lifetime, patience: o.Patience, waiting: o.Waiting, observe: o.Observe,
+		halted: newLatch(), stopping: newLatch(),
+	}
+}
+
+// admit reports why no request may be sent. An episode that has begun is not
+// held up by Stop.
+func (s *sender) admit(ctx context.Context, begun bool) error {
+	if err := s.halted.err(); err != nil {
+		return err
+	}
+	if err := s.stopping.err(); err != nil && !begun {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// request is what is to be sent until it is answered.
+type request struct {
 	key   string // for the ledger and messages
 	stage string
 	req   model.Request
@@ -30,16 +67,16 @@ type errand struct {
 	// bucket or the next try.
 	served *time.Duration
 
-	watch *watch
-	hold  *hold // at the meter
+	watch       *watch
+	reservation *reservation // at the meter
 }
 
-// withHold prepares what is kept back for the errand while it is under way.
-func (e *errand) withHold(r *role) {
+// reserve prepares what is kept back for the request while it is under way.
+func (e *request) reserve(r *role) {
 	usage, _ := r.most(&e.req)
-	e.hold = &hold{usage: usage, most: Amount{Tokens: usage.Input + usage.Output}}
-	if e.hold.cost = r.Price.most(usage); e.hold.cost != nil {
-		e.hold.most.Nano = *e.hold.cost
+	e.reservation = &reservation{usage: usage, most: Amount{Tokens: usage.Input + usage.Output}}
+	if e.reservation.cost = r.Price.most(usage); e.reservation.cost != nil {
+		e.reservation.most.Nano = *e.reservation.cost
 	}
 }
 
@@ -55,24 +92,24 @@ const codeCancelled = "cancelled"
 
 // send sends a request until it is answered, gives its slot back whenever it has
 // to wait, and puts every failure into the ledger.
-func (c *Caller) send(ctx context.Context, r *role, e *errand) (*answer, error) {
-	if err := c.meter.open(r.name); err != nil {
+func (s *sender) send(ctx context.Context, r *role, e *request) (*answer, error) {
+	if err := s.meter.open(r.name); err != nil {
 		return &answer{}, err
 	}
-	e.withHold(r)
-	e.watch = c.watch(r, e)
-	got, err := c.retry(ctx, r, e)
+	e.reserve(r)
+	e.watch = s.watch(r, e)
+	got, err := s.retry(ctx, r, e)
 	e.watch.answered(time.Now(), got, err)
-	got.spend.Role = r.name               // also of one that was never sent
-	c.meter.end(got.spend, false, e.hold) // unless it was answered
+	got.spend.Role = r.name                      // also of one that was never sent
+	s.meter.end(got.spend, false, e.reservation) // unless it was answered
 	return got, err
 }
 
-func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error) {
+func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error) {
 	tries := r.end.begin()
 	defer r.end.end(tries)
 	for {
-		got, failure, err := c.once(ctx, r, e, tries.failures > 0)
+		got, failure, err := s.once(ctx, r, e, tries.failures > 0)
 		if failure == nil {
 			return got, err
 		}
@@ -80,13 +117,13 @@ func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error)
 			return &answer{}, &WaitingError{Key: e.key, Err: failure.Err}
 		}
 		e.watch.failed(time.Now(), failure.Code)
-		if err := errors.Join(err, c.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)})); err != nil {
+		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)})); err != nil {
 			return &answer{}, err
 		}
 		if e.req.Passage.Begun() {
 			return &answer{}, &UnmeasuredError{Key: e.key, Err: fmt.Errorf("the answer broke off after its beginning had reached the agent: %w", failure)}
 		}
-		if err := c.again(ctx, retrying{role: r, errand: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
+		if err := s.again(ctx, retrying{role: r, request: e, tries: tries, failure: failure, took: got.spend.Took}); err != nil {
 			return &answer{}, err
 		}
 	}
@@ -95,12 +132,12 @@ func (c *Caller) retry(ctx context.Context, r *role, e *errand) (*answer, error)
 // once makes one attempt within the limits, and records its answer. A failure is
 // the attempt's; an error means that there was none, that it was cut short, or
 // that the run must end, which stands before anybody gets the slot.
-func (c *Caller) once(ctx context.Context, r *role, e *errand, again bool) (*answer, *model.Error, error) {
-	if err := c.enter(ctx, r, e, again); err != nil {
+func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*answer, *model.Error, error) {
+	if err := s.enter(ctx, r, e, again); err != nil {
 		return &answer{}, nil, err
 	}
 	if !e.begun {
-		ctx = c.underway(ctx)
+		ctx = s.underway(ctx)
 	}
 	started := time.Now()
 	e.watch.begin(started)
@@ -113,25 +150,25 @@ func (c *Caller) once(ctx context.Context, r *role, e *errand, again bool) (*ans
 	}
 	r.end.pause(now, got.reply.Pause) // before anybody gets the slot
 	r.end.slots.release()
-	defer c.slots.release()
+	defer s.slots.release()
 
 	if failure != nil && ctx.Err() != nil {
 		// It may have cost something at the server.
-		return got, nil, errors.Join(context.Cause(ctx), c.fault(ctx, e, got, faulted{code: codeCancelled, billed: true}))
+		return got, nil, errors.Join(context.Cause(ctx), s.fault(ctx, e, got, faulted{code: codeCancelled, billed: true}))
 	}
 	if got.read(failure); !got.received {
-		return got, failure, c.refused(r, e, failure)
+		return got, failure, s.refused(r, e, failure)
 	}
 	r.end.answered(now, got.spend.Took)
 	got.price(r, e)
 	err := e.record(got)
-	c.meter.end(got.spend, true, e.hold) // before anybody gets the slot
+	s.meter.end(got.spend, true, e.reservation) // before anybody gets the slot
 	return got, nil, err
 }
 
 // price says what an answer used and cost. What the provider says that it cost goes
 // before the prices; what refuses a prompt costs nothing.
-func (a *answer) price(r *role, e *errand) {
+func (a *answer) price(r *role, e *request) {
 	if a.reply.Limit != "" {
 		a.spend.Usage = counted(a.reply.Usage)
 	} else {
@@ -154,21 +191,21 @@ func (a *answer) price(r *role, e *errand) {
 const maxCost = 1e5
 
 // underway returns the context for what has begun and will be paid for.
-func (c *Caller) underway(ctx context.Context) context.Context {
-	if c.opts.Lifetime != nil {
-		return c.opts.Lifetime
+func (s *sender) underway(ctx context.Context) context.Context {
+	if s.lifetime != nil {
+		return s.lifetime
 	}
 	return ctx
 }
 
 // paced waits, without a slot, until the server grants requests again.
-func (c *Caller) paced(ctx context.Context, r *role, begun bool) error {
+func (s *sender) paced(ctx context.Context, r *role, begun bool) error {
 	for {
 		d := r.end.pausedFor(time.Now())
 		if d <= 0 {
 			return nil
 		}
-		if err := c.wait(ctx, d, begun); err != nil {
+		if err := s.wait(ctx, d, begun); err != nil {
 			return err
 		}
 	}
@@ -176,30 +213,30 @@ func (c *Caller) paced(ctx context.Context, r *role, begun bool) error {
 
 // enter waits for the server's bucket, a slot of the endpoint and one of the
 // run. Whoever finds the bucket empty once it has its slots gives them back.
-func (c *Caller) enter(ctx context.Context, r *role, e *errand, again bool) error {
+func (s *sender) enter(ctx context.Context, r *role, e *request, again bool) error {
 	for {
-		if err := c.paced(ctx, r, e.begun); err != nil {
+		if err := s.paced(ctx, r, e.begun); err != nil {
 			return err
 		}
-		if err := c.seat(ctx, r, e, again); err != nil {
+		if err := s.takeSlots(ctx, r, e, again); err != nil {
 			return err
 		}
 		if r.end.pausedFor(time.Now()) <= 0 {
 			return nil
 		}
-		c.slots.release()
+		s.slots.release()
 		r.end.slots.release()
 	}
 }
 
-// seat takes a slot of the endpoint and one of the run.
-func (c *Caller) seat(ctx context.Context, r *role, e *errand, again bool) error {
+// takeSlots takes a slot of the endpoint and one of the run.
+func (s *sender) takeSlots(ctx context.Context, r *role, e *request, again bool) error {
 	for {
-		room, err := c.sit(ctx, r, e, again)
+		room, err := s.tryTakeSlots(ctx, r, e, again)
 		if room == nil {
 			return err
 		}
-		if err := c.until(ctx, room, e.begun); err != nil {
+		if err := s.until(ctx, room, e.begun); err != nil {
 			return err
 		}
 	}
@@ -207,46 +244,46 @@ func (c *Caller) seat(ctx context.Context, r *role, e *errand, again bool) error
 
 // until waits for a channel to be closed, unless the request must not be sent any
 // more.
-func (c *Caller) until(ctx context.Context, room <-chan struct{}, begun bool) error {
-	stopping := c.stopping.ch
+func (s *sender) until(ctx context.Context, room <-chan struct{}, begun bool) error {
+	stopping := s.stopping.ch
 	if begun {
 		stopping = nil
 	}
 	select {
 	case <-room:
 	case <-ctx.Done():
-	case <-c.halted.ch:
+	case <-s.halted.ch:
 	case <-stopping:
 	}
-	return c.admit(ctx, begun)
+	return s.admit(ctx, begun)
 }
 
-// sit takes the slots if the ceilings have room for the request. If they have not
+// tryTakeSlots takes the slots if the ceilings have room for the request. If they have not
 // because of others that are under way, it takes none, and room is closed as soon
 // as it is worth another try.
-func (c *Caller) sit(ctx context.Context, r *role, e *errand, again bool) (room <-chan struct{}, err error) {
+func (s *sender) tryTakeSlots(ctx context.Context, r *role, e *request, again bool) (room <-chan struct{}, err error) {
 	begun := e.begun
-	if err := c.admit(ctx, begun); err != nil {
+	if err := s.admit(ctx, begun); err != nil {
 		return nil, err
 	}
-	how := entry{again: again, quit: c.halted.ch, reason: func() error { return c.admit(ctx, begun) }}
+	how := entry{again: again, quit: s.halted.ch, reason: func() error { return s.admit(ctx, begun) }}
 	if !begun {
-		how.quit2 = c.stopping.ch
+		how.quit2 = s.stopping.ch
 	}
 	if err := r.end.slots.acquire(ctx, how); err != nil {
 		return nil, err
 	}
-	if err := c.slots.acquire(ctx, how); err != nil {
+	if err := s.slots.acquire(ctx, how); err != nil {
 		r.end.slots.release()
 		return nil, err
 	}
 	// Much may have happened while it waited.
-	err = c.admit(ctx, begun)
+	err = s.admit(ctx, begun)
 	if err == nil {
-		room, err = c.meter.begin(r.name, e.hold)
+		room, err = s.meter.begin(r.name, e.reservation)
 	}
 	if err != nil || room != nil {
-		c.slots.release()
+		s.slots.release()
 		r.end.slots.release()
 	}
 	return room, err
@@ -307,21 +344,21 @@ type faulted struct {
 
 // fault puts an attempt without an answer into the ledger. One that may have been
 // charged for counts with the most that it can have used, the others with nothing.
-func (c *Caller) fault(ctx context.Context, e *errand, got *answer, f faulted) error {
+func (s *sender) fault(ctx context.Context, e *request, got *answer, f faulted) error {
 	spend := got.spend
 	spend.Usage, spend.Cost = journal.Usage{}, nil
-	if f.billed && e.hold.usage.Output > 0 {
-		spend.Usage, spend.Cost, spend.Estimate = e.hold.usage, e.hold.cost, true
+	if f.billed && e.reservation.usage.Output > 0 {
+		spend.Usage, spend.Cost, spend.Estimate = e.reservation.usage, e.reservation.cost, true
 	}
-	err := c.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+	err := s.journal.Charge(context.WithoutCancel(ctx), journal.Record{
 		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: f.code, Spend: spend,
 	})
-	c.meter.failed(spend, e.hold)
+	s.meter.failed(spend, e.reservation)
 	return err
 }
 
 // refused ends the run for failures that no retry mends.
-func (c *Caller) refused(r *role, e *errand, failure *model.Error) error {
+func (s *sender) refused(r *role, e *request, failure *model.Error) error {
 	if e.direct {
 		return nil
 	}
@@ -332,28 +369,28 @@ func (c *Caller) refused(r *role, e *errand, failure *model.Error) error {
 	default:
 		return nil
 	}
-	err := &StoppedError{Endpoint: r.Endpoint, Model: e.req.Model, Key: e.key, Patience: c.opts.Patience, Err: failure}
-	c.halted.set(err)
-	return c.halted.err()
+	err := &StoppedError{Endpoint: r.Endpoint, Model: e.req.Model, Key: e.key, Patience: s.patience, Err: failure}
+	s.halted.set(err)
+	return s.halted.err()
 }
 
 // retrying is a call after a failure that may pass.
 type retrying struct {
 	role    *role
-	errand  *errand
+	request *request
 	tries   *attempts
 	failure *model.Error
 	took    time.Duration
 }
 
 // again waits until the request may be tried again, or returns why it must not.
-func (c *Caller) again(ctx context.Context, f retrying) error {
+func (s *sender) again(ctx context.Context, f retrying) error {
 	end := f.role.end
 	j := end.failed(time.Now(), f.tries)
-	if err := c.verdict(f, j); err != nil {
+	if err := s.verdict(f, j); err != nil {
 		return err
 	}
-	hint, err := c.heed(f)
+	hint, err := s.hinted(f)
 	if err != nil {
 		return err
 	}
@@ -363,17 +400,17 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 		// connection takes no time and says nothing about its pace.
 		latency = max(f.took, unknownLatency)
 	}
-	delay := c.jitter.backoff(f.tries.failures, latency, hint)
+	delay := s.jitter.backoff(f.tries.failures, latency, hint)
 	if f.failure.Code == model.Truncated && f.tries.failures <= atOnce {
 		// The server has answered and the answer was lost on its way: nothing says
 		// that it wants fewer requests.
 		return nil
 	}
-	c.tell(f, j, delay)
+	s.tell(f, j, delay)
 	hinted := hint > 0
 	for delay > 0 {
 		pause := min(delay, j.left)
-		if err := c.wait(ctx, pause, f.errand.begun); err != nil {
+		if err := s.wait(ctx, pause, f.request.begun); err != nil {
 			return err
 		}
 		delay -= pause
@@ -382,7 +419,7 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 		}
 		// The server asked for more time than there is patience.
 		j = end.expired(time.Now(), f.tries)
-		if err := c.verdict(f, j); err != nil {
+		if err := s.verdict(f, j); err != nil {
 			return err
 		}
 	}
@@ -390,29 +427,29 @@ func (c *Caller) again(ctx context.Context, f retrying) error {
 }
 
 // tell says that the run waits for an endpoint.
-func (c *Caller) tell(f retrying, j judgement, delay time.Duration) {
+func (s *sender) tell(f retrying, j judgement, delay time.Duration) {
 	end := f.role.end
-	if c.opts.Waiting != nil && end.tells(j.failing, delay) {
-		c.opts.Waiting(Outage{Endpoint: end.name, Model: end.model, Failing: j.failing, Patience: c.opts.Patience, Err: f.failure})
+	if s.waiting != nil && end.tells(j.failing, delay) {
+		s.waiting(Outage{Endpoint: end.name, Model: end.model, Failing: j.failing, Patience: s.patience, Err: f.failure})
 	}
 }
 
 // verdict turns a judgement into the error that it demands.
-func (c *Caller) verdict(f retrying, j judgement) error {
+func (s *sender) verdict(f retrying, j judgement) error {
 	switch j.verdict {
 	case giveUp:
-		return &UnmeasuredError{Key: f.errand.key, Err: fmt.Errorf("given up after %d failures while %s answers others, last: %w",
+		return &UnmeasuredError{Key: f.request.key, Err: fmt.Errorf("given up after %d failures while %s answers others, last: %w",
 			f.tries.failures, f.role.end.name, f.failure)}
 	case stopRun:
 		stop := &StoppedError{
-			Endpoint: f.role.end.name, Model: f.role.end.model, Key: f.errand.key,
-			Failing: max(j.failing, 1), Patience: c.opts.Patience, Err: f.failure,
+			Endpoint: f.role.end.name, Model: f.role.end.model, Key: f.request.key,
+			Failing: max(j.failing, 1), Patience: s.patience, Err: f.failure,
 		}
-		if hint := f.failure.RetryAfter; hint > c.opts.Patience {
+		if hint := f.failure.RetryAfter; hint > s.patience {
 			stop.Wait, stop.Until = hint, time.Now().Add(hint)
 		}
-		c.halted.set(stop)
-		return c.halted.err()
+		s.halted.set(stop)
+		return s.halted.err()
 	}
 	return nil
 }

@@ -94,18 +94,18 @@ func (e *endpoint) elsewhere(a *attempts) bool {
 	return e.answers == 0 && a.failures >= redirectsProve
 }
 
-// heed looks at what the server told a call that failed. It returns the wait
+// hinted looks at what the server told a call that failed. It returns the wait
 // that the next try has to obey, 0 for none, or the error that ends the run. A
 // wait within the patience is obeyed as it is. A longer one is no reason to be
 // idle for it: it ends the run as soon as it is certain that it holds for all
 // calls, and until then the call asks again.
-func (c *Caller) heed(f retrying) (time.Duration, error) {
+func (s *sender) hinted(f retrying) (time.Duration, error) {
 	end, now := f.role.end, time.Now()
-	stop := &StoppedError{Endpoint: end.name, Model: end.model, Key: f.errand.key, Patience: c.opts.Patience, Err: f.failure}
+	stop := &StoppedError{Endpoint: end.name, Model: end.model, Key: f.request.key, Patience: s.patience, Err: f.failure}
 	hint := f.failure.RetryAfter
 	switch {
 	case f.failure.Code == model.Redirect && end.elsewhere(f.tries):
-	case hint <= c.opts.Patience:
+	case hint <= s.patience:
 		end.mu.Lock()
 		end.unbar(f.tries)
 		end.mu.Unlock()
@@ -115,8 +115,8 @@ func (c *Caller) heed(f retrying) (time.Duration, error) {
 	default:
 		stop.Wait, stop.Until = hint, now.Add(hint)
 	}
-	c.halted.set(stop)
-	return 0, c.halted.err()
+	s.halted.set(stop)
+	return 0, s.halted.err()
 }
 
 // asksToWait is the message of a StoppedError with a Wait.
