@@ -105,7 +105,7 @@ func (c *Caller) Do(ctx context.Context, call Call) (model.Response, error) {
 		inherited = inherited && s.inherited
 		c.usedReply(ctx, s.key, r.name, rep.Finish)
 		if rep.Limit != "" {
-			return model.Response{}, c.limited(r, call.Key, rep, inherited)
+			return model.Response{}, limited(r, call.Key, rep, inherited)
 		}
 		reason := call.refuses(rep.Response)
 		if reason == nil {
@@ -157,7 +157,7 @@ func (call *Call) exhausted(lost *LostError) error {
 // limited is the error of a request that the provider refused for its content.
 // For the target that is an answer; no other model can be asked again with any
 // hope, so its reply is lost.
-func (c *Caller) limited(r *role, key string, rep reply, inherited bool) error {
+func limited(r *role, key string, rep reply, inherited bool) error {
 	err := &model.Error{Code: rep.Limit, Endpoint: r.Endpoint, Err: errors.New(rep.Message)}
 	if r.name == model.Target {
 		return &TaskLimitError{Key: key, Code: rep.Limit, Err: err}

@@ -147,14 +147,13 @@ func New(opts Options) (*Caller, error) {
 		opts.Patience = defaultPatience
 	}
 	c := &Caller{
-		opts: opts, journal: opts.Journal, roles: make(map[string]*role),
+		opts: opts, journal: opts.Journal, roles: newRoles(opts),
 		parts: newParts(),
 		live:  newLiveStats(),
 		cuts:  newCutCounts(),
 		reuse: newReuse(),
 		given: newGivenUp(),
 	}
-	c.addRoles()
 	unpriced, err := c.learn()
 	if err != nil {
 		return nil, err
@@ -179,29 +178,30 @@ func New(opts Options) (*Caller, error) {
 
 // learn takes in what is recorded: which answers can be reused, which items were given
 // up, and, by role, what episodes may have cost that have no price.
-func (c *Caller) learn() (unpriced map[string]int64, err error) {
-	unpriced = make(map[string]int64)
+func (c *Caller) learn() (costs map[string]int64, err error) {
+	costs = make(map[string]int64)
 	for r, err := range c.journal.Results(context.Background(), 0) {
 		if err != nil {
 			return nil, err
 		}
 		c.reuse.learn(&r)
 		c.given.learn(&r)
-		unpriced[r.Role] += c.unpriced(&r)
+		costs[r.Role] += unpriced(c.roles[r.Role], &r)
 	}
-	return unpriced, nil
+	return costs, nil
 }
 
-// addRoles lets roles with the same server, key and model share an endpoint.
-func (c *Caller) addRoles() {
-	ends := make(map[string]*endpoint)
-	for name, r := range c.opts.Roles {
+// newRoles lets roles with the same server, key and model share an endpoint.
+func newRoles(o Options) map[string]*role {
+	roles, ends := make(map[string]*role), make(map[string]*endpoint)
+	for name, r := range o.Roles {
 		id := r.Endpoint + "\x00" + r.Model
 		if ends[id] == nil {
-			ends[id] = newEndpoint(r.Endpoint, r.Model, c.opts)
+			ends[id] = newEndpoint(r.Endpoint, r.Model, o)
 		}
-		c.roles[name] = &role{Role: r, name: name, end: ends[id]}
+		roles[name] = &role{Role: r, name: name, end: ends[id]}
 	}
+	return roles
 }
 
 func (o Options) check() error {

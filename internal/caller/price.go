@@ -80,8 +80,7 @@ func counted(u trajectory.Usage) journal.Usage {
 
 // unpriced is what a recorded result may have cost of which only a ceiling needs to
 // know: an episode's.
-func (c *Caller) unpriced(rec *journal.Record) int64 {
-	r := c.roles[rec.Role]
+func unpriced(r *role, rec *journal.Record) int64 {
 	if rec.Kind != journal.Episode || rec.Cost != nil || rec.Code == journal.CodeInherited || r == nil {
 		return 0
 	}
