@@ -3,20 +3,95 @@
 // A skill document is the Markdown (SKILL.md) that steers an agent whose
 // weights stay frozen. A target model carries out tasks with the skill, an
 // optimizer model reads the scored trajectories and proposes edits, and a gate
-// on held-out tasks decides which of them stay.
+// on held-out tasks decides which of them stay. docs/how-it-works.md has the
+// picture.
+//
+// The package has the operations and their options. It knows nothing of how
+// they work: that is in internal packages, one for each operation.
 //
 // # Use
 //
-// [LoadConfig] reads a configuration, [Train] carries it out, [Evaluate] scores
-// one skill. Everything that a configuration names can be replaced by a value of
-// your own: [WithTasks], [WithEnv], [WithScorer], [WithClient]. [WithEvents]
-// subscribes to what happens.
+// [config.LoadFile] reads a configuration, [config.Default] begins one, and the
+// operations carry it out:
 //
-// Every model call is recorded before its result is used. Training again with
-// the same configuration resumes the run and pays for nothing twice.
+//   - [Train] trains a skill, [Plan] forecasts what that takes.
+//   - [Evaluate] scores a skill, [Compare] tells which of two is better,
+//     [Ablate] and [Prune] measure and remove rules.
+//   - [CheckTasks], [Examine] and [MeasureNoise] look for what would spoil a run.
+//   - [Draft] has tasks written for a skill that has none.
+//   - [OpenGateway] serves a model to coding agents, metered.
 //
-// # Packages
+// They return documents of package result: what the command line prints with
+// --json and what the files of a run hold. [WithEvents] subscribes to what
+// happens meanwhile.
 //
-// What programs use is here and in the packages skill, task, check, score,
-// trajectory, model and event. Everything else is internal.
+// # Resume
+//
+// Every model call is recorded in the run directory before its result is used.
+// The same operation with the same configuration finds the newest unfinished
+// run below run.dir and goes on with it; what is recorded is not paid for again.
+// [WithRunDir] names the directory. A configuration that would make it
+// another run is refused with what differs; [WithFork] begins a new run with
+// what another has paid for. After a ceiling of limits, raise it and call again, or end
+// the run with [WithFinish].
+//
+// # Bring your own tasks, models, agents
+//
+// Everything that a configuration names can be replaced by a value:
+//
+//   - Tasks: [WithTasks], or any file that package task loads.
+//   - The skill: [WithSkill].
+//   - Scores: [WithScorer]; tasks.checks declares them.
+//   - Environments: [WithEnv] takes a task.Env, one method that carries out one
+//     task with one skill.
+//   - Models: [WithClient] takes a model.Client, one method that sends one
+//     request. Records, retries, limits and prices are added around it.
+//   - Agents: agent in the configuration names a coding agent or describes one.
+//     A program that runs agents or commands of checks calls [RunHelper] first
+//     in its main function.
+//
+// The names handed in with such values are part of what a run is: change the name
+// when the value changes.
+//
+// # Concurrency
+//
+// Operations may run beside each other, each in a run directory of its own: a
+// second one in the same directory fails with the kind [Locked]. As many requests
+// are in flight as limits.concurrency allows, so clients, environments
+// and scorers of your own are called concurrently and must end when their
+// context does. Event sinks are called in order, never concurrently, and the
+// run waits for them. [WithStop] stops softly: what is in flight is finished and
+// recorded. Cancelling the context stops at once. Either way the run can be resumed.
+//
+// Results do not depend on the order in which answers arrive: equal seeds and a
+// deterministic model give equal files at any concurrency.
+//
+// # Errors
+//
+// Operations return an [*Error]. Its Kind says whose business it is: the input
+// ([BadInput]), a ceiling ([OverBudget]), a server or environment that gave
+// nothing but failures ([Unmeasurable]), answers that are waited for
+// ([Waiting]), another process ([Locked]), the disk ([Environment]), the user
+// ([Stopped]), or a fault of this package ([Internal]). Its text holds nothing
+// that looks like a secret. Beside an error there may be a result: Train returns
+// the summary of every run that was begun. [Examine] returns findings, each with
+// its own error. What was not measured is nil, never 0, and no error of its own.
+//
+// What is wrong with the content of a configuration comes from package config as a
+// [*config.Error], with every problem at once.
+//
+// # Compatibility promise
+//
+// This holds for the exported names of this package and of the packages config,
+// result, schedule, gate, skill, task, check, score, trajectory, model and event.
+// None is renamed, removed or given another meaning without a new major version.
+// Fields, functions, options, constants, keys of the configuration and kinds of
+// events may be added, so write struct literals with field names. Interfaces that
+// are yours to implement ([task.Env], [model.Client], [gate.Policy]) get no further
+// methods. JSON names, keys of records and file formats follow docs/format.md: runs
+// of older builds can be read and resumed, and a newer format is refused, not
+// guessed. What is internal, and the texts of errors, warnings and prompts, may
+// change at any time.
+//
+// docs/go-api.md maps the names of builds before this promise.
 package skillopt
