@@ -6,8 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 )
 
 // Strategy names how a curriculum prefers some tasks to others.
@@ -209,7 +207,7 @@ func (c *Curriculum) sharpened(step, total int) []float64 {
 }
 
 // SampleBin draws a bin for a step of total.
-func (c *Curriculum) SampleBin(rng *pyrand.Rand, step, total int) int {
+func (c *Curriculum) SampleBin(rng Rand, step, total int) int {
 	if c.cfg.Strategy == Uniform {
 		return rng.RandBelow(c.cfg.Bins)
 	}

@@ -2,8 +2,6 @@ package schedule
 
 import (
 	"slices"
-
-	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 )
 
 // Window is a place in a run.
@@ -17,7 +15,7 @@ type Window struct {
 // without tasks hands over to the nearest one that has some, the easier of two.
 // No task comes twice before every task came once. The same keys, scores and
 // generator give the same batch.
-func (c *Curriculum) Draw(rng *pyrand.Rand, keys []string, size int, at Window) []int {
+func (c *Curriculum) Draw(rng Rand, keys []string, size int, at Window) []int {
 	if len(keys) == 0 {
 		return nil
 	}

@@ -1,7 +1,5 @@
 package schedule
 
-import "github.com/seed-f4525e22/skillopt/internal/pyrand"
-
 // SettledConfig says when a task is settled and how rarely it is drawn then.
 type SettledConfig struct {
 	After  int     // looks in a row with the same end after which a task is settled; below 1: never
@@ -69,7 +67,7 @@ func (s *Settled) Count() (solved, failed int) {
 // settled stay. The size of the batch and the order of the others do not change.
 // replaced is how many places were taken. The same keys, looks and generator give
 // the same batch.
-func (s *Settled) Thin(rng *pyrand.Rand, keys []string, batch []int) (thinned []int, replaced int) {
+func (s *Settled) Thin(rng Rand, keys []string, batch []int) (thinned []int, replaced int) {
 	in := make(map[int]bool, len(batch))
 	for _, i := range batch {
 		in[i] = true
