@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // Explanation is one key with its value, class and origin.
@@ -146,15 +145,15 @@ func redactArgs(r *redact.Redactor, args []string) []string {
 // out when short is set.
 func (c Config) YAML(short bool) ([]byte, error) {
 	base := reflect.ValueOf(Default())
-	out, err := yaml.MarshalWithOptions(slice(reflect.ValueOf(c), base, short), yaml.Indent(2), yaml.UseLiteralStyleIfMultiline(true))
+	out, err := yamlx.Encode(slice(reflect.ValueOf(c), base, short))
 	if err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
 	}
 	return out, nil
 }
 
-func slice(v, base reflect.Value, short bool) yaml.MapSlice {
-	var out yaml.MapSlice
+func slice(v, base reflect.Value, short bool) yamlx.Ordered {
+	var out yamlx.Ordered
 	t := v.Type()
 	for i := range t.NumField() {
 		key, f, b := t.Field(i).Tag.Get("key"), v.Field(i), base.Field(i)
@@ -162,11 +161,11 @@ func slice(v, base reflect.Value, short bool) yaml.MapSlice {
 			continue
 		}
 		if f.Kind() == reflect.Struct {
-			out = append(out, yaml.MapItem{Key: key, Value: slice(f, b, short)})
+			out = append(out, yamlx.Entry{Key: key, Value: slice(f, b, short)})
 			continue
 		}
 		if value := yamlValue(f); value != nil || !short {
-			out = append(out, yaml.MapItem{Key: key, Value: value})
+			out = append(out, yamlx.Entry{Key: key, Value: value})
 		}
 	}
 	return out
@@ -189,11 +188,11 @@ func yamlValue(f reflect.Value) any {
 		}
 		return v.Std().String()
 	case map[string]Price:
-		out := yaml.MapSlice{}
+		out := yamlx.Ordered{}
 		names := f.MapKeys()
 		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range names {
-			out = append(out, yaml.MapItem{Key: k.String(), Value: slice(f.MapIndex(k), reflect.ValueOf(Price{}), true)})
+			out = append(out, yamlx.Entry{Key: k.String(), Value: slice(f.MapIndex(k), reflect.ValueOf(Price{}), true)})
 		}
 		return out
 	default:

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -21,16 +19,16 @@ func parse(name string, data []byte) (tree map[string]any, lines map[string]int,
 	}
 	lines = map[string]int{}
 	found := false
-	for _, doc := range file.Docs {
+	for doc := range file.Documents() {
 		if !holdsValue(doc) {
 			continue
 		}
 		if found { // the rest would be dropped without a word
-			return nil, nil, problem(fmt.Sprintf("%s:%d", name, doc.Body.GetToken().Position.Line), "a second YAML document", "one YAML mapping")
+			return nil, nil, problem(fmt.Sprintf("%s:%d", name, doc.Line()), "a second YAML document", "one YAML mapping")
 		}
 		found = true
-		keyLines(doc.Body, "", lines)
-		asWritten(doc.Body, spot{holds: reflect.TypeFor[Config]()}, tree)
+		keyLines(doc, "", lines)
+		asWritten(doc, spot{holds: reflect.TypeFor[Config]()}, tree)
 	}
 	return tree, lines, nil
 }
@@ -52,53 +50,43 @@ func unreadable(name string, err error) error {
 	return problem(name, "YAML that cannot be read: "+found, "one YAML mapping")
 }
 
-func holdsValue(doc *ast.DocumentNode) bool {
-	switch doc.Body.(type) {
-	case nil, *ast.CommentGroupNode, *ast.NullNode:
+func holdsValue(doc yamlx.Node) bool {
+	switch doc.Kind() {
+	case yamlx.None, yamlx.Comments, yamlx.Null:
 		return false
 	}
 	return true
 }
 
-func keyLines(n ast.Node, prefix string, lines map[string]int) {
-	for _, v := range entries(n) {
-		tok := v.Key.GetToken()
-		key := join(prefix, tok.Value)
-		lines[key] = tok.Position.Line
-		keyLines(v.Value, key, lines)
+func keyLines(n yamlx.Node, prefix string, lines map[string]int) {
+	for k, v := range n.Pairs() {
+		key := join(prefix, k.Written())
+		lines[key] = k.Line()
+		keyLines(v, key, lines)
 	}
-}
-
-// entries returns what is in a mapping, which may have one key only.
-func entries(n ast.Node) []*ast.MappingValueNode {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		return n.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}
-	}
-	return nil
 }
 
 // asWritten returns v, which n says, with the numbers as they are written where
 // text is held: an account 0123 or a version 1.10 is no number.
-func asWritten(n ast.Node, at spot, v any) any {
-	switch n := n.(type) {
-	case *ast.IntegerNode, *ast.FloatNode:
+func asWritten(n yamlx.Node, at spot, v any) any {
+	switch n.Kind() {
+	case yamlx.Integer, yamlx.Float:
 		if at.holds != nil && at.holds.Kind() == reflect.String {
-			return n.GetToken().Value
+			return n.Written()
 		}
-	case *ast.SequenceNode:
+	case yamlx.List:
 		list, _ := v.([]any)
-		for i := range min(len(list), len(n.Values)) {
-			list[i] = asWritten(n.Values[i], at.element(), list[i])
+		for i, item := range n.Items() {
+			if i < len(list) {
+				list[i] = asWritten(item, at.element(), list[i])
+			}
 		}
-	default:
+	case yamlx.Mapping:
 		m, _ := v.(map[string]any)
-		for _, e := range entries(n) {
-			name := e.Key.GetToken().Value
+		for key, value := range n.Pairs() {
+			name := key.Written()
 			if inner, ok := m[name]; ok {
-				m[name] = asWritten(e.Value, at.below(name), inner)
+				m[name] = asWritten(value, at.below(name), inner)
 			}
 		}
 	}

@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
-
-	"github.com/goccy/go-yaml/ast"
 
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
@@ -53,11 +50,11 @@ func (r *yamlReader) part(p yamlPart, take func(Item)) error {
 	if err != nil {
 		return err
 	}
-	for _, doc := range file.Docs {
-		if doc.Body == nil {
+	for doc := range file.Documents() {
+		if doc.Kind() == yamlx.None {
 			continue
 		}
-		list, err := r.document(doc.Body)
+		list, err := r.document(doc)
 		var se *syntaxError
 		if errors.As(err, &se) {
 			se.Line += p.before
@@ -82,27 +79,26 @@ type yamlReader struct {
 	depth   int
 }
 
-func (r *yamlReader) document(body ast.Node) ([]Item, error) {
-	switch n := body.(type) {
-	case *ast.SequenceNode:
-		return r.elements(n)
-	case *ast.MappingNode:
-		for _, pair := range n.Values {
-			seq, ok := pair.Value.(*ast.SequenceNode)
-			if ok && keyText(pair.Key) == "tasks" {
-				return r.elements(seq)
+func (r *yamlReader) document(body yamlx.Node) ([]Item, error) {
+	switch body.Kind() {
+	case yamlx.List:
+		return r.elements(body)
+	case yamlx.Mapping:
+		for key, value := range body.Pairs() {
+			if value.Kind() == yamlx.List && keyText(key) == "tasks" {
+				return r.elements(value)
 			}
 		}
-	case *ast.NullNode:
+	case yamlx.Null:
 		return nil, nil
 	}
 	v, err := r.value(body)
 	return []Item{{Value: v, Line: lineOf(body)}}, err
 }
 
-func (r *yamlReader) elements(seq *ast.SequenceNode) ([]Item, error) {
-	list := make([]Item, 0, len(seq.Values))
-	for _, n := range seq.Values {
+func (r *yamlReader) elements(seq yamlx.Node) ([]Item, error) {
+	list := make([]Item, 0, seq.Len())
+	for _, n := range seq.Items() {
 		v, err := r.value(n)
 		if err != nil {
 			return nil, err
@@ -112,27 +108,21 @@ func (r *yamlReader) elements(seq *ast.SequenceNode) ([]Item, error) {
 	return list, nil
 }
 
-// lineOf returns the line of the first thing in a node: a mapping's own token
-// is the colon of its first pair.
-func lineOf(n ast.Node) int {
-	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		return lineOf(m.Values[0].Key)
+// lineOf returns the line of the first thing in a node.
+func lineOf(n yamlx.Node) int { return n.Start().Line() }
+
+func keyText(n yamlx.Node) string {
+	if n.Kind() == yamlx.String {
+		return n.Text()
 	}
-	return n.GetToken().Position.Line
+	return n.Written()
 }
 
-func keyText(n ast.MapKeyNode) string {
-	if s, ok := n.(*ast.StringNode); ok {
-		return s.Value
-	}
-	return n.GetToken().Value
-}
-
-func (r *yamlReader) fail(n ast.Node, format string, args ...any) error {
+func (r *yamlReader) fail(n yamlx.Node, format string, args ...any) error {
 	return &syntaxError{Line: lineOf(n), Msg: fmt.Sprintf(format, args...)}
 }
 
-func (r *yamlReader) value(n ast.Node) (any, error) {
+func (r *yamlReader) value(n yamlx.Node) (any, error) {
 	if r.nodes++; r.nodes > maxNodes {
 		return nil, r.fail(n, "the file has, or its aliases stand for, more than %d values", maxNodes)
 	}
@@ -140,68 +130,51 @@ func (r *yamlReader) value(n ast.Node) (any, error) {
 		return nil, r.fail(n, "nested deeper than %d levels", maxDepth)
 	}
 	defer func() { r.depth-- }()
-	switch n := n.(type) {
-	case *ast.NullNode:
-		return nil, nil
-	case *ast.BoolNode:
-		return n.Value, nil
-	case *ast.StringNode:
-		return n.Value, nil
-	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case *ast.IntegerNode:
-		return integer(n), nil
-	case *ast.FloatNode:
-		return float(n), nil
-	case *ast.NanNode:
-		return math.NaN(), nil
-	case *ast.InfinityNode:
-		return n.Value, nil
-	case *ast.TagNode:
+	switch n.Kind() {
+	case yamlx.Null, yamlx.Bool, yamlx.String, yamlx.Literal, yamlx.NaN, yamlx.Infinity:
+		return n.Value(), nil
+	case yamlx.Integer, yamlx.Float:
+		return numberOf(n), nil
+	case yamlx.Tagged:
 		return r.tagged(n)
-	case *ast.SequenceNode:
+	case yamlx.List:
 		return r.sequence(n)
-	case *ast.MappingNode:
-		m := make(map[string]any, len(n.Values))
-		return m, r.pairs(m, n.Values)
-	case *ast.MappingValueNode:
-		m := make(map[string]any, 1)
-		return m, r.pairs(m, []*ast.MappingValueNode{n})
-	case *ast.AnchorNode:
-		v, err := r.value(n.Value)
-		r.anchors[n.Name.GetToken().Value] = v
+	case yamlx.Mapping:
+		m := make(map[string]any, n.Len())
+		return m, r.pairs(m, n)
+	case yamlx.Anchored:
+		v, err := r.value(n.Inner())
+		r.anchors[n.Name()] = v
 		return v, err
-	case *ast.AliasNode:
+	case yamlx.Alias:
 		return r.alias(n)
 	}
-	return nil, r.fail(n, "%s is not supported in a task file; plain values, lists and objects are", n.Type())
+	return nil, r.fail(n, "%s is not supported in a task file; plain values, lists and objects are", n.Kind())
 }
 
 // tagged honours !!str, which keeps a number or a word such as true as text.
-func (r *yamlReader) tagged(n *ast.TagNode) (any, error) {
-	if _, isScalar := n.Value.(ast.ScalarNode); isScalar && n.Start.Value == "!!str" {
-		return n.Value.GetToken().Value, nil
+func (r *yamlReader) tagged(n yamlx.Node) (any, error) {
+	if inner := n.Inner(); inner.Scalar() && n.Written() == "!!str" {
+		return inner.Written(), nil
 	}
-	return r.value(n.Value)
+	return r.value(n.Inner())
 }
 
-func integer(n *ast.IntegerNode) any {
-	if text := n.GetToken().Value; validNumber([]byte(text)) {
+// numberOf returns a number as it is written, or in digits where JSON knows no such
+// form: hexadecimal, octal, with underscores.
+func numberOf(n yamlx.Node) any {
+	if text := n.Written(); validNumber([]byte(text)) {
 		return json.Number(text)
 	}
-	return json.Number(fmt.Sprint(n.Value)) // hexadecimal, octal, with underscores
-}
-
-func float(n *ast.FloatNode) any {
-	if text := n.GetToken().Value; validNumber([]byte(text)) {
-		return json.Number(text)
+	if f, ok := n.Value().(float64); ok {
+		return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 	}
-	return json.Number(strconv.FormatFloat(n.Value, 'g', -1, 64))
+	return json.Number(fmt.Sprint(n.Value()))
 }
 
-func (r *yamlReader) sequence(n *ast.SequenceNode) (any, error) {
-	list := make([]any, 0, len(n.Values))
-	for _, e := range n.Values {
+func (r *yamlReader) sequence(n yamlx.Node) (any, error) {
+	list := make([]any, 0, n.Len())
+	for _, e := range n.Items() {
 		v, err := r.value(e)
 		if err != nil {
 			return nil, err
@@ -211,22 +184,22 @@ func (r *yamlReader) sequence(n *ast.SequenceNode) (any, error) {
 	return list, nil
 }
 
-func (r *yamlReader) pairs(m map[string]any, pairs []*ast.MappingValueNode) error {
+func (r *yamlReader) pairs(m map[string]any, n yamlx.Node) error {
 	own := map[string]bool{}
-	for _, pair := range pairs {
-		v, err := r.value(pair.Value)
+	for k, value := range n.Pairs() {
+		v, err := r.value(value)
 		if err != nil {
 			return err
 		}
-		if pair.Key.IsMergeKey() {
-			if err := r.merge(m, own, pair, v); err != nil {
+		if k.Merges() {
+			if err := r.merge(m, own, k, v); err != nil {
 				return err
 			}
 			continue
 		}
-		key := keyText(pair.Key)
+		key := keyText(k)
 		if own[key] {
-			return r.fail(pair.Key, "key %q is given twice", key)
+			return r.fail(k, "key %q is given twice", key)
 		}
 		own[key] = true
 		m[key] = v
@@ -236,7 +209,7 @@ func (r *yamlReader) pairs(m map[string]any, pairs []*ast.MappingValueNode) erro
 
 // merge adds the pairs of a merge key (<<), which never override the mapping's
 // own.
-func (r *yamlReader) merge(m map[string]any, own map[string]bool, pair *ast.MappingValueNode, v any) error {
+func (r *yamlReader) merge(m map[string]any, own map[string]bool, at yamlx.Node, v any) error {
 	maps, ok := v.([]any)
 	if !ok {
 		maps = []any{v}
@@ -244,7 +217,7 @@ func (r *yamlReader) merge(m map[string]any, own map[string]bool, pair *ast.Mapp
 	for _, one := range maps {
 		from, ok := one.(map[string]any)
 		if !ok {
-			return r.fail(pair.Key, "<< must name an object, found %s", kind(one))
+			return r.fail(at, "<< must name an object, found %s", kind(one))
 		}
 		for key, v := range from {
 			if _, set := m[key]; !set && !own[key] {
@@ -257,8 +230,8 @@ func (r *yamlReader) merge(m map[string]any, own map[string]bool, pair *ast.Mapp
 
 // alias returns the value of an anchor, and counts it as if it were written
 // out: that is what becomes of it in the end.
-func (r *yamlReader) alias(n *ast.AliasNode) (any, error) {
-	name := n.Value.GetToken().Value
+func (r *yamlReader) alias(n yamlx.Node) (any, error) {
+	name := n.Name()
 	v, ok := r.anchors[name]
 	if !ok {
 		return nil, r.fail(n, "alias *%s names no anchor before it", name)

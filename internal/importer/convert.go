@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/seed-f4525e22/skillopt/internal/nearest"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // Options say what to convert to.
@@ -336,7 +335,7 @@ func (c *converter) finish() ([]byte, Report, error) {
 	body := []byte{}
 	if tree := c.tree("", c.o.Target.top); len(tree) > 0 {
 		var err error
-		if body, err = yaml.MarshalWithOptions(tree, yaml.Indent(2), yaml.UseLiteralStyleIfMultiline(true)); err != nil {
+		if body, err = yamlx.Encode(tree); err != nil {
 			return nil, Report{}, fmt.Errorf("write configuration: %w", err)
 		}
 	}
@@ -362,20 +361,20 @@ func (c *converter) header(r Report) string {
 }
 
 // tree puts our keys into the order of the schema.
-func (c *converter) tree(prefix string, f *field) yaml.MapSlice {
-	var out yaml.MapSlice
+func (c *converter) tree(prefix string, f *field) yamlx.Ordered {
+	var out yamlx.Ordered
 	for _, name := range f.names {
 		key := prefix + name
 		switch below := f.fields[name]; {
 		case key == "extras" && len(c.extras) > 0:
-			out = append(out, yaml.MapItem{Key: name, Value: ordered(c.extras)})
+			out = append(out, yamlx.Entry{Key: name, Value: ordered(c.extras)})
 		case below.fields != nil:
 			if inner := c.tree(key+".", below); len(inner) > 0 {
-				out = append(out, yaml.MapItem{Key: name, Value: inner})
+				out = append(out, yamlx.Entry{Key: name, Value: inner})
 			}
 		default:
 			if v, ok := c.out[key]; ok {
-				out = append(out, yaml.MapItem{Key: name, Value: v})
+				out = append(out, yamlx.Entry{Key: name, Value: v})
 			}
 		}
 	}
@@ -386,9 +385,9 @@ func (c *converter) tree(prefix string, f *field) yaml.MapSlice {
 func ordered(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		out := yaml.MapSlice{}
+		out := yamlx.Ordered{}
 		for _, key := range sortedKeys(v) {
-			out = append(out, yaml.MapItem{Key: key, Value: ordered(v[key])})
+			out = append(out, yamlx.Entry{Key: key, Value: ordered(v[key])})
 		}
 		return out
 	case []any:

@@ -7,19 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // MaxFile is the size of the largest file that is read, in bytes.
 const MaxFile = 64 << 10
-
-// maxNodes bounds the values of a file, each alias counted with all that it stands
-// for.
-const maxNodes = 100_000
 
 // ParseError is a file that cannot be read as a configuration. It quotes nothing
 // of the file, which may hold keys.
@@ -47,22 +39,22 @@ func Parse(file string, data []byte) (cfg map[string]any, err error) {
 	if err := plainText(file, data); err != nil {
 		return nil, err
 	}
-	tree, err := yamlx.Parse(bytes.TrimPrefix(data, []byte("\ufeff")), parser.AllowDuplicateMapKey())
+	tree, err := yamlx.ParseRepeated(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
 		return nil, unreadable(file, err)
 	}
 	r := reader{file: file, anchors: map[string]any{}}
 	var found any
 	documents := 0
-	for _, doc := range tree.Docs {
-		switch doc.Body.(type) {
-		case nil, *ast.CommentGroupNode, *ast.DirectiveNode:
+	for doc := range tree.Documents() {
+		switch doc.Kind() {
+		case yamlx.None, yamlx.Comments, yamlx.Directive:
 			continue
 		}
 		if documents++; documents > 1 {
-			return nil, r.fail(doc.Body, "a second YAML document")
+			return nil, r.fail(doc, "a second YAML document")
 		}
-		if found, err = r.value(doc.Body); err != nil {
+		if found, err = r.value(doc); err != nil {
 			return nil, err
 		}
 	}
@@ -127,56 +119,40 @@ func unreadable(file string, err error) error {
 type reader struct {
 	file    string
 	anchors map[string]any
-	nodes   int
 }
 
-func (r *reader) fail(n ast.Node, what string) error {
-	e := &ParseError{File: r.file, What: what}
-	if tok := n.GetToken(); tok != nil && tok.Position != nil {
-		e.Line = tok.Position.Line
-	}
-	return e
+func (r *reader) fail(n yamlx.Node, what string) error {
+	return &ParseError{File: r.file, Line: n.Line(), What: what}
 }
 
-func (r *reader) value(n ast.Node) (any, error) {
-	if r.nodes++; r.nodes > maxNodes {
-		return nil, r.fail(n, "more values than a configuration has")
-	}
-	switch n := n.(type) {
-	case nil, *ast.NullNode, *ast.CommentGroupNode:
+func (r *reader) value(n yamlx.Node) (any, error) {
+	switch n.Kind() {
+	case yamlx.None, yamlx.Null, yamlx.Comments:
 		return nil, nil
-	case *ast.MappingNode:
-		return r.mapping(n.Values)
-	case *ast.MappingValueNode:
-		return r.mapping([]*ast.MappingValueNode{n})
-	case *ast.SequenceNode:
+	case yamlx.Mapping:
+		return r.mapping(n)
+	case yamlx.List:
 		return r.sequence(n)
-	case *ast.AnchorNode:
-		v, err := r.value(n.Value)
+	case yamlx.Anchored:
+		v, err := r.value(n.Inner())
 		if err == nil {
-			r.anchors[n.Name.GetToken().Value] = v
+			r.anchors[n.Name()] = v
 		}
 		return v, err
-	case *ast.AliasNode:
+	case yamlx.Alias:
 		return r.alias(n)
-	case *ast.TagNode:
+	case yamlx.Tagged:
 		return r.tagged(n)
-	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case *ast.StringNode:
-		if n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType {
-			return n.Value, nil
-		}
-		return plain(n.Value), nil
-	case ast.ScalarNode:
-		return plain(n.GetToken().Value), nil
+	}
+	if n.Scalar() {
+		return n.Value11(), nil
 	}
 	return nil, r.fail(n, "YAML that no configuration has")
 }
 
-func (r *reader) sequence(n *ast.SequenceNode) (any, error) {
-	list := make([]any, 0, len(n.Values))
-	for _, inner := range n.Values {
+func (r *reader) sequence(n yamlx.Node) (any, error) {
+	list := make([]any, 0, n.Len())
+	for _, inner := range n.Items() {
 		v, err := r.value(inner)
 		if err != nil {
 			return nil, err
@@ -187,20 +163,20 @@ func (r *reader) sequence(n *ast.SequenceNode) (any, error) {
 }
 
 // mapping reads keys and values. What is merged in gives way to what is said.
-func (r *reader) mapping(entries []*ast.MappingValueNode) (any, error) {
+func (r *reader) mapping(n yamlx.Node) (any, error) {
 	said, merged := map[string]any{}, map[string]any{}
-	for _, entry := range entries {
-		v, err := r.value(entry.Value)
+	for name, value := range n.Pairs() {
+		v, err := r.value(value)
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := entry.Key.(*ast.MergeKeyNode); ok {
-			if err := r.merge(entry, merged, v); err != nil {
+		if name.Kind() == yamlx.MergeKey {
+			if err := r.merge(name, merged, v); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		key, err := r.key(entry.Key)
+		key, err := r.key(name)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +191,7 @@ func (r *reader) mapping(entries []*ast.MappingValueNode) (any, error) {
 }
 
 // merge adds a mapping or a list of them; the first that has a key counts.
-func (r *reader) merge(n ast.Node, into map[string]any, v any) error {
+func (r *reader) merge(n yamlx.Node, into map[string]any, v any) error {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
@@ -236,71 +212,41 @@ func (r *reader) merge(n ast.Node, into map[string]any, v any) error {
 
 // key returns a key as text: one that is a number or a truth value by the rules
 // of YAML is nothing that a configuration knows, and stays as it is written.
-func (r *reader) key(n ast.Node) (string, error) {
-	switch n := n.(type) {
-	case *ast.MappingKeyNode:
-		return r.key(n.Value)
-	case *ast.AnchorNode:
-		return r.key(n.Value)
-	case *ast.StringNode:
-		return n.Value, nil
-	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case ast.ScalarNode:
-		return n.GetToken().Value, nil
+func (r *reader) key(n yamlx.Node) (string, error) {
+	switch n.Kind() {
+	case yamlx.ExplicitKey, yamlx.Anchored:
+		return r.key(n.Inner())
+	case yamlx.String, yamlx.Literal:
+		return n.Text(), nil
+	}
+	if n.Scalar() {
+		return n.Written(), nil
 	}
 	return "", r.fail(n, "a key that is no text")
 }
 
-// alias copies what stands under an anchor and counts it, so that a few lines
-// cannot stand for endless data.
-func (r *reader) alias(n *ast.AliasNode) (any, error) {
-	v, ok := r.anchors[n.Value.GetToken().Value]
+// alias copies what stands under an anchor. What all of them stand for has been
+// bounded by yamlx.
+func (r *reader) alias(n yamlx.Node) (any, error) {
+	v, ok := r.anchors[n.Name()]
 	if !ok {
 		return nil, r.fail(n, "an alias without its anchor before it")
-	}
-	if r.nodes += size(v, maxNodes-r.nodes); r.nodes > maxNodes {
-		return nil, r.fail(n, "more values than a configuration has")
 	}
 	return cloneValue(v), nil
 }
 
-// size counts values, up to little more than most.
-func size(v any, most int) int {
-	n := 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, inner := range v {
-			if n > most {
-				break
-			}
-			n += size(inner, most-n)
-		}
-	case []any:
-		for _, inner := range v {
-			if n > most {
-				break
-			}
-			n += size(inner, most-n)
-		}
+func (r *reader) tagged(n yamlx.Node) (any, error) {
+	if inner := n.Inner(); n.Written() == "!!str" && inner.Scalar() {
+		return inner.Text(), nil
 	}
-	return n
-}
-
-func (r *reader) tagged(n *ast.TagNode) (any, error) {
-	if n.GetToken().Value == "!!str" {
-		if scalar, ok := n.Value.(ast.ScalarNode); ok {
-			return scalarText(scalar), nil
-		}
-	}
-	v, err := r.value(n.Value)
+	v, err := r.value(n.Inner())
 	if err != nil {
 		return nil, err
 	}
-	switch tag := n.GetToken().Value; tag {
+	switch tag := n.Written(); tag {
 	case "!!int", "!!float", "!!bool", "!!null":
 		if s, ok := v.(string); ok {
-			return plain(s), nil
+			return yamlx.Plain11(s), nil
 		}
 		return v, nil
 	case "!!map", "!!seq", "!!str":
@@ -308,17 +254,4 @@ func (r *reader) tagged(n *ast.TagNode) (any, error) {
 	default:
 		return nil, r.fail(n, "a tag that no configuration has: "+strings.TrimSpace(tag))
 	}
-}
-
-func scalarText(n ast.ScalarNode) string {
-	if s, ok := n.(*ast.StringNode); ok {
-		return s.Value
-	}
-	if s, ok := n.(*ast.LiteralNode); ok {
-		return s.Value.Value
-	}
-	if _, ok := n.(*ast.NullNode); ok && n.GetToken().Type == token.ImplicitNullType {
-		return ""
-	}
-	return n.GetToken().Value
 }

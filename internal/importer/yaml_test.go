@@ -154,6 +154,26 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// TestParseErrorLines: what is said of a file, with the line.
+func TestParseErrorLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a: 1\n---\nb: 2\n":     "f:3: a second YAML document",
+		"a:\n  - 1\n  - *b\n":   "f:3: an alias without its anchor before it",
+		"a:\n  <<: 3\n":         "f:2: << merges mappings, found a number",
+		"a: 1\nb:\n  c: !x 1\n": "f:3: a tag that no configuration has: !x",
+		"a: 1\n? [b]\n: c\n":    "f:3: YAML that cannot be read: found an invalid key for this map",
+		"a: 1\n? {b: c}\n: d\n": "f:3: YAML that cannot be read: found an invalid key for this map",
+		"a: &x\n  - *x\n":       "f:2: YAML that cannot be read: an alias within what it stands for",
+		"a: {b: 1\n":            "f:1: YAML that cannot be read: could not find flow mapping end token '}'",
+	} {
+		_, err := importer.Parse("f", []byte(text))
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
 // FuzzImport holds that no file makes the importer fail in another way than by
 // an error, and that what it writes is named.
 func FuzzImport(f *testing.F) {

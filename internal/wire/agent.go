@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
@@ -17,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -156,12 +155,8 @@ func NewAgent(c config.Agent, guard reach.Guard, lookup func(string) (string, bo
 
 // custom reads the description of an agent strictly.
 func custom(m map[string]any) (*agent.Custom, error) {
-	text, err := yaml.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
 	var c agent.Custom
-	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
+	if err := yamlx.Fill(&c, m); err != nil {
 		return nil, err
 	}
 	return &c, c.Validate()

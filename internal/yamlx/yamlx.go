@@ -1,4 +1,7 @@
-// Package yamlx reads YAML that somebody else has written, within bounds.
+// Package yamlx reads YAML that somebody else has written, within bounds, and writes
+// YAML. It is the only package that knows the YAML library: others get a text as plain
+// values, or as nodes with their lines and columns. A scalar is read by YAML 1.2, or by
+// 1.1 for files that were written for PyYAML.
 //
 // The YAML library takes time and memory out of all proportion for a few hundred
 // bytes of brackets, dashes, aliases or blank lines. So a text is measured before
@@ -17,7 +20,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -48,43 +50,55 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// Parse returns the nodes of a text. The error is an *Error.
-func Parse(data []byte, opts ...parser.Option) (file *ast.File, err error) {
+// Parse returns the nodes of a text in which no mapping has a key twice. The error is
+// an *Error.
+func Parse(data []byte) (File, error) { return parse(data) }
+
+// ParseRepeated is Parse for a text whose mappings may have a key more than once.
+func ParseRepeated(data []byte) (File, error) { return parse(data, parser.AllowDuplicateMapKey()) }
+
+func parse(data []byte, opts ...parser.Option) (file File, err error) {
 	// The library panics on some malformed texts.
 	defer func() {
 		if recover() != nil {
-			file, err = nil, &Error{Msg: unreadable}
+			file, err = File{}, &Error{Msg: unreadable}
 		}
 	}()
 	if err := measureText(data); err != nil {
-		return nil, err
+		return File{}, err
 	}
 	tokens := lexer.Tokenize(string(data))
 	if err := measureTokens(tokens); err != nil {
-		return nil, err
+		return File{}, err
 	}
-	if file, err = parser.Parse(tokens, 0, opts...); err != nil {
-		return nil, plain(err)
+	tree, err := parser.Parse(tokens, 0, opts...)
+	if err != nil {
+		return File{}, plain(err)
 	}
-	if err := measureNodes(file); err != nil {
-		return nil, err
+	if err := measureNodes(tree); err != nil {
+		return File{}, err
 	}
-	return file, nil
+	return File{tree}, nil
 }
 
-// Decode fills v from a text as the library does, and returns the nodes too. The
-// error is an *Error.
-func Decode(data []byte, v any, opts ...yaml.DecodeOption) (file *ast.File, err error) {
-	if file, err = Parse(data); err != nil {
-		return nil, err
+// Decode fills v, a pointer, from the first document of a text by YAML 1.2, and returns
+// the nodes too. The error is an *Error.
+func Decode(data []byte, v any) (File, error) { return decode(data, v) }
+
+// DecodeStrict is Decode that fails for a key that a struct in v has no field for.
+func DecodeStrict(data []byte, v any) (File, error) { return decode(data, v, yaml.Strict()) }
+
+func decode(data []byte, v any, opts ...yaml.DecodeOption) (file File, err error) {
+	if file, err = parse(data); err != nil {
+		return File{}, err
 	}
 	defer func() {
 		if recover() != nil {
-			file, err = nil, &Error{Msg: unreadable}
+			file, err = File{}, &Error{Msg: unreadable}
 		}
 	}()
 	if err := yaml.UnmarshalWithOptions(data, v, opts...); err != nil {
-		return nil, plain(err)
+		return File{}, plain(err)
 	}
 	return file, nil
 }

@@ -99,5 +99,13 @@ func FuzzDecode(f *testing.F) {
 		if err != nil && !errors.As(err, &own) {
 			t.Errorf("%T: %v", err, err)
 		}
+		file, err := yamlx.ParseRepeated([]byte(text))
+		if err != nil {
+			return
+		}
+		var b strings.Builder // no node panics
+		for doc := range file.Documents() {
+			outline(&b, 0, doc)
+		}
 	})
 }

@@ -71,7 +71,7 @@ func BenchmarkEncode(b *testing.B) {
 	req := benchRequest(8 << 10)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.encode(&req); err != nil {
+		if _, err := c.bodies.chat(&req); err != nil {
 			b.Fatal(err)
 		}
 	}

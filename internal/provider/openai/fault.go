@@ -17,62 +17,65 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// fault is a failure without an HTTP status.
-func (c *Client) fault(code model.Code, err error) error { return c.server.Fault(code, 0, err) }
+// faults turns what goes wrong with the requests to one server into classified errors.
+type faults struct{ server *header.Endpoint }
 
-func (c *Client) faultStatus(code model.Code, status int, err error) *model.Error {
-	return c.server.Fault(code, status, err)
+// plain is a failure without an HTTP status.
+func (f faults) plain(code model.Code, err error) error { return f.server.Fault(code, 0, err) }
+
+func (f faults) status(code model.Code, status int, err error) *model.Error {
+	return f.server.Fault(code, status, err)
 }
 
 // failure classifies a request that brought no usable response: res is nil, or
 // a response with an error status whose body the SDK has read.
-func (c *Client) failure(ctx context.Context, res *http.Response, err error) error {
+func (f faults) failure(ctx context.Context, res *http.Response, err error) error {
 	if res != nil && res.StatusCode >= http.StatusBadRequest {
-		return c.refusedBy(res)
+		return f.refusedBy(res)
 	}
-	return c.server.Unsent(ctx, err)
+	return f.server.Unsent(ctx, err)
 }
 
 // unread classifies a body that broke off.
-func (c *Client) unread(ctx context.Context, status int, err error) error {
+func (f faults) unread(ctx context.Context, status int, err error) error {
 	if errors.Is(err, bufio.ErrTooLong) {
-		return c.faultStatus(model.Malformed, status, fmt.Errorf("an event is too long: %w", err))
+		return f.status(model.Malformed, status, fmt.Errorf("an event is too long: %w", err))
 	}
-	return c.server.Unread(ctx, status, err)
+	return f.server.Unread(ctx, status, err)
 }
 
 // broken classifies a good status whose body holds an error instead of an
 // answer, or neither.
-func (c *Client) broken(res *http.Response, body []byte, inner json.RawMessage) error {
+func (f faults) broken(res *http.Response, body []byte, inner json.RawMessage) error {
 	if !header.Present(inner) {
-		return c.faultStatus(model.Malformed, res.StatusCode, fmt.Errorf("the body has no answer; it begins: %s", c.server.Excerpt(string(body))))
+		return f.status(model.Malformed, res.StatusCode, fmt.Errorf("the body has no answer; it begins: %s", f.server.Excerpt(string(body))))
 	}
 	d := readDetail(inner)
 	status := res.StatusCode
 	if n, err := strconv.Atoi(d.code); err == nil && n >= 400 && n < 600 {
 		status = n
 	}
-	return c.stated(status, d, res.Header)
+	return f.stated(status, d, res.Header)
 }
 
 // refusedBy classifies a response with an error status.
-func (c *Client) refusedBy(res *http.Response) error {
+func (f faults) refusedBy(res *http.Response) error {
 	body, err := io.ReadAll(res.Body) // the SDK put back what it read
 	if err != nil {
 		body = nil
 	}
-	return c.stated(res.StatusCode, readDetail(body), res.Header)
+	return f.stated(res.StatusCode, readDetail(body), res.Header)
 }
 
-func (c *Client) stated(status int, d detail, h http.Header) error {
-	text := c.server.Excerpt(d.message)
+func (f faults) stated(status int, d detail, h http.Header) error {
+	text := f.server.Excerpt(d.message)
 	if text == "" {
 		text = "no reason given"
 	}
 	if d.code != "" && !strings.Contains(text, d.code) {
-		text += " (" + c.server.Excerpt(d.code) + ")"
+		text += " (" + f.server.Excerpt(d.code) + ")"
 	}
-	fault := c.faultStatus(classify(status, d), status, refused(text, status, d))
+	fault := f.status(classify(status, d), status, refused(text, status, d))
 	if fault.Code.Transient() {
 		fault.RetryAfter = wait(h, d)
 	}
@@ -108,19 +111,19 @@ func (r *refusal) Error() string { return r.text }
 
 // misread classifies an answer that could not be read: body is nil for a stream.
 // What is classified already stays as it is.
-func (c *Client) misread(status int, body []byte, err error) error {
+func (f faults) misread(status int, body []byte, err error) error {
 	var known *model.Error
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, errCut):
-		return c.faultStatus(model.Truncated, status, err)
+		return f.status(model.Truncated, status, err)
 	case body == nil:
-		return c.faultStatus(model.Malformed, status, c.server.Clean(err))
+		return f.status(model.Malformed, status, f.server.Clean(err))
 	}
 	var whole json.RawMessage
 	if e := json.NewDecoder(bytes.NewReader(body)).Decode(&whole); errors.Is(e, io.ErrUnexpectedEOF) || errors.Is(e, io.EOF) {
-		return c.faultStatus(model.Truncated, status, fmt.Errorf("the body ends early, after %d bytes: %w", len(body), e))
+		return f.status(model.Truncated, status, fmt.Errorf("the body ends early, after %d bytes: %w", len(body), e))
 	}
-	return c.faultStatus(model.Malformed, status, fmt.Errorf("the body is not an answer: %w; it begins: %s", c.server.Clean(err), c.server.Excerpt(string(body))))
+	return f.status(model.Malformed, status, fmt.Errorf("the body is not an answer: %w; it begins: %s", f.server.Clean(err), f.server.Excerpt(string(body))))
 }

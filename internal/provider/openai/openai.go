@@ -38,17 +38,13 @@ const provider = "openai"
 type Client struct {
 	api       sdk.Client
 	address   address
-	server    *header.Endpoint
 	headers   *header.Set
-	quirks    Quirks
-	extra     []byte // fields for every body, each after a comma
-	stream    bool
+	bodies    encoder
+	answers   answers
+	faults    faults
 	idle      time.Duration
 	maxBody   int64
-	system    lastText
-	key       lastKey
 	routes    routes
-	schema    schemaForm
 	warn      func(string)
 	strange   strange
 	transport http.RoundTripper
@@ -61,7 +57,7 @@ var _ model.Client = (*Client)(nil)
 
 // Tokens returns the tokens that the client has proved itself with last, where it
 // does so with tokens that change. Answers must not hold them.
-func (c *Client) Tokens() []string { return c.server.Learned() }
+func (c *Client) Tokens() []string { return c.faults.server.Learned() }
 
 // New checks o and returns a client. It opens no connection. The error joins
 // all faults of o.
@@ -72,21 +68,20 @@ func New(o Options) (*Client, error) {
 	if err = errors.Join(err, herr, berr, checkOptions(o)); err != nil {
 		return nil, err
 	}
+	quirks := o.settled(base.Hostname())
+	failures := faults{server: header.NewEndpoint(base.Host, append(headers.Secrets(), o.APIKey)...)}
 	c := &Client{
 		address:   newAddress(base, o.Azure),
-		server:    header.NewEndpoint(base.Host, append(headers.Secrets(), o.APIKey)...),
 		headers:   headers,
-		quirks:    o.settled(base.Hostname()),
-		extra:     extra,
-		stream:    o.Stream,
+		bodies:    encoder{quirks: quirks, extra: extra, stream: o.Stream, schema: newSchemaForm(quirks.Schema, o.FixedSchema)},
+		answers:   answers{faults: failures, cost: quirks.Cost},
+		faults:    failures,
 		idle:      o.Idle,
 		maxBody:   o.MaxBody,
 		routes:    newRoutes(o.API, vendor(base.Hostname()) || o.Azure != nil),
 		transport: o.Transport,
 		warn:      o.Warn,
 	}
-	c.schema.fixed = o.FixedSchema
-	c.schema.set(c.quirks.Schema)
 	if c.maxBody == 0 {
 		c.maxBody = DefaultMaxBody
 	}
@@ -137,7 +132,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 		}
 	}
 	req.Passage = nil
-	if req.Schema != nil && c.schema.get() != SchemaNone {
+	if req.Schema != nil && c.bodies.schema.get() != SchemaNone {
 		return c.structured(ctx, &req)
 	}
 	return c.routed(ctx, &req)
@@ -145,11 +140,11 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 
 // chat makes one request to Chat Completions.
 func (c *Client) chat(ctx context.Context, req *model.Request) (model.Response, error) {
-	body, err := c.encode(req)
+	body, err := c.bodies.chat(req)
 	if err != nil {
-		return model.Response{}, c.fault(model.BadRequest, err)
+		return model.Response{}, c.faults.plain(model.BadRequest, err)
 	}
-	return c.send(ctx, req, chatPath, body, protocol{whole: readChat, streamed: readChatStream})
+	return c.send(ctx, req, chatPath, body, chatProtocol())
 }
 
 // Close closes the connections that are not in use. The client stays usable.

@@ -35,15 +35,15 @@ func imageSize(i model.Image) int { return base64.StdEncoding.EncodedLen(len(i.D
 
 // appendParts appends a message with parts, or several where the protocol has
 // one for each.
-func (c *Client) appendParts(b []byte, m model.Message) ([]byte, error) {
+func (e *encoder) appendParts(b []byte, m model.Message) ([]byte, error) {
 	switch m.Role {
 	case model.ToolRole:
 		return appendResults(b, m.Parts)
 	case model.Assistant:
-		return c.appendAssistant(b, m)
+		return e.appendAssistant(b, m)
 	}
 	b = append(b, `{"role":`...)
-	b = appendString(b, c.role(m.Role))
+	b = appendString(b, e.role(m.Role))
 	b = append(b, `,"content":`...)
 	b, err := appendContent(b, m.Parts)
 	return append(b, '}'), err
@@ -136,9 +136,9 @@ func resultImages(r model.ToolResult) []model.Part {
 
 // appendAssistant appends what the model said: its text, its calls, and its
 // reasoning where the server wants it back.
-func (c *Client) appendAssistant(b []byte, m model.Message) ([]byte, error) {
+func (e *encoder) appendAssistant(b []byte, m model.Message) ([]byte, error) {
 	b = append(b, `{"role":"assistant"`...)
-	b = c.appendReasoning(b, m.Parts)
+	b = e.appendReasoning(b, m.Parts)
 	calls := 0
 	for _, p := range m.Parts {
 		if p.Image != nil || p.Result != nil {
@@ -181,15 +181,15 @@ func arguments(raw []byte) string {
 
 // appendReasoning appends this provider's reasoning under the name that the
 // server has for it. What has come from Responses stays away.
-func (c *Client) appendReasoning(b []byte, parts []model.Part) []byte {
-	field := c.quirks.ReasoningField
+func (e *encoder) appendReasoning(b []byte, parts []model.Part) []byte {
+	field := e.quirks.ReasoningField
 	if field == "" {
 		return b
 	}
 	text, must := "", false
 	for _, p := range parts {
 		r := p.Reasoning
-		must = must || p.Call != nil && c.quirks.ReasoningAlways
+		must = must || p.Call != nil && e.quirks.ReasoningAlways
 		if r == nil || r.Provider != provider {
 			continue
 		}

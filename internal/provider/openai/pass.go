@@ -58,25 +58,25 @@ func (c *Client) pass(ctx context.Context, req *model.Request) (model.Response, 
 	}
 	b := header.NewBody(req.Passage.Body)
 	b.Set("model", req.Model)
-	endpoint, p := chatPath, protocol{whole: readChat, streamed: readChatStream}
+	endpoint, p := chatPath, chatProtocol()
 	if req.Passage.Wire == wireResponses {
-		endpoint, p = responsesPath, protocol{whole: readRespond, streamed: readRespondStream}
-		c.setRespond(b, req)
+		endpoint, p = responsesPath, respondProtocol()
+		c.bodies.setRespond(b, req)
 	} else {
-		c.setChat(b, req)
+		c.bodies.setChat(b, req)
 	}
-	c.setExtra(b)
+	c.bodies.setExtra(b)
 	body, err := b.Bytes()
 	if err != nil {
-		return model.Response{}, c.fault(model.BadRequest, err)
+		return model.Response{}, c.faults.plain(model.BadRequest, err)
 	}
 	return c.send(ctx, req, endpoint, body, p)
 }
 
 // setChat sets what the config says in a body for Chat Completions.
-func (c *Client) setChat(b *header.Body, req *model.Request) {
-	q, set := &c.quirks, req.Passage.Set
-	c.setTemperature(b, set)
+func (e *encoder) setChat(b *header.Body, req *model.Request) {
+	q, set := &e.quirks, req.Passage.Set
+	e.setTemperature(b, set)
 	if set.MaxTokens > 0 {
 		b.Drop(MaxTokens, MaxCompletionTokens)
 		b.Set(q.TokenField, set.MaxTokens)
@@ -101,19 +101,19 @@ func (c *Client) setChat(b *header.Body, req *model.Request) {
 }
 
 // setRespond sets what the config says in a body for Responses.
-func (c *Client) setRespond(b *header.Body, req *model.Request) {
+func (e *encoder) setRespond(b *header.Body, req *model.Request) {
 	set := req.Passage.Set
-	c.setTemperature(b, set)
+	e.setTemperature(b, set)
 	if set.MaxTokens > 0 {
 		b.Set("max_output_tokens", set.MaxTokens)
 	}
-	if set.ReasoningEffort != "" && c.quirks.EffortField != NoField {
+	if set.ReasoningEffort != "" && e.quirks.EffortField != NoField {
 		b.Set("reasoning.effort", set.ReasoningEffort)
 	}
 }
 
-func (c *Client) setTemperature(b *header.Body, set model.Sampling) {
-	if c.quirks.NoTemperature {
+func (e *encoder) setTemperature(b *header.Body, set model.Sampling) {
+	if e.quirks.NoTemperature {
 		b.Drop("temperature", "top_p")
 		return
 	}
@@ -126,11 +126,11 @@ func (c *Client) setTemperature(b *header.Body, set model.Sampling) {
 }
 
 // setExtra sets the fields that the config adds to every body.
-func (c *Client) setExtra(b *header.Body) {
-	if len(c.extra) == 0 {
+func (e *encoder) setExtra(b *header.Body) {
+	if len(e.extra) == 0 {
 		return
 	}
-	gjson.ParseBytes(append(append([]byte("{"), c.extra[1:]...), '}')).ForEach(func(name, value gjson.Result) bool {
+	gjson.ParseBytes(append(append([]byte("{"), e.extra[1:]...), '}')).ForEach(func(name, value gjson.Result) bool {
 		b.Set(gjson.Escape(name.String()), value.Value())
 		return true
 	})

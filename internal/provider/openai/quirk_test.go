@@ -111,8 +111,8 @@ func TestQuirks(t *testing.T) {
 			if tt.choice != "" {
 				req.ToolChoice = tt.choice
 			}
-			checkBodyOf(t, tt.chat, plainChatBody(req.ToolChoice), func() ([]byte, error) { return c.encode(&req) })
-			checkBodyOf(t, tt.respond, plainRespondBody(req.ToolChoice), func() ([]byte, error) { return c.encodeRespond(&req, false) })
+			checkBodyOf(t, tt.chat, plainChatBody(req.ToolChoice), func() ([]byte, error) { return c.bodies.chat(&req) })
+			checkBodyOf(t, tt.respond, plainRespondBody(req.ToolChoice), func() ([]byte, error) { return c.bodies.respond(&req, false) })
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestCacheKey(t *testing.T) {
 	key := func(change func(*model.Request)) string {
 		req := full()
 		change(&req)
-		return c.key.of(&req)
+		return c.bodies.key.of(&req)
 	}
 	first := key(func(*model.Request) {})
 	if got := key(func(r *model.Request) { r.Messages[1].Content, r.Model, r.Seed = "another", "m2", nil }); got != first {

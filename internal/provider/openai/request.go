@@ -13,6 +13,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
+// encoder writes the bodies of requests to one server.
+type encoder struct {
+	quirks Quirks
+	extra  []byte // fields for every body, each after a comma
+	stream bool
+	schema *schemaForm
+	system lastText
+	key    lastKey
+}
+
 // wireParams is the body of a request without its messages. Only what the user
 // set is sent: a server may refuse a field that it does not know.
 type wireParams struct {
@@ -48,16 +58,16 @@ type wireSchema struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// encode returns the body of req for Chat Completions. Equal requests give equal
+// chat returns the body of req for Chat Completions. Equal requests give equal
 // bytes.
 //
 // The messages are written by hand: they are nearly the whole body, and
 // encoding/json took 14 % of the time of a call for them.
-func (c *Client) encode(req *model.Request) ([]byte, error) {
+func (e *encoder) chat(req *model.Request) ([]byte, error) {
 	if len(req.Messages) == 0 {
 		return nil, errors.New("encode request: it has no messages")
 	}
-	params, err := c.params(req)
+	params, err := e.params(req)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
@@ -68,32 +78,32 @@ func (c *Client) encode(req *model.Request) ([]byte, error) {
 			b = append(b, ',')
 		}
 		if len(m.Parts) > 0 {
-			if b, err = c.appendParts(b, m); err != nil {
+			if b, err = e.appendParts(b, m); err != nil {
 				return nil, fmt.Errorf("encode message %d: %w", i, err)
 			}
 			continue
 		}
 		b = append(b, `{"role":`...)
-		b = appendString(b, c.role(m.Role))
+		b = appendString(b, e.role(m.Role))
 		b = append(b, `,"content":`...)
-		b = c.system.append(b, m)
+		b = e.system.append(b, m)
 		b = append(b, '}')
 	}
 	b = append(b, `],`...)
 	return append(b, params[1:]...), nil
 }
 
-func (c *Client) role(role string) string {
-	if role == model.System && c.quirks.SystemRole != "" {
-		return c.quirks.SystemRole
+func (e *encoder) role(role string) string {
+	if role == model.System && e.quirks.SystemRole != "" {
+		return e.quirks.SystemRole
 	}
 	return role
 }
 
 // params returns the body without its messages, as an object.
-func (c *Client) params(req *model.Request) ([]byte, error) {
-	q := &c.quirks
-	p := wireParams{Model: req.Model, Temperature: req.Temperature, TopP: req.TopP, ResponseFormat: c.format(req.Schema)}
+func (e *encoder) params(req *model.Request) ([]byte, error) {
+	q := &e.quirks
+	p := wireParams{Model: req.Model, Temperature: req.Temperature, TopP: req.TopP, ResponseFormat: e.format(req.Schema)}
 	if q.NoTemperature {
 		p.Temperature, p.TopP = nil, nil
 	}
@@ -103,9 +113,9 @@ func (c *Client) params(req *model.Request) ([]byte, error) {
 		p.MaxTokens = req.MaxTokens
 	}
 	if q.CacheKey {
-		p.PromptCacheKey = c.key.of(req)
+		p.PromptCacheKey = e.key.of(req)
 	}
-	if c.stream {
+	if e.stream {
 		p.Stream, p.StreamOptions = true, &streamOptions{IncludeUsage: true}
 	}
 	if err := q.checkEffort(req.ReasoningEffort); err != nil {
@@ -117,19 +127,19 @@ func (c *Client) params(req *model.Request) ([]byte, error) {
 	if q.SeedField == "" {
 		p.Seed = req.Seed
 	}
-	if err := c.offer(&p, req); err != nil {
+	if err := e.offer(&p, req); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(p)
 	if err != nil {
 		return nil, err
 	}
-	return c.appendExtra(b, req), nil
+	return e.appendExtra(b, req), nil
 }
 
 // appendExtra adds what stands under names of its own to an object.
-func (c *Client) appendExtra(b []byte, req *model.Request) []byte {
-	q := &c.quirks
+func (e *encoder) appendExtra(b []byte, req *model.Request) []byte {
+	q := &e.quirks
 	b = b[:len(b)-1]
 	if own(q.EffortField) && req.ReasoningEffort != "" {
 		b = appendString(append(b, ','), q.EffortField)
@@ -139,7 +149,7 @@ func (c *Client) appendExtra(b []byte, req *model.Request) []byte {
 		b = appendString(append(b, ','), q.SeedField)
 		b = strconv.AppendInt(append(b, ':'), *req.Seed, 10)
 	}
-	b = append(b, c.extra...)
+	b = append(b, e.extra...)
 	return append(b, '}')
 }
 
@@ -153,13 +163,13 @@ func (q *Quirks) checkEffort(effort string) error {
 	return fmt.Errorf("reasoning effort %q: the model takes %s", effort, strings.Join(q.Efforts, ", "))
 }
 
-func (c *Client) format(s *model.Schema) *wireFormat {
+func (e *encoder) format(s *model.Schema) *wireFormat {
 	switch {
 	case s == nil:
 		return nil
-	case c.schema.get() == SchemaNative:
+	case e.schema.get() == SchemaNative:
 		return &wireFormat{Type: SchemaNative, Schema: &wireSchema{Name: s.Name, Schema: s.JSON}}
-	case c.schema.get() == SchemaObject:
+	case e.schema.get() == SchemaObject:
 		return &wireFormat{Type: SchemaObject}
 	}
 	return nil

@@ -158,28 +158,28 @@ func split(parts []wirePart) (text, thoughts string) {
 }
 
 // readChat reads a whole chat completion.
-func readChat(c *Client, res *http.Response, body []byte, req *model.Request) (model.Response, error) {
+func (a answers) readChat(res *http.Response, body []byte, req *model.Request) (model.Response, error) {
 	w, err := decode(body)
 	if err != nil {
 		return model.Response{}, err
 	}
-	return c.chatAnswer(res, body, w, req)
+	return a.chatAnswer(res, body, w, req)
 }
 
 // chatAnswer returns what w says: an answer, or an error in its place. body is
 // what to show when it is neither.
-func (c *Client) chatAnswer(res *http.Response, body []byte, w *wireResponse, req *model.Request) (model.Response, error) {
+func (a answers) chatAnswer(res *http.Response, body []byte, w *wireResponse, req *model.Request) (model.Response, error) {
 	if len(w.Choices) == 0 {
 		if !header.Present(w.Error) && promptFiltered(w.Filters) {
-			return model.Response{}, c.faultStatus(model.ContentFilter, res.StatusCode, errors.New("the content filter stopped the prompt"))
+			return model.Response{}, a.faults.status(model.ContentFilter, res.StatusCode, errors.New("the content filter stopped the prompt"))
 		}
-		return model.Response{}, c.broken(res, body, w.Error)
+		return model.Response{}, a.faults.broken(res, body, w.Error)
 	}
 	if first := w.Choices[0]; first.FinishReason == "error" || header.Present(first.Error) {
-		return model.Response{}, c.broken(res, body, first.Error)
+		return model.Response{}, a.faults.broken(res, body, first.Error)
 	}
 	r, err := w.response(req)
-	if c.quirks.Cost {
+	if a.cost {
 		r.CostUSD = w.Usage.usd()
 	}
 	return r, err

@@ -88,20 +88,20 @@ type (
 // respond makes one request to Responses; a bare one does not ask for reasoning
 // that can be sent back.
 func (c *Client) respond(ctx context.Context, req *model.Request, bare bool) (model.Response, error) {
-	body, err := c.encodeRespond(req, bare)
+	body, err := c.bodies.respond(req, bare)
 	if err != nil {
-		return model.Response{}, c.fault(model.BadRequest, err)
+		return model.Response{}, c.faults.plain(model.BadRequest, err)
 	}
-	return c.send(ctx, req, responsesPath, body, protocol{whole: readRespond, streamed: readRespondStream})
+	return c.send(ctx, req, responsesPath, body, respondProtocol())
 }
 
-// encodeRespond returns the body of req for Responses. Equal requests give equal
+// respond returns the body of req for Responses. Equal requests give equal
 // bytes.
-func (c *Client) encodeRespond(req *model.Request, bare bool) ([]byte, error) {
+func (e *encoder) respond(req *model.Request, bare bool) ([]byte, error) {
 	if len(req.Messages) == 0 {
 		return nil, errors.New("encode request: it has no messages")
 	}
-	p, err := c.respondParams(req)
+	p, err := e.respondParams(req)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
@@ -116,13 +116,13 @@ func (c *Client) encodeRespond(req *model.Request, bare bool) ([]byte, error) {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
 	object := bytes.TrimRight(b.Bytes(), "\n")
-	object = append(object[:len(object)-1], c.extra...)
+	object = append(object[:len(object)-1], e.extra...)
 	return append(object, '}'), nil
 }
 
-func (c *Client) respondParams(req *model.Request) (*respondParams, error) {
-	q := &c.quirks
-	p := &respondParams{Model: req.Model, MaxOutputTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Stream: c.stream}
+func (e *encoder) respondParams(req *model.Request) (*respondParams, error) {
+	q := &e.quirks
+	p := &respondParams{Model: req.Model, MaxOutputTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Stream: e.stream}
 	if q.NoTemperature {
 		p.Temperature, p.TopP = nil, nil
 	}
@@ -134,15 +134,15 @@ func (c *Client) respondParams(req *model.Request) (*respondParams, error) {
 	}
 	switch {
 	case req.Schema == nil:
-	case c.schema.get() == SchemaNative:
+	case e.schema.get() == SchemaNative:
 		p.Text = &respondText{respondFormat{Type: SchemaNative, Name: req.Schema.Name, Schema: req.Schema.JSON}}
-	case c.schema.get() == SchemaObject:
+	case e.schema.get() == SchemaObject:
 		p.Text = &respondText{respondFormat{Type: SchemaObject}}
 	}
 	if q.CacheKey {
-		p.PromptCacheKey = c.key.of(req)
+		p.PromptCacheKey = e.key.of(req)
 	}
-	if err := c.offerRespond(p, req); err != nil {
+	if err := e.offerRespond(p, req); err != nil {
 		return nil, err
 	}
 	rest := req.Messages
@@ -160,21 +160,21 @@ func (c *Client) respondParams(req *model.Request) (*respondParams, error) {
 	return p, nil
 }
 
-func (c *Client) offerRespond(p *respondParams, req *model.Request) error {
-	form, offered, err := c.quirks.choice(req)
+func (e *encoder) offerRespond(p *respondParams, req *model.Request) error {
+	form, offered, err := e.quirks.choice(req)
 	if err != nil || !offered {
 		return err
 	}
 	for _, t := range req.Tools {
 		p.Tools = append(p.Tools, respondTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters(t)})
 	}
-	p.ParallelToolCalls = c.quirks.Parallel
+	p.ParallelToolCalls = e.quirks.Parallel
 	switch form {
 	case "":
 	case FormNamed:
 		p.ToolChoice = respondNamed{Type: "function", Name: req.ToolChoice}
 	case model.ToolChoiceRequired:
-		p.ToolChoice = c.quirks.required()
+		p.ToolChoice = e.quirks.required()
 	default:
 		p.ToolChoice = form
 	}

@@ -58,18 +58,18 @@ type respondUsage struct {
 }
 
 // readRespond reads a whole response.
-func readRespond(c *Client, res *http.Response, body []byte, req *model.Request) (model.Response, error) {
+func (a answers) readRespond(res *http.Response, body []byte, req *model.Request) (model.Response, error) {
 	var w respondAll
 	if err := json.Unmarshal(body, &w); err != nil {
 		return model.Response{}, err
 	}
-	return c.respondAnswer(res, body, &w, req)
+	return a.respondAnswer(res, body, &w, req)
 }
 
 // respondAnswer returns what w says: an answer, or an error in its place.
-func (c *Client) respondAnswer(res *http.Response, body []byte, w *respondAll, req *model.Request) (model.Response, error) {
+func (a answers) respondAnswer(res *http.Response, body []byte, w *respondAll, req *model.Request) (model.Response, error) {
 	if header.Present(w.Error) || w.Output == nil || w.Status == "failed" {
-		return model.Response{}, c.broken(res, body, w.Error)
+		return model.Response{}, a.faults.broken(res, body, w.Error)
 	}
 	r := model.Response{Model: text(w.Model), Usage: w.counts()}
 	switch {
@@ -78,7 +78,7 @@ func (c *Client) respondAnswer(res *http.Response, body []byte, w *respondAll, r
 	case w.Status == "incomplete":
 		r.Finish = incomplete(w.Incomplete.Reason)
 	default:
-		return model.Response{}, fmt.Errorf("the response has the status %q", c.server.Excerpt(w.Status))
+		return model.Response{}, fmt.Errorf("the response has the status %q", a.faults.server.Excerpt(w.Status))
 	}
 	return w.response(r, req)
 }
@@ -173,7 +173,7 @@ type respondEvent struct {
 }
 
 // readRespondStream reads a stream to the event that holds the whole response.
-func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
+func (a answers) readRespondStream(res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
 	var items []json.RawMessage
 	for events.Next() {
 		data := events.Event().Data
@@ -187,15 +187,15 @@ func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, 
 				items = append(items, e.Item)
 			}
 		case "response.completed", "response.incomplete", "response.failed":
-			return c.lastRespond(res, e.Response, items, req)
+			return a.lastRespond(res, e.Response, items, req)
 		case "error":
 			if header.Present(e.Error) {
 				data = e.Error
 			}
-			return model.Response{}, c.broken(res, data, withoutType(data))
+			return model.Response{}, a.faults.broken(res, data, withoutType(data))
 		default:
 			if header.Present(e.Error) {
-				return model.Response{}, c.broken(res, data, e.Error)
+				return model.Response{}, a.faults.broken(res, data, e.Error)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func readRespondStream(c *Client, res *http.Response, events ssestream.Decoder, 
 
 // lastRespond reads the response in the last event. A server that leaves out what
 // it has sent already is given the items that came before.
-func (c *Client) lastRespond(res *http.Response, raw json.RawMessage, items []json.RawMessage, req *model.Request) (model.Response, error) {
+func (a answers) lastRespond(res *http.Response, raw json.RawMessage, items []json.RawMessage, req *model.Request) (model.Response, error) {
 	var w respondAll
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return model.Response{}, errors.New("the last event holds no response")
@@ -212,7 +212,7 @@ func (c *Client) lastRespond(res *http.Response, raw json.RawMessage, items []js
 	if len(w.Output) == 0 {
 		w.Output = append([]json.RawMessage{}, items...)
 	}
-	return c.respondAnswer(res, raw, &w, req)
+	return a.respondAnswer(res, raw, &w, req)
 }
 
 // withoutType takes the type of an event off, which is not that of the error in

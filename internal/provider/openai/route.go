@@ -62,7 +62,7 @@ func (c *Client) routed(ctx context.Context, req *model.Request) (model.Response
 	select {
 	case c.routes.turn <- struct{}{}:
 	case <-ctx.Done():
-		return model.Response{}, model.Interrupted(ctx, c.server.Host())
+		return model.Response{}, model.Interrupted(ctx, c.faults.server.Host())
 	}
 	if w, ok := c.routes.get(req.Model); ok {
 		<-c.routes.turn

@@ -264,7 +264,7 @@ func TestReasoningAlone(t *testing.T) {
 	req := hello()
 	trace := model.Reasoning{Provider: "openai", Opaque: []byte(`{"type":"reasoning","id":"rs_1","encrypted_content":"x","summary":[]}`)}
 	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{{Reasoning: &trace}}}, hello().Messages[0])
-	body, err := newClient(t, Options{}).encodeRespond(&req, false)
+	body, err := newClient(t, Options{}).bodies.respond(&req, false)
 	if err != nil || strings.Contains(string(body), "rs_1") {
 		t.Errorf("sent %s, %v", body, err)
 	}

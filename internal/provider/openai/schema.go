@@ -18,7 +18,11 @@ type schemaForm struct {
 	fixed bool
 }
 
-func (s *schemaForm) set(form string) { s.now.Store(&form) }
+func newSchemaForm(form string, fixed bool) *schemaForm {
+	s := &schemaForm{fixed: fixed}
+	s.now.Store(&form)
+	return s
+}
 
 // get returns one of the Schema constants.
 func (s *schemaForm) get() string {
@@ -56,7 +60,7 @@ func (s *schemaForm) fall(refused string) (again, changed bool) {
 // on; the request is sent again, which was not carried out before.
 func (c *Client) structured(ctx context.Context, req *model.Request) (model.Response, error) {
 	for {
-		form := c.schema.get()
+		form := c.bodies.schema.get()
 		res, err := c.routed(ctx, req)
 		var said *refusal
 		switch {
@@ -67,9 +71,9 @@ func (c *Client) structured(ctx context.Context, req *model.Request) (model.Resp
 			plain.Schema = nil
 			return c.routed(ctx, &plain)
 		}
-		again, changed := c.schema.fall(form)
+		again, changed := c.bodies.schema.fall(form)
 		if changed && c.warn != nil {
-			c.warn(fellBack(c.server.Host(), form, said.text))
+			c.warn(fellBack(c.faults.server.Host(), form, said.text))
 		}
 		if !again {
 			return res, err

@@ -16,25 +16,39 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
+// answers reads what a server says, of either API.
+type answers struct {
+	faults faults
+	cost   bool // the server tells what an answer has cost
+}
+
 // protocol reads the answers of one API. An error that is no *model.Error means
 // a document or an event that is none of the API's.
 type protocol struct {
-	whole    func(c *Client, res *http.Response, body []byte, req *model.Request) (model.Response, error)
-	streamed func(c *Client, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error)
+	whole    func(a answers, res *http.Response, body []byte, req *model.Request) (model.Response, error)
+	streamed func(a answers, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error)
+}
+
+func chatProtocol() protocol {
+	return protocol{whole: answers.readChat, streamed: answers.readChatStream}
+}
+
+func respondProtocol() protocol {
+	return protocol{whole: answers.readRespond, streamed: answers.readRespondStream}
 }
 
 // send makes one request and reads its answer.
 func (c *Client) send(ctx context.Context, req *model.Request, endpoint string, body []byte, p protocol) (model.Response, error) {
 	path, err := c.address.path(endpoint, req.Model)
 	if err != nil {
-		return model.Response{}, c.fault(model.BadRequest, err)
+		return model.Response{}, c.faults.plain(model.BadRequest, err)
 	}
 	if c.streams(req) {
 		return c.sendStream(ctx, req, path, body, p)
 	}
 	res, err := c.post(ctx, path, body, req)
 	if err != nil {
-		return model.Response{}, c.failure(ctx, res, err)
+		return model.Response{}, c.faults.failure(ctx, res, err)
 	}
 	defer func() { _ = res.Body.Close() }() // read to its end or given up: its error changes nothing
 	return c.readWhole(ctx, res, req, p)
@@ -58,15 +72,15 @@ func (c *Client) post(ctx context.Context, path string, body []byte, req *model.
 // readWhole reads an answer that is one document.
 func (c *Client) readWhole(ctx context.Context, res *http.Response, req *model.Request, p protocol) (model.Response, error) {
 	if res.StatusCode >= http.StatusMultipleChoices {
-		return model.Response{}, c.server.Redirected(res)
+		return model.Response{}, c.faults.server.Redirected(res)
 	}
 	body, err := readAll(res)
 	if err != nil {
-		return model.Response{}, c.unread(ctx, res.StatusCode, err)
+		return model.Response{}, c.faults.unread(ctx, res.StatusCode, err)
 	}
-	resp, err := p.whole(c, res, body, req)
+	resp, err := p.whole(c.answers, res, body, req)
 	if err != nil {
-		return model.Response{}, c.misread(res.StatusCode, body, err)
+		return model.Response{}, c.faults.misread(res.StatusCode, body, err)
 	}
 	resp.Pause = header.Pause(res.Header, resp.Usage.Input+resp.Usage.Output)
 	if req.Passage != nil {
@@ -80,7 +94,7 @@ func (c *Client) streams(req *model.Request) bool {
 	if req.Passage != nil {
 		return req.Passage.Stream
 	}
-	return c.stream
+	return c.bodies.stream
 }
 
 // sendStream asks for a stream and reads it to its end. Only silence after the
@@ -90,7 +104,7 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 	defer watch.Stop()
 	res, err := c.post(within, path, body, req)
 	if err != nil {
-		return model.Response{}, c.failure(ctx, res, err)
+		return model.Response{}, c.faults.failure(ctx, res, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	res.Body = watch.Body(res.Body)
@@ -100,7 +114,7 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 	}
 	res.Body = req.Passage.Through(res.Body, res.Header.Get("Content-Type"))
 	events := ssestream.NewDecoder(res)
-	resp, err := p.streamed(c, res, events, req)
+	resp, err := p.streamed(c.answers, res, events, req)
 	silence := watch.Idle()
 	switch {
 	case err == nil:
@@ -108,11 +122,11 @@ func (c *Client) sendStream(ctx context.Context, req *model.Request, path string
 		resp.Pause = header.Pause(res.Header, resp.Usage.Input+resp.Usage.Output)
 		return resp, nil
 	case silence != nil:
-		return model.Response{}, c.faultStatus(model.Timeout, res.StatusCode, silence)
+		return model.Response{}, c.faults.status(model.Timeout, res.StatusCode, silence)
 	case errors.Is(err, errCut) && events.Err() != nil:
-		return model.Response{}, c.unread(ctx, res.StatusCode, events.Err())
+		return model.Response{}, c.faults.unread(ctx, res.StatusCode, events.Err())
 	}
-	return model.Response{}, c.misread(res.StatusCode, nil, err)
+	return model.Response{}, c.faults.misread(res.StatusCode, nil, err)
 }
 
 // errCut is a stream that ends before the answer does.

@@ -42,10 +42,10 @@ type wireDelta struct {
 
 // readChatStream puts a chat completion together. It is whole when the server
 // says so, or has given both a reason to stop and the counts, which come last.
-func readChatStream(c *Client, res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
+func (a answers) readChatStream(res *http.Response, events ssestream.Decoder, req *model.Request) (model.Response, error) {
 	var g gathered
 	for !g.done && events.Next() {
-		if err := g.take(c, res, events.Event()); err != nil {
+		if err := g.take(a.faults, res, events.Event()); err != nil {
 			return model.Response{}, err
 		}
 	}
@@ -53,7 +53,7 @@ func readChatStream(c *Client, res *http.Response, events ssestream.Decoder, req
 		return model.Response{}, errCut
 	}
 	g.settle()
-	return c.chatAnswer(res, nil, &g.whole, req)
+	return a.chatAnswer(res, nil, &g.whole, req)
 }
 
 // gathered is a chat completion in the making.
@@ -75,7 +75,7 @@ type gatheredCall struct {
 }
 
 // take adds an event.
-func (g *gathered) take(c *Client, res *http.Response, e ssestream.Event) error {
+func (g *gathered) take(f faults, res *http.Response, e ssestream.Event) error {
 	data := bytes.TrimSpace(e.Data)
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		g.done = true
@@ -87,9 +87,9 @@ func (g *gathered) take(c *Client, res *http.Response, e ssestream.Event) error 
 	}
 	switch {
 	case header.Present(chunk.Error):
-		return c.broken(res, data, chunk.Error)
+		return f.broken(res, data, chunk.Error)
 	case e.Type == "error":
-		return c.broken(res, data, data)
+		return f.broken(res, data, data)
 	}
 	g.head(chunk)
 	for _, d := range chunk.Choices {

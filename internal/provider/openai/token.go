@@ -119,7 +119,7 @@ func (c *Client) credential(ctx context.Context) (credential, error) {
 	}
 	value, err := c.tokens.get(ctx)
 	if err == nil {
-		c.server.Learn(value)
+		c.faults.server.Learn(value)
 		return credential{header: "Authorization", prefix: "Bearer ", value: value}, nil
 	}
 	if ctx.Err() != nil {
@@ -127,7 +127,7 @@ func (c *Client) credential(ctx context.Context) (credential, error) {
 	}
 	var n net.Error
 	if errors.As(err, &n) {
-		return credential{}, c.server.Unsent(ctx, fmt.Errorf("azure token: %w", err))
+		return credential{}, c.faults.server.Unsent(ctx, fmt.Errorf("azure token: %w", err))
 	}
-	return credential{}, c.fault(model.Auth, errors.New("azure token: "+c.server.Excerpt(err.Error())))
+	return credential{}, c.faults.plain(model.Auth, errors.New("azure token: "+c.faults.server.Excerpt(err.Error())))
 }

@@ -32,15 +32,15 @@ type wireNamed struct {
 }
 
 // offer puts the tools of req into p.
-func (c *Client) offer(p *wireParams, req *model.Request) error {
-	form, offered, err := c.quirks.choice(req)
+func (e *encoder) offer(p *wireParams, req *model.Request) error {
+	form, offered, err := e.quirks.choice(req)
 	if err != nil || !offered {
 		return err
 	}
 	for _, t := range req.Tools {
 		p.Tools = append(p.Tools, wireTool{Type: "function", Function: wireFunction{t.Name, t.Description, parameters(t)}})
 	}
-	p.ParallelToolCalls = c.quirks.Parallel
+	p.ParallelToolCalls = e.quirks.Parallel
 	switch form {
 	case "":
 	case FormNamed:
@@ -48,7 +48,7 @@ func (c *Client) offer(p *wireParams, req *model.Request) error {
 		named.Function.Name = req.ToolChoice
 		p.ToolChoice = named
 	case model.ToolChoiceRequired:
-		p.ToolChoice = c.quirks.required()
+		p.ToolChoice = e.quirks.required()
 	default:
 		p.ToolChoice = form
 	}

@@ -143,7 +143,7 @@ func TestTokenField(t *testing.T) {
 	for _, tt := range tests {
 		req := hello()
 		req.MaxTokens = 9
-		body, err := newClient(t, tt.o).encode(&req)
+		body, err := newClient(t, tt.o).bodies.chat(&req)
 		if err != nil {
 			t.Fatal(err)
 		}

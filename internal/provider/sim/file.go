@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
@@ -141,8 +138,8 @@ func Parse(name string, data []byte) (*World, error) {
 }
 
 // decode reads YAML strictly.
-func decode(data []byte) (tree *ast.File, f worldFile, err error) {
-	tree, err = yamlx.Decode(data, &f, yaml.Strict())
+func decode(data []byte) (tree yamlx.File, f worldFile, err error) {
+	tree, err = yamlx.DecodeStrict(data, &f)
 	return tree, f, err
 }
 
@@ -161,12 +158,10 @@ func yamlProblem(file string, err error) Problem {
 
 // lineOf returns the line of the value at the path, or of the nearest one above
 // it that exists.
-func lineOf(tree *ast.File, path string) int {
+func lineOf(tree yamlx.File, path string) int {
 	for path != "" {
-		if p, err := yaml.PathString("$." + path); err == nil {
-			if node, err := p.FilterFile(tree); err == nil && node.GetToken() != nil {
-				return node.GetToken().Position.Line
-			}
+		if node, ok := tree.At(path); ok {
+			return node.Line()
 		}
 		cut := strings.LastIndexAny(path, ".[")
 		if cut < 0 {

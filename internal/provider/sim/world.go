@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
 // World is a compiled world file. It is immutable and safe for concurrent use.
@@ -66,7 +66,7 @@ const answerSlot = "{{answer}}"
 // compiler turns a decoded file into a world and collects problems.
 type compiler struct {
 	name     string
-	tree     *ast.File
+	tree     yamlx.File
 	file     worldFile
 	problems []Problem
 }

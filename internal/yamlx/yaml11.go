@@ -1,7 +1,8 @@
-package importer
+package yamlx
 
 import (
 	"math"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,8 +14,10 @@ var (
 	numberForm  = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 )
 
-// plain reads a scalar without quotes by the rules of YAML 1.1.
-func plain(text string) any {
+// Plain11 reads a scalar without quotes by the rules of YAML 1.1, as PyYAML has them:
+// on and off are truth values, 010 is 8, 1:30 is 90, 1e3 is text, and so are dates. The
+// result is nil, a bool, int64, *big.Int, float64 or string.
+func Plain11(text string) any {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
 		return nil
@@ -85,4 +88,16 @@ func sexagesimal(text string) float64 {
 		value = value*60 + f
 	}
 	return value
+}
+
+// integer returns an int64, or a *big.Int beyond.
+func integer(digits string, base int) (any, bool) {
+	n, ok := new(big.Int).SetString(digits, base)
+	if !ok {
+		return nil, false
+	}
+	if n.IsInt64() {
+		return n.Int64(), true
+	}
+	return n, true
 }
