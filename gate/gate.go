@@ -91,14 +91,24 @@ func Enough(n, missing int) bool {
 	return missing < n && float64(missing) <= max(1, 0.05*float64(n))
 }
 
-// ForMode returns the policy of a mode: "strict", "observe" or "off".
-func ForMode(mode string) (Policy, error) {
+// Mode names the rule by which candidates are judged.
+type Mode string
+
+const (
+	ModeRace    Mode = "race"    // Race: drop what cannot catch up, confirm what survives on fresh answers
+	ModeStrict  Mode = "strict"  // Strict: a higher score on one pass
+	ModeObserve Mode = "observe" // Observe: score, and take every candidate
+	ModeOff     Mode = "off"     // Off: take every candidate unscored
+)
+
+// ForMode returns the policy of a mode that has no settings: a Race is made with its own.
+func ForMode(mode Mode) (Policy, error) {
 	switch mode {
-	case "strict":
+	case ModeStrict:
 		return Strict{}, nil
-	case "observe":
+	case ModeObserve:
 		return Observe{}, nil
-	case "off":
+	case ModeOff:
 		return Off{}, nil
 	}
 	return nil, fmt.Errorf("gate mode %q is unknown: use strict, observe or off", mode)

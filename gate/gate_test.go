@@ -80,7 +80,7 @@ func TestEnough(t *testing.T) {
 func TestForMode(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]Policy{"strict": Strict{}, "observe": Observe{}, "off": Off{}} {
-		if got, err := ForMode(mode); got != want || err != nil {
+		if got, err := ForMode(Mode(mode)); got != want || err != nil {
 			t.Errorf("ForMode(%q) = %T, %v", mode, got, err)
 		}
 	}

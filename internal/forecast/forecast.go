@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -94,7 +95,7 @@ func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Pl
 	} else if p.Forecast, err = s.forecast(ctx, o, known); err != nil {
 		return err
 	}
-	if o.Gate == "off" {
+	if o.Gate == gate.ModeOff {
 		return nil
 	}
 	p.Selection, p.Folds = len(s.Data.Selection), s.Data.NumFolds()

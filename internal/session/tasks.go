@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -160,7 +161,7 @@ func (s *Inputs) cut(n int) (schedule.Split, error) {
 // RequireSplits fails when a split that the run needs is empty.
 func (s *Inputs) RequireSplits() error {
 	needs := []task.Split{task.Train}
-	if s.Config.Gate.Mode != "off" && s.Config.Eval.Selection != "train" {
+	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff && s.Config.Eval.Selection != "train" {
 		needs = append(needs, task.Selection)
 	}
 	if s.Config.Eval.Test {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -38,13 +39,13 @@ type baseline struct {
 // result holds what is known until then.
 func (r *baseliner) run(ctx context.Context, s skill.Skill) (b baseline, err error) {
 	b.seed = incumbent{skill: s, origin: "seed"}
-	if r.opts.Gate != "off" {
+	if r.opts.Gate != gate.ModeOff {
 		if err := r.measure(ctx, &b); err != nil {
 			return b, err
 		}
 	}
 	r.skills.entry(&b.seed).Accepted = true
-	if r.opts.Gate == ModeRace && (r.opts.Twice == nil || *r.opts.Twice > 0) {
+	if r.opts.Gate == gate.ModeRace && (r.opts.Twice == nil || *r.opts.Twice > 0) {
 		if b.noise, err = r.judge.measureNoise(ctx, &b.seed); err != nil {
 			return b, err
 		}

@@ -20,7 +20,7 @@ const apart = 4
 // it, and its answers are not pooled with others. With deterministic answers it would say
 // nothing.
 func (j *judge) control(ctx context.Context, at stepID) (*result.NullControl, error) {
-	if j.opts.NullEvery < 1 || at.number%j.opts.NullEvery != 0 || j.opts.Gate != ModeRace && j.opts.Gate != "strict" || j.deterministic || !j.skills.known(j.skills.current) {
+	if j.opts.NullEvery < 1 || at.number%j.opts.NullEvery != 0 || j.opts.Gate != gate.ModeRace && j.opts.Gate != gate.ModeStrict || j.deterministic || !j.skills.known(j.skills.current) {
 		return nil, nil
 	}
 	prefix := at.key() + "/null"
@@ -29,7 +29,7 @@ func (j *judge) control(ctx context.Context, at stepID) (*result.NullControl, er
 	from := slices.Max(e.Next)
 	var policy gate.Policy = j.opts.racing()
 	shift := 0 // of samples: a race is told where they begin
-	if j.opts.Gate == "strict" {
+	if j.opts.Gate == gate.ModeStrict {
 		policy, shift = gate.Strict{}, from
 	}
 	res, err := gate.RunOver(ctx, j.nullTrial(prefix, from), j.judging, policy, j.nullDraw(prefix, shift))

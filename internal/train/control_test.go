@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // controlled are options with a null control after every second of four steps.
-func controlled(gate string) Options {
+func controlled(mode gate.Mode) Options {
 	o := raced()
-	o.Gate, o.Steady, o.NullEvery, o.Confirm = gate, false, 2, "full"
+	o.Gate, o.Steady, o.NullEvery, o.Confirm = mode, false, 2, "full"
 	o.Epochs, o.BatchSize = 2, 8
 	return o
 }
@@ -20,13 +21,13 @@ func controlled(gate string) Options {
 // the run depends on it.
 func TestNullControls(t *testing.T) {
 	t.Parallel()
-	for _, gate := range []string{ModeRace, "strict"} {
+	for _, mode := range []gate.Mode{gate.ModeRace, gate.ModeStrict} {
 		run := func(every int) (*world, *Result) {
 			w := newWorld(16, 40, 0)
 			w.seed = "# Skill\nrule a\nrule b\n"
 			w.propose = map[int][]string{1: {"rule c"}, 3: {"rule d"}}
 			w.forgets = func(key string) bool { return noisy(0.3)(strings.ReplaceAll(key, "/sample5/", "/")) }
-			o := controlled(gate)
+			o := controlled(mode)
 			o.NullEvery = every
 			return w, w.must(t, o)
 		}
@@ -38,20 +39,20 @@ func TestNullControls(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff([]int{2, 4}, at); diff != "" {
-			t.Errorf("%s: controls after steps: %s", gate, diff)
+			t.Errorf("%s: controls after steps: %s", mode, diff)
 		}
 		if c := r.History.NullControls(); c == nil || c.Judged != 2 {
-			t.Errorf("%s: %+v", gate, c)
+			t.Errorf("%s: %+v", mode, c)
 		}
 		if w.rolled("e1/s2/null/cand/") == 0 || w.rolled("e1/s1/null/") > 0 {
-			t.Errorf("%s: rollouts of controls: %d and %d", gate, w.rolled("e1/s2/null/cand/"), w.rolled("e1/s1/null/"))
+			t.Errorf("%s: rollouts of controls: %d and %d", mode, w.rolled("e1/s2/null/cand/"), w.rolled("e1/s1/null/"))
 		}
 		plain, without := run(0)
 		if plain.rolled("e1/s2/null/") > 0 || without.History.NullControls() != nil {
-			t.Errorf("%s: controls though none were asked for", gate)
+			t.Errorf("%s: controls though none were asked for", mode)
 		}
 		if diff := cmp.Diff(actions(without), actions(r)); diff != "" {
-			t.Errorf("%s: the run went otherwise: %s", gate, diff)
+			t.Errorf("%s: the run went otherwise: %s", mode, diff)
 		}
 	}
 }
@@ -85,7 +86,7 @@ func TestNoControlsOfASteadyTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(16, 40, 0)
 	w.propose = map[int][]string{1: {"rule c"}}
-	o := controlled(ModeRace)
+	o := controlled(gate.ModeRace)
 	o.Steady, o.Confirm = true, "auto"
 	if c := w.must(t, o).History.NullControls(); c != nil {
 		t.Errorf("%+v", c)

@@ -203,7 +203,7 @@ func (r *epochEnder) apply(ctx context.Context, e *epochEnd) error {
 		e.record.SlowUpdate = result.ActionNoChange
 	case len(cand.skill.Text()) > skill.MaxBytes:
 		e.record.SlowUpdate = result.ActionRefused
-	case !r.opts.SlowGated && r.opts.Gate != "off":
+	case !r.opts.SlowGated && r.opts.Gate != gate.ModeOff:
 		// Forced in: nothing is known of this text, so it is no candidate for
 		// best and the next gate measures it first.
 		e.record.SlowUpdate, r.skills.current = "forced", cand

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -20,10 +21,11 @@ func epochs(n int) Options {
 func TestSlowUpdateIsGated(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, guidance, gate string
-		action               string
-		bestStep             int
-		bestHolds            bool
+		name, guidance string
+		gate           gate.Mode
+		action         string
+		bestStep       int
+		bestHolds      bool
 	}{
 		{"better", "rule b", "strict", "accept_new_best", 2, true},
 		{"no worse", "be careful", "strict", "accept", 1, false},
@@ -49,7 +51,7 @@ func TestSlowUpdateIsGated(t *testing.T) {
 			if strings.Contains(r.Best.Text(), tt.guidance) != tt.bestHolds || r.BestStep != tt.bestStep {
 				t.Errorf("best is of step %d:\n%s", r.BestStep, r.Best.Text())
 			}
-			if (e.Score == nil) != (tt.gate == "off") {
+			if (e.Score == nil) != (tt.gate == gate.ModeOff) {
 				t.Errorf("the score of the guidance is %v", value(e.Score))
 			}
 		})

@@ -52,7 +52,7 @@ func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
 		Promoted: f.promoted, EndedEarly: endedEarly, Unmeasured: f.unmeasured, Reselect: f.reselected,
 		FinalScore: r.skills.current.score, BestScore: r.skills.best.score, BestStep: r.skills.best.step,
 	}
-	if r.opts.Gate == ModeRace || f.fresh != nil {
+	if r.opts.Gate == gate.ModeRace || f.fresh != nil {
 		final.Reported = r.skills.reported(f.fresh)
 	}
 	return final
@@ -67,12 +67,12 @@ func (r *finisher) stage(name string, total int) {
 // could not be measured.
 func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []string, err error) {
 	switch {
-	case r.opts.Gate == "off":
+	case r.opts.Gate == gate.ModeOff:
 		r.skills.best = r.skills.current
 		return false, nil, nil
 	case r.skills.bestIsCurrent():
 		return false, nil, nil
-	case r.opts.Gate == ModeRace:
+	case r.opts.Gate == gate.ModeRace:
 		return r.promoteRaced(ctx)
 	}
 	if !r.skills.known(r.skills.current) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -51,7 +52,7 @@ func TestNoCandidateIsJudgedByWhatItWasMadeFrom(t *testing.T) {
 	judged := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		o := hard()
-		o.Gate = rapid.SampledFrom([]string{"race", "strict"}).Draw(rt, "gate")
+		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "strict"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"measured", "full", "none"}).Draw(rt, "confirm")
 		o.BatchSize, o.Accumulation = rapid.IntRange(2, 30).Draw(rt, "batch"), rapid.IntRange(1, 2).Draw(rt, "accumulation")
 		o.Epochs, o.NullEvery = rapid.IntRange(1, 3).Draw(rt, "epochs"), rapid.IntRange(0, 2).Draw(rt, "null")
@@ -154,7 +155,7 @@ func TestThePlanBoundsARunInFolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		o := hard()
-		o.Gate = rapid.SampledFrom([]string{"race", "strict"}).Draw(rt, "gate")
+		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "strict"}).Draw(rt, "gate")
 		o.Fresh = rapid.Bool().Draw(rt, "fresh")
 		o.Confirm, o.Reselect, o.Test = rapid.SampledFrom([]string{"full", "none"}).Draw(rt, "confirm"), 0, false
 		o.BatchSize = rapid.IntRange(2, 30).Draw(rt, "batch")
@@ -174,7 +175,7 @@ func TestThePlanBoundsARunInFolds(t *testing.T) {
 // pool, under either gate.
 func TestWhatIsShippedIsMeasuredOnTheWholePool(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"race", "strict"} {
+	for _, mode := range []gate.Mode{"race", "strict"} {
 		w := newWorld(12, 12, 4)
 		w.data = w.data.Crossed(4, 1)
 		w.propose = map[int][]string{1: {"rule a"}}

@@ -45,7 +45,7 @@ type judge struct {
 }
 
 func (j *judge) policy(r rule) (gate.Policy, error) {
-	if j.opts.Gate == "strict" {
+	if j.opts.Gate == gate.ModeStrict {
 		return gate.Strict{OrEqual: r == notWorse}, nil
 	}
 	return gate.ForMode(j.opts.Gate)
@@ -54,7 +54,7 @@ func (j *judge) policy(r rule) (gate.Policy, error) {
 // compare lets the gate decide on a candidate. Afterwards the candidate and the
 // incumbent hold what was measured of them.
 func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Verdict, error) {
-	if j.opts.Gate == ModeRace {
+	if j.opts.Gate == gate.ModeRace {
 		return j.race(ctx, prefix, cand, r)
 	}
 	policy, err := j.policy(r)
@@ -65,13 +65,13 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	if j.opts.Gate != "off" {
+	if j.opts.Gate != gate.ModeOff {
 		cand.outcomes = res.Candidate
 		if j.skills.known(*cand) {
 			cand.score = res.Verdict.Candidate
 		}
 	}
-	if j.opts.Gate == "strict" {
+	if j.opts.Gate == gate.ModeStrict {
 		j.skills.measuredWith(res.Incumbent)
 	}
 	if err := j.recordWithout(ctx, prefix, res); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -25,7 +26,7 @@ func failing(texts ...string) func(string) bool {
 // decided by: the first pass of what was chosen was lucky.
 func TestWhatIsShippedIsScoredAfresh(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"strict", "observe", "off"} {
+	for _, mode := range []gate.Mode{"strict", "observe", "off"} {
 		for _, fresh := range []bool{false, true} {
 			w := newWorld(16, 20, 0)
 			w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}

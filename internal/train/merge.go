@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -122,7 +123,7 @@ func listed(indices []int) string {
 // beats reports whether a merged candidate is better than the one it was judged
 // against. A gate that only looks accepts everything, and does not say.
 func (s *population) beats(m, top *proposal) bool {
-	return m.accepted() && (s.opts.Gate != "observe" || compareScores(s.skills.standing(&m.judged), s.skills.standing(&top.judged)) > 0)
+	return m.accepted() && (s.opts.Gate != gate.ModeObserve || compareScores(s.skills.standing(&m.judged), s.skills.standing(&top.judged)) > 0)
 }
 
 // compatible returns those of more edits that go together with the first: that

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -61,7 +62,7 @@ type Editing struct {
 
 // Gating says how candidates are judged, and the result certified.
 type Gating struct {
-	Gate       string // race, strict, observe or off
+	Gate       gate.Mode
 	Risk       float64
 	Confirm    string
 	Few        bool    // so few steps that measured confirmation is none

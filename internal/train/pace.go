@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -188,10 +189,10 @@ func (p *pacer) arms() int {
 // seemed to be needed before.
 func (p *pacer) closing() int {
 	n, evaluations := len(p.data.Selection), 0
-	if p.opts.Gate == "off" {
+	if p.opts.Gate == gate.ModeOff {
 		return 0
 	}
-	raced := p.opts.Gate == ModeRace
+	raced := p.opts.Gate == gate.ModeRace
 	if p.unjudged() {
 		evaluations++ // the skill as it is
 		if raced {

@@ -33,15 +33,15 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	candidates := (steps-1)*o.judged() + o.judgedOf(o.madeFirst()) + o.secondTries(steps)
 	judge, pass := n.judge()
 	gates := 0
-	if o.Gate != "off" {
+	if o.Gate != gate.ModeOff {
 		gates = candidates*pass + n.Selection // each step's candidates, and the seed skill
 	}
-	if o.Gate == ModeRace {
+	if o.Gate == gate.ModeRace {
 		gates += o.raceRollouts(candidates, n)
-	} else if (o.Fresh || n.Fold > 0) && o.Gate != "off" {
+	} else if (o.Fresh || n.Fold > 0) && o.Gate != gate.ModeOff {
 		gates += n.Selection // of what is shipped
 	}
-	if o.NullEvery > 0 && (o.Gate == ModeRace || o.Gate == "strict") {
+	if o.NullEvery > 0 && (o.Gate == gate.ModeRace || o.Gate == gate.ModeStrict) {
 		gates += steps / o.NullEvery * 3 * judge // one pass, and fresh samples of both arms
 	}
 	first := batch
@@ -54,7 +54,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 		slow = 0
 	}
 	rollouts += slow * 2 * o.compared(n.Train)
-	if o.SlowUpdate && o.Gate != "off" {
+	if o.SlowUpdate && o.Gate != gate.ModeOff {
 		rollouts += slow * pass
 	}
 	if o.Test {
@@ -174,7 +174,7 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 
 // secondTries is how many of so many steps may have one.
 func (o Options) secondTries(steps int) int {
-	if !o.SecondTry || o.Mode != string(optimize.ModePatch) || o.Gate == "off" {
+	if !o.SecondTry || o.Mode != string(optimize.ModePatch) || o.Gate == gate.ModeOff {
 		return 0
 	}
 	return steps

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -43,7 +44,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 			FanIn: count("fan in", 2, 8), Mode: of("mode", "patch", "rewrite_from_suggestions", "full_rewrite_minibatch"), Budget: count("budget", 1, 6), MinBudget: 1, Schedule: of("schedule", "constant", "linear", "cosine", "unlimited", "model"),
 		},
 		Gating: Gating{
-			Gate: of("gate", "race", "strict", "observe", "off"), Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Reselect: count("reselect", 0, 5), Steady: yes("steady"), Projection: score.Projection{Metric: "hard"},
+			Gate: gate.Mode(of("gate", "race", "strict", "observe", "off")), Confirm: of("confirm", "auto", "full", "discordant", "none"), Risk: rapid.SampledFrom([]float64{0, 0.5, 1.5}).Draw(t, "risk"), Alpha: 0.05, Reselect: count("reselect", 0, 5), Steady: yes("steady"), Projection: score.Projection{Metric: "hard"},
 		},
 		EpochEnd: EpochEnd{
 			SlowUpdate: yes("slow update"), SlowSamples: count("samples", 1, 12), SlowGated: yes("gated"), SlowPairs: of("pairs", "mixed", "changed", "unchanged"), MetaSkill: yes("meta skill"),
@@ -148,7 +149,7 @@ func TestEveryRunKeepsTheLaws(t *testing.T) {
 			if s.Budget != nil && s.Ranked > *s.Budget && o.Mode != "full_rewrite_minibatch" {
 				rt.Errorf("step %d: %d edits over a budget of %d", i, s.Ranked, *s.Budget)
 			}
-			if (s.Best == nil) != (o.Gate == "off") || s.Best != nil && *s.Best < best {
+			if (s.Best == nil) != (o.Gate == gate.ModeOff) || s.Best != nil && *s.Best < best {
 				rt.Errorf("step %d: the best score falls from %g to %s", i, best, value(s.Best))
 			}
 			if s.Best != nil {
@@ -164,10 +165,10 @@ func TestEveryRunKeepsTheLaws(t *testing.T) {
 		if lost != r.Lost {
 			rt.Errorf("%d replies were lost, %d are counted", lost, r.Lost)
 		}
-		if f := r.History.Final; o.Gate != "off" && (f.BestScore == nil || *f.BestScore < best || w.scored(r.Best.Text()) != *f.BestScore) {
+		if f := r.History.Final; o.Gate != gate.ModeOff && (f.BestScore == nil || *f.BestScore < best || w.scored(r.Best.Text()) != *f.BestScore) {
 			rt.Errorf("the best skill scores %g on selection, its record says %s", w.scored(r.Best.Text()), value(f.BestScore))
 		}
-		if o.Gate == "strict" {
+		if o.Gate == gate.ModeStrict {
 			seed := w.scored(w.seed)
 			if got := w.scored(r.Best.Text()); got < seed {
 				rt.Errorf("best scores %g, the seed skill %g", got, seed)

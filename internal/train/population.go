@@ -60,7 +60,7 @@ func (p Population) shard(all patches, seed int64, place string) []patches {
 // made is how many candidates a step makes at most. Without a gate nothing tells them
 // apart.
 func (o Options) made() int {
-	if o.Population.Size > 1 && o.Gate != "off" {
+	if o.Population.Size > 1 && o.Gate != gate.ModeOff {
 		return o.Population.Size
 	}
 	return 1
@@ -336,7 +336,7 @@ func (s *population) promote(taken *proposal, all []*proposal) {
 			s.skills.entry(&p.judged).Accepted = p == taken || p.wasAccepted
 		}
 	}
-	if s.opts.Gate == ModeRace {
+	if s.opts.Gate == gate.ModeRace {
 		taken.verdict.Action = gate.Accept
 		if s.skills.store.best() == s.skills.entry(&taken.judged) {
 			taken.verdict.Action = gate.AcceptNewBest
@@ -378,7 +378,7 @@ func (s *population) takeOver(chosen *proposal, all []*proposal) {
 // skill.
 func (s *population) summary(p *proposal, taken bool) result.CandidateRecord {
 	out := p.summary()
-	if out.Taken = taken; p.accepted() && s.opts.Gate == ModeRace {
+	if out.Taken = taken; p.accepted() && s.opts.Gate == gate.ModeRace {
 		out.Shrunken = s.skills.standing(&p.judged)
 	}
 	return out

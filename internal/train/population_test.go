@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -18,9 +19,9 @@ import (
 
 // several are options of steps with so many candidates, one analyst for each two
 // tasks.
-func several(size int, gate string) Options {
+func several(size int, mode gate.Mode) Options {
 	o := raced()
-	o.Minibatch, o.Gate = 2, gate
+	o.Minibatch, o.Gate = 2, mode
 	o.Population = Population{Size: size, Vary: "minibatches"}
 	return o
 }
@@ -64,12 +65,12 @@ func TestPopulationOfOneIsPlain(t *testing.T) {
 // taken because it is better than either.
 func TestComplementaryWinnersAreMerged(t *testing.T) {
 	t.Parallel()
-	for _, gate := range []string{"race", "strict"} {
-		t.Run(gate, func(t *testing.T) {
+	for _, mode := range []gate.Mode{"race", "strict"} {
+		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(4, 40, 8)
 			w.lines = byAnalyst("rule a\nhalf a", "rule b")
-			o := several(2, gate)
+			o := several(2, mode)
 			o.Budget = 2 // of each candidate
 			r := w.must(t, o)
 			s := r.History.Steps[1]
@@ -114,13 +115,13 @@ func editsOf(lines ...string) []skill.Edit {
 // gains.
 func TestAWorseMergeIsNotTaken(t *testing.T) {
 	t.Parallel()
-	for _, gate := range []string{"race", "strict", "observe"} {
-		t.Run(gate, func(t *testing.T) {
+	for _, mode := range []gate.Mode{"race", "strict", "observe"} {
+		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(4, 40, 8)
 			w.seed = "# Skill\nrule d\n"
 			w.data.Train = tasks("t", 3)
-			o := several(2, gate)
+			o := several(2, mode)
 			w.lines = byAnalyst("rule a\nrule c\nharm b", "rule b\nharm a\nharm c")
 			o.Minibatch = 2
 			r := w.must(t, o)

@@ -92,7 +92,7 @@ func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
 // watch returns a function that is to be told what was measured of a candidate.
 // As soon as that settles which skill the next part works with, it is prefetched for.
 func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner {
-	if !p.on || p.opts.Gate != "strict" {
+	if !p.on || p.opts.Gate != gate.ModeStrict {
 		return nil
 	}
 	f := gate.NewForesight(trial, gate.Strict{OrEqual: r == notWorse})

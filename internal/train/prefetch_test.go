@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 )
 
@@ -86,7 +87,7 @@ func TestOverlapChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		salt := rapid.StringN(1, 8, -1).Draw(rt, "salt")
 		lost := rapid.SampledFrom([]uint32{0, 10, 40}).Draw(rt, "lost of a thousand")
-		gate := rapid.SampledFrom([]string{"strict", "race", "observe", "off"}).Draw(rt, "gate")
+		gate := rapid.SampledFrom([]gate.Mode{"strict", "race", "observe", "off"}).Draw(rt, "gate")
 		several := rapid.IntRange(1, 2).Draw(rt, "candidates a step")
 		settled := rapid.IntRange(0, 2).Draw(rt, "looks until a task is settled")
 		propose := map[int][]string{}

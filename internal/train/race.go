@@ -15,10 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// ModeRace is the gate that races candidates, confirms survivors on fresh
-// samples and pools all that was ever measured of a skill.
-const ModeRace = "race"
-
 // race lets the racing gate decide on a candidate. What it read is kept in the
 // store, whatever the verdict. If another model answered than the one that the
 // incumbent was measured with, the incumbent is measured again and the race is

@@ -19,7 +19,7 @@ import (
 // raced are options of the racing gate.
 func raced() Options {
 	o := standard()
-	o.Gate, o.Risk, o.Confirm, o.Alpha, o.Steady = ModeRace, 0.5, "auto", 0.05, true
+	o.Gate, o.Risk, o.Confirm, o.Alpha, o.Steady = gate.ModeRace, 0.5, "auto", 0.05, true
 	return o
 }
 

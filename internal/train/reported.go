@@ -61,7 +61,7 @@ func (s *skills) bestArm(fresh []trajectory.Outcome) result.Arm {
 	switch {
 	case fresh != nil:
 		return Summarise(fresh)
-	case s.gate != ModeRace:
+	case s.gate != gate.ModeRace:
 		return Summarise(s.best.outcomes)
 	}
 	return Summarise(s.entry(&s.best).means())

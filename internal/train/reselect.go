@@ -20,7 +20,7 @@ import (
 // chosen by the evidence that it is judged by; fresh passes chose nobody. Where
 // one evaluation is the truth there is nothing to select anew.
 func (r *finisher) reselect(ctx context.Context) ([]result.Round, error) {
-	if r.opts.Gate != ModeRace || r.opts.Reselect < 2 || r.judge.deterministic || r.skills.folds > 0 {
+	if r.opts.Gate != gate.ModeRace || r.opts.Reselect < 2 || r.judge.deterministic || r.skills.folds > 0 {
 		return nil, nil
 	}
 	field := r.skills.contenders(r.opts.Reselect)
@@ -53,7 +53,7 @@ func halved(field int) int { return (field + 1) / 2 }
 // freshens reports whether the run ends with a fresh pass, unless answers are
 // deterministic.
 func (o Options) freshens() bool {
-	return o.Gate == ModeRace || o.Fresh && o.Gate != "off"
+	return o.Gate == gate.ModeRace || o.Fresh && o.Gate != gate.ModeOff
 }
 
 // freshScores is what fresh passes have shown of each skill, by item.

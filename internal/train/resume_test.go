@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
@@ -235,14 +236,14 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		if rapid.Bool().Draw(rt, "second tries") {
 			o.SecondTry, o.Memory, o.Enough, o.BatchSize = true, 8, rapid.IntRange(0, 8).Draw(rt, "failures"), rapid.IntRange(1, 4).Draw(rt, "batch")
 		}
-		o.Gate = rapid.SampledFrom([]string{"race", "race", "strict", "observe"}).Draw(rt, "gate")
+		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "race", "strict", "observe"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"auto", "full", "discordant", "none"}).Draw(rt, "confirm")
 		o.Steady, o.SlowGated = rapid.Bool().Draw(rt, "steady"), rapid.Bool().Draw(rt, "gated")
 		salt := rapid.IntRange(0, 1000).Draw(rt, "world")
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},
 		}
-		if o.Gate != "observe" && rapid.Bool().Draw(rt, "folds") {
+		if o.Gate != gate.ModeObserve && rapid.Bool().Draw(rt, "folds") {
 			r.data = r.data.Crossed(4, 1)
 		}
 		var before result.History

@@ -9,14 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // again are options with second tries.
-func again(gate string) Options {
+func again(mode gate.Mode) Options {
 	o := raced()
-	o.Gate, o.SecondTry, o.Steady, o.Epochs = gate, true, true, 1
+	o.Gate, o.SecondTry, o.Steady, o.Epochs = mode, true, true, 1
 	return o
 }
 
@@ -29,14 +30,14 @@ func keeps(w *world, indices string) {
 // same step and by the rollouts that the gate makes of it alone.
 func TestWhatHurtsIsLeftOut(t *testing.T) {
 	t.Parallel()
-	for _, gate := range []string{"race", "strict"} {
-		t.Run(gate, func(t *testing.T) {
+	for _, mode := range []gate.Mode{"race", "strict"} {
+		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(8, 40, 8)
 			w.seed = "# Skill\nrule b\nrule c\nrule d\n"
 			w.propose = map[int][]string{1: {"rule a", "harm b", "harm c", "harm d"}}
 			keeps(w, "0")
-			o := again(gate)
+			o := again(mode)
 			r := w.must(t, o)
 			s := r.History.Steps[1]
 			if s.Action != "accept_new_best" || r.Best.Text() != "# Skill\nrule b\nrule c\nrule d\n\nrule a\n" || r.History.Steps[1].CurrentOrigin != "step 1, second try" {

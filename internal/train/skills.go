@@ -15,7 +15,7 @@ import (
 // skills is what a run knows of its skills: the current and the best one, and every
 // candidate with what was measured of it on the selection split. It measures nothing.
 type skills struct {
-	gate          string // its mode
+	gate          gate.Mode // its mode
 	projection    score.Projection
 	selection     []task.Task
 	folds         int // of the tasks, each measured when its fold judges; 0: there are none
@@ -35,7 +35,7 @@ type incumbent struct {
 
 func newSkills(o Options, d Data) *skills {
 	var clusters []string
-	if o.Gate == ModeRace { // no other gate knows of them
+	if o.Gate == gate.ModeRace { // no other gate knows of them
 		_, clusters = Strata(d.Selection, o.Cluster)
 	}
 	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds()}
@@ -102,10 +102,10 @@ func (s *skills) bestIsCurrent() bool { return s.best.skill.Text() == s.current.
 func (s *skills) adopt(cand incumbent, v gate.Verdict) {
 	s.entry(&cand).Accepted = true
 	s.current = cand
-	if v.Action == gate.AcceptNewBest || s.gate == "off" || s.folds > 0 {
+	if v.Action == gate.AcceptNewBest || s.gate == gate.ModeOff || s.folds > 0 {
 		s.best = cand
 	}
-	if s.gate == ModeRace {
+	if s.gate == gate.ModeRace {
 		s.choose()
 	}
 }
@@ -190,7 +190,7 @@ func (s *skills) forget() {
 // standing is what accepted candidates are compared by: the mean of all that is
 // known of one, in a race pulled toward the mean of all that were accepted.
 func (s *skills) standing(in *incumbent) *float64 {
-	if s.gate != ModeRace {
+	if s.gate != gate.ModeRace {
 		return in.score
 	}
 	known, means := s.store.shrunken()

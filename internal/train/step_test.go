@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -106,7 +107,7 @@ func TestStepsAreDecided(t *testing.T) {
 			if w.files["best_skill.md"] != r.Best.Text() || w.files["skills/skill_v0004.md"] != r.Final.Text() {
 				t.Error("the files do not hold the best and the final skill")
 			}
-			if (r.Baseline == nil) != (o.Gate == "off") {
+			if (r.Baseline == nil) != (o.Gate == gate.ModeOff) {
 				t.Errorf("the baseline is %v", r.Baseline)
 			}
 		})

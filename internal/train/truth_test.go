@@ -101,23 +101,23 @@ func TestACandidateProposedAgainStandsWhereItWasAccepted(t *testing.T) {
 // comes from where it was accepted.
 func TestAnAcceptedCandidateKeepsItsEdits(t *testing.T) {
 	t.Parallel()
-	for _, gate := range []string{"race", "strict"} {
+	for _, mode := range []gate.Mode{"race", "strict"} {
 		w := newWorld(24, 40, 0)
 		w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
 		w.undo = map[int]string{3: "\n\nrule b"}
 		o := raced()
-		o.Gate = gate
+		o.Gate = mode
 		r := w.must(t, o)
 		if got := actions(r); got[1] != "accept_new_best" || got[2] != "accept_new_best" || !strings.HasPrefix(got[3], "reject") {
-			t.Fatalf("%s: actions: %v", gate, got)
+			t.Fatalf("%s: actions: %v", mode, got)
 		}
 		first, again := r.History.Steps[1], r.History.Steps[3]
 		if again.CandidateHash != first.CandidateHash {
-			t.Fatalf("%s: step 3 proposed another text than step 1", gate)
+			t.Fatalf("%s: step 3 proposed another text than step 1", mode)
 		}
 		c := w.candidates(t)["step 1"]
 		if diff := cmp.Diff(first.Edits, c.Edits); diff != "" || c.Parent != skill.New(w.seed).Hash() {
-			t.Errorf("%s: made of %s by (-want +got):\n%s", gate, c.Parent, diff)
+			t.Errorf("%s: made of %s by (-want +got):\n%s", mode, c.Parent, diff)
 		}
 	}
 }

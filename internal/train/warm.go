@@ -1,5 +1,7 @@
 package train
 
+import "github.com/seed-f4525e22/skillopt/gate"
+
 // Warm is the warm start: the first step rolls out the whole train split, or what a
 // ceiling has room for, and may make as many edits as its failures call for. What the
 // seed skill lacks most is seen at once, in groups of failures of a kind, and not a
@@ -24,7 +26,7 @@ func (o Options) First(n int) int {
 // madeFirst is how many candidates the first step makes at most. Without a gate nothing
 // tells them apart.
 func (o Options) madeFirst() int {
-	if o.warms(1) && o.Gate != "off" {
+	if o.warms(1) && o.Gate != gate.ModeOff {
 		return o.Warm.Drafts
 	}
 	return o.made()

@@ -25,7 +25,7 @@ type start struct {
 // decideStart makes those decisions for a new run.
 func (z *Sizes) decideStart() start {
 	out := start{Warm: z.warmTasks()}
-	if z.in.Config.Gate.Mode != train.ModeRace {
+	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeRace {
 		return out
 	}
 	o := z.Options()
@@ -75,8 +75,8 @@ func (z *Sizes) ceiling() *schedule.Ceiling {
 	if calls == nil || z.in.Config.Train.BatchSize != config.AutoCount || z.in.Episodes() {
 		return nil
 	}
-	c := &schedule.Ceiling{Calls: int(*calls), Confirms: z.in.Config.Gate.Mode == train.ModeRace && z.in.Config.Gate.Confirm != string(gate.ConfirmNone) && z.in.Config.Gate.Confirm != string(gate.ConfirmMeasured)}
-	if z.in.Config.Gate.Mode != "off" {
+	c := &schedule.Ceiling{Calls: int(*calls), Confirms: gate.Mode(z.in.Config.Gate.Mode) == gate.ModeRace && z.in.Config.Gate.Confirm != string(gate.ConfirmNone) && z.in.Config.Gate.Confirm != string(gate.ConfirmMeasured)}
+	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeOff {
 		c.Selection = z.in.Data.Judges()
 	}
 	if z.in.Config.Eval.Test {

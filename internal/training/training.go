@@ -8,6 +8,7 @@ package training
 
 import (
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/schedule"
@@ -52,7 +53,7 @@ func (z *Sizes) Options() train.Options {
 			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
 		},
 		Gating: train.Gating{
-			Gate: c.Gate.Mode, Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Steady: z.models.Deterministic(), Projection: z.in.Projection(),
+			Gate: gate.Mode(c.Gate.Mode), Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Steady: z.models.Deterministic(), Projection: z.in.Projection(),
 		},
 		Ending: train.Ending{
 			Reopen: z.in.Reopen, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/schedule"
 )
@@ -64,7 +65,7 @@ func fewWays() []fewWay {
 
 // base is the way that one is compared with.
 func (w fewWay) base() string {
-	if w.gate.mode == train.ModeRace {
+	if w.gate.mode == gate.ModeRace {
 		return fewFixed
 	}
 	return fewFixedStrict

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/train"
@@ -18,10 +19,12 @@ import (
 // loopGate is a gate that a whole training run is judged by, or the default one with a part
 // of the loop changed.
 type loopGate struct {
-	name, mode, confirm string
-	fresh               bool
-	change              func(*train.Options)
-	part                *loopPart // nil: the gate is what differs
+	name    string
+	mode    gate.Mode
+	confirm string
+	fresh   bool
+	change  func(*train.Options)
+	part    *loopPart // nil: the gate is what differs
 }
 
 // loopPart is a part of the loop, and what shows what it adds.
@@ -37,14 +40,14 @@ func loopGates() []loopGate {
 	gates := []loopGate{
 		{"strict", "strict", "", false, nil, nil},
 		{"strict, fresh pass", "strict", "", true, nil, nil},
-		{defaultGate, train.ModeRace, "measured", true, nil, nil},
-		{"race, bar and confirmation", train.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }, nil},
-		{"race, full", train.ModeRace, "full", true, nil, nil},
-		{"race, discordant", train.ModeRace, "discordant", true, nil, nil},
-		{"race, none", train.ModeRace, "none", true, nil, nil},
+		{defaultGate, gate.ModeRace, "measured", true, nil, nil},
+		{"race, bar and confirmation", gate.ModeRace, "measured", true, func(o *train.Options) { o.Risk, o.Few = 0.5, false }, nil},
+		{"race, full", gate.ModeRace, "full", true, nil, nil},
+		{"race, discordant", gate.ModeRace, "discordant", true, nil, nil},
+		{"race, none", gate.ModeRace, "none", true, nil, nil},
 	}
 	part := func(name string, p loopPart, change func(*train.Options)) {
-		gates = append(gates, loopGate{name, train.ModeRace, "measured", true, change, &p})
+		gates = append(gates, loopGate{name, gate.ModeRace, "measured", true, change, &p})
 	}
 	part(coldGate, loopPart{"warm start", defaultGate, true}, cold)
 	part("race, 2 drafts", loopPart{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
@@ -124,7 +127,7 @@ func reported(r *train.Result, o train.Options) *float64 {
 	switch {
 	case o.Fresh && r.Reported != nil && r.Reported.Fresh != nil:
 		return r.Reported.Fresh
-	case o.Gate == train.ModeRace && r.Reported != nil:
+	case o.Gate == gate.ModeRace && r.Reported != nil:
 		return &r.Reported.Shrunken
 	case r.Selection != nil && o.Projection.Metric == score.Soft:
 		return &r.Selection.Soft
@@ -162,7 +165,7 @@ func (a *Arena) loopOptions(g loopGate) train.Options {
 	o.BatchSize, o.Warm = c.Batch(schedule.WideBatch(n)), train.Warm{Drafts: 1, Tasks: c.Batch(schedule.WarmBatch(n))}
 	o.Shrinks, o.Minibatch, o.Whole, o.Window, o.Budget = true, 0, true, 60_000, 16
 	o.Gate, o.Confirm, o.Fresh, o.Risk = g.mode, g.confirm, g.fresh, 0
-	if g.mode == train.ModeRace { // no other gate knows of clusters
+	if g.mode == gate.ModeRace { // no other gate knows of clusters
 		o.Cluster = a.Setup.Cluster
 		twice := c.Twice(train.TwiceLeast)
 		o.Few, o.Twice = schedule.Few(min(o.Steps(n), c.Steps(o.BatchSize))), &twice

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	loop "github.com/seed-f4525e22/skillopt/internal/train"
@@ -181,7 +182,7 @@ func (p *pacer) firstStep() stepCost {
 	calls := o.First(len(s.Data.Train))
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
-	if s.Config.Gate.Mode != "off" {
+	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {
 		need.judged(float64(s.Data.Pass()))
 	}
 	return need
