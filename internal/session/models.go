@@ -43,11 +43,11 @@ func newModels(ctx context.Context, in *Inputs) (*Models, error) {
 func (m *Models) Load(role string) error {
 	in, c := m.in, m.in.Config.Models.Of(role)
 	if own := in.Clients[role]; own != nil {
-		m.built[role] = wire.Built{Client: own, Endpoint: "client:" + role, Source: "client:" + in.Names["client."+role]}
+		m.built[role] = wire.Built{Client: own, Kind: wire.Own, Endpoint: "client:" + role, Source: "client:" + in.Names["client."+role]}
 		return nil
 	}
 	if role == model.Target && c.Provider == "" && (in.OwnEnv() || in.Config.Agent.Name != "" && !in.Config.Agent.Gateway) {
-		m.built[role] = wire.Built{Client: noModel{}, Endpoint: "none"}
+		m.built[role] = wire.Built{Client: noModel{}, Kind: wire.None, Endpoint: "none"}
 		return nil
 	}
 	built, err := m.build(role)
@@ -80,7 +80,7 @@ func (m *Models) build(role string) (wire.Built, error) {
 	}
 	for _, b := range m.built {
 		// Two clients in one folder would each write their own list of questions.
-		if b.Questions != nil && c.Provider == "handoff" && b.Folder == c.Folder {
+		if b.Kind == wire.ByHand && c.Provider == "handoff" && b.Folder == c.Folder {
 			b.Close = nil
 			return b, nil
 		}
@@ -134,8 +134,8 @@ func (m *Models) AnswersRepeat() bool {
 // for.
 func (m *Models) ready(ctx context.Context) error {
 	for _, role := range m.Roles() {
-		if ready := m.built[role].Ready; ready != nil {
-			version, err := ready(ctx)
+		if b := m.built[role]; b.Kind == wire.Program {
+			version, err := b.Ready(ctx)
 			if err != nil {
 				return Unfit(err)
 			}
@@ -176,12 +176,13 @@ func (m *Models) Role(name string) caller.Role {
 		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: c.Model, Timeout: c.Timeout.Std(),
 		Sampling: wire.Sampling(c),
 	}
-	r.Patient = b.Questions != nil
-	if _, silent := b.Client.(noModel); silent || b.Simulated || b.Free {
+	r.Patient = b.Kind == wire.ByHand
+	switch b.Kind {
+	case wire.None:
 		r.MaxOutput = simulatedOutput
-		if !silent {
-			r.Price = &caller.Price{} // so that it stands in the way of no ceiling; see cost
-		}
+		return r
+	case wire.Simulation, wire.Recorded:
+		r.MaxOutput, r.Price = simulatedOutput, &caller.Price{} // so that it stands in the way of no ceiling; see cost
 		return r
 	}
 	if e, ok := m.price(name); ok {
@@ -221,7 +222,7 @@ func (m *Models) warnOfStalePrices() {
 func (m *Models) waiting() []folder {
 	var out []folder
 	for _, b := range m.built {
-		if b.Questions == nil || slices.ContainsFunc(out, func(f folder) bool { return f.path == filepath.Clean(b.Folder) }) {
+		if b.Kind != wire.ByHand || slices.ContainsFunc(out, func(f folder) bool { return f.path == filepath.Clean(b.Folder) }) {
 			continue
 		}
 		if n := b.Questions(); n > 0 {

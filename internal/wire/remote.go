@@ -37,7 +37,7 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 	if err != nil {
 		return Built{}, withoutSecrets(err, hide)
 	}
-	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name}
+	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name, Kind: Remote}
 	n := &news{role: role, hide: hide}
 	b.Hear, s.news = n.hear, n
 	if b.Servers, err = s.servers(hide); err != nil {

@@ -12,7 +12,7 @@ import (
 // the same as Client does, but without a client, and so without keys, folders and
 // programs. It costs nothing.
 func Sealed(role string, m config.Model) (Built, error) {
-	b := Built{Endpoint: "sealed", Free: true}
+	b := Built{Endpoint: "sealed", Kind: Recorded}
 	if p, ok := preset.Lookup(m.Provider); ok {
 		b.Source, b.Provider = p.Name, p.Name
 		return b, nil

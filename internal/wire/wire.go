@@ -29,14 +29,27 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
+// Kind says what answers for a model.
+type Kind string
+
+const (
+	Remote     Kind = "remote"     // somebody else's, or one of our own, asked over HTTP
+	Simulation Kind = "simulation" // a simulated world: answers cost nothing
+	Program    Kind = "program"    // the program of a coding agent, with its user's login
+	ByHand     Kind = "by hand"    // somebody, through files
+	Recorded   Kind = "recorded"   // a record: nobody is asked, and nothing costs
+	Own        Kind = "own"        // a client of the program around
+	None       Kind = "none"       // nothing: what carries out the tasks calls models by itself
+)
+
 // Built is a client and what is to be known of it.
 type Built struct {
 	Client    model.Client
 	Endpoint  string // what limits and patience are counted by
 	Source    string // what answers, beyond the model's name: part of every recorded input
 	Provider  string
-	Simulated bool
-	Free      bool // nobody is asked, so that answers cost nothing
+	Kind      Kind
+	Simulated bool // what answers is a simulation, or was when it was recorded
 	AtHome    bool // behind it is the provider's own address, where its list prices hold
 	Warnings  []string
 	Close     func() error // nil = nothing to release
@@ -50,13 +63,11 @@ type Built struct {
 	// is nothing to hear.
 	Hear func(tell func(text string))
 
-	// Ready returns the version of the program that is the model, "" where it tells
-	// none, or reports, before anything is asked, that it cannot answer here: an
-	// *AgentError. Nil: only a call can tell.
+	// Ready returns the version of a Program, "" where it tells none, or reports, before
+	// anything is asked, that it cannot answer here: an *AgentError.
 	Ready func(ctx context.Context) (version string, err error)
 
-	// Questions counts those that wait for somebody's answer, in Folder. Nil: the
-	// model answers by itself.
+	// Questions counts those that wait for somebody's answer by hand, in Folder.
 	Questions func() int
 	Folder    string
 }
@@ -122,7 +133,7 @@ func simulated(role string, m config.Model) (Built, error) {
 		return Built{}, fmt.Errorf("models.%s.world: %w", role, err)
 	}
 	id := "sim:" + world.Name()
-	return Built{Client: sim.New(world), Endpoint: id, Source: id + "@" + digest, Simulated: true}, nil
+	return Built{Client: sim.New(world), Endpoint: id, Source: id + "@" + digest, Kind: Simulation, Simulated: true}, nil
 }
 
 // handedOff lets somebody answer by files.
@@ -134,7 +145,7 @@ func handedOff(role string, m config.Model) (Built, error) {
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s.folder: %w", role, err)
 	}
-	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Close: c.Close, Folder: m.Folder, Questions: func() int { return len(c.Open()) }}, nil
+	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Kind: ByHand, Close: c.Close, Folder: m.Folder, Questions: func() int { return len(c.Open()) }}, nil
 }
 
 // seatSuffix tells the program of a coding agent as a plain model from the
@@ -168,7 +179,7 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 	}
 	hide := redact.NewExact(credentials(m, lookup)...)
 	return Built{
-		Client: &guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider,
+		Client: &guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider, Kind: Program,
 		Ready: func(ctx context.Context) (string, error) { return seatReady(ctx, c, role) },
 	}, nil
 }

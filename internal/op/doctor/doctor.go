@@ -186,10 +186,10 @@ func (e *examiner) reachable(ctx context.Context, role string) (detail string, a
 	switch {
 	case e.session.Replay != nil:
 		return "answered from " + e.session.Replayed(), false, nil
-	case b.Questions != nil:
+	case b.Kind == wire.ByHand:
 		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", false, nil
 	}
-	if b.Ready != nil {
+	if b.Kind == wire.Program {
 		if _, err := b.Ready(ctx); err != nil {
 			return "", false, session.Unfit(err)
 		}
