@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 )
@@ -19,18 +20,33 @@ func (o Outcomes) MarshalJSON() ([]byte, error) { return o.Lines() }
 // Lines returns the list as a JSON array, an outcome a line, without a final
 // line break; nil is null. It fails for what JSON cannot hold: a score that is no
 // number.
-func (o Outcomes) Lines() ([]byte, error) {
+func (o Outcomes) Lines() ([]byte, error) { return linesOf(o) }
+
+// WriteLines writes what Lines returns, a line at a time.
+func (o Outcomes) WriteLines(w io.Writer) error {
 	if o == nil {
-		return []byte("null"), nil
+		_, err := io.WriteString(w, "null")
+		return err
 	}
-	lines := make([][]byte, len(o))
-	for i := range o {
-		var err error
-		if lines[i], err = json.Marshal(o[i].filed()); err != nil {
-			return nil, fmt.Errorf("encode the outcome of %s: %w", o[i].ID, err)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	return within(w, "[]", len(o), func(i int) error {
+		line.Reset()
+		if err := enc.Encode(o[i].filed()); err != nil {
+			return fmt.Errorf("encode the outcome of %s: %w", o[i].ID, err)
 		}
+		_, err := w.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
+		return err
+	})
+}
+
+// linesOf is what a list writes.
+func linesOf(list interface{ WriteLines(w io.Writer) error }) ([]byte, error) {
+	var b bytes.Buffer
+	if err := list.WriteLines(&b); err != nil {
+		return nil, err
 	}
-	return within('[', lines, ']'), nil
+	return b.Bytes(), nil
 }
 
 // unscored hides the scores of an outcome.
@@ -53,29 +69,43 @@ type Named map[string][]Outcome
 
 // Lines returns a JSON object with the lists in the order of their names. See
 // Outcomes.
-func (n Named) Lines() ([]byte, error) {
+func (n Named) Lines() ([]byte, error) { return linesOf(n) }
+
+// WriteLines writes what Lines returns, a line at a time.
+func (n Named) WriteLines(w io.Writer) error {
 	if n == nil {
-		return []byte("null"), nil
+		_, err := io.WriteString(w, "null")
+		return err
 	}
-	var members [][]byte
-	for _, name := range slices.Sorted(maps.Keys(n)) {
-		key, err := json.Marshal(name)
+	names := slices.Sorted(maps.Keys(n))
+	return within(w, "{}", len(names), func(i int) error {
+		key, err := json.Marshal(names[i])
 		if err != nil {
-			return nil, fmt.Errorf("encode the name %q: %w", name, err)
+			return fmt.Errorf("encode the name %q: %w", names[i], err)
 		}
-		list, err := Outcomes(n[name]).Lines()
-		if err != nil {
-			return nil, err
+		if _, err := w.Write(append(key, ": "...)); err != nil {
+			return err
 		}
-		members = append(members, slices.Concat(key, []byte(": "), list))
-	}
-	return within('{', members, '}'), nil
+		return Outcomes(n[names[i]]).WriteLines(w)
+	})
 }
 
-// within puts members between brackets, each on a line of its own.
-func within(open byte, members [][]byte, end byte) []byte {
-	if len(members) == 0 {
-		return []byte{open, end}
+// within writes n members between two brackets, each on a line of its own.
+func within(w io.Writer, brackets string, n int, member func(i int) error) error {
+	if n == 0 {
+		_, err := io.WriteString(w, brackets)
+		return err
 	}
-	return slices.Concat([]byte{open, '\n'}, bytes.Join(members, []byte(",\n")), []byte{'\n', end})
+	before := brackets[:1] + "\n"
+	for i := range n {
+		if _, err := io.WriteString(w, before); err != nil {
+			return err
+		}
+		if err := member(i); err != nil {
+			return err
+		}
+		before = ",\n"
+	}
+	_, err := io.WriteString(w, "\n"+brackets[1:])
+	return err
 }

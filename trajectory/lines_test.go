@@ -2,6 +2,8 @@ package trajectory
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -45,6 +47,38 @@ func TestLinesNameWhatCannotBeWritten(t *testing.T) {
 	for _, list := range []interface{ Lines() ([]byte, error) }{Outcomes(bad), Named{"best": bad}} {
 		if _, err := list.Lines(); err == nil || !strings.Contains(err.Error(), "outcome of x") {
 			t.Errorf("%T: error = %v", list, err)
+		}
+	}
+}
+
+// limited takes so many bytes and then no more.
+type limited int
+
+func (l *limited) Write(data []byte) (int, error) {
+	if *l -= limited(len(data)); *l < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(data), nil
+}
+
+// WriteLines writes what Lines returns, and tells of a write that fails.
+func TestWriteLines(t *testing.T) {
+	list := Named{"b": {{ID: "x", Status: score.OK, Hard: 1}, {ID: "y", Status: score.Unmeasured}}, "a": nil, "c": {}}
+	want, err := list.Lines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if err := list.WriteLines(&got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for room := range want {
+		limit := limited(room)
+		if err := list.WriteLines(&limit); !errors.Is(err, io.ErrShortWrite) {
+			t.Fatalf("room for %d of %d bytes: error = %v", room, len(want), err)
 		}
 	}
 }

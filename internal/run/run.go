@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -394,8 +395,8 @@ func (r *Run) WriteJSON(name string, v any) error {
 // lined is a long list of records. Indented it would be too long to look through,
 // and it would take longer to write than all else of a run.
 type lined interface {
-	// Lines returns the list as JSON, a record a line.
-	Lines() ([]byte, error)
+	// WriteLines writes the list as JSON, a record a line.
+	WriteLines(w io.Writer) error
 }
 
 // encoded is v as the content of a file. What is left to do, to lay it out for eyes,
@@ -403,11 +404,12 @@ type lined interface {
 func encoded(name string, v any) (f file, err error) {
 	f.name = name
 	if list, ok := v.(lined); ok {
-		f.data, err = list.Lines()
-		f.data = append(f.data, '\n')
+		err = list.WriteLines(&f.data)
+		f.data = append(f.data, []byte{'\n'})
 	} else {
-		f.data, err = json.Marshal(v)
-		f.indent = true
+		var data []byte
+		data, err = json.Marshal(v)
+		f.data, f.indent = pieces{data}, true
 	}
 	if err != nil {
 		return file{}, fmt.Errorf("encode %s: %w", name, err)
@@ -421,5 +423,5 @@ func encoded(name string, v any) (f file, err error) {
 // is returned by a later write, or by SetStatus with a final status. name is
 // slash-separated and must stay inside.
 func (r *Run) WriteFile(name string, data []byte) error {
-	return r.writer.add(file{name: name, data: bytes.Clone(data)})
+	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}})
 }

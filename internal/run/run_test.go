@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -291,11 +292,14 @@ func TestFilesAreThereAtTheEnd(t *testing.T) {
 // list has a layout of its own.
 type list []int
 
-func (l list) Lines() ([]byte, error) { return fmt.Appendf(nil, "[%d\n%d]", l[0], l[1]), nil }
+func (l list) WriteLines(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "[%d\n%d]", l[0], l[1])
+	return err
+}
 
 type broken struct{}
 
-func (broken) Lines() ([]byte, error) { return nil, errors.New("no number") }
+func (broken) WriteLines(io.Writer) error { return errors.New("no number") }
 
 // A file that cannot be written fails a later write and the end of the run.
 func TestWriteFailuresAreTold(t *testing.T) {

@@ -37,8 +37,8 @@ type writer struct {
 // file is a file to be written.
 type file struct {
 	name   string
-	data   []byte
-	indent bool // data is JSON, to be laid out for eyes
+	data   pieces
+	indent bool // data is JSON in one piece, to be laid out for eyes
 }
 
 func newWriter(dir string) *writer {
@@ -77,7 +77,7 @@ func (w *writer) next() (f file, ok bool) {
 }
 
 func (w *writer) remove(i int) {
-	w.bytes -= len(w.queue[i].data)
+	w.bytes -= w.queue[i].data.size()
 	w.queue = slices.Delete(w.queue, i, i+1)
 }
 
@@ -102,19 +102,20 @@ func (w *writer) fail(err error) {
 func (w *writer) write(f file) error {
 	data := f.data
 	if f.indent {
+		compact := data[0]
 		var out bytes.Buffer
-		out.Grow(indentedSize(data) + 1) // else Indent makes it twice, and grows each in steps
-		if err := json.Indent(&out, data, "", "  "); err != nil {
+		out.Grow(indentedSize(compact) + 1) // else Indent makes it twice, and grows each in steps
+		if err := json.Indent(&out, compact, "", "  "); err != nil {
 			return fmt.Errorf("lay out %s: %w", f.name, err)
 		}
 		out.WriteByte('\n')
-		data = out.Bytes()
+		data = pieces{out.Bytes()}
 	}
 	path := filepath.Join(w.dir, filepath.FromSlash(f.name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make folder of %s: %w", f.name, err)
 	}
-	return atomicfile.Replace(path, data, 0o644)
+	return atomicfile.ReplaceWith(path, data.to, 0o644)
 }
 
 // add hands in a file, whose data belongs to the writer from then on. The error is that
@@ -125,13 +126,13 @@ func (w *writer) add(f file) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.drop(f.name); w.err == nil && !w.room(len(f.data)); w.drop(f.name) {
+	for w.drop(f.name); w.err == nil && !w.room(f.data.size()); w.drop(f.name) {
 		w.changed.Wait()
 	}
 	if w.err != nil {
 		return w.err
 	}
-	w.queue, w.bytes = append(w.queue, f), w.bytes+len(f.data)
+	w.queue, w.bytes = append(w.queue, f), w.bytes+f.data.size()
 	w.changed.Broadcast()
 	return nil
 }

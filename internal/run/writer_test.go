@@ -59,10 +59,10 @@ func TestOnlyTheNewestContentWaits(t *testing.T) {
 		w := &writer{dir: t.TempDir()}
 		w.changed = sync.NewCond(&w.mu)
 		for i := range 100 {
-			if err := w.add(file{name: "a", data: make([]byte, 1+i)}); err != nil {
+			if err := w.add(file{name: "a", data: pieces{make([]byte, 1+i)}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.add(file{name: "b", data: []byte("b")}); err != nil {
+			if err := w.add(file{name: "b", data: pieces{[]byte("b")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -71,7 +71,7 @@ func TestOnlyTheNewestContentWaits(t *testing.T) {
 		}
 		added := false
 		go func() {
-			_ = w.add(file{name: "c", data: make([]byte, maxWaitingBytes)})
+			_ = w.add(file{name: "c", data: pieces{make([]byte, maxWaitingBytes)}})
 			added = true
 		}()
 		synctest.Wait()
