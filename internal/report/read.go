@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -280,7 +281,7 @@ func (r *reader) bytes(name string) (data []byte, found bool, err error) {
 		return nil, false, fmt.Errorf("read %s: %w", name, err)
 	}
 	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err = all(f)
 	if err == nil && len(data) > maxFile {
 		err = fmt.Errorf("larger than %d MiB", maxFile>>20)
 	}
@@ -288,4 +289,17 @@ func (r *reader) bytes(name string) (data []byte, found bool, err error) {
 		return nil, true, fmt.Errorf("read %s: %w", name, err)
 	}
 	return data, true, nil
+}
+
+// all reads a file, of one that is too large a byte more than may be. There is room for
+// the whole at once: a file of outcomes is long.
+func all(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, maxFile+1))
+	return b.Bytes(), err
 }
