@@ -10,31 +10,49 @@ import (
 // Summarise returns the mean scores of the measured outcomes with their
 // interval, whole and by task type.
 func Summarise(out []trajectory.Outcome) result.Arm {
-	arm := summary(out)
-	types := map[string][]trajectory.Outcome{}
-	for _, o := range out {
-		if o.Type != "" {
-			types[o.Type] = append(types[o.Type], o)
+	var whole scores
+	types := map[string]*scores{}
+	for i := range out {
+		o := &out[i]
+		whole.add(o)
+		if o.Type == "" {
+			continue
 		}
+		if types[o.Type] == nil {
+			types[o.Type] = &scores{}
+		}
+		types[o.Type].add(o)
 	}
+	arm := whole.arm()
 	if len(types) > 1 {
 		arm.ByType = map[string]result.Arm{}
-		for name, list := range types {
-			arm.ByType[name] = summary(list)
+		for name, of := range types {
+			arm.ByType[name] = of.arm()
 		}
 	}
 	return arm
 }
 
-func summary(out []trajectory.Outcome) result.Arm {
-	p, n := mean(out)
-	arm := result.Arm{Hard: p.Hard, Soft: p.Soft, N: n}
+// scores are what a summary takes from outcomes.
+type scores struct {
+	pairs   []score.Pair // of those that were measured
+	missing []string     // ids of the others
+}
+
+func (s *scores) add(o *trajectory.Outcome) {
+	if o.Status.Measured() {
+		s.pairs = append(s.pairs, score.Pair{Hard: o.Hard, Soft: o.Soft})
+	} else {
+		s.missing = append(s.missing, o.ID)
+	}
+}
+
+func (s *scores) arm() result.Arm {
+	p, n := score.Mean(s.pairs), len(s.pairs)
+	arm := result.Arm{Hard: p.Hard, Soft: p.Soft, N: n, Unmeasured: s.missing}
 	if n > 0 {
 		ci := score.Wilson(p.Hard, n, 1.959963984540054)
 		arm.Low, arm.High = ci.Low, ci.High
-	}
-	for _, i := range missingOf(out) {
-		arm.Unmeasured = append(arm.Unmeasured, out[i].ID)
 	}
 	return arm
 }

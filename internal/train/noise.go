@@ -45,7 +45,7 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*result.Seed
 	within := 0.0
 	for _, s := range strata {
 		v, twice := e.repeated(s.twice)
-		within += v * float64(s.size) / float64(max(1, len(e.measured())))
+		within += v * float64(s.size) / float64(max(1, e.numMeasured()))
 		n.Twice += twice
 	}
 	n.Within = math.Sqrt(within)
@@ -118,6 +118,17 @@ func (e *entry) measured() []int {
 		}
 	}
 	return out
+}
+
+// numMeasured is how many items have an evaluation.
+func (e *entry) numMeasured() int {
+	n := 0
+	for _, p := range e.Pooled {
+		if p.N > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // unmeasured lists the items without an evaluation.

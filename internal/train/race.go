@@ -100,13 +100,13 @@ func (j *judge) draw(prefix string, cand *incumbent, learn learner) gate.Measure
 func (j *judge) raceTrial(prefix string, cand *incumbent) gate.Trial {
 	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
 	trial := j.trial(cand)
-	trial.Candidate, trial.Incumbent, trial.Best = c.all(), inc.all(), nil
+	trial.Candidate, trial.Incumbent, trial.Best = j.skills.store.all(c), j.skills.store.all(inc), nil
 	trial.PastScores = slices.Clone(c.sums)
 	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
 	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
 	if j.skills.best.skill.Text() != j.skills.current.skill.Text() {
 		b := j.skills.entry(&j.skills.best)
-		trial.Best, trial.Past[gate.BestSkill] = b.all(), slices.Clone(b.Pooled)
+		trial.Best, trial.Past[gate.BestSkill] = j.skills.store.all(b), slices.Clone(b.Pooled)
 	}
 	trial.Alike, trial.Quiet, trial.Seed = j.deterministic, j.stable, seedOf(j.opts.Seed, prefix)
 	trial.Types, trial.Clusters = Strata(j.selection, j.opts.Cluster)

@@ -127,7 +127,7 @@ func (s *skills) refresh(in *incumbent) {
 	if e.evaluations() == 0 {
 		return
 	}
-	in.outcomes, in.score = e.all(), e.mean()
+	in.outcomes, in.score = s.store.all(e), e.mean()
 }
 
 // refreshShipped brings the best and the current skill up to what the store knows.

@@ -18,8 +18,13 @@ type store struct {
 	projection score.Projection
 	byHash     map[string]*entry
 	order      []*entry
-	folded     bool // skills are measured on different items
+	folded     bool     // skills are measured on different items
+	recent     []*entry // those whose snapshot is kept, the latest last
 }
+
+// maxSnapshots is how many entries keep a snapshot: the current skill, the best one, and
+// the candidate that is compared with them.
+const maxSnapshots = 3
 
 // entry is a candidate with what its projection leaves out.
 type entry struct {
@@ -28,6 +33,7 @@ type entry struct {
 	bonus    float64               // for its density
 	items    []string              // of the store
 	outcomes []*trajectory.Outcome // the first measured outcome of each item; nil: it was not tried
+	snapshot []trajectory.Outcome  // what all returns, until outcomes change; nil: not made
 	sums     []score.Pair
 	squares  []float64 // of gate scores
 	served   served
@@ -60,7 +66,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 func (e *entry) forget() {
 	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
-	e.outcomes = make([]*trajectory.Outcome, n)
+	e.outcomes, e.snapshot = make([]*trajectory.Outcome, n), nil
 }
 
 // outcome is what is known of an item.
@@ -71,8 +77,29 @@ func (e *entry) outcome(item int) trajectory.Outcome {
 	return unmeasured(e.items[item])
 }
 
-// all is what is known of each item.
-func (e *entry) all() []trajectory.Outcome {
+// all is what is known of each item. It is shared: nobody changes it, and what the store
+// learns later does not either.
+func (s *store) all(e *entry) []trajectory.Outcome {
+	s.touch(e)
+	if e.snapshot == nil {
+		e.snapshot = e.copied()
+	}
+	return e.snapshot
+}
+
+// touch makes an entry the latest of those that keep a snapshot.
+func (s *store) touch(e *entry) {
+	if i := slices.Index(s.recent, e); i >= 0 {
+		s.recent = slices.Delete(s.recent, i, i+1)
+	}
+	if s.recent = append(s.recent, e); len(s.recent) > maxSnapshots {
+		s.recent[0].snapshot = nil
+		s.recent = slices.Delete(s.recent, 0, 1)
+	}
+}
+
+// copied is what is known of each item, for the caller alone.
+func (e *entry) copied() []trajectory.Outcome {
 	out := make([]trajectory.Outcome, len(e.items))
 	for i := range out {
 		out[i] = e.outcome(i)
@@ -88,7 +115,7 @@ func unmeasured(id string) trajectory.Outcome {
 func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	e.Next[item] = max(e.Next[item], sample+1)
 	if !e.outcome(item).Status.Measured() {
-		e.outcomes[item] = &o
+		e.outcomes[item], e.snapshot = &o, nil
 	}
 	if !o.Status.Measured() {
 		return
@@ -115,7 +142,7 @@ func (s *store) addAll(e *entry, sample int, out []trajectory.Outcome) {
 // mean is the gate score of all evaluations, each unit counting once. It is nil
 // when too few items are measured to claim anything.
 func (e *entry) mean() *float64 {
-	n := len(e.measured())
+	n := e.numMeasured()
 	if n == 0 || !e.folded && !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
 		return nil
 	}
@@ -174,7 +201,7 @@ func (e *entry) evaluations() int {
 
 // means returns the outcomes of the items with the mean scores of all evaluations.
 func (e *entry) means() []trajectory.Outcome {
-	out := e.all()
+	out := e.copied()
 	for i, p := range e.Pooled {
 		if n := float64(p.N); p.N > 0 {
 			out[i].Hard, out[i].Soft = e.sums[i].Hard/n, e.sums[i].Soft/n
