@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -185,8 +186,14 @@ func (a *armEvidence) settle(item int, o trajectory.Outcome) {
 	}
 }
 
+// leastReadings is for how many readings there is room at first.
+const leastReadings = 16
+
 // add takes in the next reading.
 func (e *Evidence) add(r Reading) {
+	if n := len(e.Readings); n == cap(e.Readings) {
+		e.Readings = slices.Grow(e.Readings, max(leastReadings, n)) // append grows a long list by a quarter, again and again
+	}
 	e.Readings = append(e.Readings, r)
 	a := e.arms[r.Arm]
 	if r.Sample == 0 || !a.outcomes[r.Item].Status.Measured() {
