@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -72,7 +73,10 @@ func (p *pen) block(label, text string) {
 
 // fenced writes a block whose text is cut already.
 func (p *pen) fenced(label, text string) {
-	fmt.Fprintf(&p.b, "\n%s:\n%s\n%s\n%s\n", label, p.fence, text, p.fence)
+	p.b.Grow(len("\n:\n\n\n\n") + len(label) + 2*len(p.fence) + len(text))
+	for _, s := range [...]string{"\n", label, ":\n", p.fence, "\n", text, "\n", p.fence, "\n"} {
+		p.b.WriteString(s)
+	}
 }
 
 // escaped writes a text on one line.
@@ -109,7 +113,7 @@ func (m *measure) size() int {
 
 func measured(write func(p *pen)) measure {
 	var m measure
-	h := sha256.New()
+	h, buf := sha256.New(), []byte(nil)
 	p := &pen{fence: fenceOf(0, m.sum)}
 	p.cut = func(text string) string {
 		if text == "" {
@@ -117,8 +121,9 @@ func measured(write func(p *pen)) measure {
 		}
 		m.lengths = append(m.lengths, len(strings.ToValidUTF8(text, string(utf8.RuneError))))
 		m.ticks = max(m.ticks, ticksIn(text))
-		fmt.Fprintf(h, "%d ", len(text))
-		h.Write([]byte(text))
+		buf = append(strconv.AppendInt(buf[:0], int64(len(text)), 10), ' ')
+		buf = append(buf, text...)
+		h.Write(buf)
 		return "x"
 	}
 	write(p)
