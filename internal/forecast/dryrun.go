@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -75,11 +76,12 @@ const (
 	maxReference = 64   // bytes of a reference that a stand-in repeats
 )
 
-// rehearsals trains with stand-ins once for each scenario, all at once: they share
-// what is only read.
+// dryRuns trains with stand-ins once for each scenario, as many at once as there are
+// processors: each takes memory of its own. They share what is only read.
 func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...scenario) ([]*dryRun, error) {
 	runs := make([]*dryRun, len(scenarios))
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	question := s.Question(nil) // prompts are the same in all
 	for i, st := range scenarios {
 		group.Go(func() (err error) {
@@ -90,7 +92,7 @@ func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...
 	return runs, group.Wait()
 }
 
-// rehearse trains once with stand-ins.
+// dryRun trains once with stand-ins.
 func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *rollout.Question, st scenario) (*dryRun, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
