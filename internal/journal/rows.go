@@ -12,7 +12,7 @@ import (
 // Bounds of what a reader keeps of rows. A run that is resumed asks for its results
 // nearly in the order in which they were recorded, so rows are read ahead.
 const (
-	rowsAhead  = 64        // rows of one read
+	blockRows  = 64        // rows of one read: those of a block are read together, once
 	bytesAhead = 128 << 10 // of their results; a row that is asked for may be longer
 	bytesKept  = 4 << 20
 	bytesOfRow = 512 // beside its result
@@ -65,32 +65,42 @@ func (r *reader) open() (err error) {
 	if r.conn, err = r.db.Conn(unbounded()); err != nil {
 		return readError(r.path, "read", err)
 	}
-	r.query, err = r.conn.PrepareContext(unbounded(), "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?")
+	r.query, err = r.conn.PrepareContext(unbounded(), "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq")
 	if err != nil {
 		return readError(r.path, "read", err)
 	}
 	return nil
 }
 
-// ahead reads an entry and some of those after it.
+// ahead reads an entry and the others of its block, as far as they have room. Blocks do
+// not overlap, so that those who ask out of order do not read rows again.
 func (r *reader) ahead(seq int64) (err error) {
-	rows, err := r.query.QueryContext(unbounded(), seq, rowsAhead)
+	first := seq - (seq-1)%blockRows
+	rows, err := r.query.QueryContext(unbounded(), first, first+blockRows-1)
 	if err != nil {
 		return readError(r.path, "read", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	var w row
 	targets, size := w.targets(), 0
-	for rows.Next() && size < bytesAhead {
+	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
 			return readError(r.path, "read", err)
+		}
+		asked := w.record.Seq == seq
+		if !asked && size >= bytesAhead {
+			continue
 		}
 		rec, err := r.decode.verified(&w)
 		if err != nil {
 			return err
 		}
 		size += len(rec.Result)
-		r.keep(rec)
+		if !asked {
+			r.keep(rec)
+			continue
+		}
+		defer r.keep(rec) // last, so that nothing of its block takes its room
 	}
 	if err := rows.Err(); err != nil {
 		return readError(r.path, "read", err)
