@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/nearest"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
 )
 
 // spec reads the keys of one check. It remembers which were asked for, so that
@@ -214,7 +214,7 @@ func describe(v any) string {
 
 // suggestion names the allowed word that was probably meant.
 func suggestion(word string, allowed []string) string {
-	near, ok := nearest.Of(word, allowed)
+	near, ok := suggest.Of(word, allowed)
 	if !ok {
 		return ""
 	}

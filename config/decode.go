@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/nearest"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
 )
 
 // A Problem is one thing that is wrong with a configuration.
@@ -212,7 +212,7 @@ func (d *decoder) unknown(t reflect.Type, path, name string) {
 		d.problems = append(d.problems, Problem{Key: strings.TrimSuffix(path, name) + "(a key that is no name)", Origin: originOf(d.origins, path), Found: "an unknown key", Want: strings.Join(names, ", ")})
 		return
 	}
-	if near, ok := nearest.Of(name, names); ok {
+	if near, ok := suggest.Of(name, names); ok {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	d.fail(path, "an unknown key", strings.Join(names, ", "), hint)

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/nearest"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
 )
 
 // slips counts fields of tasks that nothing reads and whose names are nearly those of
@@ -49,7 +49,7 @@ func (s *slips) look(t Task, used []string) {
 const maxFields = 10_000
 
 func (s *slips) near(name string, used []string) string {
-	near, ok := nearest.Of(name, meant())
+	near, ok := suggest.Of(name, meant())
 	if !ok || near == name || slices.Contains(used, name) {
 		near = ""
 	}

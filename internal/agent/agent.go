@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/nearest"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
 )
 
 // The agents that are no program of their own.
@@ -134,7 +134,7 @@ func New(name string, o Options) (*Agent, error) {
 		}
 	}
 	hint := ""
-	if near, ok := nearest.Of(name, Names()); ok {
+	if near, ok := suggest.Of(name, Names()); ok {
 		hint = fmt.Sprintf(": did you mean %s?", near)
 	}
 	return nil, fmt.Errorf("agent %q is not known, allowed are %s%s", name, strings.Join(Names(), ", "), hint)

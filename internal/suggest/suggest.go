@@ -1,8 +1,8 @@
-// Package nearest finds the name that was probably meant by one that is unknown,
+// Package suggest finds the name that was probably meant by one that is unknown,
 // for messages.
 //
 // It knows nothing about what the names stand for.
-package nearest
+package suggest
 
 import (
 	"strings"
