@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -136,7 +136,7 @@ func read(ctx context.Context, r *round) (Verdict, bool, error) {
 // order; in the last pass a missing one is settled as such.
 func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, error) {
 	measured := make([]bool, len(pending))
-	group, ctx := together.WithContext(ctx)
+	group, ctx := taskgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(workers, len(pending)) {
 		group.Go(func() error {
@@ -150,7 +150,7 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 					return context.Cause(ctx)
 				}
 				done, err := r.draw(ctx, pending[k], last)
-				var waits together.Later
+				var waits taskgroup.Later
 				switch {
 				case errors.As(err, &waits):
 					later = err

@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -244,7 +244,7 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 // flight is for Ask to bound. An answer that comes later does not end the others:
 // whoever gives it is to find all questions of the round.
 func (d *drafter) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
-	group, ctx := together.WithContext(ctx)
+	group, ctx := taskgroup.WithContext(ctx)
 	finished := make(chan struct{}, n)
 	for i := range n {
 		group.Go(func() error {

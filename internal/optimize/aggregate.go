@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -43,7 +43,7 @@ func Aggregate(ctx context.Context, in AggregateInput) (AggregateResult, error) 
 	failures := merger{AggregateInput: in, source: skill.FromFailure}
 	successes := merger{AggregateInput: in, source: skill.FromSuccess}
 	var failed, succeeded merged
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		failed, err = failures.mergeAll(gctx, in.Failures)
 		return err
@@ -88,7 +88,7 @@ func (m merger) mergeAll(ctx context.Context, patches []Patch) (merged, error) {
 	for level := 1; len(patches) > 1; level++ {
 		chunks := chunk(patches, fanIn)
 		results := make([]merged, len(chunks))
-		g, gctx := together.WithContext(ctx)
+		g, gctx := taskgroup.WithContext(ctx)
 		for i, c := range chunks {
 			g.Go(func() (err error) {
 				results[i], err = m.mergeChunk(gctx, c, place{level, i})

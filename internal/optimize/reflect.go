@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -50,7 +50,7 @@ func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 	}
 	jobs, result := in.plan()
 	analyses := make([]*Analysis, len(jobs))
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	for i, j := range jobs {
 		g.Go(func() (err error) {
 			analyses[i], err = in.analyse(gctx, j)

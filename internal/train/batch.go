@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/pyrand"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -52,7 +52,7 @@ func batchPlace(prefix string, microbatch int) rollout.Place {
 // while the next is rolled out.
 func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []schedule.Batch) (*batch, error) {
 	b := &batch{step: id, prefix: prefix, planned: planned, reflected: make([]optimize.ReflectResult, len(planned)), lost: &lostReplies{}}
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	for i, plan := range planned {
 		outcomes, err := r.microbatch(gctx, ctx, b, i)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -109,7 +109,7 @@ func (r *epochEnder) bothArms(ctx context.Context, e *epochEnd, part int) (curr,
 	arms := e.compared.sets(part, r.skills.current.skill)
 	out := make([][]trajectory.Outcome, len(arms))
 	done := r.rollouts.counter("compare epochs", len(arms)*len(arms[0].tasks))
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	for i, arm := range arms {
 		g.Go(func() (err error) {
 			out[i], err = r.rollouts.all(gctx, arm, done)
@@ -150,7 +150,7 @@ func (r *epochEnder) without(ctx context.Context, part int, arm rolloutSet, out 
 func (r *epochEnder) ask(ctx context.Context, e *epochEnd) error {
 	r.emit(event.StageStarted{Epoch: e.epoch, Step: e.lastStep, Stage: "slow update, meta skill"})
 	previous, current := e.compared.previous.Text(), r.skills.current.skill
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	if r.opts.SlowUpdate {
 		g.Go(func() (err error) {
 			e.slow, err = r.optimizer.slowUpdate(gctx, e.compared.prefix, previous, current, e.pairs)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -78,7 +78,7 @@ func (b *prefetched) rest() []*prefetch {
 // abandon ends what was started for parts that are not reached, and waits for it. If the
 // run only waits for answers, all questions are put before it ends.
 func (b *prefetched) abandon(why error) {
-	var later together.Later
+	var later taskgroup.Later
 	for _, p := range b.rest() {
 		if !errors.As(why, &later) {
 			p.stop()

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -63,7 +63,7 @@ type freshScores map[*entry][]gate.Pooled
 func (r *finisher) measureField(ctx context.Context, round int, field []*entry, fresh freshScores) error {
 	sets, outcomes := make([]rolloutSet, len(field)), make([][]trajectory.Outcome, len(field))
 	done := r.rollouts.counter("reselect", len(field)*len(r.selection))
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	for i, e := range field {
 		place := rollout.Place{Prefix: fmt.Sprintf("final/reselect/%d/%s", round, e.Hash), Sample: slices.Max(e.Next)}
 		sets[i] = rolloutSet{place, r.selection, e.skill}

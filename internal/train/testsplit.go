@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -86,7 +86,7 @@ func (s *testSplit) run(ctx context.Context, arms []testArm) (r tested, err erro
 // roll makes the rollouts of all arms at once, those of equal arms once.
 func (s *testSplit) roll(ctx context.Context, opened *seal, arms []testArm) ([][]trajectory.Outcome, error) {
 	outcomes := make([][]trajectory.Outcome, len(arms))
-	g, gctx := together.WithContext(ctx)
+	g, gctx := taskgroup.WithContext(ctx)
 	for i, a := range arms {
 		if sameAs(arms, i) < i {
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/passes"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -125,7 +125,7 @@ func (c *comparison) look(ctx context.Context, l *look) error {
 // attempt asks for all that is missing at once. The arms take turns: A goes first
 // on one task, B on the next, so that neither has the better hours of a server.
 func (c *comparison) attempt(ctx context.Context, l *look) error {
-	group, ctx := together.WithContext(ctx)
+	group, ctx := taskgroup.WithContext(ctx)
 	for k, i := range l.which {
 		for turn := range l.out {
 			arm := (turn + k) % 2

@@ -44,7 +44,7 @@ type MissingError struct {
 	Recorded string // of the input that the step is recorded with, "" if the key is not there
 }
 
-// ComesLater marks it as an error beside which others go on (together.Later): a gate that
+// ComesLater marks it as an error beside which others go on (taskgroup.Later): a gate that
 // stops early asks for more than it reads, and what the recorded run did not read it need
 // not have. If it is read after all, the error ends the replay.
 func (e *MissingError) ComesLater() {}

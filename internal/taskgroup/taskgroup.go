@@ -1,10 +1,10 @@
-// Package together runs functions beside each other and waits for all of them.
+// Package taskgroup runs functions beside each other and waits for all of them.
 // The first failure ends the others, as in errgroup, with one exception: an error
 // that only says that an answer comes later does not. Whoever gives the answers
 // is to find all questions at once.
 //
 // It knows nothing about who is asked, or what for.
-package together
+package taskgroup
 
 import (
 	"context"

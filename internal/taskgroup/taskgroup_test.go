@@ -1,4 +1,4 @@
-package together_test
+package taskgroup_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
-	"github.com/seed-f4525e22/skillopt/internal/together"
+	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,7 +31,7 @@ func TestOnlyFailuresEndTheOthers(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			g, ctx := together.WithContext(t.Context())
+			g, ctx := taskgroup.WithContext(t.Context())
 			returned := make(chan struct{})
 			g.Go(func() error { defer close(returned); return tc.first })
 			ended := false
@@ -56,7 +56,7 @@ func TestOnlyFailuresEndTheOthers(t *testing.T) {
 // A failure stands before what comes later, whichever was first.
 func TestAFailureGoesFirst(t *testing.T) {
 	t.Parallel()
-	g, ctx := together.WithContext(t.Context())
+	g, ctx := taskgroup.WithContext(t.Context())
 	g.Go(func() error { return &caller.WaitingError{Err: errors.New("later")} })
 	g.Go(func() error { return errFailed })
 	g.Go(func() error { <-ctx.Done(); return context.Cause(ctx) })
