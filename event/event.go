@@ -105,12 +105,12 @@ type TestDone struct {
 // NoiseFloor says what asking the seed skill's tasks twice tells of the selection
 // split. Within and Detectable are in gate-score points, 0..1.
 type NoiseFloor struct {
-	Items      int     `json:"items"`
-	Twice      int     `json:"twice"` // asked twice
-	Flips      int     `json:"flips"` // of those, answered otherwise the second time
-	Within     float64 `json:"within"`
-	Detectable float64 `json:"minimum_detectable_effect"`
-	Alike      bool    `json:"alike"` // one evaluation is taken for the truth
+	Items         int     `json:"items"`
+	Twice         int     `json:"twice"` // asked twice
+	Flips         int     `json:"flips"` // of those, answered otherwise the second time
+	Within        float64 `json:"within"`
+	Detectable    float64 `json:"minimum_detectable_effect"`
+	Deterministic bool    `json:"alike"` // one evaluation is taken for the truth
 }
 
 // Certificate says whether the best skill is better than the seed skill on the

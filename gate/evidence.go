@@ -50,9 +50,9 @@ type Trial struct {
 	// evaluations.
 	Next map[Arm][]int
 
-	// Alike says that both arms are known to answer alike every time:
+	// Deterministic says that both arms are known to answer alike every time:
 	// deterministic sampling, and no answer that changed when all was asked twice.
-	Alike bool
+	Deterministic bool
 	// Quiet says that of several items that were solved, and could have failed, none
 	// was answered otherwise when asked again, whatever the settings of sampling.
 	Quiet bool

@@ -232,7 +232,7 @@ func (r Race) confirmation(t Trial) Confirm {
 	switch {
 	case r.Confirm == ConfirmFull || r.Confirm == ConfirmDiscordant || r.Confirm == ConfirmNone:
 		return r.Confirm
-	case t.Alike, r.Confirm == ConfirmMeasured && t.Quiet:
+	case t.Deterministic, r.Confirm == ConfirmMeasured && t.Quiet:
 		return ConfirmNone
 	}
 	return ConfirmFull

@@ -100,7 +100,7 @@ func TestRace(t *testing.T) {
 			reason:    "1.0000 against the current 0.0000 (difference +1.0000, standard error 0.0000) on 16 items: ahead by more than 2.5 standard errors",
 		}, {
 			name: "ahead everywhere, answers alike", candidate: "1111111111111111", known: "0000000000000000",
-			trial:  func(t *Trial) { t.Alike = true },
+			trial:  func(t *Trial) { t.Deterministic = true },
 			action: AcceptNewBest, phase: PhaseRace, draws: map[Arm]int{Candidate: 16},
 			reason: "1.0000 against the current 0.0000 (difference +1.0000, standard error 0.0000) on 16 items: the bar is 0 standard errors",
 		}, {
@@ -291,7 +291,7 @@ func TestRaceAgainstTheBest(t *testing.T) {
 func TestRaceWeighsDensity(t *testing.T) {
 	t.Parallel()
 	trial := Trial{
-		Items: ids(2), Incumbent: outcomes("10"), Alike: true,
+		Items: ids(2), Incumbent: outcomes("10"), Deterministic: true,
 		Projection: score.Projection{Metric: score.Hard, DensityWeight: 1},
 		Density:    Density{Candidate: 0.25, Incumbent: 0.125},
 	}
@@ -304,7 +304,7 @@ func TestRaceWeighsDensity(t *testing.T) {
 func TestClustersCountOnce(t *testing.T) {
 	t.Parallel()
 	trial := Trial{
-		Items: ids(8), Projection: hard(), Incumbent: outcomes("00000111"), Alike: true,
+		Items: ids(8), Projection: hard(), Incumbent: outcomes("00000111"), Deterministic: true,
 		Clusters: []string{"a", "a", "a", "a", "a", "", "b", ""},
 	}
 	// Five wins of one document against two losses elsewhere: as items the
@@ -442,7 +442,7 @@ func TestDoingNothingIsRejected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trial, r, scores, _ := drawTrial(t)
 		trial.Past, r.NonInferior = nil, false
-		trial.Alike = rapid.Bool().Draw(t, "alike")
+		trial.Deterministic = rapid.Bool().Draw(t, "alike")
 		k := rapid.IntRange(0, 4).Draw(t, "evaluations")
 		if k > 0 {
 			trial.Past = map[Arm][]Pooled{Incumbent: make([]Pooled, len(scores))}

@@ -37,7 +37,7 @@ type Ablation struct {
 	Passes int     `json:"max_passes"`
 	// Alike: the model answers alike every time, as far as it was asked again, so
 	// that one evaluation of a task is taken for all there is to know.
-	Alike bool `json:"alike"`
+	Deterministic bool `json:"alike"`
 	// TestRead: tasks of the test split were read.
 	TestRead bool `json:"test_read,omitempty"`
 	// TestReadBefore says who had read them before; null: they were not read, or an older
@@ -96,20 +96,20 @@ type Removal struct {
 // NotWorse is the comparison of the pruned skill with the whole one by answers
 // that nothing was chosen by.
 type NotWorse struct {
-	Certified  bool     `json:"certified"` // the loss is below the margin, at the level of the intervals
-	Worse      bool     `json:"worse"`     // it is above
-	HeldOut    bool     `json:"held_out"`  // the tasks are others than those that rules were judged on
-	Alike      bool     `json:"alike"`
-	Tasks      int      `json:"tasks"`
-	Passes     float64  `json:"passes"`
-	Pairs      int      `json:"pairs"`
-	Difference *float64 `json:"difference"` // pruned minus whole
-	Low        *float64 `json:"low"`
-	High       *float64 `json:"high"`
-	Wins       int      `json:"wins"` // of the pruned skill
-	Losses     int      `json:"losses"`
-	Ties       int      `json:"ties"`
-	Unmeasured []string `json:"unmeasured,omitempty"`
+	Certified     bool     `json:"certified"` // the loss is below the margin, at the level of the intervals
+	Worse         bool     `json:"worse"`     // it is above
+	HeldOut       bool     `json:"held_out"`  // the tasks are others than those that rules were judged on
+	Deterministic bool     `json:"alike"`
+	Tasks         int      `json:"tasks"`
+	Passes        float64  `json:"passes"`
+	Pairs         int      `json:"pairs"`
+	Difference    *float64 `json:"difference"` // pruned minus whole
+	Low           *float64 `json:"low"`
+	High          *float64 `json:"high"`
+	Wins          int      `json:"wins"` // of the pruned skill
+	Losses        int      `json:"losses"`
+	Ties          int      `json:"ties"`
+	Unmeasured    []string `json:"unmeasured,omitempty"`
 }
 
 // Words says in one sentence what the certificate of a pruned skill comes to.
@@ -123,7 +123,7 @@ func (p *Pruned) Words() string {
 		found += ", the same that rules were judged on"
 	}
 	found += fmt.Sprintf(", with a %.4g %% interval", 100*p.Level)
-	if c.Alike {
+	if c.Deterministic {
 		found += " that is exact for these tasks, since answers came out alike"
 	}
 	margin := fmt.Sprintf("%.4g points", 100*p.Margin)

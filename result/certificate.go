@@ -60,8 +60,8 @@ type SeedNoise struct {
 
 	// Alike: sampling is deterministic as far as the settings say and no answer
 	// changed, so that one evaluation is taken for the truth.
-	Alike  bool   `json:"alike"`
-	Advice string `json:"advice,omitempty"`
+	Deterministic bool   `json:"alike"`
+	Advice        string `json:"advice,omitempty"`
 }
 
 // Reported is the best skill's score on the selection split, told in three ways.

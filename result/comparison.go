@@ -46,9 +46,9 @@ type Comparison struct {
 	Losses    int    `json:"losses"`
 	Ties      int    `json:"ties"`
 
-	// Fixed says that the model answers alike every time, so that a second pass
+	// Deterministic says that the model answers alike every time, so that a second pass
 	// shows nothing.
-	Fixed bool `json:"fixed,omitempty"`
+	Deterministic bool `json:"fixed,omitempty"`
 	// Needs is how much would probably decide, if there is not enough data. It is
 	// null if that is not foreseeable.
 	Needs *Needs `json:"needs,omitempty"`

@@ -122,7 +122,7 @@ func killed(t *testing.T, agent string, kills int) {
 	needsSandbox(t)
 	world := simulated(t)
 	if agent != "" { // what real agents send differs from run to run, and with it what chance does
-		world = steady(t)
+		world = deterministicWorld(t)
 	}
 	h := &hangman{}
 	g, err := gateway.New(gateway.Options{})

@@ -30,9 +30,9 @@ type countingServer struct {
 	usage trajectory.Usage
 }
 
-// steady is the simulated world in which no answer changes by chance: what is tried is
+// deterministicWorld is the simulated world in which no answer changes by chance: what is tried is
 // whether an agent's tools work, and some protocols hand on a seed, others do not.
-func steady(t *testing.T) *sim.World {
+func deterministicWorld(t *testing.T) *sim.World {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(guaranteeDir, "world.yaml"))
 	if err != nil {
@@ -62,7 +62,7 @@ func startCounting(t *testing.T) *countingServer {
 	})
 	c := &countingServer{url: g.URL()}
 	h, err := g.Open(gateway.Session{
-		Client: sim.New(steady(t)), Concurrency: 64, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
+		Client: sim.New(deterministicWorld(t)), Concurrency: 64, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
 		Observe: func(e gateway.Exchange) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

@@ -152,7 +152,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 		}
 	}
 	how := fmt.Sprintf("worth: points of %s (0 to 100) on %d %s tasks that the rule brings, with a %.4g %% interval", e.Metric, e.Tasks, e.Split, 100*e.Level)
-	if e.Alike {
+	if e.Deterministic {
 		how += ", exact where answers come out alike every time, as they did here"
 	}
 	out.paragraph(how)

@@ -261,7 +261,7 @@ func needsText(c *result.Comparison) []string {
 			out = append(out, fmt.Sprintf("the same command with --passes %d goes on", n.Passes))
 		}
 	}
-	if c.Fixed {
+	if c.Deterministic {
 		out = append(out, "the model answers alike every time: only more tasks show more")
 	} else if c.Needs == nil && c.Pairs > 0 {
 		out = append(out, "no foreseeable number of passes would decide: use more tasks or a larger --margin")

@@ -44,12 +44,12 @@ type Step struct {
 
 // Pruning is what became of a document.
 type Pruning struct {
-	Findings []Finding
-	Steps    []Step
-	Text     string  // what is left
-	Alike    bool    // answers did not change when asked for again
-	Variance float64 // of a difference between texts that are alike
-	Samples  int     // of a task by a text that were asked for, at most
+	Findings      []Finding
+	Steps         []Step
+	Text          string  // what is left
+	Deterministic bool    // answers did not change when asked for again
+	Variance      float64 // of a difference between texts that are alike
+	Samples       int     // of a task by a text that were asked for, at most
 }
 
 // Removed lists the rules that went, in the order of the document.
@@ -71,7 +71,7 @@ var errChanged = errors.New("an answer changed")
 func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
 	return p.again(func() (Pruning, error) {
 		findings, err := p.ablate(ctx)
-		return Pruning{Findings: findings, Text: p.Text, Alike: p.alike()}, err
+		return Pruning{Findings: findings, Text: p.Text, Deterministic: p.deterministic()}, err
 	})
 }
 
@@ -90,7 +90,7 @@ func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 		if err := p.remove(ctx, &out); err != nil {
 			return out, err
 		}
-		out.Alike, out.Variance, out.Samples = p.alike(), p.spread(), max(out.Samples, p.unused())
+		out.Deterministic, out.Variance, out.Samples = p.deterministic(), p.spread(), max(out.Samples, p.unused())
 		return out, nil
 	})
 }
@@ -99,14 +99,14 @@ func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 // or together where answers change.
 func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
 	rules := removable(out.Findings)
-	if p.Settings.Together && !p.alike() {
+	if p.Settings.Together && !p.deterministic() {
 		rules = slices.DeleteFunc(rules, func(f Finding) bool { return !p.ahead(f) })
 	}
 	tried, err := p.sweep(ctx, out, rules)
 	switch {
 	case err != nil:
 		return err
-	case p.Settings.Together && !p.alike():
+	case p.Settings.Together && !p.deterministic():
 		return p.together(ctx, out)
 	case len(out.Removed()) > 0:
 		_, err = p.sweep(ctx, out, tried)
@@ -149,7 +149,7 @@ func (p *Pruner) again(work func() (Pruning, error)) (Pruning, error) {
 	return out, err
 }
 
-func (p *Pruner) alike() bool { return p.Settings.Steady && !p.noisy }
+func (p *Pruner) deterministic() bool { return p.Settings.Deterministic && !p.noisy }
 
 func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
 	var out []Finding
@@ -193,7 +193,7 @@ func (p *Pruner) compare(ctx context.Context, name, short, long string) (*duel, 
 		p.duels[[2]string{short, long}] = d
 		p.order = append(p.order, [2]string{short, long})
 	}
-	if p.alike() {
+	if p.deterministic() {
 		v, e, err := p.settled(ctx, d)
 		return d, v, e, err
 	}
@@ -266,12 +266,12 @@ func (d *duel) missing() []int {
 
 // Certificate says whether a shorter text is no worse than the whole one.
 type Certificate struct {
-	Effect           // of the shorter text against the whole
-	NotWorse bool    // the loss is below the margin, at the level of the settings
-	Worse    bool    // it is above, at the same level
-	Alike    bool    // answers did not change when asked for again, so that one pass is exact
-	Passes   float64 // evaluations of an item by each text
-	Lost     []int
+	Effect                // of the shorter text against the whole
+	NotWorse      bool    // the loss is below the margin, at the level of the settings
+	Worse         bool    // it is above, at the same level
+	Deterministic bool    // answers did not change when asked for again, so that one pass is exact
+	Passes        float64 // evaluations of an item by each text
+	Lost          []int
 }
 
 // Certify compares a shorter text with the whole one in passes over all tasks of a
@@ -279,7 +279,7 @@ type Certificate struct {
 // more than the margin, or the passes are used up.
 func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Certificate, error) {
 	d := b.duel("certificate", short, long)
-	c := Certificate{Alike: s.Steady}
+	c := Certificate{Deterministic: s.Deterministic}
 	most := float64(s.Passes)
 	if s.Together {
 		most *= CertifyPasses
@@ -288,16 +288,16 @@ func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Cer
 		if _, err := d.round(ctx, d.all()); err != nil {
 			return c, err
 		}
-		if c.Alike {
+		if c.Deterministic {
 			changed, err := d.changes(ctx)
 			if err != nil {
 				return c, err
 			}
-			c.Alike = !changed
+			c.Deterministic = !changed
 		}
 		bets := stats.Betting{}
 		switch {
-		case c.Alike:
+		case c.Deterministic:
 			bets.Total = len(d.pairs)
 		case s.Together:
 			bets = d.bets(s.Margin, s.Variance)

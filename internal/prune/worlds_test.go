@@ -153,7 +153,7 @@ func (w *world) bench(name string, qs []question, first int) *prune.Bench {
 	return b
 }
 
-var settings = prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Steady: true, Together: true}
+var settings = prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Deterministic: true, Together: true}
 
 // TestPlantedRules is the promise of the command: in at least 95 of 100 simulated
 // worlds every planted useless or harmful rule goes, and every useful one stays.
@@ -206,7 +206,7 @@ func TestPlantedRules(t *testing.T) {
 		if c.NotWorse {
 			certified++
 		}
-		if !got.Alike {
+		if !got.Deterministic {
 			noisy++
 		}
 		if len(wrong) == 0 {
@@ -260,7 +260,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 			if seed%2 == 0 {
 				lost, others, gone = lost+count(left == 0), others+1, gone+count(left < 2)
 			}
-			s.Steady, s.Variance = got.Alike, got.Variance
+			s.Deterministic, s.Variance = got.Deterministic, got.Variance
 			c, err := prune.Certify(t.Context(), w.bench("certificate", w.test, 1000), s, got.Text, w.skill)
 			if err != nil {
 				t.Fatal(err)

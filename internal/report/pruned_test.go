@@ -16,7 +16,7 @@ func TestReportOfAPrunedSkill(t *testing.T) {
 	p := &result.Pruned{
 		Ablation:    result.Ablation{Margin: 0.07, Level: 1 - 0.07, Rules: []result.RuleWorth{{Rule: rule, Verdict: result.RuleUseless, Worth: &high, Low: &low, High: &high, Unmeasured: []string{"a|b<i>"}}}},
 		Removed:     []result.Rule{rule},
-		Certificate: &result.NotWorse{Certified: true, HeldOut: true, Alike: true, Tasks: 9, Difference: &low, Low: &low, High: &high},
+		Certificate: &result.NotWorse{Certified: true, HeldOut: true, Deterministic: true, Tasks: 9, Difference: &low, Low: &low, High: &high},
 		CertifiedOn: "train",
 	}
 	text := string(Pruned(p))

@@ -12,7 +12,7 @@ import (
 // controlled are options with a null control after every second of four steps.
 func controlled(mode gate.Mode) Options {
 	o := raced()
-	o.Gate, o.Steady, o.NullEvery, o.Confirm = mode, false, 2, "full"
+	o.Gate, o.Deterministic, o.NullEvery, o.Confirm = mode, false, 2, "full"
 	o.Epochs, o.BatchSize = 2, 8
 	return o
 }
@@ -82,12 +82,12 @@ func TestNullControlsFindErrors(t *testing.T) {
 }
 
 // Where answers are alike every time a control would say nothing.
-func TestNoControlsOfASteadyTarget(t *testing.T) {
+func TestNoControlsOfADeterministicTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(16, 40, 0)
 	w.propose = map[int][]string{1: {"rule c"}}
 	o := controlled(gate.ModeRace)
-	o.Steady, o.Confirm = true, "auto"
+	o.Deterministic, o.Confirm = true, "auto"
 	if c := w.must(t, o).History.NullControls(); c != nil {
 		t.Errorf("%+v", c)
 	}

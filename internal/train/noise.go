@@ -49,7 +49,7 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*result.Seed
 		n.Twice += twice
 	}
 	n.Within = math.Sqrt(within)
-	n.Alike = j.opts.Steady && n.Twice > 0 && len(flips) == 0
+	n.Deterministic = j.opts.Deterministic && n.Twice > 0 && len(flips) == 0
 	if err := assess(n, inflation(j.skills.store.units)); err != nil {
 		return nil, fmt.Errorf("assess the noise of the selection split: %w", err)
 	}
@@ -57,8 +57,8 @@ func (j *judge) measureNoise(ctx context.Context, seed *incumbent) (*result.Seed
 		n.Advice = fmt.Sprintf("%s cannot decide anything against chance: add tasks, or compare plain scores with gate.mode: strict",
 			inClustersOf(plural.Of(n.Items, "selection task", "selection tasks"), n.Items, units))
 	}
-	j.deterministic, j.stable = n.Alike, e.solvedTwice(which) >= TwiceLeast && len(flips) == 0
-	j.emit(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Alike: n.Alike})
+	j.deterministic, j.stable = n.Deterministic, e.solvedTwice(which) >= TwiceLeast && len(flips) == 0
+	j.emit(event.NoiseFloor{Items: n.Items, Twice: n.Twice, Flips: len(flips), Within: n.Within, Detectable: n.Detectable, Deterministic: n.Deterministic})
 	if n.Advice != "" {
 		j.emit(event.Warning{Text: n.Advice})
 	}
@@ -86,7 +86,7 @@ type stratum struct {
 func (j *judge) repeatedItems(e *entry) []stratum {
 	all := e.measured()
 	most := TwiceMost
-	if j.opts.Steady {
+	if j.opts.Deterministic {
 		most = max(TwiceLeast, int(math.Ceil(twiceShare*float64(len(all)))))
 	}
 	most = min(most, len(all))

@@ -62,18 +62,18 @@ type Editing struct {
 
 // Gating says how candidates are judged, and the result certified.
 type Gating struct {
-	Gate       gate.Mode
-	Risk       float64
-	Confirm    string
-	Few        bool    // so few steps that measured confirmation is none
-	Twice      *int    // items of the seed skill that are asked twice, at most; nil: as their number asks for
-	Fresh      bool    // without a race, too, what is shipped is scored once more
-	NullEvery  int     // after every so many steps the gate judges the current skill against itself; 0: never
-	Alpha      float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
-	Reselect   int     // accepted candidates that are compared anew before one is shipped; below 2: none
-	Cluster    string  // task field; items with the same value count as one
-	Steady     bool    // as far as the settings say, the target's answers are deterministic
-	Projection score.Projection
+	Gate          gate.Mode
+	Risk          float64
+	Confirm       string
+	Few           bool    // so few steps that measured confirmation is none
+	Twice         *int    // items of the seed skill that are asked twice, at most; nil: as their number asks for
+	Fresh         bool    // without a race, too, what is shipped is scored once more
+	NullEvery     int     // after every so many steps the gate judges the current skill against itself; 0: never
+	Alpha         float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
+	Reselect      int     // accepted candidates that are compared anew before one is shipped; below 2: none
+	Cluster       string  // task field; items with the same value count as one
+	Deterministic bool    // as far as the settings say, the target's answers are deterministic
+	Projection    score.Projection
 }
 
 // EpochEnd says what happens at the end of an epoch.

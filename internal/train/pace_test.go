@@ -28,7 +28,7 @@ func TestTheEndIsForeseen(t *testing.T) {
 	}{
 		{"a race where answers change", func(o *Options) { o.Reselect = 0 }, 40},
 		{"with a re-selection", func(o *Options) { o.Reselect = 3 }, 3*40 + 2*40 + 40},
-		{"answers alike", func(o *Options) { o.Steady, o.Reselect = true, 3 }, 0},
+		{"answers alike", func(o *Options) { o.Deterministic, o.Reselect = true, 3 }, 0},
 		{"strict", func(o *Options) { o.Gate = "strict" }, 0},
 		{"no gate", func(o *Options) { o.Gate = "off" }, 0},
 	} {
@@ -38,9 +38,9 @@ func TestTheEndIsForeseen(t *testing.T) {
 			w.seed = "# Skill\nrule a\n"
 			w.propose = map[int][]string{1: {"rule b"}, 2: {"rule c"}, 3: {"be nice"}}
 			o := raced()
-			o.Epochs, o.Risk, o.Steady = 1, 0, false
+			o.Epochs, o.Risk, o.Deterministic = 1, 0, false
 			tt.change(&o)
-			if !o.Steady {
+			if !o.Deterministic {
 				w.forgets = func(key string) bool {
 					return !strings.HasPrefix(key, "e1/s3/gate/cand/") && noisy(0.3)(key) // the last candidate is lucky
 				}
@@ -58,7 +58,7 @@ func TestTheEndIsForeseen(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := w.rolled("final/fresh/") + w.rolled("final/reselect/") + w.rolled("final/selection/") + w.rolled("final/gate/")
-			if took != tt.want || closing < took || !o.Steady && closing > took+2*40 {
+			if took != tt.want || closing < took || !o.Deterministic && closing > took+2*40 {
 				t.Errorf("the end took %d rollouts and was foreseen with %d, want %d", took, closing, tt.want)
 			}
 		})

@@ -190,7 +190,7 @@ func TestPopulationIsDeterministic(t *testing.T) {
 		t.Run(vary, func(t *testing.T) {
 			t.Parallel()
 			o := several(3, "race")
-			o.Population.Vary, o.Epochs, o.SlowUpdate, o.Steady = vary, 2, true, false
+			o.Population.Vary, o.Epochs, o.SlowUpdate, o.Deterministic = vary, 2, true, false
 			once := noisyWorld()
 			once.must(t, o)
 			for _, n := range []int{1, 8} {

@@ -108,7 +108,7 @@ func (j *judge) raceTrial(prefix string, cand *incumbent) gate.Trial {
 		b := j.skills.entry(&j.skills.best)
 		trial.Best, trial.Past[gate.BestSkill] = j.skills.store.all(b), slices.Clone(b.Pooled)
 	}
-	trial.Alike, trial.Quiet, trial.Seed = j.deterministic, j.stable, seedOf(j.opts.Seed, prefix)
+	trial.Deterministic, trial.Quiet, trial.Seed = j.deterministic, j.stable, seedOf(j.opts.Seed, prefix)
 	trial.Types, trial.Clusters = Strata(j.selection, j.opts.Cluster)
 	return trial
 }

@@ -19,7 +19,7 @@ import (
 // raced are options of the racing gate.
 func raced() Options {
 	o := standard()
-	o.Gate, o.Risk, o.Confirm, o.Alpha, o.Steady = gate.ModeRace, 0.5, "auto", 0.05, true
+	o.Gate, o.Risk, o.Confirm, o.Alpha, o.Deterministic = gate.ModeRace, 0.5, "auto", 0.05, true
 	return o
 }
 
@@ -47,7 +47,7 @@ func (w *world) candidates(t *testing.T) map[string]result.Candidate {
 
 // With a target that always answers alike, survivors are not asked again, and
 // what is hopeless is not measured to the end.
-func TestRaceOfASteadyTarget(t *testing.T) {
+func TestRaceOfADeterministicTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(24, 40, 40)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"harm a"}, 3: {"rule b"}}
@@ -58,7 +58,7 @@ func TestRaceOfASteadyTarget(t *testing.T) {
 		t.Fatalf("actions (-want +got):\n%s", diff)
 	}
 	n := r.History.Noise
-	if n == nil || !n.Alike || n.Twice != 8 || len(n.Flips) != 0 || n.Within != 0 {
+	if n == nil || !n.Deterministic || n.Twice != 8 || len(n.Flips) != 0 || n.Within != 0 {
 		t.Errorf("noise: %+v", n)
 	}
 	if inc, again := w.rolled("e1/s1/gate/inc/")+w.rolled("e1/s3/gate/inc/"), w.rolled("e1/s1/gate/again/"); inc != 0 || again != maxRechecked {
@@ -97,7 +97,7 @@ func TestRaceOfANoisyTarget(t *testing.T) {
 	w.forgets = noisy(0.2)
 	r := w.must(t, raced())
 	n := r.History.Noise
-	if n.Alike || len(n.Flips) == 0 || n.Within == 0 || n.Detectable <= 1.0/60 {
+	if n.Deterministic || len(n.Flips) == 0 || n.Within == 0 || n.Detectable <= 1.0/60 {
 		t.Errorf("noise: %+v", n)
 	}
 	if s := r.History.Steps[1]; s.Phase != "confirm" || s.Draws[gate.Incumbent] == 0 {
@@ -134,7 +134,7 @@ func TestRecheckFindsOut(t *testing.T) {
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
 	w.forgets = func(key string) bool { return strings.Contains(key, "/gate/again/") }
 	r := w.must(t, raced())
-	if !r.History.Noise.Alike {
+	if !r.History.Noise.Deterministic {
 		t.Fatalf("noise: %+v", r.History.Noise)
 	}
 	if s := r.History.Steps[2]; s.Phase != "confirm" {
@@ -170,7 +170,7 @@ func TestQuietTargetsAreNotConfirmed(t *testing.T) {
 				return strings.Contains(key, tt.forgets) || strings.Contains(key, "/gate/cand/s02/") || strings.Contains(key, "/gate/cand/s06/")
 			}
 			o := raced()
-			o.Steady, o.Confirm = false, tt.confirm
+			o.Deterministic, o.Confirm = false, tt.confirm
 			if got := w.must(t, o).History.Steps[1].Phase; got != tt.phase {
 				t.Errorf("step 1 was decided in phase %s, want %s", got, tt.phase)
 			}
@@ -185,14 +185,14 @@ func TestQuietTargetsAreNotConfirmed(t *testing.T) {
 // named.
 func TestRaceGoesOnWithoutAnItem(t *testing.T) {
 	t.Parallel()
-	for _, steady := range []bool{true, false} {
-		t.Run(fmt.Sprintf("steady %v", steady), func(t *testing.T) {
+	for _, deterministic := range []bool{true, false} {
+		t.Run(fmt.Sprintf("steady %v", deterministic), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(24, 10, 0)
 			w.propose = map[int][]string{1: {"rule a"}, 2: {"harm a"}, 3: {"rule b"}}
 			w.fails = failing("/s02/sample")
 			o := raced()
-			o.Steady = steady
+			o.Deterministic = deterministic
 			r := w.must(t, o)
 			if diff := cmp.Diff([]string{"baseline", "accept_new_best", "reject_early", "accept_new_best"}, actions(r)); diff != "" {
 				t.Errorf("actions (-want +got):\n%s", diff)
@@ -360,7 +360,7 @@ func TestNothingIsSeldomCertified(t *testing.T) {
 		w.propose = map[int][]string{1: {fmt.Sprintf("nothing %d", seed)}, 2: {"nothing more"}}
 		w.forgets = func(key string) bool { return noisy(0.3)(fmt.Sprintf("%d %s", seed, key)) }
 		o := raced()
-		o.Test, o.Seed, o.Steady = true, int64(seed), false
+		o.Test, o.Seed, o.Deterministic = true, int64(seed), false
 		r := w.must(t, o)
 		if r.Best.Text() != w.seed {
 			changed++
@@ -392,7 +392,7 @@ func TestTheBestIsSelectedAnew(t *testing.T) {
 		return noisy(0.3)(key)
 	}
 	o := raced()
-	o.Reselect, o.Risk, o.Steady = 3, 0, false
+	o.Reselect, o.Risk, o.Deterministic = 3, 0, false
 	r := w.must(t, o)
 	f := r.History.Final
 	if len(f.Reselect) != 2 || len(f.Reselect[0].Skills) != 3 || len(f.Reselect[1].Skills) != 2 || f.Reselect[0].Items != 40 {
@@ -410,10 +410,10 @@ func TestTheBestIsSelectedAnew(t *testing.T) {
 	if !w.candidates(t)[fmt.Sprintf("step %d", r.BestStep)].Best {
 		t.Error("candidates.json names another best")
 	}
-	steady := newWorld(8, 20, 0)
-	steady.propose[1] = []string{"rule a"}
-	o.Steady = true
-	if steady.must(t, o); steady.rolled("final/reselect/") != 0 {
+	deterministic := newWorld(8, 20, 0)
+	deterministic.propose[1] = []string{"rule a"}
+	o.Deterministic = true
+	if deterministic.must(t, o); deterministic.rolled("final/reselect/") != 0 {
 		t.Error("a steady target was asked again though its answers are known")
 	}
 }

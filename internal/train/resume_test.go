@@ -39,7 +39,7 @@ func share(of float64, salt any) func(key string) bool {
 // hard are options in which nearly everything can happen to the gate.
 func hard() Options {
 	o := raced()
-	o.BatchSize, o.Minibatch, o.Epochs, o.SlowUpdate, o.MetaSkill, o.Test, o.Reselect, o.Steady, o.Cluster = 4, 2, 2, true, true, true, 3, false, "doc"
+	o.BatchSize, o.Minibatch, o.Epochs, o.SlowUpdate, o.MetaSkill, o.Test, o.Reselect, o.Deterministic, o.Cluster = 4, 2, 2, true, true, true, 3, false, "doc"
 	return o
 }
 
@@ -76,7 +76,7 @@ func TestArrivalChangesNothing(t *testing.T) {
 			o.Population, o.SecondTry, o.Gate = Population{Size: 2, Vary: "minibatches"}, true, "strict"
 		},
 		"discordant": func(o *Options) { o.Confirm, o.Cluster = "discordant", "" },
-		"steady":     func(o *Options) { o.Steady = true },
+		"steady":     func(o *Options) { o.Deterministic = true },
 		"strict":     func(o *Options) { o.Gate = "strict" },
 
 		"race, in folds":   func(*Options) {},
@@ -238,7 +238,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		}
 		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "race", "strict", "observe"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"auto", "full", "discordant", "none"}).Draw(rt, "confirm")
-		o.Steady, o.SlowGated = rapid.Bool().Draw(rt, "steady"), rapid.Bool().Draw(rt, "gated")
+		o.Deterministic, o.SlowGated = rapid.Bool().Draw(rt, "steady"), rapid.Bool().Draw(rt, "gated")
 		salt := rapid.IntRange(0, 1000).Draw(rt, "world")
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},

@@ -17,7 +17,7 @@ import (
 // again are options with second tries.
 func again(mode gate.Mode) Options {
 	o := raced()
-	o.Gate, o.SecondTry, o.Steady, o.Epochs = mode, true, true, 1
+	o.Gate, o.SecondTry, o.Deterministic, o.Epochs = mode, true, true, 1
 	return o
 }
 
@@ -197,7 +197,7 @@ func TestABatchGrows(t *testing.T) {
 		w.propose = map[int][]string{1: {"rule d"}}
 		w.pace = pace
 		o := raced()
-		o.BatchSize, o.Minibatch, o.Epochs, o.Enough, o.Steady, o.EndAfter = 8, 100, 1, enough, true, new(1)
+		o.BatchSize, o.Minibatch, o.Epochs, o.Enough, o.Deterministic, o.EndAfter = 8, 100, 1, enough, true, new(1)
 		return w, w.must(t, o)
 	}
 	plain, r := run(0, nil)
@@ -248,7 +248,7 @@ func TestFailuresThatStayAreNamed(t *testing.T) {
 	w := newWorld(4, 40, 8)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"rule c"}}
 	o := raced()
-	o.BatchSize, o.Minibatch, o.Epochs, o.Memory, o.Steady = 4, 100, 4, 8, true
+	o.BatchSize, o.Minibatch, o.Epochs, o.Memory, o.Deterministic = 4, 100, 4, 8, true
 	w.must(t, o)
 	var told []string
 	for _, q := range w.asked(model.StageAnalystError) {

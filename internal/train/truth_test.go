@@ -324,7 +324,7 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"nothing"}}
 	w.forgets = noisy(0.3)
 	o := raced()
-	o.Steady = false
+	o.Deterministic = false
 	stop := errors.New("no money is left")
 	r, err := w.paced(t, o, func(p Part) (int, error) {
 		if p.Name == PartFinal {
@@ -409,7 +409,7 @@ func TestDriftAmongCandidates(t *testing.T) {
 		return !strings.HasPrefix(key, "seed/") && !strings.HasPrefix(key, first)
 	}
 	o := several(2, "race")
-	o.Steady = false
+	o.Deterministic = false
 	r := w.must(t, o)
 	if len(r.History.Drift) != 1 {
 		t.Fatalf("drift: %+v", r.History.Drift)
@@ -429,7 +429,7 @@ func TestDetectableCountsClusters(t *testing.T) {
 	w.forgets = noisy(0.3)
 	inClusters(w, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10)
 	o := raced()
-	o.Cluster, o.Steady = "doc", false
+	o.Cluster, o.Deterministic = "doc", false
 	n := w.must(t, o).History.Noise
 	// The variance of the mean of 11 clusters, ten of one task and one of ten.
 	want := 2.8016 * n.Within * math.Sqrt(2*(10+1.0/10)) / 11

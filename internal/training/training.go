@@ -53,7 +53,7 @@ func (z *Sizes) Options() train.Options {
 			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
 		},
 		Gating: train.Gating{
-			Gate: gate.Mode(c.Gate.Mode), Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Steady: z.models.Deterministic(), Projection: z.in.Projection(),
+			Gate: gate.Mode(c.Gate.Mode), Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Deterministic: z.models.Deterministic(), Projection: z.in.Projection(),
 		},
 		Ending: train.Ending{
 			Reopen: z.in.Reopen, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,

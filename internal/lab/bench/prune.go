@@ -261,7 +261,7 @@ func (w *pruneWorld) prune(ctx context.Context, s prune.Settings, fates map[stri
 		return out, err
 	}
 	c := w.bench("certificate", w.Data.Train, certificateFirst)
-	s.Steady, s.Variance = got.Alike, got.Variance
+	s.Deterministic, s.Variance = got.Deterministic, got.Variance
 	cert, err := prune.Certify(ctx, c, s, got.Text, w.skill)
 	out.certificate, out.certified = float64(c.Evaluations()), indicator(cert.NotWorse)
 	return out, err

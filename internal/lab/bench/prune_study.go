@@ -80,7 +80,7 @@ type PruneReport struct {
 
 // pruneSettings are those of a run that says nothing else.
 func pruneSettings() prune.Settings {
-	return prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Steady: true}
+	return prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Deterministic: true}
 }
 
 // Run carries the study out. The result does not depend on how many worlds are played

@@ -175,7 +175,7 @@ func (c *comparison) result() (*result.Comparison, error) {
 		Difference: j.Mean, Low: j.Low, High: j.High, Level: c.rule.Level, Margin: c.rule.Margin,
 		A: result.ComparedSkill{Skill: c.skills[0].Hash()}, B: result.ComparedSkill{Skill: c.skills[1].Hash()},
 		Split: c.split, Tasks: len(c.tasks), Passes: len(c.outcomes[0]), MaxPasses: c.most,
-		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Fixed: c.repeats,
+		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Deterministic: c.repeats,
 		ByTask: c.byTask(), Unmeasured: c.unmeasured(),
 	}
 	if out.Passes > 1 {

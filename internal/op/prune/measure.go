@@ -86,7 +86,7 @@ func (p *pruning) describe(got prune.Pruning) result.Ablation {
 	out := result.Ablation{
 		RunDir: p.session.Run.Dir, Simulated: p.session.Simulated(), Exploratory: p.session.Unreviewed(p.splits) > 0, TestRead: p.testRead(), TestReadBefore: p.before,
 		Skill: p.session.Skill.Hash(), Split: p.o.Split, Tasks: len(p.judge), Metric: p.session.Config.Gate.Metric,
-		Margin: s.Margin, Level: s.Level, Passes: s.Passes, Alike: got.Alike, Rules: []result.RuleWorth{},
+		Margin: s.Margin, Level: s.Level, Passes: s.Passes, Deterministic: got.Deterministic, Rules: []result.RuleWorth{},
 	}
 	for _, f := range got.Findings {
 		out.Rules = append(out.Rules, result.RuleWorth{

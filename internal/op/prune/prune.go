@@ -147,7 +147,7 @@ func (p *pruning) defaults() error {
 }
 
 func (p *pruning) settings() prune.Settings {
-	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Steady: p.session.Models.Deterministic(), Together: p.together}
+	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Deterministic: p.session.Models.Deterministic(), Together: p.together}
 }
 
 // tasks finds those of the splits.
@@ -294,11 +294,11 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 	bench := p.bench("certificate", p.certify)
 	bench.First = max(freshSample, got.Samples)
 	settings := p.settings()
-	settings.Steady, settings.Variance = got.Alike, got.Variance
+	settings.Deterministic, settings.Variance = got.Deterministic, got.Variance
 	p.session.Emit(event.StageStarted{Stage: "certificate", Total: 2 * len(p.certify)})
 	c, err := prune.Certify(ctx, bench, settings, got.Text, whole)
 	out.Certificate = &result.NotWorse{
-		Certified: c.NotWorse, Worse: c.Worse, HeldOut: p.heldOut(), Alike: c.Alike, Tasks: len(p.certify), Passes: c.Passes, Pairs: c.Pairs,
+		Certified: c.NotWorse, Worse: c.Worse, HeldOut: p.heldOut(), Deterministic: c.Deterministic, Tasks: len(p.certify), Passes: c.Passes, Pairs: c.Pairs,
 		Difference: c.Difference, Low: c.Low, High: c.High, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Unmeasured: idsOf(p.certify, c.Lost),
 	}
 	return out, err
