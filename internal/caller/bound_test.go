@@ -72,7 +72,7 @@ func TestADollarIsNeverPassed(t *testing.T) {
 				o.Concurrency, o.Limits.USD = 64, &usd
 			})
 			for session := range 3 {
-				_, failures := together(b, fmt.Sprintf("session %d, ", session), 150)
+				_, failures := askAtOnce(b, fmt.Sprintf("session %d, ", session), 150)
 				for _, err := range failures {
 					var over *caller.BudgetError
 					if !errors.As(err, &over) {

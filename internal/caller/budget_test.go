@@ -31,8 +31,8 @@ func priceAll(o *caller.Options) {
 	}
 }
 
-// together asks n questions from many goroutines and returns what came back.
-func together(b *bench, prefix string, n int) (answered int, failures []error) {
+// askAtOnce asks n questions from many goroutines and returns what came back.
+func askAtOnce(b *bench, prefix string, n int) (answered int, failures []error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for i := range n {
@@ -65,7 +65,7 @@ func TestADollarIsADollar(t *testing.T) {
 	}
 	b := setup(t, client, limited)
 	for session := range 5 {
-		answered, failures := together(b, fmt.Sprintf("session %d, ", session), 60)
+		answered, failures := askAtOnce(b, fmt.Sprintf("session %d, ", session), 60)
 		for _, err := range failures {
 			var over *caller.BudgetError
 			if !errors.As(err, &over) || over.Limit != "limits.usd" {
@@ -86,7 +86,7 @@ func TestADollarIsADollar(t *testing.T) {
 	}
 	more := 1.5
 	b.resume(func(o *caller.Options) { limited(o); o.Limits.USD = &more })
-	if answered, _ := together(b, "more", 10); answered != 10 {
+	if answered, _ := askAtOnce(b, "more", 10); answered != 10 {
 		t.Errorf("with a larger ceiling %d of 10 calls are answered", answered)
 	}
 }

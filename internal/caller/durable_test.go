@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
-// watched is a model that looks at the record whenever it is asked.
-type watched struct {
+// recordObserver is a model that looks at the record whenever it is asked.
+type recordObserver struct {
 	recorded func() int
 	fail     error
 
@@ -24,7 +24,7 @@ type watched struct {
 	missing int // answers given before and not yet recorded, at most
 }
 
-func (w *watched) Generate(context.Context, model.Request) (model.Response, error) {
+func (w *recordObserver) Generate(context.Context, model.Request) (model.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.missing = max(w.missing, w.asked-w.recorded())
@@ -55,7 +55,7 @@ func TestAnswersAreRecordedBeforeTheirSlotIsFree(t *testing.T) {
 	for _, slots := range []int{1, 4} {
 		t.Run(fmt.Sprint(slots), func(t *testing.T) {
 			t.Parallel()
-			w := &watched{}
+			w := &recordObserver{}
 			b := setup(t, w, func(o *caller.Options) { o.Concurrency = slots })
 			w.recorded = func() int { return b.journal.Counts().Results }
 			if err := errors.Join(b.ask(200)...); err != nil {
@@ -72,7 +72,7 @@ func TestAnswersAreRecordedBeforeTheirSlotIsFree(t *testing.T) {
 func TestARefusalStandsBeforeItsSlotIsFree(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		w := &watched{fail: &model.Error{Code: model.NotFound, Err: errors.New("no such model")}, recorded: func() int { return 0 }}
+		w := &recordObserver{fail: &model.Error{Code: model.NotFound, Err: errors.New("no such model")}, recorded: func() int { return 0 }}
 		b := setup(t, w, func(o *caller.Options) { o.Concurrency = 1 })
 		for _, err := range b.ask(20) {
 			var stopped *caller.StoppedError

@@ -12,10 +12,10 @@ import (
 // be called concurrently.
 type Replay interface {
 	// Find returns the result that was recorded under key for the input with that
-	// digest (zero for a decision). With twins an equal first attempt of the same
+	// digest (zero for a decision). With allowEqual an equal first attempt of the same
 	// role may answer: the calls are deterministic and share answers. An error
 	// ends the run.
-	Find(key string, digest journal.Digest, role string, twins bool) (journal.Record, error)
+	Find(key string, digest journal.Digest, role string, allowEqual bool) (journal.Record, error)
 	// GivenUp returns the keys that recorded decisions went on without.
 	GivenUp() []string
 }
@@ -32,8 +32,8 @@ func (e *ReplayError) Error() string { return fmt.Sprintf("replay: %v", e.Err) }
 func (e *ReplayError) Unwrap() error { return e.Err }
 
 // find answers a step from the replay.
-func (c *Caller) find(key string, digest journal.Digest, role string, twins bool) (journal.Record, error) {
-	rec, err := c.opts.Replay.Find(key, digest, role, twins)
+func (c *Caller) find(key string, digest journal.Digest, role string, allowEqual bool) (journal.Record, error) {
+	rec, err := c.opts.Replay.Find(key, digest, role, allowEqual)
 	if err != nil {
 		return rec, &ReplayError{Key: key, Err: err}
 	}
@@ -46,8 +46,8 @@ func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) 
 	if err := c.sender.admit(ctx, false); err != nil {
 		return reply{}, err
 	}
-	twins := s.attempt == 0 && c.opts.Reuse != ReuseNever && s.req.Deterministic()
-	rec, err := c.find(s.key, s.digest, r.name, twins)
+	allowEqual := s.attempt == 0 && c.opts.Reuse != ReuseNever && s.req.Deterministic()
+	rec, err := c.find(s.key, s.digest, r.name, allowEqual)
 	if err != nil {
 		return reply{}, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
-// story makes steps of every kind and tells what came out of each.
-func (b *bench) story(run func() error) []string {
+// scenario makes steps of every kind and tells what came out of each.
+func (b *bench) scenario(run func() error) []string {
 	b.t.Helper()
 	ctx := context.Background()
 	var log []string
@@ -63,7 +63,7 @@ func taped(t *testing.T, j *journal.Journal) *cassette.Cassette {
 	return c
 }
 
-func TestReplayTellsTheSameStory(t *testing.T) {
+func TestReplayGivesTheSameResults(t *testing.T) {
 	t.Parallel()
 	client := modeltest.New(func(_ context.Context, n int, req model.Request) (model.Response, error) {
 		switch asked := req.Messages[len(req.Messages)-1].Content; {
@@ -76,12 +76,12 @@ func TestReplayTellsTheSameStory(t *testing.T) {
 		}
 	})
 	first := setup(t, client, nil)
-	want := first.story(func() error { return nil })
+	want := first.scenario(func() error { return nil })
 	tape := taped(t, first.journal)
 
 	replay := setup(t, tape.Client(), func(o *caller.Options) { o.Replay = tape })
 	for range 2 { // and once more from its own record
-		got := replay.story(func() error { return errors.New("something is run in a replay") })
+		got := replay.scenario(func() error { return errors.New("something is run in a replay") })
 		// What was given up has other words once the decision is recorded.
 		const given = 2
 		if diff := cmp.Diff(append(want[:given:given], want[given+1:]...), append(got[:given:given], got[given+1:]...)); diff != "" {

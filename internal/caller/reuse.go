@@ -12,22 +12,22 @@ import (
 // answers it does not matter whose key stands in the record: a resumed run
 // finds the answer by the digest of the input.
 type reuse struct {
-	mu      sync.Mutex
-	known   map[twin]int64 // number of the entry with the answer
-	flights map[twin]*flight
+	mu       sync.Mutex
+	known    map[equalKey]int64 // number of the entry with the answer
+	inFlight map[equalKey]*inFlightCall
 }
 
-// twin stands for what makes two calls equal: the digest of the input, and the role,
+// equalKey stands for what makes two calls equal: the digest of the input, and the role,
 // which stands for the endpoint, whose address may change between sessions.
-type twin [16]byte
+type equalKey [16]byte
 
-func twinOf(role string, digest journal.Digest) twin {
+func equalKeyOf(role string, digest journal.Digest) equalKey {
 	sum := sha256.Sum256(append([]byte(role+"\x00"), digest[:]...))
-	return twin(sum[:])
+	return equalKey(sum[:])
 }
 
-// flight is a call under way that its twins wait for.
-type flight struct {
+// inFlightCall is a call under way that equal ones wait for.
+type inFlightCall struct {
 	done  chan struct{}
 	reply reply
 	err   error
@@ -36,7 +36,7 @@ type flight struct {
 }
 
 func newReuse() *reuse {
-	return &reuse{known: make(map[twin]int64), flights: make(map[twin]*flight)}
+	return &reuse{known: make(map[equalKey]int64), inFlight: make(map[equalKey]*inFlightCall)}
 }
 
 // learn takes in a recorded result.
@@ -44,7 +44,7 @@ func (u *reuse) learn(r *journal.Record) {
 	if r.Kind != journal.Call || !firstAttempt(r.Key) {
 		return
 	}
-	t := twinOf(r.Role, r.Digest)
+	t := equalKeyOf(r.Role, r.Digest)
 	if _, ok := u.known[t]; !ok {
 		u.known[t] = r.Seq
 	}
@@ -53,7 +53,7 @@ func (u *reuse) learn(r *journal.Record) {
 // merge answers a step from an equal one: recorded, or in flight. The first of
 // several equal steps is sent.
 func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
-	t := twinOf(r.name, s.digest)
+	t := equalKeyOf(r.name, s.digest)
 	for {
 		seq, f, first := c.reuse.join(t)
 		switch {
@@ -104,24 +104,24 @@ func ownError(err error, key string) error {
 
 // join returns the number of the entry with the answer, or the flight to wait for, or
 // a new flight that the caller is the first of.
-func (u *reuse) join(t twin) (seq int64, f *flight, first bool) {
+func (u *reuse) join(t equalKey) (seq int64, f *inFlightCall, first bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if seq, ok := u.known[t]; ok {
 		return seq, nil, false
 	}
-	if f, ok := u.flights[t]; ok {
+	if f, ok := u.inFlight[t]; ok {
 		return 0, f, false
 	}
-	f = &flight{done: make(chan struct{})}
-	u.flights[t] = f
+	f = &inFlightCall{done: make(chan struct{})}
+	u.inFlight[t] = f
 	return 0, f, true
 }
 
 // land ends a flight. Its answer, if there is one, is entry seq.
-func (u *reuse) land(t twin, f *flight, seq int64) {
+func (u *reuse) land(t equalKey, f *inFlightCall, seq int64) {
 	u.mu.Lock()
-	delete(u.flights, t)
+	delete(u.inFlight, t)
 	if f.err == nil {
 		u.known[t] = seq
 	}
@@ -129,7 +129,7 @@ func (u *reuse) land(t twin, f *flight, seq int64) {
 	close(f.done)
 }
 
-func (u *reuse) forget(t twin) {
+func (u *reuse) forget(t equalKey) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.known, t)

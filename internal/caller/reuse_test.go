@@ -85,13 +85,13 @@ func TestReasksAreNotAnsweredByTheReplyTheyWantAnotherOf(t *testing.T) {
 		}
 	}
 	b.resume(nil)
-	// The twin finds the empty reply and asks for itself.
+	// The equal call finds the empty reply and asks for itself.
 	if text, err := b.do(ask("b", "q")); err != nil || text != "two" {
 		t.Errorf("b: %q, %v", text, err)
 	}
 }
 
-func TestATwinGoesOnWhenTheOtherIsCancelled(t *testing.T) {
+func TestAnEqualCallGoesOnWhenTheOtherIsCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := modeltest.New(slow(time.Second))
@@ -121,7 +121,7 @@ func TestATwinGoesOnWhenTheOtherIsCancelled(t *testing.T) {
 	})
 }
 
-func TestTwinsShareAFailure(t *testing.T) {
+func TestEqualCallsShareAFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := modeltest.New(func(ctx context.Context, _ int, _ model.Request) (model.Response, error) {
@@ -145,7 +145,7 @@ func TestTwinsShareAFailure(t *testing.T) {
 	})
 }
 
-// Whichever twin goes first, in whatever order and company, whatever fails on
+// Whichever equal call goes first, in whatever order and company, whatever fails on
 // the way, and wherever the run is cut in two: with a deterministic model every
 // call gets the same answer, and no answer is paid for twice.
 func TestResultsDoNotDependOnOrder(t *testing.T) {

@@ -61,17 +61,17 @@ func (e *MissingError) Error() string {
 
 // Cassette answers the steps of a run. It is safe for concurrent use.
 type Cassette struct {
-	begun   map[string]string
-	steps   map[string]journal.Record
-	twins   map[twin]string // keys of first attempts
-	givenUp []string
+	begun        map[string]string
+	steps        map[string]journal.Record
+	firstByEqual map[equalKey]string // keys of first attempts
+	givenUp      []string
 
 	mu   sync.Mutex
 	used map[string]bool
 }
 
-// twin is what makes two calls equal: whoever plays the role, and the input.
-type twin struct {
+// equalKey is what makes two calls equal: whoever plays the role, and the input.
+type equalKey struct {
 	role   string
 	digest journal.Digest
 }
@@ -104,7 +104,7 @@ func Parse(r io.Reader) (*Cassette, error) {
 	if head.Format != Format {
 		return nil, fmt.Errorf("line 1: found format %q, this version reads %s", head.Format, Format)
 	}
-	c := &Cassette{begun: head.Begun, steps: make(map[string]journal.Record), twins: make(map[twin]string), used: make(map[string]bool)}
+	c := &Cassette{begun: head.Begun, steps: make(map[string]journal.Record), firstByEqual: make(map[equalKey]string), used: make(map[string]bool)}
 	for {
 		sum := hex.EncodeToString(in.sum.Sum(nil))
 		line, err := in.next()
@@ -196,8 +196,8 @@ func (c *Cassette) add(w wireLine) error {
 	case r.Kind == journal.Unmeasured:
 		c.givenUp = append(c.givenUp, r.Key)
 	case r.Kind == journal.Call && firstAttempt(r.Key):
-		if t := (twin{r.Role, r.Digest}); c.twins[t] == "" {
-			c.twins[t] = r.Key
+		if t := (equalKey{r.Role, r.Digest}); c.firstByEqual[t] == "" {
+			c.firstByEqual[t] = r.Key
 		}
 	}
 	return nil
@@ -212,16 +212,16 @@ func firstAttempt(key string) bool {
 
 // Find returns the recorded result of a step, whose Record holds kind, result,
 // stage, role, model and usage. digest is that of the step's input, zero for a
-// decision. With twins an equal first attempt of the same role answers as well:
+// decision. With allowEqual an equal first attempt of the same role answers as well:
 // of equal deterministic calls the journal holds one. Any other step is a
 // *MissingError.
-func (c *Cassette) Find(key string, digest journal.Digest, role string, twins bool) (journal.Record, error) {
+func (c *Cassette) Find(key string, digest journal.Digest, role string, allowEqual bool) (journal.Record, error) {
 	r, ok := c.steps[key]
 	missing := &MissingError{Key: key, Digest: digest.String()}
 	if ok && r.Digest != digest {
 		missing.Recorded, ok = r.Digest.String(), false
 	}
-	if other := c.twins[twin{role, digest}]; !ok && twins && other != "" {
+	if other := c.firstByEqual[equalKey{role, digest}]; !ok && allowEqual && other != "" {
 		r, ok = c.steps[other], true
 	}
 	if !ok {

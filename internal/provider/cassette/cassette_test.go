@@ -218,12 +218,12 @@ func TestMissing(t *testing.T) {
 	item2, _ := lookup(t, j, "e1/item2/attempt0/turn0")
 	reask, _ := lookup(t, j, "e1/item1/attempt1/turn0")
 	tests := []struct {
-		name   string
-		key    string
-		digest journal.Digest
-		role   string
-		twins  bool
-		want   string // part of the error, "" = found
+		name       string
+		key        string
+		digest     journal.Digest
+		role       string
+		allowEqual bool
+		want       string // part of the error, "" = found
 	}{
 		{"as recorded", item2.Key, item2.Digest, model.Target, false, ""},
 		{"another input", item2.Key, reask.Digest, model.Target, false, "with another input"},
@@ -235,7 +235,7 @@ func TestMissing(t *testing.T) {
 		{"a decision that is none", "e2/decision", journal.Digest{}, "", true, "no answer for the step e2/decision"},
 	}
 	for _, tt := range tests {
-		_, err := c.Find(tt.key, tt.digest, tt.role, tt.twins)
+		_, err := c.Find(tt.key, tt.digest, tt.role, tt.allowEqual)
 		var missing *cassette.MissingError
 		if errors.As(err, &missing) != (tt.want != "") || err != nil && (!strings.Contains(err.Error(), tt.want) || missing.Key != tt.key) {
 			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)

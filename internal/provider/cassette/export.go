@@ -137,7 +137,7 @@ func lineOf(r journal.Record, secrets *redact.Redactor) (wireLine, bool, error) 
 	if err != nil {
 		return w, false, fmt.Errorf("the result of %s: %w", r.Key, err)
 	}
-	w.hold(result)
+	w.setResult(result)
 	return w, changed, nil
 }
 
@@ -167,8 +167,8 @@ func clean(result []byte, secrets *redact.Redactor) ([]byte, bool, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), true, nil
 }
 
-// hold puts a result into the form that keeps its bytes.
-func (w *wireLine) hold(result []byte) {
+// setResult puts a result into the form that keeps its bytes.
+func (w *wireLine) setResult(result []byte) {
 	var plain bytes.Buffer
 	switch {
 	case len(result) == 0:
