@@ -117,7 +117,7 @@ func TestTypes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			hold := func(answer string, want float64) {
+			expect := func(answer string, want float64) {
 				got := s.Score(answer, task.Task{Gold: tt.gold})
 				if got.Hard != want || (got.Reason == "") != (want == 1) || got.Soft < 0 || got.Soft > 1 {
 					t.Errorf("answer %q: got %+v, want hard %v", answer, got, want)
@@ -130,10 +130,10 @@ func TestTypes(t *testing.T) {
 				}
 			}
 			for _, answer := range tt.pass {
-				hold(answer, 1)
+				expect(answer, 1)
 			}
 			for _, answer := range tt.fail {
-				hold(answer, 0)
+				expect(answer, 0)
 			}
 		})
 	}

@@ -49,8 +49,8 @@ func (c *Command) executed(r *CommandResult) (v verdict, decided bool, err error
 	return v, false, nil
 }
 
-// untold finds a variable that an Execute does not see.
-var untold = regexp.MustCompile(`\$\{?(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
+// unseen finds a variable that an Execute does not see.
+var unseen = regexp.MustCompile(`\$\{?(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
 
 // execution reads execute, nil without one.
 func (s *spec) execution() *Execution {
@@ -66,7 +66,7 @@ func (s *spec) execution() *Execution {
 	inner := &spec{path: join(s.path, "execute"), m: m, kind: "execute"}
 	e := &Execution{Argv: inner.argv(), Timeout: inner.duration("timeout", defaultCommandTimeout, maxCommandTimeout)}
 	for _, word := range e.Argv {
-		if found := untold.FindStringSubmatch(word); found != nil {
+		if found := unseen.FindStringSubmatch(word); found != nil {
 			inner.fail("", "$%s is not there for what may be the agent's program; name it in the command, which sees what execute has left in $OUTPUT", found[1])
 			break
 		}

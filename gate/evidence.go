@@ -87,8 +87,8 @@ type Evidence struct {
 	Trial    Trial
 	Readings []Reading // in the order in which they were asked for
 
-	arms   map[Arm]*armEvidence
-	course *course // the way of a race, once asked for
+	arms     map[Arm]*armEvidence
+	progress *progress // the way of a race, once asked for
 }
 
 // armEvidence holds the first sample of each item of an arm, and the sums of

@@ -88,11 +88,11 @@ func (r Race) Next(e *Evidence) []Draw {
 }
 
 // race returns the course of the trial.
-func (e *Evidence) race() *course {
-	if e.course == nil {
-		e.course = raceCourse(e)
+func (e *Evidence) race() *progress {
+	if e.progress == nil {
+		e.progress = raceProgress(e)
 	}
-	return e.course
+	return e.progress
 }
 
 // raceStart returns how many of n units are read before the first look.
@@ -200,7 +200,7 @@ func bestCase(e *Evidence, a account, rest []unit) float64 {
 
 // judgeRace decides when all items were read once, or goes over to the
 // confirmation.
-func (r Race) judgeRace(e *Evidence, c *course, s standing) (Verdict, bool) {
+func (r Race) judgeRace(e *Evidence, c *progress, s standing) (Verdict, bool) {
 	d, se := *s.difference, *s.se
 	switch {
 	case r.NonInferior && d < -se-score.Negligible:
@@ -224,7 +224,7 @@ func (r Race) judgeRace(e *Evidence, c *course, s standing) (Verdict, bool) {
 	if len(over) == 0 {
 		return r.decide(e, s, d > r.Risk*se, r.bar()), true
 	}
-	c.confirm = confirmCourse(e, over)
+	c.confirm = confirmProgress(e, over)
 	return Verdict{}, false
 }
 
@@ -250,7 +250,7 @@ func discordant(e *Evidence, all []unit) []unit {
 }
 
 // judgeConfirm decides at the end of a quarter of the confirmation.
-func (r Race) judgeConfirm(e *Evidence, c *course) (Verdict, bool) {
+func (r Race) judgeConfirm(e *Evidence, c *progress) (Verdict, bool) {
 	read := len(e.Readings) - len(c.draws)
 	m := c.confirm.complete(read)
 	if read != c.confirm.at(m) || !c.confirm.quarter(m) {
@@ -275,7 +275,7 @@ func (r Race) judgeConfirm(e *Evidence, c *course) (Verdict, bool) {
 
 // confirmed is how the arms stand after the first m units of the confirmation,
 // and how many of their items could not be measured afresh.
-func (r Race) confirmed(e *Evidence, c *course, m int) (s standing, lost int) {
+func (r Race) confirmed(e *Evidence, c *progress, m int) (s standing, lost int) {
 	s = standing{units: c.units, account: take(e, c.units), phase: PhaseConfirm}
 	s.difference, s.se = s.account.mean(), s.account.se()
 	f := fresh(e, c.confirm.units[:m], len(c.draws))
@@ -347,7 +347,7 @@ func againstBest(e *Evidence) (best *float64, ahead float64) {
 	}
 	candidate := e.Pooled(Candidate)
 	var a account
-	for _, u := range e.course.units {
+	for _, u := range e.progress.units {
 		var c, b float64
 		var n int
 		for _, i := range u {

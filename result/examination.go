@@ -35,7 +35,7 @@ type Finding struct {
 	Skipped bool   `json:"skipped,omitempty"` // it is not there, and need not be
 	Warning bool   `json:"warning,omitempty"` // it runs, but there is something to know
 	Detail  string `json:"detail"`
-	Mend    string `json:"mend,omitempty"` // what helps, if it is not OK
+	Fix     string `json:"mend,omitempty"` // what helps, if it is not OK
 
 	Err error `json:"-"` // why it is not OK
 }

@@ -133,7 +133,7 @@ func (a *applier) refuse(text string) (status ApplyStatus, detail string) {
 // else speaks against it.
 func (a *applier) edited(e Edit) (Change, ApplyStatus) {
 	at, found := a.locate(e.Target)
-	if found && a.guarded(e.Op, at) {
+	if found && a.isProtected(e.Op, at) {
 		return Change{}, SkippedProtectedRegion
 	}
 	switch e.Op {
@@ -189,10 +189,10 @@ func (a *applier) front() int {
 	return frontMatterEnd(a.text)
 }
 
-// guarded reports whether an edit with its target at the given place would
+// isProtected reports whether an edit with its target at the given place would
 // reach into a protected region. Ops that do not touch their target are
 // refused only, as in SkillOpt, when it starts inside of one.
-func (a *applier) guarded(op Op, at span) bool {
+func (a *applier) isProtected(op Op, at span) bool {
 	if a.opts.Unprotected {
 		return false
 	}

@@ -14,11 +14,11 @@ type Problem struct {
 	ID     string `json:"id,omitempty"`     // the task, "" when it is about a file or the whole set
 	Msg    string `json:"msg"`
 
-	alike string // what problems of one kind have in common; "" = Msg
+	sameKind string // what problems of one kind have in common; "" = Msg
 }
 
 // kind is what problems that are printed once for all share.
-func (p Problem) kind() string { return cmp.Or(p.alike, p.Msg) }
+func (p Problem) kind() string { return cmp.Or(p.sameKind, p.Msg) }
 
 func (p Problem) String() string {
 	var b strings.Builder
@@ -42,13 +42,13 @@ type Error struct {
 // row of a file, and one screen of it says as much as all.
 const maxPrinted = 50
 
-// maxAlike is how often one problem is printed for different tasks.
-const maxAlike = 3
+// maxSameKind is how often one problem is printed for different tasks.
+const maxSameKind = 3
 
 func (e *Error) Error() string {
-	alike := map[string]int{}
+	sameKind := map[string]int{}
 	for _, p := range e.Problems {
-		alike[p.kind()]++
+		sameKind[p.kind()]++
 	}
 	var lines []string
 	printed := map[string]int{}
@@ -58,12 +58,12 @@ func (e *Error) Error() string {
 			lines = append(lines, fmt.Sprintf("and %s", plural.Of(left, "more problem", "more problems")))
 			break
 		}
-		more := alike[p.kind()] - maxAlike
+		more := sameKind[p.kind()] - maxSameKind
 		switch printed[p.kind()]++; {
-		case more <= 0 || printed[p.kind()] < maxAlike:
+		case more <= 0 || printed[p.kind()] < maxSameKind:
 			lines = append(lines, p.String())
 			left--
-		case printed[p.kind()] == maxAlike:
+		case printed[p.kind()] == maxSameKind:
 			lines = append(lines, fmt.Sprintf("%s (and the same in %d more)", p, more))
 			left -= 1 + more
 		}

@@ -215,7 +215,7 @@ func (l *linter) lintChecks(t Task, ps *problems) {
 		tell(&l.doubts, t, d.Doubts(t))
 		for i := range l.doubts.list[told:] {
 			p := &l.doubts.list[told+i]
-			p.alike = quoted.ReplaceAllString(p.Msg, "")
+			p.sameKind = quoted.ReplaceAllString(p.Msg, "")
 		}
 	}
 }

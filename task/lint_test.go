@@ -137,12 +137,12 @@ func TestWarnings(t *testing.T) {
 	if err != nil || len(enough.Warnings()) != 0 {
 		t.Errorf("got %v, %v", enough.Warnings(), err)
 	}
-	twins := some(24)
-	for i := range twins {
-		twins[i].Split = task.Train
+	doubled := some(24)
+	for i := range doubled {
+		doubled[i].Split = task.Train
 	}
-	twins[1].Prompt, twins[2].Split = twins[0].Prompt, task.Test
-	s, err := task.NewSet(twins, task.Rules{})
+	doubled[1].Prompt, doubled[2].Split = doubled[0].Prompt, task.Test
+	s, err := task.NewSet(doubled, task.Rules{})
 	if err != nil || len(s.Warnings()) != 1 || !strings.Contains(s.Warnings()[0], "1 task asks the same as another task of its split") {
 		t.Errorf("got %v, %v", s.Warnings(), err)
 	}

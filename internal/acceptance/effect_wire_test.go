@@ -115,7 +115,7 @@ func wireEffects(role string) map[string]effect {
 				t.Errorf("a silent stream gave %s", got)
 			}
 		}},
-		"command": {test: func(t *testing.T) { seatStarts(t, role) }},
+		"command": {test: func(t *testing.T) { loginStarts(t, role) }},
 		"folder": {test: func(t *testing.T) {
 			dir := t.TempDir()
 			wired(t, role, func(m *config.Model, _ string) { m.Provider, m.Folder = "handoff", dir })
@@ -177,8 +177,8 @@ func vertexDiffers(t *testing.T, role string, change func(*config.Model, string)
 	}
 }
 
-// seatStarts proves that the program of a seat is the one that was named.
-func seatStarts(t *testing.T, role string) {
+// loginStarts proves that the program of a seat is the one that was named.
+func loginStarts(t *testing.T, role string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the program of this test is a shell script, which Windows cannot run")

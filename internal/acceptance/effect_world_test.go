@@ -24,9 +24,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// watched is a model server that plays the simulated world over HTTP and keeps
+// observedServer is a model server that plays the simulated world over HTTP and keeps
 // every request it saw.
-type watched struct {
+type observedServer struct {
 	*httptest.Server
 
 	client  model.Client
@@ -46,15 +46,15 @@ type sent struct {
 	messages               []model.Message
 }
 
-func watch(t *testing.T, client model.Client) *watched {
-	w := &watched{client: client}
+func watch(t *testing.T, client model.Client) *observedServer {
+	w := &observedServer{client: client}
 	w.Server = httptest.NewServer(w)
 	t.Cleanup(w.Close)
 	return w
 }
 
 // ServeHTTP implements http.Handler.
-func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (w *observedServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -98,7 +98,7 @@ func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (w *watched) arrived(s sent) {
+func (w *observedServer) arrived(s sent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = append(w.requests, s)
@@ -108,13 +108,13 @@ func (w *watched) arrived(s sent) {
 
 // seen returns the requests so far and the most that were in flight. A request
 // whose client gave up may still be under way.
-func (w *watched) seen() ([]sent, int) {
+func (w *observedServer) seen() ([]sent, int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.requests), w.peak
 }
 
-func (w *watched) left() {
+func (w *observedServer) left() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inFlight--

@@ -81,7 +81,7 @@ func TestExamineAsksEveryEndpoint(t *testing.T) {
 	if len(got) != 2 || !got[0].OK || !strings.Contains(got[0].Detail, good.URL()) {
 		t.Fatalf("%+v", got)
 	}
-	if got[1].OK || !strings.Contains(got[1].Detail, bad.URL) || !strings.Contains(got[1].Mend, "models.target.endpoints") {
+	if got[1].OK || !strings.Contains(got[1].Detail, bad.URL) || !strings.Contains(got[1].Fix, "models.target.endpoints") {
 		t.Errorf("an endpoint that nobody serves: %+v", got[1])
 	}
 }

@@ -50,7 +50,7 @@ func TestForecastOfWideReflection(t *testing.T) {
 
 // A run too large to be rehearsed has a bound and the reason why there is nothing more, and
 // begins without waiting for it.
-func TestALargeRunIsNotRehearsed(t *testing.T) {
+func TestALargeRunHasNoDryRun(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.LoadFile(filepath.Join("..", "..", "examples", "quickstart"), "train.batch_size=10")
 	if err != nil {

@@ -27,7 +27,7 @@ func (nonsense) Generate(context.Context, model.Request) (model.Response, error)
 // barren is a run of 4 steps whose optimizer is behind one server of two.
 type barren struct {
 	t       *testing.T
-	bad     *watched
+	bad     *observedServer
 	good    *wiretest.Server
 	dir     string
 	calls   int // to bad, of the last session

@@ -53,7 +53,7 @@ type executioner struct {
 	calm    bool
 	victim  *os.Process
 	reached chan struct{} // closed when the request has come and the kill is calm
-	hold    chan struct{} // ends the hold-up
+	resume  chan struct{} // ends the hold-up
 	held    int           // requests that are held up
 }
 
@@ -72,10 +72,10 @@ func (x *executioner) arrived(n int) {
 	if n == x.at {
 		close(x.reached)
 	}
-	hold := x.hold
+	resume := x.resume
 	x.held++
 	x.mu.Unlock()
-	<-hold
+	<-resume
 }
 
 // settled reports whether no request is being answered and every answer stands
@@ -94,7 +94,7 @@ func (x *executioner) settled(t *testing.T, dir string, answered, recorded int) 
 func (x *executioner) start(cmd *exec.Cmd, at int, calm bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.at, x.calm, x.held, x.reached, x.hold = at, calm, 0, make(chan struct{}), make(chan struct{})
+	x.at, x.calm, x.held, x.reached, x.resume = at, calm, 0, make(chan struct{}), make(chan struct{})
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -106,10 +106,10 @@ func (x *executioner) start(cmd *exec.Cmd, at int, calm bool) error {
 func (x *executioner) release() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.hold != nil {
-		close(x.hold)
+	if x.resume != nil {
+		close(x.resume)
 	}
-	x.at, x.hold = 0, nil
+	x.at, x.resume = 0, nil
 }
 
 // session is what one process did before it was killed.

@@ -153,8 +153,8 @@ func writeExamination(out printer, r result.Examination) {
 			mark = "FAIL"
 		}
 		text := row.Detail
-		if row.Mend != "" {
-			text += "\nto mend: " + row.Mend
+		if row.Fix != "" {
+			text += "\nto mend: " + row.Fix
 		}
 		fmt.Fprintf(out, "%-*s%-*s  %s\n", state, mark, name, row.Name, out.column(text, indent))
 	}

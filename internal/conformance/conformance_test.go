@@ -105,7 +105,7 @@ func run(t *testing.T, name string, check comparison) {
 		name: name, cases: load(t, name), cap: differenceCap(name), few: 5, // 5 % of 100
 		differences: differences[name], gaps: gaps[name],
 	}
-	got, faults := f.hold(check)
+	got, faults := f.compare(check)
 	for _, fault := range faults {
 		t.Error(fault)
 	}

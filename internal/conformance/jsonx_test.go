@@ -16,7 +16,7 @@ func TestJSONExtract(t *testing.T) {
 func checkJSONExtract(in, out map[string]any) string {
 	text := in["text"].(string)
 	object, objectErr := jsonx.Find(text, jsonx.Objects)
-	if diff := diffFound("skillopt_object", object, objectErr, out); diff != "" && !mayMend(out) {
+	if diff := diffFound("skillopt_object", object, objectErr, out); diff != "" && !mayRepair(out) {
 		return diff
 	}
 	array, arrayErr := jsonx.Find(text, jsonx.Arrays)
@@ -33,9 +33,9 @@ func checkJSONExtract(in, out map[string]any) string {
 	return diffFound("bracket_spans", spanList(jsonx.Spans(text, jsonx.Arrays)), nil, out)
 }
 
-// mayMend reports whether the reference would have handed a text to a repair
+// mayRepair reports whether the reference would have handed a text to a repair
 // package. Then, and only then, a mended value is as good as none.
-func mayMend(out map[string]any) bool {
+func mayRepair(out map[string]any) bool {
 	return out["repair_candidate"] != nil && out["skillopt_object"].(map[string]any)["ok"] == nil
 }
 

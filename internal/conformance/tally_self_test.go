@@ -44,7 +44,7 @@ type cmpError string
 func (e cmpError) Error() string { return string(e) }
 
 func TestHoldCountsEveryCaseOnce(t *testing.T) {
-	got, faults := doubled("2", "4", "202", "5").hold(double)
+	got, faults := doubled("2", "4", "202", "5").compare(double)
 	if len(faults) > 0 {
 		t.Errorf("faults: %q", faults)
 	}
@@ -97,7 +97,7 @@ func TestHoldFindsFaults(t *testing.T) {
 		if tt.with != nil {
 			tt.with(&f)
 		}
-		_, faults := f.hold(tt.check)
+		_, faults := f.compare(tt.check)
 		if len(faults) != len(tt.want) {
 			t.Errorf("%s: %d faults, want %d: %q", tt.name, len(faults), len(tt.want), faults)
 			continue

@@ -54,11 +54,11 @@ func newTally(family string) tally {
 	return tally{family: family, notBuilt: map[string]int{}, reasons: map[string]int{}}
 }
 
-// hold runs check on the cases of a family, counts them, and says what is wrong.
+// compare runs check on the cases of a family, counts them, and says what is wrong.
 //
 // A case counts as compared only if check objects to another recorded result: one
 // that returns without a look at it is a fault.
-func (f family) hold(check comparison) (c tally, faults []string) {
+func (f family) compare(check comparison) (c tally, faults []string) {
 	c = newTally(f.name)
 	capped, failed := 0, 0
 	for _, v := range f.cases {

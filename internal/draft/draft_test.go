@@ -50,7 +50,7 @@ var (
 	sum     = regexp.MustCompile(`(\d+) and (\d+)`)
 )
 
-var stories = []string{
+var templates = []string{
 	"%d and %d crates of figs arrived at the quay before the storm; tell the clerk how many there were.",
 	"Auntie knits %d and %d scarves a season. What does she sell at the fair when everything goes?",
 	"Somebody counted %d and %d gulls over the harbour wall. Report the total to the warden, please.",
@@ -116,7 +116,7 @@ func hash(key string) int {
 
 func taskJSON(line, n int) string {
 	x, y := 100+n*13, 200+n*29
-	prompt := fmt.Sprintf(stories[n%len(stories)], x, y) + fmt.Sprintf(" It was in the %dth week, %s.", n, strings.Repeat(fmt.Sprintf("w%d ", n), 1)+fmt.Sprintf("m%d k%d z%d", n, n+1, n+2))
+	prompt := fmt.Sprintf(templates[n%len(templates)], x, y) + fmt.Sprintf(" It was in the %dth week, %s.", n, strings.Repeat(fmt.Sprintf("w%d ", n), 1)+fmt.Sprintf("m%d k%d z%d", n, n+1, n+2))
 	text, err := json.Marshal(map[string]any{
 		"line": line, "prompt": prompt, "gold": []string{fmt.Sprintf("%d EUR", x+y)},
 		"checks": []any{map[string]any{"type": "number", "values": []string{}, "abs": 0.5}},
@@ -242,7 +242,7 @@ func TestRunTellsAShortfall(t *testing.T) {
 		a    *author
 		want draft.Reason
 	}{
-		{"the same task again and again", &author{write: func(string, int) string { return taskJSON(4, 1) }}, draft.Alike},
+		{"the same task again and again", &author{write: func(string, int) string { return taskJSON(4, 1) }}, draft.AlmostEqual},
 		{"lost replies", &author{writes: func(string) error { return draft.ErrLost }}, draft.NotWritten},
 		{"checks that run programs", &author{write: func(string, int) string {
 			return `{"line":4,"prompt":"p","gold":["g"],"checks":[{"type":"command","argv":["true"]}]}`
@@ -426,7 +426,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 	text := strings.ReplaceAll(string(page), "\r\n", "\n")
 	for _, r := range []draft.Reason{
 		draft.NotWritten, draft.NotWhole, draft.NoSource, draft.BadChecks, draft.GoldFails, draft.Echo,
-		draft.Answered, draft.Quotes, draft.Alike, draft.Disagreed, draft.Surplus,
+		draft.Answered, draft.Quotes, draft.AlmostEqual, draft.Disagreed, draft.Surplus,
 	} {
 		if !strings.Contains(text, "\n| "+string(r)+" |") {
 			t.Errorf("docs/drafting.md does not say that drafts fall that %s", r)

@@ -13,17 +13,17 @@ import (
 type Reason string
 
 const (
-	NotWritten Reason = "were not written by the model"
-	NotWhole   Reason = "lack a part, or are too long"
-	NoSource   Reason = "name no line of the skill"
-	BadChecks  Reason = "have checks that cannot be used, or that an empty answer passes"
-	GoldFails  Reason = "have an expected answer that fails their own checks"
-	Echo       Reason = "are passed by an answer that repeats the question"
-	Answered   Reason = "hold their own answer"
-	Quotes     Reason = "quote the rule that they test"
-	Alike      Reason = "are almost the same as another"
-	Disagreed  Reason = "were answered otherwise by their own author, who did not see the expected answer"
-	Surplus    Reason = "were more than asked for"
+	NotWritten  Reason = "were not written by the model"
+	NotWhole    Reason = "lack a part, or are too long"
+	NoSource    Reason = "name no line of the skill"
+	BadChecks   Reason = "have checks that cannot be used, or that an empty answer passes"
+	GoldFails   Reason = "have an expected answer that fails their own checks"
+	Echo        Reason = "are passed by an answer that repeats the question"
+	Answered    Reason = "hold their own answer"
+	Quotes      Reason = "quote the rule that they test"
+	AlmostEqual Reason = "are almost the same as another"
+	Disagreed   Reason = "were answered otherwise by their own author, who did not see the expected answer"
+	Surplus     Reason = "were more than asked for"
 )
 
 // Doubts about a task that is kept.
@@ -88,8 +88,8 @@ func (l *linter) lint(c *candidate, file int) (Reason, string) {
 	}
 	set := setOf(prompt)
 	for _, other := range l.kept {
-		if likeness(set, other) >= AlikeAt {
-			return Alike, ""
+		if likeness(set, other) >= SimilarAt {
+			return AlmostEqual, ""
 		}
 	}
 	l.kept = append(l.kept, set)

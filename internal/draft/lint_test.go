@@ -108,8 +108,8 @@ func TestLintFindsRepetitions(t *testing.T) {
 		want   Reason
 	}{
 		{"The crate with figs left the port of Hull on the 2nd of May. When was that, as the desk writes it?", ""},
-		{"the crate with FIGS left the port of Hull on the 2nd of May! When was that, as the desk writes it", Alike},
-		{"the crate with figs left the port of Hull on the 3rd of May. When was that, as the desk writes it?", Alike},
+		{"the crate with FIGS left the port of Hull on the 2nd of May! When was that, as the desk writes it", AlmostEqual},
+		{"the crate with figs left the port of Hull on the 3rd of May. When was that, as the desk writes it?", AlmostEqual},
 		{"Mrs Ito paid on the third Friday of March. Which day do you note?", ""},
 	} {
 		if why, _, _ := lintOne(t, l, candidate{prompt: tt.prompt}); why != tt.want {

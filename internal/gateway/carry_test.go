@@ -40,12 +40,12 @@ func TestReasoningMakesTheRoundTrip(t *testing.T) {
 			return again(t, decodeGemini, object{{"contents", []object{{{"role", "model"}, {"parts", kept}}}}})
 		},
 	}
-	for wire, hand := range back {
+	for wire, build := range back {
 		for name, r := range kinds {
 			t.Run(string(wire)+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				resp := turn("c1", r)
-				if diff := cmp.Diff(resp.Parts, hand(t, resp), sameJSON()); diff != "" {
+				if diff := cmp.Diff(resp.Parts, build(t, resp), sameJSON()); diff != "" {
 					t.Errorf("(-answered +asked):\n%s", diff)
 				}
 			})

@@ -165,7 +165,7 @@ func (f *finder) find(text string, want Shape) (any, error) {
 	if err == nil {
 		return v, nil
 	}
-	if v, ok := f.mend(text, fence, fenced); ok {
+	if v, ok := f.repair(text, fence, fenced); ok {
 		return v, nil
 	}
 	return nil, shift(err, whole.from)
@@ -189,8 +189,8 @@ func (f *finder) around(text string, fence span, block any, want Shape) (any, bo
 // parse reads s as parse does. What cannot be read has no keys to note.
 func (f *finder) parse(s string) (any, error) { return f.note(&parser{s: s}, parsed) }
 
-func (f *finder) parseMended(s string) (any, error) {
-	return f.note(&parser{s: s, mend: true}, mended)
+func (f *finder) parseRepaired(s string) (any, error) {
+	return f.note(&parser{s: s, repair: true}, repaired)
 }
 
 func (f *finder) note(p *parser, read func(*parser) (any, error)) (any, error) {
@@ -250,13 +250,13 @@ func (f *finder) onlyArray(text string) (any, error) {
 	return nil, absent(text, Arrays)
 }
 
-// mend reads what is almost an object. Only two texts are candidates: the json
+// repair reads what is almost an object. Only two texts are candidates: the json
 // block, and the sole balanced object of the reply.
-func (f *finder) mend(text string, fence span, fenced bool) (any, bool) {
+func (f *finder) repair(text string, fence span, fenced bool) (any, bool) {
 	if fenced {
 		block := fence.text(text)
 		if startsLikeObject(block) && strings.HasSuffix(strings.TrimRightFunc(block, isSpace), "}") {
-			v, err := f.parseMended(block)
+			v, err := f.parseRepaired(block)
 			return v, err == nil
 		}
 	}
@@ -269,7 +269,7 @@ func (f *finder) mend(text string, fence span, fenced bool) (any, bool) {
 	if overlaps || !startsLikeObject(sp.text(text)) || !sole(text, sp) {
 		return nil, false
 	}
-	v, err := f.parseMended(sp.text(text))
+	v, err := f.parseRepaired(sp.text(text))
 	return v, err == nil
 }
 

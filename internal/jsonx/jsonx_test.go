@@ -152,7 +152,7 @@ func TestArray(t *testing.T) {
 	}
 }
 
-func TestExactMendsNothing(t *testing.T) {
+func TestExactRepairsNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"a": 1,}`, "```json\n{\"a\": 1,}\n```", "x", "```json\n[1]\n```"} {
 		if got, err := Exact(text); err == nil {

@@ -17,10 +17,10 @@ const maxDepth = 1000
 // golden vectors were recorded with: RFC 8259 plus NaN, Infinity, -Infinity
 // and lone surrogates (read as U+FFFD). The last of repeated keys wins.
 type parser struct {
-	s     string
-	i     int
-	depth int
-	mend  bool
+	s      string
+	i      int
+	depth  int
+	repair bool
 
 	repeated *string // the first key that stood twice in an object
 }
@@ -39,10 +39,10 @@ func parsed(p *parser) (any, error) {
 	return v, nil
 }
 
-// mended reads all of a text as one value that is complete, but may have trailing
+// repaired reads all of a text as one value that is complete, but may have trailing
 // commas, comments, True, False, None, raw control characters in strings, and
 // more closing brackets at its end than were opened.
-func mended(p *parser) (any, error) {
+func repaired(p *parser) (any, error) {
 	v, err := p.document()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (p *parser) space() error {
 		switch c := p.s[p.i]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			p.i++
-		case c == '/' && p.mend:
+		case c == '/' && p.repair:
 			if err := p.comment(); err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (p *parser) value() (any, error) {
 		return p.number()
 	}
 	for _, l := range literals() {
-		if (p.mend || !l.mended) && strings.HasPrefix(p.s[p.i:], l.word) {
+		if (p.repair || !l.repaired) && strings.HasPrefix(p.s[p.i:], l.word) {
 			p.i += len(l.word)
 			return l.value, nil
 		}
@@ -138,9 +138,9 @@ func (p *parser) value() (any, error) {
 }
 
 type literal struct {
-	word   string
-	value  any
-	mended bool // not JSON, read only when mending
+	word     string
+	value    any
+	repaired bool // not JSON, read only when repairing
 }
 
 func literals() [8]literal {
@@ -150,9 +150,9 @@ func literals() [8]literal {
 		{word: "null"},
 		{word: "NaN", value: math.NaN()},
 		{word: "Infinity", value: math.Inf(1)},
-		{word: "True", value: true, mended: true},
-		{word: "False", value: false, mended: true},
-		{word: "None", mended: true},
+		{word: "True", value: true, repaired: true},
+		{word: "False", value: false, repaired: true},
+		{word: "None", repaired: true},
 	}
 }
 
@@ -257,7 +257,7 @@ func (p *parser) next(end byte) (done bool, err error) {
 	if err := p.space(); err != nil {
 		return false, err
 	}
-	return p.mend && p.closed(end), nil
+	return p.repair && p.closed(end), nil
 }
 
 func (p *parser) number() (any, error) {
@@ -338,7 +338,7 @@ func (p *parser) str() (string, error) {
 			}
 			b.WriteRune(r)
 			start = p.i
-		case c < 0x20 && !p.mend:
+		case c < 0x20 && !p.repair:
 			return "", p.fault(fmt.Sprintf("raw control character %q in a string", c))
 		default:
 			p.i++

@@ -46,9 +46,9 @@ func (t table) has(rule string) bool {
 	return len(t.regimes) > 0
 }
 
-// hold counts in how many regimes a comparison with strict holds, and names
+// count counts in how many regimes a comparison with strict holds, and names
 // those where it does not.
-func (t table) hold(rule string, ok func(row, strict Row) bool) (count int, not []string) {
+func (t table) count(rule string, ok func(row, strict Row) bool) (count int, not []string) {
 	for _, at := range t.regimes {
 		if ok(t.rows[at][rule], t.rows[at][strictRule]) {
 			count++
@@ -67,10 +67,10 @@ func findings(r Report) []Finding {
 	}
 	all := len(t.regimes)
 	every := func(claim, rule string, ok func(row, strict Row) bool) Finding {
-		n, not := t.hold(rule, ok)
+		n, not := t.count(rule, ok)
 		return Finding{claim, n == all, inWords(n, all, not)}
 	}
-	above, not := t.hold(measuredRule, func(row, strict Row) bool { return row.Gain.Mean > strict.Gain.Mean })
+	above, not := t.count(measuredRule, func(row, strict Row) bool { return row.Gain.Mean > strict.Gain.Mean })
 	list := []Finding{
 		{"the default gains more than strict in at least four of six regimes", 6*above >= 4*all, inWords(above, all, not)},
 		every("the default is nowhere more than two standard errors below strict", measuredRule, func(row, _ Row) bool { return row.Ahead.Mean >= -2*row.Ahead.SE }),

@@ -85,7 +85,7 @@ func (in ReflectInput) plan() ([]job, ReflectResult) {
 	o := MinibatchOptions{Size: size, Seed: &in.Seed, FailureOnly: in.FailureOnly}
 	failures, successes := Minibatches(in.Outcomes, o)
 	if size == 0 {
-		failures, successes = Alike(in.Outcomes, o, in.View)
+		failures, successes = BySimilarity(in.Outcomes, o, in.View)
 	}
 	var jobs []job
 	add := func(stage string, source skill.Source, batches [][]int) (n int) {

@@ -18,13 +18,13 @@ import (
 
 func whole(window int) View { return View{Whole: true, Window: window} }
 
-// toldAlike is a View.Told that says the same of each task.
-func toldAlike(t Told) func(string) Told { return func(string) Told { return t } }
+// toldSame is a View.Told that says the same of each task.
+func toldSame(t Told) func(string) Told { return func(string) Told { return t } }
 
 func TestShown(t *testing.T) {
 	t.Parallel()
 	v := whole(10_000)
-	v.Told = toldAlike(Told{System: "Be brief.\n" + SkillMark, Tools: "read: reads"})
+	v.Told = toldSame(Told{System: "Be brief.\n" + SkillMark, Tools: "read: reads"})
 	told, got := v.shown([]trajectory.Outcome{
 		{
 			ID: "q1", Type: "sum", Soft: 0.25, FailReason: "wrong: a\nb", Answer: "42", Question: "What is it?", Reference: "43", Feedback: "off by one",
@@ -194,7 +194,7 @@ func TestShownLaws(t *testing.T) {
 			outcomes = append(outcomes, o)
 		}
 		v := whole(rapid.IntRange(1000, 20_000).Draw(t, "window"))
-		v.Told = toldAlike(Told{System: text.Draw(t, "system"), Tools: text.Draw(t, "tools")})
+		v.Told = toldSame(Told{System: text.Draw(t, "system"), Tools: text.Draw(t, "tools")})
 		told, got := v.shown(outcomes)
 		if len(told)+len(got) > v.room() || !utf8.ValidString(told+got) {
 			t.Fatalf("%d bytes, there is room for %d; valid: %v", len(told)+len(got), v.room(), utf8.ValidString(told+got))
@@ -248,7 +248,7 @@ func TestAnalystsSeeThePromptOfTheTarget(t *testing.T) {
 	}
 	in := reflectInput(s.ask, bad, good)
 	in.Prompts, in.View = prompt.Whole(), whole(60_000)
-	in.View.Told = toldAlike(Told{System: "SYSTEM-1 " + SkillMark + " SYSTEM-2", Tools: "TOOLS"})
+	in.View.Told = toldSame(Told{System: "SYSTEM-1 " + SkillMark + " SYSTEM-2", Tools: "TOOLS"})
 	if _, err := Reflect(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestComparisonShowsBothConversations(t *testing.T) {
 		{ID: "s", Category: StableSuccess, Task: "TASK-s", Prev: side(1, "PREV-s"), Curr: side(1, "CURR-s")},
 	}
 	v := whole(5000)
-	v.Told = toldAlike(Told{System: "SYSTEM"})
+	v.Told = toldSame(Told{System: "SYSTEM"})
 	told, got := v.compared(pairs)
 	for _, marker := range []string{"TASK-r", "REF-r", "PREV-r", "CURR-r", "TASK-i", "PREV-i", "CURR-i", "TASK-f", "PREV-f", "CURR-f", "TASK-s"} {
 		if !strings.Contains(got, marker) {

@@ -44,9 +44,9 @@ type Reason struct {
 	Patterns []Pattern    `json:"patterns,omitempty"` // that they saw, those that speak of the edit first
 }
 
-// alike is the share of common words from which a proposal counts as the origin
+// similar is the share of common words from which a proposal counts as the origin
 // of a merged edit.
-const alike = 0.4
+const similar = 0.4
 
 // Asked says who asked for an edit: the analysts of the step that proposed it,
 // else those with the proposal most like it, else all who read trajectories of its
@@ -54,7 +54,7 @@ const alike = 0.4
 func Asked(e skill.Edit, analyses []Analysis) Reason {
 	r := Reason{Link: Batch, Source: e.Source, Support: e.SupportCount}
 	var from []Analysis
-	best := alike
+	best := similar
 	for _, a := range analyses {
 		likeness := a.likeness(e)
 		switch {

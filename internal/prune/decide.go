@@ -28,7 +28,7 @@ type Settings struct {
 	Passes        int     // evaluations of an item by an arm, on average, at most; at least 1
 	Deterministic bool    // the target may be expected to answer alike every time
 	// Together: where answers change, what may go is tried together.
-	Together bool
+	Joint    bool
 	Variance float64 // of a difference between texts that are alike, as other answers have shown it
 }
 

@@ -99,15 +99,15 @@ func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 // or together where answers change.
 func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
 	rules := removable(out.Findings)
-	if p.Settings.Together && !p.deterministic() {
+	if p.Settings.Joint && !p.deterministic() {
 		rules = slices.DeleteFunc(rules, func(f Finding) bool { return !p.ahead(f) })
 	}
 	tried, err := p.sweep(ctx, out, rules)
 	switch {
 	case err != nil:
 		return err
-	case p.Settings.Together && !p.deterministic():
-		return p.together(ctx, out)
+	case p.Settings.Joint && !p.deterministic():
+		return p.joint(ctx, out)
 	case len(out.Removed()) > 0:
 		_, err = p.sweep(ctx, out, tried)
 	}
@@ -281,7 +281,7 @@ func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Cer
 	d := b.duel("certificate", short, long)
 	c := Certificate{Deterministic: s.Deterministic}
 	most := float64(s.Passes)
-	if s.Together {
+	if s.Joint {
 		most *= CertifyPasses
 	}
 	for {
@@ -299,7 +299,7 @@ func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Cer
 		switch {
 		case c.Deterministic:
 			bets.Total = len(d.pairs)
-		case s.Together:
+		case s.Joint:
 			bets = d.bets(s.Margin, s.Variance)
 		}
 		var err error

@@ -46,7 +46,7 @@ func Rules(text string) []Rule {
 // protected as a whole.
 func lines(text string) []line {
 	var out []line
-	guarded := skill.Protected(text)
+	protected := skill.Protected(text)
 	for from := 0; from < len(text); {
 		to := len(text)
 		if i := strings.IndexByte(text[from:], '\n'); i >= 0 {
@@ -54,7 +54,7 @@ func lines(text string) []line {
 		}
 		raw := text[from:to]
 		l := line{from: from, to: to, text: strings.TrimSpace(raw), indent: indent(raw)}
-		l.protected = slices.ContainsFunc(guarded, func(g [2]int) bool { return from < g[1] && g[0] < to })
+		l.protected = slices.ContainsFunc(protected, func(g [2]int) bool { return from < g[1] && g[0] < to })
 		out = append(out, l)
 		from = to
 	}

@@ -153,7 +153,7 @@ func (w *world) bench(name string, qs []question, first int) *prune.Bench {
 	return b
 }
 
-var settings = prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Deterministic: true, Together: true}
+var settings = prune.Settings{Margin: 0.05, Level: 0.95, Passes: 10, Deterministic: true, Joint: true}
 
 // TestPlantedRules is the promise of the command: in at least 95 of 100 simulated
 // worlds every planted useless or harmful rule goes, and every useful one stays.
@@ -231,7 +231,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 	for seed := range uint64(18) {
 		w := makeWorld(t, 1000+seed, []float64{0.05, 0.1, 0.2}[seed%3])
 		single := settings
-		single.Together = false
+		single.Joint = false
 		took := map[bool]int{}
 		for _, s := range []prune.Settings{single, settings} {
 			b := w.bench("judge", w.judge, 0)
@@ -240,8 +240,8 @@ func TestPlantedRulesInNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			took[s.Together] = b.Evaluations()
-			if !s.Together {
+			took[s.Joint] = b.Evaluations()
+			if !s.Joint {
 				continue
 			}
 			worlds++

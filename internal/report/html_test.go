@@ -62,15 +62,15 @@ func TestPage(t *testing.T) {
 		t.Errorf("arms %+v", p.Arms)
 	}
 	gone := 0
-	for _, row := range p.Heat.Rows {
+	for _, row := range p.Heatmap.Rows {
 		for _, c := range row.Cells {
 			if c.Class == "gone" {
 				gone++
 			}
 		}
 	}
-	if gone != 1 || p.Heat.Counts != "1 item passed every time, 1 item failed every time" {
-		t.Errorf("%d cells without a measurement; %s", gone, p.Heat.Counts)
+	if gone != 1 || p.Heatmap.Counts != "1 item passed every time, 1 item failed every time" {
+		t.Errorf("%d cells without a measurement; %s", gone, p.Heatmap.Counts)
 	}
 	var lost []string
 	for _, l := range p.Lost {

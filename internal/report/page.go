@@ -21,7 +21,7 @@ type page struct {
 	Chart    chart
 	Steps    []stepRow
 	Raced    bool // differences have a standard error
-	Heat     heat
+	Heatmap  heatmap
 	Skill    []part
 	Changed  bool // the best skill differs from the seed skill
 	HasSkill bool
@@ -66,7 +66,7 @@ func newPage(r *Run) page {
 	p := page{
 		Name: line(r.Name, reasonLength), HasSkill: r.HasBest, Changed: r.HasBest && r.Best != r.Seed,
 		Notices: r.notices(), Tiles: r.tiles(), Lead: r.lead(),
-		Chart: newChart(columns), Steps: r.stepRows(columns), Heat: newHeat(columns),
+		Chart: newChart(columns), Steps: r.stepRows(columns), Heatmap: newHeatmap(columns),
 		Origins: groups(blame), Arms: r.arms(), Compared: r.compared(),
 		Lost: r.losses(), Facts: r.facts(), Commands: r.commands(), Problems: lines(blame.Problems, reasonLength),
 	}

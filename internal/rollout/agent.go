@@ -141,8 +141,8 @@ const (
 	KeepAll    Keep = "all"
 )
 
-// left is what is recorded of an episode.
-type left struct {
+// episodeRecord is what is recorded of an episode.
+type episodeRecord struct {
 	Question string            `json:"question"`
 	Answer   string            `json:"answer,omitempty"`
 	Turns    []trajectory.Turn `json:"turns,omitempty"`
@@ -210,8 +210,8 @@ func (a *Agent) LeftOut() []trajectory.LeftOut {
 
 // episode has the agent work, or takes what it did from the record. Its slot is
 // free when what it did is recorded: a kill costs at most one episode a slot.
-func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task, s skill.Skill) (left, error) {
-	var did left
+func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task, s skill.Skill) (episodeRecord, error) {
+	var did episodeRecord
 	leave, err := a.Slots.take(ctx)
 	if err != nil {
 		return did, err
@@ -257,7 +257,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 // get one. Workspaces stay with the run that was forked: where one is yet to be
 // looked at, only another episode can measure the task.
 func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
-	var did left
+	var did episodeRecord
 	if json.Unmarshal(raw, &did) != nil || did.Failure != "" || a.Looks == nil || !a.Looks(t) {
 		return true
 	}
@@ -271,23 +271,23 @@ func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 // scoreKey is where the score of an episode is recorded.
 func scoreKey(key string) string { return key + "/score" }
 
-func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (left, error) {
+func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (episodeRecord, error) {
 	question, err := prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
 	if err != nil {
-		return left{}, err
+		return episodeRecord{}, err
 	}
 	images, err := a.Images.of(t)
 	if err != nil {
-		return left{}, err
+		return episodeRecord{}, err
 	}
 	ws, err := a.Workspaces.prepare(key, t)
 	if err != nil {
-		return left{}, err
+		return episodeRecord{}, err
 	}
 	var before json.RawMessage
 	if a.Snapshot != nil {
 		if before, err = a.Snapshot(ws.Dir); err != nil {
-			return left{}, fmt.Errorf("look at the workspace of task %s (%s): %w", t.ID, t.Origin, err)
+			return episodeRecord{}, fmt.Errorf("look at the workspace of task %s (%s): %w", t.ID, t.Origin, err)
 		}
 	}
 	var keys []string
@@ -295,19 +295,19 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
 	tools := lacking(r.LeftOut)
-	if left := a.leave(key, ws, redact.NewExact(keys...), err != nil || tools != nil); left != nil && err == nil {
-		err = left
+	if episodeRecord := a.leave(key, ws, redact.NewExact(keys...), err != nil || tools != nil); episodeRecord != nil && err == nil {
+		err = episodeRecord
 	}
 	if tools != nil {
-		return left{}, &ToolError{Task: t.ID, Tools: tools}
+		return episodeRecord{}, &ToolError{Task: t.ID, Tools: tools}
 	}
 	if err != nil {
 		if text := err.Error(); a.Hide.Has(text) {
 			err = errors.New(a.Hide.Text(text))
 		}
-		return left{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
+		return episodeRecord{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	did := left{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}
@@ -344,7 +344,7 @@ func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool
 // score fills in how what the agent left is scored. That is recorded, since the
 // workspace is deleted afterwards. It is the score of this very episode: where a
 // fork has another one, it has another score too.
-func (a *Agent) score(ctx context.Context, key string, t task.Task, did left, out *trajectory.Outcome) error {
+func (a *Agent) score(ctx context.Context, key string, t task.Task, did episodeRecord, out *trajectory.Outcome) error {
 	call := caller.CheckCall{Key: scoreKey(key), Own: []byte(did.digest)}
 	raw, err := a.Record.Check(ctx, call, func(ctx context.Context) ([]byte, error) {
 		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.seen(key), Before: did.Before, Written: did.Written, Digest: did.digest}

@@ -101,9 +101,9 @@ func (b *broken) tell(what string, err error) error {
 	return b.found
 }
 
-// watched carries out a task and returns its error, or one that ends the run when the
+// supervised carries out a task and returns its error, or one that ends the run when the
 // program turns out to be broken.
-func (e *Env) watched(ctx context.Context, id string, run func() error) error {
+func (e *Env) supervised(ctx context.Context, id string, run func() error) error {
 	if e.Program == nil {
 		return run()
 	}

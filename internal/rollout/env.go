@@ -95,7 +95,7 @@ func (e *Env) episode(ctx context.Context, call caller.EpisodeCall, t task.Task,
 	e.failing.begin()
 	raw, err := e.seated(ctx, call, func(ctx context.Context, client model.Client) (caller.EpisodeResult, error) {
 		var did answered
-		err := e.watched(ctx, t.ID, func() (err error) {
+		err := e.supervised(ctx, t.ID, func() (err error) {
 			did, err = e.roll(task.WithSeed(ctx, call.Seed), t, s, client)
 			return err
 		})

@@ -32,7 +32,7 @@ import (
 // Bounds of what is taken for a sign.
 const (
 	fewReplies  = 3   // fewer are no sign of anything
-	fewAlike    = 5   // fewer scores may be alike by chance
+	fewEqual    = 5   // fewer scores may be alike by chance
 	ShownTasks  = 3   // of those that are shown
 	unextracted = 0.9 // share of replies in which no answer was found
 	longAnswer  = 200 // bytes; a longer one is no part of a word
@@ -85,7 +85,7 @@ func (l *Scores) sign() string {
 	if len(l.measured) < fewReplies {
 		return ""
 	}
-	for _, look := range []func() string{l.NotExtracted, l.Missed, l.allAlike} {
+	for _, look := range []func() string{l.NotExtracted, l.Missed, l.allEqual} {
 		if sign := look(); sign != "" {
 			return sign
 		}
@@ -163,9 +163,9 @@ func scoredElsewhere(s *session.Inputs, t task.Task) bool {
 	return !s.OwnEnv() && s.Scorer == nil && s.Suite.Needs(t) != (check.Needs{})
 }
 
-// allAlike finds that every task has the same score, which is not 0.
-func (l *Scores) allAlike() string {
-	if len(l.measured) < fewAlike {
+// allEqual finds that every task has the same score, which is not 0.
+func (l *Scores) allEqual() string {
+	if len(l.measured) < fewEqual {
 		return ""
 	}
 	first := l.measured[0]

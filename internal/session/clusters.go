@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	fewClusters  = 4   // values of a field below which it sorts tasks into kinds
-	longValue    = 60  // characters from which a value is a text that tasks are about
-	openingChars = 200 // of a prompt: what tasks about one text begin with alike
+	fewClusters    = 4   // values of a field below which it sorts tasks into kinds
+	longValue      = 60  // characters from which a value is a text that tasks are about
+	beginningChars = 200 // of a prompt: what tasks about one text begin with alike
 )
 
 // sources are names of fields that say what a task is about, or where it came from,
@@ -62,7 +62,7 @@ func findClusters(tasks []task.Task) *sharing {
 	if best != nil {
 		return best
 	}
-	found := share(tasks, "", func(t task.Task) string { return opening(t.Prompt) })
+	found := share(tasks, "", func(t task.Task) string { return beginning(t.Prompt) })
 	if found.groups() {
 		return &found
 	}
@@ -93,11 +93,11 @@ func valueOf(t task.Task, field string) string {
 	return ""
 }
 
-// opening is the beginning of a prompt that is longer than that.
-func opening(prompt string) string {
+// beginning is the beginning of a prompt that is longer than that.
+func beginning(prompt string) string {
 	n := 0
 	for at := range prompt {
-		if n == openingChars {
+		if n == beginningChars {
 			return prompt[:at]
 		}
 		n++
@@ -145,7 +145,7 @@ func (s sharing) named() bool {
 func (s sharing) warning(split string) string {
 	what, help := fmt.Sprintf("share their %q with others", s.field), "gate.cluster="+s.field+" counts those together once"
 	if s.field == "" {
-		what = fmt.Sprintf("begin with the same %d characters as others", openingChars)
+		what = fmt.Sprintf("begin with the same %d characters as others", beginningChars)
 		help = "put what they share into a field and name it in gate.cluster, then they count once together"
 	}
 	return fmt.Sprintf("%d of %d %s tasks %s (%d different ones): tasks about one thing are solved or failed together, so that a gate and a certificate that count each one are surer than they may be; %s",

@@ -51,7 +51,7 @@ func (s *loader) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.
 
 // GoOn takes what follows from the defaults that a run was begun with.
 func (s *Inputs) GoOn() error {
-	return errors.Join(s.deal(context.Background()), s.choosePrompts())
+	return errors.Join(s.listTasks(context.Background()), s.choosePrompts())
 }
 
 // choosePrompts takes the texts of the view. The built-in texts are part of the identity

@@ -126,9 +126,9 @@ func (s *loader) divide(context.Context) (err error) {
 	return nil
 }
 
-// deal makes the splits into lists of tasks, which many tasks take room for. Who only
+// listTasks makes the splits into lists of tasks, which many tasks take room for. Who only
 // counts them needs none.
-func (s *Inputs) deal(context.Context) error {
+func (s *Inputs) listTasks(context.Context) error {
 	if s.Counting {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (s *Inputs) deal(context.Context) error {
 		auto = schedule.DefaultFolds(s.Set.Len())
 	}
 	if folds := s.Config.Folds(len(s.Data.Train)+len(s.Data.Selection), auto); folds > 0 {
-		s.Data = s.Data.Crossed(folds, s.Config.Split.Seed)
+		s.Data = s.Data.CrossFit(folds, s.Config.Split.Seed)
 	}
 	return nil
 }

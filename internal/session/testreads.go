@@ -83,7 +83,7 @@ func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestRea
 	if err != nil {
 		return result.TestReads{}, err
 	}
-	mine := testset.Opening{RunID: m.RunID, Number: n, Run: m.Name, Command: string(x.in.Kind), At: x.in.Now()}
+	mine := testset.Reading{RunID: m.RunID, Number: n, Run: m.Name, Command: string(x.in.Kind), At: x.in.Now()}
 	h := readings{self: m.RunID, sets: x.sets}
 	for _, dir := range folders {
 		found, err := testset.Claim(ctx, dir, mine, x.sets...)
@@ -96,7 +96,7 @@ func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestRea
 		}
 	}
 	if parent := m.ForkedOf; taken && parent != "" && !h.knows(parent) {
-		h.openings = append(h.openings, testset.Opening{RunID: parent, Number: 1, Run: "the run that this one is a fork of", At: m.CreatedAt})
+		h.all = append(h.all, testset.Reading{RunID: parent, Number: 1, Run: "the run that this one is a fork of", At: m.CreatedAt})
 	}
 	return h.sum(), nil
 }
@@ -139,20 +139,20 @@ func (s *Inputs) ReadBefore(ctx context.Context) (result.TestReads, error) {
 
 // readings is what the ledgers and the runs of some folders say of readings of sets.
 type readings struct {
-	self     string // the run that asks
-	sets     [][]task.Task
-	openings []testset.Opening
-	unknown  []string // why there may be more
+	self    string // the run that asks
+	sets    [][]task.Task
+	all     []testset.Reading
+	unknown []string // why there may be more
 }
 
 // add takes in what the ledger of a folder said, and the runs there that it does not
 // know.
-func (h *readings) add(ctx context.Context, dir string, found []testset.Opening, err error) error {
+func (h *readings) add(ctx context.Context, dir string, found []testset.Reading, err error) error {
 	h.doubt(err)
 	older, err := h.unnoted(ctx, dir)
 	for _, o := range slices.Concat(found, older) {
-		if !slices.ContainsFunc(h.openings, func(other testset.Opening) bool { return o.RunID == other.RunID && o.Number == other.Number }) {
-			h.openings = append(h.openings, o)
+		if !slices.ContainsFunc(h.all, func(other testset.Reading) bool { return o.RunID == other.RunID && o.Number == other.Number }) {
+			h.all = append(h.all, o)
 		}
 	}
 	return err
@@ -165,12 +165,12 @@ func (h *readings) doubt(err error) {
 }
 
 func (h *readings) knows(id string) bool {
-	return slices.ContainsFunc(h.openings, func(o testset.Opening) bool { return o.RunID == id })
+	return slices.ContainsFunc(h.all, func(o testset.Reading) bool { return o.RunID == id })
 }
 
 func (h *readings) sum() result.TestReads {
-	slices.SortStableFunc(h.openings, func(a, b testset.Opening) int { return a.At.Compare(b.At) })
-	out := testset.Sum(h.openings)
+	slices.SortStableFunc(h.all, func(a, b testset.Reading) int { return a.At.Compare(b.At) })
+	out := testset.Sum(h.all)
 	out.Unknown = strings.Join(h.unknown, "; ")
 	return out
 }
@@ -178,14 +178,14 @@ func (h *readings) sum() result.TestReads {
 // unnoted finds runs in a folder that have read tasks of the sets, and that its ledger
 // does not know: those of older programs, and those that came from elsewhere. The error
 // is that of ctx.
-func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Opening, error) {
+func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Reading, error) {
 	known, err := testset.Runs(ctx, dir)
 	if err != nil {
 		known = map[string]bool{} // whoever asked the ledger for the sets has told why
 	}
 	entries, err := run.List(dir)
 	h.doubt(err)
-	var out []testset.Opening
+	var out []testset.Reading
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("look for runs that have read the test set: %w", context.Cause(ctx))
@@ -204,7 +204,7 @@ func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Opening, 
 			h.doubt(fmt.Errorf("%s cannot be read: %w", name, err))
 		}
 		if shown {
-			out = append(out, testset.Opening{RunID: m.RunID, Number: 1, Run: name, Command: command, At: m.CreatedAt})
+			out = append(out, testset.Reading{RunID: m.RunID, Number: 1, Run: name, Command: command, At: m.CreatedAt})
 		}
 	}
 	return out, nil

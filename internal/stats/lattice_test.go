@@ -10,7 +10,7 @@ import (
 // each of which ends where it first crosses. Both kinds of evidence depend on the
 // counts alone.
 func crossing(n int, p float64, reached func(wins, losses int) bool) float64 {
-	alive, crossed := map[[2]int]float64{{0, 0}: 1}, 0.0
+	alive, crossing := map[[2]int]float64{{0, 0}: 1}, 0.0
 	for range n {
 		next := map[[2]int]float64{}
 		for at, mass := range alive {
@@ -19,7 +19,7 @@ func crossing(n int, p float64, reached func(wins, losses int) bool) float64 {
 				mass float64
 			}{{[2]int{at[0] + 1, at[1]}, mass * p}, {[2]int{at[0], at[1] + 1}, mass * (1 - p)}} {
 				if reached(step.to[0], step.to[1]) {
-					crossed += step.mass
+					crossing += step.mass
 				} else {
 					next[step.to] += step.mass
 				}
@@ -27,7 +27,7 @@ func crossing(n int, p float64, reached func(wins, losses int) bool) float64 {
 		}
 		alive = next
 	}
-	return crossed
+	return crossing
 }
 
 // Exactly, and not by simulation: who looks after each of 150 pairs and stops when

@@ -3,7 +3,7 @@ package testset
 import "github.com/seed-f4525e22/skillopt/result"
 
 // Sum counts openings by run, in the order of their first ones.
-func Sum(list []Opening) result.TestReads {
+func Sum(list []Reading) result.TestReads {
 	out := result.TestReads{Times: len(list)}
 	at := map[string]int{}
 	for _, o := range list {

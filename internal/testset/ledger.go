@@ -46,8 +46,8 @@ CREATE TABLE questions (
 ) WITHOUT ROWID;
 PRAGMA user_version = 1;`
 
-// Opening is one reading of a set of test tasks by a run.
-type Opening struct {
+// Reading is one reading of a set of test tasks by a run.
+type Reading struct {
 	RunID   string
 	Number  int    // within the run, from 1
 	Run     string // its name
@@ -60,7 +60,7 @@ type Opening struct {
 // stays as it was and where it was: the result is then the same. Of two processes that
 // claim at once one is first. The ledger is made if there is none. Before Claim returns
 // the opening is on the disk.
-func Claim(ctx context.Context, dir string, o Opening, sets ...[]task.Task) (before []Opening, err error) {
+func Claim(ctx context.Context, dir string, o Reading, sets ...[]task.Task) (before []Reading, err error) {
 	keys, n := map[Key]bool{}, 0
 	for _, tasks := range sets {
 		if err := addKeys(keys, tasks); err != nil {
@@ -73,7 +73,7 @@ func Claim(ctx context.Context, dir string, o Opening, sets ...[]task.Task) (bef
 		if err != nil {
 			return err
 		}
-		before, err = openings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM questions mine
+		before, err = readings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM questions mine
 			JOIN questions theirs ON theirs.key = mine.key JOIN openings o ON o.seq = theirs.opening
 			WHERE mine.opening = ? AND o.seq < ? ORDER BY o.seq`, seq, seq)
 		return err
@@ -83,7 +83,7 @@ func Claim(ctx context.Context, dir string, o Opening, sets ...[]task.Task) (bef
 
 // Look returns the openings of a set so far, oldest first, and notes nothing. Without a
 // ledger there are none.
-func Look(ctx context.Context, dir string, tasks []task.Task) (found []Opening, err error) {
+func Look(ctx context.Context, dir string, tasks []task.Task) (found []Reading, err error) {
 	if absent(dir) {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func Look(ctx context.Context, dir string, tasks []task.Task) (found []Opening, 
 		if err := insert(ctx, tx, "INSERT INTO temp.mine (key) VALUES (?)", keys); err != nil {
 			return err
 		}
-		found, err = openings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM temp.mine
+		found, err = readings(ctx, tx, `SELECT DISTINCT o.run_id, o.number, o.run, o.command, o.at, o.seq FROM temp.mine
 			JOIN questions theirs ON theirs.key = temp.mine.key JOIN openings o ON o.seq = theirs.opening ORDER BY o.seq`)
 		return err
 	})
@@ -211,7 +211,7 @@ func migrate(ctx context.Context, tx *sql.Tx, how access) error {
 }
 
 // note returns the number of an opening, which it writes unless it is there.
-func note(ctx context.Context, tx *sql.Tx, o Opening, tasks int, keys []Key) (seq int64, err error) {
+func note(ctx context.Context, tx *sql.Tx, o Reading, tasks int, keys []Key) (seq int64, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT seq FROM openings WHERE run_id = ? AND number = ?", o.RunID, o.Number).Scan(&seq)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return seq, err
@@ -242,7 +242,7 @@ func insert(ctx context.Context, tx *sql.Tx, statement string, keys []Key) (err 
 	return nil
 }
 
-func openings(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []Opening, err error) {
+func readings(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []Reading, err error) {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func openings(ctx context.Context, tx *sql.Tx, query string, args ...any) (out [
 	defer func() { _ = rows.Close() }() // what Err tells is all that matters
 	for rows.Next() {
 		var (
-			o   Opening
+			o   Reading
 			at  string
 			seq int64
 		)

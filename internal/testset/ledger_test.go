@@ -26,7 +26,7 @@ func set(from, to int) []task.Task {
 
 func claim(t *testing.T, dir, run string, number int, tasks []task.Task) result.TestReads {
 	t.Helper()
-	found, err := Claim(t.Context(), dir, Opening{RunID: run, Number: number, Run: run, Command: "train", At: time.Unix(1, 0)}, tasks)
+	found, err := Claim(t.Context(), dir, Reading{RunID: run, Number: number, Run: run, Command: "train", At: time.Unix(1, 0)}, tasks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestClaimsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			found, err := Claim(t.Context(), dir, Opening{RunID: fmt.Sprint(i), Number: 1, At: time.Unix(1, 0)}, set(0, 50))
+			found, err := Claim(t.Context(), dir, Reading{RunID: fmt.Sprint(i), Number: 1, At: time.Unix(1, 0)}, set(0, 50))
 			if err != nil {
 				t.Error(err)
 				return
@@ -155,7 +155,7 @@ func TestALedgerThatCannotBeUsed(t *testing.T) {
 	}{
 		"of a newer program": {func(path string) error {
 			dir := filepath.Dir(path)
-			if _, err := Claim(t.Context(), dir, Opening{RunID: "a", Number: 1}, set(0, 1)); err != nil {
+			if _, err := Claim(t.Context(), dir, Reading{RunID: "a", Number: 1}, set(0, 1)); err != nil {
 				return err
 			}
 			data, err := os.ReadFile(path)
@@ -176,7 +176,7 @@ func TestALedgerThatCannotBeUsed(t *testing.T) {
 			if err := c.make(filepath.Join(dir, File)); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Claim(t.Context(), dir, Opening{RunID: "b", Number: 1}, set(0, 1))
+			_, err := Claim(t.Context(), dir, Reading{RunID: "b", Number: 1}, set(0, 1))
 			_, looked := Look(t.Context(), dir, set(0, 1))
 			for _, err := range []error{err, looked} {
 				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), File) {

@@ -128,7 +128,7 @@ func TestForcedGuidanceIsMeasuredFirst(t *testing.T) {
 	})
 }
 
-func TestNoSlowUpdateWithoutNews(t *testing.T) {
+func TestNoSlowUpdateWithoutChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(8, 4, 0)
 	w.guidance = map[int]string{2: "be careful", 3: "be careful"}

@@ -14,8 +14,8 @@ import (
 // InFolds reports whether train and selection tasks are one pool in folds.
 func (d Data) InFolds() bool { return d.Folds != nil }
 
-// Crossed is the data with train and selection tasks as one pool in so many folds.
-func (d Data) Crossed(folds int, seed int64) Data {
+// CrossFit is the data with train and selection tasks as one pool in so many folds.
+func (d Data) CrossFit(folds int, seed int64) Data {
 	pool := slices.Concat(d.Train, d.Selection)
 	types, _ := Strata(pool, "")
 	d.Train, d.Selection = pool, pool

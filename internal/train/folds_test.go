@@ -62,7 +62,7 @@ func TestNoCandidateIsJudgedByWhatItWasMadeFrom(t *testing.T) {
 			o.Population = Population{Size: 2, Vary: "minibatches"}
 		}
 		w := hardWorld(rapid.IntRange(0, 1000).Draw(rt, "world"))
-		w.data = w.data.Crossed(rapid.IntRange(2, 6).Draw(rt, "folds"), 1)
+		w.data = w.data.CrossFit(rapid.IntRange(2, 6).Draw(rt, "folds"), 1)
 		r, err := w.run(t.Context(), o)
 		if err != nil {
 			if nothing := new(NothingMeasuredError); !errors.As(err, &nothing) {
@@ -112,7 +112,7 @@ func TestNoCandidateIsJudgedByWhatItWasMadeFrom(t *testing.T) {
 func TestABatchInFoldsReadsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(12, 12, 4)
-	w.data = w.data.Crossed(4, 1)
+	w.data = w.data.CrossFit(4, 1)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}, 3: {"nothing"}}
 	o := standard()
 	o.Epochs, o.BatchSize = 3, 18
@@ -139,7 +139,7 @@ func TestAScoreInFoldsIsNamed(t *testing.T) {
 	o := raced()
 	plain := w.must(t, o)
 	w = newWorld(12, 12, 4)
-	w.data = w.data.Crossed(3, 1)
+	w.data = w.data.CrossFit(3, 1)
 	folded := w.must(t, o)
 	if plain.Reported.Caveat() != "" || folded.Reported.Folds != 3 || folded.Reported.Caveat() == "" {
 		t.Errorf("%+v\n%+v", plain.Reported, folded.Reported)
@@ -161,7 +161,7 @@ func TestThePlanBoundsARunInFolds(t *testing.T) {
 		o.BatchSize = rapid.IntRange(2, 30).Draw(rt, "batch")
 		w := hardWorld(rapid.IntRange(0, 1000).Draw(rt, "world"))
 		w.fails, w.served = nil, nil
-		w.data = w.data.Crossed(rapid.IntRange(2, 6).Draw(rt, "folds"), 1)
+		w.data = w.data.CrossFit(rapid.IntRange(2, 6).Draw(rt, "folds"), 1)
 		if _, err := w.run(t.Context(), o); err != nil {
 			rt.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestWhatIsShippedIsMeasuredOnTheWholePool(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []gate.Mode{"race", "strict"} {
 		w := newWorld(12, 12, 4)
-		w.data = w.data.Crossed(4, 1)
+		w.data = w.data.CrossFit(4, 1)
 		w.propose = map[int][]string{1: {"rule a"}}
 		o := raced()
 		o.Gate, o.Fresh, o.Confirm = mode, false, "none"

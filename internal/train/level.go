@@ -25,7 +25,7 @@ func levelKey(n int) string { return fmt.Sprintf("final/test/level/%d", n) }
 // settle records by which test and at which level the certificate is given, before a
 // score of the test split is known: a resumed run, and one that is replayed, finds what
 // was settled then, whatever was read meanwhile.
-func (s *testSplit) settle(ctx context.Context, opened *seal) error {
+func (s *testSplit) settle(ctx context.Context, opened *testAccess) error {
 	key := levelKey(len(opened.openings))
 	if _, known := s.record.Decided(key); s.opts.Alpha <= 0 || !s.looksOnce && !known {
 		return nil
@@ -43,7 +43,7 @@ func (s *testSplit) settle(ctx context.Context, opened *seal) error {
 
 // levelOf is the level of the reading that is about to be. Without knowing how often the
 // tasks were read before there is none: unknown is never 0.
-func (s *testSplit) levelOf(opened *seal) Level {
+func (s *testSplit) levelOf(opened *testAccess) Level {
 	l := Level{Test: s.lookTest(), Alpha: s.opts.Alpha}
 	if opened.before != nil && opened.before.Unknown == "" {
 		l.Reading = opened.before.Times + 1

@@ -143,7 +143,7 @@ func TestAStepThatMayNotShrinkIsWhole(t *testing.T) {
 	}
 }
 
-func TestBatchesAreCutAlike(t *testing.T) {
+func TestBatchesAreCutBySimilarity(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var whole []schedule.Batch

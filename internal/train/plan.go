@@ -119,7 +119,7 @@ func (o Options) analystsOf(tasks int) int {
 	case o.Minibatch > 0:
 		return ceilDiv(tasks, o.Minibatch) + 1
 	}
-	return optimize.MostAlike(tasks, o.Window)
+	return optimize.MaxBySimilarity(tasks, o.Window)
 }
 
 // mergesOf is how many calls merge what so many analysts propose, at most.

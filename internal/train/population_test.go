@@ -169,13 +169,13 @@ func TestCandidatesByTemperature(t *testing.T) {
 	half := 0.5
 	o.Population = Population{Size: 3, Vary: VaryTemperature, Temperature: &half}
 	w.must(t, o)
-	heats := map[string]string{}
+	temperatures := map[string]string{}
 	for _, q := range w.asked(model.StageMerge) {
-		heats[q.key] = value(q.Temperature)
+		temperatures[q.key] = value(q.Temperature)
 	}
-	got := slices.Sorted(maps.Values(heats))
+	got := slices.Sorted(maps.Values(temperatures))
 	if diff := cmp.Diff([]string{"0.75", "1", "null"}, got); diff != "" {
-		t.Errorf("temperatures of %v (-want +got):\n%s", heats, diff)
+		t.Errorf("temperatures of %v (-want +got):\n%s", temperatures, diff)
 	}
 	if n := len(w.asked(model.StageAnalystError)); n != 2 {
 		t.Errorf("%d analysts, want 2: they are asked once", n)

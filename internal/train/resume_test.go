@@ -93,7 +93,7 @@ func TestArrivalChangesNothing(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						w := hardWorld(salt)
 						if strings.HasSuffix(name, "in folds") {
-							w.data, w.fails = w.data.Crossed(4, 1), nil
+							w.data, w.fails = w.data.CrossFit(4, 1), nil
 						}
 						if _, err := w.jittered(t.Context(), o, n); err != nil {
 							t.Fatal(err)
@@ -244,7 +244,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},
 		}
 		if o.Gate != gate.ModeObserve && rapid.Bool().Draw(rt, "folds") {
-			r.data = r.data.Crossed(4, 1)
+			r.data = r.data.CrossFit(4, 1)
 		}
 		var before result.History
 		for session := 0; ; session++ {

@@ -40,12 +40,12 @@ const maxOpenings = 1000
 // is, and again for the same skills scored alike: then the answers are in the record.
 // For other skills, or by another measure, it is refused unless Reopen allows it.
 // Openings for others in between count: whoever has seen both can choose.
-func (s *testSplit) open(ctx context.Context, arms []testArm) (*seal, error) {
+func (s *testSplit) open(ctx context.Context, arms []testArm) (*testAccess, error) {
 	skills := map[string]string{}
 	for _, a := range arms {
 		skills[a.name] = a.hash()
 	}
-	out := &seal{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
+	out := &testAccess{fresh: map[int]bool{}, places: map[string]rollout.Place{}, refused: true}
 	for n := 1; n <= maxOpenings; n++ {
 		want := Opening{Number: n, Skills: skills, Measure: s.measure}
 		found, fresh, err := s.opening(ctx, want, out.refused && (n == 1 || s.opts.Reopen))
@@ -74,8 +74,8 @@ func (s *testSplit) open(ctx context.Context, arms []testArm) (*seal, error) {
 	return nil, fmt.Errorf("the test split was opened %d times", maxOpenings)
 }
 
-// seal says how the test split was opened.
-type seal struct {
+// testAccess says how the test split was opened.
+type testAccess struct {
 	openings []Opening
 	fresh    map[int]bool // those that this session recorded, by number
 	refused  bool
@@ -90,7 +90,7 @@ func readBefore(n int) string { return fmt.Sprintf("final/test/before/%d", n) }
 
 // claim notes that the open test split is read, and learns who has read it before. Both
 // are recorded: a resumed run says what it said.
-func (s *testSplit) claim(ctx context.Context, opened *seal) error {
+func (s *testSplit) claim(ctx context.Context, opened *testAccess) error {
 	n, taken := len(opened.openings), false
 	if _, known := s.record.Decided(readBefore(n)); s.before == nil && !known {
 		return nil
@@ -152,10 +152,10 @@ func sameSkills(a, b map[string]string) bool {
 
 // place is where the rollouts of an arm stand: there where its skill was first
 // tested.
-func (s *seal) place(a testArm) rollout.Place { return s.places[a.hash()] }
+func (s *testAccess) place(a testArm) rollout.Place { return s.places[a.hash()] }
 
 // warn warns of a test that is no longer sealed.
-func (s *testSplit) warn(opened *seal) {
+func (s *testSplit) warn(opened *testAccess) {
 	switch n := len(opened.openings); {
 	case opened.refused:
 		s.emit(event.Warning{Text: fmt.Sprintf(

@@ -41,7 +41,7 @@ func newTestSplit(o Options, d Deps, r *rollouts) *testSplit {
 
 // tested is what the test split showed.
 type tested struct {
-	opened      *seal
+	opened      *testAccess
 	scores      map[string]*result.Arm // by the name of the arm; nil: the split stayed closed
 	outcomes    trajectory.Named       // of each text once
 	compared    *result.TestComparison // of best against seed; what the history holds of the certificate
@@ -84,7 +84,7 @@ func (s *testSplit) run(ctx context.Context, arms []testArm) (r tested, err erro
 }
 
 // roll makes the rollouts of all arms at once, those of equal arms once.
-func (s *testSplit) roll(ctx context.Context, opened *seal, arms []testArm) ([][]trajectory.Outcome, error) {
+func (s *testSplit) roll(ctx context.Context, opened *testAccess, arms []testArm) ([][]trajectory.Outcome, error) {
 	outcomes := make([][]trajectory.Outcome, len(arms))
 	g, gctx := taskgroup.WithContext(ctx)
 	for i, a := range arms {
@@ -164,7 +164,7 @@ func testPlace(n int, arm string) rollout.Place {
 // cover sees to it that all arms are compared on the same items: one that is
 // missing in any arm is left out of all, recorded and named. With too many
 // missing there is no comparison, and nothing is reported.
-func (s *testSplit) cover(ctx context.Context, opened *seal, arms []testArm, outcomes [][]trajectory.Outcome) error {
+func (s *testSplit) cover(ctx context.Context, opened *testAccess, arms []testArm, outcomes [][]trajectory.Outcome) error {
 	missing := map[int]string{}
 	for i := range arms {
 		for _, j := range missingOf(outcomes[i]) {

@@ -188,7 +188,7 @@ func (r *AgentRunner) Close() error {
 
 // Work implements rollout.CodingAgent.
 func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.AgentReport, error) {
-	own := &watched{Client: job.Client, timeout: r.config.Timeout.Std()}
+	own := &metered{Client: job.Client, timeout: r.config.Timeout.Std()}
 	j := r.job(job, own)
 	var session *gateway.Handle
 	if r.gateway != nil {

@@ -26,8 +26,8 @@ type server struct {
 	config config.Model
 	lookup func(string) (string, bool)
 	preset.Resolved
-	key  string
-	news *news // of the servers; nil: nobody hears it
+	key     string
+	notices *notices // of the servers; nil: nobody hears it
 }
 
 // remote builds the client of a model that a preset describes.
@@ -38,8 +38,8 @@ func remote(role string, m config.Model, p preset.Preset, lookup func(string) (s
 		return Built{}, withoutSecrets(err, hide)
 	}
 	b := Built{Endpoint: shown(s.BaseURL, s.key), Source: p.Name, Provider: p.Name, Kind: Remote}
-	n := &news{role: role, hide: hide}
-	b.Hear, s.news = n.hear, n
+	n := &notices{role: role, hide: hide}
+	b.Hear, s.notices = n.hear, n
 	if b.Servers, err = s.servers(hide); err != nil {
 		return Built{}, withoutSecrets(err, hide)
 	}
@@ -75,7 +75,7 @@ func (s server) servers(hide *redact.Exact) ([]Server, error) {
 				return n, withoutSecrets(err, hide)
 			}
 		}
-		guard := &guarded{Client: c, hide: hide}
+		guard := &redacting{Client: c, hide: hide}
 		if r, ok := c.(renewer); ok {
 			guard.renewed = &renewed{tokens: r.Tokens}
 		}
@@ -135,7 +135,7 @@ func (s server) apiKey() (string, error) {
 }
 
 // several makes one client of all servers.
-func (s server) several(all []Server, n *news) (model.Client, error) {
+func (s server) several(all []Server, n *notices) (model.Client, error) {
 	o := failover.Options{Timeout: s.config.Timeout.Std() / 2, Warn: n.warn}
 	for _, one := range all {
 		o.Endpoints = append(o.Endpoints, failover.Endpoint{Name: one.Name, Client: one.Client})
@@ -172,8 +172,8 @@ func (s server) openai(base string) (model.Client, error) {
 		},
 		FixedSchema: m.Structured == "on",
 	}
-	if s.news != nil {
-		o.Warn = s.news.say
+	if s.notices != nil {
+		o.Warn = s.notices.say
 	}
 	if s.Protocol == preset.OpenAIChat && m.API != openai.APIResponses || s.elsewhere() {
 		o.API = openai.APIChat
@@ -320,8 +320,8 @@ func (s server) ollama(base string) (model.Client, error) {
 // providers lists what a config can name.
 func providers() string {
 	all := append(preset.Names(), "sim", "handoff")
-	for _, name := range seatNames() {
-		all = append(all, name+seatSuffix)
+	for _, name := range loginNames() {
+		all = append(all, name+loginSuffix)
 	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")

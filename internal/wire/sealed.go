@@ -18,7 +18,7 @@ func Sealed(role string, m config.Model) (Built, error) {
 		return b, nil
 	}
 	switch {
-	case isSeat(m.Provider), m.Provider == "handoff":
+	case isLogin(m.Provider), m.Provider == "handoff":
 		b.Source = m.Provider
 	case m.Provider == "sim":
 		s, err := simulated(role, m)
@@ -32,7 +32,7 @@ func Sealed(role string, m config.Model) (Built, error) {
 	return b, nil
 }
 
-func isSeat(provider string) bool {
-	name, ok := strings.CutSuffix(provider, seatSuffix)
-	return ok && slices.Contains(seatNames(), name)
+func isLogin(provider string) bool {
+	name, ok := strings.CutSuffix(provider, loginSuffix)
+	return ok && slices.Contains(loginNames(), name)
 }

@@ -14,7 +14,7 @@ import (
 
 // A seat hears of the gateway of its user's company. What it proves itself with
 // does not come back in answers.
-func TestSeatsHearOfTheirSurroundings(t *testing.T) {
+func TestLoginsHearOfTheirSurroundings(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a script of a shell")

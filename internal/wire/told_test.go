@@ -17,7 +17,7 @@ import (
 // is whole: secrets are taken out, and it is cut, where rollouts are recorded.
 func TestWhatAnAgentTellsIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := &watched{Client: modeltest.Always("done")}
+	w := &metered{Client: modeltest.Always("done")}
 	ask := func(system string, tools ...model.Tool) {
 		t.Helper()
 		req := model.Request{Messages: []model.Message{{Role: model.System, Content: system}, {Role: model.User, Content: "do"}}, Tools: tools}

@@ -21,7 +21,7 @@ type veil struct {
 }
 
 // veiled returns a Passage of the same request whose answer goes through a veil.
-func (g *guarded) veiled(p *model.Passage) (*model.Passage, *veil) {
+func (g *redacting) veiled(p *model.Passage) (*model.Passage, *veil) {
 	v := &veil{to: p, hide: g.without, ready: g.ready, pieces: pieces{across: g.across, ready: g.ready}}
 	return &model.Passage{Wire: p.Wire, Body: p.Body, Header: p.Header, Stream: p.Stream, Set: p.Set, Reply: func(contentType string) io.Writer {
 		v.contentType = contentType
@@ -30,7 +30,7 @@ func (g *guarded) veiled(p *model.Passage) (*model.Passage, *veil) {
 }
 
 // without is text without the client's credentials.
-func (g *guarded) without(text string) string {
+func (g *redacting) without(text string) string {
 	if g.renewed != nil {
 		text = g.renewed.known().Text(text)
 	}
@@ -38,7 +38,7 @@ func (g *guarded) without(text string) string {
 }
 
 // across is texts without the client's credentials that are in them together.
-func (g *guarded) across(texts []string) []string {
+func (g *redacting) across(texts []string) []string {
 	if g.renewed != nil {
 		texts = g.renewed.known().Across(texts)
 	}
@@ -46,7 +46,7 @@ func (g *guarded) across(texts []string) []string {
 }
 
 // ready is how much of the beginning of text holds its credentials whole.
-func (g *guarded) ready(text string) int {
+func (g *redacting) ready(text string) int {
 	for n := g.hide.Ready(text); g.renewed != nil; {
 		if fewer := g.renewed.known().Ready(text[:n]); fewer < n {
 			n = g.hide.Ready(text[:fewer])

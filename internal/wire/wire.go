@@ -111,7 +111,7 @@ func Client(role string, m config.Model, lookup func(string) (string, bool)) (Bu
 	if p, ok := preset.Lookup(m.Provider); ok {
 		return remote(role, m, p, lookup)
 	}
-	if name, ok := strings.CutSuffix(m.Provider, seatSuffix); ok && slices.Contains(seatNames(), name) {
+	if name, ok := strings.CutSuffix(m.Provider, loginSuffix); ok && slices.Contains(loginNames(), name) {
 		return seated(role, name, m, lookup)
 	}
 	switch m.Provider {
@@ -148,11 +148,11 @@ func handedOff(role string, m config.Model) (Built, error) {
 	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Kind: ByHand, Close: c.Close, Folder: m.Folder, Questions: func() int { return len(c.Open()) }}, nil
 }
 
-// seatSuffix tells the program of a coding agent as a plain model from the
+// loginSuffix tells the program of a coding agent as a plain model from the
 // provider of its vendor.
-const seatSuffix = "-cli"
+const loginSuffix = "-cli"
 
-func seatNames() []string { return []string{"claude", "codex", "copilot"} }
+func loginNames() []string { return []string{"claude", "codex", "copilot"} }
 
 // seated makes a model of a coding agent's program and its user's login.
 func seated(role, name string, m config.Model, lookup func(string) (string, bool)) (Built, error) {
@@ -179,8 +179,8 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 	}
 	hide := redact.NewExact(credentials(m, lookup)...)
 	return Built{
-		Client: &guarded{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider, Kind: Program,
-		Ready: func(ctx context.Context) (string, error) { return seatReady(ctx, c, role) },
+		Client: &redacting{Client: c, hide: hide}, Endpoint: m.Provider, Source: m.Provider, Kind: Program,
+		Ready: func(ctx context.Context) (string, error) { return loginReady(ctx, c, role) },
 	}, nil
 }
 
@@ -195,8 +195,8 @@ func surround(names []string, lookup func(string) (string, bool)) []string {
 	return env
 }
 
-// seatReady looks for the program of a seat.
-func seatReady(ctx context.Context, c *seat.Client, role string) (version string, err error) {
+// loginReady looks for the program of a seat.
+func loginReady(ctx context.Context, c *seat.Client, role string) (version string, err error) {
 	info, err := c.Detect(ctx)
 	if err != nil {
 		return "", fmt.Errorf("models.%s: look for the program: %w", role, err)

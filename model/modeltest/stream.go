@@ -37,8 +37,8 @@ func testStreams(t *testing.T, h Harness) {
 	t.Run("context", func(t *testing.T) { testStreamContext(t, h) })
 }
 
-// story is a reply whose stream has a middle.
-func story() Reply {
+// longReply is a reply whose stream has a middle.
+func longReply() Reply {
 	return Reply{Text: strings.Repeat("All is well, and the answer is long. ", 4), Finish: model.FinishStop, Input: 9, Output: 9}
 }
 
@@ -54,7 +54,7 @@ func streaming(t *testing.T, h Harness, s Settings, respond func(w http.Response
 
 // testIdle: what counts is how long a stream is silent, not how long it takes.
 func testIdle(t *testing.T, h Harness) {
-	events := h.Stream(story())
+	events := h.Stream(longReply())
 	for name, begin := range map[string][]string{"from the start": nil, "in the middle": events[:len(events)/2]} {
 		t.Run("silent "+name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +83,7 @@ func testIdle(t *testing.T, h Harness) {
 				writeEvent(w, e)
 			}
 		})
-		if err != nil || res.Text != story().Text {
+		if err != nil || res.Text != longReply().Text {
 			t.Errorf("got %q, %v, want the whole answer", res.Text, err)
 		}
 	})
@@ -102,7 +102,7 @@ func pause(ctx context.Context, d time.Duration) {
 // testStreamCuts has streams end after every write: no part of an answer may
 // pass for an answer.
 func testStreamCuts(t *testing.T, h Harness) {
-	replies := map[string]Reply{"text": story()}
+	replies := map[string]Reply{"text": longReply()}
 	if !h.Lacks.Tools {
 		replies["calls"] = Reply{Text: "t", Calls: callCases()[1].reply.Calls, Finish: model.FinishTools, Input: 9, Output: 9}
 	}
@@ -120,7 +120,7 @@ func testStreamCuts(t *testing.T, h Harness) {
 	}
 	t.Run("connection lost", func(t *testing.T) {
 		t.Parallel()
-		events := h.Stream(story())
+		events := h.Stream(longReply())
 		_, err := streaming(t, h, Settings{}, func(w http.ResponseWriter, r *http.Request) {
 			writeEvents(w, events[:len(events)/2])
 			hangUp(w)
@@ -132,7 +132,7 @@ func testStreamCuts(t *testing.T, h Harness) {
 }
 
 func testStreamFaults(t *testing.T, h Harness) {
-	events := h.Stream(story())
+	events := h.Stream(longReply())
 	for _, f := range h.StreamFaults {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +199,7 @@ func garbled(event string) (string, bool) {
 // testStreamContext has the caller give up within a stream.
 func testStreamContext(t *testing.T, h Harness) {
 	begin := func(w http.ResponseWriter) {
-		events := h.Stream(story())
+		events := h.Stream(longReply())
 		writeEvents(w, events[:len(events)/2])
 	}
 	t.Run("cancel", func(t *testing.T) {

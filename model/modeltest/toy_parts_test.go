@@ -108,9 +108,9 @@ func (c *toy) call(w toyReply, call toyCall) (*model.Part, error) {
 	return &model.Part{Call: &model.ToolCall{ID: id, Name: call.Name, Arguments: json.RawMessage(args)}}, nil
 }
 
-// watched closes a body that is silent for too long.
-func (c *toy) watched(body io.ReadCloser) *watchedBody {
-	b := &watchedBody{ReadCloser: body, idle: c.Idle, resets: c.flaw != "counts all the time"}
+// timed closes a body that is silent for too long.
+func (c *toy) timed(body io.ReadCloser) *timedBody {
+	b := &timedBody{ReadCloser: body, idle: c.Idle, resets: c.flaw != "counts all the time"}
 	if b.idle == 0 || c.flaw == "waits for ever" {
 		b.idle = 3 * time.Second
 	}
@@ -121,7 +121,7 @@ func (c *toy) watched(body io.ReadCloser) *watchedBody {
 	return b
 }
 
-type watchedBody struct {
+type timedBody struct {
 	io.ReadCloser
 	idle   time.Duration
 	resets bool
@@ -129,7 +129,7 @@ type watchedBody struct {
 	late   atomic.Bool
 }
 
-func (b *watchedBody) Read(p []byte) (int, error) {
+func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.resets {
 		b.timer.Reset(b.idle)
@@ -138,7 +138,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 }
 
 // stream puts an answer together.
-func (c *toy) stream(ctx context.Context, status int, body *watchedBody) (model.Response, error) {
+func (c *toy) stream(ctx context.Context, status int, body *timedBody) (model.Response, error) {
 	defer body.timer.Stop()
 	var said strings.Builder
 	lines := bufio.NewReader(body)

@@ -118,7 +118,7 @@ func (c *toy) once(ctx context.Context, req model.Request) (model.Response, erro
 		limit = 16 << 20
 	}
 	if c.Stream && res.StatusCode < 300 {
-		return c.stream(ctx, res.StatusCode, c.watched(http.MaxBytesReader(nil, res.Body, limit)))
+		return c.stream(ctx, res.StatusCode, c.timed(http.MaxBytesReader(nil, res.Body, limit)))
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, limit))
 	if res.StatusCode >= 300 {

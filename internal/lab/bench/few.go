@@ -82,7 +82,7 @@ func (a *Arena) divided(w fewWay) *Arena {
 		b.Data.Train, b.Data.Selection = pool[:n], pool[n:]
 		return &b
 	}
-	b.Data = a.Data.Crossed(w.folds, a.Seed)
+	b.Data = a.Data.CrossFit(w.folds, a.Seed)
 	if w.whole {
 		types, clusters := train.Strata(pool, a.Setup.Cluster)
 		b.Data.Folds = schedule.Folds(len(pool), schedule.FoldConfig{Folds: w.folds, Types: types, Clusters: clusters, Seed: a.Seed})
@@ -251,7 +251,7 @@ func pooledFew(cells []FewCell) []FewRow {
 			for _, c := range cells {
 				all = append(all, pick(c.Rows[j]))
 			}
-			return together(all)
+			return joined(all)
 		}
 		rows = append(rows, FewRow{
 			w.name, of(func(r FewRow) Figure { return r.Gain }), of(func(r FewRow) Figure { return r.Ahead }),

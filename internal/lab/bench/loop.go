@@ -275,7 +275,7 @@ func pooled(cells []LoopCell) []LoopRow {
 			for _, c := range cells {
 				all = append(all, pick(c.row(g.name)))
 			}
-			return together(all)
+			return joined(all)
 		}
 		rows = append(rows, LoopRow{
 			g.name, of(func(r LoopRow) Figure { return r.Gain }), of(func(r LoopRow) Figure { return r.Ahead }), of(func(r LoopRow) Figure { return r.Beside }),
@@ -286,7 +286,7 @@ func pooled(cells []LoopCell) []LoopRow {
 	return rows
 }
 
-func together(figures []Figure) Figure {
+func joined(figures []Figure) Figure {
 	out, n := Figure{}, 0.0
 	for _, f := range figures {
 		if f.N > 0 {

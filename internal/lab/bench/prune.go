@@ -95,11 +95,11 @@ func padding() []string {
 type fate string
 
 const (
-	useful  fate = "useful"  // without it three tasks or more are no longer solved
-	rare    fate = "rare"    // one or two are not
-	useless fate = "useless" // nothing changes
-	harmful fate = "harmful"
-	twin    fate = "said twice" // one of the two has to stay, and one to go
+	useful   fate = "useful"  // without it three tasks or more are no longer solved
+	rare     fate = "rare"    // one or two are not
+	useless  fate = "useless" // nothing changes
+	harmful  fate = "harmful"
+	repeated fate = "said twice" // one of the two has to stay, and one to go
 )
 
 // harmfulRule is a harmful rule of every world, that concerns every second kind of task.
@@ -111,9 +111,9 @@ const enough = 3
 // pruneWorld is a world with a skill to prune.
 type pruneWorld struct {
 	*Arena
-	kind  PruneKind
-	skill string
-	twins map[string]int // by rule that is said twice: which one it is
+	kind    PruneKind
+	skill   string
+	repeats map[string]int // by rule that is said twice: which one it is
 }
 
 func newPruneWorld(s Setup, k PruneKind, i int) (*pruneWorld, error) {
@@ -121,14 +121,14 @@ func newPruneWorld(s Setup, k PruneKind, i int) (*pruneWorld, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &pruneWorld{Arena: a, kind: k, twins: map[string]int{}}
+	w := &pruneWorld{Arena: a, kind: k, repeats: map[string]int{}}
 	head, _, _ := strings.Cut(a.Skill.Text(), "\n- ")
 	stated := rulesIn(a.Perfect)
 	lines := slices.Clone(stated)
 	for n, again := range a.again[:k.twice] {
 		once := stated[len(stated)-len(a.again)+n]
 		lines = append(lines, "- "+again)
-		w.twins[once], w.twins["- "+again] = n, n
+		w.repeats[once], w.repeats["- "+again] = n, n
 	}
 	for _, text := range padding() {
 		lines = append(lines, "- "+text)
@@ -174,7 +174,7 @@ func (w *pruneWorld) fates(ctx context.Context) (map[string]fate, error) {
 	for _, r := range prune.Rules(base) {
 		gone := []prune.Rule{r}
 		for _, other := range prune.Rules(base) {
-			if n, ok := w.twins[r.Text]; ok && other.Text != r.Text && w.twins[other.Text] == n && hasKey(w.twins, other.Text) {
+			if n, ok := w.repeats[r.Text]; ok && other.Text != r.Text && w.repeats[other.Text] == n && hasKey(w.repeats, other.Text) {
 				gone = append(gone, other)
 			}
 		}
@@ -198,7 +198,7 @@ func fateOf(whole, without []trajectory.Outcome, twice bool) fate {
 	}
 	switch {
 	case twice && lost >= enough:
-		return twin
+		return repeated
 	case lost >= enough:
 		return useful
 	case lost > 0:
@@ -225,16 +225,16 @@ const certificateFirst = 1000
 
 // PruneMethod is a way to remove rules.
 type PruneMethod struct {
-	Name     string `json:"name"`
-	What     string `json:"what"`
-	together bool
+	Name  string `json:"name"`
+	What  string `json:"what"`
+	joint bool
 }
 
 // pruneMethods returns what prune did before, with which it is compared, and what it does.
 func pruneMethods() []PruneMethod {
 	return []PruneMethod{
 		{Name: "one by one", What: "each removal shown by itself, as runs of older builds do"},
-		{Name: "together", What: "what may go shown together, as runs do", together: true},
+		{Name: "together", What: "what may go shown together, as runs do", joint: true},
 	}
 }
 
@@ -275,8 +275,8 @@ func (r *pruneRun) tell(w *pruneWorld, fates map[string]fate, removed []prune.Ru
 	}
 	left := map[int]int{}
 	for text, f := range fates {
-		if f == twin {
-			left[w.twins[text]] += 1 - int(indicator(gone(text)))
+		if f == repeated {
+			left[w.repeats[text]] += 1 - int(indicator(gone(text)))
 			continue
 		}
 		r.all[f]++

@@ -143,7 +143,7 @@ func (s PruneStudy) play(ctx context.Context, k PruneKind, flip float64, cell, w
 	var out []pruneRun
 	for _, m := range pruneMethods() {
 		set := pruneSettings()
-		set.Together = m.together
+		set.Joint = m.joint
 		r, err := w.prune(ctx, set, fates)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)

@@ -118,10 +118,10 @@ func (e *examiner) examined() []string {
 	return roles
 }
 
-func (e *examiner) add(name, detail string, err error, mend string) {
+func (e *examiner) add(name, detail string, err error, fix string) {
 	f := result.Finding{Name: name, OK: err == nil, Detail: detail}
 	if err != nil {
-		f.Detail, f.Mend, f.Err = strings.TrimSuffix(err.Error(), "; "+mend), mend, err
+		f.Detail, f.Fix, f.Err = strings.TrimSuffix(err.Error(), "; "+fix), fix, err
 	}
 	e.rows = append(e.rows, f)
 }
@@ -286,10 +286,10 @@ func advise(m config.Model, role, address string, err error) string {
 	if errors.As(err, &missing) {
 		return missing.Help
 	}
-	seat, isSeat := strings.CutSuffix(m.Provider, "-cli")
+	login, isLogin := strings.CutSuffix(m.Provider, "-cli")
 	switch code := model.CodeOf(err); {
-	case code == model.Auth && isSeat:
-		return fmt.Sprintf("log in: run %s once by hand, or name a key with models.%s.api_key_env", seat, role)
+	case code == model.Auth && isLogin:
+		return fmt.Sprintf("log in: run %s once by hand, or name a key with models.%s.api_key_env", login, role)
 	case code == model.Auth:
 		return fmt.Sprintf("the key is wrong or has no rights: check the variable of models.%s.api_key_env", role)
 	case code == model.Credit:

@@ -48,13 +48,13 @@ func (e *examiner) try(ctx context.Context) {
 	tasks := e.tried()
 	out, err := e.trial(ctx, tasks)
 	if err != nil {
-		e.add("real tasks", "", e.unfitTask(err), e.mendTask())
+		e.add("real tasks", "", e.unfitTask(err), e.fixTask())
 		return
 	}
 	l := seedcheck.Look(e.session.Inputs, tasks, out)
 	for _, o := range out {
 		if o.Status == score.Unmeasured {
-			e.add("real tasks", "", e.unfitTask(errors.New(e.session.Loaded.Redactor().Text(o.FailReason))), e.mendTask())
+			e.add("real tasks", "", e.unfitTask(errors.New(e.session.Loaded.Redactor().Text(o.FailReason))), e.fixTask())
 			return
 		}
 	}
@@ -100,8 +100,8 @@ func (e *examiner) untried() string {
 	return ""
 }
 
-// mendTask says what helps when a task could not be carried out.
-func (e *examiner) mendTask() string {
+// fixTask says what helps when a task could not be carried out.
+func (e *examiner) fixTask() string {
 	if len(e.session.Config.Env.Command) > 0 && e.session.Env == nil {
 		return "check env.command and env.timeout; it is started in the folder of the config, and reads one JSON line a task"
 	}

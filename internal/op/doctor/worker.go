@@ -35,7 +35,7 @@ func Agents(ctx context.Context, o session.Options) result.Examination {
 	support := sandbox.Probe()
 	f := result.Finding{Name: "sandbox", OK: support.Kind != "", Skipped: support.Kind == "", Detail: confinement(support)}
 	if f.Skipped {
-		f.Mend = "agent.sandbox=off runs agents unconfined"
+		f.Fix = "agent.sandbox=off runs agents unconfined"
 	}
 	return result.Examination{Rows: append(e.rows, f)}
 }

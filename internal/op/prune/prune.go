@@ -74,7 +74,7 @@ type pruning struct {
 	splits  []task.Split      // that are read
 	before  *result.TestReads // who had read the test split, nil unless it is among them
 
-	together bool // rules are tried together, and not each by itself
+	joint bool // rules are tried together, and not each by itself
 }
 
 // do carries out work in a session of its own.
@@ -147,7 +147,7 @@ func (p *pruning) defaults() error {
 }
 
 func (p *pruning) settings() prune.Settings {
-	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Deterministic: p.session.Models.Deterministic(), Together: p.together}
+	return prune.Settings{Margin: p.o.Margin, Level: 1 - p.session.Config.Gate.Alpha, Passes: p.o.Passes, Deterministic: p.session.Models.Deterministic(), Joint: p.joint}
 }
 
 // tasks finds those of the splits.
@@ -235,7 +235,7 @@ func (p *pruning) begin(ctx context.Context) (err error) {
 // build began have none, and go on one rule after the other.
 const methodKey = "prune/method"
 
-const methodTogether = `"together"`
+const methodJoint = `"together"`
 
 // settleMethod takes the way in which rules are removed from the record of the run, or
 // records it before anything rests on it.
@@ -243,8 +243,8 @@ func (p *pruning) settleMethod(ctx context.Context) error {
 	if _, known := p.session.Caller.Decided(methodKey); !known && p.session.Run.Journal.HighWater() > 0 {
 		return nil
 	}
-	method, err := p.session.Caller.Decision(ctx, methodKey, func() ([]byte, error) { return []byte(methodTogether), nil })
-	p.together = string(method) == methodTogether
+	method, err := p.session.Caller.Decision(ctx, methodKey, func() ([]byte, error) { return []byte(methodJoint), nil })
+	p.joint = string(method) == methodJoint
 	return err
 }
 

@@ -225,9 +225,9 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 		return model.Response{}, c.server.Fault(model.BadRequest, 0, c.server.Clean(fmt.Errorf("encode request: %w", err)))
 	}
 	if c.o.Stream {
-		return c.stream(ctx, errand{tags: req.Tags, body: body, answer: w.answer})
+		return c.stream(ctx, request{tags: req.Tags, body: body, answer: w.answer})
 	}
-	res, err := c.send(ctx, errand{tags: req.Tags, body: body})
+	res, err := c.send(ctx, request{tags: req.Tags, body: body})
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -235,8 +235,8 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	return c.document(ctx, res, w.answer)
 }
 
-// errand is one request to be sent.
-type errand struct {
+// request is one request to be sent.
+type request struct {
 	tags    model.Tags
 	body    []byte
 	answer  string         // the tool whose input is the answer; "" = there is none
@@ -244,7 +244,7 @@ type errand struct {
 }
 
 // send returns a response whose status is good and whose body is unread.
-func (c *Client) send(ctx context.Context, e errand) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, e request) (*http.Response, error) {
 	var res *http.Response
 	err := c.api.Post(ctx, c.path, e.body, &res,
 		option.WithMiddleware(c.dress(e)), c.platform, c.base, option.WithHTTPClient(doer{c}))
@@ -262,7 +262,7 @@ func (c *Client) send(ctx context.Context, e errand) (*http.Response, error) {
 
 // dress gives a request its final headers, but for the credentials. It runs
 // before the platform's own changes, which move some headers.
-func (c *Client) dress(e errand) option.Middleware {
+func (c *Client) dress(e request) option.Middleware {
 	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		kept, err := c.headers.Dress(r.Header, e.tags, "Accept", "Content-Type", "Anthropic-Version")
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // stream makes a request whose answer comes as events.
-func (c *Client) stream(ctx context.Context, e errand) (model.Response, error) {
+func (c *Client) stream(ctx context.Context, e request) (model.Response, error) {
 	within, watch := header.NewWatch(ctx, c.o.Idle)
 	defer watch.Stop()
 	res, err := c.send(within, e)

@@ -33,7 +33,7 @@ func NewWatch(ctx context.Context, limit time.Duration) (context.Context, *Watch
 // Body begins to watch: every byte read from the body it returns counts as life.
 func (w *Watch) Body(body io.ReadCloser) io.ReadCloser {
 	w.timer = time.AfterFunc(w.limit, func() { w.cancel(errIdle) })
-	return &watched{ReadCloser: body, timer: w.timer, limit: w.limit}
+	return &timedBody{ReadCloser: body, timer: w.timer, limit: w.limit}
 }
 
 // Idle returns an error that tells of the silence, or nil if that is not what
@@ -53,14 +53,14 @@ func (w *Watch) Stop() {
 	w.cancel(nil)
 }
 
-type watched struct {
+type timedBody struct {
 	io.ReadCloser
 
 	timer *time.Timer
 	limit time.Duration
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *timedBody) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
 		w.timer.Reset(w.limit)

@@ -84,7 +84,7 @@ func (c *Client) by(ctx context.Context, req *model.Request, w way) (model.Respo
 // shows that the API is there. When no way leads to an answer, the error is that
 // of the first one.
 func (c *Client) probe(ctx context.Context, req *model.Request) (model.Response, error) {
-	w, crossed := c.routes.first, false
+	w, switched := c.routes.first, false
 	var first error
 	for {
 		res, err := c.by(ctx, req, w)
@@ -101,8 +101,8 @@ func (c *Client) probe(ctx context.Context, req *model.Request) (model.Response,
 			return model.Response{}, first
 		case w.responses && !w.bare && said.noTrace:
 			w.bare = true
-		case c.routes.auto && !crossed && said.otherAPI:
-			w, crossed = way{responses: !w.responses}, true
+		case c.routes.auto && !switched && said.otherAPI:
+			w, switched = way{responses: !w.responses}, true
 		default:
 			return model.Response{}, first
 		}

@@ -35,9 +35,9 @@ const (
 // is the one thing that counts.
 const CertifyPasses = 4
 
-// together removes what may go. Where that is not shown of all of it together, those
+// joint removes what may go. Where that is not shown of all of it together, those
 // rules are tried one after the other of which it is shown by itself.
-func (p *Pruner) together(ctx context.Context, out *Pruning) error {
+func (p *Pruner) joint(ctx context.Context, out *Pruning) error {
 	shown, err := p.group(ctx, out, p.candidates(out.Findings, out.Removed()))
 	if err != nil || shown {
 		return err

@@ -27,8 +27,8 @@ func TestWords(t *testing.T) {
 func TestLikeness(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		a, b  string
-		alike bool
+		a, b    string
+		similar bool
 	}{
 		{"When is the invoice due?", "when is THE invoice due", true},
 		{"When is the invoice due?", "Which carrier takes the crate to the port of Leith today?", false},
@@ -43,8 +43,8 @@ func TestLikeness(t *testing.T) {
 		{"", "", true},
 	}
 	for _, tt := range tests {
-		if got := likeness(setOf(words(tt.a)), setOf(words(tt.b))) >= AlikeAt; got != tt.alike {
-			t.Errorf("%q and %q: alike %v, want %v", tt.a, tt.b, got, tt.alike)
+		if got := likeness(setOf(words(tt.a)), setOf(words(tt.b))) >= SimilarAt; got != tt.similar {
+			t.Errorf("%q and %q: alike %v, want %v", tt.a, tt.b, got, tt.similar)
 		}
 	}
 }

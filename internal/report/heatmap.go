@@ -7,16 +7,16 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
 
-// heat is the table of items by steps.
-type heat struct {
+// heatmap is the table of items by steps.
+type heatmap struct {
 	Columns []column
-	Rows    []heatRow // items whose outcome changed, in order
-	Same    []heatRow // those that never did
-	Hidden  int       // rows that are left out, for length
+	Rows    []heatmapRow // items whose outcome changed, in order
+	Same    []heatmapRow // those that never did
+	Hidden  int          // rows that are left out, for length
 	Counts  string
 }
 
-type heatRow struct {
+type heatmapRow struct {
 	ID, Type string
 	Cells    []cell
 }
@@ -30,22 +30,22 @@ type cell struct {
 // mostRows bounds each part of the table.
 const mostRows = 250
 
-func newHeat(columns []column) heat {
-	var h heat
+func newHeatmap(columns []column) heatmap {
+	var h heatmap
 	for _, c := range columns {
 		if len(c.Items) > 0 {
 			h.Columns = append(h.Columns, c)
 		}
 	}
 	at := map[string]int{}
-	var rows []heatRow
+	var rows []heatmapRow
 	for j, c := range h.Columns {
 		for _, item := range c.Items {
 			i, known := at[item.ID]
 			if !known {
 				i = len(rows)
 				at[item.ID] = i
-				rows = append(rows, heatRow{ID: line(item.ID, idLength), Type: line(item.Type, idLength), Cells: make([]cell, len(h.Columns))})
+				rows = append(rows, heatmapRow{ID: line(item.ID, idLength), Type: line(item.Type, idLength), Cells: make([]cell, len(h.Columns))})
 			}
 			rows[i].Cells[j] = cellOf(item, c)
 		}
@@ -58,7 +58,7 @@ func newHeat(columns []column) heat {
 		}
 	}
 	h.Counts = counts(h.Same)
-	for _, part := range []*[]heatRow{&h.Rows, &h.Same} {
+	for _, part := range []*[]heatmapRow{&h.Rows, &h.Same} {
 		if more := len(*part) - mostRows; more > 0 {
 			*part = (*part)[:mostRows]
 			h.Hidden += more
@@ -86,7 +86,7 @@ func cellOf(item Item, c column) cell {
 
 // changes reports whether a row has more than one outcome. What was not asked
 // says nothing.
-func (r heatRow) changes() bool {
+func (r heatmapRow) changes() bool {
 	var first cell
 	for _, c := range r.Cells {
 		switch {
@@ -101,7 +101,7 @@ func (r heatRow) changes() bool {
 }
 
 // counts says what the rows without a change have in common.
-func counts(rows []heatRow) string {
+func counts(rows []heatmapRow) string {
 	pass, fail, other := 0, 0, 0
 	for _, r := range rows {
 		class := ""

@@ -7,9 +7,9 @@ import (
 
 // Thresholds on texts. Words are compared without case and punctuation.
 const (
-	// AlikeAt is the share of words in common, of all words of both prompts,
+	// SimilarAt is the share of words in common, of all words of both prompts,
 	// from which two tasks count as one.
-	AlikeAt = 0.85
+	SimilarAt = 0.85
 	// QuotedWords is how many words in a row a prompt may share with a line of
 	// SKILL.md.
 	QuotedWords = 8

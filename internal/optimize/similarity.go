@@ -10,14 +10,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Alike sorts measured outcomes into failures and successes as Minibatches does, and
+// BySimilarity sorts measured outcomes into failures and successes as Minibatches does, and
 // cuts each by likeness: outcomes of one kind (task type, then what failed, in words
 // without numbers and quotations) stand together, the most frequent kind first, and a
 // minibatch takes as many as the window of v holds, in tokens of four bytes, and eight in any
 // case if that is as wide as a default one. A kind is cut only if it does not fit
 // into one minibatch. So an analyst sees what has happened several
 // times, and not one failure of each kind.
-func Alike(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (failures, successes [][]int) {
+func BySimilarity(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (failures, successes [][]int) {
 	o.Size = max(1, len(outcomes))
 	cut := func(all [][]int) [][]int {
 		if len(all) == 0 {
@@ -29,20 +29,20 @@ func Alike(outcomes []trajectory.Outcome, o MinibatchOptions, v View) (failures,
 	return cut(failed), cut(succeeded)
 }
 
-// wideWindow is the window, in tokens, that fewAlike belongs to.
+// wideWindow is the window, in tokens, that fewSimilar belongs to.
 const wideWindow = 60_000
 
-// fewAlike is how many trajectories a minibatch of a wide window takes however long they
+// fewSimilar is how many trajectories a minibatch of a wide window takes however long they
 // are: as many as SkillOpt puts into each. Where they do not fit they are cut.
-const fewAlike = 8
+const fewSimilar = 8
 
-// leastAlike is how many a minibatch takes with a window: fewer for a smaller one.
-func leastAlike(window int) int { return max(1, fewAlike*min(window, wideWindow)/wideWindow) }
+// leastSimilar is how many a minibatch takes with a window: fewer for a smaller one.
+func leastSimilar(window int) int { return max(1, fewSimilar*min(window, wideWindow)/wideWindow) }
 
-// MostAlike bounds the number of minibatches of a batch: each but the last of the
+// MaxBySimilarity bounds the number of minibatches of a batch: each but the last of the
 // failures and the last of the successes takes as many as it has to.
-func MostAlike(batch, window int) int {
-	return (batch+leastAlike(window)-1)/leastAlike(window) + 1
+func MaxBySimilarity(batch, window int) int {
+	return (batch+leastSimilar(window)-1)/leastSimilar(window) + 1
 }
 
 // tokens estimates what an outcome takes in a prompt that has room for it.
@@ -96,7 +96,7 @@ func kindOf(o trajectory.Outcome) string {
 func packed(groups [][]int, size func(int) int, window int) [][]int {
 	var out [][]int
 	var current []int
-	used, least := 0, leastAlike(window)
+	used, least := 0, leastSimilar(window)
 	flush := func() {
 		out = append(out, current)
 		current, used = nil, 0

@@ -2,20 +2,20 @@ package gate
 
 import "sort"
 
-// course is the way that a race takes through a trial: a list of draws in the
+// progress is the way that a race takes through a trial: a list of draws in the
 // order of the units, and how far they reach. It follows from the trial alone,
 // so that a policy without state finds it again.
-type course struct {
+type progress struct {
 	units []unit
 	draws []Draw // one candidate sample an item where none is known, and what is missing of the incumbent
 	ends  []int  // by unit: how many draws it takes up to its end
 
-	confirm *course // set when the race is run and was survived
+	confirm *progress // set when the race is run and was survived
 }
 
-// raceCourse draws every item of an arm that has no evaluation yet.
-func raceCourse(e *Evidence) *course {
-	c := &course{units: stratified(e.Trial)}
+// raceProgress draws every item of an arm that has no evaluation yet.
+func raceProgress(e *Evidence) *progress {
+	c := &progress{units: stratified(e.Trial)}
 	for _, u := range c.units {
 		for _, i := range u {
 			for _, arm := range []Arm{Candidate, Incumbent} {
@@ -29,10 +29,10 @@ func raceCourse(e *Evidence) *course {
 	return c
 }
 
-// confirmCourse draws both arms afresh on the given units, in turn, so that a
+// confirmProgress draws both arms afresh on the given units, in turn, so that a
 // server that changes its mood hits both alike.
-func confirmCourse(e *Evidence, over []unit) *course {
-	c := &course{units: over}
+func confirmProgress(e *Evidence, over []unit) *progress {
+	c := &progress{units: over}
 	for _, u := range over {
 		for _, i := range u {
 			for _, arm := range []Arm{Candidate, Incumbent} {
@@ -45,12 +45,12 @@ func confirmCourse(e *Evidence, over []unit) *course {
 }
 
 // complete returns how many units have all their draws among the first read.
-func (c *course) complete(read int) int {
+func (c *progress) complete(read int) int {
 	return sort.Search(len(c.ends), func(u int) bool { return c.ends[u] > read })
 }
 
 // at returns how many draws the first units take.
-func (c *course) at(units int) int {
+func (c *progress) at(units int) int {
 	if units == 0 {
 		return 0
 	}
@@ -58,7 +58,7 @@ func (c *course) at(units int) int {
 }
 
 // quarter reports whether the first m units end a quarter of the course.
-func (c *course) quarter(m int) bool {
+func (c *progress) quarter(m int) bool {
 	n := len(c.units)
 	for q := 1; q <= 4; q++ {
 		if m == (q*n+3)/4 {
@@ -69,7 +69,7 @@ func (c *course) quarter(m int) bool {
 }
 
 // wave returns the draws after those read, up to the next unit where stop says so, or to the end.
-func (c *course) wave(read int, stop func(units int) bool) []Draw {
+func (c *progress) wave(read int, stop func(units int) bool) []Draw {
 	for m := c.complete(read) + 1; m < len(c.units); m++ {
 		if stop(m) && c.at(m) > read {
 			return c.draws[read:c.at(m)]

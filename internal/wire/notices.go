@@ -8,10 +8,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
-// news passes on what becomes of the servers of a model: once that one is asked no
+// notices passes on what becomes of the servers of a model: once that one is asked no
 // more, and once that one keeps failing. That one rests a moment happens all the
 // time and is not told.
-type news struct {
+type notices struct {
 	role string
 	hide *redact.Exact
 
@@ -20,14 +20,14 @@ type news struct {
 	told map[string]bool
 }
 
-func (n *news) hear(tell func(text string)) {
+func (n *notices) hear(tell func(text string)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tell = tell
 }
 
 // warn hears of endpoints. It is called concurrently.
-func (n *news) warn(e failover.Event) {
+func (n *notices) warn(e failover.Event) {
 	if !e.Retired && e.Rest < failover.MaxRest {
 		return
 	}
@@ -35,11 +35,11 @@ func (n *news) warn(e failover.Event) {
 }
 
 // say passes a text on, once.
-func (n *news) say(text string) { n.once(text, fmt.Sprintf("models.%s: %s", n.role, text)) }
+func (n *notices) say(text string) { n.once(text, fmt.Sprintf("models.%s: %s", n.role, text)) }
 
 // once passes a text on unless one was under the same key. It may be called
 // concurrently.
-func (n *news) once(key, text string) {
+func (n *notices) once(key, text string) {
 	n.mu.Lock()
 	tell, again := n.tell, n.told[key]
 	if tell != nil && !again {

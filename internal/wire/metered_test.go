@@ -34,7 +34,7 @@ func TestDeadlinesSpentInQueues(t *testing.T) {
 		{"another failure", agent.Report{Status: score.AgentError, Reason: "empty: it ended without a word"}, 6 * time.Second, true},
 		{"done all the same", agent.Report{Status: score.OK, Answer: "a"}, 6 * time.Second, true},
 	} {
-		w := &watched{Client: waiter(tt.waited), timeout: 10 * time.Second}
+		w := &metered{Client: waiter(tt.waited), timeout: 10 * time.Second}
 		if _, err := w.Generate(t.Context(), model.Request{}); err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func (e *echoing) Generate(context.Context, model.Request) (model.Response, erro
 func TestRenewedTokensAreKeptOutOfAnswers(t *testing.T) {
 	t.Parallel()
 	e := &echoing{}
-	r := &guarded{Client: e, hide: redact.NewExact(), renewed: &renewed{tokens: e.Tokens}}
+	r := &redacting{Client: e, hide: redact.NewExact(), renewed: &renewed{tokens: e.Tokens}}
 	for _, token := range []string{"ya29.the-first-access-token", "ya29.the-second-access-token"} {
 		e.token, e.err = token, nil
 		resp, err := r.Generate(t.Context(), model.Request{})
@@ -84,7 +84,7 @@ func (r repeating) Generate(_ context.Context, req model.Request) (model.Respons
 func TestPassagesHoldNoKeys(t *testing.T) {
 	t.Parallel()
 	const key = "sk-the-true-key-of-the-vendor"
-	r := &guarded{Client: repeating{[]string{"data: you", "r key is sk-the-true-", "key-of-the-vendor\n\ndata: ", "x", "\n\nend"}}, hide: redact.NewExact(key)}
+	r := &redacting{Client: repeating{[]string{"data: you", "r key is sk-the-true-", "key-of-the-vendor\n\ndata: ", "x", "\n\nend"}}, hide: redact.NewExact(key)}
 	var got []string
 	p := &model.Passage{Wire: "chat", Reply: func(kind string) io.Writer {
 		got = append(got, kind)
@@ -105,7 +105,7 @@ func TestPassagesHoldNoKeysOfSeveralLines(t *testing.T) {
 	const key = "-----BEGIN PRIVATE KEY-----\nMIIabcdefgh\n-----END PRIVATE KEY-----\n"
 	for size := range len(key) {
 		text := "data: " + key + "\n\nend"
-		r := &guarded{Client: repeating{[]string{text[:size+1], text[size+1:]}}, hide: redact.NewExact(key)}
+		r := &redacting{Client: repeating{[]string{text[:size+1], text[size+1:]}}, hide: redact.NewExact(key)}
 		var got strings.Builder
 		p := &model.Passage{Wire: "chat", Reply: func(string) io.Writer {
 			return writer(func(b []byte) { got.Write(b) })
@@ -134,7 +134,7 @@ func passed(t *testing.T, key, body string, size int) string {
 		n := min(size, len(rest))
 		chunks, rest = append(chunks, rest[:n]), rest[n:]
 	}
-	g := &guarded{Client: repeating{chunks}, hide: redact.NewExact(key)}
+	g := &redacting{Client: repeating{chunks}, hide: redact.NewExact(key)}
 	var got strings.Builder
 	p := &model.Passage{Wire: "chat", Reply: func(string) io.Writer { return writer(func(b []byte) { got.Write(b) }) }}
 	if _, err := g.Generate(t.Context(), model.Request{Passage: p}); err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// watched remembers of the calls of an episode what tells a failure of the agent
+// metered remembers of the calls of an episode what tells a failure of the agent
 // from one of infrastructure.
-type watched struct {
+type metered struct {
 	model.Client
 	gateway   *gateway.Gateway // nil without one
 	strangers int64            // that it had refused before
@@ -36,10 +36,10 @@ type watched struct {
 }
 
 // Passes implements model.Passer.
-func (w *watched) Passes(wire string) bool { return model.Passes(w.Client, wire) }
+func (w *metered) Passes(wire string) bool { return model.Passes(w.Client, wire) }
 
 // Generate implements model.Client.
-func (w *watched) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+func (w *metered) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	w.listen(&req)
 	resp, err := w.Client.Generate(ctx, req)
 	w.mu.Lock()
@@ -58,7 +58,7 @@ func (w *watched) Generate(ctx context.Context, req model.Request) (model.Respon
 
 // listen remembers what the agent tells its model besides the task. Agents also ask for
 // titles and the like: the request that offers most tools is that of the work.
-func (w *watched) listen(req *model.Request) {
+func (w *metered) listen(req *model.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.told != (trajectory.Told{}) && len(req.Tools) <= w.tools {
@@ -79,14 +79,14 @@ func (w *watched) listen(req *model.Request) {
 
 // queued reports whether the agent's requests waited for more than half of its
 // time: its deadline then says more about the server than about the agent.
-func (w *watched) queued() bool {
+func (w *metered) queued() bool {
 	c, ok := w.Client.(interface{ Waited() time.Duration })
 	return ok && w.timeout > 0 && c.Waited() > w.timeout/2
 }
 
 // judge turns what an agent reports into what a rollout is told. session is nil
 // without a gateway.
-func (w *watched) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
+func (w *metered) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := rollout.AgentReport{Answer: rep.Answer, Turns: rep.Turns, Written: rep.Written, Usage: w.usage, Notes: rep.Notes, Told: w.told}

@@ -18,20 +18,20 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// guarded keeps the credentials of a model out of all that comes back from it: a
+// redacting keeps the credentials of a model out of all that comes back from it: a
 // server, a proxy or a program that repeats them would have them recorded, shown
 // to other models and given away with the record.
-type guarded struct {
+type redacting struct {
 	model.Client
 	hide    *redact.Exact
 	renewed *renewed // nil: no credential changes
 }
 
 // Passes implements model.Passer.
-func (g *guarded) Passes(wire string) bool { return model.Passes(g.Client, wire) }
+func (g *redacting) Passes(wire string) bool { return model.Passes(g.Client, wire) }
 
 // Generate implements model.Client.
-func (g *guarded) Generate(ctx context.Context, req model.Request) (resp model.Response, err error) {
+func (g *redacting) Generate(ctx context.Context, req model.Request) (resp model.Response, err error) {
 	var v *veil
 	if req.Passage != nil {
 		req.Passage, v = g.veiled(req.Passage)
@@ -193,7 +193,7 @@ func credentials(m config.Model, lookup func(string) (string, bool)) []string {
 		v, _ := lookup(name)
 		out = append(out, v)
 	}
-	if name, ok := strings.CutSuffix(m.Provider, seatSuffix); ok {
+	if name, ok := strings.CutSuffix(m.Provider, loginSuffix); ok {
 		home, _ := lookup("HOME")
 		for _, secret := range agent.Surround(name, home).Secret {
 			v, _ := lookup(secret)

@@ -22,7 +22,7 @@ func failing(id, kind, reason string, length int) trajectory.Outcome {
 
 // Failures of one kind are read together, the most frequent first, whatever their
 // numbers and quotations.
-func TestAlikeKeepsKindsTogether(t *testing.T) {
+func TestBySimilarityKeepsKindsWhole(t *testing.T) {
 	t.Parallel()
 	outcomes := []trajectory.Outcome{
 		failing("a1", "a", `equals: got "7", expected "EUR 7"`, 10), failing("b1", "b", "no answer", 10),
@@ -30,7 +30,7 @@ func TestAlikeKeepsKindsTogether(t *testing.T) {
 		failing("a3", "a", `equals: got "x y", expected "z"`, 10), failing("b2", "b", "no answer", 10),
 		failing("b3", "b", "tool failed", 10), failing("b4", "b", "no answer", 10), failing("a4", "a", `equals: got "", expected "1"`, 10),
 	}
-	failures, successes := Alike(outcomes, MinibatchOptions{}, View{Window: 60_000})
+	failures, successes := BySimilarity(outcomes, MinibatchOptions{}, View{Window: 60_000})
 	if len(failures) != 1 || successes != nil {
 		t.Fatalf("%v, %v: want one minibatch of failures", failures, successes)
 	}
@@ -45,14 +45,14 @@ func TestAlikeKeepsKindsTogether(t *testing.T) {
 
 // Kinds that do not fit into one minibatch together are not cut but where one alone does
 // not fit.
-func TestAlikeCutsBetweenKinds(t *testing.T) {
+func TestBySimilarityCutsBetweenKinds(t *testing.T) {
 	t.Parallel()
 	var outcomes []trajectory.Outcome
 	for i := range 30 {
 		outcomes = append(outcomes, failing(fmt.Sprint(i), fmt.Sprint("kind", i%3), "wrong", 4000))
 	}
 	one := View{}.tokens(outcomes[0])
-	failures, _ := Alike(outcomes, MinibatchOptions{}, View{Window: 12 * one})
+	failures, _ := BySimilarity(outcomes, MinibatchOptions{}, View{Window: 12 * one})
 	var sizes []int
 	for _, batch := range failures {
 		sizes = append(sizes, len(batch))
@@ -65,7 +65,7 @@ func TestAlikeCutsBetweenKinds(t *testing.T) {
 	if diff := cmp.Diff([]int{10, 10, 10}, sizes); diff != "" {
 		t.Error(diff)
 	}
-	failures, _ = Alike(outcomes, MinibatchOptions{}, View{Window: 4 * one})
+	failures, _ = BySimilarity(outcomes, MinibatchOptions{}, View{Window: 4 * one})
 	if len(failures) != 8 { // what is left of a kind shares with the next
 		t.Errorf("%d minibatches, want 8", len(failures))
 	}
@@ -73,7 +73,7 @@ func TestAlikeCutsBetweenKinds(t *testing.T) {
 
 // Every measured failure is in one minibatch, none holds more than fits unless it holds
 // one alone, and there are no more than the plan says.
-func TestAlikeLaws(t *testing.T) {
+func TestBySimilarityLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var outcomes []trajectory.Outcome
@@ -93,7 +93,7 @@ func TestAlikeLaws(t *testing.T) {
 		window := rapid.IntRange(1000, 60_000).Draw(t, "window")
 		seed := rapid.Int64().Draw(t, "seed")
 		v := View{Whole: rapid.Bool().Draw(t, "whole"), Window: window}
-		failures, successes := Alike(outcomes, MinibatchOptions{Seed: &seed}, v)
+		failures, successes := BySimilarity(outcomes, MinibatchOptions{Seed: &seed}, v)
 		got := slices.Sorted(slices.Values(slices.Concat(failures...)))
 		if !slices.Equal(got, want) {
 			t.Fatalf("failures %v, want %v", got, want)
@@ -103,11 +103,11 @@ func TestAlikeLaws(t *testing.T) {
 			for _, i := range batch {
 				sum += v.tokens(outcomes[i])
 			}
-			if sum > window && len(batch) > leastAlike(window) {
+			if sum > window && len(batch) > leastSimilar(window) {
 				t.Fatalf("%d tokens in a minibatch of %d, %d fit", sum, len(batch), window)
 			}
 		}
-		if n, most := len(failures)+len(successes), MostAlike(len(outcomes), window); n > most {
+		if n, most := len(failures)+len(successes), MaxBySimilarity(len(outcomes), window); n > most {
 			t.Fatalf("%d minibatches, the plan says at most %d", n, most)
 		}
 	})
