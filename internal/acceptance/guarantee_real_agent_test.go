@@ -204,7 +204,7 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 	}
 	calls, usage := server.seen()
 	inner, spent, turns := ledger(t, run)
-	if inner != calls || spent != journal.Usage(usage) {
+	if inner != calls || spent != usage {
 		t.Errorf("the ledger has %d calls and %+v, the server counted %d and %+v", inner, spent, calls, usage)
 	}
 	if turns == 0 {
@@ -248,7 +248,7 @@ func ledger(t *testing.T, run string) (calls int64, used journal.Usage, tools in
 	err = j.Each(t.Context(), func(r journal.Record) error {
 		if r.Kind == journal.Inner {
 			calls++
-			sum = sum.Add(trajectory.Usage(r.Usage))
+			sum = sum.Add(r.Usage)
 		}
 		if r.Kind == journal.Episode {
 			tools += strings.Count(string(r.Result), `"kind":"tool_call"`)
@@ -258,7 +258,7 @@ func ledger(t *testing.T, run string) (calls int64, used journal.Usage, tools in
 	if err != nil {
 		t.Fatal(err)
 	}
-	return calls, journal.Usage(sum), tools
+	return calls, sum, tools
 }
 
 // readTree returns all that stands in the files below a folder.

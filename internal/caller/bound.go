@@ -109,7 +109,7 @@ func (r *role) reported(req *model.Request, resp *model.Response) (u journal.Usa
 	if r.Patient {
 		return counted(resp.Usage), false
 	}
-	u = journalUsage(resp.Usage)
+	u = resp.Usage
 	said := resp.Text != "" || len(resp.Calls()) > 0
 	inputKnown := u.Input > 0 && plausible(u.Input, maxSane) && plausible(u.Cached, maxSane) && plausible(u.CacheWrite, maxSane)
 	limit := r.outputBound(req.MaxTokens)
@@ -129,10 +129,6 @@ func (r *role) reported(req *model.Request, resp *model.Response) (u journal.Usa
 		u.Output, u.Reasoning = bound.Output, 0
 	}
 	return u, true
-}
-
-func journalUsage(u trajectory.Usage) journal.Usage {
-	return journal.Usage{Input: u.Input, Output: u.Output, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning}
 }
 
 // possible reports whether every count is one that calls can have.

@@ -2,17 +2,12 @@ package caller
 
 import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Rates are in US dollars per million tokens. Tokens read from the provider's
-// cache cost Cached, those written to it CacheWrite, the other input tokens Input.
-type Rates struct {
-	Input      float64
-	Output     float64
-	Cached     float64
-	CacheWrite float64
-}
+// Rates are in US dollars per million tokens.
+type Rates = price.Price
 
 // Price is what a call costs: the rates, and where prompts beyond a length cost
 // more, those of all the tokens of such a call.
@@ -21,14 +16,6 @@ type Price struct {
 
 	UpTo int64 // input tokens, cached ones included, up to which Rates hold; 0 = any
 	Long Rates // of calls with more
-}
-
-// nano returns in billionths of a dollar, fractions dropped.
-func (r Rates) nano(u journal.Usage) int64 {
-	// Servers exist that count cached tokens beside the input and not within it: no
-	// call may earn money.
-	plain := float64(max(0, u.Input-u.Cached-u.CacheWrite))
-	return int64(1000 * (r.Input*plain + r.Cached*float64(u.Cached) + r.CacheWrite*float64(u.CacheWrite) + r.Output*float64(u.Output)))
 }
 
 // long reports whether so many input tokens are more than the first rates hold
@@ -44,7 +31,7 @@ func (p *Price) nano(u journal.Usage) *int64 {
 	if p.long(u.Input) {
 		rates = p.Long
 	}
-	cost := rates.nano(u)
+	cost := rates.Nano(u)
 	return &cost
 }
 
@@ -56,7 +43,7 @@ func (p *Price) sum(u journal.Usage) (cost *int64, most int64) {
 		return nil, 0
 	}
 	if p.long(u.Input) {
-		return nil, max(p.Rates.nano(u), p.Long.nano(u))
+		return nil, max(p.Rates.Nano(u), p.Long.Nano(u))
 	}
 	return p.nano(u), 0
 }
@@ -67,7 +54,7 @@ func known(u trajectory.Usage) trajectory.Usage {
 	if u.Input > maxSane || u.Output > maxSane {
 		return trajectory.Usage{}
 	}
-	return trajectory.Usage(counted(u))
+	return counted(u)
 }
 
 // counted returns usage as the ledger takes it: a negative count is a server's or

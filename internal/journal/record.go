@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Kind tells what an entry is.
@@ -92,17 +94,11 @@ type Spend struct {
 	Took      time.Duration // kept in microseconds
 }
 
-// Usage counts tokens. Cached tokens and those written to a provider's cache are
-// part of Input, reasoning tokens are part of Output.
-type Usage struct {
-	Input      int64
-	Output     int64
-	Cached     int64
-	Reasoning  int64
-	CacheWrite int64
-}
+// Usage counts tokens.
+type Usage = trajectory.Usage
 
-func (u *Usage) add(v Usage, sign int64) {
+// addUsage adds v to u, or takes it away.
+func addUsage(u *Usage, v Usage, sign int64) {
 	u.Input += sign * v.Input
 	u.Output += sign * v.Output
 	u.Cached += sign * v.Cached

@@ -42,7 +42,7 @@ type Spent struct {
 }
 
 func (s *Spent) add(v Spent) {
-	s.Usage.add(v.Usage, 1)
+	addUsage(&s.Usage, v.Usage, 1)
 	s.CostNano += v.CostNano
 }
 
@@ -85,7 +85,7 @@ func Sum(all []Total) Total {
 		sum.Calls += t.Calls
 		sum.Episodes += t.Episodes
 		sum.Inherited += t.Inherited
-		sum.Usage.add(t.Usage, 1)
+		addUsage(&sum.Usage, t.Usage, 1)
 		sum.CostNano += t.CostNano
 		sum.Took += t.Took
 		sum.Unpriced += t.Unpriced
@@ -103,7 +103,7 @@ func Sum(all []Total) Total {
 
 func (l *Loss) add(m Loss, sign int64) {
 	l.Calls += sign * m.Calls
-	l.Usage.add(m.Usage, sign)
+	addUsage(&l.Usage, m.Usage, sign)
 	l.CostNano += sign * m.CostNano
 }
 
@@ -141,7 +141,7 @@ func (t *totals) add(r *Record) {
 	case r.Estimate:
 		sum.estimate(r)
 	default:
-		sum.Usage.add(r.Usage, 1)
+		addUsage(&sum.Usage, r.Usage, 1)
 	}
 	switch r.Kind {
 	case Call:

@@ -26,11 +26,11 @@ var tiers = [][]string{
 	{"score", "skill", "event"},
 	{"trajectory", "internal/provenance"},
 	{"model", "model/modeltest", "internal/stats"},
-	{"task", "gate", "internal/wiretest"},
+	{"task", "gate", "internal/wiretest", "internal/price"},
 	{"result", "schedule"},
 	{"internal/journal", "internal/prompt", "internal/sandbox", "internal/testset"},
 	{
-		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway", "internal/price",
+		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
 		"internal/provider/preset", "internal/provider/failover", "internal/provider/seat", "internal/provider/handoff",
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",

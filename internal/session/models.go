@@ -186,7 +186,7 @@ func (m *Models) Role(name string) caller.Role {
 		return r
 	}
 	if e, ok := m.price(name); ok {
-		r.Price = &caller.Price{Rates: caller.Rates(e.Price), UpTo: e.UpTo, Long: caller.Rates(e.Long)}
+		r.Price = &caller.Price{Rates: e.Price, UpTo: e.UpTo, Long: e.Long}
 		r.MaxOutput = e.MaxOutput
 	}
 	return r
