@@ -157,8 +157,9 @@ func WithPasses(n int) Option { return func(o *session.Options) { o.Passes = n }
 // points of the score from 0 to 1. Default 0.05.
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
-// WithLoaded hands on what LoadConfig forgets: variables of the .env file and
-// where the configuration came from. It is for the command line.
+// WithLoaded hands on what config.LoadFile forgets: variables of the .env file and where
+// the configuration came from. It is for the command line, and no part of the
+// compatibility promise.
 func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.Loaded = l } }
 
 // WithVersion names the program in the manifest of the run.

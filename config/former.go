@@ -30,6 +30,7 @@ func formers() []former {
 // AsBegun gives the keys at today's default the value that was the default when a run
 // with the identity begun was begun, if that is what it has. Those with an origin are
 // left: somebody chose them. It reports whether anything changed.
+// It is for this program, and no part of the compatibility promise.
 func (l *Loaded) AsBegun(c *Config, begun map[string]string) bool {
 	changed := false
 	for _, f := range formers() {
@@ -52,6 +53,7 @@ func (l *Loaded) former(f former, value string, begun map[string]string) bool {
 }
 
 // AsBegunIdentity is an identity with what AsBegun would change.
+// It is for this program, and no part of the compatibility promise.
 func (l *Loaded) AsBegunIdentity(identity, begun map[string]string) map[string]string {
 	out := maps.Clone(identity)
 	for _, f := range formers() {
@@ -73,6 +75,7 @@ func (f former) put(identity map[string]string) {
 
 // Begun is the part of an identity that AsBegun looks at. It is never empty, and holds
 // numbers and names of this package alone.
+// It is for this program, and no part of the compatibility promise.
 func Begun(identity map[string]string) map[string]string {
 	out := map[string]string{"train.batch_size": identity["train.batch_size"]}
 	for _, f := range formers() {
@@ -84,6 +87,7 @@ func Begun(identity map[string]string) map[string]string {
 }
 
 // First is that of a run that was begun with the first defaults.
+// It is for this program, and no part of the compatibility promise.
 func First() map[string]string {
 	out, seen := map[string]string{}, map[string]bool{}
 	for _, f := range formers() {
@@ -97,6 +101,7 @@ func First() map[string]string {
 
 // FirstAuto is that of a run that was begun when batches, minibatches and edits had become
 // auto, and nothing else had changed: it records the size of its batches.
+// It is for this program, and no part of the compatibility promise.
 func FirstAuto() map[string]string {
 	out := First()
 	for _, key := range []string{"train.batch_size", "reflect.minibatch_size", "edits.budget"} {
@@ -107,6 +112,7 @@ func FirstAuto() map[string]string {
 
 // AsEver is an identity in which today's defaults stand as the first ones did: what is
 // named by it keeps its name.
+// It is for this program, and no part of the compatibility promise.
 func AsEver(identity map[string]string) map[string]string {
 	out := maps.Clone(identity)
 	for _, f := range formers() {
