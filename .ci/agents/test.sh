@@ -17,7 +17,7 @@ if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wire.test" ./internal/wire && CGO_ENABLED=0 go test -c -o "$work/train.test" .)
+(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wire.test" ./internal/wire && CGO_ENABLED=0 go test -c -o "$work/train.test" ./internal/acceptance)
 
 lone='ip link set lo up && exec "$@"'
 wrap=()
@@ -39,4 +39,4 @@ fi
 # What doctor has them show.
 (cd "$root/internal/wire" && "${wrap[@]}" "$work/wire.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # Whole training runs with agents as targets.
-(cd "$root" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
+(cd "$root/internal/acceptance" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
