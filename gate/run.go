@@ -146,9 +146,6 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 				if k >= len(pending) {
 					return later
 				}
-				if ctx.Err() != nil { // it is decided, or over
-					return context.Cause(ctx)
-				}
 				done, err := r.draw(ctx, pending[k], last)
 				var waits taskgroup.Later
 				switch {
