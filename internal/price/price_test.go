@@ -200,7 +200,7 @@ func recorded(t *testing.T, j *journal.Journal, n int, p price.Price, usages []t
 	t.Helper()
 	c, err := caller.New(caller.Options{Journal: j, Roles: map[string]caller.Role{model.Target: {
 		Client: modeltest.Always("x"), Endpoint: "e", Model: "m",
-		Price: &caller.Price{Rates: caller.Rates{Input: p.Input, Output: p.Output, Cached: p.Cached, CacheWrite: p.CacheWrite}},
+		Price: &caller.Price{Rates: caller.Rates(p)},
 	}}})
 	if err != nil {
 		t.Fatal(err)
