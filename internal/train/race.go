@@ -235,8 +235,9 @@ func (j *judge) askAgain(ctx context.Context, place rollout.Place, e *entry, whi
 		j.emit(event.Warning{Text: fmt.Sprintf("%s goes on without %v, which could not be measured", place.Prefix, idsOf(gone))})
 	}
 	var flips []string
+	known := j.skills.store.all(e)
 	for k, o := range out {
-		first := e.outcome(which[k])
+		first := known[which[k]]
 		if o.Status.Measured() && first.Status.Measured() && (o.Answer != first.Answer || o.Hard != first.Hard || o.Soft != first.Soft) {
 			flips = append(flips, o.ID)
 		}

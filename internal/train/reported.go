@@ -64,5 +64,5 @@ func (s *skills) bestArm(fresh []trajectory.Outcome) result.Arm {
 	case s.gate != gate.ModeRace:
 		return Summarise(s.best.outcomes)
 	}
-	return Summarise(s.entry(&s.best).means())
+	return Summarise(s.store.means(s.entry(&s.best)))
 }

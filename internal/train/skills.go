@@ -261,13 +261,14 @@ func (s *skills) contenders(most int) []*entry {
 func (s *skills) unread(tasks []task.Task) (out []trajectory.Outcome, open []int) {
 	e := s.entry(&s.current)
 	out = make([]trajectory.Outcome, len(tasks))
+	known := s.store.all(e)
 	for k, t := range tasks {
 		i := slices.Index(s.store.items, t.ID)
-		if e.read[i] || !e.outcome(i).Status.Measured() {
+		if e.read[i] || !known[i].Status.Measured() {
 			open = append(open, k)
 			continue
 		}
-		out[k], e.read[i] = e.outcome(i), true
+		out[k], e.read[i] = known[i], true
 	}
 	return out, open
 }

@@ -19,12 +19,12 @@ type store struct {
 	byHash     map[string]*entry
 	order      []*entry
 	folded     bool     // skills are measured on different items
-	recent     []*entry // those whose snapshot is kept, the latest last
+	recent     []*entry // those whose outcomes are not packed, the latest last
 }
 
-// maxSnapshots is how many entries keep a snapshot: the current skill, the best one, and
-// the candidate that is compared with them.
-const maxSnapshots = 3
+// maxOpen is how many entries keep their outcomes ready: the current skill, the best one,
+// and the candidates that are compared with them.
+const maxOpen = 4
 
 // entry is a candidate with what its projection leaves out.
 type entry struct {
@@ -32,8 +32,7 @@ type entry struct {
 	skill    skill.Skill
 	bonus    float64               // for its density
 	items    []string              // of the store
-	outcomes []*trajectory.Outcome // the first measured outcome of each item; nil: it was not tried
-	snapshot []trajectory.Outcome  // what all returns, until outcomes change; nil: not made
+	outcomes outcomeList
 	sums     []score.Pair
 	squares  []float64 // of gate scores
 	served   served
@@ -66,56 +65,33 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 func (e *entry) forget() {
 	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
-	e.outcomes, e.snapshot = make([]*trajectory.Outcome, n), nil
-}
-
-// outcome is what is known of an item.
-func (e *entry) outcome(item int) trajectory.Outcome {
-	if o := e.outcomes[item]; o != nil {
-		return *o
-	}
-	return unmeasured(e.items[item])
+	e.outcomes = outcomeList{}
 }
 
 // all is what is known of each item. It is shared: nobody changes it, and what the store
 // learns later does not either.
 func (s *store) all(e *entry) []trajectory.Outcome {
 	s.touch(e)
-	if e.snapshot == nil {
-		e.snapshot = e.copied()
-	}
-	return e.snapshot
+	return e.outcomes.all(e.items)
 }
 
-// touch makes an entry the latest of those that keep a snapshot.
+// touch makes an entry the latest of those whose outcomes are ready.
 func (s *store) touch(e *entry) {
 	if i := slices.Index(s.recent, e); i >= 0 {
 		s.recent = slices.Delete(s.recent, i, i+1)
 	}
-	if s.recent = append(s.recent, e); len(s.recent) > maxSnapshots {
-		s.recent[0].snapshot = nil
+	if s.recent = append(s.recent, e); len(s.recent) > maxOpen {
+		s.recent[0].outcomes.pack()
 		s.recent = slices.Delete(s.recent, 0, 1)
 	}
-}
-
-// copied is what is known of each item, for the caller alone.
-func (e *entry) copied() []trajectory.Outcome {
-	out := make([]trajectory.Outcome, len(e.items))
-	for i := range out {
-		out[i] = e.outcome(i)
-	}
-	return out
-}
-
-func unmeasured(id string) trajectory.Outcome {
-	return trajectory.Outcome{ID: id, Status: score.Unmeasured}
 }
 
 // add takes in one evaluation of an item: the given sample of it.
 func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	e.Next[item] = max(e.Next[item], sample+1)
-	if !e.outcome(item).Status.Measured() {
-		e.outcomes[item], e.snapshot = &o, nil
+	if e.Pooled[item].N == 0 {
+		s.touch(e)
+		e.outcomes.set(e.items, item, o)
 	}
 	if !o.Status.Measured() {
 		return
@@ -200,8 +176,8 @@ func (e *entry) evaluations() int {
 }
 
 // means returns the outcomes of the items with the mean scores of all evaluations.
-func (e *entry) means() []trajectory.Outcome {
-	out := e.copied()
+func (s *store) means(e *entry) []trajectory.Outcome {
+	out := slices.Clone(s.all(e))
 	for i, p := range e.Pooled {
 		if n := float64(p.N); p.N > 0 {
 			out[i].Hard, out[i].Soft = e.sums[i].Hard/n, e.sums[i].Soft/n

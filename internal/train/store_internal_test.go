@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -33,7 +35,7 @@ func TestAllIsSharedUntilMoreIsKnown(t *testing.T) {
 	if diff := cmp.Diff([]trajectory.Outcome{measuredOutcome("a", 1), unmeasured("b")}, first); diff != "" {
 		t.Errorf("the list handed out before has changed (-want +got):\n%s", diff)
 	}
-	if e.means()[0].Hard != .5 || s.all(e)[0].Hard != 1 {
+	if s.means(e)[0].Hard != .5 || s.all(e)[0].Hard != 1 {
 		t.Error("means have changed what is shared")
 	}
 	e.forget()
@@ -53,11 +55,37 @@ func TestFewListsAreKept(t *testing.T) {
 	}
 	kept := 0
 	for _, e := range s.order {
-		if e.snapshot != nil {
+		if e.outcomes.open != nil {
 			kept++
 		}
 	}
-	if kept != maxSnapshots || first.snapshot == nil {
-		t.Errorf("%d of %d entries keep a list, want %d with the one that is used most", kept, len(s.order), maxSnapshots)
+	if kept != maxOpen || first.outcomes.open == nil {
+		t.Errorf("%d of %d entries keep a list, want %d with the one that is used most", kept, len(s.order), maxOpen)
 	}
+}
+
+// What is kept compressed comes back with every field, whatever is in it, and more can be
+// set afterwards.
+func TestPackedOutcomesComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfN(rapid.Make[trajectory.Outcome](), 1, 6).Draw(t, "outcomes")
+		items := make([]string, len(want))
+		var l outcomeList
+		for i, o := range want {
+			items[i] = o.ID
+		}
+		for i, o := range want {
+			l.set(items, i, o)
+			if rapid.Bool().Draw(t, "pack") {
+				l.pack()
+				if l.open != nil || l.packed == nil {
+					t.Fatal("the list is not packed")
+				}
+			}
+		}
+		if diff := cmp.Diff(want, l.all(items), cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("after packing (-want +got):\n%s", diff)
+		}
+	})
 }
