@@ -32,6 +32,10 @@ type Trial struct {
 	Projection score.Projection
 	Density    Density
 
+	// AtOnce is how many draws are made at once, and so how many may be made in vain when
+	// the trial is decided; with 1 none is. 0: DefaultAtOnce.
+	AtOnce int
+
 	// What follows is read by Race alone.
 
 	Types    []string // task type by item: the order is stratified by it; nil: none

@@ -16,9 +16,8 @@ import (
 const MaxRedraws = 2
 
 // Measure carries out one draw: item is an index into Trial.Items. It is called
-// concurrently for any number of draws at once and limits itself. An outcome
-// with the status unmeasured is missing and will be asked for again, with the
-// same arguments; an error ends the trial.
+// concurrently, for Trial.AtOnce draws at once. An outcome with the status unmeasured is
+// missing and will be asked for again, with the same arguments; an error ends the trial.
 type Measure func(ctx context.Context, item int, arm Arm, sample int) (trajectory.Outcome, error)
 
 // Policy decides a trial. It holds no state: everything it goes by is in the
@@ -138,13 +137,16 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 	measured := make([]bool, len(pending))
 	group, ctx := taskgroup.WithContext(ctx)
 	var next atomic.Int64
-	for range min(workers, len(pending)) {
+	for range min(r.atOnce(), len(pending)) {
 		group.Go(func() error {
 			var later error // an answer that comes later keeps no other from being asked for
 			for {
 				k := int(next.Add(1)) - 1
 				if k >= len(pending) {
 					return later
+				}
+				if ctx.Err() != nil { // it is decided, or over
+					return context.Cause(ctx)
 				}
 				done, err := r.draw(ctx, pending[k], last)
 				var waits taskgroup.Later
@@ -168,9 +170,16 @@ func (r *round) pass(ctx context.Context, pending []int, last bool) ([]int, erro
 	return missing, err
 }
 
-// workers bounds goroutines, not requests: it is far above any useful number of
+// DefaultAtOnce bounds goroutines, not requests: it is far above any usual number of
 // requests in flight.
-const workers = 512
+const DefaultAtOnce = 512
+
+func (r *round) atOnce() int {
+	if n := r.evidence.Trial.AtOnce; n > 0 {
+		return n
+	}
+	return DefaultAtOnce
+}
 
 // draw makes one draw and settles it, if it was measured or is not made again.
 func (r *round) draw(ctx context.Context, i int, last bool) (settled bool, err error) {

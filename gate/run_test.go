@@ -475,6 +475,32 @@ func TestVerdictDoesNotDependOnArrival(t *testing.T) {
 	}
 }
 
+// One draw at a time, none is made in vain; several at once, no more than these.
+func TestAtOnceBoundsWhatIsDrawnInVain(t *testing.T) {
+	t.Parallel()
+	for atOnce, most := range map[int]int{1: 1, 3: 3, 700: 700, 0: DefaultAtOnce} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &bench{candidate: "0" + strings.Repeat("1", 999)}
+			var asked atomic.Int64
+			got, err := Run(t.Context(), Trial{Items: ids(1000), AtOnce: atOnce}, firstFailure{1}, func(ctx context.Context, item int, arm Arm, sample int) (trajectory.Outcome, error) {
+				asked.Add(1)
+				if item > 0 { // the first one decides
+					<-ctx.Done()
+					return trajectory.Outcome{}, ctx.Err()
+				}
+				synctest.Wait()
+				return b.measure(ctx, item, arm, sample)
+			})
+			if err != nil || got.Verdict.Action != Reject {
+				t.Fatalf("%+v, %v", got.Verdict, err)
+			}
+			if asked.Load() != int64(most) {
+				t.Errorf("%d at once: %d draws, want %d", atOnce, asked.Load(), most)
+			}
+		})
+	}
+}
+
 // repeated asks for a second sample of the first item.
 type repeated struct{}
 

@@ -34,6 +34,7 @@ type judge struct {
 	skills    *skills
 	rollouts  *rollouts
 	emit      event.Sink
+	atOnce    int
 	judging   []int // selection tasks that it judges by now; nil: all
 	drifts    []result.Drift
 
@@ -84,7 +85,7 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 func (j *judge) trial(cand *incumbent) gate.Trial {
 	p, current, best := j.opts.Projection, j.skills.current, j.skills.best
 	return gate.Trial{
-		Items: idsOf(j.selection), Candidate: cand.outcomes, Incumbent: current.outcomes, Best: best.outcomes, Projection: p,
+		Items: idsOf(j.selection), Candidate: cand.outcomes, Incumbent: current.outcomes, Best: best.outcomes, Projection: p, AtOnce: j.atOnce,
 		Density: gate.Density{Candidate: densityOf(p, cand.skill), Incumbent: densityOf(p, current.skill), Best: densityOf(p, best.skill)},
 	}
 }

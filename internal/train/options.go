@@ -156,6 +156,9 @@ type Deps struct {
 	Prompts *prompt.Set
 	Files   Files
 	Events  event.Sink
+	// AtOnce is how many rollouts a gate asks for at once, and so how many it may have asked
+	// for in vain when it has decided. 0: gate.DefaultAtOnce.
+	AtOnce int
 	// Told returns what the target is told with a task besides it and the skill, for a
 	// given skill. It may be called concurrently. Nil: that is not known.
 	Told func(t task.Task, s skill.Skill) optimize.Told

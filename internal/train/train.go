@@ -79,7 +79,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		opts: o, data: d.Data, on: d.Overlap && !d.Data.InFolds(), sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
 	}
 	t.judge = &judge{
-		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit,
+		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit, atOnce: d.AtOnce,
 		judging: d.Data.judging(1), foresee: t.prefetch.watch,
 	}
 	t.output = &output{files: d.Files, skills: t.skills}

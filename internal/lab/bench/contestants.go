@@ -87,7 +87,7 @@ func (a *Arena) options() train.Options {
 }
 
 func (a *Arena) deps(m *models) train.Deps {
-	return train.Deps{Data: a.Data, Skill: a.Skill, Roller: m, Ask: m.ask, Record: m, Prompts: prompt.Default(), Files: m}
+	return train.Deps{Data: a.Data, Skill: a.Skill, Roller: m, Ask: m.ask, Record: m, Prompts: prompt.Default(), Files: m, AtOnce: 1}
 }
 
 // shotLimit is how many changes a one-shot may make: as many as it likes.

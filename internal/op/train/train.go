@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/report"
@@ -141,6 +142,7 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	d := loop.Deps{
 		Data: s.Data, Skill: s.Skill, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
 		Told:   s.Told(s.Hidden()),
+		AtOnce: max(gate.DefaultAtOnce, s.Config.Limits.Concurrency),
 		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: !limited(s.Config.Limits), Ahead: s.Caller.Ahead,
 		Look: seedcheck.AtStart(s), Measure: measure, Optimizer: changeable(s.Inputs, "models.optimizer."),
 		// A replay gives what was recorded, to its end.
