@@ -30,8 +30,8 @@ const maxOpen = 4
 type entry struct {
 	result.Candidate
 	skill    skill.Skill
-	bonus    float64               // for its density
-	items    []string              // of the store
+	bonus    float64  // for its density
+	items    []string // of the store
 	outcomes outcomeList
 	sums     []score.Pair
 	squares  []float64 // of gate scores
