@@ -49,7 +49,7 @@ func needsSandbox(t testing.TB) {
 }
 
 // An agent that is trained gets better by the files that it leaves, each step of
-// it is recorded, and a resumed run repeats none of them.
+// it is recorded, and neither a resumed run nor a replay repeats any of them.
 func TestAgentsAreTrained(t *testing.T) {
 	t.Parallel()
 	notes(t, agenttest.Result{Agent: "builtin", Behaviour: agenttest.Trained})
@@ -82,6 +82,7 @@ func TestAgentsAreTrained(t *testing.T) {
 	if again.Calls.Total != sum.Calls.Total || again.Tokens != sum.Tokens {
 		t.Errorf("resumed: %+v %+v, want %+v %+v", again.Calls, again.Tokens, sum.Calls, sum.Tokens)
 	}
+	replaysWithoutAgents(t, cfg, dir)
 }
 
 // recordedKinds counts the entries of a run's journal.
@@ -103,13 +104,15 @@ func recordedKinds(t testing.TB, dir string) map[journal.Kind]int {
 	return kinds
 }
 
-// What the agent did is shown to analysts as calls of tools.
+// What the agent did is recorded as calls of tools, which is what analysts are shown.
 func TestAgentsLeaveATrajectory(t *testing.T) {
 	t.Parallel()
 	cfg := agentConfig(t)
 	cfg.Agent.Keep = "all"
 	dir := filepath.Join(t.TempDir(), "run")
-	trained(t, cfg, dir, inProcess(t)...)
+	if _, err := skillopt.Evaluate(t.Context(), cfg, "test", append(inProcess(t), skillopt.WithRunDir(dir))...); err != nil {
+		t.Fatal(err)
+	}
 	work, err := filepath.Glob(filepath.Join(dir, "workspaces", "*", "work", ".agents", "skills", "*", "SKILL.md"))
 	if err != nil || len(work) == 0 {
 		t.Fatalf("no workspace holds the skill: %v", err)
@@ -119,6 +122,7 @@ func TestAgentsLeaveATrajectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	episodes := 0
 	for r, err := range j.Results(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -126,6 +130,7 @@ func TestAgentsLeaveATrajectory(t *testing.T) {
 		if r.Kind != journal.Episode {
 			continue
 		}
+		episodes++
 		var did struct {
 			Turns []struct{ Kind, Action string }
 		}
@@ -141,6 +146,9 @@ func TestAgentsLeaveATrajectory(t *testing.T) {
 		if len(calls) != 2 || !strings.HasPrefix(calls[0], "bash ") || !strings.Contains(calls[1], "answer.txt") {
 			t.Fatalf("%s did %v", r.Key, calls)
 		}
+	}
+	if episodes == 0 {
+		t.Error("no episode is recorded")
 	}
 }
 

@@ -8,16 +8,15 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// A replay of agents runs none of them, nor the commands that check their work:
-// the shell of the commands and all programs are out of reach.
-func TestReplayRunsNoAgents(t *testing.T) {
-	t.Parallel()
-	cfg := agentConfig(t)
-	dir := filepath.Join(t.TempDir(), "run")
-	trained(t, cfg, dir, inProcess(t)...)
+// replaysWithoutAgents checks that a replay of the run of agents in dir runs none of them,
+// nor the commands that check their work: the shell of the commands and all programs are
+// out of reach.
+func replaysWithoutAgents(t *testing.T, cfg config.Config, dir string) {
+	t.Helper()
 	want := results(t, dir)
 	tape := exported(t, dir)
 	again := filepath.Join(t.TempDir(), "run")
