@@ -56,6 +56,21 @@ func blocks(text, language string) []string {
 	return out
 }
 
+// TestIndexNamesEachPageOnce holds the index to its promise: each page stands there,
+// in one place.
+func TestIndexNamesEachPageOnce(t *testing.T) {
+	t.Parallel()
+	index := read(t, "README.md")
+	for page := range pages(t) {
+		if page == "README.md" || strings.HasPrefix(page, "../") {
+			continue
+		}
+		if n := strings.Count(index, "- ["+page+"]("+page+"):"); n != 1 {
+			t.Errorf("docs/README.md names %s %d times, want once", page, n)
+		}
+	}
+}
+
 func TestConfigsLoad(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -88,12 +88,12 @@ func (o *ablateOptions) run(ctx context.Context, a *app, path string) error {
 
 // measure loads what a command line names and has work measure the rules.
 func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work func(context.Context, config.Config, skillopt.PruneOptions, []skillopt.Option) error) error {
+	if err := checkMeasure(o.margin, o.passes); err != nil {
+		return err
+	}
 	l, record, err := o.load(a, path)
 	if err != nil {
 		return err
-	}
-	if o.margin <= 0 || o.passes <= 0 {
-		return usagef("--margin %v --passes %d: both are more than 0", o.margin, o.passes)
 	}
 	ctx, opts, end, err := a.session(ctx, l, o.sessionOptions)
 	if err != nil {

@@ -63,13 +63,21 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 	return c
 }
 
+// checkMeasure names the flag of a measurement that is out of its range.
+func checkMeasure(margin float64, passes int) error {
+	if passes < 1 {
+		return usagef("--passes %d: allowed: 1 or more", passes)
+	}
+	if !(margin > 0 && margin < 1) {
+		return usagef("--margin %v: allowed: more than 0 and less than 1, such as 0.05", margin)
+	}
+	return nil
+}
+
 // run compares two skills, or resumes the comparison.
 func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) error {
-	if o.passes < 1 {
-		return usagef("--passes %d: allowed: 1 or more", o.passes)
-	}
-	if !(o.margin > 0 && o.margin < 1) {
-		return usagef("--margin %v: allowed: more than 0 and less than 1, such as 0.05", o.margin)
+	if err := checkMeasure(o.margin, o.passes); err != nil {
+		return err
 	}
 	skills, err := readSkills(a, pathA, pathB)
 	if err != nil {

@@ -35,11 +35,11 @@ belong in.`,
   skillopt config import old.yaml --cfg-options train.num_epochs=2 env.workers=8`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("config import wants one file")
+				return usagef("config import reads one file, and none is named: skillopt config import old.yaml --out config.yaml")
 			}
 			for _, arg := range args[1:] {
 				if !strings.Contains(arg, "=") {
-					return usagef("config import wants one file, found also %q", arg)
+					return usagef("config import reads one file, found also %q; settings of it are key=value after --cfg-options", arg)
 				}
 			}
 			return nil

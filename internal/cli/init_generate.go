@@ -104,7 +104,7 @@ func (o *initOptions) load(a *app) (*config.Loaded, error) {
 	if o.config != "" {
 		l, err := a.loadConfig(o.config, nil, nil)
 		if err == nil && l.Config.Models.Optimizer.Provider == "" {
-			err = usagef("%s names no models.optimizer, which is to draft the tasks", o.config)
+			err = usagef("%s names no models.optimizer, which is to draft the tasks: set models.optimizer.provider and .model there", o.config)
 		}
 		return l, err
 	}

@@ -208,7 +208,7 @@ func skillVersion(a *app, path, version string) (string, error) {
 	}
 	data, err := userfile.Read(context.Background(), filepath.Join(dir, filepath.FromSlash(name)), maxRunFile)
 	if err != nil {
-		return "", usagef("run %s has no version %s yet", path, version)
+		return "", usagef("run %s has no version %s yet: allowed are 0, the seed skill, a step that the run has done, and best; `skillopt runs show %s` lists the steps", path, version, path)
 	}
 	return string(data), nil
 }

@@ -111,7 +111,7 @@ func isTerminal(in io.Reader) bool {
 // reviewFiles lists the JSONL files of a set.
 func reviewFiles(path string) ([]string, error) {
 	if path == "" {
-		return nil, usagef("the config names no tasks (tasks.path)")
+		return nil, usagef("the config names no tasks: set tasks.path to a folder of task files or to one JSONL file")
 	}
 	st, err := os.Stat(path)
 	if err != nil {
