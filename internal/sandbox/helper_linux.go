@@ -31,7 +31,8 @@ const statusFD = 3
 type policy struct {
 	Confine
 	ABI      int           // of Landlock, at most that of the kernel
-	Program  string        // the file to run, and
+	Program  string        // the file to run,
+	Called   string        // by which name, and
 	Dir      string        // the folder to run in, as the program sees them
 	Deadline time.Duration // that the limits follow from; 0 = none
 	Groups   int           // descriptors by which init joins control groups
@@ -40,6 +41,7 @@ type policy struct {
 	Isolated bool // the program has processes and IPC of its own
 	Mounted  bool // and mounts, so that nothing else can be written
 	touched  bool // mounts were changed, perhaps not all
+	keeps    bool // its shared memory is its own to write, see keepsShared
 }
 
 // Main is the first thing that main calls, with os.Args. It returns at once,
@@ -206,7 +208,7 @@ func (p *process) confineByLandlock(abi int) error {
 	}
 	c := p.spec.Confine
 	encoded, err := json.Marshal(policy{
-		Confine: *c, ABI: abi, Program: c.Show.Seen(program), Dir: c.Show.Seen(p.spec.Dir), Deadline: p.spec.Timeout,
+		Confine: *c, ABI: abi, Program: c.Show.Seen(program), Called: c.Show.Seen(p.cmd.Path), Dir: c.Show.Seen(p.spec.Dir), Deadline: p.spec.Timeout,
 	})
 	if err != nil {
 		return &StartError{Program: p.spec.Argv[0], Err: err}

@@ -161,22 +161,22 @@ func allowPort(rules, port int) error {
 func (p *policy) access() []access {
 	all := []access{{path: p.Program, rights: rightRead | rightRun}}
 	for _, path := range p.Write {
-		all = append(all, access{path: path, rights: ^uint64(0)})
+		all = append(all, access{path: p.Show.Seen(path), rights: ^uint64(0)})
 	}
 	for _, path := range p.Inert {
-		all = append(all, access{path: path, rights: ^uint64(rightRun)})
+		all = append(all, access{path: p.Show.Seen(path), rights: ^uint64(rightRun)})
 	}
 	add := func(rights uint64, paths ...string) {
 		for _, path := range paths {
-			all = append(all, access{path: path, rights: rights, optional: true})
+			all = append(all, access{path: p.Show.Seen(path), rights: rights, optional: true})
 		}
 	}
 	add(rightRead|rightList|rightRun, p.Read...)
 	add(rightRead|rightList|rightRun, programFolders()...)
 	add(rightRead|rightList, readable()...)
 	add(rightRead|rightList, "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm")
-	if p.Mounted {
-		add(^uint64(rightRun), "/dev/shm") // its own, see mount
+	if p.Mounted && p.keeps {
+		add(^uint64(rightRun), sharedFolder)
 	}
 	add(onDevices, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 	return all

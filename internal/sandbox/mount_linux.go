@@ -13,13 +13,15 @@ import (
 
 // mount gives this process, in a mount namespace of its own, a root in which
 // everything stands where it stood and can only be read, but for the folders of the
-// policy. /proc shows the processes of the namespace, /dev/shm is empty. It is put
-// together as bubblewrap does: a new root beside the old one, which is then left.
+// policy. /proc shows the processes of the namespace, /dev/shm what the policy names. It
+// is put together as bubblewrap does: a new root beside the old one, which is then left.
 func (p *policy) mount() error {
 	binds, err := p.binds()
 	if err != nil {
 		return err
 	}
+	links := p.links()
+	p.keeps = keepsShared(binds)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keep mounts to ourselves: %w", err)
 	}
@@ -34,7 +36,7 @@ func (p *policy) mount() error {
 	if err := copyRoot(); err != nil {
 		return err
 	}
-	if err := p.furnishRoot(binds); err != nil {
+	if err := p.furnishRoot(links, binds); err != nil {
 		return err
 	}
 	return leaveOld()
@@ -46,14 +48,15 @@ const (
 	oldRoot = "/old"
 )
 
-// bind is a folder or file of the old root that can be written in the new one.
+// bind is a folder or file of the old root that is mounted in the new one.
 type bind struct {
-	from, to string // absolute
+	from, to string // absolute; from "" is a folder that needs to be there
 	inert    bool   // nothing in it can be executed
+	lent     bool   // nothing in it can be changed
 }
 
-// binds lists what can be written, without symbolic links: those lead elsewhere in
-// another root.
+// binds lists what can be written, and what would not be there to be read, without
+// symbolic links: those lead elsewhere in another root.
 func (p *policy) binds() ([]bind, error) {
 	var all []bind
 	add := func(paths []string, inert bool) error {
@@ -78,6 +81,7 @@ func (p *policy) binds() ([]bind, error) {
 		return nil
 	}
 	err := errors.Join(add(p.Write, false), add(p.Inert, true))
+	all = slices.Concat(all, p.lent(all), p.startFolder())
 	slices.SortStableFunc(all, func(a, b bind) int { return len(a.to) - len(b.to) }) // what lies in another comes on top of it
 	return all, err
 }
@@ -153,34 +157,37 @@ func readOnly(path string, flags uint) error {
 }
 
 // furnishRoot adds what is the program's own.
-func (p *policy) furnishRoot(binds []bind) error {
+func (p *policy) furnishRoot(links []link, binds []bind) error {
 	if err := mountProc(); err != nil {
 		return err
 	}
-	for dir, kind := range map[string]string{"/dev/shm": "tmpfs", "/dev/mqueue": "mqueue"} {
-		options := ""
-		if kind == "tmpfs" {
-			options = fmt.Sprintf("mode=1777,size=%d", p.sharedMemory())
-		}
-		err := unix.Mount(kind, newRoot+dir, kind, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options)
-		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENODEV) {
-			return fmt.Errorf("mount %s: %w", dir, err)
-		}
+	if err := mountOptional("mqueue", "/dev/mqueue", ""); err != nil {
+		return err
+	}
+	frames := frames(links, binds)
+	if err := p.furnishShared(frames, links); err != nil {
+		return err
 	}
 	for _, b := range binds {
 		if err := b.mount(); err != nil {
 			return fmt.Errorf("show %s: %w", b.from, err)
 		}
 	}
-	return readOnly(newRoot, 0)
+	for _, path := range append(frames, "") {
+		if err := readOnly(newRoot+path, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// sharedMemory is the size of /dev/shm. What is in it counts as memory.
-func (p *policy) sharedMemory() int64 {
-	if memory := p.Limits.withDefaults(0).Memory; memory > 0 {
-		return memory
+// mountOptional mounts what a system need not have.
+func mountOptional(kind, dir, options string) error {
+	err := unix.Mount(kind, newRoot+dir, kind, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options)
+	if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("mount %s: %w", dir, err)
 	}
-	return defaultMemory
+	return nil
 }
 
 // mountProc shows the processes of the namespace. Containers that hide parts of /proc
@@ -199,18 +206,31 @@ func mountProc() error {
 }
 
 func (b bind) mount() error {
-	if topLevel(b.to) {
-		if err := os.Mkdir(newRoot+b.to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
+	if err := b.makePlace(); err != nil || b.from == "" {
+		return err
 	}
 	if err := unix.Mount(oldRoot+b.from, newRoot+b.to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	if !b.inert {
+	switch {
+	case b.lent:
+		return readOnly(newRoot+b.to, unix.AT_RECURSIVE)
+	case b.inert:
+		return unix.MountSetattr(unix.AT_FDCWD, newRoot+b.to, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOEXEC})
+	}
+	return nil
+}
+
+// makePlace makes what is mounted at, where the new root is not a copy of the old one.
+func (b bind) makePlace() error {
+	to := newRoot + b.to
+	if _, err := os.Lstat(to); err == nil || !topLevel(b.to) && !lies(b.to, sharedFolder) {
 		return nil
 	}
-	return unix.MountSetattr(unix.AT_FDCWD, newRoot+b.to, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOEXEC})
+	if info, err := os.Stat(oldRoot + b.from); err != nil || b.from == "" || info.IsDir() {
+		return errors.Join(err, os.MkdirAll(to, 0o755))
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, nil, 0o600))
 }
 
 // leaveOld makes the new root the root and forgets the old one.

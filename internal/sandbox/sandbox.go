@@ -50,6 +50,8 @@
 // With namespaces besides: other processes are not seen, nor signalled; mode, owner,
 // times and attributes of files elsewhere cannot be changed; connections reach this
 // machine alone; nothing is executed in a folder of Inert by way of a library either.
+// /dev/shm is the program's own, with those of the folders in it that lie there; where a
+// folder of Read does, the program may not write to the rest of it.
 //
 // What is not: that a file exists, its size and its times can be seen anywhere, and the
 // names of files that come and go be watched; /proc lists the names of keys. A
