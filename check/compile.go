@@ -260,7 +260,7 @@ func (p *program) all(threshold float64) look {
 			return v, nil
 		}
 		var reasons []string
-		for _, part := range s.Parts {
+		for _, part := range s.Components {
 			if !part.Pass && part.Reason != "" {
 				reasons = append(reasons, part.Check+": "+part.Reason)
 			}

@@ -137,7 +137,7 @@ func TestUnusableJudge(t *testing.T) {
 	for _, tt := range tests {
 		b := &bench{replies: []string{tt.reply}}
 		got, err := suite(t, tt.check, Options{}).Assess(t.Context(), Evidence{Answer: "answer"}, task.Task{}, b.means())
-		if err == nil || got.Parts != nil || !strings.Contains(err.Error(), "judge gave no usable reply (check1") {
+		if err == nil || got.Components != nil || !strings.Contains(err.Error(), "judge gave no usable reply (check1") {
 			t.Errorf("%s, %q: got %+v, %v", tt.check, tt.reply, got, err)
 		}
 		for _, q := range b.asked {
