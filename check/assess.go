@@ -46,9 +46,9 @@ func (s *Suite) Commands(t task.Task) []Command {
 	return p.commands()
 }
 
-// Questions returns how many questions the checks that score t put to a judge, a
+// JudgeCalls returns how many questions the checks that score t put to a judge, a
 // vote each, if there is an answer: 0 for checks that cannot be read.
-func (s *Suite) Questions(t task.Task) int {
+func (s *Suite) JudgeCalls(t task.Task) int {
 	p, err := s.programOf(t)
 	if err != nil {
 		return 0
@@ -76,7 +76,7 @@ type Evidence struct {
 // time. Judge may be called concurrently.
 type Means struct {
 	Command func(ctx context.Context, id string, c Command) (CommandResult, error)
-	Judge   func(ctx context.Context, id string, q Question) (string, error)
+	Judge   func(ctx context.Context, id string, q JudgeRequest) (string, error)
 }
 
 // Assess scores what a rollout of t left by the checks of t, or by those of the

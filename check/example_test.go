@@ -18,7 +18,7 @@ func ExampleSuite_Assess() {
 		fmt.Println(err)
 		return
 	}
-	judge := func(_ context.Context, id string, _ check.Question) (string, error) {
+	judge := func(_ context.Context, id string, _ check.JudgeRequest) (string, error) {
 		return `{"reason": "It explains first.", "score": 0.5}`, nil
 	}
 	got, err := suite.Assess(context.Background(),

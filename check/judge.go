@@ -24,8 +24,8 @@ const maxShown = 64 << 10
 // maxVotes is the most votes that one check may ask for.
 const maxVotes = 25
 
-// Question is one message to a judge, a model.
-type Question struct {
+// JudgeRequest is one message to a judge, a model.
+type JudgeRequest struct {
 	System string `json:"system"`
 	User   string `json:"user"`
 	// Name and Schema ask for a reply that is one JSON object.
@@ -117,7 +117,7 @@ func (s *spec) votes() int {
 
 // poll asks the same question several times at once and returns the replies in
 // their order. If one cannot be had, nothing was measured.
-func poll(ctx context.Context, w *subject, id string, votes int, q Question) ([]string, error) {
+func poll(ctx context.Context, w *subject, id string, votes int, q JudgeRequest) ([]string, error) {
 	replies, errs := make([]string, votes), make([]error, votes)
 	var wg sync.WaitGroup
 	for i := range votes {

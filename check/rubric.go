@@ -134,7 +134,7 @@ func (s *spec) paths(key string) []string {
 
 // question shows the judge the task, the criteria and what was handed in. What
 // is not ours stands between marks.
-func (r *rubric) question(w *subject) (Question, error) {
+func (r *rubric) question(w *subject) (JudgeRequest, error) {
 	values := map[string]string{"task": shown(w.Question), "answer": shown(w.Answer)}
 	gold := ""
 	if r.reference {
@@ -144,7 +144,7 @@ func (r *rubric) question(w *subject) (Question, error) {
 	for i, path := range r.files {
 		text, err := w.show(path)
 		if err != nil {
-			return Question{}, err
+			return JudgeRequest{}, err
 		}
 		values[fmt.Sprintf("file %d", i)] = text
 	}
@@ -157,7 +157,7 @@ func (r *rubric) question(w *subject) (Question, error) {
 		m.values["files"] = fmt.Sprintf("%s\n%s\n", m.values["files"], m.block(fmt.Sprintf("handed in, file %q", path), values[fmt.Sprintf("file %d", i)]))
 	}
 	m.values["criteria"], m.values["reply"] = r.list(), r.reply()
-	return Question{
+	return JudgeRequest{
 		System: m.render("rubric_system.md"), User: m.render("rubric_user.md"), Name: "grade", Schema: r.schema(),
 		Usable: func(reply string) error {
 			_, err := r.parse(reply)

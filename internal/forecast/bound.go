@@ -27,7 +27,7 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 	most := 0
 	if s.Scorer == nil && s.Env == nil {
 		for _, t := range tasks {
-			most = max(most, s.Suite.Questions(t))
+			most = max(most, s.Suite.JudgeCalls(t))
 		}
 	}
 	for _, st := range slices.Clone(p.Stages) {

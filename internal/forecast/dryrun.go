@@ -258,7 +258,7 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 	// That a stand-in's reply cannot be used ends the checks of this task: what was
 	// asked until then is counted.
 	_, _ = r.session.Suite.Assess(ctx, check.Evidence{Answer: ev.Reply, Turns: ev.Turns}, t, check.Means{
-		Judge: func(_ context.Context, _ string, q check.Question) (string, error) {
+		Judge: func(_ context.Context, _ string, q check.JudgeRequest) (string, error) {
 			reply := filled(q.Schema)
 			r.count(stageRole{model.StageJudge, model.Judge}, tally{calls: 1, asked: len(q.System) + len(q.User) + len(q.Schema), said: len(reply)})
 			return reply, nil
@@ -275,7 +275,7 @@ func (r *dryRun) judgeEpisode(t task.Task) {
 	if r.session.Scorer != nil || r.session.Env != nil {
 		return
 	}
-	if n := r.session.Suite.Questions(t); n > 0 {
+	if n := r.session.Suite.JudgeCalls(t); n > 0 {
 		r.count(stageRole{model.StageJudge, model.Judge}, tally{calls: n, blind: n})
 	}
 }
