@@ -90,7 +90,7 @@ func (in AppendixInput) compact(ctx context.Context, r *AppendixResult, limit in
 	if err != nil {
 		return fmt.Errorf("appendix question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		// The appendix is rewritten as a whole, so its call counts as a rewrite.
 		Key: "appendix", Stage: model.StageRewrite, System: text.System, User: text.User,
 		Schema: compactSchema(),

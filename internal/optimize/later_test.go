@@ -27,7 +27,7 @@ type desk struct {
 	all   chan struct{}
 }
 
-func (d *desk) ask(ctx context.Context, q Question) (string, error) {
+func (d *desk) ask(ctx context.Context, q Request) (string, error) {
 	d.mu.Lock()
 	d.asked = append(d.asked, q.Key)
 	n := len(d.asked)

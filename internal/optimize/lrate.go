@@ -57,7 +57,7 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 	if err != nil {
 		return LearningRateResult{}, fmt.Errorf("learning rate question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "lr_autonomous", Stage: model.StageLRAutonomous, System: text.System, User: text.User,
 		Schema: learningRateSchema(),
 		Accept: func(reply string) error {

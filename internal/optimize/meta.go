@@ -43,7 +43,7 @@ func MetaSkill(ctx context.Context, in MetaInput) (MetaResult, error) {
 	if err != nil {
 		return MetaResult{}, fmt.Errorf("meta skill question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "meta_skill", Stage: model.StageMetaSkill, System: text.System, User: text.User,
 		Schema: namedSchema("meta_skill", objectSchema(property{"reasoning", textSchema}, property{metaField, textSchema})),
 	}

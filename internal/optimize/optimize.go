@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Question is one request to the optimizer model.
-type Question struct {
+// Request is one request to the optimizer model.
+type Request struct {
 	Key    string // place within the step, unique there: "analyst_error/2", "merge/failure/1/0"
 	Stage  string // one of the model.Stage constants
 	System string
@@ -33,7 +33,7 @@ type Question struct {
 // called concurrently. When no usable reply came after all re-asks the error is
 // ErrLost: a stage then uses its fallback and reports the loss. Any other error
 // ends the step.
-type Ask func(ctx context.Context, q Question) (string, error)
+type Ask func(ctx context.Context, q Request) (string, error)
 
 // ErrLost says that a model gave no usable reply. It matches every *LostError.
 var ErrLost = errors.New("no usable reply")

@@ -72,7 +72,7 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	if err != nil {
 		return RankResult{}, fmt.Errorf("ranking question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "ranking", Stage: model.StageRanking, System: text.System, User: text.User,
 		Schema: rankingSchema(),
 		Accept: func(reply string) error {

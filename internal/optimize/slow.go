@@ -43,7 +43,7 @@ func SlowUpdate(ctx context.Context, in SlowInput) (SlowResult, error) {
 	if err != nil {
 		return SlowResult{}, fmt.Errorf("slow update question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "slow_update", Stage: model.StageSlowUpdate, System: text.System, User: text.User,
 		Schema: namedSchema("slow_update", objectSchema(property{"reasoning", textSchema}, property{slowField, textSchema})),
 	}
@@ -102,7 +102,7 @@ func parseGuidance(text, field string) (Guidance, error) {
 // askGuidance asks for a text. It is stricter than the parsers: the content
 // must be a string and say something besides the markers of a region, which
 // are taken out of it, as are characters that steer or hide.
-func askGuidance(ctx context.Context, ask Ask, q Question, field string) (Guidance, error) {
+func askGuidance(ctx context.Context, ask Ask, q Request, field string) (Guidance, error) {
 	read := func(text string) (Guidance, error) {
 		reply, err := jsonx.Object(text)
 		if err != nil {

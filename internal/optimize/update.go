@@ -111,7 +111,7 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 	if err != nil {
 		return UpdateResult{}, fmt.Errorf("rewrite question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "rewrite", Stage: model.StageRewrite, System: text.System, User: text.User,
 		Schema: rewriteSchema(),
 		Accept: func(reply string) error {

@@ -161,7 +161,7 @@ func (s *Session) lost(key string, lost *caller.LostError) error {
 
 // Ask returns the optimizer under a prefix of keys.
 func (s *Session) Ask(prefix string) optimize.Ask {
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		key := prefix + "/" + q.Key
 		seed := caller.Seed(s.Config.Train.Seed, key, 0)
 		resp, err := s.Caller.Do(ctx, caller.Call{

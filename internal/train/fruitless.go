@@ -68,7 +68,7 @@ type lostReplies struct {
 
 // heed returns ask, which remembers the replies that were lost.
 func (l *lostReplies) heed(ask optimize.Ask) optimize.Ask {
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		text, err := ask(ctx, q)
 		var lost *optimize.LostError
 		if errors.As(err, &lost) {

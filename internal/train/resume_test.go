@@ -188,7 +188,7 @@ func (r *tape) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.S
 
 func (r *tape) ask(prefix string) optimize.Ask {
 	ask := r.world.ask(prefix)
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if text, ok := r.answers[prefix+"/"+q.Key]; ok {

@@ -73,7 +73,7 @@ type handed struct {
 
 type asked struct {
 	key string
-	optimize.Question
+	optimize.Request
 }
 
 func newWorld(train, selection, test int) *world {
@@ -188,7 +188,7 @@ func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.
 }
 
 func (w *world) ask(prefix string) optimize.Ask {
-	return func(_ context.Context, q optimize.Question) (string, error) {
+	return func(_ context.Context, q optimize.Request) (string, error) {
 		key := prefix + "/" + q.Key
 		if w.asking != nil {
 			w.asking(key, q.Stage)

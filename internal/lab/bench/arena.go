@@ -148,7 +148,7 @@ func (m *models) generate(ctx context.Context, c caller.Call) (model.Response, e
 
 // ask returns the optimizer under a prefix of keys.
 func (m *models) ask(prefix string) optimize.Ask {
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		seed := caller.Seed(m.seed, prefix+"/"+q.Key, 0)
 		resp, err := m.generate(ctx, caller.Call{
 			Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Accept: q.Accept, Seed: &seed,

@@ -149,7 +149,7 @@ func plan(s *session.Session, m draft.Material, req Request) result.Plan {
 
 // ask asks the optimizer for a draft.
 func ask(ctx context.Context, s *session.Session, q draft.Question) (string, error) {
-	text, err := s.Ask("draft")(ctx, optimize.Question{Key: q.Key, Stage: q.Stage, System: q.System, User: q.User, Schema: q.Schema, Accept: q.Accept})
+	text, err := s.Ask("draft")(ctx, optimize.Request{Key: q.Key, Stage: q.Stage, System: q.System, User: q.User, Schema: q.Schema, Accept: q.Accept})
 	if errors.Is(err, optimize.ErrLost) {
 		return "", draft.ErrLost
 	}
