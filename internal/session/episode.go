@@ -40,7 +40,7 @@ func (s *episodes) episode() (rollout.Episode, error) {
 		return s.process()
 	}
 	return &rollout.Chat{
-		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Question: s.Question(s.Images),
+		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Prompt: s.ChatPrompt(s.Images),
 	}, nil
 }
 

@@ -186,9 +186,9 @@ func (s *Inputs) Projection() score.Projection {
 	return score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight, DensityWeight: g.DensityWeight}
 }
 
-// Question is what a chat target is asked, with the pictures of the tasks or without.
-func (s *Inputs) Question(images *rollout.Images) *rollout.Question {
-	return &rollout.Question{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
+// ChatPrompt is what a chat target is asked, with the pictures of the tasks or without.
+func (s *Inputs) ChatPrompt(images *rollout.Images) *rollout.ChatPrompt {
+	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
 }
 
 // Doubts are reasons to doubt gold and checks; nil: there are none.

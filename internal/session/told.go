@@ -22,7 +22,7 @@ func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.
 	case s.Env != nil, len(s.Config.Env.Command) > 0:
 		return nil
 	}
-	question := s.Question(nil)
+	question := s.ChatPrompt(nil)
 	return func(t task.Task, sk skill.Skill) optimize.Told {
 		return masked(question.Told(t, sk, optimize.SkillMark), "")
 	}
