@@ -189,7 +189,7 @@ type Deps struct {
 	// Pace is told of each part of the run before it begins; an error ends the run
 	// there, ErrEnded only its loop. For a step it says how many tasks there is room for, from Least to Tasks;
 	// nothing else of what the run decides may depend on it. Nil: nobody wants to know.
-	Pace func(Part) (tasks int, err error)
+	Pace func(Unit) (tasks int, err error)
 	// Overlap lets the rollouts that a part of the loop begins with be prefetched,
 	// before Pace is told of it: as soon as the skill that they are made with is certain,
 	// while answers of the part before are still out. It changes nothing but when

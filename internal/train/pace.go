@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Part is a part of a run that is begun only as a whole.
-type Part struct {
+// Unit is a part of a run that is begun only as a whole.
+type Unit struct {
 	Name string // "step", "second try", "epoch end" or "final evaluation"
 	Step int    // of a step or a second try
 	// Tasks is how many train tasks a step is to roll out, Least how few it may if
@@ -53,7 +53,7 @@ type pacer struct {
 	skills *skills
 	record Recorder
 	emit   event.Sink
-	ask    func(Part) (tasks int, err error) // nil: there is room for all
+	ask    func(Unit) (tasks int, err error) // nil: there is room for all
 }
 
 // leastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
@@ -68,7 +68,7 @@ func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) (
 		return nil, err
 	}
 	all := tasksOf(batches)
-	part := Part{Name: PartStep, Step: id.number, Tasks: all, Least: all}
+	part := Unit{Name: PartStep, Step: id.number, Tasks: all, Least: all}
 	switch {
 	case known:
 	case p.opts.Shrinks:
@@ -135,7 +135,7 @@ func tasksOf(batches []schedule.Batch) int {
 func (o Options) loops(parts int) bool { return o.EndAfter == nil || parts < *o.EndAfter }
 
 // admit asks whether there is enough left for a part, and of a step for how many tasks.
-func (p *pacer) admit(part Part) (tasks int, err error) {
+func (p *pacer) admit(part Unit) (tasks int, err error) {
 	if p.ask == nil {
 		return part.Tasks, nil
 	}
@@ -155,7 +155,7 @@ type room struct {
 }
 
 // roomFor asks whether there is room for more within a step, and records it.
-func (p *pacer) roomFor(ctx context.Context, prefix string, part Part) (bool, error) {
+func (p *pacer) roomFor(ctx context.Context, prefix string, part Unit) (bool, error) {
 	key := prefix + roomSuffix
 	data, err := p.record.Decision(ctx, key, func() ([]byte, error) {
 		n, err := p.admit(part)
@@ -223,5 +223,5 @@ func (p *pacer) unjudged() bool {
 	return !p.skills.bestIsCurrent() && !p.skills.known(p.skills.current)
 }
 
-// Parts is how many parts the whole loop over a train split of n tasks has.
-func (o Options) Parts(n int) int { return o.Epochs * (o.StepsPerEpoch(n) + 1) }
+// Units is how many parts the whole loop over a train split of n tasks has.
+func (o Options) Units(n int) int { return o.Epochs * (o.StepsPerEpoch(n) + 1) }

@@ -49,7 +49,7 @@ func TestTheEndIsForeseen(t *testing.T) {
 			_, err := Run(context.Background(), o, Deps{
 				Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 				Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-				Pace: func(p Part) (int, error) {
+				Pace: func(p Unit) (int, error) {
 					closing = p.Closing
 					return p.Tasks, nil
 				},
@@ -74,7 +74,7 @@ func TestPaceEndsTheLoop(t *testing.T) {
 	r, err := Run(context.Background(), raced(), Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-		Pace: func(p Part) (int, error) {
+		Pace: func(p Unit) (int, error) {
 			if p.Name == PartFinal {
 				final = true
 				return p.Tasks, nil
@@ -95,8 +95,8 @@ func TestAStepIsCutToItsRoom(t *testing.T) {
 	o.Epochs, o.BatchSize, o.Shrinks = 3, 24, true
 	w := newWorld(24, 8, 0)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
-	parts := map[int]Part{}
-	first, err := w.paced(t, o, func(p Part) (int, error) {
+	parts := map[int]Unit{}
+	first, err := w.paced(t, o, func(p Unit) (int, error) {
 		if p.Name == PartStep {
 			parts[p.Step] = p
 		}
@@ -132,7 +132,7 @@ func TestAStepThatMayNotShrinkIsWhole(t *testing.T) {
 	t.Parallel()
 	o := standard()
 	o.BatchSize = 24
-	_, err := newWorld(24, 8, 0).paced(t, o, func(p Part) (int, error) {
+	_, err := newWorld(24, 8, 0).paced(t, o, func(p Unit) (int, error) {
 		if p.Name == PartStep && (p.Tasks != 24 || p.Least != 24) {
 			return 0, fmt.Errorf("asked for room for %+v", p)
 		}

@@ -252,7 +252,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			r.fails = share(0.05, fmt.Sprint(salt, session))
 			d := r.deps(&rollout.Runner{Extra: 1, Episode: r})
 			d.Ask, d.Record, d.Overlap = r.ask, r, session%2 == 0
-			d.Pace = func(p Part) (int, error) { // the ceiling is another one in each session
+			d.Pace = func(p Unit) (int, error) { // the ceiling is another one in each session
 				if within := p.Name == PartSecondTry || p.Name == PartMore; within && session%3 == 0 {
 					return 0, nil
 				}

@@ -142,7 +142,7 @@ func TestASecondTryNeedsRoom(t *testing.T) {
 		w.seed = "# Skill\nrule b\nrule c\n"
 		w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
 		keeps(w, "0")
-		w.pace = func(p Part) (int, error) {
+		w.pace = func(p Unit) (int, error) {
 			if p.Name == PartSecondTry {
 				return room, nil
 			}
@@ -191,7 +191,7 @@ func TestSecondTryOfSeveral(t *testing.T) {
 // have, and its analysts read all of it together.
 func TestABatchGrows(t *testing.T) {
 	t.Parallel()
-	run := func(enough int, pace func(Part) (int, error)) (*world, *Result) {
+	run := func(enough int, pace func(Unit) (int, error)) (*world, *Result) {
 		w := newWorld(40, 40, 8)
 		w.seed = "# Skill\nrule a\nrule b\nrule c\n"
 		w.propose = map[int][]string{1: {"rule d"}}
@@ -231,7 +231,7 @@ func TestABatchGrows(t *testing.T) {
 	if w, r := run(1000, nil); r.History.Steps[1].RolloutN != 40 || w.rolled("e1/s1/mb0/") != 40 {
 		t.Errorf("%d rollouts of 40 tasks", r.History.Steps[1].RolloutN)
 	}
-	if _, r := run(7, func(p Part) (int, error) {
+	if _, r := run(7, func(p Unit) (int, error) {
 		if p.Name == PartMore {
 			return 0, nil
 		}

@@ -114,7 +114,7 @@ func (t *trainer) run(ctx context.Context) error {
 	if err := t.loop(ctx); err != nil && !errors.Is(err, ErrEnded) {
 		return err
 	}
-	_, err := t.pacer.admit(Part{Name: PartFinal})
+	_, err := t.pacer.admit(Unit{Name: PartFinal})
 	if err == nil {
 		err = t.finish(ctx)
 	}
@@ -227,7 +227,7 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	if !t.opts.loops(t.parts) {
 		return ErrEnded
 	}
-	if _, err := t.pacer.admit(Part{Name: PartEpochEnd}); err != nil {
+	if _, err := t.pacer.admit(Unit{Name: PartEpochEnd}); err != nil {
 		return err
 	}
 	previous := t.epochStart
@@ -260,7 +260,7 @@ func (t *trainer) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.history.Final = last.record(f, t.parts < t.opts.Parts(t.data.Drawable()))
+	t.history.Final = last.record(f, t.parts < t.opts.Units(t.data.Drawable()))
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err

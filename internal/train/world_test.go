@@ -48,7 +48,7 @@ type world struct {
 	refuse    func(name string) error   // what writing a file says
 	askErr    func(stage string) error  // what asking says
 	decideErr error
-	pace      func(Part) (int, error)
+	pace      func(Unit) (int, error)
 	looks     bool              // the certificate is one look
 	before    *result.TestReads // what the ledger says; nil: there is none
 	overlap   bool              // begin rollouts of the next part while answers of this one are out

@@ -44,7 +44,7 @@ func Trained(c train.Curriculum) func(context.Context, *Arena) (Outcome, error) 
 			return Outcome{Skill: a.Skill.Text()}, nil
 		}
 		dearest, before := 0, -1
-		d.Pace = func(p train.Part) (int, error) {
+		d.Pace = func(p train.Unit) (int, error) {
 			used := m.used()
 			if before >= 0 {
 				dearest = max(dearest, used-before)

@@ -197,7 +197,7 @@ type ceiling struct {
 }
 
 // room implements train.Deps.Pace.
-func (c *ceiling) room(p train.Part) (int, error) {
+func (c *ceiling) room(p train.Unit) (int, error) {
 	const margin = 1.1
 	used := c.used()
 	if more, ok := c.within(p); ok {
@@ -235,7 +235,7 @@ func (c *ceiling) room(p train.Part) (int, error) {
 }
 
 // within is what more within a step takes, with judging its candidate.
-func (c *ceiling) within(p train.Part) (calls int, ok bool) {
+func (c *ceiling) within(p train.Unit) (calls int, ok bool) {
 	const asked = 8
 	switch p.Name {
 	case train.PartSecondTry:

@@ -69,7 +69,7 @@ func (t *operation) endNow(ctx context.Context) (_ *int, err error) {
 		return nil, s.Cause(ctx, err)
 	case len(result.History.Steps) == 0:
 		return nil, fault.Input(fmt.Errorf("--finish: %s holds nothing to evaluate yet: the seed skill is not scored; raise the ceiling and train on", s.Run.Dir))
-	case result.History.Final != nil || result.Parts == o.Parts(s.Data.Drawable()):
+	case result.History.Final != nil || result.Parts == o.Units(s.Data.Drawable()):
 		return nil, nil // only the final evaluation is left
 	}
 	decision, err := json.Marshal(loopEnd{Parts: result.Parts, Steps: len(result.History.Steps) - 1})

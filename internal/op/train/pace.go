@@ -28,7 +28,7 @@ func limited(l config.Limits) bool {
 // pace keeps training within its ceilings: what the final evaluation will need is
 // left to it, and a step that there is no room for is not begun. What has begun
 // goes on until a ceiling itself is reached.
-func (p *pacer) pace(part loop.Part) (tasks int, err error) {
+func (p *pacer) pace(part loop.Unit) (tasks int, err error) {
 	l := p.session.Config.Limits
 	switch {
 	case !limited(l):
@@ -66,7 +66,7 @@ const askedInStep = 8
 
 // within is part.Tasks if there is room within a step for so many more rollouts and questions,
 // and for judging its candidate by all selection tasks, else 0.
-func (p *pacer) within(part loop.Part, tasks, questions int) int {
+func (p *pacer) within(part loop.Unit, tasks, questions int) int {
 	spent := p.spentOnSteps(func(step int) bool { return step <= part.Step })
 	need := spent.rollouts(float64(tasks + p.session.Data.Pass()))
 	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(questions)})
@@ -77,7 +77,7 @@ func (p *pacer) within(part loop.Part, tasks, questions int) int {
 }
 
 // affords is how many tasks of a step there is room for.
-func (p *pacer) affords(next stepCost, part loop.Part) (tasks int, err error) {
+func (p *pacer) affords(next stepCost, part loop.Unit) (tasks int, err error) {
 	if err = p.session.Caller.Affords(next.of(part.Tasks)); err == nil {
 		return part.Tasks, nil
 	}
@@ -100,7 +100,7 @@ const (
 // finalEvaluation is what the end of a run will take by what rollouts took so far:
 // the last passes over the selection split, and scoring the arms on the test split.
 // The step to come may add another arm.
-func (p *pacer) finalEvaluation(part loop.Part) map[string]caller.Amount {
+func (p *pacer) finalEvaluation(part loop.Unit) map[string]caller.Amount {
 	s := p.session
 	rolled := p.spending.rollouts
 	n := part.Closing
