@@ -43,7 +43,7 @@ type Inputs struct {
 	Set      task.Set
 	Images   *rollout.Images
 	Data     train.Data
-	Parts    map[task.Split]int // number of tasks, if they are only counted
+	Sizes    map[task.Split]int // number of tasks, if they are only counted
 	Assigned bool               // the tasks came with their splits
 	Suite    *check.Suite
 	Extract  *check.Extractor

@@ -36,7 +36,7 @@
 //	judge        whether answers are deterministic, where another model began to answer, and
 //	             which fold judges now.
 //	rollouts     sets that were prefetched; safe for concurrent use.
-//	prefetcher   which part of the loop comes next. Set before each part; read by the
+//	prefetcher   which unit of the loop comes next. Set before each unit; read by the
 //	             goroutines of the gate, which are waited for.
 //	fruitless    the row of steps whose analysts said nothing that can be used.
 //

@@ -253,7 +253,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			d := r.deps(&rollout.Runner{Extra: 1, Episode: r})
 			d.Ask, d.Record, d.Overlap = r.ask, r, session%2 == 0
 			d.Pace = func(p Unit) (int, error) { // the ceiling is another one in each session
-				if within := p.Name == PartSecondTry || p.Name == PartMore; within && session%3 == 0 {
+				if within := p.Name == UnitSecondTry || p.Name == UnitMore; within && session%3 == 0 {
 					return 0, nil
 				}
 				return p.Tasks, nil

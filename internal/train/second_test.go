@@ -143,7 +143,7 @@ func TestASecondTryNeedsRoom(t *testing.T) {
 		w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
 		keeps(w, "0")
 		w.pace = func(p Unit) (int, error) {
-			if p.Name == PartSecondTry {
+			if p.Name == UnitSecondTry {
 				return room, nil
 			}
 			return p.Tasks, nil
@@ -232,7 +232,7 @@ func TestABatchGrows(t *testing.T) {
 		t.Errorf("%d rollouts of 40 tasks", r.History.Steps[1].RolloutN)
 	}
 	if _, r := run(7, func(p Unit) (int, error) {
-		if p.Name == PartMore {
+		if p.Name == UnitMore {
 			return 0, nil
 		}
 		return p.Tasks, nil

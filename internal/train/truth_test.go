@@ -327,7 +327,7 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 	o.Deterministic = false
 	stop := errors.New("no money is left")
 	r, err := w.paced(t, o, func(p Unit) (int, error) {
-		if p.Name == PartFinal {
+		if p.Name == UnitFinal {
 			return 0, stop
 		}
 		return p.Tasks, nil

@@ -50,7 +50,7 @@ func Trained(c train.Curriculum) func(context.Context, *Arena) (Outcome, error) 
 				dearest = max(dearest, used-before)
 			}
 			before = used
-			if p.Name != train.PartFinal && used+dearest > a.Setup.Calls {
+			if p.Name != train.UnitFinal && used+dearest > a.Setup.Calls {
 				return 0, errSpent
 			}
 			return p.Tasks, nil

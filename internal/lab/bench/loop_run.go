@@ -210,7 +210,7 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 	if c.tasks > 0 {
 		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, int(c.models.rolled.Load()), c.gated+c.read-c.readBefore, 0
 	}
-	if p.Name == train.PartFinal {
+	if p.Name == train.UnitFinal {
 		c.reserve = 0
 		return p.Tasks, nil
 	}
@@ -222,7 +222,7 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 	if c.passed || left <= 0 {
 		return 0, train.ErrEnded
 	}
-	if p.Name != train.PartStep {
+	if p.Name != train.UnitStep {
 		return p.Tasks, nil
 	}
 	for n := p.Tasks; n >= p.Least; n-- {
@@ -238,9 +238,9 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 func (c *ceiling) within(p train.Unit) (calls int, ok bool) {
 	const asked = 8
 	switch p.Name {
-	case train.PartSecondTry:
+	case train.UnitSecondTry:
 		return 1 + c.selection, true
-	case train.PartMore:
+	case train.UnitMore:
 		return p.Tasks + asked + c.selection, true
 	}
 	return 0, false

@@ -47,8 +47,8 @@ func Tasks(ctx context.Context, cfg config.Config, o session.Options) (result.Ta
 
 // sized returns the number of tasks of a split.
 func sized(in *session.Inputs, name task.Split) int {
-	if in.Parts != nil {
-		return in.Parts[name]
+	if in.Sizes != nil {
+		return in.Sizes[name]
 	}
 	return in.Set.Count(name)
 }
