@@ -24,11 +24,11 @@ type loopGate struct {
 	confirm string
 	fresh   bool
 	change  func(*train.Options)
-	part    *loopPart // nil: the gate is what differs
+	part    *loopFeature // nil: the gate is what differs
 }
 
-// loopPart is a part of the loop, and what shows what it adds.
-type loopPart struct {
+// loopFeature is a part of the loop, and what shows what it adds.
+type loopFeature struct {
 	name    string
 	against string // the run that differs by that part alone
 	without bool   // it is the one that has the part
@@ -46,17 +46,17 @@ func loopGates() []loopGate {
 		{"race, discordant", gate.ModeRace, "discordant", true, nil, nil},
 		{"race, none", gate.ModeRace, "none", true, nil, nil},
 	}
-	part := func(name string, p loopPart, change func(*train.Options)) {
+	part := func(name string, p loopFeature, change func(*train.Options)) {
 		gates = append(gates, loopGate{name, gate.ModeRace, "measured", true, change, &p})
 	}
-	part(coldGate, loopPart{"warm start", defaultGate, true}, cold)
-	part("race, 2 drafts", loopPart{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
-	part("race, narrow reflection", loopPart{"wide reflection", coldGate, true}, narrow)
-	part("race, second try", loopPart{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
-	part("race, memory of the run", loopPart{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
-	part("race, 3 candidates", loopPart{"three candidates", defaultGate, false}, three)
-	part(smallGate, loopPart{"batches of 20", coldGate, false}, smallBatches)
-	part("race, 20 failures", loopPart{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
+	part(coldGate, loopFeature{"warm start", defaultGate, true}, cold)
+	part("race, 2 drafts", loopFeature{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
+	part("race, narrow reflection", loopFeature{"wide reflection", coldGate, true}, narrow)
+	part("race, second try", loopFeature{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
+	part("race, memory of the run", loopFeature{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
+	part("race, 3 candidates", loopFeature{"three candidates", defaultGate, false}, three)
+	part(smallGate, loopFeature{"batches of 20", coldGate, false}, smallBatches)
+	part("race, 20 failures", loopFeature{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
 	return gates
 }
 
