@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -129,7 +129,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 		Slots: make(chan struct{}, cmp.Or(s.Config.Agent.Slots, runtime.GOMAXPROCS(0))),
 		Hide:  s.hide,
 		Warn:  func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
-		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wire.AgentTells(c),
+		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wiring.AgentTells(c),
 	}
 	if s.Needs().Snapshot {
 		a.Snapshot = snapshot
@@ -146,7 +146,7 @@ func (s *episodes) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgen
 	if s.Replay != nil {
 		return sealedAgent{}, nil
 	}
-	runner, err := wire.Agent(c, guard, s.Config.Models.Target, s.Loaded.Lookup)
+	runner, err := wiring.Agent(c, guard, s.Config.Models.Target, s.Loaded.Lookup)
 	if err != nil {
 		return nil, err
 	}

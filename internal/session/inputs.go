@@ -23,7 +23,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -212,7 +212,7 @@ func (s *Inputs) Hidden() *redact.Exact {
 	if s.Replay != nil {
 		return nil
 	}
-	return wire.Hidden(s.Config, s.Loaded.Lookup)
+	return wiring.Hidden(s.Config, s.Loaded.Lookup)
 }
 
 // masked hands events on without secrets, those of the config and what looks like one:
@@ -222,7 +222,7 @@ func (s *Inputs) masked(sink event.Sink) event.Sink {
 	if sink == nil {
 		return nil
 	}
-	known := wire.Secrets(s.Config, s.Loaded.Lookup)
+	known := wiring.Secrets(s.Config, s.Loaded.Lookup)
 	r := redact.New(append(long(known), s.Loaded.Secrets()...)...)
 	return func(e event.Event) { sink(redact.Strings(r, e, "RunDir", "RunID")) }
 }

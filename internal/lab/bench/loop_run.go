@@ -24,18 +24,18 @@ type loopGate struct {
 	confirm string
 	fresh   bool
 	change  func(*train.Options)
-	part    *loopFeature // nil: the gate is what differs
+	feature *loopFeature // nil: the gate is what differs
 }
 
-// loopFeature is a part of the loop, and what shows what it adds.
+// loopFeature is a feature of the loop, and what shows what it adds.
 type loopFeature struct {
 	name    string
-	against string // the run that differs by that part alone
-	without bool   // it is the one that has the part
+	against string // the run that differs by it alone
+	without bool   // it is the one that has the feature
 }
 
 // loopGates returns strict, with which the others are compared, then the default, and at
-// the end the default with one part of the loop more or less.
+// the end the default with one feature of the loop more or less.
 func loopGates() []loopGate {
 	gates := []loopGate{
 		{"strict", "strict", "", false, nil, nil},
@@ -46,17 +46,17 @@ func loopGates() []loopGate {
 		{"race, discordant", gate.ModeRace, "discordant", true, nil, nil},
 		{"race, none", gate.ModeRace, "none", true, nil, nil},
 	}
-	part := func(name string, p loopFeature, change func(*train.Options)) {
+	feature := func(name string, p loopFeature, change func(*train.Options)) {
 		gates = append(gates, loopGate{name, gate.ModeRace, "measured", true, change, &p})
 	}
-	part(coldGate, loopFeature{"warm start", defaultGate, true}, cold)
-	part("race, 2 drafts", loopFeature{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
-	part("race, narrow reflection", loopFeature{"wide reflection", coldGate, true}, narrow)
-	part("race, second try", loopFeature{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
-	part("race, memory of the run", loopFeature{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
-	part("race, 3 candidates", loopFeature{"three candidates", defaultGate, false}, three)
-	part(smallGate, loopFeature{"batches of 20", coldGate, false}, smallBatches)
-	part("race, 20 failures", loopFeature{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
+	feature(coldGate, loopFeature{"warm start", defaultGate, true}, cold)
+	feature("race, 2 drafts", loopFeature{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
+	feature("race, narrow reflection", loopFeature{"wide reflection", coldGate, true}, narrow)
+	feature("race, second try", loopFeature{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
+	feature("race, memory of the run", loopFeature{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
+	feature("race, 3 candidates", loopFeature{"three candidates", defaultGate, false}, three)
+	feature(smallGate, loopFeature{"batches of 20", coldGate, false}, smallBatches)
+	feature("race, 20 failures", loopFeature{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
 	return gates
 }
 

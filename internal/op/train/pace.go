@@ -61,15 +61,15 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	return p.affords(next, unit)
 }
 
-// askedInStep is about how many questions a step puts to the optimizer.
+// askedInStep is about how many requests a step puts to the optimizer.
 const askedInStep = 8
 
-// within is unit.Tasks if there is room within a step for so many more rollouts and questions,
+// within is unit.Tasks if there is room within a step for so many more rollouts and requests,
 // and for judging its candidate by all selection tasks, else 0.
-func (p *pacer) within(unit loop.Unit, tasks, questions int) int {
+func (p *pacer) within(unit loop.Unit, tasks, requests int) int {
 	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
 	need := spent.rollouts(float64(tasks + p.session.Data.Pass()))
-	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(questions)})
+	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(requests)})
 	if p.session.Caller.Affords(need) != nil {
 		return 0
 	}

@@ -1,8 +1,8 @@
-// Package wire is the only place that lists the adapters: which provider a
+// Package wiring is the only place that lists the adapters: which provider a
 // config means, and what it needs to be built.
 //
 // It knows nothing about what models are asked, or about training.
-package wire
+package wiring
 
 import (
 	"context"
