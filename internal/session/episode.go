@@ -46,7 +46,7 @@ func (s *episodes) episode() (rollout.Episode, error) {
 
 func (s *episodes) process() (rollout.Episode, error) {
 	if s.Replay != nil {
-		return s.bind(&rollout.Env{Program: sealedEnv{}, Assess: s.scorer.assessAnswer, Hide: s.hide})
+		return s.bind(&rollout.Env{Program: replayEnv{}, Assess: s.scorer.assessAnswer, Hide: s.hide})
 	}
 	p, _, err := s.Environment()
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 // worker builds the agent of the config. In a replay there is none.
 func (s *episodes) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgent, error) {
 	if s.Replay != nil {
-		return sealedAgent{}, nil
+		return replayAgent{}, nil
 	}
 	runner, err := wiring.Agent(c, guard, s.Config.Models.Target, s.Loaded.Lookup)
 	if err != nil {
@@ -162,19 +162,19 @@ func snapshot(dir string) (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// sealedAgent stands for the agent of a replay, which does not run it.
-type sealedAgent struct{}
+// replayAgent stands for the agent of a replay, which does not run it.
+type replayAgent struct{}
 
-// sealedEnv stands for the environment of a replay.
-type sealedEnv struct{}
+// replayEnv stands for the environment of a replay.
+type replayEnv struct{}
 
-var errSealed = errors.New("a replay runs no agents and environments")
+var errReplay = errors.New("a replay runs no agents and environments")
 
 // Answer implements rollout.Program.
-func (sealedEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
-	return trajectory.Outcome{}, false, errSealed
+func (replayEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
+	return trajectory.Outcome{}, false, errReplay
 }
 
-func (sealedAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
-	return rollout.AgentReport{}, errSealed
+func (replayAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
+	return rollout.AgentReport{}, errReplay
 }

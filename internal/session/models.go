@@ -74,7 +74,7 @@ func (m *Models) Load(role string) error {
 func (m *Models) build(role string) (wiring.Built, error) {
 	c := m.in.Config.Models.Of(role)
 	if m.in.Replay != nil {
-		b, err := wiring.Sealed(role, c)
+		b, err := wiring.Replayed(role, c)
 		b.Client = m.in.Replay.Client()
 		return b, err
 	}

@@ -142,7 +142,7 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 	defer func() { err = errors.Join(err, r.Close()) }()
 	w := s.AsRecorded(r)
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Wire(ctx); err != nil {
+	if err := w.Connect(ctx); err != nil {
 		return nil, err
 	}
 	w.Runner.Extra = 0

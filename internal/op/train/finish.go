@@ -51,7 +51,7 @@ func (t *operation) endAfter(ctx context.Context) (*int, error) {
 func (t *operation) endNow(ctx context.Context) (_ *int, err error) {
 	s := t.session.AsRecorded(t.session.Run)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Wire(ctx); err != nil {
+	if err := s.Connect(ctx); err != nil {
 		return nil, err
 	}
 	s.Emit = func(event.Event) {}
