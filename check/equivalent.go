@@ -16,7 +16,7 @@ func buildEquivalent(s *spec, n *node) {
 	fixed := s.operands(true)
 	n.gold = fixed == nil
 	votes := s.votes()
-	n.questions = votes
+	n.judgeCalls = votes
 	set := newOperandSet(fixed, func(t string) string { return t })
 	n.holds = "says the same as " + set.describe()
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {

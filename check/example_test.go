@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// A judge is whatever answers a question: here one that always says the same.
+// A judge is whatever answers a request: here one that always says the same.
 func ExampleSuite_Assess() {
 	suite, err := check.Compile([]any{
 		map[string]any{"type": "contains", "value": "refund"},

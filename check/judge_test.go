@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// bench is a judge that answers from a list, by vote, and keeps the questions.
+// bench is a judge that answers from a list, by vote, and keeps the requests.
 type bench struct {
 	replies []string
 	err     error

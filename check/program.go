@@ -30,22 +30,22 @@ type look func(ctx context.Context, s *subject, id string) (verdict, error)
 
 // node is a compiled check.
 type node struct {
-	name      string // as reports call it
-	holds     string // what is the case when it holds, for the message of its negation
-	negate    bool
-	weight    float64
-	required  bool
-	feedback  string // the author's words for when it fails
-	gold      bool   // it compares with the task's gold
-	fit       func(gold string) error
-	needs     Needs
-	commands  []Command // what it runs
-	questions int       // that it puts to a judge
-	judge     judge
-	look      look   // in place of judge
-	subject   string // what holds of it; "" = the answer
-	inside    bool   // it looks for gold within the answer
-	list      bool   // it may need all of gold at once
+	name       string // as reports call it
+	holds      string // what is the case when it holds, for the message of its negation
+	negate     bool
+	weight     float64
+	required   bool
+	feedback   string // the author's words for when it fails
+	gold       bool   // it compares with the task's gold
+	fit        func(gold string) error
+	needs      Needs
+	commands   []Command // what it runs
+	judgeCalls int       // that it puts to a judge
+	judge      judge
+	look       look   // in place of judge
+	subject    string // what holds of it; "" = the answer
+	inside     bool   // it looks for gold within the answer
+	list       bool   // it may need all of gold at once
 }
 
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
@@ -130,11 +130,11 @@ func (p *program) commands() []Command {
 	return all
 }
 
-// questions is how many questions the checks put to a judge at most.
-func (p *program) questions() int {
+// judgeCallCount is how many requests the checks put to a judge at most.
+func (p *program) judgeCallCount() int {
 	n := 0
 	for _, c := range p.nodes {
-		n += c.questions
+		n += c.judgeCalls
 	}
 	return n
 }

@@ -43,7 +43,7 @@ func buildRubric(s *spec, n *node) {
 		criteria: s.criteria(), votes: s.votes(), average: s.choice("combine", "median", "mean") == "mean",
 		threshold: s.number("threshold", 0.5, 0, 1), reference: s.flag("reference", false), files: s.paths("files"),
 	}
-	n.questions = r.votes
+	n.judgeCalls = r.votes
 	n.needs.Workspace = len(r.files) > 0
 	n.gold = r.reference
 	n.holds = "meets the criteria"
@@ -54,7 +54,7 @@ func buildRubric(s *spec, n *node) {
 		if strings.TrimSpace(w.Answer) == "" && len(r.files) == 0 {
 			return verdict{broken: true, reason: "the answer is empty"}, nil
 		}
-		q, err := r.question(w)
+		q, err := r.request(w)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -132,9 +132,9 @@ func (s *spec) paths(key string) []string {
 	return out
 }
 
-// question shows the judge the task, the criteria and what was handed in. What
+// request shows the judge the task, the criteria and what was handed in. What
 // is not ours stands between marks.
-func (r *rubric) question(w *subject) (JudgeRequest, error) {
+func (r *rubric) request(w *subject) (JudgeRequest, error) {
 	values := map[string]string{"task": shown(w.Question), "answer": shown(w.Answer)}
 	gold := ""
 	if r.reference {

@@ -47,7 +47,7 @@ type Request struct {
 	Accept func(text string) error
 }
 
-// Ask sends a question and returns the first reply that Accept took. It may be
+// Ask sends a request and returns the first reply that Accept took. It may be
 // called concurrently. When there is none after all re-asks the error is ErrLost:
 // the draft goes on without it. Any other error ends the draft.
 type Ask func(ctx context.Context, q Request) (string, error)
@@ -242,7 +242,7 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 
 // each calls work for 0 to n-1 at once and waits for all. How many calls are in
 // flight is for Ask to bound. An answer that comes later does not end the others:
-// whoever gives it is to find all questions of the round.
+// whoever gives it is to find all requests of the round.
 func (d *drafter) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
 	group, ctx := taskgroup.WithContext(ctx)
 	finished := make(chan struct{}, n)

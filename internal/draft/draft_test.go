@@ -300,7 +300,7 @@ func TestMoreThanAskedForIsCut(t *testing.T) {
 }
 
 // TestOrderOfArrivalDoesNotMatter runs a draft with replies that come one at a
-// time, in the order of the questions or against it.
+// time, in the order of the requests or against it.
 func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	broken := func(key string, n int) string {
@@ -380,13 +380,13 @@ func TestErrorsEndTheDraft(t *testing.T) {
 	}
 }
 
-// later is the error of a question whose answer somebody writes when they like.
+// later is the error of a request whose answer somebody writes when they like.
 type later struct{}
 
 func (later) Error() string { return "waits for an answer" }
 func (later) ComesLater()   {}
 
-// Whoever answers by hand finds all questions of a round at once.
+// Whoever answers by hand finds all requests of a round at once.
 func TestAllQuestionsOfARoundArePut(t *testing.T) {
 	t.Parallel()
 	for name, waits := range map[string]string{"while writing": model.StageDraft, "while answering": model.StageDraftCheck} {

@@ -21,7 +21,7 @@ func Bound(s *session.Session, o train.Options) result.Plan {
 	return p
 }
 
-// bound completes the stages of a plan over tasks: the questions to judges, and the
+// bound completes the stages of a plan over tasks: the requests to judges, and the
 // sums.
 func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 	most := 0

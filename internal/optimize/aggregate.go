@@ -29,8 +29,8 @@ type AggregateInput struct {
 type AggregateResult struct {
 	Patch Patch    `json:"patch"`
 	Items int      `json:"items"`
-	Calls int      `json:"calls"`          // questions asked
-	Lost  []string `json:"lost,omitempty"` // keys of questions without a usable reply: their patches were concatenated
+	Calls int      `json:"calls"`          // requests sent
+	Lost  []string `json:"lost,omitempty"` // keys of requests without a usable reply: their patches were concatenated
 }
 
 // Aggregate merges failure and success patches hierarchically: each group level

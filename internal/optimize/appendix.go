@@ -33,7 +33,7 @@ type AppendixResult struct {
 	Notes     []string    `json:"notes"`     // all notes of the skill afterwards
 	Compacted bool        `json:"compacted"` // one call merged and dropped notes
 	Calls     int         `json:"calls"`
-	Lost      []string    `json:"lost,omitempty"` // keys of questions without a usable reply: nothing was dropped
+	Lost      []string    `json:"lost,omitempty"` // keys of requests without a usable reply: nothing was dropped
 }
 
 // Appendix adds notes to the appendix of a skill, without repeats, and has them

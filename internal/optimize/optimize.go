@@ -29,7 +29,7 @@ type Request struct {
 	Temperature *float64
 }
 
-// Ask sends a question and returns the first reply that Accept took. It may be
+// Ask sends a request and returns the first reply that Accept took. It may be
 // called concurrently. When no usable reply came after all re-asks the error is
 // ErrLost: a stage then uses its fallback and reports the loss. Any other error
 // ends the step.
@@ -40,7 +40,7 @@ var ErrLost = errors.New("no usable reply")
 
 // LostError says which reply could not be used, and why. Its texts hold no secrets.
 type LostError struct {
-	Key       string // of the question
+	Key       string // of the request
 	Replies   int    // how many were asked for
 	Reason    string // why the last one was refused
 	Text      string // its beginning, "" if there was none

@@ -31,7 +31,7 @@ type RankResult struct {
 	Selected []int  `json:"selected"` // their 0-based indices, in the order chosen
 	Method   Method `json:"method"`
 	Calls    int    `json:"calls"`
-	// Keys of questions without a usable reply.
+	// Keys of requests without a usable reply.
 	Lost []string `json:"lost,omitempty"`
 }
 

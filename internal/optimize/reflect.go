@@ -70,7 +70,7 @@ func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 	return result, nil
 }
 
-// job is the question to one analyst.
+// job is the request to one analyst.
 type job struct {
 	key      string
 	source   skill.Source

@@ -31,7 +31,7 @@ type SecondTryResult struct {
 	Of        int     `json:"of"`   // edits of the bundle
 	Fared     []Fared `json:"fared"`
 	Reasoning string  `json:"reasoning,omitempty"`
-	// Keys of questions without a usable reply.
+	// Keys of requests without a usable reply.
 	Lost []string `json:"lost,omitempty"`
 }
 

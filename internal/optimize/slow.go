@@ -26,7 +26,7 @@ type SlowResult struct {
 	Content   string   `json:"slow_update_content"` // without region markers; "" if the reply was lost
 	Reasoning string   `json:"reasoning"`
 	Calls     int      `json:"calls"`
-	Lost      []string `json:"lost,omitempty"` // keys of questions without a usable reply
+	Lost      []string `json:"lost,omitempty"` // keys of requests without a usable reply
 }
 
 // SlowUpdate asks for guidance that takes the place of the one in Current. It
@@ -69,7 +69,7 @@ type Guidance struct {
 	Reasoning string
 }
 
-// ParseSlowUpdate reads the reply to a slow-update question. Values that are no
+// ParseSlowUpdate reads the reply to a slow-update request. Values that are no
 // text are turned into text. A missing, empty or null content is an error;
 // white space is empty guidance.
 func ParseSlowUpdate(text string) (Guidance, error) {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// script answers questions by key and remembers what it was asked. A key
+// script answers requests by key and remembers what it was asked. A key
 // without an answer, or with one that is not accepted, is lost.
 type script struct {
 	replies map[string]string

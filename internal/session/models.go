@@ -225,7 +225,7 @@ func (m *Models) waiting() []folder {
 		if b.Kind != wiring.ByHand || slices.ContainsFunc(out, func(f folder) bool { return f.path == filepath.Clean(b.Folder) }) {
 			continue
 		}
-		if n := b.Questions(); n > 0 {
+		if n := b.Open(); n > 0 {
 			out = append(out, folder{path: filepath.Clean(b.Folder), questions: n})
 		}
 	}

@@ -71,7 +71,7 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 	return b, g.Wait()
 }
 
-// analystPrefix is where the questions about a microbatch stand.
+// analystPrefix is where the requests about a microbatch stand.
 func analystPrefix(prefix string, microbatch int) string {
 	return fmt.Sprintf("%s/mb%d", prefix, microbatch)
 }

@@ -41,5 +41,5 @@
 //	fruitless    the row of steps whose analysts said nothing that can be used.
 //
 // Options and Data never change. pacer, output and optimizer hold no state of their own:
-// they ask whether there is room, write files and put questions.
+// they ask whether there is room, write files and send requests.
 package train

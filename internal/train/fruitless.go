@@ -21,7 +21,7 @@ const fruitlessSteps = 3
 // in a row.
 type FruitlessError struct {
 	Steps []int // their numbers
-	Asked int   // questions, none of which got a reply that could be used
+	Asked int   // requests, none of which got a reply that could be used
 	Reply optimize.LostError
 	File  string // of the run, where what was lost in the last step is listed
 }

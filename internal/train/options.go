@@ -127,7 +127,7 @@ type Roller interface {
 	All(ctx context.Context, p rollout.Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error)
 }
 
-// Asker returns the Ask of a step: its questions stand under prefix.
+// Asker returns the Ask of a step: its requests stand under prefix.
 type Asker func(prefix string) optimize.Ask
 
 // Recorder records a decision that goes on without some items, and gives those

@@ -21,7 +21,7 @@ func again(mode gate.Mode) Options {
 	return o
 }
 
-// keeps answers the question for a second try.
+// keeps answers the request for a second try.
 func keeps(w *world, indices string) {
 	w.reply[model.StageRanking] = `{"reasoning": "the rest hurt", "selected_indices": [` + indices + `]}`
 }

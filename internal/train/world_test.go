@@ -41,7 +41,7 @@ type world struct {
 	undo      map[int]string            // step -> line that failure analysts want to delete
 	guidance  map[int]string            // epoch -> slow update
 	memory    map[int]string            // epoch -> meta skill
-	asking    func(key, stage string)   // is told of each question
+	asking    func(key, stage string)   // is told of each request
 	rolling   func(key string)          // is told of each rollout
 	breaks    func(key string) error    // what ends a rollout, and the run
 	health    error                     // what Health says
@@ -334,7 +334,7 @@ func (w *world) rolled(prefix string) int {
 	return n
 }
 
-// asked returns the questions of a stage.
+// asked returns the requests of a stage.
 func (w *world) asked(stage string) []asked {
 	var out []asked
 	for _, q := range w.questions {

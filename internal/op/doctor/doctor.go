@@ -214,7 +214,7 @@ func (e *examiner) probe(ctx context.Context, role string, one wiring.Server) (s
 	return strings.Join(slices.DeleteFunc(details, func(d string) bool { return d == "" }), "; "), nil
 }
 
-// ask puts the question of the probe.
+// ask sends the request of the probe.
 func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string, error) {
 	m := e.session.Config.Models.Of(role)
 	if timeout := m.Timeout.Std(); timeout > 0 {
@@ -226,7 +226,7 @@ func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string
 	resp, err := c.Generate(ctx, model.Request{
 		Model: m.Model, Messages: []model.Message{{Role: model.User, Content: `Answer with this JSON object and nothing else: {"ready": true}`}},
 		// With structured_output on, whether the server takes a schema is part of
-		// the question.
+		// the request.
 		Schema:   &model.Schema{Name: "ready", JSON: []byte(`{"type":"object","properties":{"ready":{"type":"boolean"}},"required":["ready"]}`)},
 		Sampling: wiring.Sampling(m),
 		Tags:     model.Tags{Stage: "doctor", Role: role, Run: "doctor"},
