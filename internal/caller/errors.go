@@ -135,7 +135,7 @@ func (e *WaitingError) Unwrap() error { return e.Err }
 // ComesLater marks it as an error beside which other requests are sent.
 func (e *WaitingError) ComesLater() {}
 
-// advice says what helps against a refusal that no retry mends.
+// advice says what helps against a refusal that retries do not help against.
 func advice(code model.Code) string {
 	switch code {
 	case model.Auth:

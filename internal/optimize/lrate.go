@@ -96,7 +96,7 @@ func (in LearningRateInput) shown(n int) prompt.LearningRateInput {
 
 // ParseLearningRate reads the reply to a learning-rate request over n items.
 // The number is clamped to 0..n; a reply without one gives 0 and is marked as
-// a fallback. Broken JSON is not mended: a number that decides how much
+// a fallback. Broken JSON is not repaired: a number that decides how much
 // changes is not guessed.
 func ParseLearningRate(text string, n int) LearningRateResult {
 	r := LearningRateResult{Available: n, Fallback: true, RiskNotes: []string{}}

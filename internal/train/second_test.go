@@ -241,7 +241,7 @@ func TestABatchGrows(t *testing.T) {
 	}
 }
 
-// Failures that two steps with candidates could not mend are named to the analysts that
+// Failures that two steps with candidates could not fix are named to the analysts that
 // read them again.
 func TestFailuresThatStayAreNamed(t *testing.T) {
 	t.Parallel()

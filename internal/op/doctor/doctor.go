@@ -275,7 +275,7 @@ func (e *probeError) Unwrap() error { return e.err }
 // ErrorKind says whose business the error is.
 func (*probeError) ErrorKind() string { return string(fault.Unmeasurable) }
 
-// advise says how to mend a failed probe of a server whose address the given key
+// advise says how to fix a failed probe of a server whose address the given key
 // has.
 func advise(m config.Model, role, address string, err error) string {
 	var key *wiring.MissingKeyError

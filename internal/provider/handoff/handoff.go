@@ -137,7 +137,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	return model.Response{}, c.fault(model.Waiting, waiting)
 }
 
-// fault is a failure. One of the folder is no failure that a retry mends.
+// fault is a failure. One of the folder is no failure that a retry fixes.
 func (c *Client) fault(code model.Code, err error) error {
 	return &model.Error{Code: code, Endpoint: c.dir, Err: err}
 }
