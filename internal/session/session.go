@@ -1,4 +1,4 @@
-// Package session is a prepared configuration, its open run and its wired calls: one
+// Package session is a prepared configuration, its open run and its connected models: one
 // owner of all that a command opens, with one Close.
 //
 // Prepare loads and checks what a configuration names. Do opens the run, asks for
