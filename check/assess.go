@@ -46,14 +46,14 @@ func (s *Suite) Commands(t task.Task) []Command {
 	return p.commands()
 }
 
-// Questions returns how many questions the checks that score t put to a judge, a
+// JudgeCalls returns how many requests the checks that score t put to a judge, a
 // vote each, if there is an answer: 0 for checks that cannot be read.
-func (s *Suite) Questions(t task.Task) int {
+func (s *Suite) JudgeCalls(t task.Task) int {
 	p, err := s.programOf(t)
 	if err != nil {
 		return 0
 	}
-	return p.questions()
+	return p.judgeCallCount()
 }
 
 // Evidence is what a rollout left.
@@ -68,7 +68,7 @@ type Evidence struct {
 // Means is what checks use to find out more. Each call has an id that is the
 // same whenever the same checks score the same task ("check2", "check2/vote1",
 // "check3/1" in a group), so that it can be recorded under it. An error means
-// that nothing was measured; the reply to a Question that its Usable refuses is
+// that nothing was measured; the reply to a request that its Usable refuses is
 // one.
 //
 // Command runs a command by Carry, which knows its Execute and its reward, and tells
@@ -76,7 +76,7 @@ type Evidence struct {
 // time. Judge may be called concurrently.
 type Means struct {
 	Command func(ctx context.Context, id string, c Command) (CommandResult, error)
-	Judge   func(ctx context.Context, id string, q Question) (string, error)
+	Judge   func(ctx context.Context, id string, q JudgeRequest) (string, error)
 }
 
 // Assess scores what a rollout of t left by the checks of t, or by those of the

@@ -195,8 +195,8 @@ func TestWeightsAndThreshold(t *testing.T) {
 			t.Errorf("%s at %v: got %+v", tt.answer, tt.threshold, got)
 		}
 	}
-	parts := suite(t, text, Options{}).Score("ac", task.Task{}).Parts
-	want := []score.Part{
+	parts := suite(t, text, Options{}).Score("ac", task.Task{}).Components
+	want := []score.Component{
 		{Check: "has-a", Score: 1, Weight: 3, Pass: true},
 		{Check: "contains", Score: 0, Weight: 1, Reason: `does not contain "b"; got "ac"`},
 		{Check: "contains", Score: 1, Pass: true},
@@ -347,7 +347,7 @@ func TestRegexTimeout(t *testing.T) {
 	} {
 		s := suite(t, text, Options{MatchTimeout: 20 * time.Millisecond})
 		got, err := s.Assess(t.Context(), Evidence{Answer: answer, Dir: dir, Turns: calls}, task.Task{}, Means{})
-		if err == nil || got.Parts != nil || !strings.Contains(err.Error(), "not decided within 20ms, which measures nothing: simplify it") {
+		if err == nil || got.Components != nil || !strings.Contains(err.Error(), "not decided within 20ms, which measures nothing: simplify it") {
 			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 		if s.Needs(task.Task{}) != (Needs{}) {

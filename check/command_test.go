@@ -82,7 +82,7 @@ func TestCommand(t *testing.T) {
 			}}
 			got, err := suite(t, tt.check, Options{}).Assess(t.Context(), Evidence{Dir: t.TempDir()}, task.Task{}, by)
 			if tt.hard < 0 {
-				if err == nil || !strings.Contains(err.Error(), tt.want) || got.Parts != nil {
+				if err == nil || !strings.Contains(err.Error(), tt.want) || got.Components != nil {
 					t.Errorf("got %+v, %v", got, err)
 				}
 				return
@@ -122,8 +122,8 @@ func TestCommandsAreNamed(t *testing.T) {
 	if !strings.Contains(s.Feedback, "FAIL: TestA") || !strings.Contains(s.Feedback, "errors: panic") || strings.Contains(s.Feedback, strings.Repeat("x", 1100)) {
 		t.Errorf("the feedback is %q", s.Feedback)
 	}
-	if strings.Contains(s.Parts[1].Reason, "\n") {
-		t.Errorf("a reason of several lines: %q", s.Parts[1].Reason)
+	if strings.Contains(s.Components[1].Reason, "\n") {
+		t.Errorf("a reason of several lines: %q", s.Components[1].Reason)
 	}
 }
 

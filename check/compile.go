@@ -205,7 +205,7 @@ func (c *compiler) group(s *spec, n *node) {
 	inner := &program{nodes: nodes}
 	n.gold = inner.needsGold()
 	n.fit = inner.fit
-	n.needs, n.commands, n.questions = inner.needs(), inner.commands(), inner.questions()
+	n.needs, n.commands, n.judgeCalls = inner.needs(), inner.commands(), inner.judgeCallCount()
 	n.inside = slices.ContainsFunc(nodes, func(n node) bool { return n.inside })
 	n.list = slices.ContainsFunc(nodes, func(n node) bool { return n.list })
 	if s.kind == "any" {
@@ -260,7 +260,7 @@ func (p *program) all(threshold float64) look {
 			return v, nil
 		}
 		var reasons []string
-		for _, part := range s.Parts {
+		for _, part := range s.Components {
 			if !part.Pass && part.Reason != "" {
 				reasons = append(reasons, part.Check+": "+part.Reason)
 			}

@@ -16,7 +16,7 @@ func buildEquivalent(s *spec, n *node) {
 	fixed := s.operands(true)
 	n.gold = fixed == nil
 	votes := s.votes()
-	n.questions = votes
+	n.judgeCalls = votes
 	set := newOperandSet(fixed, func(t string) string { return t })
 	n.holds = "says the same as " + set.describe()
 	n.look = func(ctx context.Context, w *subject, id string) (verdict, error) {
@@ -37,12 +37,12 @@ func buildEquivalent(s *spec, n *node) {
 	}
 }
 
-func equivalence(w *subject, references []string) Question {
+func equivalence(w *subject, references []string) JudgeRequest {
 	m := newMaterial(map[string]string{
 		"task": shown(w.Question), "answer": shown(w.Answer), "reference": shown(strings.Join(references, "\n")),
 	})
 	m.values["reply"] = `Reply with one JSON object and nothing else: {"reason": "<one sentence: what is the same, or what differs>", "equivalent": true or false}`
-	return Question{
+	return JudgeRequest{
 		System: m.render("equivalent_system.md"), User: m.render("equivalent_user.md"), Name: "equivalence",
 		Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string"},"equivalent":{"type":"boolean"}},"required":["reason","equivalent"],"additionalProperties":false}`),
 		Usable: func(reply string) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// A judge is whatever answers a question: here one that always says the same.
+// A judge is whatever answers a request: here one that always says the same.
 func ExampleSuite_Assess() {
 	suite, err := check.Compile([]any{
 		map[string]any{"type": "contains", "value": "refund"},
@@ -18,7 +18,7 @@ func ExampleSuite_Assess() {
 		fmt.Println(err)
 		return
 	}
-	judge := func(_ context.Context, id string, _ check.Question) (string, error) {
+	judge := func(_ context.Context, id string, _ check.JudgeRequest) (string, error) {
 		return `{"reason": "It explains first.", "score": 0.5}`, nil
 	}
 	got, err := suite.Assess(context.Background(),

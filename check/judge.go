@@ -24,21 +24,21 @@ const maxShown = 64 << 10
 // maxVotes is the most votes that one check may ask for.
 const maxVotes = 25
 
-// Question is one message to a judge, a model.
-type Question struct {
+// JudgeRequest is one message to a judge, a model.
+type JudgeRequest struct {
 	System string `json:"system"`
 	User   string `json:"user"`
 	// Name and Schema ask for a reply that is one JSON object.
 	Name   string          `json:"name"`
 	Schema json.RawMessage `json:"schema"`
-	// Vote counts the same question from 1. Votes should be drawn with different
+	// Vote counts the same request from 1. Votes should be drawn with different
 	// seeds; equal answers by design are one vote counted twice.
 	Vote int `json:"vote"`
 	// Usable says what is wrong with a reply, so that it can be asked for again.
 	Usable func(reply string) error `json:"-"`
 }
 
-// material is a text in a question that must not be mistaken for one.
+// material is a text in a request that must not be mistaken for one.
 type material struct {
 	begin, end string
 	values     map[string]any
@@ -115,9 +115,9 @@ func (s *spec) votes() int {
 	return v
 }
 
-// poll asks the same question several times at once and returns the replies in
+// poll sends the same request several times at once and returns the replies in
 // their order. If one cannot be had, nothing was measured.
-func poll(ctx context.Context, w *subject, id string, votes int, q Question) ([]string, error) {
+func poll(ctx context.Context, w *subject, id string, votes int, q JudgeRequest) ([]string, error) {
 	replies, errs := make([]string, votes), make([]error, votes)
 	var wg sync.WaitGroup
 	for i := range votes {

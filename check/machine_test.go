@@ -31,7 +31,7 @@ func TestTheMachineIsToBlame(t *testing.T) {
 		must(t, root.Close())
 		what := &subject{Evidence: Evidence{Answer: "answer", Dir: dir, Before: before}, root: root, by: Means{Judge: (&counter{}).judge}}
 		got, err := suite(t, text, Options{}).set.run(t.Context(), what, "check", Options{})
-		if err == nil || got.Parts != nil || !errors.Is(err, os.ErrClosed) {
+		if err == nil || got.Components != nil || !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 	}

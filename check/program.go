@@ -30,22 +30,22 @@ type look func(ctx context.Context, s *subject, id string) (verdict, error)
 
 // node is a compiled check.
 type node struct {
-	name      string // as reports call it
-	holds     string // what is the case when it holds, for the message of its negation
-	negate    bool
-	weight    float64
-	required  bool
-	feedback  string // the author's words for when it fails
-	gold      bool   // it compares with the task's gold
-	fit       func(gold string) error
-	needs     Needs
-	commands  []Command // what it runs
-	questions int       // that it puts to a judge
-	judge     judge
-	look      look   // in place of judge
-	subject   string // what holds of it; "" = the answer
-	inside    bool   // it looks for gold within the answer
-	list      bool   // it may need all of gold at once
+	name       string // as reports call it
+	holds      string // what is the case when it holds, for the message of its negation
+	negate     bool
+	weight     float64
+	required   bool
+	feedback   string // the author's words for when it fails
+	gold       bool   // it compares with the task's gold
+	fit        func(gold string) error
+	needs      Needs
+	commands   []Command // what it runs
+	judgeCalls int       // that it puts to a judge
+	judge      judge
+	look       look   // in place of judge
+	subject    string // what holds of it; "" = the answer
+	inside     bool   // it looks for gold within the answer
+	list       bool   // it may need all of gold at once
 }
 
 func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) {
@@ -130,11 +130,11 @@ func (p *program) commands() []Command {
 	return all
 }
 
-// questions is how many questions the checks put to a judge at most.
-func (p *program) questions() int {
+// judgeCallCount is how many requests the checks put to a judge at most.
+func (p *program) judgeCallCount() int {
 	n := 0
 	for _, c := range p.nodes {
-		n += c.questions
+		n += c.judgeCalls
 	}
 	return n
 }
@@ -143,7 +143,7 @@ func (p *program) questions() int {
 // is 1 if every required check passes and soft reaches the threshold.
 // A check's id is that of its list, and its place in it from 1.
 func (p *program) run(ctx context.Context, what *subject, id string, o Options) (score.Score, error) {
-	s := score.Score{Hard: 1, Parts: make([]score.Part, len(p.nodes))}
+	s := score.Score{Hard: 1, Components: make([]score.Component, len(p.nodes))}
 	details := make([]string, len(p.nodes))
 	var sum, weights float64
 	for i := range p.nodes {
@@ -155,7 +155,7 @@ func (p *program) run(ctx context.Context, what *subject, id string, o Options) 
 		details[i] = v.detail
 		sum += float64(n.weight * v.score) // rounded, so that no processor adds it in one go with another result
 		weights += n.weight
-		s.Parts[i] = score.Part{Check: n.name, Score: v.score, Weight: n.weight, Pass: v.pass, Reason: v.reason}
+		s.Components[i] = score.Component{Check: n.name, Score: v.score, Weight: n.weight, Pass: v.pass, Reason: v.reason}
 		if n.required && !v.pass {
 			s.Hard = 0
 			if s.Reason == "" {
@@ -176,7 +176,7 @@ func (p *program) run(ctx context.Context, what *subject, id string, o Options) 
 // passes, and one that is merely reported, says nothing.
 func (p *program) feedback(s score.Score, details []string) string {
 	var b strings.Builder
-	for i, part := range s.Parts {
+	for i, part := range s.Components {
 		n := &p.nodes[i]
 		if part.Pass || part.Reason == "" || !n.required && (n.weight == 0 || s.Hard == 1) {
 			continue

@@ -43,7 +43,7 @@ func buildRubric(s *spec, n *node) {
 		criteria: s.criteria(), votes: s.votes(), average: s.choice("combine", "median", "mean") == "mean",
 		threshold: s.number("threshold", 0.5, 0, 1), reference: s.flag("reference", false), files: s.paths("files"),
 	}
-	n.questions = r.votes
+	n.judgeCalls = r.votes
 	n.needs.Workspace = len(r.files) > 0
 	n.gold = r.reference
 	n.holds = "meets the criteria"
@@ -54,7 +54,7 @@ func buildRubric(s *spec, n *node) {
 		if strings.TrimSpace(w.Answer) == "" && len(r.files) == 0 {
 			return verdict{broken: true, reason: "the answer is empty"}, nil
 		}
-		q, err := r.question(w)
+		q, err := r.request(w)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -132,9 +132,9 @@ func (s *spec) paths(key string) []string {
 	return out
 }
 
-// question shows the judge the task, the criteria and what was handed in. What
+// request shows the judge the task, the criteria and what was handed in. What
 // is not ours stands between marks.
-func (r *rubric) question(w *subject) (Question, error) {
+func (r *rubric) request(w *subject) (JudgeRequest, error) {
 	values := map[string]string{"task": shown(w.Question), "answer": shown(w.Answer)}
 	gold := ""
 	if r.reference {
@@ -144,7 +144,7 @@ func (r *rubric) question(w *subject) (Question, error) {
 	for i, path := range r.files {
 		text, err := w.show(path)
 		if err != nil {
-			return Question{}, err
+			return JudgeRequest{}, err
 		}
 		values[fmt.Sprintf("file %d", i)] = text
 	}
@@ -157,7 +157,7 @@ func (r *rubric) question(w *subject) (Question, error) {
 		m.values["files"] = fmt.Sprintf("%s\n%s\n", m.values["files"], m.block(fmt.Sprintf("handed in, file %q", path), values[fmt.Sprintf("file %d", i)]))
 	}
 	m.values["criteria"], m.values["reply"] = r.list(), r.reply()
-	return Question{
+	return JudgeRequest{
 		System: m.render("rubric_system.md"), User: m.render("rubric_user.md"), Name: "grade", Schema: r.schema(),
 		Usable: func(reply string) error {
 			_, err := r.parse(reply)

@@ -83,7 +83,7 @@ func (d *decoder) err() error {
 	if len(d.problems) == 0 {
 		return nil
 	}
-	// In the order of the files, as they are mended; what a setting says comes first.
+	// In the order of the files, as they are fixed; what a setting says comes first.
 	slices.SortStableFunc(d.problems, func(a, b Problem) int {
 		fileA, lineA := place(a.Origin)
 		fileB, lineB := place(b.Origin)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
@@ -283,7 +283,7 @@ func TestModelsAndAgentsBuild(t *testing.T) {
 					continue
 				}
 				models++
-				b, err := wire.Client(role, m, l.Lookup)
+				b, err := wiring.Client(role, m, l.Lookup)
 				if err != nil {
 					t.Errorf("%s: %v\n%s", page, err, block)
 				}
@@ -297,7 +297,7 @@ func TestModelsAndAgentsBuild(t *testing.T) {
 				continue
 			}
 			agents++
-			if _, err := wire.NewAgent(l.Config.Agent, reach.Guard{}, l.Lookup); err != nil {
+			if _, err := wiring.NewAgent(l.Config.Agent, reach.Guard{}, l.Lookup); err != nil {
 				t.Errorf("%s: %v\n%s", page, err, block)
 			}
 		}

@@ -54,7 +54,7 @@ type Trial struct {
 	// evaluations.
 	Next map[Arm][]int
 
-	// Deterministic says that both arms are known to answer alike every time:
+	// Deterministic says that both arms are known to give the same answer every time:
 	// deterministic sampling, and no answer that changed when all was asked twice.
 	Deterministic bool
 	// Quiet says that of several items that were solved, and could have failed, none

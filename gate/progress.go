@@ -30,7 +30,7 @@ func raceProgress(e *Evidence) *progress {
 }
 
 // confirmProgress draws both arms afresh on the given units, in turn, so that a
-// server that changes its mood hits both alike.
+// server that changes its mood hits both equally.
 func confirmProgress(e *Evidence, over []unit) *progress {
 	c := &progress{units: over}
 	for _, u := range over {
@@ -57,7 +57,7 @@ func (c *progress) at(units int) int {
 	return c.ends[units-1]
 }
 
-// quarter reports whether the first m units end a quarter of the course.
+// quarter reports whether the first m units end a quarter of the trial.
 func (c *progress) quarter(m int) bool {
 	n := len(c.units)
 	for q := 1; q <= 4; q++ {

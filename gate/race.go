@@ -20,7 +20,7 @@ const (
 	ConfirmDiscordant Confirm = "discordant"
 	// ConfirmNone goes by what the race has read.
 	ConfirmNone Confirm = "none"
-	// ConfirmAuto is none if both arms are known to answer alike every time, and
+	// ConfirmAuto is none if both arms are known to give the same answer every time, and
 	// else full.
 	ConfirmAuto Confirm = "auto"
 	// ConfirmMeasured goes by the noise that was measured: none if no answer of those
@@ -87,7 +87,7 @@ func (r Race) Next(e *Evidence) []Draw {
 	return c.wave(read, func(m int) bool { return m >= first && (m-first)%step == 0 })
 }
 
-// race returns the course of the trial.
+// race returns the progress of the trial.
 func (e *Evidence) race() *progress {
 	if e.progress == nil {
 		e.progress = raceProgress(e)

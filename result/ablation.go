@@ -35,7 +35,7 @@ type Ablation struct {
 	Margin float64 `json:"margin"`
 	Level  float64 `json:"level"` // of the intervals, which hold however often one looks
 	Passes int     `json:"max_passes"`
-	// Alike: the model answers alike every time, as far as it was asked again, so
+	// Deterministic: the model gives the same answer every time, as far as it was asked again, so
 	// that one evaluation of a task is taken for all there is to know.
 	Deterministic bool `json:"alike"`
 	// TestRead: tasks of the test split were read.

@@ -58,7 +58,7 @@ type SeedNoise struct {
 	// difference (power 80 % at the two-sided 5 % level), at least one item.
 	Detectable float64 `json:"minimum_detectable_effect"`
 
-	// Alike: sampling is deterministic as far as the settings say and no answer
+	// Deterministic: sampling is deterministic as far as the settings say and no answer
 	// changed, so that one evaluation is taken for the truth.
 	Deterministic bool   `json:"alike"`
 	Advice        string `json:"advice,omitempty"`

@@ -46,7 +46,7 @@ type Comparison struct {
 	Losses    int    `json:"losses"`
 	Ties      int    `json:"ties"`
 
-	// Deterministic says that the model answers alike every time, so that a second pass
+	// Deterministic says that the model gives the same answer every time, so that a second pass
 	// shows nothing.
 	Deterministic bool `json:"fixed,omitempty"`
 	// Needs is how much would probably decide, if there is not enough data. It is

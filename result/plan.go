@@ -12,7 +12,7 @@ type Plan struct {
 	Episodes int `json:"episodes,omitempty"`
 
 	// Forecast is what the run is expected to take; NoForecast says why there is none of a
-	// run that is too large to rehearse.
+	// run that is too large for a dry run.
 	Forecast   *Forecast `json:"forecast,omitempty"`
 	NoForecast string    `json:"no_forecast,omitempty"`
 

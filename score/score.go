@@ -22,8 +22,8 @@ const (
 // Measured reports whether the status carries a score.
 func (s Status) Measured() bool { return s == OK || s == AgentError }
 
-// Part is the contribution of one check to a Score.
-type Part struct {
+// Component is the contribution of one check to a Score.
+type Component struct {
 	Check  string  `json:"check"`            // name of the check, as in the task file
 	Score  float64 `json:"score"`            // 0..1
 	Weight float64 `json:"weight"`           // >= 0; 0 = reported, not counted
@@ -33,11 +33,11 @@ type Part struct {
 
 // Score is the measurement of one rollout.
 type Score struct {
-	Hard     float64 `json:"hard"` // 0..1, usually 0 or 1
-	Soft     float64 `json:"soft"` // 0..1, partial credit
-	Reason   string  `json:"reason,omitempty"`
-	Feedback string  `json:"feedback,omitempty"` // for analysts only, at most MaxFeedback bytes
-	Parts    []Part  `json:"parts,omitempty"`
+	Hard       float64     `json:"hard"` // 0..1, usually 0 or 1
+	Soft       float64     `json:"soft"` // 0..1, partial credit
+	Reason     string      `json:"reason,omitempty"`
+	Feedback   string      `json:"feedback,omitempty"` // for analysts only, at most MaxFeedback bytes
+	Components []Component `json:"parts,omitempty"`
 }
 
 // MaxFeedback is the most feedback, in bytes, that a check or an environment

@@ -32,7 +32,7 @@ func (p Problem) String() string {
 }
 
 // Error reports everything that is wrong with a set of tasks: the input is bad,
-// and trying again without mending it is no use.
+// and trying again without fixing it is no use.
 type Error struct {
 	Path     string // what was loaded, "" for tasks that were not read from a file
 	Problems []Problem

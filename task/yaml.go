@@ -19,29 +19,29 @@ const maxNodes = 4 << 20
 // eachYAML reads a list of items, or an object with a list named tasks, and calls
 // take with the items in their order. The library keeps a hundred bytes for each of
 // the file. So a list that is written as lists are, an entry from a dash to the next,
-// is given to it in parts; any other text only within the bounds of yamlx.
+// is given to it in chunks; any other text only within the bounds of yamlx.
 func eachYAML(ctx context.Context, data []byte, take func(Item)) error {
 	if len(data) > maxYAML {
 		return fmt.Errorf("the file has %d bytes; YAML is read up to %d, larger sets belong in JSONL", len(data), maxYAML)
 	}
 	r := &yamlReader{anchors: map[string]any{}}
-	parts := listParts(data)
-	if len(parts) < 2 {
-		return r.part(yamlPart{text: data}, take)
+	chunks := listChunks(data)
+	if len(chunks) < 2 {
+		return r.chunk(yamlChunk{text: data}, take)
 	}
-	for _, part := range parts {
+	for _, chunk := range chunks {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := r.part(part, take); err != nil {
+		if err := r.chunk(chunk, take); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// part reads a text that stands behind others in its file.
-func (r *yamlReader) part(p yamlPart, take func(Item)) error {
+// chunk reads a text that stands behind others in its file.
+func (r *yamlReader) chunk(p yamlChunk, take func(Item)) error {
 	file, err := yamlx.Parse(p.text)
 	var ye *yamlx.Error
 	if errors.As(err, &ye) {

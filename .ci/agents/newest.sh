@@ -42,7 +42,7 @@ cd "$root" || skip 'the checkout is gone'
 for room in wire agent; do
   timeout "$(left)" go test -c -o "$work/$room.test" "./internal/$room" >/dev/null 2>&1 || skip "the tests of internal/$room do not build in time"
 done
-(cd internal/wire && timeout "$(left)" "$work/wire.test" -test.run '^TestRealProof$/^(claude|codex|pi)$' >"$work/log" 2>&1)
+(cd internal/wiring && timeout "$(left)" "$work/wiring.test" -test.run '^TestRealProof$/^(claude|codex|pi)$' >"$work/log" 2>&1)
 (cd internal/agent && timeout "$(left)" "$work/agent.test" -test.run '^TestReal(Tool|WrongKey|TwoFaults)$' >>"$work/log" 2>&1)
 [ -s "$work/results" ] || { tail -5 "$work/log"; skip 'none of them came to a result in time'; }
 node -e '

@@ -48,7 +48,7 @@ func TestForecastOfWideReflection(t *testing.T) {
 	forecastOf(t)
 }
 
-// A run too large to be rehearsed has a bound and the reason why there is nothing more, and
+// A run too large to be played in a dry run has a bound and the reason why there is nothing more, and
 // begins without waiting for it.
 func TestALargeRunHasNoDryRun(t *testing.T) {
 	t.Parallel()

@@ -112,7 +112,7 @@ func TestDeadEndpointStopsTheRun(t *testing.T) {
 	}
 }
 
-// What no retry can mend is not retried.
+// What no retry can fix is not retried.
 func TestRefusalsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"key": 401, "rights": 403, "model": 404, "request": 400} {

@@ -21,12 +21,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// hostile is a project whose agent is this binary, which tries all probes, in a world
+// hostile is a project whose agent is this binary, which tries all probes, on a host
 // that it must not reach.
 type hostile struct {
-	dir   string
-	home  string // HOME
-	world *sandboxtest.World
+	dir  string
+	home string // HOME
+	host *sandboxtest.Host
 }
 
 // newHostile lays it into dir. The agent's program stands in the project.
@@ -36,7 +36,7 @@ func newHostile(t *testing.T, dir, home string) hostile {
 		t.Skip("each probe is a process of this binary, which takes seconds to start with the race detector")
 	}
 	needsLandlocked(t)
-	w := sandboxtest.NewWorld(t, dir, 0)
+	w := sandboxtest.NewHost(t, dir, 0)
 	task := `{"id": %q, "prompt": %q, "gold": [%q], "split": "test"}` + "\n"
 	write(t, filepath.Join(dir, "tasks.jsonl"), fmt.Sprintf(task, "a-quiet", "Keep "+w.Canary(sandboxtest.Other), "done")+
 		fmt.Sprintf(task, "b-probing", "Probe", w.Canary(sandboxtest.Gold)))
@@ -51,7 +51,7 @@ func newHostile(t *testing.T, dir, home string) hostile {
 		t.Fatal(err)
 	}
 	program(t, filepath.Join(dir, "bin", "agent"), string(binary))
-	return hostile{dir: dir, home: home, world: w}
+	return hostile{dir: dir, home: home, host: w}
 }
 
 func needsLandlocked(t *testing.T) {
@@ -66,7 +66,7 @@ func needsLandlocked(t *testing.T) {
 // configuration.
 func (h hostile) evaluate(t *testing.T, name, act, checks string) (map[string]trajectory.Outcome, string, error) {
 	t.Helper()
-	write(t, filepath.Join(h.dir, "config.yaml"), "# "+h.world.Canary(sandboxtest.Config)+`
+	write(t, filepath.Join(h.dir, "config.yaml"), "# "+h.host.Canary(sandboxtest.Config)+`
 skill: SKILL.md
 tasks: {path: tasks.jsonl, checks: [`+checks+`]}
 run: {dir: `+filepath.Join(h.dir, "runs")+`}
@@ -75,7 +75,7 @@ agent:
   keep: all
   slots: 1
   timeout: 3m
-  custom: {argv: [`+filepath.Join(h.dir, "bin", "agent")+`, `+act+`], wire: chat, stdin: "{{prompt}}", env: {`+sandboxtest.Var+`: `+h.world.Target.Value()+`}}
+  custom: {argv: [`+filepath.Join(h.dir, "bin", "agent")+`, `+act+`], wire: chat, stdin: "{{prompt}}", env: {`+sandboxtest.Var+`: `+h.host.Target.Value()+`}}
 `)
 	l, err := config.Load(config.Options{Path: h.dir, Dir: h.dir, Lookup: func(name string) (string, bool) {
 		switch name {
@@ -89,7 +89,7 @@ agent:
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.world.Forget() // what stands there now is to stay
+	h.host.Forget() // what stands there now is to stay
 	client := modeltest.Func(func(context.Context, model.Request) (model.Response, error) {
 		return model.Response{Text: "done", Finish: model.FinishStop}, nil
 	})
@@ -116,7 +116,7 @@ func (h hostile) judge(t *testing.T, path string) {
 			t.Errorf("%s: %s: %s", filepath.Base(path), f.ID(), f.Detail)
 		}
 	}
-	if want := len(h.world.Target.Probes()); len(found) != want {
+	if want := len(h.host.Target.Probes()); len(found) != want {
 		t.Errorf("%s: %d probes were tried, there are %d: %.300s", filepath.Base(path), len(found), want, text)
 	}
 }
@@ -145,7 +145,7 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 			}
 			h := newHostile(t, dir, home)
 			if below != "" { // where it is matters for files
-				h.world.Target.Only = []string{"paths", "changes", "links"}
+				h.host.Target.Only = []string{"paths", "changes", "links"}
 			}
 			got, run, err := h.evaluate(t, "new", "plant", `{type: command, run: "`+sandboxtest.RunPlanted+`"}`)
 			if err != nil {
@@ -160,7 +160,7 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 			}
 			h.judge(t, filepath.Join(work[0], sandboxtest.FoundByAgent))
 			h.judge(t, filepath.Join(work[0], sandboxtest.FoundByCheck))
-			for _, what := range h.world.Touched() {
+			for _, what := range h.host.Touched() {
 				if sandbox.Probe().Isolated || !strings.HasPrefix(what, "file ") {
 					t.Errorf("seen from outside: %s", what)
 				}
@@ -173,8 +173,8 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 func TestProbeNothingIsKept(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t, t.TempDir(), t.TempDir())
-	h.world.Target.Only = []string{"environment"}
-	secret := h.world.Canary("what a check could see")
+	h.host.Target.Only = []string{"environment"}
+	secret := h.host.Canary("what a check could see")
 	leave := `{type: command, run: "` + sandboxtest.Var + `=@target ./` + sandboxtest.Planted + ` leave ` + secret + `"}`
 	if got, _, err := h.evaluate(t, "first", "plant", leave); err != nil || got["b-probing"].Hard != 1 {
 		t.Fatalf("%+v, %v", got["b-probing"], err)

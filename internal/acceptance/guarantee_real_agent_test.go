@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -127,7 +127,7 @@ func realProgram(t *testing.T, dir, name string) (program, version string) {
 	}
 	c := config.Default().Agent
 	c.Name, c.Command = name, program
-	version, err := wire.CheckAgent(t.Context(), c, os.LookupEnv)
+	version, err := wiring.CheckAgent(t.Context(), c, os.LookupEnv)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
 	"github.com/seed-f4525e22/skillopt/internal/wiretest"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -377,7 +377,7 @@ func TestCredentialsOfCloudsAreHidden(t *testing.T) {
 	cfg.Models.Optimizer.Provider = "bedrock"
 	cfg.Models.Judge.Provider = "azure"
 	cfg.Agent.PassEnv = []string{"GOPATH", "NPM_TOKEN", "HARMLESS"}
-	hide := wire.Hidden(cfg, func(name string) (string, bool) { return "value-of-" + name, true })
+	hide := wiring.Hidden(cfg, func(name string) (string, bool) { return "value-of-" + name, true })
 	for _, secret := range []string{
 		"-----BEGIN PRIVATE KEY-----\nMIIabcdefgh\n-----END PRIVATE KEY-----\n", `KEY-----\nMIIabcdefgh`, "0123456789abcdef", "g-client-secret-1", "g-refresh-token-1",
 		"value-of-AWS_SECRET_ACCESS_KEY", "value-of-AWS_SESSION_TOKEN", "value-of-AWS_BEARER_TOKEN_BEDROCK", "value-of-AZURE_OPENAI_API_KEY", "value-of-NPM_TOKEN",

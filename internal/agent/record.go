@@ -39,7 +39,7 @@ type record struct {
 
 	heard   bool   // a model has answered
 	ended   bool   // the last event that says so: the run is over
-	fault   *fault // what went wrong last, nil if it was mended
+	fault   *fault // what went wrong last, nil if it was fixed
 	waiting *fault // the agent is about to try again
 	own     string // "class: detail" of a failure that is the agent's own
 	broken  string // a tool of the agent that does not work here: no task can be blamed for it

@@ -31,7 +31,7 @@ func priceAll(o *caller.Options) {
 	}
 }
 
-// askAtOnce asks n questions from many goroutines and returns what came back.
+// askAtOnce sends n requests from many goroutines and returns what came back.
 func askAtOnce(b *bench, prefix string, n int) (answered int, failures []error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

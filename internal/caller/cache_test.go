@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// counting answers every question with a price on it.
+// counting answers every request with a price on it.
 func counting() *modeltest.Fake {
 	return modeltest.New(func(_ context.Context, _ int, req model.Request) (model.Response, error) {
 		text := "answer to " + last(req)

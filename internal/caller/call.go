@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Call is one logical call of a stage: a question that is asked until there is
+// Call is one logical call of a stage: a request that is sent until there is
 // a usable reply, or no hope for one.
 type Call struct {
 	Key   string // logical place without attempt and turn: "e1/s3/rollout/item42/sample0"

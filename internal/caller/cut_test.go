@@ -24,7 +24,7 @@ func (b *bench) share() share {
 	return share{cut, n}
 }
 
-// cutting cuts every question with "long" in it at the output limit.
+// cutting cuts every request with "long" in it at the output limit.
 func cutting() *modeltest.Fake {
 	return modeltest.New(func(_ context.Context, _ int, req model.Request) (model.Response, error) {
 		resp := model.Response{Text: "a", Finish: model.FinishStop}

@@ -121,21 +121,21 @@ func (e *StoppedError) Error() string {
 
 func (e *StoppedError) Unwrap() error { return e.Err }
 
-// WaitingError says that the question is put and its answer comes from somebody
+// WaitingError says that the request is written down and its answer comes from somebody
 // who takes their time. Nothing is recorded; asking again later finds the answer.
 type WaitingError struct {
 	Key string
-	Err error // says where the question is
+	Err error // says where the request stands
 }
 
 func (e *WaitingError) Error() string { return fmt.Sprintf("%s waits for an answer: %v", e.Key, e.Err) }
 
 func (e *WaitingError) Unwrap() error { return e.Err }
 
-// ComesLater marks it as an error beside which other questions are put.
+// ComesLater marks it as an error beside which other requests are sent.
 func (e *WaitingError) ComesLater() {}
 
-// advice says what helps against a refusal that no retry mends.
+// advice says what helps against a refusal that retries do not help against.
 func advice(code model.Code) string {
 	switch code {
 	case model.Auth:
@@ -229,7 +229,7 @@ func (e *UncountedError) Error() string {
 
 // DivergedError says that a step is recorded with another input than it has
 // now. The run's settings or files have changed, or the program has; the record
-// is never used for another question.
+// is never used for another request.
 type DivergedError struct {
 	Key      string
 	Part     string // the first part that differs: "model", "message 1 (system)", "temperature", ...

@@ -90,7 +90,7 @@ type Role struct {
 	MaxOutput int64
 
 	// Patient says that somebody answers in their own time, at no cost that is
-	// known: a question without a usable reply is not put again in the same words,
+	// known: a request without a usable reply is not sent again in the same words,
 	// which would only bring the same reply.
 	Patient bool
 }

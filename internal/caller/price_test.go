@@ -23,7 +23,7 @@ func rising() *caller.Price {
 	}
 }
 
-// priced is a bench whose calls use as many tokens as their question says, ten
+// priced is a bench whose calls use as many tokens as their request says, ten
 // of them cached, and ten more of output.
 func priced(t *testing.T, change func(*caller.Options)) (*bench, *modeltest.Fake) {
 	client := modeltest.New(func(_ context.Context, _ int, req model.Request) (model.Response, error) {

@@ -229,7 +229,7 @@ func (p plan) session(t *testing.T, path string, client model.Client, part, ques
 	}
 }
 
-// moody fails a number of times before it answers a question.
+// moody fails a number of times before it answers a request.
 type moody struct {
 	faults int
 

@@ -357,7 +357,7 @@ func (s *sender) fault(ctx context.Context, e *request, got *answer, f faulted) 
 	return err
 }
 
-// refused ends the run for failures that no retry mends.
+// refused ends the run for failures that no retry helps against.
 func (s *sender) refused(r *role, e *request, failure *model.Error) error {
 	if e.direct {
 		return nil

@@ -168,7 +168,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// What no waiting mends ends the run with the first request, and says what to do.
+// What no waiting fixes ends the run with the first request, and says what to do.
 func TestFaultsOfTheAccountStopAtOnce(t *testing.T) {
 	t.Parallel()
 	for code, advice := range map[model.Code]string{

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
-// cutError is an error that only another run can mend.
+// cutError is an error that only another run can fix.
 type cutError struct{}
 
 func (cutError) Error() string         { return "answers were cut" }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -121,7 +121,7 @@ func (o *runsExportOptions) exportCassette(ctx context.Context, a *app, path str
 func secretsOf(a *app, dir, conf string) ([]string, error) {
 	var out []string
 	add := func(l *config.Loaded) {
-		out = append(append(out, wire.Secrets(l.Config, l.Lookup)...), l.Secrets()...)
+		out = append(append(out, wiring.Secrets(l.Config, l.Lookup)...), l.Secrets()...)
 	}
 	// The run's own copy may hold what this version does not know; its variables
 	// are then unknown, and shapes and --config are left.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -23,7 +23,7 @@ func (s *Commands) Reach() (reach.Plan, error) {
 	var plan reach.Plan
 	if c := s.Config.Agent; c.Name != "" {
 		c.Read = s.Readable()
-		a, err := wire.NewAgent(c, guard, s.Loaded.Lookup)
+		a, err := wiring.NewAgent(c, guard, s.Loaded.Lookup)
 		if err != nil {
 			return plan, fault.Input(err)
 		}

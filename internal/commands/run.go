@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/tree"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -54,13 +54,13 @@ func (s *Commands) Run(ctx context.Context, st Step) (result check.CommandResult
 		defer func() { err = errors.Join(err, os.RemoveAll(output)) }()
 	}
 	if s.Config.Agent.Sandbox == "auto" {
-		st.show = wire.Places(s.Isolated(), st.Dir, st.temp)
+		st.show = wiring.Places(s.Isolated(), st.Dir, st.temp)
 	}
 	environ, confine, err := s.bounds(st, output)
 	if err != nil {
 		return result, err
 	}
-	confine.Show, confine.Limits = st.show, wire.Limits(s.Config.Agent.Limits)
+	confine.Show, confine.Limits = st.show, wiring.Limits(s.Config.Agent.Limits)
 	if s.Config.Agent.Sandbox != "auto" {
 		confine = nil
 	}

@@ -34,7 +34,7 @@ func checkJSONExtract(in, out map[string]any) string {
 }
 
 // mayRepair reports whether the reference would have handed a text to a repair
-// package. Then, and only then, a mended value is as good as none.
+// package. Then, and only then, a repaired value is as good as none.
 func mayRepair(out map[string]any) bool {
 	return out["repair_candidate"] != nil && out["skillopt_object"].(map[string]any)["ok"] == nil
 }

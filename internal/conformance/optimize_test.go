@@ -64,10 +64,10 @@ func patchesOf(v any) []optimize.Patch {
 	return patches
 }
 
-// answering answers every question with the same text, as the callers of the
+// answering answers every request with the same text, as the callers of the
 // stages do: a reply that is not accepted is lost.
 func answering(reply string, calls *int) optimize.Ask {
-	return func(_ context.Context, q optimize.Question) (string, error) {
+	return func(_ context.Context, q optimize.Request) (string, error) {
 		*calls++
 		if q.Accept(reply) != nil {
 			return "", optimize.ErrLost
@@ -177,10 +177,10 @@ func TestMergePatches(t *testing.T) {
 	})
 }
 
-// oneAtATime lets one question through at a time.
+// oneAtATime lets one request through at a time.
 func oneAtATime(ask optimize.Ask) optimize.Ask {
 	turn := make(chan struct{}, 1)
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		turn <- struct{}{}
 		defer func() { <-turn }()
 		return ask(ctx, q)

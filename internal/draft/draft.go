@@ -35,8 +35,8 @@ const rounds = 2
 // answers is how often an author answers a task, at most.
 const answers = 2
 
-// Question is one request to the author, the optimizer model.
-type Question struct {
+// Request is one request to the author, the optimizer model.
+type Request struct {
 	Key    string // unique within a draft: "r1/c3", "r1/c3/t2/answer1"
 	Stage  string // model.StageDraft or model.StageDraftCheck
 	System string
@@ -47,10 +47,10 @@ type Question struct {
 	Accept func(text string) error
 }
 
-// Ask sends a question and returns the first reply that Accept took. It may be
+// Ask sends a request and returns the first reply that Accept took. It may be
 // called concurrently. When there is none after all re-asks the error is ErrLost:
 // the draft goes on without it. Any other error ends the draft.
-type Ask func(ctx context.Context, q Question) (string, error)
+type Ask func(ctx context.Context, q Request) (string, error)
 
 // ErrLost says that the model gave no usable reply.
 var ErrLost = errors.New("no usable reply")
@@ -95,14 +95,14 @@ type Fall struct {
 // Plan returns how many calls a draft of n tasks makes at most, by stage, when
 // every reply can be used.
 func Plan(m Material, n int, seed int64) (write, solve int) {
-	parts := Parts(m)
+	parts := Sections(m)
 	return rounds * len(chunks(parts, Allot(parts, n, seed))), rounds * answers * n
 }
 
 // Run drafts tasks. The error is that of Ask, or says that the skill states
 // nothing that could be tested.
 func Run(ctx context.Context, o Options) (Result, error) {
-	d := &drafter{Options: o, material: o.Material, parts: Parts(o.Material)}
+	d := &drafter{Options: o, material: o.Material, parts: Sections(o.Material)}
 	if len(d.parts) == 0 {
 		return Result{}, ErrNothingToTest
 	}
@@ -138,7 +138,7 @@ type drafter struct {
 	Options
 
 	material Material
-	parts    []Part
+	parts    []Section
 	prompts  prompts
 	linter   *linter
 	extract  *check.Extractor
@@ -183,7 +183,7 @@ func (d *drafter) write(ctx context.Context, round int, list []chunk) ([][]propo
 		if err != nil {
 			return err
 		}
-		text, err := d.Ask(ctx, Question{
+		text, err := d.Ask(ctx, Request{
 			Key: fmt.Sprintf("r%d/c%d", round, i+1), Stage: model.StageDraft, System: system, User: user, Schema: replySchema(),
 			Accept: func(text string) error {
 				_, err := readReply(text)
@@ -242,7 +242,7 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 
 // each calls work for 0 to n-1 at once and waits for all. How many calls are in
 // flight is for Ask to bound. An answer that comes later does not end the others:
-// whoever gives it is to find all questions of the round.
+// whoever gives it is to find all requests of the round.
 func (d *drafter) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
 	group, ctx := taskgroup.WithContext(ctx)
 	finished := make(chan struct{}, n)

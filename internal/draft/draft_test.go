@@ -39,7 +39,7 @@ const skillText = `# Desk
 // author plays the optimizer: it writes sums with made-up stories, and adds up.
 type author struct {
 	mu     sync.Mutex
-	asked  []draft.Question
+	asked  []draft.Request
 	write  func(key string, n int) string        // overrides the nth task of a call, "" = its own
 	solve  func(key, own string) (string, error) // overrides an answer
 	writes func(key string) error
@@ -60,7 +60,7 @@ var templates = []string{
 	"Under the bridge stand %d and %d bicycles without an owner: how many will the city collect?",
 }
 
-func (a *author) Ask(_ context.Context, q draft.Question) (string, error) {
+func (a *author) Ask(_ context.Context, q draft.Request) (string, error) {
 	a.mu.Lock()
 	a.asked = append(a.asked, q)
 	a.mu.Unlock()
@@ -86,7 +86,7 @@ func (a *author) Ask(_ context.Context, q draft.Question) (string, error) {
 	return text, nil
 }
 
-func (a *author) tasks(q draft.Question) []string {
+func (a *author) tasks(q draft.Request) []string {
 	var tasks []string
 	for _, m := range asksFor.FindAllStringSubmatch(q.User, -1) {
 		n, _ := strconv.Atoi(m[1])
@@ -229,7 +229,7 @@ func TestRunReplacesWhatFell(t *testing.T) {
 	if got := reasons(r)[draft.NotWhole]; got == 0 || len(r.Fell) != got {
 		t.Errorf("fell: %v", reasons(r))
 	}
-	last := slices.IndexFunc(a.asked, func(q draft.Question) bool { return strings.HasPrefix(q.Key, "r2/c") })
+	last := slices.IndexFunc(a.asked, func(q draft.Request) bool { return strings.HasPrefix(q.Key, "r2/c") })
 	if last < 0 || strings.Contains(a.asked[last].User, "(none)") {
 		t.Error("the second round is not told which tasks there are already")
 	}
@@ -283,7 +283,7 @@ func TestSecondAnswers(t *testing.T) {
 func TestMoreThanAskedForIsCut(t *testing.T) {
 	t.Parallel()
 	a := &author{}
-	ask := func(ctx context.Context, q draft.Question) (string, error) {
+	ask := func(ctx context.Context, q draft.Request) (string, error) {
 		text, err := a.Ask(ctx, q)
 		if q.Stage == model.StageDraft {
 			text = strings.Replace(text, `{"tasks":[`, `{"tasks":[`+taskJSON(4, 500)+","+taskJSON(4, 501)+",", 1)
@@ -300,7 +300,7 @@ func TestMoreThanAskedForIsCut(t *testing.T) {
 }
 
 // TestOrderOfArrivalDoesNotMatter runs a draft with replies that come one at a
-// time, in the order of the questions or against it.
+// time, in the order of the requests or against it.
 func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	broken := func(key string, n int) string {
@@ -313,7 +313,7 @@ func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	for range 5 {
 		a := &author{write: broken}
 		gate := make(chan struct{}, 1)
-		r, err := draft.Run(t.Context(), draft.Options{Material: desk(t), Tasks: 20, Seed: 1, Ask: func(ctx context.Context, q draft.Question) (string, error) {
+		r, err := draft.Run(t.Context(), draft.Options{Material: desk(t), Tasks: 20, Seed: 1, Ask: func(ctx context.Context, q draft.Request) (string, error) {
 			gate <- struct{}{}
 			defer func() { <-gate }()
 			return a.Ask(ctx, q)
@@ -380,19 +380,19 @@ func TestErrorsEndTheDraft(t *testing.T) {
 	}
 }
 
-// later is the error of a question whose answer somebody writes when they like.
+// later is the error of a request whose answer somebody writes when they like.
 type later struct{}
 
 func (later) Error() string { return "waits for an answer" }
 func (later) ComesLater()   {}
 
-// Whoever answers by hand finds all questions of a round at once.
+// Whoever answers by hand finds all requests of a round at once.
 func TestAllQuestionsOfARoundArePut(t *testing.T) {
 	t.Parallel()
 	for name, waits := range map[string]string{"while writing": model.StageDraft, "while answering": model.StageDraftCheck} {
 		a := &author{}
 		put, cancelled := map[string]int{}, 0
-		ask := func(ctx context.Context, q draft.Question) (string, error) {
+		ask := func(ctx context.Context, q draft.Request) (string, error) {
 			text, err := a.Ask(ctx, q)
 			a.mu.Lock()
 			defer a.mu.Unlock()

@@ -36,13 +36,13 @@ const (
 // linter decides which proposals become tasks, one after the other.
 type linter struct {
 	material Material
-	parts    []Part
+	parts    []Section
 	suite    *check.Suite
 	kept     []map[string]bool // words of the prompts so far
 	runs     map[string]bool   // runs of more than QuotedWords words in the rules of SKILL.md
 }
 
-func newLinter(m Material, parts []Part) (*linter, error) {
+func newLinter(m Material, parts []Section) (*linter, error) {
 	suite, err := check.Compile(nil, check.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("set up checks: %w", err)

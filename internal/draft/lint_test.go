@@ -36,7 +36,7 @@ func lintOne(t *testing.T, l *linter, c candidate) (Reason, string, candidate) {
 func handbookLinter(t *testing.T) *linter {
 	t.Helper()
 	m := material(handbook)
-	l, err := newLinter(m, Parts(m))
+	l, err := newLinter(m, Sections(m))
 	if err != nil {
 		t.Fatal(err)
 	}

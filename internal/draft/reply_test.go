@@ -183,7 +183,7 @@ func FuzzReadReply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		l, err := newLinter(m, Parts(m))
+		l, err := newLinter(m, Sections(m))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func (d *drafter) attempt(ctx context.Context, c candidate) (solution, error) {
 		return s, err
 	}
 	for n := range answers {
-		text, err := d.Ask(ctx, Question{
+		text, err := d.Ask(ctx, Request{
 			Key: fmt.Sprintf("%s/answer%d", c.id, n+1), Stage: model.StageDraftCheck, System: system, User: user,
 		})
 		if errors.Is(err, ErrLost) {

@@ -21,13 +21,13 @@ func Bound(s *session.Session, o train.Options) result.Plan {
 	return p
 }
 
-// bound completes the stages of a plan over tasks: the questions to judges, and the
+// bound completes the stages of a plan over tasks: the requests to judges, and the
 // sums.
 func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 	most := 0
 	if s.Scorer == nil && s.Env == nil {
 		for _, t := range tasks {
-			most = max(most, s.Suite.Questions(t))
+			most = max(most, s.Suite.JudgeCalls(t))
 		}
 	}
 	for _, st := range slices.Clone(p.Stages) {

@@ -30,7 +30,7 @@ type dryRun struct {
 	session  *session.Session
 	mode     optimize.Mode
 	scenario scenario
-	question *rollout.Question
+	question *rollout.ChatPrompt
 
 	mu     sync.Mutex
 	tally  map[stageRole]tally
@@ -82,7 +82,7 @@ func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...
 	runs := make([]*dryRun, len(scenarios))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	question := s.Question(nil) // prompts are the same in all
+	question := s.ChatPrompt(nil) // prompts are the same in all
 	for i, st := range scenarios {
 		group.Go(func() (err error) {
 			runs[i], err = s.dryRun(ctx, o, question, st)
@@ -93,7 +93,7 @@ func (s *forecaster) dryRuns(ctx context.Context, o train.Options, scenarios ...
 }
 
 // dryRun trains once with stand-ins.
-func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *rollout.Question, st scenario) (*dryRun, error) {
+func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *rollout.ChatPrompt, st scenario) (*dryRun, error) {
 	mode, ok := optimize.ParseMode(o.Mode)
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
@@ -170,7 +170,7 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 		}, nil
 	}
 	c := &rollout.Chat{
-		Model: &standIn{r, t, p}, Question: r.question, RunSeed: r.session.Config.Train.Seed,
+		Model: &standIn{r, t, p}, Prompt: r.question, RunSeed: r.session.Config.Train.Seed,
 		Assess: func(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
 			r.judge(ctx, t, ev)
 			hard := r.solves(t, s)
@@ -258,7 +258,7 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 	// That a stand-in's reply cannot be used ends the checks of this task: what was
 	// asked until then is counted.
 	_, _ = r.session.Suite.Assess(ctx, check.Evidence{Answer: ev.Reply, Turns: ev.Turns}, t, check.Means{
-		Judge: func(_ context.Context, _ string, q check.Question) (string, error) {
+		Judge: func(_ context.Context, _ string, q check.JudgeRequest) (string, error) {
 			reply := filled(q.Schema)
 			r.count(stageRole{model.StageJudge, model.Judge}, tally{calls: 1, asked: len(q.System) + len(q.User) + len(q.Schema), said: len(reply)})
 			return reply, nil
@@ -275,7 +275,7 @@ func (r *dryRun) judgeEpisode(t task.Task) {
 	if r.session.Scorer != nil || r.session.Env != nil {
 		return
 	}
-	if n := r.session.Suite.Questions(t); n > 0 {
+	if n := r.session.Suite.JudgeCalls(t); n > 0 {
 		r.count(stageRole{model.StageJudge, model.Judge}, tally{calls: n, blind: n})
 	}
 }

@@ -60,7 +60,7 @@ const (
 	timeSpread = 2.5
 )
 
-// mostSimulated is the bound of rollouts up to which a run is rehearsed before it begins: that
+// mostSimulated is the bound of rollouts up to which a run is played in dry runs before it begins: that
 // takes about ten seconds and a gigabyte.
 const mostSimulated = 300_000
 
@@ -103,7 +103,7 @@ func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Pl
 	return err
 }
 
-// forecast rehearses the run three times: as it may be expected to go, with an
+// forecast makes three dry runs: as it may be expected to go, with an
 // optimizer that helps nothing, and with one whose edits are long and all good.
 func (s *forecaster) forecast(ctx context.Context, o train.Options, known measured) (*result.Forecast, error) {
 	solved, edit := priorSolved, priorEdit
@@ -168,7 +168,7 @@ func plus(i, j result.Interval) result.Interval {
 	return result.Interval{Expected: i.Expected + j.Expected, Low: i.Low + j.Low, High: i.High + j.High}
 }
 
-// of spans what three rehearsals came to.
+// of spans what three dry runs came to.
 func of(runs []*dryRun, figure func(*dryRun) float64) result.Interval {
 	out := result.Interval{Expected: figure(runs[0])}
 	out.Low, out.High = out.Expected, out.Expected
@@ -192,7 +192,7 @@ func widened(i result.Interval, below, above float64) result.Interval {
 	return result.Interval{Expected: i.Expected, Low: i.Low * below, High: i.High * above}
 }
 
-// forecastStage puts one stage of the rehearsals into tokens and money.
+// forecastStage puts one stage of the dry runs into tokens and money.
 func (s *forecaster) forecastStage(k stageRole, runs []*dryRun, known measured) result.StageForecast {
 	calls := of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) })
 	if t := runs[0].tally[k]; t.episodes > 0 {
@@ -285,7 +285,7 @@ func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Inter
 	}
 }
 
-// forecastTime adds up the phases of a rehearsal: each takes as long as its calls
+// forecastTime adds up the phases of a dry run: each takes as long as its calls
 // do beside each other, and one call at least. Nil: nobody knows how long an episode
 // takes before one was made.
 func (s *forecaster) forecastTime(r *dryRun, known measured) *result.Interval {

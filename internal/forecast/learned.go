@@ -20,7 +20,7 @@ const (
 	enoughSeen = 4
 )
 
-// otherHelps are shares of edits that help which are rehearsed beside the usual ones, where
+// otherHelps are shares of edits that help which are played in dry runs beside the usual ones, where
 // earlier runs say how often candidates survive.
 func otherHelps() []float64 { return []float64{0.1, 0.25, 0.75} }
 
@@ -126,7 +126,7 @@ func (l *learned) count(st result.StepRecord) {
 
 // helps is the share of edits that help with which candidates of a dryRun survive as
 // often as those of earlier runs did; the usual one while too few were judged. Of the
-// scenarios that were rehearsed it is the nearest.
+// scenarios that were played in dry runs it is the nearest.
 func (l learned) helps(runs []*dryRun) int {
 	if l.judged < enoughSeen {
 		return 0

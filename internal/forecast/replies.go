@@ -83,7 +83,7 @@ const helpful = "(helps)"
 
 // ask returns the stand-in of the optimizer.
 func (r *dryRun) ask(prefix string) optimize.Ask {
-	return func(_ context.Context, q optimize.Question) (string, error) {
+	return func(_ context.Context, q optimize.Request) (string, error) {
 		reply := r.reply(prefix+"/"+q.Key, q.Stage)
 		t := tally{calls: 1, asked: len(q.System) + len(q.User), said: len(reply)}
 		if q.Schema != nil {

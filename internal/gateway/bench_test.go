@@ -176,7 +176,7 @@ func BenchmarkRequest(b *testing.B) {
 func benchRequest(b *testing.B, wire Wire, kind string, size int) {
 	g := testGateway(b, Options{})
 	h := open(b, g, Session{Client: benchClient()})
-	path, _ := question4(wire)
+	path, _ := requestTo(wire)
 	plain, c := direct(b), agent(b)
 	var with, without []time.Duration
 	for i := 0; b.Loop(); i++ {

@@ -37,7 +37,7 @@ func BenchmarkCPU(b *testing.B) {
 
 func benchCPU(b *testing.B, wire Wire, kind string, size int) {
 	g := testGateway(b, Options{})
-	path, _ := question4(wire)
+	path, _ := requestTo(wire)
 	plain, with, without := direct(b), 0.0, 0.0
 	for b.Loop() {
 		h := open(b, g, Session{Client: benchClient()}) // one that has seen nothing

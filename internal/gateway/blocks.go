@@ -143,8 +143,8 @@ func (s *toolset) add(t model.Tool) error {
 	return nil
 }
 
-// equip gives a question its tools.
-func (q *question) equip(list node, left *remarks, read func(t node, to *toolset) error) error {
+// equip gives a request its tools.
+func (q *agentRequest) equip(list node, left *remarks, read func(t node, to *toolset) error) error {
 	var set toolset
 	for _, t := range list.each() {
 		if err := read(t, &set); err != nil {

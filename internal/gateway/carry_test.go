@@ -28,7 +28,7 @@ func TestReasoningMakesTheRoundTrip(t *testing.T) {
 			return again(t, decodeMessages, object{{"messages", []object{{{"role", "assistant"}, {"content", messagesContent(resp)}}}}})
 		},
 		Responses: func(t *testing.T, resp model.Response) []model.Part {
-			return again(t, decodeResponses, object{{"input", responsesOutput(question{}, reply{resp: resp})}})
+			return again(t, decodeResponses, object{{"input", responsesOutput(agentRequest{}, reply{resp: resp})}})
 		},
 		Gemini: func(t *testing.T, resp model.Response) []model.Part {
 			var kept []object // agents drop thoughts, as long as no signature stands at them
@@ -54,7 +54,7 @@ func TestReasoningMakesTheRoundTrip(t *testing.T) {
 }
 
 // again decodes a request with one answer in it and returns the answer.
-func again(t *testing.T, decode func(inbound) (question, error), v any) []model.Part {
+func again(t *testing.T, decode func(inbound) (agentRequest, error), v any) []model.Part {
 	t.Helper()
 	b, err := document(v)
 	if err != nil {

@@ -14,10 +14,10 @@ func chatCodec() codec {
 }
 
 // decodeChat reads the body of POST /v1/chat/completions.
-func decodeChat(in inbound) (question, error) {
+func decodeChat(in inbound) (agentRequest, error) {
 	body, err := parsed(in)
 	if err != nil {
-		return question{}, err
+		return agentRequest{}, err
 	}
 	d := chatDecoder{body: body}
 	d.q.body = body
@@ -36,7 +36,7 @@ func decodeChat(in inbound) (question, error) {
 	}
 	for _, step := range []func() error{d.options, d.conversation, d.tools, d.choice, d.format} {
 		if err := step(); err != nil {
-			return question{}, err
+			return agentRequest{}, err
 		}
 	}
 	d.q.settle(&d.conv, d.left)
@@ -45,7 +45,7 @@ func decodeChat(in inbound) (question, error) {
 
 type chatDecoder struct {
 	body node
-	q    question
+	q    agentRequest
 	req  *model.Request
 	conv conversation
 	left remarks

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-func chatAnswer(q question, r reply) any {
+func chatAnswer(q agentRequest, r reply) any {
 	o := chatHead(q, r.head, "chat.completion")
 	message := object{{"role", "assistant"}, {"content", nil}, {"refusal", nil}}
 	for _, m := range chatMessage(r.resp) {
@@ -18,7 +18,7 @@ func chatAnswer(q question, r reply) any {
 	return append(o, chatRest(r.resp)...)
 }
 
-func chatHead(q question, h head, kind string) object {
+func chatHead(q agentRequest, h head, kind string) object {
 	return object{{"id", "chatcmpl-" + h.id}, {"object", kind}, {"created", h.at.Unix()}, {"model", q.asked}}
 }
 
@@ -107,12 +107,12 @@ func chatMessage(r model.Response) object {
 // chatStream writes chat.completion.chunk events.
 type chatStream struct {
 	*events
-	q      question
+	q      agentRequest
 	head   head
 	opened bool
 }
 
-func newChatStream(q question, h head, e *events) stream {
+func newChatStream(q agentRequest, h head, e *events) stream {
 	return &chatStream{events: e, q: q, head: h}
 }
 

@@ -89,8 +89,8 @@ func (c *conversation) finish() []model.Message {
 	return list
 }
 
-// settle completes a question by its conversation and by what else was left out.
-func (q *question) settle(c *conversation, left remarks) {
+// settle completes a request by its conversation and by what else was left out.
+func (q *agentRequest) settle(c *conversation, left remarks) {
 	left.all(c.left)
 	q.req.Messages = c.finish()
 	q.asked, q.leftOut = q.req.Model, left.list

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// crossCase is a question that a vendor's client puts, and the answer that it
+// crossCase is a request that a vendor's client sends, and the answer that it
 // must understand, over every wire.
 type crossCase struct {
 	name string

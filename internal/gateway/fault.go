@@ -80,7 +80,7 @@ func faultOf(err error, retried bool) *fault {
 	return f
 }
 
-// agents reports whether a failure is about what the agent asked, who may mend
+// agents reports whether a failure is about what the agent asked, who may fix
 // it. Any other means to an agent that it must stop.
 func agents(c model.Code) bool {
 	return c == model.BadRequest || c == model.ContextLength || c == model.ContentFilter

@@ -78,7 +78,7 @@ func checkMessage(t *testing.T, m model.Message) {
 }
 
 // checkAnswer writes what the request held as an answer, in both forms.
-func checkAnswer(t *testing.T, c codec, q question, resp model.Response) {
+func checkAnswer(t *testing.T, c codec, q agentRequest, resp model.Response) {
 	b, err := document(c.answer(q, reply{resp: resp}))
 	if err != nil || !json.Valid(b) {
 		t.Fatalf("the answer cannot be written: %v", err)

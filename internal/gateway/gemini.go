@@ -22,10 +22,10 @@ func geminiCodec() codec {
 
 // decodeGemini reads the body of POST /v1beta/models/M:generateContent, and that
 // of :countTokens, which may hold such a request in generateContentRequest.
-func decodeGemini(in inbound) (question, error) {
+func decodeGemini(in inbound) (agentRequest, error) {
 	body, err := parsed(in)
 	if err != nil {
-		return question{}, err
+		return agentRequest{}, err
 	}
 	if inner := body.get("generateContentRequest"); inner.isObject() {
 		body = inner
@@ -43,7 +43,7 @@ func decodeGemini(in inbound) (question, error) {
 	d.req.ReasoningEffort = geminiEffort(d.config.get("thinkingConfig", "thinking_config"))
 	for _, step := range []func() error{d.options, d.conversation, d.tools, d.choice, d.schema} {
 		if err := step(); err != nil {
-			return question{}, err
+			return agentRequest{}, err
 		}
 	}
 	d.q.settle(&d.conv, d.left)
@@ -53,7 +53,7 @@ func decodeGemini(in inbound) (question, error) {
 type geminiDecoder struct {
 	body   node
 	config node
-	q      question
+	q      agentRequest
 	req    *model.Request
 	conv   conversation
 	left   remarks

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-func geminiAnswer(q question, r reply) any {
+func geminiAnswer(q agentRequest, r reply) any {
 	o := object{
 		{"responseId", r.id},
 		{"modelVersion", q.asked},
@@ -125,11 +125,11 @@ func geminiSignature(list []model.Reasoning) string {
 // geminiStream writes the answer as one event, or as a JSON list of one.
 type geminiStream struct {
 	*events
-	q    question
+	q    agentRequest
 	head head
 }
 
-func newGeminiStream(q question, h head, e *events) stream {
+func newGeminiStream(q agentRequest, h head, e *events) stream {
 	return &geminiStream{events: e, q: q, head: h}
 }
 

@@ -57,7 +57,7 @@ func TestAgentsRequests(t *testing.T) {
 	}
 }
 
-func golden(t *testing.T, name string, q question) {
+func golden(t *testing.T, name string, q agentRequest) {
 	t.Helper()
 	d := decoded{Request: q.req, Asked: q.asked, Stream: q.stream, Usage: q.usage, Stop: q.stop, LeftOut: Whats(q.leftOut)}
 	for _, tool := range q.req.Tools {

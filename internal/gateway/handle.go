@@ -216,8 +216,8 @@ func (e *overError) Unwrap() error { return e.why }
 
 func (h *Handle) leave() { h.inflight.Done() }
 
-// ask puts a question to the client. It is given up when the agent's context ends.
-func (h *Handle) ask(agent context.Context, wire Wire, q question) (model.Response, error) {
+// ask sends a request to the client. It is given up when the agent's context ends.
+func (h *Handle) ask(agent context.Context, wire Wire, q agentRequest) (model.Response, error) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.session.Timeout)
 	defer cancel()
 	defer context.AfterFunc(agent, cancel)()

@@ -242,7 +242,7 @@ func TestThoughtsAreBounded(t *testing.T) {
 
 func TestStopSequences(t *testing.T) {
 	t.Parallel()
-	q := question{stop: []string{"END", "X"}}
+	q := agentRequest{stop: []string{"END", "X"}}
 	c := &model.ToolCall{ID: "1", Name: "n"}
 	tests := map[string]struct{ in, want model.Response }{
 		"none":  {model.Response{Text: "abc", Finish: model.FinishLength}, model.Response{Text: "abc", Finish: model.FinishLength}},
@@ -281,7 +281,7 @@ func TestTimeout(t *testing.T) {
 		h := g.newHandle(Session{Client: client, Timeout: 16 * time.Minute}, "key")
 		defer h.cancel()
 		begun := time.Now()
-		if _, err := h.ask(t.Context(), Chat, question{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := h.ask(t.Context(), Chat, agentRequest{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want a deadline", err)
 		}
 		if took := time.Since(begun); took != 16*time.Minute {

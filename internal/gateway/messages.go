@@ -19,10 +19,10 @@ func messagesCodec() codec {
 }
 
 // decodeMessages reads the body of POST /v1/messages.
-func decodeMessages(in inbound) (question, error) {
+func decodeMessages(in inbound) (agentRequest, error) {
 	body, err := parsed(in)
 	if err != nil {
-		return question{}, err
+		return agentRequest{}, err
 	}
 	d := messagesDecoder{body: body}
 	d.q.body = body
@@ -43,7 +43,7 @@ func decodeMessages(in inbound) (question, error) {
 	}
 	for _, step := range []func() error{d.system, d.conversation, d.tools, d.choice, d.schema} {
 		if err := step(); err != nil {
-			return question{}, err
+			return agentRequest{}, err
 		}
 	}
 	d.q.settle(&d.conv, d.left)
@@ -52,7 +52,7 @@ func decodeMessages(in inbound) (question, error) {
 
 type messagesDecoder struct {
 	body node
-	q    question
+	q    agentRequest
 	req  *model.Request
 	conv conversation
 	left remarks

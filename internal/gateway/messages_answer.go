@@ -8,13 +8,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-func messagesAnswer(q question, r reply) any {
+func messagesAnswer(q agentRequest, r reply) any {
 	return messagesMessage(q, r.head, messagesContent(r.resp), messagesEnd(q, r.resp), r.resp.Usage)
 }
 
 // messagesMessage is a message; end is messagesEnd of it, or messagesOpen until
 // it has ended.
-func messagesMessage(q question, h head, content []any, end object, u trajectory.Usage) object {
+func messagesMessage(q agentRequest, h head, content []any, end object, u trajectory.Usage) object {
 	o := object{
 		{"id", "msg_" + h.id},
 		{"type", "message"},
@@ -27,7 +27,7 @@ func messagesMessage(q question, h head, content []any, end object, u trajectory
 
 // messagesEnd says why an answer ended. A stop sequence is told if the agent asked
 // for it, unless calls before it want their results.
-func messagesEnd(q question, r model.Response) object {
+func messagesEnd(q agentRequest, r model.Response) object {
 	if r.StopSequence != "" && r.Finish == model.FinishStop && slices.Contains(q.stop, r.StopSequence) {
 		return object{{"stop_reason", "stop_sequence"}, {"stop_sequence", r.StopSequence}}
 	}
@@ -89,12 +89,12 @@ func messagesThinking(r *model.Reasoning) any {
 // messagesStream writes message_start ... message_stop.
 type messagesStream struct {
 	*events
-	q      question
+	q      agentRequest
 	head   head
 	opened bool
 }
 
-func newMessagesStream(q question, h head, e *events) stream {
+func newMessagesStream(q agentRequest, h head, e *events) stream {
 	return &messagesStream{events: e, q: q, head: h}
 }
 

@@ -253,7 +253,7 @@ func carried(wire Wire, h http.Header) map[string][]string {
 
 // passage is the request in the agent's words; nil if the model's server speaks
 // another protocol.
-func (h *Handle) passage(wire Wire, q question, header http.Header) (*model.Passage, remarks) {
+func (h *Handle) passage(wire Wire, q agentRequest, header http.Header) (*model.Passage, remarks) {
 	if !model.Passes(h.session.Client, string(wire)) || q.list && q.stream {
 		return nil, remarks{}
 	}

@@ -15,10 +15,10 @@ func responsesCodec() codec {
 
 // decodeResponses reads the body of POST /v1/responses. Nothing is stored: the
 // whole conversation must stand in input.
-func decodeResponses(in inbound) (question, error) {
+func decodeResponses(in inbound) (agentRequest, error) {
 	body, err := parsed(in)
 	if err != nil {
-		return question{}, err
+		return agentRequest{}, err
 	}
 	d := responsesDecoder{body: body}
 	d.q.body = body
@@ -31,7 +31,7 @@ func decodeResponses(in inbound) (question, error) {
 	d.req.ReasoningEffort = body.get("reasoning").get("effort").text()
 	for _, step := range []func() error{d.options, d.conversation, d.tools, d.choice, d.format} {
 		if err := step(); err != nil {
-			return question{}, err
+			return agentRequest{}, err
 		}
 	}
 	d.q.settle(&d.conv, d.left)
@@ -41,7 +41,7 @@ func decodeResponses(in inbound) (question, error) {
 type responsesDecoder struct {
 	body    node
 	brought []node // tools that items bring, beside those of the request
-	q       question
+	q       agentRequest
 	req     *model.Request
 	conv    conversation
 	left    remarks

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-func responsesAnswer(q question, r reply) any {
+func responsesAnswer(q agentRequest, r reply) any {
 	return responsesDone(q, r.head, r.resp, responsesOutput(q, r))
 }
 
 // responsesHead is a response before it has output.
-func responsesHead(q question, h head, status string) object {
+func responsesHead(q agentRequest, h head, status string) object {
 	return object{
 		{"id", "resp_" + h.id},
 		{"object", "response"},
@@ -36,7 +36,7 @@ func responsesHead(q question, h head, status string) object {
 	}
 }
 
-func responsesDone(q question, h head, r model.Response, output []any) object {
+func responsesDone(q agentRequest, h head, r model.Response, output []any) object {
 	o := responsesHead(q, h, "completed").with("output", output)
 	if u := responsesUsage(r.Usage); u != nil {
 		o = o.with("usage", u)
@@ -66,7 +66,7 @@ func responsesUsage(u trajectory.Usage) object {
 
 // responsesOutput are the items of an answer: an object each, or raw JSON of
 // OpenAI's own reasoning.
-func responsesOutput(q question, r reply) []any {
+func responsesOutput(q agentRequest, r reply) []any {
 	output := []any{}
 	for _, p := range pieces(r.resp) {
 		n := strconv.Itoa(len(output))
@@ -106,7 +106,7 @@ func responsesThought(r *model.Reasoning, id string) any {
 	return object{{"type", "reasoning"}, {"id", id}, {"summary", summary}, {"encrypted_content", pack(*r)}}
 }
 
-func responsesCall(q question, c *model.ToolCall, id string) object {
+func responsesCall(q agentRequest, c *model.ToolCall, id string) object {
 	own, ok := q.tools[c.Name]
 	if !ok {
 		own.name = c.Name
@@ -127,13 +127,13 @@ func responsesCall(q question, c *model.ToolCall, id string) object {
 // responsesStream writes response.created ... response.completed.
 type responsesStream struct {
 	*events
-	q      question
+	q      agentRequest
 	head   head
 	opened bool
 	seq    int
 }
 
-func newResponsesStream(q question, h head, e *events) stream {
+func newResponsesStream(q agentRequest, h head, e *events) stream {
 	return &responsesStream{events: e, q: q, head: h}
 }
 

@@ -56,7 +56,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve reads a question and answers it.
+// serve reads a request and answers it.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
 	q, err := g.read(w, r, to)
 	if err != nil {
@@ -99,18 +99,18 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Ha
 	write(w, http.StatusOK, to.codec.answer(q, reply{head: a.head, resp: resp}))
 }
 
-// answering is a question on its way to an answer.
+// answering is a request on its way to an answer.
 type answering struct {
 	codec  codec
 	handle *Handle
-	q      question
+	q      agentRequest
 	head   head
 }
 
 // read reads and decodes the body.
-func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (question, error) {
+func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (agentRequest, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return question{}, badRequest("a body in the encoding %q is not supported", e)
+		return agentRequest{}, badRequest("a body in the encoding %q is not supported", e)
 	}
 	control := http.NewResponseController(w)
 	// Deadlines are of the connection: one that is left would end the wait for
@@ -119,7 +119,7 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (quest
 	body, err := whole(http.MaxBytesReader(w, r.Body, g.opts.MaxBody), r.ContentLength)
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
-		return question{}, unread(err)
+		return agentRequest{}, unread(err)
 	}
 	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
 }

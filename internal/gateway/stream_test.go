@@ -47,7 +47,7 @@ func (p *pipe) Flush() {
 	p.pending = ""
 }
 
-func question4(w Wire) (path, body string) {
+func requestTo(w Wire) (path, body string) {
 	switch w {
 	case Responses:
 		return "/v1/responses", `{"model":"m","input":"q","stream":true}`
@@ -71,7 +71,7 @@ func slow(t *testing.T, w Wire, takes time.Duration, err error) *pipe {
 		return modeltest.Text("the answer").Response, err
 	})})
 	defer h.Close()
-	path, body := question4(w)
+	path, body := requestTo(w)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 	r.Host = "localhost"
 	r.Header.Set("Authorization", "Bearer "+h.Key())

@@ -21,9 +21,9 @@ const (
 // codec is how one wire reads requests and writes answers.
 type codec struct {
 	wire   Wire
-	decode func(inbound) (question, error) // its errors are *fault
-	answer func(question, reply) any       // the document of an answer that is not streamed
-	stream func(question, head, *events) stream
+	decode func(inbound) (agentRequest, error) // its errors are *fault
+	answer func(agentRequest, reply) any       // the document of an answer that is not streamed
+	stream func(agentRequest, head, *events) stream
 	refuse func(*fault) (status int, document any)
 	sign   string                 // of life, before the first byte of the model's server
 	count  func(tokens int64) any // the document of an estimate; nil if the wire has none
@@ -44,9 +44,9 @@ type inbound struct {
 	query  url.Values
 }
 
-// question is a request that was read: what the model is asked, and what the
+// agentRequest is a request that was read: what the model is asked, and what the
 // form of the answer depends on.
-type question struct {
+type agentRequest struct {
 	req     model.Request
 	asked   string    // the model as the agent named it, which answers repeat
 	stream  bool      // the answer is wanted as events
@@ -85,7 +85,7 @@ type reply struct {
 // cut ends the answer before the first of the stop sequences, as a server does
 // it that knows them: model.Request has no place for them. Calls and reasoning
 // after the cut are dropped.
-func (q question) cut(resp model.Response) model.Response {
+func (q agentRequest) cut(resp model.Response) model.Response {
 	if len(q.stop) == 0 {
 		return resp
 	}

@@ -273,7 +273,7 @@ func (j *Journal) Append(ctx context.Context, records ...Record) error {
 		if k := records[i].Kind; k.ledger() || !k.known() {
 			return fmt.Errorf("append %q: kind %q is not that of a result", records[i].Key, k)
 		}
-		seal(&records[i])
+		complete(&records[i])
 	}
 	return j.write(ctx, &batch{records: records})
 }
@@ -293,8 +293,8 @@ func (j *Journal) Charge(ctx context.Context, entries ...Record) error {
 	return err
 }
 
-// seal completes what Append's goroutine can do without the writer.
-func seal(r *Record) {
+// complete does what Append's goroutine can do without the writer.
+func complete(r *Record) {
 	if r.Digest.IsZero() && !r.Input.empty() {
 		r.Digest = r.Input.Digest()
 	}

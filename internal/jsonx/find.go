@@ -1,7 +1,7 @@
 // Package jsonx finds JSON in the prose of a model's reply.
 //
 // A block fenced as json wins; otherwise the text from the first opening to
-// the last closing brace is taken. What is almost JSON is mended only where
+// the last closing brace is taken. What is almost JSON is repaired only where
 // there is no doubt about its meaning: trailing commas, comments, Python's
 // literals, raw control characters inside strings. A reply that was cut off is
 // never closed: a shorter document than the model meant is worse than none.
@@ -95,7 +95,7 @@ func asObject(v any) (map[string]any, error) {
 	return m, nil
 }
 
-// Exact is Object without mending: only what is valid JSON is read.
+// Exact is Object without repair: only what is valid JSON is read.
 func Exact(text string) (map[string]any, error) {
 	if fence, ok := jsonFence(text); ok {
 		if v, err := parse(fence.text(text)); err == nil {
@@ -115,7 +115,7 @@ func Exact(text string) (map[string]any, error) {
 
 // Array returns the JSON array that a reply holds, as Object does for objects.
 // Of several arrays it takes the only one that is valid JSON. Nothing is
-// mended.
+// repaired.
 func Array(text string) ([]any, error) { return asArray(Find(text, Arrays)) }
 
 // UniqueArray is Array by the rule of Unique.
@@ -203,7 +203,7 @@ func (f *finder) note(p *parser, read func(*parser) (any, error)) (any, error) {
 
 // FencedObject returns the JSON object that a reply holds by the rules of
 // skillrl 1.0.0: the first fenced block counts whether or not it is marked as
-// json, a block of another shape is final, and nothing is mended.
+// json, a block of another shape is final, and nothing is repaired.
 func FencedObject(text string) (map[string]any, error) {
 	if fence, ok := anyFence(text); ok {
 		if v, err := parse(fence.text(text)); err == nil {

@@ -274,7 +274,7 @@ func TestMendingDoesNotChangeTheMeaning(t *testing.T) {
 		broken := text[:len(text)-1] + rapid.SampledFrom([]string{"/* c */}", " // }\n}", "}}"}).Draw(t, "flaw")
 		got, err := Object(broken)
 		if err != nil {
-			return // not sure enough to mend
+			return // not sure enough to repair
 		}
 		if diff := cmp.Diff(decoded(t, text), got); diff != "" {
 			t.Fatalf("%q:\n%s", broken, diff)

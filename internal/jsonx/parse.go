@@ -82,7 +82,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// space skips white space and, when mending, comments.
+// space skips white space and, when repairing, comments.
 func (p *parser) space() error {
 	for p.i < len(p.s) {
 		switch c := p.s[p.i]; {

@@ -29,8 +29,8 @@ type AggregateInput struct {
 type AggregateResult struct {
 	Patch Patch    `json:"patch"`
 	Items int      `json:"items"`
-	Calls int      `json:"calls"`          // questions asked
-	Lost  []string `json:"lost,omitempty"` // keys of questions without a usable reply: their patches were concatenated
+	Calls int      `json:"calls"`          // requests sent
+	Lost  []string `json:"lost,omitempty"` // keys of requests without a usable reply: their patches were concatenated
 }
 
 // Aggregate merges failure and success patches hierarchically: each group level
@@ -129,7 +129,7 @@ func (m merger) mergeChunk(ctx context.Context, patches []Patch, at place) (merg
 	if err != nil {
 		return merged{}, fmt.Errorf("merge question: %w", err)
 	}
-	q := m.mergeQuestion(text)
+	q := m.mergeRequest(text)
 	q.Schema = mergeSchema(m.Mode)
 	q.Key = fmt.Sprintf("merge/%s/%d/%d", m.source, at.level, at.index)
 	q.Stage = model.StageMerge
@@ -166,7 +166,7 @@ func (in AggregateInput) mergeFinal(ctx context.Context, failure, success Patch)
 	if err != nil {
 		return merged{}, fmt.Errorf("final merge question: %w", err)
 	}
-	q := in.mergeQuestion(text)
+	q := in.mergeRequest(text)
 	q.Schema = mergeFinalSchema(in.Mode)
 	q.Key, q.Stage = "merge_final", model.StageMergeFinal
 	both := slices.Concat(failed, succeeded)
@@ -181,8 +181,8 @@ func (in AggregateInput) mergeFinal(ctx context.Context, failure, success Patch)
 	return merged{patch: inheritProvenance(patch, in.Mode, both), calls: 1}, nil
 }
 
-func (in AggregateInput) mergeQuestion(text prompt.Text) Question {
-	return Question{
+func (in AggregateInput) mergeRequest(text prompt.Text) Request {
+	return Request{
 		System: text.System,
 		User:   text.User,
 		Accept: func(reply string) error {
@@ -195,7 +195,7 @@ func (in AggregateInput) mergeQuestion(text prompt.Text) Question {
 	}
 }
 
-func (in AggregateInput) askMerge(ctx context.Context, q Question) (Patch, error) {
+func (in AggregateInput) askMerge(ctx context.Context, q Request) (Patch, error) {
 	reply, err := in.Ask(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", q.Key, err)

@@ -33,7 +33,7 @@ type AppendixResult struct {
 	Notes     []string    `json:"notes"`     // all notes of the skill afterwards
 	Compacted bool        `json:"compacted"` // one call merged and dropped notes
 	Calls     int         `json:"calls"`
-	Lost      []string    `json:"lost,omitempty"` // keys of questions without a usable reply: nothing was dropped
+	Lost      []string    `json:"lost,omitempty"` // keys of requests without a usable reply: nothing was dropped
 }
 
 // Appendix adds notes to the appendix of a skill, without repeats, and has them
@@ -90,7 +90,7 @@ func (in AppendixInput) compact(ctx context.Context, r *AppendixResult, limit in
 	if err != nil {
 		return fmt.Errorf("appendix question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		// The appendix is rewritten as a whole, so its call counts as a rewrite.
 		Key: "appendix", Stage: model.StageRewrite, System: text.System, User: text.User,
 		Schema: compactSchema(),

@@ -18,16 +18,16 @@ type later struct{}
 func (later) Error() string { return "no answer yet" }
 func (later) ComesLater()   {}
 
-// desk puts all questions off, the first one before the others are asked.
+// desk puts all requests off, the first one before the others are sent.
 type desk struct {
-	want int // questions
+	want int // requests
 
 	mu    sync.Mutex
 	asked []string
 	all   chan struct{}
 }
 
-func (d *desk) ask(ctx context.Context, q Question) (string, error) {
+func (d *desk) ask(ctx context.Context, q Request) (string, error) {
 	d.mu.Lock()
 	d.asked = append(d.asked, q.Key)
 	n := len(d.asked)
@@ -45,7 +45,7 @@ func (d *desk) ask(ctx context.Context, q Question) (string, error) {
 	return "", later{}
 }
 
-// Stages that ask several questions at once put all of them before they end for
+// Stages that send several requests at once send all of them before they end for
 // an answer that comes later.
 func TestQuestionsBesideOneThatWaitsAreAsked(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ type LearningRateResult struct {
 	Reasoning    string   `json:"reasoning"`
 	RiskNotes    []string `json:"risk_notes"`
 	Calls        int      `json:"calls"`
-	Lost         []string `json:"lost,omitempty"` // keys of questions without a usable reply
+	Lost         []string `json:"lost,omitempty"` // keys of requests without a usable reply
 }
 
 // LearningRate asks how many items of a patch to apply. Without items it asks
@@ -57,7 +57,7 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 	if err != nil {
 		return LearningRateResult{}, fmt.Errorf("learning rate question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "lr_autonomous", Stage: model.StageLRAutonomous, System: text.System, User: text.User,
 		Schema: learningRateSchema(),
 		Accept: func(reply string) error {
@@ -94,9 +94,9 @@ func (in LearningRateInput) shown(n int) prompt.LearningRateInput {
 	return out
 }
 
-// ParseLearningRate reads the reply to a learning-rate question over n items.
+// ParseLearningRate reads the reply to a learning-rate request over n items.
 // The number is clamped to 0..n; a reply without one gives 0 and is marked as
-// a fallback. Broken JSON is not mended: a number that decides how much
+// a fallback. Broken JSON is not repaired: a number that decides how much
 // changes is not guessed.
 func ParseLearningRate(text string, n int) LearningRateResult {
 	r := LearningRateResult{Available: n, Fallback: true, RiskNotes: []string{}}

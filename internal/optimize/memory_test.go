@@ -93,7 +93,7 @@ func TestSecondTry(t *testing.T) {
 			t.Parallel()
 			got, err := SecondTry(t.Context(), SecondTryInput{
 				Prompts: prompt.Whole(), Edits: edits, Fared: []Fared{{"sum", 1, 2, 3}}, Skill: "# Skill\n- B\n", View: View{Whole: true},
-				Ask: func(_ context.Context, q Question) (string, error) {
+				Ask: func(_ context.Context, q Request) (string, error) {
 					if !strings.Contains(q.User, "budget=2\n") || !strings.Contains(q.User, "[1] op=delete target=- B") || !strings.Contains(q.User, "- sum: won 1, lost 2, same 3") {
 						t.Errorf("asked:\n%s", q.User)
 					}
@@ -110,7 +110,7 @@ func TestSecondTry(t *testing.T) {
 	}
 	broken := errors.New("the line is dead")
 	_, err := SecondTry(t.Context(), SecondTryInput{
-		Prompts: prompt.Whole(), Edits: edits, Ask: func(context.Context, Question) (string, error) { return "", broken },
+		Prompts: prompt.Whole(), Edits: edits, Ask: func(context.Context, Request) (string, error) { return "", broken },
 	})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)

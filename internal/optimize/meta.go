@@ -27,7 +27,7 @@ type MetaResult struct {
 	Content   string   `json:"meta_skill_content"` // "" if the reply was lost: the memory stays as it was
 	Reasoning string   `json:"reasoning"`
 	Calls     int      `json:"calls"`
-	Lost      []string `json:"lost,omitempty"` // keys of questions without a usable reply
+	Lost      []string `json:"lost,omitempty"` // keys of requests without a usable reply
 }
 
 // MetaSkill asks the optimizer to renew its memory.
@@ -43,7 +43,7 @@ func MetaSkill(ctx context.Context, in MetaInput) (MetaResult, error) {
 	if err != nil {
 		return MetaResult{}, fmt.Errorf("meta skill question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "meta_skill", Stage: model.StageMetaSkill, System: text.System, User: text.User,
 		Schema: namedSchema("meta_skill", objectSchema(property{"reasoning", textSchema}, property{metaField, textSchema})),
 	}
@@ -57,7 +57,7 @@ func MetaSkill(ctx context.Context, in MetaInput) (MetaResult, error) {
 	return MetaResult{Content: g.Content, Reasoning: g.Reasoning, Calls: 1}, nil
 }
 
-// ParseMetaSkill reads the reply to a meta-skill question. Values that are no
+// ParseMetaSkill reads the reply to a meta-skill request. Values that are no
 // text are turned into text. A missing, empty or blank content is an error.
 func ParseMetaSkill(text string) (Guidance, error) {
 	g, err := parseGuidance(text, metaField)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Question is one request to the optimizer model.
-type Question struct {
+// Request is one request to the optimizer model.
+type Request struct {
 	Key    string // place within the step, unique there: "analyst_error/2", "merge/failure/1/0"
 	Stage  string // one of the model.Stage constants
 	System string
@@ -29,18 +29,18 @@ type Question struct {
 	Temperature *float64
 }
 
-// Ask sends a question and returns the first reply that Accept took. It may be
+// Ask sends a request and returns the first reply that Accept took. It may be
 // called concurrently. When no usable reply came after all re-asks the error is
 // ErrLost: a stage then uses its fallback and reports the loss. Any other error
 // ends the step.
-type Ask func(ctx context.Context, q Question) (string, error)
+type Ask func(ctx context.Context, q Request) (string, error)
 
 // ErrLost says that a model gave no usable reply. It matches every *LostError.
 var ErrLost = errors.New("no usable reply")
 
 // LostError says which reply could not be used, and why. Its texts hold no secrets.
 type LostError struct {
-	Key       string // of the question
+	Key       string // of the request
 	Replies   int    // how many were asked for
 	Reason    string // why the last one was refused
 	Text      string // its beginning, "" if there was none

@@ -31,7 +31,7 @@ type RankResult struct {
 	Selected []int  `json:"selected"` // their 0-based indices, in the order chosen
 	Method   Method `json:"method"`
 	Calls    int    `json:"calls"`
-	// Keys of questions without a usable reply.
+	// Keys of requests without a usable reply.
 	Lost []string `json:"lost,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 	if err != nil {
 		return RankResult{}, fmt.Errorf("ranking question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "ranking", Stage: model.StageRanking, System: text.System, User: text.User,
 		Schema: rankingSchema(),
 		Accept: func(reply string) error {

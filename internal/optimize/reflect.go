@@ -70,7 +70,7 @@ func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 	return result, nil
 }
 
-// job is the question to one analyst.
+// job is the request to one analyst.
 type job struct {
 	key      string
 	source   skill.Source
@@ -113,7 +113,7 @@ func (in ReflectInput) plan() ([]job, ReflectResult) {
 
 // analyse returns nil without an error when the reply is lost.
 func (in ReflectInput) analyse(ctx context.Context, j job) (*Analysis, error) {
-	q, err := in.question(j)
+	q, err := in.request(j)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (in ReflectInput) analyse(ctx context.Context, j job) (*Analysis, error) {
 	return in.read(reply, j)
 }
 
-func (in ReflectInput) question(j job) (Question, error) {
+func (in ReflectInput) request(j job) (Request, error) {
 	failed := j.source == skill.FromFailure
 	told, shown := in.View.render(j.outcomes)
 	text, err := in.Prompts.Analyst(prompt.AnalystInput{
@@ -145,9 +145,9 @@ func (in ReflectInput) question(j job) (Question, error) {
 		Count:        len(j.outcomes),
 	})
 	if err != nil {
-		return Question{}, fmt.Errorf("analyst question: %w", err)
+		return Request{}, fmt.Errorf("analyst question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: j.key, Stage: model.StageAnalystSuccess, System: text.System, User: text.User,
 		Schema: analystSchema(in.Mode, j.source, in.noted(j.source)),
 		Accept: func(reply string) error {

@@ -78,7 +78,7 @@ func noteText(v any) string {
 	return ""
 }
 
-// ParseMerge reads the reply to a merge question. It must hold the payload list
+// ParseMerge reads the reply to a merge request. It must hold the payload list
 // of the mode, with objects only; the list may be empty.
 func ParseMerge(text string, mode Mode) (Patch, error) {
 	reply, err := jsonx.Object(text)
@@ -97,13 +97,13 @@ func ParseMerge(text string, mode Mode) (Patch, error) {
 	return reply, nil
 }
 
-// Ranking is a usable reply to a ranking question.
+// Ranking is a usable reply to a ranking request.
 type Ranking struct {
 	Selected []int          // valid, distinct 0-based indices in the order given, within the budget
 	Reply    map[string]any // "reasoning" and "selected_indices" as the model wrote them
 }
 
-// ParseRanking reads the reply to a ranking question over n items. Indices that
+// ParseRanking reads the reply to a ranking request over n items. Indices that
 // are out of range, repeated or not whole numbers are dropped; a reply without a
 // valid one is an error.
 func ParseRanking(text string, n, budget int) (Ranking, error) {
@@ -144,7 +144,7 @@ func validIndices(list []any, n int) []int {
 	return valid
 }
 
-// Rewrite is a usable reply to a rewrite question. Reasoning is kept as the
+// Rewrite is a usable reply to a rewrite request. Reasoning is kept as the
 // model wrote it.
 type Rewrite struct {
 	Reasoning     any    `json:"reasoning"`
@@ -152,7 +152,7 @@ type Rewrite struct {
 	NewSkill      string `json:"new_skill"` // ends with exactly one newline
 }
 
-// ParseRewrite reads the reply to a rewrite question. A reply without a new
+// ParseRewrite reads the reply to a rewrite request. A reply without a new
 // skill is an error. A new skill that is no string is turned into text.
 func ParseRewrite(text string) (Rewrite, error) {
 	reply, err := jsonx.Object(text)

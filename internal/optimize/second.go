@@ -31,7 +31,7 @@ type SecondTryResult struct {
 	Of        int     `json:"of"`   // edits of the bundle
 	Fared     []Fared `json:"fared"`
 	Reasoning string  `json:"reasoning,omitempty"`
-	// Keys of questions without a usable reply.
+	// Keys of requests without a usable reply.
 	Lost []string `json:"lost,omitempty"`
 }
 
@@ -51,7 +51,7 @@ func SecondTry(ctx context.Context, in SecondTryInput) (SecondTryResult, error) 
 	if err != nil {
 		return out, fmt.Errorf("second try question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "ranking", Stage: model.StageRanking, System: text.System, User: text.User, Schema: rankingSchema(),
 		Accept: func(reply string) error {
 			_, _, err := parseKept(reply, n)

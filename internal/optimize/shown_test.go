@@ -237,7 +237,7 @@ func unfenced(t *rapid.T, text string) []string {
 	return out
 }
 
-// All that the target was shown is in the questions of analysts.
+// All that the target was shown is in the requests of analysts.
 func TestAnalystsSeeThePromptOfTheTarget(t *testing.T) {
 	t.Parallel()
 	s := &script{replies: map[string]string{}}

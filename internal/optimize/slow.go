@@ -26,7 +26,7 @@ type SlowResult struct {
 	Content   string   `json:"slow_update_content"` // without region markers; "" if the reply was lost
 	Reasoning string   `json:"reasoning"`
 	Calls     int      `json:"calls"`
-	Lost      []string `json:"lost,omitempty"` // keys of questions without a usable reply
+	Lost      []string `json:"lost,omitempty"` // keys of requests without a usable reply
 }
 
 // SlowUpdate asks for guidance that takes the place of the one in Current. It
@@ -43,7 +43,7 @@ func SlowUpdate(ctx context.Context, in SlowInput) (SlowResult, error) {
 	if err != nil {
 		return SlowResult{}, fmt.Errorf("slow update question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "slow_update", Stage: model.StageSlowUpdate, System: text.System, User: text.User,
 		Schema: namedSchema("slow_update", objectSchema(property{"reasoning", textSchema}, property{slowField, textSchema})),
 	}
@@ -69,7 +69,7 @@ type Guidance struct {
 	Reasoning string
 }
 
-// ParseSlowUpdate reads the reply to a slow-update question. Values that are no
+// ParseSlowUpdate reads the reply to a slow-update request. Values that are no
 // text are turned into text. A missing, empty or null content is an error;
 // white space is empty guidance.
 func ParseSlowUpdate(text string) (Guidance, error) {
@@ -102,7 +102,7 @@ func parseGuidance(text, field string) (Guidance, error) {
 // askGuidance asks for a text. It is stricter than the parsers: the content
 // must be a string and say something besides the markers of a region, which
 // are taken out of it, as are characters that steer or hide.
-func askGuidance(ctx context.Context, ask Ask, q Question, field string) (Guidance, error) {
+func askGuidance(ctx context.Context, ask Ask, q Request, field string) (Guidance, error) {
 	read := func(text string) (Guidance, error) {
 		reply, err := jsonx.Object(text)
 		if err != nil {

@@ -104,7 +104,7 @@ func TestParseGuidanceErrors(t *testing.T) {
 func TestEpochEndStopsOnOtherErrors(t *testing.T) {
 	t.Parallel()
 	stopped := errors.New("stopped")
-	ask := func(context.Context, Question) (string, error) { return "", stopped }
+	ask := func(context.Context, Request) (string, error) { return "", stopped }
 	_, slowErr := SlowUpdate(t.Context(), SlowInput{Ask: ask, Prompts: prompt.Default()})
 	_, metaErr := MetaSkill(t.Context(), MetaInput{Ask: ask, Prompts: prompt.Default()})
 	_, rateErr := LearningRate(t.Context(), LearningRateInput{Ask: ask, Prompts: prompt.Default(), Patch: NewPatch(ModePatch, "", []any{edit("A", 1)}), Mode: ModePatch})

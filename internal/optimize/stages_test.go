@@ -19,23 +19,23 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// script answers questions by key and remembers what it was asked. A key
+// script answers requests by key and remembers what it was asked. A key
 // without an answer, or with one that is not accepted, is lost.
 type script struct {
 	replies map[string]string
 
 	mu    sync.Mutex
-	asked map[string]Question
+	asked map[string]Request
 }
 
-func (s *script) ask(ctx context.Context, q Question) (string, error) {
+func (s *script) ask(ctx context.Context, q Request) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked == nil {
-		s.asked = map[string]Question{}
+		s.asked = map[string]Request{}
 	}
 	if _, twice := s.asked[q.Key]; twice {
 		return "", fmt.Errorf("key %s asked twice", q.Key)
@@ -194,7 +194,7 @@ func TestReflectRefusesUnusablePatches(t *testing.T) {
 func TestStagesStopOnOtherErrors(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
-	ask := func(context.Context, Question) (string, error) { return "", stop }
+	ask := func(context.Context, Request) (string, error) { return "", stop }
 	patch := NewPatch(ModePatch, "r", []any{edit("a", 1), edit("b", 1)})
 	stages := map[string]func() error{
 		"reflect": func() error {

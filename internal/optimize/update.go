@@ -36,7 +36,7 @@ type UpdateResult struct {
 	Refused string         `json:"refused,omitempty"` // the rewrite modes: why there is no candidate
 
 	Calls int      `json:"calls"`
-	Lost  []string `json:"lost,omitempty"` // keys of questions without a usable reply
+	Lost  []string `json:"lost,omitempty"` // keys of requests without a usable reply
 }
 
 // Update makes the candidate: it applies the edits of a patch, has the skill
@@ -111,7 +111,7 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 	if err != nil {
 		return UpdateResult{}, fmt.Errorf("rewrite question: %w", err)
 	}
-	q := Question{
+	q := Request{
 		Key: "rewrite", Stage: model.StageRewrite, System: text.System, User: text.User,
 		Schema: rewriteSchema(),
 		Accept: func(reply string) error {

@@ -142,7 +142,7 @@ func TestUpdateRewrite(t *testing.T) {
 func TestUpdateRewriteStopsOnOtherErrors(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
-	ask := func(context.Context, Question) (string, error) { return "", stop }
+	ask := func(context.Context, Request) (string, error) { return "", stop }
 	_, err := Update(t.Context(), UpdateInput{Ask: ask, Prompts: prompt.Default(), Mode: ModeRewrite, Patch: suggestions(1)})
 	if !errors.Is(err, stop) {
 		t.Errorf("update: %v", err)

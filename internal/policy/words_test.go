@@ -16,7 +16,7 @@ var bannedParts = map[string]string{
 	"deal": "shard", "deals": "shard", "dealt": "shard", "errand": "request", "errands": "request",
 	"flights": "inFlight", "guarded": "redacting, or protected", "heat": "temperature, round, or heatmap",
 	"heats": "temperature, round, or heatmap", "mend": "fix, or repair", "mended": "fixed, or repaired", "mends": "fix, or repair",
-	"news": "notices", "rehearsal": "dryRun", "rehearse": "dryRun", "rehearsed": "dryRun", "steady": "deterministic",
+	"news": "notices", "seal": "complete", "seals": "complete", "rehearsal": "dryRun", "rehearse": "dryRun", "rehearsed": "dryRun", "steady": "deterministic",
 	"stories": "scenarios", "story": "scenario", "together": "taskGroup, or joint", "twin": "equal", "twins": "equal",
 	"untold": "unseen", "watched": "metered",
 }

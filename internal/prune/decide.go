@@ -26,7 +26,7 @@ type Settings struct {
 	Margin        float64 // largest loss of score that does not matter, more than 0 and less than 1
 	Level         float64 // of the intervals, such as 0.95
 	Passes        int     // evaluations of an item by an arm, on average, at most; at least 1
-	Deterministic bool    // the target may be expected to answer alike every time
+	Deterministic bool    // the target may be expected to give the same answer every time
 	// Together: where answers change, what may go is tried together.
 	Joint    bool
 	Variance float64 // of a difference between texts that are alike, as other answers have shown it

@@ -22,7 +22,7 @@ type page struct {
 	Steps    []stepRow
 	Raced    bool // differences have a standard error
 	Heatmap  heatmap
-	Skill    []part
+	Skill    []hunk
 	Changed  bool // the best skill differs from the seed skill
 	HasSkill bool
 	Origins  []group

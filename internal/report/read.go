@@ -34,7 +34,7 @@ type Step struct {
 	Summary   []string     // of a rewrite: what was changed
 	Analyses  []provenance.Analysis
 	Trained   []Item   // outcomes of the batch, where some of it was not measured
-	Lost      []string // keys of the optimizer's questions without a usable reply, by stage
+	Lost      []string // keys of the optimizer's requests without a usable reply, by stage
 }
 
 // Item is the outcome of one task. The scores mean nothing unless it was measured.
@@ -160,7 +160,7 @@ func (r *reader) step(of result.StepRecord) Step {
 	return s
 }
 
-// lost returns the keys of questions without a usable reply after those to analysts. Of
+// lost returns the keys of requests without a usable reply after those to analysts. Of
 // several candidates each has its own; those of the one that was taken stand twice.
 func (r *reader) lost(dir string, of result.StepRecord) (keys []string) {
 	var dirs []string

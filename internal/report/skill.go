@@ -11,10 +11,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 )
 
-// part is a stretch of the annotated skill. A long one that is as it was before
+// hunk is a stretch of the annotated skill. A long one that is as it was before
 // training is folded.
-type part struct {
-	Fold  string // what a folded part says, "" if it is shown
+type hunk struct {
+	Fold  string // what a folded hunk says, "" if it is shown
 	Lines []skillLine
 }
 
@@ -36,7 +36,7 @@ const (
 
 // annotated shows the best skill with the origin of its lines, and what is gone of
 // the seed skill where it stood.
-func annotated(seed string, blame []provenance.Line) []part {
+func annotated(seed string, blame []provenance.Line) []hunk {
 	var all []skillLine
 	before, after := splitText(seed), make([]string, len(blame))
 	for i, l := range blame {
@@ -94,9 +94,9 @@ func splitText(text string) []string {
 	return out
 }
 
-// folded puts long unchanged stretches into parts of their own.
-func folded(all []skillLine) []part {
-	var out []part
+// folded puts long unchanged stretches into hunks of their own.
+func folded(all []skillLine) []hunk {
+	var out []hunk
 	show := func(lines []skillLine) {
 		if len(lines) == 0 {
 			return
@@ -105,7 +105,7 @@ func folded(all []skillLine) []part {
 			out[n-1].Lines = append(out[n-1].Lines, lines...)
 			return
 		}
-		out = append(out, part{Lines: append([]skillLine(nil), lines...)})
+		out = append(out, hunk{Lines: append([]skillLine(nil), lines...)})
 	}
 	for from := 0; from < len(all); {
 		to := from
@@ -118,7 +118,7 @@ func folded(all []skillLine) []part {
 		} else {
 			inner := run[foldKeep : len(run)-foldKeep]
 			show(run[:foldKeep])
-			out = append(out, part{Fold: plural.Of(len(inner), "unchanged line", "unchanged lines"), Lines: inner})
+			out = append(out, hunk{Fold: plural.Of(len(inner), "unchanged line", "unchanged lines"), Lines: inner})
 			show(run[len(run)-foldKeep:])
 		}
 		from = to

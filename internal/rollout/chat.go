@@ -20,15 +20,15 @@ type Doer interface {
 
 // Chat is the plain environment: one question, one answer.
 type Chat struct {
-	Model    Doer
-	Question *Question
-	Assess   Assess
-	RunSeed  int64
+	Model   Doer
+	Prompt  *ChatPrompt
+	Assess  Assess
+	RunSeed int64
 }
 
 // Run asks the target once. See Episode.
 func (c *Chat) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
-	messages, err := c.Question.messages(t, s)
+	messages, err := c.Prompt.messages(t, s)
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}

@@ -83,7 +83,7 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := Chat{Model: &doer{resp: tt.resp, err: tt.err}, Question: &Question{System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}")}, Assess: assessed(exact)}
+			c := Chat{Model: &doer{resp: tt.resp, err: tt.err}, Prompt: &ChatPrompt{System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}")}, Assess: assessed(exact)}
 			got, err := c.Run(t.Context(), Place{Prefix: "p"}, sum, skill.New("Add."))
 			if err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 		"stopping":   caller.ErrStopping,
 		"stopped":    &caller.StoppedError{Err: errors.New("dead")},
 	} {
-		c := Chat{Model: &doer{err: err}, Question: &Question{System: parsed(t, ""), User: parsed(t, "{{prompt}}")}, Assess: assessed(exact)}
+		c := Chat{Model: &doer{err: err}, Prompt: &ChatPrompt{System: parsed(t, ""), User: parsed(t, "{{prompt}}")}, Assess: assessed(exact)}
 		if _, got := c.Run(t.Context(), Place{}, sum, skill.New("")); !errors.Is(got, err) {
 			t.Errorf("%s became %v", name, got)
 		}
@@ -129,7 +129,7 @@ func TestChatAsksWithTheSkill(t *testing.T) {
 			d := &doer{resp: model.Response{Text: "4"}}
 			c := Chat{
 				Model: d, Assess: assessed(exact), RunSeed: 7,
-				Question: &Question{
+				Prompt: &ChatPrompt{
 					System: parsed(t, tt.system), User: parsed(t, "{{prompt}} in {{unit}}"),
 					Extras: map[string]any{"tone": "calm"}, Bare: tt.bare,
 				},
@@ -166,14 +166,14 @@ func TestChatAsksWithTheSkill(t *testing.T) {
 // Skills come and go; what is kept of them is bounded.
 func TestChatForgetsOldSkills(t *testing.T) {
 	t.Parallel()
-	c := Chat{Model: &doer{resp: model.Response{Text: "4"}}, Question: &Question{System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}")}, Assess: assessed(exact)}
+	c := Chat{Model: &doer{resp: model.Response{Text: "4"}}, Prompt: &ChatPrompt{System: parsed(t, "{{skill}}"), User: parsed(t, "{{prompt}}")}, Assess: assessed(exact)}
 	for i := range 300 {
 		if _, err := c.Run(t.Context(), Place{}, sum, skill.New(strings.Repeat("x", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(c.Question.system) > 65 {
-		t.Errorf("%d system messages are kept", len(c.Question.system))
+	if len(c.Prompt.system) > 65 {
+		t.Errorf("%d system messages are kept", len(c.Prompt.system))
 	}
 }
 
@@ -182,8 +182,8 @@ func TestTemplateFaultsNameTheTask(t *testing.T) {
 	origin := sum
 	origin.Origin = "tasks.jsonl:3"
 	for key, c := range map[string]*Chat{
-		"tasks.prompt": {Question: &Question{System: parsed(t, ""), User: parsed(t, "{{missing}}")}},
-		"tasks.system": {Question: &Question{System: parsed(t, "{{missing}}"), User: parsed(t, "{{prompt}}")}},
+		"tasks.prompt": {Prompt: &ChatPrompt{System: parsed(t, ""), User: parsed(t, "{{missing}}")}},
+		"tasks.system": {Prompt: &ChatPrompt{System: parsed(t, "{{missing}}"), User: parsed(t, "{{prompt}}")}},
 	} {
 		_, err := c.Run(t.Context(), Place{}, origin, skill.New("x"))
 		if err == nil || !strings.Contains(err.Error(), key) || !strings.Contains(err.Error(), "sum-1 (tasks.jsonl:3)") {
@@ -287,7 +287,7 @@ func TestFeedbackIsBounded(t *testing.T) {
 	long := strings.Repeat("é", score.MaxFeedback)
 	e := Env{Env: returns(trajectory.Outcome{Status: score.OK, Feedback: long}, nil), Record: &recorder{}}
 	c := Chat{
-		Model: &doer{resp: model.Response{Text: "4"}}, Question: &Question{System: parsed(t, ""), User: parsed(t, "{{prompt}}")},
+		Model: &doer{resp: model.Response{Text: "4"}}, Prompt: &ChatPrompt{System: parsed(t, ""), User: parsed(t, "{{prompt}}")},
 		Assess: assessed(func(string, task.Task) (string, score.Score) { return "", score.Score{Feedback: long} }),
 	}
 	for name, episode := range map[string]Episode{"environment": &e, "scorer": &c} {

@@ -155,7 +155,7 @@ func TestAllOfNothing(t *testing.T) {
 	}
 }
 
-// All questions are put before the batch ends to wait for answers.
+// All requests are sent before the batch ends to wait for answers.
 func TestWaitingEndsTheBatchWhenAllIsAsked(t *testing.T) {
 	t.Parallel()
 	var asked, done atomic.Int64

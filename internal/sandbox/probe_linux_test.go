@@ -35,7 +35,7 @@ func TestProbes(t *testing.T) {
 		project, ws := filepath.Join(root, "project"), filepath.Join(root, "ws")
 		must(t, os.MkdirAll(project, 0o755))
 		must(t, os.MkdirAll(ws, 0o755))
-		w := sandboxtest.NewWorld(t, project, port)
+		w := sandboxtest.NewHost(t, project, port)
 		inherit(t, w)
 		s := confined(t, "")
 		s.Dir, s.Timeout = ws, 2*time.Minute
@@ -59,7 +59,7 @@ func TestProbesAreReal(t *testing.T) {
 	root := t.TempDir()
 	project := filepath.Join(root, "project")
 	must(t, os.MkdirAll(project, 0o755))
-	w := sandboxtest.NewWorld(t, project, gateway.Addr().(*net.TCPAddr).Port)
+	w := sandboxtest.NewHost(t, project, gateway.Addr().(*net.TCPAddr).Port)
 	w.Target.Only = []string{"paths", "links", "proc", "sockets", "Unix sockets", "ipc", "keyrings", "execution", "limits", "ptrace"}
 	s := act(t, "")
 	w.Target.Harmless = true
@@ -84,7 +84,7 @@ func TestProbesAreReal(t *testing.T) {
 }
 
 // inherit opens gold such that every child of ours has it, if nobody closes it.
-func inherit(t *testing.T, w *sandboxtest.World) {
+func inherit(t *testing.T, w *sandboxtest.Host) {
 	t.Helper()
 	fd, err := unix.Open(w.Target.Files[sandboxtest.Gold], unix.O_RDONLY, 0)
 	must(t, err)
@@ -92,8 +92,8 @@ func inherit(t *testing.T, w *sandboxtest.World) {
 }
 
 // judgeProbes fails for each probe that reached something without an excuse, or was
-// not tried, and for whatever was done to the world.
-func judgeProbes(t *testing.T, w *sandboxtest.World, out string, excused map[string]string) {
+// not tried, and for whatever was done to the host.
+func judgeProbes(t *testing.T, w *sandboxtest.Host, out string, excused map[string]string) {
 	t.Helper()
 	found, err := sandboxtest.Findings(out)
 	must(t, err)
@@ -171,7 +171,7 @@ func TestNothingIsKept(t *testing.T) {
 		})
 	}
 	bothWays(t, func(t *testing.T, set func(Spec) Spec) {
-		w := sandboxtest.NewWorld(t, t.TempDir(), 0)
+		w := sandboxtest.NewHost(t, t.TempDir(), 0)
 		do := func(args ...string) string {
 			s := confined(t, "", args...)
 			s.Env = []string{sandboxtest.Var + "=" + w.Target.Value()}

@@ -18,7 +18,7 @@ func (s *Session) Usage() event.Progress {
 }
 
 // Account returns what the run used, over all its sessions, and the same by stage and
-// role. WallS is that of this session, from Wire on.
+// role. WallS is that of this session, from Connect on.
 func (s *Session) Account() (result.Usage, []result.Stage) {
 	_ = s.Caller.Settle() // a record that cannot be written has ended the run, or will be told when it is closed
 	stats := s.Caller.Stats()

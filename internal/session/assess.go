@@ -63,7 +63,7 @@ func (s *scorer) score(ctx context.Context, key string, t task.Task, answer stri
 		Command: func(ctx context.Context, id string, c check.Command) (check.CommandResult, error) {
 			return s.command(ctx, key+"/"+id, t, ev, c)
 		},
-		Judge: func(ctx context.Context, id string, q check.Question) (string, error) {
+		Judge: func(ctx context.Context, id string, q check.JudgeRequest) (string, error) {
 			return s.judge(ctx, key+"/"+id, q)
 		},
 	})
@@ -96,7 +96,7 @@ func manifest(ev rollout.Evidence) (check.Manifest, error) {
 }
 
 // judge asks the judge once, as a step of its own.
-func (s *scorer) judge(ctx context.Context, key string, q check.Question) (string, error) {
+func (s *scorer) judge(ctx context.Context, key string, q check.JudgeRequest) (string, error) {
 	seed := caller.Seed(s.Config.Train.Seed, key, q.Vote)
 	resp, err := s.Caller.Do(ctx, caller.Call{
 		Key: key, Turn: 1, Role: model.Judge, Stage: model.StageJudge, Seed: &seed, Accept: q.Usable,

@@ -28,11 +28,11 @@ func (s *Session) outage(o caller.Outage) {
 	})
 }
 
-// Wire makes what the work needs over the open run: models behind their caller, what
+// Connect makes what the work needs over the open run: models behind their caller, what
 // carries out tasks, the sinks of events. ctx is that of the whole run. What it has
 // opened when it fails is closed by Close.
-func (s *Session) Wire(ctx context.Context) error {
-	err := s.WireCalls(func(o *caller.Options) { o.Lifetime, o.Waiting = ctx, s.outage })
+func (s *Session) Connect(ctx context.Context) error {
+	err := s.ConnectCalls(func(o *caller.Options) { o.Lifetime, o.Waiting = ctx, s.outage })
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,9 @@ func (s *Session) Wire(ctx context.Context) error {
 	return nil
 }
 
-// WireCalls makes the caller of the models, and the sinks of events, over the open run.
+// ConnectCalls makes the caller of the models, and the sinks of events, over the open run.
 // adjust changes how calls are made; nil: nothing.
-func (s *Session) WireCalls(adjust func(*caller.Options)) (err error) {
+func (s *Session) ConnectCalls(adjust func(*caller.Options)) (err error) {
 	s.began, s.hide = s.Now(), s.Hidden()
 	if s.telemetry, err = s.newTelemetry(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Session) lost(key string, lost *caller.LostError) error {
 
 // Ask returns the optimizer under a prefix of keys.
 func (s *Session) Ask(prefix string) optimize.Ask {
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		key := prefix + "/" + q.Key
 		seed := caller.Seed(s.Config.Train.Seed, key, 0)
 		resp, err := s.Caller.Do(ctx, caller.Call{

@@ -71,7 +71,7 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 			return err
 		}
 	}
-	if err := s.Wire(ctx); err != nil {
+	if err := s.Connect(ctx); err != nil {
 		return err
 	}
 	return s.work(ctx, op)

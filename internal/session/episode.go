@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -40,13 +40,13 @@ func (s *episodes) episode() (rollout.Episode, error) {
 		return s.process()
 	}
 	return &rollout.Chat{
-		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Question: s.Question(s.Images),
+		Model: s.Caller, Assess: s.scorer.assess, RunSeed: s.Config.Train.Seed, Prompt: s.ChatPrompt(s.Images),
 	}, nil
 }
 
 func (s *episodes) process() (rollout.Episode, error) {
 	if s.Replay != nil {
-		return s.bind(&rollout.Env{Program: sealedEnv{}, Assess: s.scorer.assessAnswer, Hide: s.hide})
+		return s.bind(&rollout.Env{Program: replayEnv{}, Assess: s.scorer.assessAnswer, Hide: s.hide})
 	}
 	p, _, err := s.Environment()
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 		Slots: make(chan struct{}, cmp.Or(s.Config.Agent.Slots, runtime.GOMAXPROCS(0))),
 		Hide:  s.hide,
 		Warn:  func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
-		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wire.AgentTells(c),
+		Tell:  s.Kind == result.Train && s.Config.Reflect.View == config.ViewAgent && !wiring.AgentTells(c),
 	}
 	if s.Needs().Snapshot {
 		a.Snapshot = snapshot
@@ -144,9 +144,9 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 // worker builds the agent of the config. In a replay there is none.
 func (s *episodes) worker(c config.Agent, guard reach.Guard) (rollout.CodingAgent, error) {
 	if s.Replay != nil {
-		return sealedAgent{}, nil
+		return replayAgent{}, nil
 	}
-	runner, err := wire.Agent(c, guard, s.Config.Models.Target, s.Loaded.Lookup)
+	runner, err := wiring.Agent(c, guard, s.Config.Models.Target, s.Loaded.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -162,19 +162,19 @@ func snapshot(dir string) (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// sealedAgent stands for the agent of a replay, which does not run it.
-type sealedAgent struct{}
+// replayAgent stands for the agent of a replay, which does not run it.
+type replayAgent struct{}
 
-// sealedEnv stands for the environment of a replay.
-type sealedEnv struct{}
+// replayEnv stands for the environment of a replay.
+type replayEnv struct{}
 
-var errSealed = errors.New("a replay runs no agents and environments")
+var errReplay = errors.New("a replay runs no agents and environments")
 
 // Answer implements rollout.Program.
-func (sealedEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
-	return trajectory.Outcome{}, false, errSealed
+func (replayEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
+	return trajectory.Outcome{}, false, errReplay
 }
 
-func (sealedAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
-	return rollout.AgentReport{}, errSealed
+func (replayAgent) Work(context.Context, rollout.AgentJob) (rollout.AgentReport, error) {
+	return rollout.AgentReport{}, errReplay
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -43,7 +43,7 @@ type Inputs struct {
 	Set      task.Set
 	Images   *rollout.Images
 	Data     train.Data
-	Parts    map[task.Split]int // number of tasks, if they are only counted
+	Sizes    map[task.Split]int // number of tasks, if they are only counted
 	Assigned bool               // the tasks came with their splits
 	Suite    *check.Suite
 	Extract  *check.Extractor
@@ -186,9 +186,9 @@ func (s *Inputs) Projection() score.Projection {
 	return score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight, DensityWeight: g.DensityWeight}
 }
 
-// Question is what a chat target is asked, with the pictures of the tasks or without.
-func (s *Inputs) Question(images *rollout.Images) *rollout.Question {
-	return &rollout.Question{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
+// ChatPrompt is what a chat target is asked, with the pictures of the tasks or without.
+func (s *Inputs) ChatPrompt(images *rollout.Images) *rollout.ChatPrompt {
+	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == ""}
 }
 
 // Doubts are reasons to doubt gold and checks; nil: there are none.
@@ -212,7 +212,7 @@ func (s *Inputs) Hidden() *redact.Exact {
 	if s.Replay != nil {
 		return nil
 	}
-	return wire.Hidden(s.Config, s.Loaded.Lookup)
+	return wiring.Hidden(s.Config, s.Loaded.Lookup)
 }
 
 // masked hands events on without secrets, those of the config and what looks like one:
@@ -222,7 +222,7 @@ func (s *Inputs) masked(sink event.Sink) event.Sink {
 	if sink == nil {
 		return nil
 	}
-	known := wire.Secrets(s.Config, s.Loaded.Lookup)
+	known := wiring.Secrets(s.Config, s.Loaded.Lookup)
 	r := redact.New(append(long(known), s.Loaded.Secrets()...)...)
 	return func(e event.Event) { sink(redact.Strings(r, e, "RunDir", "RunID")) }
 }

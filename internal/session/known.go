@@ -21,7 +21,7 @@ type knownAnswers struct {
 var _ caller.Cache = (*knownAnswers)(nil)
 
 // ReadKnown reads the record of the run in dir, which another process may have open:
-// what it has recorded answers equal questions of this session.
+// what it has recorded answers equal requests of this session.
 func (s *Session) ReadKnown(ctx context.Context, dir string) (err error) {
 	switch _, found, err := run.ReadManifest(dir); {
 	case err != nil:

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/price"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -25,13 +25,13 @@ import (
 // closes them.
 type Models struct {
 	in     *Inputs
-	built  map[string]wire.Built // by role
+	built  map[string]wiring.Built // by role
 	prices price.Table
 }
 
 // newModels reads the tables of prices. No role has a model yet.
 func newModels(ctx context.Context, in *Inputs) (*Models, error) {
-	m := &Models{in: in, built: map[string]wire.Built{}}
+	m := &Models{in: in, built: map[string]wiring.Built{}}
 	var err error
 	if m.prices, err = in.Config.PriceTable(ctx); err != nil {
 		return nil, fault.Input(err)
@@ -43,11 +43,11 @@ func newModels(ctx context.Context, in *Inputs) (*Models, error) {
 func (m *Models) Load(role string) error {
 	in, c := m.in, m.in.Config.Models.Of(role)
 	if own := in.Clients[role]; own != nil {
-		m.built[role] = wire.Built{Client: own, Kind: wire.Own, Endpoint: "client:" + role, Source: "client:" + in.Names["client."+role]}
+		m.built[role] = wiring.Built{Client: own, Kind: wiring.Own, Endpoint: "client:" + role, Source: "client:" + in.Names["client."+role]}
 		return nil
 	}
 	if role == model.Target && c.Provider == "" && (in.OwnEnv() || in.Config.Agent.Name != "" && !in.Config.Agent.Gateway) {
-		m.built[role] = wire.Built{Client: noModel{}, Kind: wire.None, Endpoint: "none"}
+		m.built[role] = wiring.Built{Client: noModel{}, Kind: wiring.None, Endpoint: "none"}
 		return nil
 	}
 	built, err := m.build(role)
@@ -71,21 +71,21 @@ func (m *Models) Load(role string) error {
 
 // build builds the client of a role. In a replay nobody is called, so that it
 // needs no key.
-func (m *Models) build(role string) (wire.Built, error) {
+func (m *Models) build(role string) (wiring.Built, error) {
 	c := m.in.Config.Models.Of(role)
 	if m.in.Replay != nil {
-		b, err := wire.Sealed(role, c)
+		b, err := wiring.Replayed(role, c)
 		b.Client = m.in.Replay.Client()
 		return b, err
 	}
 	for _, b := range m.built {
 		// Two clients in one folder would each write their own list of questions.
-		if b.Kind == wire.ByHand && c.Provider == "handoff" && b.Folder == c.Folder {
+		if b.Kind == wiring.ByHand && c.Provider == "handoff" && b.Folder == c.Folder {
 			b.Close = nil
 			return b, nil
 		}
 	}
-	return wire.Client(role, c, m.in.Loaded.Lookup)
+	return wiring.Client(role, c, m.in.Loaded.Lookup)
 }
 
 // noModel stands for the target of an environment that calls models by itself.
@@ -102,7 +102,7 @@ func (m *Models) Has(role string) bool {
 }
 
 // Of returns the model of a role; the zero value if it has none.
-func (m *Models) Of(role string) wire.Built { return m.built[role] }
+func (m *Models) Of(role string) wiring.Built { return m.built[role] }
 
 // Roles lists the roles that have a model, sorted.
 func (m *Models) Roles() []string { return slices.Sorted(maps.Keys(m.built)) }
@@ -127,14 +127,14 @@ func (m *Models) Deterministic() bool {
 // AnswersRepeat reports whether a second pass over the same tasks would be answered from
 // the record of the first.
 func (m *Models) AnswersRepeat() bool {
-	return !m.in.Episodes() && !m.Has(model.Judge) && m.in.Config.Record.Reuse != caller.ReuseNever && wire.Sampling(m.in.Config.Models.Target).Deterministic()
+	return !m.in.Episodes() && !m.Has(model.Judge) && m.in.Config.Record.Reuse != caller.ReuseNever && wiring.Sampling(m.in.Config.Models.Target).Deterministic()
 }
 
 // ready fails when a model that is a program cannot run here, before another one is paid
 // for.
 func (m *Models) ready(ctx context.Context) error {
 	for _, role := range m.Roles() {
-		if b := m.built[role]; b.Kind == wire.Program {
+		if b := m.built[role]; b.Kind == wiring.Program {
 			version, err := b.Ready(ctx)
 			if err != nil {
 				return Unfit(err)
@@ -159,7 +159,7 @@ func (s *Inputs) uses(what, version string) {
 
 // Unfit makes an agent that the user has to install or set up bad input.
 func Unfit(err error) error {
-	var agent *wire.AgentError
+	var agent *wiring.AgentError
 	if errors.As(err, &agent) {
 		return fault.Input(err)
 	}
@@ -174,14 +174,14 @@ func (m *Models) Role(name string) caller.Role {
 	b, c := m.built[name], m.in.Config.Models.Of(name)
 	r := caller.Role{
 		Client: b.Client, Endpoint: b.Endpoint, Source: b.Source, Model: c.Model, Timeout: c.Timeout.Std(),
-		Sampling: wire.Sampling(c),
+		Sampling: wiring.Sampling(c),
 	}
-	r.Patient = b.Kind == wire.ByHand
+	r.Patient = b.Kind == wiring.ByHand
 	switch b.Kind {
-	case wire.None:
+	case wiring.None:
 		r.MaxOutput = simulatedOutput
 		return r
-	case wire.Simulation, wire.Recorded:
+	case wiring.Simulation, wiring.Recorded:
 		r.MaxOutput, r.Price = simulatedOutput, &caller.Price{} // so that it stands in the way of no ceiling; see cost
 		return r
 	}
@@ -222,10 +222,10 @@ func (m *Models) warnOfStalePrices() {
 func (m *Models) waiting() []folder {
 	var out []folder
 	for _, b := range m.built {
-		if b.Kind != wire.ByHand || slices.ContainsFunc(out, func(f folder) bool { return f.path == filepath.Clean(b.Folder) }) {
+		if b.Kind != wiring.ByHand || slices.ContainsFunc(out, func(f folder) bool { return f.path == filepath.Clean(b.Folder) }) {
 			continue
 		}
-		if n := b.Questions(); n > 0 {
+		if n := b.Open(); n > 0 {
 			out = append(out, folder{path: filepath.Clean(b.Folder), questions: n})
 		}
 	}

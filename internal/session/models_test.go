@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -46,7 +46,7 @@ func TestOldListPricesAreTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, role := range []string{model.Target, model.Optimizer} {
-				m.built[role] = wire.Built{Provider: "openai", AtHome: tt.home}
+				m.built[role] = wiring.Built{Provider: "openai", AtHome: tt.home}
 			}
 			m.warnOfStalePrices()
 			told := strings.Join(s.Warnings, "\n")

@@ -1,4 +1,4 @@
-// Package session is a prepared configuration, its open run and its wired calls: one
+// Package session is a prepared configuration, its open run and its connected models: one
 // owner of all that a command opens, with one Close.
 //
 // Prepare loads and checks what a configuration names. Do opens the run, asks for
@@ -26,7 +26,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -149,7 +149,7 @@ func (s *Session) requireAgent(ctx context.Context) error {
 	if s.Config.Agent.Name == "" || s.Replay != nil {
 		return nil
 	}
-	version, err := wire.CheckAgent(ctx, s.Config.Agent, s.Loaded.Lookup)
+	version, err := wiring.CheckAgent(ctx, s.Config.Agent, s.Loaded.Lookup)
 	s.uses("agent", version)
 	return Unfit(err)
 }

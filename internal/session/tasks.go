@@ -116,7 +116,7 @@ func (s *loader) divide(context.Context) (err error) {
 			return err
 		}
 		if s.Counting { // to deal them out would copy them all
-			s.Parts = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
+			s.Sizes = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
 			return nil
 		}
 		if s.Set, err = s.Set.Assign(map[task.Split][]int{task.Train: parts.Train, task.Selection: parts.Selection, task.Test: parts.Test}); err != nil {

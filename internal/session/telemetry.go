@@ -4,7 +4,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/telemetry"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -23,12 +23,12 @@ func (s *Session) newTelemetry() (telemetryOf, error) {
 			providers[role] = s.Config.Models.Of(role).Provider
 		}
 	}
-	known, hidden := s.Loaded.Redactor(), wire.Hidden(s.Config, s.Loaded.Lookup)
+	known, hidden := s.Loaded.Redactor(), wiring.Hidden(s.Config, s.Loaded.Lookup)
 	t, err := telemetry.New(telemetry.Options{
 		Endpoint: c.Endpoint, Headers: c.Headers, Service: c.Service, Version: s.ProgramVersion(),
 		Command: string(s.Kind), RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Run.Journal.Counts().Results, Providers: providers, Agent: s.Config.Agent.Name, Simulated: s.Simulated(),
 		Content: c.Content, Hide: func(text string) string { return known.Text(hidden.Text(text)) },
-		Proxy: wire.Proxy(s.Loaded.Lookup), Now: s.Now,
+		Proxy: wiring.Proxy(s.Loaded.Lookup), Now: s.Now,
 	})
 	return telemetryOf{t}, err
 }

@@ -3,7 +3,7 @@ package session
 import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -18,11 +18,11 @@ func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.
 	}
 	switch {
 	case s.Config.Agent.Name != "":
-		return func(_ task.Task, sk skill.Skill) optimize.Told { return masked(wire.AgentTold(s.Config.Agent, sk)) }
+		return func(_ task.Task, sk skill.Skill) optimize.Told { return masked(wiring.AgentTold(s.Config.Agent, sk)) }
 	case s.Env != nil, len(s.Config.Env.Command) > 0:
 		return nil
 	}
-	question := s.Question(nil)
+	question := s.ChatPrompt(nil)
 	return func(t task.Task, sk skill.Skill) optimize.Told {
 		return masked(question.Told(t, sk, optimize.SkillMark), "")
 	}

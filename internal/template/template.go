@@ -16,12 +16,12 @@ import (
 
 // Template is parsed text with names to be filled in.
 type Template struct {
-	name  string
-	parts []part
+	name     string
+	segments []segment
 }
 
-// part is literal text, then a name to look up ("" at the end of the text).
-type part struct {
+// segment is literal text, then a name to look up ("" at the end of the text).
+type segment struct {
 	text string
 	name string
 	line int
@@ -29,17 +29,17 @@ type part struct {
 
 // Error is a fault of a template's text or of the values given to it.
 type Error struct {
-	Template string // name given to Parse: a file or a config key
-	Line     int    // 1-based
-	Name     string // the unknown name, "" for a fault of syntax
-	Nearest  string // known name closest to Name, "" when none is close
-	Msg      string
+	Template   string // name given to Parse: a file or a config key
+	Line       int    // 1-based
+	Name       string // the unknown name, "" for a fault of syntax
+	Suggestion string // known name closest to Name, "" when none is close
+	Msg        string
 }
 
 func (e *Error) Error() string {
 	msg := fmt.Sprintf("%s:%d: %s", e.Template, e.Line, e.Msg)
-	if e.Nearest != "" {
-		msg += fmt.Sprintf("; did you mean {{%s}}?", e.Nearest)
+	if e.Suggestion != "" {
+		msg += fmt.Sprintf("; did you mean {{%s}}?", e.Suggestion)
 	}
 	return msg
 }
@@ -69,11 +69,11 @@ func ParseAt(name string, line int, text string) (*Template, error) {
 		if !closed || !validName(key) {
 			return nil, syntaxError(name, line, inner, closed)
 		}
-		t.parts = append(t.parts, part{text: lit.String(), name: key, line: line})
+		t.segments = append(t.segments, segment{text: lit.String(), name: key, line: line})
 		lit.Reset()
 		text = after
 	}
-	t.parts = append(t.parts, part{text: lit.String()})
+	t.segments = append(t.segments, segment{text: lit.String()})
 	return t, nil
 }
 
@@ -117,7 +117,7 @@ func notNameRune(r rune) bool {
 // Names returns the names that the template uses, sorted, each once.
 func (t *Template) Names() []string {
 	var names []string
-	for _, p := range t.parts {
+	for _, p := range t.segments {
 		if p.name != "" {
 			names = append(names, p.name)
 		}
@@ -129,7 +129,7 @@ func (t *Template) Names() []string {
 // Check reports the first name of the template that is not among known, as an
 // *Error. A known name covers everything under it: "data" allows {{data.x}}.
 func (t *Template) Check(known ...string) error {
-	for _, p := range t.parts {
+	for _, p := range t.segments {
 		if p.name == "" || slices.ContainsFunc(known, func(k string) bool { return covers(k, p.name) }) {
 			continue
 		}
@@ -148,8 +148,8 @@ func covers(known, name string) bool {
 // and booleans as JSON has them, lists and maps as compact JSON. A name that is
 // not in values is an *Error.
 func (t *Template) Render(values map[string]any) (string, error) {
-	texts := make([]string, 0, 2*len(t.parts))
-	for _, p := range t.parts {
+	texts := make([]string, 0, 2*len(t.segments))
+	for _, p := range t.segments {
 		s, err := t.value(p, values)
 		if err != nil {
 			return "", err
@@ -160,7 +160,7 @@ func (t *Template) Render(values map[string]any) (string, error) {
 }
 
 // value is the text that a part's name stands for.
-func (t *Template) value(p part, values map[string]any) (string, error) {
+func (t *Template) value(p segment, values map[string]any) (string, error) {
 	if p.name == "" {
 		return "", nil
 	}
@@ -175,12 +175,12 @@ func (t *Template) value(p part, values map[string]any) (string, error) {
 	return s, nil
 }
 
-func (t *Template) unknown(p part, known []string) error {
+func (t *Template) unknown(p segment, known []string) error {
 	known = slices.Sorted(slices.Values(known))
 	msg := fmt.Sprintf("unknown name {{%s}}", p.name)
 	if len(known) > 0 && len(known) <= 20 {
 		msg += " (known: " + strings.Join(known, ", ") + ")"
 	}
 	near, _ := suggest.Of(p.name, known)
-	return &Error{Template: t.name, Line: p.line, Name: p.name, Nearest: near, Msg: msg}
+	return &Error{Template: t.name, Line: p.line, Name: p.name, Suggestion: near, Msg: msg}
 }

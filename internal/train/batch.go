@@ -71,7 +71,7 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 	return b, g.Wait()
 }
 
-// analystPrefix is where the questions about a microbatch stand.
+// analystPrefix is where the requests about a microbatch stand.
 func analystPrefix(prefix string, microbatch int) string {
 	return fmt.Sprintf("%s/mb%d", prefix, microbatch)
 }
@@ -149,7 +149,7 @@ func (r *batcher) grow(gctx, ctx context.Context, b *batch, outcomes []trajector
 	for k := 1; len(rest) > 0 && failed(b.outcomes)+failed(outcomes) < r.opts.Enough; k++ {
 		n := min(len(rest), r.opts.BatchSize)
 		prefix := fmt.Sprintf("%s/more%d", analystPrefix(b.prefix, len(b.planned)-1), k)
-		room, err := r.pacer.roomFor(ctx, prefix, Part{Name: PartMore, Step: b.step.number, Tasks: n})
+		room, err := r.pacer.roomFor(ctx, prefix, Unit{Name: UnitMore, Step: b.step.number, Tasks: n})
 		if err != nil || !room {
 			return outcomes, err
 		}

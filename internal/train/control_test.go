@@ -81,7 +81,7 @@ func TestNullControlsFindErrors(t *testing.T) {
 	}
 }
 
-// Where answers are alike every time a control would say nothing.
+// Where answers are the same every time a control would say nothing.
 func TestNoControlsOfADeterministicTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(16, 40, 0)

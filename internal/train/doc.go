@@ -36,10 +36,10 @@
 //	judge        whether answers are deterministic, where another model began to answer, and
 //	             which fold judges now.
 //	rollouts     sets that were prefetched; safe for concurrent use.
-//	prefetcher   which part of the loop comes next. Set before each part; read by the
+//	prefetcher   which unit of the loop comes next. Set before each unit; read by the
 //	             goroutines of the gate, which are waited for.
 //	fruitless    the row of steps whose analysts said nothing that can be used.
 //
 // Options and Data never change. pacer, output and optimizer hold no state of their own:
-// they ask whether there is room, write files and put questions.
+// they ask whether there is room, write files and send requests.
 package train

@@ -171,7 +171,7 @@ func TestThePlanBoundsARunInFolds(t *testing.T) {
 	})
 }
 
-// Where answers are alike every time, what is shipped is asked once for each task of the
+// Where answers are the same every time, what is shipped is asked once for each task of the
 // pool, under either gate.
 func TestWhatIsShippedIsMeasuredOnTheWholePool(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ const fruitlessSteps = 3
 // in a row.
 type FruitlessError struct {
 	Steps []int // their numbers
-	Asked int   // questions, none of which got a reply that could be used
+	Asked int   // requests, none of which got a reply that could be used
 	Reply optimize.LostError
 	File  string // of the run, where what was lost in the last step is listed
 }
@@ -68,7 +68,7 @@ type lostReplies struct {
 
 // heed returns ask, which remembers the replies that were lost.
 func (l *lostReplies) heed(ask optimize.Ask) optimize.Ask {
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		text, err := ask(ctx, q)
 		var lost *optimize.LostError
 		if errors.As(err, &lost) {

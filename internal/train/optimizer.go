@@ -91,7 +91,7 @@ func (o *optimizer) asker(prefix string, temperature *float64) optimize.Ask {
 	if temperature == nil {
 		return ask
 	}
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		q.Temperature = temperature
 		return ask(ctx, q)
 	}

@@ -90,7 +90,7 @@ type Ending struct {
 	Test    bool // score seed, best and final on the test split
 	NoSkill bool // and no skill at all
 
-	// EndAfter ends the loop after so many of its parts (steps and ends of epochs)
+	// EndAfter ends the loop after so many of its units (steps and ends of epochs)
 	// and goes on with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
 	Reopen   bool // open the test split though it was opened before, for other skills
@@ -127,7 +127,7 @@ type Roller interface {
 	All(ctx context.Context, p rollout.Place, tasks []task.Task, s skill.Skill, done func()) ([]trajectory.Outcome, error)
 }
 
-// Asker returns the Ask of a step: its questions stand under prefix.
+// Asker returns the Ask of a step: its requests stand under prefix.
 type Asker func(prefix string) optimize.Ask
 
 // Recorder records a decision that goes on without some items, and gives those
@@ -186,17 +186,17 @@ type Deps struct {
 	Optimizer string
 	// Usage reports what the run has used so far, for progress events.
 	Usage func() event.Progress
-	// Pace is told of each part of the run before it begins; an error ends the run
+	// Pace is told of each unit of the run before it begins; an error ends the run
 	// there, ErrEnded only its loop. For a step it says how many tasks there is room for, from Least to Tasks;
 	// nothing else of what the run decides may depend on it. Nil: nobody wants to know.
-	Pace func(Part) (tasks int, err error)
-	// Overlap lets the rollouts that a part of the loop begins with be prefetched,
+	Pace func(Unit) (tasks int, err error)
+	// Overlap lets the rollouts that a unit of the loop begins with be prefetched,
 	// before Pace is told of it: as soon as the skill that they are made with is certain,
-	// while answers of the part before are still out. It changes nothing but when
+	// while answers of the unit before are still out. It changes nothing but when
 	// they are made.
 	Overlap bool
-	// Ahead returns a context for rollouts that are begun before their part, and a
-	// function that is called when the part has come: Health goes by nothing that was
+	// Ahead returns a context for rollouts that are begun before their unit, and a
+	// function that is called when the unit has come: Health goes by nothing that was
 	// answered under the context before. Nil: it does not look at answers.
 	Ahead func(context.Context) (context.Context, func())
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Part is a part of a run that is begun only as a whole.
-type Part struct {
+// Unit is what a run does that is begun only as a whole.
+type Unit struct {
 	Name string // "step", "second try", "epoch end" or "final evaluation"
 	Step int    // of a step or a second try
 	// Tasks is how many train tasks a step is to roll out, Least how few it may if
@@ -28,22 +28,22 @@ type Part struct {
 	Closing int
 }
 
-// The names of parts.
+// The names of units.
 const (
-	PartStep     = "step"
-	PartEpochEnd = "epoch end"
-	PartFinal    = "final evaluation"
+	UnitStep     = "step"
+	UnitEpochEnd = "epoch end"
+	UnitFinal    = "final evaluation"
 	// Within a step another candidate is judged, or more tasks are rolled out. The answer
 	// is 0 tasks where there is no room for that.
-	PartSecondTry = "second try"
-	PartMore      = "more tasks"
+	UnitSecondTry = "second try"
+	UnitMore      = "more tasks"
 )
 
 // ErrEnded says that the loop ends before its time and the final evaluation follows: as
 // Options.EndAfter has it, or Deps.Pace by returning it.
 var ErrEnded = errors.New("the loop was ended early")
 
-// pacer asks whether there is room for a part of the run, and records what was decided
+// pacer asks whether there is room for a unit of the run, and records what was decided
 // by that: what is left of a ceiling may change from session to session, what a run has
 // done does not.
 type pacer struct {
@@ -53,7 +53,7 @@ type pacer struct {
 	skills *skills
 	record Recorder
 	emit   event.Sink
-	ask    func(Part) (tasks int, err error) // nil: there is room for all
+	ask    func(Unit) (tasks int, err error) // nil: there is room for all
 }
 
 // leastTasks is the smallest batch that a step is cut to: of fewer there is hardly a
@@ -68,15 +68,15 @@ func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) (
 		return nil, err
 	}
 	all := tasksOf(batches)
-	part := Part{Name: PartStep, Step: id.number, Tasks: all, Least: all}
+	unit := Unit{Name: UnitStep, Step: id.number, Tasks: all, Least: all}
 	switch {
 	case known:
 	case p.opts.Shrinks:
-		part.Least = min(all, leastTasks)
+		unit.Least = min(all, leastTasks)
 	case p.opts.warms(id.number):
-		part.Least = min(all, p.opts.BatchSize*p.opts.Accumulation)
+		unit.Least = min(all, p.opts.BatchSize*p.opts.Accumulation)
 	}
-	n, err := p.admit(part)
+	n, err := p.admit(unit)
 	if err != nil || n >= all {
 		return batches, err
 	}
@@ -130,17 +130,17 @@ func tasksOf(batches []schedule.Batch) int {
 	return n
 }
 
-// loops reports whether the loop goes on after so many parts, as far as EndAfter
+// loops reports whether the loop goes on after so many units, as far as EndAfter
 // has it.
-func (o Options) loops(parts int) bool { return o.EndAfter == nil || parts < *o.EndAfter }
+func (o Options) loops(units int) bool { return o.EndAfter == nil || units < *o.EndAfter }
 
-// admit asks whether there is enough left for a part, and of a step for how many tasks.
-func (p *pacer) admit(part Part) (tasks int, err error) {
+// admit asks whether there is enough left for a unit, and of a step for how many tasks.
+func (p *pacer) admit(unit Unit) (tasks int, err error) {
 	if p.ask == nil {
-		return part.Tasks, nil
+		return unit.Tasks, nil
 	}
-	part.Arms, part.Closing = p.arms(), p.closing()
-	return p.ask(part)
+	unit.Arms, unit.Closing = p.arms(), p.closing()
+	return p.ask(unit)
 }
 
 const roomSuffix = "/room"
@@ -155,10 +155,10 @@ type room struct {
 }
 
 // roomFor asks whether there is room for more within a step, and records it.
-func (p *pacer) roomFor(ctx context.Context, prefix string, part Part) (bool, error) {
+func (p *pacer) roomFor(ctx context.Context, prefix string, unit Unit) (bool, error) {
 	key := prefix + roomSuffix
 	data, err := p.record.Decision(ctx, key, func() ([]byte, error) {
-		n, err := p.admit(part)
+		n, err := p.admit(unit)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func (p *pacer) arms() int {
 }
 
 // closing is how many rollouts on the selection split the end of the run takes at
-// most: the part to come may accept one more skill, and it may find out that one
+// most: the unit to come may accept one more skill, and it may find out that one
 // evaluation is not the truth after all, so that fresh passes are made where none
 // seemed to be needed before.
 func (p *pacer) closing() int {
@@ -223,5 +223,5 @@ func (p *pacer) unjudged() bool {
 	return !p.skills.bestIsCurrent() && !p.skills.known(p.skills.current)
 }
 
-// Parts is how many parts the whole loop over a train split of n tasks has.
-func (o Options) Parts(n int) int { return o.Epochs * (o.StepsPerEpoch(n) + 1) }
+// Units is how many units the whole loop over a train split of n tasks has.
+func (o Options) Units(n int) int { return o.Epochs * (o.StepsPerEpoch(n) + 1) }

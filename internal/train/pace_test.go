@@ -15,9 +15,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// What a part is told of the end of the run is no less than what the end takes,
+// What a unit is told of the end of the run is no less than what the end takes,
 // and when the end begins it is not more than what one more skill would add. Where
-// answers seem to be alike it is as much as if they were not: the part to come may
+// answers seem to be alike it is as much as if they were not: the unit to come may
 // find out.
 func TestTheEndIsForeseen(t *testing.T) {
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestTheEndIsForeseen(t *testing.T) {
 			_, err := Run(context.Background(), o, Deps{
 				Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 				Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-				Pace: func(p Part) (int, error) {
+				Pace: func(p Unit) (int, error) {
 					closing = p.Closing
 					return p.Tasks, nil
 				},
@@ -74,8 +74,8 @@ func TestPaceEndsTheLoop(t *testing.T) {
 	r, err := Run(context.Background(), raced(), Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: func() error { return w.health },
-		Pace: func(p Part) (int, error) {
-			if p.Name == PartFinal {
+		Pace: func(p Unit) (int, error) {
+			if p.Name == UnitFinal {
 				final = true
 				return p.Tasks, nil
 			}
@@ -95,10 +95,10 @@ func TestAStepIsCutToItsRoom(t *testing.T) {
 	o.Epochs, o.BatchSize, o.Shrinks = 3, 24, true
 	w := newWorld(24, 8, 0)
 	w.propose = map[int][]string{1: {"rule a"}, 2: {"rule b"}}
-	parts := map[int]Part{}
-	first, err := w.paced(t, o, func(p Part) (int, error) {
-		if p.Name == PartStep {
-			parts[p.Step] = p
+	units := map[int]Unit{}
+	first, err := w.paced(t, o, func(p Unit) (int, error) {
+		if p.Name == UnitStep {
+			units[p.Step] = p
 		}
 		if p.Step == 2 {
 			return 11, nil
@@ -108,7 +108,7 @@ func TestAStepIsCutToItsRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := parts[2]; p.Tasks != 24 || p.Least != leastTasks {
+	if p := units[2]; p.Tasks != 24 || p.Least != leastTasks {
 		t.Errorf("asked for room for %+v", p)
 	}
 	for step, want := range map[int]int{1: 24, 2: 11, 3: 24} {
@@ -132,8 +132,8 @@ func TestAStepThatMayNotShrinkIsWhole(t *testing.T) {
 	t.Parallel()
 	o := standard()
 	o.BatchSize = 24
-	_, err := newWorld(24, 8, 0).paced(t, o, func(p Part) (int, error) {
-		if p.Name == PartStep && (p.Tasks != 24 || p.Least != 24) {
+	_, err := newWorld(24, 8, 0).paced(t, o, func(p Unit) (int, error) {
+		if p.Name == UnitStep && (p.Tasks != 24 || p.Least != 24) {
 			return 0, fmt.Errorf("asked for room for %+v", p)
 		}
 		return p.Tasks, nil

@@ -188,7 +188,7 @@ func (w *world) scored(text string) float64 {
 	return float64(solved) / float64(len(w.data.Selection))
 }
 
-// Two runs of the same seed are the same, and every key stands for one question.
+// Two runs of the same seed are the same, and every key stands for one request.
 func TestRunsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

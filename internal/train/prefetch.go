@@ -11,14 +11,14 @@ import (
 
 // A batch of rollouts lasts as long as its slowest: one answer in sixty that has
 // to be asked for three times, or a model that thinks for a minute, keeps all
-// others waiting. So the rollouts that the next part of the loop begins with are
+// others waiting. So the rollouts that the next unit of the loop begins with are
 // prefetched as soon as it is certain which skill they are made with, beside what is
-// still out of this part. They are the same rollouts under the same keys, only
+// still out of this unit. They are the same rollouts under the same keys, only
 // earlier: nothing is asked for that would not be asked for anyway, and nothing
 // that is decided depends on it. It has to be certain, not likely: a rollout with
 // another skill under the same key would be another run's.
 
-// prefetcher starts what the next part of the loop begins with.
+// prefetcher starts what the next unit of the loop begins with.
 type prefetcher struct {
 	opts     Options
 	data     Data
@@ -26,24 +26,24 @@ type prefetcher struct {
 	sampler  *sampler
 	rollouts *rollouts
 	skills   *skills
-	next     *nextPart // after the present part; nil: what it begins with is not certain before
+	next     *nextUnit // after the present unit; nil: what it begins with is not certain before
 }
 
-// nextPart names a part of the loop by what comes before it: so many steps of an
+// nextUnit names a unit of the loop by what comes before it: so many steps of an
 // epoch, its end not included.
-type nextPart struct {
+type nextUnit struct {
 	epoch, steps int
-	done         int         // parts of the loop before it
+	done         int         // units of the loop before it
 	epochStart   skill.Skill // with which the epoch began
 }
 
-// uncertain says that it is not certain which skill the next part begins with before
+// uncertain says that it is not certain which skill the next unit begins with before
 // the present one ends.
 func (p *prefetcher) uncertain() { p.next = nil }
 
-// opensWith returns what a part of the loop begins with if the current skill is s
-// then: nothing if there is no such part.
-func (p *prefetcher) opensWith(n nextPart, s skill.Skill) ([]rolloutSet, error) {
+// opensWith returns what a unit of the loop begins with if the current skill is s
+// then: nothing if there is no such unit.
+func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) {
 	perEpoch := p.sampler.stepsPerEpoch()
 	if n.steps == perEpoch && p.opts.looksBack(n.epoch) {
 		return newComparison(p.opts, p.data, n.epoch, n.epochStart).sets(0, s), nil
@@ -67,8 +67,8 @@ func (p *prefetcher) opensWith(n nextPart, s skill.Skill) ([]rolloutSet, error) 
 	return []rolloutSet{{batchPlace(id.key(), 0), tasks, s}}, nil
 }
 
-// start prefetches for the next part, with a skill that is certain to be the current one
-// then. It is called once for a part.
+// start prefetches for the next unit, with a skill that is certain to be the current one
+// then. It is called once for a unit.
 func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
 	if !p.on || p.next == nil {
 		return
@@ -82,7 +82,7 @@ func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
 	}
 	sets, err := p.opensWith(*p.next, s)
 	if err != nil {
-		return // the part itself says what is wrong with it
+		return // the unit itself says what is wrong with it
 	}
 	for _, set := range sets {
 		p.rollouts.prefetched.start(ctx, p.rollouts.roller, set)
@@ -90,7 +90,7 @@ func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
 }
 
 // watch returns a function that is to be told what was measured of a candidate.
-// As soon as that settles which skill the next part works with, it is prefetched for.
+// As soon as that settles which skill the next unit works with, it is prefetched for.
 func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner {
 	if !p.on || p.opts.Gate != gate.ModeStrict {
 		return nil

@@ -76,7 +76,7 @@ func (b *prefetched) rest() []*prefetch {
 }
 
 // abandon ends what was started for parts that are not reached, and waits for it. If the
-// run only waits for answers, all questions are put before it ends.
+// run only waits for answers, all requests are sent before it ends.
 func (b *prefetched) abandon(why error) {
 	var later taskgroup.Later
 	for _, p := range b.rest() {

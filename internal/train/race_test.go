@@ -45,7 +45,7 @@ func (w *world) candidates(t *testing.T) map[string]result.Candidate {
 	return out
 }
 
-// With a target that always answers alike, survivors are not asked again, and
+// With a target that always gives the same answer, survivors are not asked again, and
 // what is hopeless is not measured to the end.
 func TestRaceOfADeterministicTarget(t *testing.T) {
 	t.Parallel()

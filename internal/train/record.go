@@ -23,7 +23,7 @@ type Result struct {
 	Selection *result.Arm // of best, nil if unmeasured
 	Baseline  *result.Arm // of the seed skill
 	Lost      int         // replies without a usable answer
-	Parts     int         // of the loop that are done: steps and ends of epochs
+	Units     int         // of the loop that are done: steps and ends of epochs
 
 	Reported    *result.Reported    // nil if too little of the best skill was measured
 	Certificate *result.Certificate // nil without a test

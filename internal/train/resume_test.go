@@ -188,7 +188,7 @@ func (r *tape) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.S
 
 func (r *tape) ask(prefix string) optimize.Ask {
 	ask := r.world.ask(prefix)
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if text, ok := r.answers[prefix+"/"+q.Key]; ok {
@@ -252,8 +252,8 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			r.fails = share(0.05, fmt.Sprint(salt, session))
 			d := r.deps(&rollout.Runner{Extra: 1, Episode: r})
 			d.Ask, d.Record, d.Overlap = r.ask, r, session%2 == 0
-			d.Pace = func(p Part) (int, error) { // the ceiling is another one in each session
-				if within := p.Name == PartSecondTry || p.Name == PartMore; within && session%3 == 0 {
+			d.Pace = func(p Unit) (int, error) { // the ceiling is another one in each session
+				if within := p.Name == UnitSecondTry || p.Name == UnitMore; within && session%3 == 0 {
 					return 0, nil
 				}
 				return p.Tasks, nil

@@ -42,7 +42,7 @@ func (s *population) secondTry(ctx context.Context, all []*proposal) (done bool,
 		return false, nil
 	}
 	prefix := first.prefix + "/second"
-	if room, err := s.pacer.roomFor(ctx, prefix, Part{Name: PartSecondTry, Step: s.id.number, Tasks: 1}); !room || err != nil {
+	if room, err := s.pacer.roomFor(ctx, prefix, Unit{Name: UnitSecondTry, Step: s.id.number, Tasks: 1}); !room || err != nil {
 		return false, err
 	}
 	choice, err := s.optimizer.secondTry(ctx, prefix, first, s.skills.current.skill)

@@ -21,7 +21,7 @@ func again(mode gate.Mode) Options {
 	return o
 }
 
-// keeps answers the question for a second try.
+// keeps answers the request for a second try.
 func keeps(w *world, indices string) {
 	w.reply[model.StageRanking] = `{"reasoning": "the rest hurt", "selected_indices": [` + indices + `]}`
 }
@@ -142,8 +142,8 @@ func TestASecondTryNeedsRoom(t *testing.T) {
 		w.seed = "# Skill\nrule b\nrule c\n"
 		w.propose = map[int][]string{1: {"rule a", "harm b", "harm c"}}
 		keeps(w, "0")
-		w.pace = func(p Part) (int, error) {
-			if p.Name == PartSecondTry {
+		w.pace = func(p Unit) (int, error) {
+			if p.Name == UnitSecondTry {
 				return room, nil
 			}
 			return p.Tasks, nil
@@ -191,7 +191,7 @@ func TestSecondTryOfSeveral(t *testing.T) {
 // have, and its analysts read all of it together.
 func TestABatchGrows(t *testing.T) {
 	t.Parallel()
-	run := func(enough int, pace func(Part) (int, error)) (*world, *Result) {
+	run := func(enough int, pace func(Unit) (int, error)) (*world, *Result) {
 		w := newWorld(40, 40, 8)
 		w.seed = "# Skill\nrule a\nrule b\nrule c\n"
 		w.propose = map[int][]string{1: {"rule d"}}
@@ -231,8 +231,8 @@ func TestABatchGrows(t *testing.T) {
 	if w, r := run(1000, nil); r.History.Steps[1].RolloutN != 40 || w.rolled("e1/s1/mb0/") != 40 {
 		t.Errorf("%d rollouts of 40 tasks", r.History.Steps[1].RolloutN)
 	}
-	if _, r := run(7, func(p Part) (int, error) {
-		if p.Name == PartMore {
+	if _, r := run(7, func(p Unit) (int, error) {
+		if p.Name == UnitMore {
 			return 0, nil
 		}
 		return p.Tasks, nil
@@ -241,7 +241,7 @@ func TestABatchGrows(t *testing.T) {
 	}
 }
 
-// Failures that two steps with candidates could not mend are named to the analysts that
+// Failures that two steps with candidates could not fix are named to the analysts that
 // read them again.
 func TestFailuresThatStayAreNamed(t *testing.T) {
 	t.Parallel()

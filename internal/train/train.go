@@ -51,7 +51,7 @@ type trainer struct {
 	testSplit *testSplit
 
 	history    result.History // but for drifts, which the judge notes
-	parts      int            // of the loop that are done
+	units      int            // of the loop that are done
 	epochStart skill.Skill
 	counts     counts
 
@@ -107,14 +107,14 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 }
 
 func (t *trainer) run(ctx context.Context) error {
-	t.prefetch.next = &nextPart{epoch: 1}
+	t.prefetch.next = &nextUnit{epoch: 1}
 	if err := t.begin(ctx); err != nil {
 		return fmt.Errorf("score the seed skill: %w", err)
 	}
 	if err := t.loop(ctx); err != nil && !errors.Is(err, ErrEnded) {
 		return err
 	}
-	_, err := t.pacer.admit(Part{Name: PartFinal})
+	_, err := t.pacer.admit(Unit{Name: UnitFinal})
 	if err == nil {
 		err = t.finish(ctx)
 	}
@@ -155,12 +155,12 @@ func (t *trainer) loop(ctx context.Context) error {
 			if err := t.step(ctx, id, t.sampler.step(epoch, i, batches)); err != nil {
 				return fmt.Errorf("epoch %d, step %d: %w", epoch, id.number, err)
 			}
-			t.parts++
+			t.units++
 		}
 		if err := t.endEpoch(ctx, epoch); err != nil {
 			return fmt.Errorf("end of epoch %d: %w", epoch, err)
 		}
-		t.parts++
+		t.units++
 	}
 	return nil
 }
@@ -168,8 +168,8 @@ func (t *trainer) loop(ctx context.Context) error {
 // step carries out a step, if it may begin.
 func (t *trainer) step(ctx context.Context, id stepID, batches []schedule.Batch) error {
 	t.judge.judging = t.data.judging(id.number)
-	t.prefetch.next = &nextPart{epoch: id.epoch, steps: id.inEpoch, done: t.parts + 1, epochStart: t.epochStart}
-	if !t.opts.loops(t.parts) {
+	t.prefetch.next = &nextUnit{epoch: id.epoch, steps: id.inEpoch, done: t.units + 1, epochStart: t.epochStart}
+	if !t.opts.loops(t.units) {
 		return ErrEnded
 	}
 	batches, err := t.pacer.step(ctx, id, batches)
@@ -223,11 +223,11 @@ func (c *counts) add(r result.StepRecord) {
 
 // endEpoch carries out the end of an epoch, if it may begin.
 func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
-	t.prefetch.next = &nextPart{epoch: epoch + 1, done: t.parts + 1}
-	if !t.opts.loops(t.parts) {
+	t.prefetch.next = &nextUnit{epoch: epoch + 1, done: t.units + 1}
+	if !t.opts.loops(t.units) {
 		return ErrEnded
 	}
-	if _, err := t.pacer.admit(Part{Name: PartEpochEnd}); err != nil {
+	if _, err := t.pacer.admit(Unit{Name: UnitEpochEnd}); err != nil {
 		return err
 	}
 	previous := t.epochStart
@@ -260,7 +260,7 @@ func (t *trainer) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.history.Final = last.record(f, t.parts < t.opts.Parts(t.data.Drawable()))
+	t.history.Final = last.record(f, t.units < t.opts.Units(t.data.Drawable()))
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err
@@ -295,7 +295,7 @@ func (t *trainer) result() *Result {
 	r := &Result{
 		History: t.soFar(), Seed: t.seed, Best: best.skill, Final: t.skills.current.skill, BestStep: best.step,
 		Accepted: t.counts.accepted, Rejected: t.counts.rejected, Skipped: t.counts.skipped, Lost: t.counts.lost,
-		Baseline: t.baseline.arm, Parts: t.parts, Certificate: t.tested.certificate, ReadBefore: t.tested.readBefore(),
+		Baseline: t.baseline.arm, Units: t.units, Certificate: t.tested.certificate, ReadBefore: t.tested.readBefore(),
 	}
 	if best.outcomes != nil {
 		arm := t.skills.bestArm(t.fresh)

@@ -326,8 +326,8 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 	o := raced()
 	o.Deterministic = false
 	stop := errors.New("no money is left")
-	r, err := w.paced(t, o, func(p Part) (int, error) {
-		if p.Name == PartFinal {
+	r, err := w.paced(t, o, func(p Unit) (int, error) {
+		if p.Name == UnitFinal {
 			return 0, stop
 		}
 		return p.Tasks, nil
@@ -345,7 +345,7 @@ func TestTypesAddUpToTheWhole(t *testing.T) {
 }
 
 // paced trains in the world as long as pace allows.
-func (w *world) paced(t *testing.T, o Options, pace func(Part) (int, error)) (*Result, error) {
+func (w *world) paced(t *testing.T, o Options, pace func(Unit) (int, error)) (*Result, error) {
 	t.Helper()
 	return Run(t.Context(), o, Deps{
 		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,

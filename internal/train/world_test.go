@@ -41,14 +41,14 @@ type world struct {
 	undo      map[int]string            // step -> line that failure analysts want to delete
 	guidance  map[int]string            // epoch -> slow update
 	memory    map[int]string            // epoch -> meta skill
-	asking    func(key, stage string)   // is told of each question
+	asking    func(key, stage string)   // is told of each request
 	rolling   func(key string)          // is told of each rollout
 	breaks    func(key string) error    // what ends a rollout, and the run
 	health    error                     // what Health says
 	refuse    func(name string) error   // what writing a file says
 	askErr    func(stage string) error  // what asking says
 	decideErr error
-	pace      func(Part) (int, error)
+	pace      func(Unit) (int, error)
 	looks     bool              // the certificate is one look
 	before    *result.TestReads // what the ledger says; nil: there is none
 	overlap   bool              // begin rollouts of the next part while answers of this one are out
@@ -73,7 +73,7 @@ type handed struct {
 
 type asked struct {
 	key string
-	optimize.Question
+	optimize.Request
 }
 
 func newWorld(train, selection, test int) *world {
@@ -188,7 +188,7 @@ func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.
 }
 
 func (w *world) ask(prefix string) optimize.Ask {
-	return func(_ context.Context, q optimize.Question) (string, error) {
+	return func(_ context.Context, q optimize.Request) (string, error) {
 		key := prefix + "/" + q.Key
 		if w.asking != nil {
 			w.asking(key, q.Stage)
@@ -334,7 +334,7 @@ func (w *world) rolled(prefix string) int {
 	return n
 }
 
-// asked returns the questions of a stage.
+// asked returns the requests of a stage.
 func (w *world) asked(stage string) []asked {
 	var out []asked
 	for _, q := range w.questions {

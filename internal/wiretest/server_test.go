@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
-// post sends one question and returns the status and the text of the answer.
+// post sends one request and returns the status and the text of the answer.
 func post(t *testing.T, s *Server, stage, question string) (status int, text string, err error) {
 	t.Helper()
 	body := `{"model":"m","seed":7,"messages":[{"role":"user","content":"` + question + `"}]}`

@@ -59,7 +59,7 @@ func (c *toy) parts(res *model.Response, w toyReply) error {
 		if c.flaw == "thinks aloud" {
 			res.Text = w.Thought.Text + res.Text
 		}
-		parts = append(parts, model.Part{Reasoning: &model.Reasoning{Provider: "toy", Text: w.Thought.Text, Opaque: w.Thought.Seal}})
+		parts = append(parts, model.Part{Reasoning: &model.Reasoning{Provider: "toy", Text: w.Thought.Text, Opaque: w.Thought.Mark}})
 	}
 	if res.Text != "" {
 		parts = append(parts, model.Part{Text: res.Text})

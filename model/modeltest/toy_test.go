@@ -60,7 +60,7 @@ type toyCall struct{ ID, Name, Args string }
 
 type toyThought struct {
 	Text string
-	Seal json.RawMessage
+	Mark json.RawMessage
 }
 
 func newToy(t *testing.T, s modeltest.Settings, flaw string) model.Client {

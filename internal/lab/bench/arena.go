@@ -33,7 +33,7 @@ type Arena struct {
 	world    *sim.World
 	calm     *sim.World                    // the same one with a target that never forgets the skill
 	plain    map[string]trajectory.Outcome // by task: what that target answers without a skill
-	question *rollout.Question             // without a model
+	question *rollout.ChatPrompt           // without a model
 	Perfect  string                        // a skill that states every rule
 	again    []string                      // the rules of it in other words
 	params   worlds.Params
@@ -63,7 +63,7 @@ func (a *Arena) templates() error {
 		return err
 	}
 	user, err := template.Parse("user", "{{prompt}}")
-	a.question = &rollout.Question{System: system, User: user, Bare: true}
+	a.question = &rollout.ChatPrompt{System: system, User: user, Bare: true}
 	return err
 }
 
@@ -75,7 +75,7 @@ func (a *Arena) models() *models {
 func (a *Arena) modelsOf(w *sim.World) *models {
 	m := &models{client: sim.New(w), seed: a.Seed}
 	m.roller = rollout.Runner{Extra: 2, Episode: &rollout.Chat{
-		Model: m, Question: a.question, Assess: a.assess, RunSeed: a.Seed,
+		Model: m, Prompt: a.question, Assess: a.assess, RunSeed: a.Seed,
 	}}
 	return m
 }
@@ -148,7 +148,7 @@ func (m *models) generate(ctx context.Context, c caller.Call) (model.Response, e
 
 // ask returns the optimizer under a prefix of keys.
 func (m *models) ask(prefix string) optimize.Ask {
-	return func(ctx context.Context, q optimize.Question) (string, error) {
+	return func(ctx context.Context, q optimize.Request) (string, error) {
 		seed := caller.Seed(m.seed, prefix+"/"+q.Key, 0)
 		resp, err := m.generate(ctx, caller.Call{
 			Role: model.Optimizer, Stage: q.Stage, Schema: q.Schema, Accept: q.Accept, Seed: &seed,

@@ -4,7 +4,7 @@
 // this or that curriculum.
 //
 // A world is made by internal/lab/worlds and played by the provider sim. Training
-// is the real loop of internal/train, over rollouts and questions that are kept in
+// is the real loop of internal/train, over rollouts and requests that are kept in
 // memory instead of recorded. Every contestant's skill is scored at the end on the
 // same test tasks, which cost it nothing and which no contestant sees before.
 //

@@ -44,13 +44,13 @@ func Trained(c train.Curriculum) func(context.Context, *Arena) (Outcome, error) 
 			return Outcome{Skill: a.Skill.Text()}, nil
 		}
 		dearest, before := 0, -1
-		d.Pace = func(p train.Part) (int, error) {
+		d.Pace = func(p train.Unit) (int, error) {
 			used := m.used()
 			if before >= 0 {
 				dearest = max(dearest, used-before)
 			}
 			before = used
-			if p.Name != train.PartFinal && used+dearest > a.Setup.Calls {
+			if p.Name != train.UnitFinal && used+dearest > a.Setup.Calls {
 				return 0, errSpent
 			}
 			return p.Tasks, nil

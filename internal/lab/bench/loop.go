@@ -211,8 +211,8 @@ func (s Setup) loops(ctx context.Context, i int) ([]loopRun, error) {
 // other is the place of what a gate stands beside.
 func (g loopGate) other() int {
 	name := defaultGate
-	if g.part != nil {
-		name = g.part.against
+	if g.feature != nil {
+		name = g.feature.against
 	}
 	return slices.IndexFunc(loopGates(), func(g loopGate) bool { return g.name == name })
 }

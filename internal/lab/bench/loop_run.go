@@ -24,18 +24,18 @@ type loopGate struct {
 	confirm string
 	fresh   bool
 	change  func(*train.Options)
-	part    *loopPart // nil: the gate is what differs
+	feature *loopFeature // nil: the gate is what differs
 }
 
-// loopPart is a part of the loop, and what shows what it adds.
-type loopPart struct {
+// loopFeature is a feature of the loop, and what shows what it adds.
+type loopFeature struct {
 	name    string
-	against string // the run that differs by that part alone
-	without bool   // it is the one that has the part
+	against string // the run that differs by it alone
+	without bool   // it is the one that has the feature
 }
 
 // loopGates returns strict, with which the others are compared, then the default, and at
-// the end the default with one part of the loop more or less.
+// the end the default with one feature of the loop more or less.
 func loopGates() []loopGate {
 	gates := []loopGate{
 		{"strict", "strict", "", false, nil, nil},
@@ -46,17 +46,17 @@ func loopGates() []loopGate {
 		{"race, discordant", gate.ModeRace, "discordant", true, nil, nil},
 		{"race, none", gate.ModeRace, "none", true, nil, nil},
 	}
-	part := func(name string, p loopPart, change func(*train.Options)) {
+	feature := func(name string, p loopFeature, change func(*train.Options)) {
 		gates = append(gates, loopGate{name, gate.ModeRace, "measured", true, change, &p})
 	}
-	part(coldGate, loopPart{"warm start", defaultGate, true}, cold)
-	part("race, 2 drafts", loopPart{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
-	part("race, narrow reflection", loopPart{"wide reflection", coldGate, true}, narrow)
-	part("race, second try", loopPart{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
-	part("race, memory of the run", loopPart{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
-	part("race, 3 candidates", loopPart{"three candidates", defaultGate, false}, three)
-	part(smallGate, loopPart{"batches of 20", coldGate, false}, smallBatches)
-	part("race, 20 failures", loopPart{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
+	feature(coldGate, loopFeature{"warm start", defaultGate, true}, cold)
+	feature("race, 2 drafts", loopFeature{"two drafts", defaultGate, false}, func(o *train.Options) { o.Warm.Drafts = 2 })
+	feature("race, narrow reflection", loopFeature{"wide reflection", coldGate, true}, narrow)
+	feature("race, second try", loopFeature{"second try", defaultGate, false}, func(o *train.Options) { o.SecondTry = true })
+	feature("race, memory of the run", loopFeature{"memory of the run", defaultGate, false}, func(o *train.Options) { o.Memory = 8 })
+	feature("race, 3 candidates", loopFeature{"three candidates", defaultGate, false}, three)
+	feature(smallGate, loopFeature{"batches of 20", coldGate, false}, smallBatches)
+	feature("race, 20 failures", loopFeature{"20 failures", smallGate, false}, func(o *train.Options) { smallBatches(o); o.Enough = 20 })
 	return gates
 }
 
@@ -197,7 +197,7 @@ type ceiling struct {
 }
 
 // room implements train.Deps.Pace.
-func (c *ceiling) room(p train.Part) (int, error) {
+func (c *ceiling) room(p train.Unit) (int, error) {
 	const margin = 1.1
 	used := c.used()
 	if more, ok := c.within(p); ok {
@@ -210,7 +210,7 @@ func (c *ceiling) room(p train.Part) (int, error) {
 	if c.tasks > 0 {
 		c.steps, c.spent, c.rolled, c.gated, c.tasks = c.steps+1, c.spent+used-c.begun, int(c.models.rolled.Load()), c.gated+c.read-c.readBefore, 0
 	}
-	if p.Name == train.PartFinal {
+	if p.Name == train.UnitFinal {
 		c.reserve = 0
 		return p.Tasks, nil
 	}
@@ -222,7 +222,7 @@ func (c *ceiling) room(p train.Part) (int, error) {
 	if c.passed || left <= 0 {
 		return 0, train.ErrEnded
 	}
-	if p.Name != train.PartStep {
+	if p.Name != train.UnitStep {
 		return p.Tasks, nil
 	}
 	for n := p.Tasks; n >= p.Least; n-- {
@@ -235,12 +235,12 @@ func (c *ceiling) room(p train.Part) (int, error) {
 }
 
 // within is what more within a step takes, with judging its candidate.
-func (c *ceiling) within(p train.Part) (calls int, ok bool) {
+func (c *ceiling) within(p train.Unit) (calls int, ok bool) {
 	const asked = 8
 	switch p.Name {
-	case train.PartSecondTry:
+	case train.UnitSecondTry:
 		return 1 + c.selection, true
-	case train.PartMore:
+	case train.UnitMore:
 		return p.Tasks + asked + c.selection, true
 	}
 	return 0, false

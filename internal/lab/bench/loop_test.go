@@ -120,7 +120,7 @@ func TestClustersCountOnce(t *testing.T) {
 func TestTheCeilingHolds(t *testing.T) {
 	m := &models{every: true}
 	c := &ceiling{models: m, calls: 200, pending: "seed", shipped: "seed"}
-	step := train.Part{Name: train.PartStep, Tasks: 60, Least: 10, Closing: 20}
+	step := train.Unit{Name: train.UnitStep, Tasks: 60, Least: 10, Closing: 20}
 	spend := func(n int, best string) {
 		t.Helper()
 		m.train.Add(int64(n))

@@ -144,7 +144,7 @@ func (s LoopStudy) budget() string {
 func (r LoopReport) aheadTable(b *strings.Builder) {
 	b.WriteString("\n## Ahead of strict, by kind of world, by ceiling and by selection tasks\n\n")
 	r.table(b, func(g loopGate) (string, func(LoopRow) string) {
-		if g.name == "strict" || g.part != nil {
+		if g.name == "strict" || g.feature != nil {
 			return "", nil
 		}
 		return g.name, func(row LoopRow) string { return row.Ahead.signed() }
@@ -156,12 +156,12 @@ func (r LoopReport) partsTable(b *strings.Builder) {
 	b.WriteString(loopParts)
 	r.table(b, func(g loopGate) (string, func(LoopRow) string) {
 		switch {
-		case g.part == nil:
+		case g.feature == nil:
 			return "", nil
-		case g.part.without:
-			return g.part.name, func(row LoopRow) string { return row.Beside.turned() }
+		case g.feature.without:
+			return g.feature.name, func(row LoopRow) string { return row.Beside.turned() }
 		}
-		return g.part.name, func(row LoopRow) string { return row.Beside.signed() }
+		return g.feature.name, func(row LoopRow) string { return row.Beside.signed() }
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -47,8 +47,8 @@ func Tasks(ctx context.Context, cfg config.Config, o session.Options) (result.Ta
 
 // sized returns the number of tasks of a split.
 func sized(in *session.Inputs, name task.Split) int {
-	if in.Parts != nil {
-		return in.Parts[name]
+	if in.Sizes != nil {
+		return in.Sizes[name]
 	}
 	return in.Set.Count(name)
 }
@@ -149,7 +149,7 @@ func (e *examiner) model(ctx context.Context, role string) {
 	}
 	b := e.session.Models.Of(role)
 	if len(b.Servers) < 2 {
-		one := wire.Server{Name: b.Endpoint, Client: b.Client}
+		one := wiring.Server{Name: b.Endpoint, Client: b.Client}
 		if len(b.Servers) == 1 {
 			one.Window = b.Servers[0].Window
 		}
@@ -186,10 +186,10 @@ func (e *examiner) reachable(ctx context.Context, role string) (detail string, a
 	switch {
 	case e.session.Replay != nil:
 		return "answered from " + e.session.Replayed(), false, nil
-	case b.Kind == wire.ByHand:
+	case b.Kind == wiring.ByHand:
 		return "questions are written to " + b.Folder + " for somebody to answer; none is put now", false, nil
 	}
-	if b.Kind == wire.Program {
+	if b.Kind == wiring.Program {
 		if _, err := b.Ready(ctx); err != nil {
 			return "", false, session.Unfit(err)
 		}
@@ -198,7 +198,7 @@ func (e *examiner) reachable(ctx context.Context, role string) (detail string, a
 }
 
 // probe asks a server of the model of a role for one short answer.
-func (e *examiner) probe(ctx context.Context, role string, one wire.Server) (string, error) {
+func (e *examiner) probe(ctx context.Context, role string, one wiring.Server) (string, error) {
 	answered, err := e.ask(ctx, role, one.Client)
 	if err != nil {
 		return "", &probeError{endpoint: one.Name, err: err}
@@ -214,7 +214,7 @@ func (e *examiner) probe(ctx context.Context, role string, one wire.Server) (str
 	return strings.Join(slices.DeleteFunc(details, func(d string) bool { return d == "" }), "; "), nil
 }
 
-// ask puts the question of the probe.
+// ask sends the request of the probe.
 func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string, error) {
 	m := e.session.Config.Models.Of(role)
 	if timeout := m.Timeout.Std(); timeout > 0 {
@@ -226,9 +226,9 @@ func (e *examiner) ask(ctx context.Context, role string, c model.Client) (string
 	resp, err := c.Generate(ctx, model.Request{
 		Model: m.Model, Messages: []model.Message{{Role: model.User, Content: `Answer with this JSON object and nothing else: {"ready": true}`}},
 		// With structured_output on, whether the server takes a schema is part of
-		// the question.
+		// the request.
 		Schema:   &model.Schema{Name: "ready", JSON: []byte(`{"type":"object","properties":{"ready":{"type":"boolean"}},"required":["ready"]}`)},
-		Sampling: wire.Sampling(m),
+		Sampling: wiring.Sampling(m),
 		Tags:     model.Tags{Stage: "doctor", Role: role, Run: "doctor"},
 	})
 	if err != nil {
@@ -275,14 +275,14 @@ func (e *probeError) Unwrap() error { return e.err }
 // ErrorKind says whose business the error is.
 func (*probeError) ErrorKind() string { return string(fault.Unmeasurable) }
 
-// advise says how to mend a failed probe of a server whose address the given key
+// advise says how to fix a failed probe of a server whose address the given key
 // has.
 func advise(m config.Model, role, address string, err error) string {
-	var key *wire.MissingKeyError
+	var key *wiring.MissingKeyError
 	if errors.As(err, &key) {
 		return "export " + key.Var + "=..., or write it into .env beside the config"
 	}
-	var missing *wire.AgentError
+	var missing *wiring.AgentError
 	if errors.As(err, &missing) {
 		return missing.Help
 	}

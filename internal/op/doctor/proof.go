@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/proof"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -56,7 +56,7 @@ func (e *examiner) proofOf(ctx context.Context) (proof.Result, error) {
 	}
 	c := e.session.Config.Agent
 	c.Read = programs.Readable()
-	return wire.ProveAgent(ctx, c, guard, e.session.Config.Models.Target, e.session.Loaded.Lookup)
+	return wiring.ProveAgent(ctx, c, guard, e.session.Config.Models.Target, e.session.Loaded.Lookup)
 }
 
 // proven adds a result. how says how it was come by.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -93,7 +93,7 @@ func (e *examiner) untried() string {
 		}
 	}
 	for _, role := range e.session.Models.Roles() {
-		if e.session.Models.Of(role).Kind == wire.ByHand && role != model.Optimizer {
+		if e.session.Models.Of(role).Kind == wiring.ByHand && role != model.Optimizer {
 			return "models." + role + " is somebody who answers by hand, and is asked nothing here"
 		}
 	}
@@ -142,7 +142,7 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 	defer func() { err = errors.Join(err, r.Close()) }()
 	w := s.AsRecorded(r)
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Wire(ctx); err != nil {
+	if err := w.Connect(ctx); err != nil {
 		return nil, err
 	}
 	w.Runner.Extra = 0

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -126,7 +126,7 @@ func (e *missingError) Error() string { return e.problem }
 
 // detect looks for the agent of a config.
 func (e *examiner) detect(ctx context.Context, c config.Agent) (agent.Info, error) {
-	a, err := wire.NewAgent(c, reach.Guard{}, e.session.Loaded.Lookup)
+	a, err := wiring.NewAgent(c, reach.Guard{}, e.session.Loaded.Lookup)
 	if err != nil {
 		return agent.Info{}, fault.Input(err)
 	}

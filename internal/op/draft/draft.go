@@ -98,7 +98,7 @@ func material(path string) (draft.Material, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("found nothing at %s, allowed: a SKILL.md or a folder with one", path)
 	}
-	if err == nil && len(draft.Parts(m)) == 0 {
+	if err == nil && len(draft.Sections(m)) == 0 {
 		err = draft.ErrNothingToTest
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func materialDigest(m draft.Material) string {
 func work(ctx context.Context, s *session.Session, m draft.Material, req Request) (*result.Draft, error) {
 	drafted, err := draft.Run(ctx, draft.Options{
 		Material: m, Tasks: req.Tasks, Seed: req.Seed,
-		Ask: func(ctx context.Context, q draft.Question) (string, error) { return ask(ctx, s, q) },
+		Ask: func(ctx context.Context, q draft.Request) (string, error) { return ask(ctx, s, q) },
 		Progress: func(stage string, done, total int) {
 			p := s.Usage()
 			p.Stage, p.Done, p.Total = stage, done, total
@@ -148,8 +148,8 @@ func plan(s *session.Session, m draft.Material, req Request) result.Plan {
 }
 
 // ask asks the optimizer for a draft.
-func ask(ctx context.Context, s *session.Session, q draft.Question) (string, error) {
-	text, err := s.Ask("draft")(ctx, optimize.Question{Key: q.Key, Stage: q.Stage, System: q.System, User: q.User, Schema: q.Schema, Accept: q.Accept})
+func ask(ctx context.Context, s *session.Session, q draft.Request) (string, error) {
+	text, err := s.Ask("draft")(ctx, optimize.Request{Key: q.Key, Stage: q.Stage, System: q.System, User: q.User, Schema: q.Schema, Accept: q.Accept})
 	if errors.Is(err, optimize.ErrLost) {
 		return "", draft.ErrLost
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -52,7 +52,7 @@ type Gateway struct {
 	Provider string
 
 	session *session.Session
-	built   wire.Built
+	built   wiring.Built
 	price   *caller.Price
 	serves  *gateway.Gateway
 	began   time.Time
@@ -139,7 +139,7 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	if err := openLedger(ctx, s); err != nil {
 		return err
 	}
-	if err := s.WireCalls(nil); err != nil {
+	if err := s.ConnectCalls(nil); err != nil {
 		return err
 	}
 	g.price, g.key = s.Models.Role(g.role).Price, fmt.Sprintf("gateway/%d", s.Run.Journal.Counts().Results+1)
@@ -150,7 +150,7 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	}
 	m := s.Config.Models.Of(g.role)
 	h, err := g.serves.Open(gateway.Session{
-		Client: client, Model: m.Model, Sampling: wire.Sampling(m), Hosted: s.Config.Agent.HostedTools, Key: o.Key, Concurrency: s.Config.Limits.Concurrency,
+		Client: client, Model: m.Model, Sampling: wiring.Sampling(m), Hosted: s.Config.Agent.HostedTools, Key: o.Key, Concurrency: s.Config.Limits.Concurrency,
 		Observe: func(e gateway.Exchange) { g.observe(e, o.Observe) },
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ type Options struct {
 	Margin  float64 // largest loss of score that does not matter; 0 is 0.05
 	Passes  int     // evaluations of a task by a text at most, on average; 0 is 10
 
-	// Record is a run directory: what it has recorded answers equal questions.
+	// Record is a run directory: what it has recorded answers equal requests.
 	Record string
 }
 

@@ -16,13 +16,13 @@ import (
 // endKey is the key of the decision to end a loop before its last step.
 const endKey = "loop/end"
 
-// loopEnd is that decision: after how many of its parts, and of its steps.
+// loopEnd is that decision: after how many of its units, and of its steps.
 type loopEnd struct {
-	Parts int `json:"parts"`
+	Units int `json:"parts"`
 	Steps int `json:"steps"`
 }
 
-// endAfter returns after how many parts the loop is to end, nil if at its own
+// endAfter returns after how many units the loop is to end, nil if at its own
 // end: what was decided in an earlier session, or now if the user says so.
 func (t *operation) endAfter(ctx context.Context) (*int, error) {
 	s, r := t.session, t.session.Run
@@ -37,7 +37,7 @@ func (t *operation) endAfter(ctx context.Context) (*int, error) {
 		if err := json.Unmarshal(rec.Result, &end); err != nil {
 			return nil, fmt.Errorf("read the recorded decision %s: %w", endKey, err)
 		}
-		return &end.Parts, nil
+		return &end.Units, nil
 	case !s.Finish:
 		return nil, nil
 	case s.Replay != nil:
@@ -51,7 +51,7 @@ func (t *operation) endAfter(ctx context.Context) (*int, error) {
 func (t *operation) endNow(ctx context.Context) (_ *int, err error) {
 	s := t.session.AsRecorded(t.session.Run)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Wire(ctx); err != nil {
+	if err := s.Connect(ctx); err != nil {
 		return nil, err
 	}
 	s.Emit = func(event.Event) {}
@@ -69,13 +69,13 @@ func (t *operation) endNow(ctx context.Context) (_ *int, err error) {
 		return nil, s.Cause(ctx, err)
 	case len(result.History.Steps) == 0:
 		return nil, fault.Input(fmt.Errorf("--finish: %s holds nothing to evaluate yet: the seed skill is not scored; raise the ceiling and train on", s.Run.Dir))
-	case result.History.Final != nil || result.Parts == o.Parts(s.Data.Drawable()):
+	case result.History.Final != nil || result.Units == o.Units(s.Data.Drawable()):
 		return nil, nil // only the final evaluation is left
 	}
-	decision, err := json.Marshal(loopEnd{Parts: result.Parts, Steps: len(result.History.Steps) - 1})
+	decision, err := json.Marshal(loopEnd{Units: result.Units, Steps: len(result.History.Steps) - 1})
 	if err != nil {
 		return nil, fmt.Errorf("encode the decision %s: %w", endKey, err)
 	}
 	_, err = s.Caller.Decision(ctx, endKey, func() ([]byte, error) { return decision, nil })
-	return &result.Parts, err
+	return &result.Units, err
 }

@@ -28,14 +28,14 @@ func limited(l config.Limits) bool {
 // pace keeps training within its ceilings: what the final evaluation will need is
 // left to it, and a step that there is no room for is not begun. What has begun
 // goes on until a ceiling itself is reached.
-func (p *pacer) pace(part loop.Part) (tasks int, err error) {
+func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	l := p.session.Config.Limits
 	switch {
 	case !limited(l):
-		return part.Tasks, nil
-	case part.Name == loop.PartFinal:
+		return unit.Tasks, nil
+	case unit.Name == loop.UnitFinal:
 		p.session.Caller.Reserve(nil)
-		return part.Tasks, nil
+		return unit.Tasks, nil
 	}
 	if err := p.spending.follow(p.session.Run.Journal); err != nil {
 		return 0, fmt.Errorf("add up what steps have taken: %w", err)
@@ -43,45 +43,45 @@ func (p *pacer) pace(part loop.Part) (tasks int, err error) {
 	if share, fixed := l.ReserveShare(); fixed {
 		p.session.Caller.ReserveShare(share)
 	} else {
-		p.session.Caller.Reserve(p.finalEvaluation(part))
+		p.session.Caller.Reserve(p.finalEvaluation(unit))
 	}
-	switch part.Name {
-	case loop.PartStep:
-	case loop.PartSecondTry:
-		return p.within(part, 0, 1), nil
-	case loop.PartMore:
-		return p.within(part, part.Tasks, askedInStep), nil
+	switch unit.Name {
+	case loop.UnitStep:
+	case loop.UnitSecondTry:
+		return p.within(unit, 0, 1), nil
+	case loop.UnitMore:
+		return p.within(unit, unit.Tasks, askedInStep), nil
 	default:
-		return part.Tasks, nil
+		return unit.Tasks, nil
 	}
-	next, begun := p.nextStep(part.Step)
+	next, begun := p.nextStep(unit.Step)
 	if begun {
-		return part.Tasks, nil
+		return unit.Tasks, nil
 	}
-	return p.affords(next, part)
+	return p.affords(next, unit)
 }
 
-// askedInStep is about how many questions a step puts to the optimizer.
+// askedInStep is about how many requests a step puts to the optimizer.
 const askedInStep = 8
 
-// within is part.Tasks if there is room within a step for so many more rollouts and questions,
+// within is unit.Tasks if there is room within a step for so many more rollouts and requests,
 // and for judging its candidate by all selection tasks, else 0.
-func (p *pacer) within(part loop.Part, tasks, questions int) int {
-	spent := p.spentOnSteps(func(step int) bool { return step <= part.Step })
+func (p *pacer) within(unit loop.Unit, tasks, requests int) int {
+	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
 	need := spent.rollouts(float64(tasks + p.session.Data.Pass()))
-	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(questions)})
+	need[model.Optimizer] = need[model.Optimizer].Plus(caller.Amount{Calls: int64(requests)})
 	if p.session.Caller.Affords(need) != nil {
 		return 0
 	}
-	return part.Tasks
+	return unit.Tasks
 }
 
 // affords is how many tasks of a step there is room for.
-func (p *pacer) affords(next stepCost, part loop.Part) (tasks int, err error) {
-	if err = p.session.Caller.Affords(next.of(part.Tasks)); err == nil {
-		return part.Tasks, nil
+func (p *pacer) affords(next stepCost, unit loop.Unit) (tasks int, err error) {
+	if err = p.session.Caller.Affords(next.of(unit.Tasks)); err == nil {
+		return unit.Tasks, nil
 	}
-	for tasks = part.Tasks - 1; tasks >= part.Least; tasks-- {
+	for tasks = unit.Tasks - 1; tasks >= unit.Least; tasks-- {
 		if p.session.Caller.Affords(next.of(tasks)) == nil {
 			return tasks, nil
 		}
@@ -100,16 +100,16 @@ const (
 // finalEvaluation is what the end of a run will take by what rollouts took so far:
 // the last passes over the selection split, and scoring the arms on the test split.
 // The step to come may add another arm.
-func (p *pacer) finalEvaluation(part loop.Part) map[string]caller.Amount {
+func (p *pacer) finalEvaluation(unit loop.Unit) map[string]caller.Amount {
 	s := p.session
 	rolled := p.spending.rollouts
-	n := part.Closing
+	n := unit.Closing
 	if s.Config.Eval.Test {
 		most := 3
 		if s.Config.Eval.NoSkill {
 			most++
 		}
-		n += min(part.Arms+1, most) * len(s.Data.Test)
+		n += min(unit.Arms+1, most) * len(s.Data.Test)
 	}
 	if n == 0 || rolled == 0 {
 		return nil

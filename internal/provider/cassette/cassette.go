@@ -261,11 +261,11 @@ func (c *Cassette) Len() int { return len(c.steps) }
 
 // Client returns a client for the roles of a replay. Nothing should reach it: a
 // request fails for good with a *MissingError.
-func (c *Cassette) Client() model.Client { return sealed{} }
+func (c *Cassette) Client() model.Client { return replayClient{} }
 
-type sealed struct{}
+type replayClient struct{}
 
-func (sealed) Generate(ctx context.Context, _ model.Request) (model.Response, error) {
+func (replayClient) Generate(ctx context.Context, _ model.Request) (model.Response, error) {
 	const name = "the cassette"
 	if over := model.Interrupted(ctx, name); over != nil {
 		return model.Response{}, over

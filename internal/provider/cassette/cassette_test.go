@@ -246,7 +246,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-func TestClientIsSealed(t *testing.T) {
+func TestNothingReachesTheClient(t *testing.T) {
 	t.Parallel()
 	text, _ := export(t)
 	c, err := cassette.Parse(strings.NewReader(text))

@@ -51,8 +51,8 @@ func (e *WaitingError) Error() string {
 		filepath.Join(e.Dir, filepath.FromSlash(e.Question)), at, Readme)
 }
 
-// Question is an entry of the index.
-type Question struct {
+// Entry is an entry of the index.
+type Entry struct {
 	ID       string `json:"id"`
 	Stage    string `json:"stage,omitempty"` // what it is for
 	Role     string `json:"role,omitempty"`  // as whom to answer: target, optimizer or judge
@@ -67,7 +67,7 @@ type Client struct {
 	root *os.Root
 
 	mu      sync.Mutex
-	open    map[string]Question
+	open    map[string]Entry
 	changed int // counts changes of open
 	temp    int // numbers temporary files
 
@@ -87,7 +87,7 @@ func New(dir string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("handoff: %w", err)
 	}
-	c := &Client{dir: dir, root: root, open: make(map[string]Question), changed: 1}
+	c := &Client{dir: dir, root: root, open: make(map[string]Entry), changed: 1}
 	err = errors.Join(root.MkdirAll(Questions, 0o755), root.MkdirAll(Answers, 0o755))
 	if err == nil {
 		err = c.write(Readme, []byte(readme))
@@ -137,14 +137,14 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	return model.Response{}, c.fault(model.Waiting, waiting)
 }
 
-// fault is a failure. One of the folder is no failure that a retry mends.
+// fault is a failure. One of the folder is no failure that a retry fixes.
 func (c *Client) fault(code model.Code, err error) error {
 	return &model.Error{Code: code, Endpoint: c.dir, Err: err}
 }
 
 // put writes a question and enters it into the index.
 func (c *Client) put(q question, problem string) error {
-	entry := Question{ID: q.id, Stage: q.tags.Stage, Role: q.tags.Role, Question: q.path(), Answer: answerPath(q.id), Problem: problem}
+	entry := Entry{ID: q.id, Stage: q.tags.Stage, Role: q.tags.Role, Question: q.path(), Answer: answerPath(q.id), Problem: problem}
 	c.mu.Lock()
 	before, asked := c.open[q.id]
 	c.open[q.id] = entry
@@ -182,19 +182,19 @@ func (c *Client) settle(id string) error {
 
 // Open returns the questions that were asked since New and have no usable
 // answer, sorted by id.
-func (c *Client) Open() []Question {
+func (c *Client) Open() []Entry {
 	all, _ := c.snapshot()
 	return all
 }
 
-func (c *Client) snapshot() ([]Question, int) {
+func (c *Client) snapshot() ([]Entry, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([]Question, 0, len(c.open))
+	all := make([]Entry, 0, len(c.open))
 	for _, q := range c.open {
 		all = append(all, q)
 	}
-	slices.SortFunc(all, func(a, b Question) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
 	return all, c.changed
 }
 

@@ -77,12 +77,12 @@ func read(t *testing.T, elem ...string) string {
 	return string(b)
 }
 
-func index(t *testing.T, dir string) []handoff.Question {
+func index(t *testing.T, dir string) []handoff.Entry {
 	t.Helper()
 	var doc struct {
 		Format    string
 		Open      int
-		Questions []handoff.Question
+		Questions []handoff.Entry
 	}
 	if err := json.Unmarshal([]byte(read(t, dir, handoff.Index)), &doc); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestQuestionAndAnswer(t *testing.T) {
 			t.Errorf("the question lacks %q:\n%s", part, text)
 		}
 	}
-	want := []handoff.Question{{ID: w.ID, Stage: "rollout", Role: "target", Question: w.Question, Answer: w.Answer}}
+	want := []handoff.Entry{{ID: w.ID, Stage: "rollout", Role: "target", Question: w.Question, Answer: w.Answer}}
 	if diff := cmp.Diff(want, index(t, dir)); diff != "" {
 		t.Errorf("index (-want +got):\n%s", diff)
 	}

@@ -111,11 +111,11 @@ func (q question) block(b *bytes.Buffer, name, text string) {
 	fmt.Fprintf(b, "----- begin %s %s -----\n%s\n----- end %s %s -----\n\n", name, q.id, text, name, q.id)
 }
 
-func renderIndex(all []Question) ([]byte, error) {
+func renderIndex(all []Entry) ([]byte, error) {
 	data, err := json.MarshalIndent(struct {
-		Format string     `json:"format"`
-		Open   int        `json:"open"`
-		List   []Question `json:"questions"`
+		Format string  `json:"format"`
+		Open   int     `json:"open"`
+		List   []Entry `json:"questions"`
 	}{Format, len(all), all}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the index: %w", err)

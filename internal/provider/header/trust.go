@@ -13,7 +13,7 @@ const trustAdvice = "if an authority of your own has signed it, or a proxy that 
 
 // untrusted reports whether a connection failed since the server's certificate
 // could not be verified: an unknown authority, another name, a date gone by.
-// Nothing of that is mended by waiting.
+// Nothing of that is fixed by waiting.
 func untrusted(err error) bool {
 	var (
 		verify    *tls.CertificateVerificationError

@@ -90,7 +90,7 @@ func classify(status int, d detail) model.Code {
 
 // stated knows the names that servers give to reasons which their status does
 // not tell. Credit that is used up comes with a 429 at some, though no waiting
-// mends it: the user must act on the account.
+// fixes it: the user must act on the account.
 func stated(name string) model.Code {
 	switch strings.ToLower(name) {
 	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":

@@ -37,7 +37,7 @@ type trainer struct {
 	extract func(reply string) string
 }
 
-func (tr trainer) ask(ctx context.Context, q optimize.Question) (string, error) {
+func (tr trainer) ask(ctx context.Context, q optimize.Request) (string, error) {
 	for range 9 {
 		resp, err := tr.client.Generate(ctx, model.Request{
 			Messages: []model.Message{{Role: model.System, Content: q.System}, {Role: model.User, Content: q.User}},

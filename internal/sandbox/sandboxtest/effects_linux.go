@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// daemons are processes that are to stay. Whether any has, the world sees.
+// daemons are processes that are to stay. Whether any has, the host sees.
 func daemons() []Probe {
 	leave := func(name string, attr syscall.SysProcAttr, args ...string) Probe {
 		return Probe{Name: name, Try: func(t *Target) (bool, string) {

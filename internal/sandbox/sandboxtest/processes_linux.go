@@ -304,7 +304,7 @@ func signals() []Probe {
 		Probe{Name: "kill the first process", Try: func(*Target) (bool, string) { return did(unix.Kill(1, sig)) }},
 		Probe{Name: "kill its group", Try: func(t *Target) (bool, string) { return t.Victim.on(unix.Kill(-t.Victim.PID, sig)) }},
 		Probe{Name: "kill all", Wide: true, Try: func(*Target) (bool, string) {
-			_ = unix.Kill(-1, unix.SIGWINCH) // it reaches processes of the program; who else, the world sees
+			_ = unix.Kill(-1, unix.SIGWINCH) // it reaches processes of the program; who else, the host sees
 			return false, "sent"
 		}},
 		Probe{Name: "tkill", Try: func(t *Target) (bool, string) {
@@ -350,7 +350,7 @@ func signals() []Probe {
 }
 
 // owned makes the victim the owner of a pipe, and has the kernel signal it. Whether
-// that arrives the world sees.
+// that arrives the host sees.
 func (t *Target) owned() (bool, string) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package sandboxtest holds attacks on a sandbox: what a hostile program would try,
 // each as a probe that says whether it got at something that it must not. Tests
 // execute their own binary confined, which calls Main and tries all of them, and
-// look from outside, with a World, whether anything was changed, signalled or left
+// look from outside, with a Host, whether anything was changed, signalled or left
 // behind.
 //
 // It knows nothing of how programs are confined, but what is not promised.

@@ -261,7 +261,7 @@ func limits() []Probe {
 		}},
 		Probe{Name: "priority of a group", Try: func(t *Target) (bool, string) { return t.Victim.on(unix.Setpriority(unix.PRIO_PGRP, t.Victim.PID, 5)) }},
 		Probe{Name: "priority of a user", Wide: true, Try: func(*Target) (bool, string) {
-			err := unix.Setpriority(unix.PRIO_USER, os.Getuid(), 1) // the world sees whose it was
+			err := unix.Setpriority(unix.PRIO_USER, os.Getuid(), 1) // the host sees whose it was
 			return false, fmt.Sprint("sent ", err)
 		}},
 		Probe{Name: "own priority above others", Try: func(*Target) (bool, string) { return did(unix.Setpriority(unix.PRIO_PROCESS, 0, -5)) }},

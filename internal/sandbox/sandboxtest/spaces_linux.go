@@ -203,7 +203,7 @@ func (t *Target) insideMore(what, dir, name string) (bool, string) {
 		}
 		return did(err)
 	case "hostname":
-		_ = unix.Sethostname([]byte("probe")) // in a namespace of its own: the world looks at that of all
+		_ = unix.Sethostname([]byte("probe")) // in a namespace of its own: the host looks at that of all
 		return false, "set"
 	case "signal":
 		return t.Victim.on(unix.Kill(t.Victim.PID, unix.SIGURG))

@@ -1,4 +1,4 @@
-package wire
+package wiring
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
 
-// Sealed returns what is to be known of the model of a role when nobody is called:
+// Replayed returns what is to be known of the model of a role when nobody is called:
 // the same as Client does, but without a client, and so without keys, folders and
 // programs. It costs nothing.
-func Sealed(role string, m config.Model) (Built, error) {
+func Replayed(role string, m config.Model) (Built, error) {
 	b := Built{Endpoint: "sealed", Kind: Recorded}
 	if p, ok := preset.Lookup(m.Provider); ok {
 		b.Source, b.Provider = p.Name, p.Name

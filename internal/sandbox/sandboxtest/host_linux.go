@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// World is what is outside of the sandbox, with what must not be reached in it.
-type World struct {
+// Host is the machine outside of the sandbox, with what must not be reached in it.
+type Host struct {
 	Target Target
 	Victim *os.Process
 
@@ -34,7 +34,7 @@ type World struct {
 }
 
 // Canary is a new text by which a secret is found, and what it is.
-func (w *World) Canary(name string) string {
+func (w *Host) Canary(name string) string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // it never fails
 	c := "canary-" + hex.EncodeToString(b)
@@ -42,12 +42,12 @@ func (w *World) Canary(name string) string {
 	return c
 }
 
-// NewWorld makes a world around a folder, in which it makes the files of the target
+// NewHost makes a host around a folder, in which it makes the files of the target
 // that are not there yet. gateway is the port that may be connected to, 0 if none. The
 // binary of the test must call Main.
-func NewWorld(t testing.TB, dir string, gateway int) *World {
+func NewHost(t testing.TB, dir string, gateway int) *Host {
 	t.Helper()
-	w := &World{t: t, Target: Target{Dir: dir, Files: map[string]string{}, Sums: map[string]string{}, Gateway: gateway, Token: "probe-" + rand.Text()}}
+	w := &Host{t: t, Target: Target{Dir: dir, Files: map[string]string{}, Sums: map[string]string{}, Gateway: gateway, Token: "probe-" + rand.Text()}}
 	w.files(dir)
 	w.shared()
 	w.servers()
@@ -57,7 +57,7 @@ func NewWorld(t testing.TB, dir string, gateway int) *World {
 	return w
 }
 
-func (w *World) must(err error) {
+func (w *Host) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -65,7 +65,7 @@ func (w *World) must(err error) {
 }
 
 // files makes those of a project.
-func (w *World) files(dir string) {
+func (w *Host) files(dir string) {
 	for what, name := range map[string]string{
 		Gold: "tasks.jsonl", DotEnv: ".env", Config: "config.yaml", RunDB: "runs/old/run.db", Other: filepath.Join("runs", "old", "workspaces", "e1", "work", "secret.txt"), Script: "tool.sh",
 	} {
@@ -87,7 +87,7 @@ func (w *World) files(dir string) {
 
 // shared leaves a canary in whatever memory is shared by all. What the system does not
 // have is left out.
-func (w *World) shared() {
+func (w *Host) shared() {
 	t := &w.Target
 	b := make([]byte, 4)
 	_, _ = rand.Read(b) // it never fails
@@ -122,7 +122,7 @@ func (w *World) shared() {
 }
 
 // servers listen where nobody is to come.
-func (w *World) servers() {
+func (w *Host) servers() {
 	t := &w.Target
 	dir, err := os.MkdirTemp("", "s") // its path is to be short
 	w.must(err)
@@ -167,7 +167,7 @@ func addresses() (all []string) {
 	return all[:min(len(all), 1)]
 }
 
-func (w *World) listen(network, address string) net.Listener {
+func (w *Host) listen(network, address string) net.Listener {
 	var c net.ListenConfig
 	c.SetMultipathTCP(false)
 	l, err := c.Listen(context.Background(), network, address)
@@ -176,7 +176,7 @@ func (w *World) listen(network, address string) net.Listener {
 	return l
 }
 
-func (w *World) accept(l net.Listener, touch func()) {
+func (w *Host) accept(l net.Listener, touch func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -194,7 +194,7 @@ func (w *World) accept(l net.Listener, touch func()) {
 	w.t.Cleanup(func() { _ = l.Close(); <-done })
 }
 
-func (w *World) packets(c net.PacketConn) {
+func (w *Host) packets(c net.PacketConn) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -208,7 +208,7 @@ func (w *World) packets(c net.PacketConn) {
 	w.t.Cleanup(func() { _ = c.Close(); <-done })
 }
 
-func (w *World) touch(what string) {
+func (w *Host) touch(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.Contains(w.touched, what) {
@@ -218,7 +218,7 @@ func (w *World) touch(what string) {
 
 // victim starts the process that must not be reached. Its canary is in the
 // environment and with that in the memory; it works in the project with gold open.
-func (w *World) victim() {
+func (w *Host) victim() {
 	ctx, cancel := context.WithCancel(context.Background())
 	path, err := os.Executable()
 	w.must(err)
@@ -275,7 +275,7 @@ func beVictim(gold string, out io.Writer) error {
 }
 
 // state is all that a program outside must not be able to change.
-func (w *World) state() map[string]string {
+func (w *Host) state() map[string]string {
 	s := map[string]string{}
 	_ = filepath.WalkDir(w.Target.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -313,13 +313,13 @@ func (w *World) state() map[string]string {
 }
 
 // lives reports whether a run writes what is at a path meanwhile.
-func (w *World) lives(path string) bool {
+func (w *Host) lives(path string) bool {
 	rel, err := filepath.Rel(filepath.Join(w.Target.Dir, "runs"), path)
 	return err == nil && (rel == "." || filepath.IsLocal(rel) && !strings.HasPrefix(rel, "old"))
 }
 
-// Touched says what was done to the world, seen from outside, and who is left in it.
-func (w *World) Touched() (all []string) {
+// Touched says what was done to the host, seen from outside, and who is left in it.
+func (w *Host) Touched() (all []string) {
 	after := w.state()
 	for what, was := range w.before {
 		if after[what] != was {
@@ -345,7 +345,7 @@ func (w *World) Touched() (all []string) {
 }
 
 // left lists the processes that probes have left.
-func (w *World) left() (all []string) {
+func (w *Host) left() (all []string) {
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	w.must(err)
 	for _, path := range paths {
@@ -358,7 +358,7 @@ func (w *World) left() (all []string) {
 }
 
 // Forget takes what was found as it is now for what is to stay.
-func (w *World) Forget() {
+func (w *Host) Forget() {
 	w.mu.Lock()
 	w.touched = nil
 	w.mu.Unlock()

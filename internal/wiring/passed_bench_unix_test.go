@@ -1,6 +1,6 @@
 //go:build unix
 
-package wire_test
+package wiring_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/gateway"
-	"github.com/seed-f4525e22/skillopt/internal/wire"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
 // fields are a JSON object.
@@ -81,7 +81,7 @@ func benchPassed(b *testing.B, vendor, size int) {
 	b.Cleanup(server.Close)
 	m := config.Default().Models.Target
 	m.Provider, m.Model, m.BaseURL, m.API = v.provider, "m", server.URL+v.base, map[string]string{"responses": "responses"}[v.wire]
-	built, err := wire.Client("target", m, func(name string) (string, bool) {
+	built, err := wiring.Client("target", m, func(name string) (string, bool) {
 		return "the-key-of-the-vendor", !strings.Contains(strings.ToUpper(name), "PROXY")
 	})
 	if err != nil {

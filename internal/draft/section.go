@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Part is what stands under one heading of a file: what a task can test.
-type Part struct {
+// Section is what stands under one heading of a file: what a task can test.
+type Section struct {
 	File     int    // index into Material.Files
 	Title    string // of the heading, "" before the first one
 	From, To int    // lines, 1-based, both included
@@ -17,12 +17,12 @@ type Part struct {
 
 var headingLine = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$`)
 
-// Parts takes the files apart at their headings. What holds no text but
+// Sections takes the files apart at their headings. What holds no text but
 // headings, examples in code fences and comments is no part.
-func Parts(m Material) []Part {
-	var all []Part
+func Sections(m Material) []Section {
+	var all []Section
 	for i, f := range m.Files {
-		p := Part{File: i, From: f.First + 1}
+		p := Section{File: i, From: f.First + 1}
 		end := func(to int) {
 			if p.To = to; p.Rules > 0 {
 				all = append(all, p)
@@ -32,7 +32,7 @@ func Parts(m Material) []Part {
 		for n := f.First; n < len(f.Lines); n++ {
 			if h := headingLine.FindStringSubmatch(f.Lines[n]); h != nil && !states[n].fenced {
 				end(n)
-				p = Part{File: i, Title: h[1], From: n + 1}
+				p = Section{File: i, Title: h[1], From: n + 1}
 				continue
 			}
 			if states[n].rule {
@@ -75,7 +75,7 @@ func statements(f File) []lineKind {
 // tasks as parts each gets one; with fewer, those that state most do. All
 // references together weigh no more than SKILL.md, so that a long one does not
 // crowd it out. Between equals the seed decides. The result has an entry a part.
-func Allot(parts []Part, n int, seed int64) []int {
+func Allot(parts []Section, n int, seed int64) []int {
 	counts := make([]int, len(parts))
 	if len(parts) == 0 || n <= 0 {
 		return counts
@@ -114,7 +114,7 @@ func Allot(parts []Part, n int, seed int64) []int {
 	return counts
 }
 
-func weigh(parts []Part) []float64 {
+func weigh(parts []Section) []float64 {
 	var main, others float64
 	weights := make([]float64, len(parts))
 	for i, p := range parts {
@@ -156,7 +156,7 @@ func (c chunk) tasks() int {
 }
 
 // chunks packs the tasks that parts want into calls, in the order of the parts.
-func chunks(parts []Part, counts []int) []chunk {
+func chunks(parts []Section, counts []int) []chunk {
 	var all []chunk
 	room := 0
 	for i, n := range counts {

@@ -42,23 +42,23 @@ func material(main string, references ...string) Material {
 
 func TestParts(t *testing.T) {
 	t.Parallel()
-	want := []Part{
+	want := []Section{
 		{Title: "", From: 5, To: 6, Rules: 1},
 		{Title: "Dates", From: 7, To: 18, Rules: 2},
 		{Title: "Deep", From: 21, To: 27, Rules: 3},
 		{File: 1, Title: "", From: 1, To: 1, Rules: 1},
 	}
-	if diff := cmp.Diff(want, Parts(material(sample, "a rule"))); diff != "" {
+	if diff := cmp.Diff(want, Sections(material(sample, "a rule"))); diff != "" {
 		t.Error(diff)
 	}
-	if got := Parts(material("# Only\n\n```\ncode\n```\n<!-- and a comment -->\n---\n")); len(got) != 0 {
+	if got := Sections(material("# Only\n\n```\ncode\n```\n<!-- and a comment -->\n---\n")); len(got) != 0 {
 		t.Errorf("parts of a document that states nothing: %+v", got)
 	}
 }
 
 func TestAllot(t *testing.T) {
 	t.Parallel()
-	parts := []Part{{Rules: 8}, {Rules: 2}, {Rules: 2}, {File: 1, Rules: 120}}
+	parts := []Section{{Rules: 8}, {Rules: 2}, {Rules: 2}, {File: 1, Rules: 120}}
 	tests := []struct {
 		name string
 		n    int
@@ -79,8 +79,8 @@ func TestAllot(t *testing.T) {
 func TestAllotLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		parts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Part {
-			return Part{File: rapid.IntRange(0, 3).Draw(t, "file"), Rules: rapid.IntRange(1, 400).Draw(t, "rules")}
+		parts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Section {
+			return Section{File: rapid.IntRange(0, 3).Draw(t, "file"), Rules: rapid.IntRange(1, 400).Draw(t, "rules")}
 		}), 1, 60).Draw(t, "parts")
 		for i := range parts { // files stand one after the other
 			parts[i].File = min(parts[i].File, i)
@@ -108,7 +108,7 @@ func TestAllotLaws(t *testing.T) {
 	})
 }
 
-func checkChunks(t *rapid.T, parts []Part, counts []int, n int) {
+func checkChunks(t *rapid.T, parts []Section, counts []int, n int) {
 	given := make([]int, len(parts))
 	sum := 0
 	for _, c := range chunks(parts, counts) {

@@ -1,8 +1,8 @@
-// Package wire is the only place that lists the adapters: which provider a
+// Package wiring is the only place that lists the adapters: which provider a
 // config means, and what it needs to be built.
 //
 // It knows nothing about what models are asked, or about training.
-package wire
+package wiring
 
 import (
 	"context"
@@ -67,9 +67,9 @@ type Built struct {
 	// anything is asked, that it cannot answer here: an *AgentError.
 	Ready func(ctx context.Context) (version string, err error)
 
-	// Questions counts those that wait for somebody's answer by hand, in Folder.
-	Questions func() int
-	Folder    string
+	// Open counts those that wait for somebody's answer by hand, in Folder.
+	Open   func() int
+	Folder string
 }
 
 // Server is one of the servers that answer for a model.
@@ -145,7 +145,7 @@ func handedOff(role string, m config.Model) (Built, error) {
 	if err != nil {
 		return Built{}, fmt.Errorf("models.%s.folder: %w", role, err)
 	}
-	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Kind: ByHand, Close: c.Close, Folder: m.Folder, Questions: func() int { return len(c.Open()) }}, nil
+	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Kind: ByHand, Close: c.Close, Folder: m.Folder, Open: func() int { return len(c.Open()) }}, nil
 }
 
 // loginSuffix tells the program of a coding agent as a plain model from the

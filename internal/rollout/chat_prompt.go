@@ -17,9 +17,9 @@ const (
 	keptPrompts = 32 << 20 // bytes of prompts
 )
 
-// Question words what a chat target is asked. It is safe for concurrent use and
+// ChatPrompt words what a chat target is asked. It is safe for concurrent use and
 // must not be changed once it was used.
-type Question struct {
+type ChatPrompt struct {
 	System *template.Template // over the fields of the task and {{skill}}
 	User   *template.Template // over the fields of the task
 	Images *Images
@@ -60,7 +60,7 @@ func (k *kept) one(id, text string) string {
 	return text
 }
 
-func (q *Question) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
+func (q *ChatPrompt) messages(t task.Task, s skill.Skill) ([]model.Message, error) {
 	fields := fieldsOf(t, s, q.Extras)
 	user, err := prompt(q.User, t, fields)
 	if err != nil {
@@ -103,7 +103,7 @@ func prompt(wording *template.Template, t task.Task, fields map[string]any) (str
 }
 
 // asked is the user's message: the text, and the pictures of the task.
-func (q *Question) asked(t task.Task, text string) (model.Message, error) {
+func (q *ChatPrompt) asked(t task.Task, text string) (model.Message, error) {
 	images, err := q.Images.of(t)
 	if err != nil || len(images) == 0 {
 		return model.Message{Role: model.User, Content: text}, err
@@ -117,7 +117,7 @@ func (q *Question) asked(t task.Task, text string) (model.Message, error) {
 
 // Told returns the system message of a task as a target with the skill s gets it, with
 // mark in the place of the skill; "" if it gets none, or it cannot be worded.
-func (q *Question) Told(t task.Task, s skill.Skill, mark string) string {
+func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
 	if q.Bare && strings.TrimSpace(s.Text()) == "" {
 		return ""
 	}
@@ -134,7 +134,7 @@ func (q *Question) Told(t task.Task, s skill.Skill, mark string) string {
 
 // systemText renders the system message. One that depends on the skill alone is
 // rendered once a skill: a batch shares it, and so do provider caches.
-func (q *Question) systemText(fields map[string]any, s skill.Skill) (string, error) {
+func (q *ChatPrompt) systemText(fields map[string]any, s skill.Skill) (string, error) {
 	text := s.Text()
 	if q.Bare && strings.TrimSpace(text) == "" {
 		return "", nil

@@ -1,4 +1,4 @@
-package wire
+package wiring
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 )
 
-// TestSealedIsWhatIsRecorded: what answers a replay stands under the same name in
+// TestReplayedIsWhatIsRecorded: what answers a replay stands under the same name in
 // every input as what was recorded.
-func TestSealedIsWhatIsRecorded(t *testing.T) {
+func TestReplayedIsWhatIsRecorded(t *testing.T) {
 	t.Parallel()
 	const world = "../../examples/quickstart/world.yaml"
 	set := func(string) (string, bool) { return "a-key", true }
@@ -32,19 +32,19 @@ func TestSealedIsWhatIsRecorded(t *testing.T) {
 			defer func() { _ = want.Close() }()
 		}
 		checked++
-		got, err := Sealed("target", m)
+		got, err := Replayed("target", m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Source != want.Source || got.Source == "" || got.Simulated != want.Simulated || got.Provider != want.Provider || got.Client != nil {
-			t.Errorf("%s: sealed %+v, client %+v", m.Provider, got, want)
+			t.Errorf("%s: replayed %+v, client %+v", m.Provider, got, want)
 		}
 	}
 	if checked < 15 {
 		t.Errorf("only %d providers could be compared", checked)
 	}
-	if _, err := Sealed("target", config.Model{Provider: "nobody"}); err == nil {
-		t.Error("an unknown provider is sealed")
+	if _, err := Replayed("target", config.Model{Provider: "nobody"}); err == nil {
+		t.Error("an unknown provider is replayed")
 	}
 }
 

@@ -1,4 +1,4 @@
-package wire
+package wiring
 
 import "github.com/seed-f4525e22/skillopt/internal/fault"
 

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// yamlPart is a part of a YAML file that can be read by itself.
-type yamlPart struct {
+// yamlChunk is a stretch of a YAML file that can be read by itself.
+type yamlChunk struct {
 	text   []byte
 	before int // lines before it
 }
 
-// partSize is the size in bytes from which a part ends with its entry.
-const partSize = 32 << 10
+// chunkSize is the size in bytes from which a chunk ends with its entry.
+const chunkSize = 32 << 10
 
-// listParts cuts the list of a file where entries begin, nil if the file is not
+// listChunks cuts the list of a file where entries begin, nil if the file is not
 // plainly a list in block style: comments, perhaps --- and the key tasks, then
 // entries whose dashes stand in one column, with all other lines to the right of it.
-func listParts(data []byte) []yamlPart {
-	var parts []yamlPart
+func listChunks(data []byte) []yamlChunk {
+	var chunks []yamlChunk
 	dash, from, line, at := -1, 0, 0, 0
 	head := ""
 	for row := range bytes.Lines(data) {
@@ -29,10 +29,10 @@ func listParts(data []byte) []yamlPart {
 		case isDash(text) && (dash < 0 || indent == dash):
 			if dash < 0 {
 				dash, from = indent, at
-				parts = append(parts, yamlPart{before: line})
-			} else if at-from >= partSize {
-				parts[len(parts)-1].text = data[from:at]
-				parts = append(parts, yamlPart{before: line})
+				chunks = append(chunks, yamlChunk{before: line})
+			} else if at-from >= chunkSize {
+				chunks[len(chunks)-1].text = data[from:at]
+				chunks = append(chunks, yamlChunk{before: line})
 				from = at
 			}
 		case dash < 0 && text == "---" && head == "", dash < 0 && text == "tasks:" && head != text:
@@ -43,10 +43,10 @@ func listParts(data []byte) []yamlPart {
 		line++
 		at += len(row)
 	}
-	if len(parts) > 0 {
-		parts[len(parts)-1].text = data[from:]
+	if len(chunks) > 0 {
+		chunks[len(chunks)-1].text = data[from:]
 	}
-	return parts
+	return chunks
 }
 
 // indentOf returns the spaces before a line's text, and the text.

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPartsAreTheWhole: a list that is read in parts is the list that is read whole.
-func TestPartsAreTheWhole(t *testing.T) {
+// TestChunksAreTheWhole: a list that is read in chunks is the list that is read whole.
+func TestChunksAreTheWhole(t *testing.T) {
 	t.Parallel()
-	filler := strings.Repeat("x", partSize/2)
+	filler := strings.Repeat("x", chunkSize/2)
 	entries := []string{
 		"- a: 1\n  b: two\n", "- - x\n  - y\n", "- - x\n", "-\n  a: 1\n", "- plain\n", "- |\n  text\n\n\n", "- a: |\n    text\n\n    - no entry\n\n\n", "- a: |+\n    kept\n\n\n",
 		"- a: >-\n    one\n    two\n\n", "# between\n", "  # to the right\n", "\n", "- &x%d {a: 1}\n", "- &x {a: 2}\n", "- *x\n", "- <<: *x\n  b: 3\n", "- \"a\n  b\"\n", "- 'it\n\n  is'\n", "- [a,\n  b]\n",
@@ -34,13 +34,13 @@ func TestPartsAreTheWhole(t *testing.T) {
 		}
 		var whole []Item
 		r := &yamlReader{anchors: map[string]any{}}
-		wholeErr := r.part(yamlPart{text: []byte(text)}, func(it Item) { whole = append(whole, it) })
-		parts, err := yamlItemsOf([]byte(text))
+		wholeErr := r.chunk(yamlChunk{text: []byte(text)}, func(it Item) { whole = append(whole, it) })
+		chunks, err := yamlItemsOf([]byte(text))
 		if wholeErr != nil {
-			return // in parts less is seen of what is wrong, and more is within the bounds
+			return // in chunks less is seen of what is wrong, and more is within the bounds
 		}
 		if crlf { // the library counts lines of comments twice
-			for _, list := range [][]Item{parts, whole} {
+			for _, list := range [][]Item{chunks, whole} {
 				for i := range list {
 					list[i].Line = 0
 				}
@@ -48,10 +48,10 @@ func TestPartsAreTheWhole(t *testing.T) {
 		}
 		short := strings.ReplaceAll(text, filler, "FILLER")
 		if err != nil {
-			t.Fatalf("in parts: %v\n%s", err, short)
+			t.Fatalf("in chunks: %v\n%s", err, short)
 		}
-		if got, want := shortJSON(t, parts), shortJSON(t, whole); got != want {
-			t.Fatalf("%s\nin parts %s\nwhole    %s", short, strings.ReplaceAll(got, filler, "FILLER"), strings.ReplaceAll(want, filler, "FILLER"))
+		if got, want := shortJSON(t, chunks), shortJSON(t, whole); got != want {
+			t.Fatalf("%s\nin chunks %s\nwhole    %s", short, strings.ReplaceAll(got, filler, "FILLER"), strings.ReplaceAll(want, filler, "FILLER"))
 		}
 	})
 }
