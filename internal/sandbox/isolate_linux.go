@@ -212,19 +212,33 @@ func (p *policy) setUp() (listeners []int, ports []byte, err error) {
 // startProgram starts the program from a thread that has given up its rights, and ends
 // with it: init keeps them, and one more start of our binary is saved.
 func (p *policy) startProgram(path string, argv []string) (child int, err error) {
-	started := make(chan struct{})
-	go func() {
-		defer close(started)
-		runtime.LockOSThread() // for good
+	offLeader(func() {
 		if err = p.restrict(); err != nil {
 			return
 		}
 		child, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
 			Dir: p.Dir, Env: syscall.Environ(), Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
 		})
-	}()
-	<-started
+	})
 	return child, err
+}
+
+// offLeader runs f on a thread that ends with it, and never on the first thread of this
+// process: whether the process can be signalled or looked into goes by the rights of
+// that one, and a program has power over what has no more rights than itself.
+func offLeader(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good
+		if unix.Gettid() == unix.Getpid() {
+			offLeader(f) // which this thread is not free for
+			runtime.UnlockOSThread()
+			return
+		}
+		f()
+	}()
+	<-done
 }
 
 // awaitPeer waits for the end of a socket that nothing is sent on.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,24 @@ func TestProcessesOfItsOwn(t *testing.T) {
 	if n := numbers(out); len(n) == 0 || n[0] > 6 {
 		t.Errorf("it sees %v processes", n)
 	}
+}
+
+// TestOffLeader: however often, and from whichever thread, it is another.
+func TestOffLeader(t *testing.T) {
+	t.Parallel()
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			for range 500 {
+				offLeader(func() {
+					if unix.Gettid() == unix.Getpid() {
+						t.Error("it is the first thread")
+					}
+				})
+			}
+		})
+	}
+	both.Wait()
 }
 
 // TestNothingElseIsWritten: not even mode and times of files that belong to the user.
