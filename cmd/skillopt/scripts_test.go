@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 )
 
 // TestMain lets the test binary play the program: a script that says skillopt
@@ -34,8 +35,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	work, remove := memfolder.New() // "" is a folder on the disk
+	t.Cleanup(remove)               // when all scripts have ended
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: "testdata/script", WorkdirRoot: work,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("QUICKSTART", quickstart)
 			return os.CopyFS(filepath.Join(env.WorkDir, "small"), os.DirFS("testdata/small"))

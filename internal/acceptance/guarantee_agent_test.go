@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/agent/agenttest"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox/sandboxtest"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -23,7 +24,23 @@ func TestMain(m *testing.M) {
 	if code, is := sandboxtest.Main(os.Getenv(sandboxtest.Var), os.Args, os.Stdout); is {
 		os.Exit(code)
 	}
-	os.Exit(m.Run())
+	os.Exit(inMemory(m))
+}
+
+// inMemory runs the tests with their temporary files in memory, where there is such a
+// place and TMPDIR names no other: they write many, and none looks at a disk.
+func inMemory(m *testing.M) int {
+	if os.Getenv("TMPDIR") != "" { // of the user, or of the test that started this one
+		return m.Run()
+	}
+	dir, remove := memfolder.New()
+	defer remove()
+	if dir != "" {
+		if err := os.Setenv("TMPDIR", dir); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
 }
 
 // agentConfig has the built-in agent carry out the tasks; a command looks at the

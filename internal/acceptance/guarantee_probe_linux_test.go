@@ -29,6 +29,20 @@ type hostile struct {
 	host *sandboxtest.Host
 }
 
+// onDisk is a temporary folder that does not lie in shared memory: there a program can
+// list the folders on the way to what it is shown, which are its own and hold nothing
+// else (TestFoldersInSharedMemory of internal/sandbox), and a probe cannot tell them from
+// those of the project.
+func onDisk(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "skillopt-probe-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // as t.TempDir, but for what a probe has locked
+	return dir
+}
+
 // newHostile lays it into dir. The agent's program stands in the project.
 func newHostile(t *testing.T, dir, home string) hostile {
 	t.Helper()
@@ -128,7 +142,7 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 	for _, below := range []string{"", "/opt", "/usr/src", "bin"} {
 		t.Run("below "+below, func(t *testing.T) {
 			t.Parallel()
-			dir, home := t.TempDir(), t.TempDir()
+			dir, home := onDisk(t), onDisk(t)
 			switch {
 			case below == "bin":
 				dir = filepath.Join(home, "bin", "project")
@@ -172,7 +186,7 @@ func TestProbeAgentsAndChecks(t *testing.T) {
 // What a check executes of an agent's leaves nothing for later episodes.
 func TestProbeNothingIsKept(t *testing.T) {
 	t.Parallel()
-	h := newHostile(t, t.TempDir(), t.TempDir())
+	h := newHostile(t, onDisk(t), onDisk(t))
 	h.host.Target.Only = []string{"environment"}
 	secret := h.host.Canary("what a check could see")
 	leave := `{type: command, run: "` + sandboxtest.Var + `=@target ./` + sandboxtest.Planted + ` leave ` + secret + `"}`
