@@ -14,6 +14,7 @@ type Config struct {
 	Extends    string           `key:"extends" doc:"another config file that this one builds on; relative to this file" path:"file"`
 	Protocol   string           `key:"protocol" doc:"whose numbers hold where nothing else is said: skillopt (those of its publication: epochs 4, batch 40, minibatch 8, 4 to 2 edits a step, gate strict, guidance without a gate, no folds); absent: ours" enum:",skillopt" class:"operational" older:"\"\""`
 	Skill      string           `key:"skill" doc:"the skill to train: a SKILL.md, a skill directory, or absent to start from an empty skill" path:"file"`
+	SkillFiles string           `key:"skill_files" doc:"what of the skill reaches the target: all (a directory with all that lies in it; a SKILL.md with scripts, references and assets beside it) or document (SKILL.md alone, as before there was a choice)" enum:"all,document" older:"\"document\""`
 	Tasks      Tasks            `key:"tasks" doc:"the tasks to train on; a plain string is short for {path: ...}" short:"path"`
 	Env        Env              `key:"env" doc:"your own environment instead of a chat turn"`
 	Agent      Agent            `key:"agent" doc:"a coding agent instead of a chat turn; models.target is the model that it uses"`

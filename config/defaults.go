@@ -11,6 +11,12 @@ const (
 	ViewTask  = "task"
 )
 
+// The values of skill_files.
+const (
+	FilesAll      = "all"
+	FilesDocument = "document"
+)
+
 // The values of reflect.memory.
 const (
 	MemoryRun   = "run"
@@ -43,6 +49,8 @@ func Default() Config {
 		AWS:   AWS{AccessKeyEnv: "AWS_ACCESS_KEY_ID", SecretKeyEnv: "AWS_SECRET_ACCESS_KEY", SessionTokenEnv: "AWS_SESSION_TOKEN"},
 	}
 	return Config{
+		SkillFiles: FilesAll,
+
 		Env:    Env{Protocol: 1, Timeout: Duration(2 * time.Minute)},
 		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none", Limits: AgentLimits{Memory: 4 << 30, Processes: 512, Written: 4 << 30}},
 		Split:  Split{Seed: 42, CrossFit: AutoCount},

@@ -14,6 +14,9 @@ var (
 	ErrNotUTF8  = errors.New("not UTF-8 text")
 	ErrNotFile  = errors.New("no regular file")
 	ErrNoSkill  = errors.New("the directory has no " + Main)
+	ErrLink     = errors.New("a link, which a skill may not hold: put the file itself there")
+	ErrTooMany  = errors.New("more files than a skill may have")
+	ErrName     = errors.New("a name with control characters")
 )
 
 // ReadError says which file of a skill could not be read and why. Err is, or
@@ -30,6 +33,8 @@ func (e *ReadError) Error() string {
 	switch {
 	case errors.Is(e.Err, ErrTooLarge):
 		return fmt.Sprintf("read skill %s: %v: it has %d bytes, at most %d bytes are allowed", e.Path, e.Err, e.Size, e.Limit)
+	case errors.Is(e.Err, ErrTooMany):
+		return fmt.Sprintf("read skill %s: %v: at most %d are allowed", e.Path, e.Err, MaxFiles)
 	case errors.Is(e.Err, ErrNotUTF8):
 		return fmt.Sprintf("read skill %s, line %d: %v", e.Path, e.Line, e.Err)
 	}
@@ -38,19 +43,45 @@ func (e *ReadError) Error() string {
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Read reads the skill at name: a Markdown file, or a directory with a
-// SKILL.md. Of a directory only SKILL.md is read for now. The document is at
-// most MaxBytes of UTF-8. The error is a *ReadError.
+// Read reads the skill at name. A directory with a SKILL.md is the skill with all that
+// lies in it, without names that begin with a dot, __pycache__, and the evals of the
+// author, which hold what is asked. The SKILL.md of a directory, named itself, is the
+// skill with its scripts, references and assets, and without anything else that lies
+// beside it, such as tasks. Any other file is a skill of one document.
+//
+// The document is at most MaxBytes of UTF-8, and may be a link. Other files are regular
+// ones, of any bytes: at most MaxFiles and MaxTotal bytes in all. Of their modes it is
+// kept whether the owner may execute them. The error is a *ReadError.
 func Read(fsys fs.FS, name string) (Skill, error) {
-	file, err := mainFile(fsys, name)
+	document, err := mainFile(fsys, name)
 	if err != nil {
 		return Skill{}, err
 	}
-	text, err := readText(fsys, file)
+	text, err := readText(fsys, document)
 	if err != nil {
 		return Skill{}, err
 	}
-	return New(text), nil
+	s := New(text)
+	if path.Base(document) != Main {
+		return s, nil
+	}
+	r := reader{fsys: fsys, dir: path.Dir(document), files: map[string]file{}, total: int64(len(text))}
+	if err := r.all(document == name); err != nil {
+		return Skill{}, err
+	}
+	s.files = r.files
+	return s, nil
+}
+
+// ReadDocument reads SKILL.md, or the Markdown file, at name as Read does, and no other
+// file.
+func ReadDocument(fsys fs.FS, name string) (Skill, error) {
+	document, err := mainFile(fsys, name)
+	if err != nil {
+		return Skill{}, err
+	}
+	text, err := readText(fsys, document)
+	return New(text), err
 }
 
 // mainFile returns the path of the document of the skill at name.

@@ -95,6 +95,7 @@ func taskEffects() map[string]effect {
 	return map[string]effect{
 		"extends":         {test: extendsHasAnEffect},
 		"skill":           {to: "../../cmd/skillopt/testdata/small/SKILL.md", see: systemTexts},
+		"skill_files":     {base: []string{"skill=testdata/effect/folder"}, to: "document", see: systemTexts},
 		"tasks.path":      {to: "../../cmd/skillopt/testdata/small/tasks.jsonl", see: func(s sight) any { return s.started.Train }},
 		"tasks.prompt":    {to: `{{prompt}} Now.`, see: userTexts},
 		"tasks.system":    {to: `Rules: {{skill}}`, see: systemTexts},

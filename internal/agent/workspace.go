@@ -43,6 +43,15 @@ func skillName(s skill.Skill) string {
 // Agents that discover skills find a copy of it.
 func SkillPath(name string) string { return path.Join(agentsSkills, name, skill.Main) }
 
+// SkillFolders are where the skill goes in a workspace, slash-separated. name is that of
+// its folder, "" for the one that it has itself.
+func SkillFolders(s skill.Skill, name string) []string {
+	if name == "" {
+		name = skillName(s)
+	}
+	return []string{path.Join(agentsSkills, name), path.Join(claudeSkills, name)}
+}
+
 // instructions are files and folders by which a workspace speaks to agents
 // itself. They are a task's own affair, but whoever reads a result must know.
 func instructions() []string {
@@ -78,11 +87,11 @@ func openWorkspace(dir string) (*workspace, error) {
 	return w, nil
 }
 
-func (w *workspace) write(name, content string) error {
+func (w *workspace) write(name, content string, mode os.FileMode) error {
 	if err := w.root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("write %s into the workspace: %w", name, err)
 	}
-	if err := w.root.WriteFile(name, []byte(content), 0o644); err != nil {
+	if err := w.root.WriteFile(name, []byte(content), mode); err != nil {
 		return fmt.Errorf("write %s into the workspace: %w", name, err)
 	}
 	w.written = append(w.written, name)
@@ -133,22 +142,38 @@ func readFirst(name string) string {
 }
 
 func (w *workspace) writeSkill(j Job) error {
-	for _, dir := range []string{agentsSkills, claudeSkills} {
-		dir = path.Join(dir, j.SkillName)
-		if err := w.root.RemoveAll(dir); err != nil { // another skill of that name must not mix with ours
-			return fmt.Errorf("write the skill into the workspace: %w", err)
+	for _, dir := range SkillFolders(j.Skill, j.SkillName) {
+		switch _, err := w.root.Lstat(dir); {
+		case err == nil: // another skill of that name must not mix with ours
+			return &SkillThereError{Path: dir}
+		case !errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("look for %s in the workspace: %w", dir, err)
 		}
 		for _, name := range j.Skill.Files() {
 			content, _ := j.Skill.File(name)
 			if name == skill.Main {
 				content = withFrontMatter(content, j.SkillName)
 			}
-			if err := w.write(path.Join(dir, name), content); err != nil {
+			mode := os.FileMode(0o644)
+			if j.Skill.Executable(name) {
+				mode = 0o755
+			}
+			if err := w.write(path.Join(dir, name), content, mode); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// SkillThereError says that a workspace brings a skill under the name of the one that is
+// trained.
+type SkillThereError struct {
+	Path string // of its folder in the workspace, slash-separated
+}
+
+func (e *SkillThereError) Error() string {
+	return fmt.Sprintf("the workspace brings %s, where the skill that is trained goes: take it out of the workspace, or name the skill otherwise with agent.skill_name", e.Path)
 }
 
 func (w *workspace) writeImages(images []model.Image) (note string, err error) {
@@ -159,7 +184,7 @@ func (w *workspace) writeImages(images []model.Image) (note string, err error) {
 			return "", err
 		}
 		name = path.Join(attachments, name)
-		if err := w.write(name, string(img.Data)); err != nil {
+		if err := w.write(name, string(img.Data), 0o644); err != nil {
 			return "", err
 		}
 		names = append(names, name)

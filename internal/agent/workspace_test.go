@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,7 @@ func tree(t *testing.T, dir string) map[string]string {
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"AGENTS.md": "obey me", ".claude/skills/kind/old.md": "an older skill", "a.txt": "the task's"} {
+	for name, text := range map[string]string{"AGENTS.md": "obey me", ".claude/skills/older/SKILL.md": "another skill", "a.txt": "the task's"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func TestPrepare(t *testing.T) {
 	const text = "---\nname: kind\ndescription: d\n---\nbe kind\n"
 	j := Job{
 		Prompt: "task", Workspace: dir, Home: t.TempDir(), Images: []model.Image{{MIME: "image/png", Data: []byte("PNG")}},
-		Skill: skill.New(text).WithFile("references/more.md", "more"),
+		Skill: skill.New(text).WithFile("references/more.md", "more").WithFile("scripts/run.sh", "run").WithExecutable("scripts/run.sh"),
 	}
 	a := gemini()
 	j, err := j.withDefaults(a)
@@ -88,15 +89,42 @@ func TestPrepare(t *testing.T) {
 		"AGENTS.md": "obey me", "a.txt": "the task's", ".attachments/image-1.png": "PNG",
 		".agents/skills/kind/SKILL.md": text, ".agents/skills/kind/references/more.md": "more",
 		".claude/skills/kind/SKILL.md": text, ".claude/skills/kind/references/more.md": "more",
+		".agents/skills/kind/scripts/run.sh": "run", ".claude/skills/kind/scripts/run.sh": "run",
+		".claude/skills/older/SKILL.md": "another skill",
 	}
 	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
 		t.Errorf("workspace (-want +got):\n%s", diff)
 	}
-	if len(w.written) != 5 || !strings.Contains(strings.Join(w.notes, "\n"), "AGENTS.md, .claude") {
+	if len(w.written) != 7 || !strings.Contains(strings.Join(w.notes, "\n"), "AGENTS.md, .claude") {
 		t.Errorf("written %q, notes %q", w.written, w.notes)
 	}
 	if want := "task\n\nThe images that belong to this task are in these files: .attachments/image-1.png"; prompt != want {
 		t.Errorf("prompt %q", prompt)
+	}
+}
+
+// A workspace that brings a skill of the name is not written to: neither skill would be
+// what is measured.
+func TestSkillThere(t *testing.T) {
+	t.Parallel()
+	for _, folder := range SkillFolders(skill.New("x"), "kind") {
+		j := Job{Workspace: t.TempDir(), Home: t.TempDir(), Skill: skill.New("x"), SkillName: "kind"}
+		old := filepath.Join(j.Workspace, filepath.FromSlash(folder), "old.md")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(old), 0o755), os.WriteFile(old, []byte("old"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		j, err := j.withDefaults(pi())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = prepare(pi(), j)
+		var there *SkillThereError
+		if !errors.As(err, &there) || there.Path != folder {
+			t.Errorf("%s: error %v", folder, err)
+		}
+		if data, err := os.ReadFile(old); err != nil || string(data) != "old" {
+			t.Errorf("%s: %q, %v", folder, data, err)
+		}
 	}
 }
 

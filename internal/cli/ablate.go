@@ -105,28 +105,28 @@ func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work fun
 
 // load finds the skill, its config, and the run whose record is used.
 func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string, err error) {
-	skill, conf, record := a.absolute(path), o.config, a.absolute(o.record)
-	if _, err := os.Stat(skill); err != nil {
+	document, conf, record := a.absolute(path), o.config, a.absolute(o.record)
+	if _, err := os.Stat(document); err != nil {
 		return nil, "", usagef("%s: %v; give a run directory, or a skill with --config", path, reasonOf(err))
 	}
-	if _, err := os.Stat(filepath.Join(skill, run.ManifestFile)); err == nil {
-		record = cmp.Or(record, skill)
-		conf = cmp.Or(conf, filepath.Join(skill, run.ConfigFile))
-		if skill = skillOfRun(skill); skill == "" {
+	if _, err := os.Stat(filepath.Join(document, run.ManifestFile)); err == nil {
+		record = cmp.Or(record, document)
+		conf = cmp.Or(conf, filepath.Join(document, run.ConfigFile))
+		if document = skillOfRun(document); document == "" {
 			return nil, "", usagef("%s: the run has no %s yet; `skillopt runs show %s` explains it", path, run.BestFile, path)
 		}
 	}
 	if conf == "" {
 		return nil, "", usagef("%s is a skill: --config names the config with its tasks and target", path)
 	}
-	l, err = a.loadConfig(conf, o.sets, []config.Setting{{Key: "skill", Value: skill, Origin: "argument"}})
+	l, err = a.loadConfig(conf, o.sets, []config.Setting{{Key: "skill", Value: document, Origin: "argument"}})
 	return l, record, err
 }
 
 // skillOfRun is the skill that a run has made, or looked at, "" if there is none.
 func skillOfRun(dir string) string {
 	for _, name := range []string{run.BestFile, result.WholeFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+		if exists(filepath.Join(dir, name)) {
 			return filepath.Join(dir, name)
 		}
 	}

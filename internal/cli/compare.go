@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,8 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -79,11 +79,11 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 	if err := checkMeasure(o.margin, o.passes); err != nil {
 		return err
 	}
-	skills, err := readSkills(a, pathA, pathB)
+	l, err := o.load(a, pathA, pathB)
 	if err != nil {
 		return err
 	}
-	l, err := o.load(a, pathA, pathB)
+	skills, err := readSkills(a, l, pathA, pathB)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,11 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 	return withSameCommand(err)
 }
 
-// readSkills reads the two documents.
-func readSkills(a *app, paths ...string) ([]skill.Skill, error) {
+// readSkills reads the two skills.
+func readSkills(a *app, l *config.Loaded, paths ...string) ([]skill.Skill, error) {
 	var out []skill.Skill
 	for _, path := range paths {
-		dir, name := filepath.Split(filepath.Clean(a.absolute(path)))
-		s, err := skill.Read(userfile.Dir(context.Background(), filepath.Clean(dir), math.MaxInt64), name)
+		s, err := session.ReadSkill(context.Background(), run.SkillPath(filepath.Clean(a.absolute(path))), l.Config, l.File)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, usagef("%s: found no skill there; give a Markdown file or a directory with SKILL.md", path)
 		}

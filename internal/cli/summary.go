@@ -64,7 +64,7 @@ func writeTestScores(out printer, s *result.Summary) error {
 func writeRunFiles(out printer, s *result.Summary) {
 	// A run that ended before the seed skill was scored has none.
 	if best := filepath.Join(s.RunDir, run.BestFile); exists(best) {
-		fmt.Fprintf(out, "best skill: %s\n", out.path(best))
+		fmt.Fprintf(out, "best skill: %s\n", out.path(run.SkillPath(best)))
 	}
 	if page := filepath.Join(s.RunDir, run.ReportFile); exists(page) {
 		fmt.Fprintf(out, "report: %s\n", out.path(page))

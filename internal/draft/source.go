@@ -43,7 +43,7 @@ type Material struct {
 // other Markdown file, which has no references. Nothing outside of the folder is
 // read, whatever links it holds. References are Markdown and text files, and in
 // folders that are meant for them (references, assets, ...) data files as well.
-// Errors are those of skill.Read or of the file system.
+// Errors are those of skill.ReadDocument or of the file system.
 func Read(name string) (m Material, err error) {
 	name = filepath.Clean(name)
 	info, err := os.Stat(name)
@@ -60,7 +60,7 @@ func Read(name string) (m Material, err error) {
 		return m, fmt.Errorf("read skill: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	s, err := skill.Read(root.FS(), file)
+	s, err := skill.ReadDocument(root.FS(), file)
 	if errors.Is(err, fs.ErrNotExist) && info.IsDir() {
 		err = &skill.ReadError{Path: name, Err: skill.ErrNoSkill}
 	}

@@ -23,20 +23,24 @@ import (
 // there, in the very bytes that it always got.
 const AsItStands = 2
 
+// filesRoom is how many bytes of texts beside SKILL.md a request holds.
+const filesRoom = 1 << 20
+
 // request is the line that a process gets for a task. All of the task is in it:
 // the program is the user's own and may score by gold and hidden text.
 type request struct {
 	Protocol int `json:"protocol,omitempty"` // from AsItStands on
 
-	ID     string         `json:"id"`
-	Type   string         `json:"type"`
-	Prompt string         `json:"prompt"`
-	Gold   any            `json:"gold"`
-	Hidden string         `json:"hidden"`
-	Data   map[string]any `json:"data"`
-	Skill  string         `json:"skill"`
-	Seed   int64          `json:"seed"`
-	Extras map[string]any `json:"extras,omitempty"`
+	ID     string          `json:"id"`
+	Type   string          `json:"type"`
+	Prompt string          `json:"prompt"`
+	Gold   any             `json:"gold"`
+	Hidden string          `json:"hidden"`
+	Data   map[string]any  `json:"data"`
+	Skill  string          `json:"skill"`
+	Files  []skill.Content `json:"skill_files,omitempty"` // those beside SKILL.md
+	Seed   int64           `json:"seed"`
+	Extras map[string]any  `json:"extras,omitempty"`
 }
 
 // Seen is a task whose JSON says how its gold stands in the file too, for what depends
@@ -61,7 +65,7 @@ func seedOf(ctx context.Context, id string) int64 {
 func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, o Options) ([]byte, error) {
 	r := request{
 		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: append([]string{}, t.Gold...), Hidden: t.Hidden,
-		Data: t.Data, Skill: s.Text(), Seed: seedOf(ctx, t.ID), Extras: o.Extras,
+		Data: t.Data, Skill: s.Text(), Files: s.Contents(filesRoom), Seed: seedOf(ctx, t.ID), Extras: o.Extras,
 	}
 	if o.Protocol >= AsItStands {
 		r.Protocol, r.Gold = o.Protocol, t.GoldJSON()

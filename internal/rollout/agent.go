@@ -223,7 +223,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 	}
 	call := caller.EpisodeCall{
 		Key: key, Stage: model.StageRollout, Role: model.Target, Seed: seed,
-		Shared: [][]byte{[]byte(s.Text()), a.Context}, Own: own,
+		Shared: [][]byte{skillBytes(s), a.Context}, Own: own,
 		Usable: func(raw []byte) bool { return a.scorable(key, t, raw) },
 	}
 	if sum := a.Images.Digest(t); sum != "" {

@@ -82,7 +82,7 @@ func (q *ChatPrompt) messages(t task.Task, s skill.Skill) ([]model.Message, erro
 // none of that name, the skill and the extras. The lint of tasks has it so, too.
 func fieldsOf(t task.Task, s skill.Skill, extras map[string]any) map[string]any {
 	fields := t.Fields()
-	given := map[string]any{"skill": s.Text()}
+	given := map[string]any{"skill": skillText(s)}
 	if len(extras) > 0 {
 		given["extras"] = extras
 	}
@@ -118,7 +118,7 @@ func (q *ChatPrompt) asked(t task.Task, text string) (model.Message, error) {
 // Told returns the system message of a task as a target with the skill s gets it, with
 // mark in the place of the skill; "" if it gets none, or it cannot be worded.
 func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
-	if q.Bare && strings.TrimSpace(s.Text()) == "" {
+	if q.Bare && strings.TrimSpace(skillText(s)) == "" {
 		return ""
 	}
 	fields := fieldsOf(t, s, q.Extras)
@@ -135,7 +135,7 @@ func (q *ChatPrompt) Told(t task.Task, s skill.Skill, mark string) string {
 // systemText renders the system message. One that depends on the skill alone is
 // rendered once a skill: a batch shares it, and so do provider caches.
 func (q *ChatPrompt) systemText(fields map[string]any, s skill.Skill) (string, error) {
-	text := s.Text()
+	text := skillText(s)
 	if q.Bare && strings.TrimSpace(text) == "" {
 		return "", nil
 	}

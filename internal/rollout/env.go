@@ -66,7 +66,7 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 	}
 	call := caller.EpisodeCall{
 		Key: p.Key(t), Stage: model.StageRollout, Role: model.Target,
-		Shared: [][]byte{[]byte(s.Text()), e.Context}, Own: own, Seed: caller.Seed(e.RunSeed, t.ID, p.Sample),
+		Shared: [][]byte{skillBytes(s), e.Context}, Own: own, Seed: caller.Seed(e.RunSeed, t.ID, p.Sample),
 	}
 	raw, err := e.episode(ctx, call, t, s)
 	if err != nil {

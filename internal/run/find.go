@@ -90,3 +90,16 @@ func nextNumber(dir, name string) (int, error) {
 	}
 	return next, nil
 }
+
+// SkillPath is path, or where path is the best_skill.md of a run whose skill has more
+// files, the folder that has all of them.
+func SkillPath(path string) string {
+	if filepath.Base(path) != BestFile {
+		return path
+	}
+	folder := filepath.Join(filepath.Dir(path), BestFolder)
+	if _, err := os.Stat(filepath.Join(folder, "SKILL.md")); err != nil {
+		return path
+	}
+	return folder
+}

@@ -36,6 +36,7 @@ const (
 	HistoryFile  = "history.json"
 	SummaryFile  = "summary.json"
 	BestFile     = "best_skill.md"
+	BestFolder   = "best_skill" // the best skill with its other files, if it has any
 	ReportFile   = "report.html"
 	PullFile     = "report.md"
 	lockFile     = ".lock"
@@ -424,4 +425,9 @@ func encoded(name string, v any) (f file, err error) {
 // slash-separated and must stay inside.
 func (r *Run) WriteFile(name string, data []byte) error {
 	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}})
+}
+
+// WriteProgram is WriteFile for a file that may be executed.
+func (r *Run) WriteProgram(name string, data []byte) error {
+	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}, run: true})
 }

@@ -39,6 +39,7 @@ type file struct {
 	name   string
 	data   pieces
 	indent bool // data is JSON in one piece, to be laid out for eyes
+	run    bool // it may be executed
 }
 
 func newWriter(dir string) *writer {
@@ -115,7 +116,11 @@ func (w *writer) write(f file) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make folder of %s: %w", f.name, err)
 	}
-	return atomicfile.ReplaceWith(path, data.to, 0o644)
+	mode := os.FileMode(0o644)
+	if f.run {
+		mode = 0o755
+	}
+	return atomicfile.ReplaceWith(path, data.to, mode)
 }
 
 // add hands in a file, whose data belongs to the writer from then on. The error is that

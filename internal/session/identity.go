@@ -27,6 +27,7 @@ func (s *Inputs) Identity() (map[string]string, error) {
 	for k, v := range s.Names {
 		id["library."+k] = v
 	}
+	maps.Copy(id, FileEntries("skill", s.Skill))
 	if len(s.Config.Env.Command) > 0 {
 		sum, err := digestFiles(s.Loaded.Dir, s.Config.Env.Command)
 		if err != nil {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +20,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/train"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -117,22 +114,6 @@ func untilStopped(ctx context.Context, stop <-chan struct{}) (_ context.Context,
 		}
 	})
 	return ctx, func() { cancel(nil); waiting.Wait() }
-}
-
-func (s *loader) loadSkill(ctx context.Context) error {
-	switch {
-	case s.Options.Skill != nil:
-		s.Skill = *s.Options.Skill
-	case s.Config.Skill != "":
-		dir, name := filepath.Split(filepath.Clean(s.Config.Skill))
-		loaded, err := skill.Read(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
-		if err != nil {
-			return s.fileError("skill", s.Config.Skill, "a SKILL.md or a directory with one", err)
-		}
-		s.Skill = loaded
-	}
-	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
-	return nil
 }
 
 func (s *loader) loadChecks(context.Context) (err error) {

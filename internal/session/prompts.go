@@ -51,6 +51,7 @@ func (s *loader) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.
 
 // GoOn takes what follows from the defaults that a run was begun with.
 func (s *Inputs) GoOn() error {
+	s.Skill = s.Carried(s.Skill)
 	return errors.Join(s.listTasks(context.Background()), s.choosePrompts())
 }
 
@@ -92,7 +93,9 @@ func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
 // AsBegun is an identity as it was for a run that began with another one, where only
 // defaults have changed since.
 func (s *Inputs) AsBegun(id, begun map[string]string) (map[string]string, error) {
-	return s.WithPrompts(s.Loaded.AsBegunIdentity(id, begun))
+	as := s.Loaded.AsBegunIdentity(id, begun)
+	documentsAlone(as)
+	return s.WithPrompts(as)
 }
 
 func (s *loader) loadTemplates() error {

@@ -226,6 +226,9 @@ func (s *loader) digestWorkspaces(context.Context) error {
 		if err != nil {
 			return s.fileError("agent.workspace", dir, "a folder", err)
 		}
+		if err := s.skillNotIn(dir); err != nil {
+			return err
+		}
 		text, err := json.Marshal(m)
 		if err != nil {
 			return fmt.Errorf("digest %s: %w", dir, err)

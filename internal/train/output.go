@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // output writes the files of a run. They are for eyes: a resumed run writes them again
@@ -53,6 +54,11 @@ func (o *output) state(step int, h result.History) error {
 func (o *output) result(h result.History) error {
 	if err := o.files.WriteFile("best_skill.md", []byte(o.skills.best.skill.Text())); err != nil {
 		return err
+	}
+	if len(o.skills.best.skill.Others()) > 0 { // which are there from the beginning
+		if err := o.files.WriteFile("best_skill/"+skill.Main, []byte(o.skills.best.skill.Text())); err != nil {
+			return err
+		}
 	}
 	if err := o.files.WriteJSON("candidates.json", o.skills.store.projectionOf(o.skills.best.skill.Hash())); err != nil {
 		return err

@@ -228,3 +228,7 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 	j.Endpoint = &agent.Endpoint{URL: r.gateway.URL(), Key: session.Key()}
 	return session, nil
 }
+
+// SkillFolders are where agents are given a skill in their workspace, slash-separated;
+// name is agent.skill_name.
+func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }

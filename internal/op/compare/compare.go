@@ -45,7 +45,7 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	c := &comparison{session: s, skills: [2]skill.Skill{a, b}}
 	split := cmp.Or(s.Split, string(task.Test))
 	err = s.Do(ctx, session.Op{
-		Kind: result.Compare, Suffix: "-compare", About: map[string]string{"compare": split, "compare.with": session.Digest([]byte(b.Text()))},
+		Kind: result.Compare, Suffix: "-compare", About: about(split, s.Carried(b)),
 		Check: func() error { return c.settle(split) },
 		Ask: func(context.Context) (result.Plan, error) {
 			return forecast.Rollouts(s, 2*len(c.tasks)*c.most, c.splits...), nil
@@ -55,6 +55,16 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	})
 	return c.out, err
 }
+
+// about is what is compared with the skill of the session, for the identity.
+func about(split string, b skill.Skill) map[string]string {
+	out := session.FileEntries(session.CompareWith, b)
+	out["compare"], out[session.CompareWith] = split, session.Digest([]byte(b.Text()))
+	return out
+}
+
+// skill is what carries out tasks for an arm.
+func (c *comparison) skill(arm int) skill.Skill { return c.session.Carried(c.skills[arm]) }
 
 // settle checks the rules and finds the tasks.
 func (c *comparison) settle(split string) error {
@@ -128,8 +138,12 @@ func (c *comparison) announce() {
 	for _, text := range c.session.Warnings {
 		c.session.Emit(event.Warning{Text: text})
 	}
-	if c.skills[0].Text() == c.skills[1].Text() {
+	a, b := c.skill(0), c.skill(1)
+	if a.Digest() == b.Digest() {
 		c.session.Emit(event.Warning{Text: "A and B are the same document: what differs is chance"})
+	}
+	if n, m := len(a.Others()), len(b.Others()); (n == 0) != (m == 0) {
+		c.session.Emit(event.Warning{Text: fmt.Sprintf("A has %s beside %s, B has %d: what is compared are the files too", plural.Of(n, "file", "files"), skill.Main, m)})
 	}
 }
 
@@ -173,7 +187,7 @@ func (c *comparison) result() (*result.Comparison, error) {
 		RunDir: c.session.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(c.splits) > 0,
 		Verdict: string(j.Verdict), About: result.OverTasksLikeThese, Metric: s.Config.Gate.Metric,
 		Difference: j.Mean, Low: j.Low, High: j.High, Level: c.rule.Level, Margin: c.rule.Margin,
-		A: result.ComparedSkill{Skill: c.skills[0].Hash()}, B: result.ComparedSkill{Skill: c.skills[1].Hash()},
+		A: result.ComparedSkill{Skill: c.skill(0).Digest()}, B: result.ComparedSkill{Skill: c.skill(1).Digest()},
 		Split: c.split, Tasks: len(c.tasks), Passes: len(c.outcomes[0]), MaxPasses: c.most,
 		Pairs: len(differences), Wins: j.Wins, Losses: j.Losses, Ties: j.Ties, Deterministic: c.repeats,
 		ByTask: c.byTask(), Unmeasured: c.unmeasured(),

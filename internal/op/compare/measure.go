@@ -133,7 +133,7 @@ func (c *comparison) attempt(ctx context.Context, l *look) error {
 				continue
 			}
 			group.Go(func() error {
-				out, err := c.session.Runner.One(ctx, l.place(arm), c.tasks[i], c.skills[arm])
+				out, err := c.session.Runner.One(ctx, l.place(arm), c.tasks[i], c.skill(arm))
 				if err != nil {
 					return err
 				}

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -43,6 +44,20 @@ func Tasks(ctx context.Context, cfg config.Config, o session.Options) (result.Ta
 		}
 	}
 	return r, nil
+}
+
+// aboutSkill says how large a skill is, and what it is named by.
+func aboutSkill(s skill.Skill) string {
+	text := fmt.Sprintf("%s, hash %s", plural.Of(len(s.Text()), "byte", "bytes"), s.Digest())
+	others, bytes := s.Others(), 0
+	for _, path := range others {
+		content, _ := s.File(path)
+		bytes += len(content)
+	}
+	if len(others) > 0 {
+		text = fmt.Sprintf("%s of %s with %s beside it of %s", text, skill.Main, plural.Of(len(others), "file", "files"), plural.Of(bytes, "byte", "bytes"))
+	}
+	return text
 }
 
 // sized returns the number of tasks of a split.
@@ -88,7 +103,7 @@ type examiner struct {
 // inputs examines what the configuration names.
 func (e *examiner) inputs(ctx context.Context) {
 	s := e.session
-	e.add("skill", fmt.Sprintf("%s, hash %s", plural.Of(len(s.Skill.Text()), "byte", "bytes"), s.Skill.Hash()), nil, "")
+	e.add("skill", aboutSkill(s.Skill), nil, "")
 	e.add("tasks", e.divided(), s.RequireSplits(), "add tasks, or set split.ratio")
 	if reads, err := s.ReadBefore(ctx); err != nil || reads.Words() != "" {
 		e.add("test set", "its tasks were "+reads.Words(), err, "")

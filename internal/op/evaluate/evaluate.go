@@ -56,7 +56,7 @@ type evaluation struct {
 
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	s := e.session
-	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits) > 0, Skill: s.Skill.Hash(), Splits: map[string]result.SplitScore{}}
+	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits) > 0, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
 	var err error
 	if out.TestReadBefore, err = s.ReadTest(ctx, e.splits); err != nil {
 		return "", err

@@ -39,7 +39,7 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 		b.Items = append(b.Items, t.ID)
 	}
 	b.Measure = func(ctx context.Context, text string, item, sample int) (trajectory.Outcome, error) {
-		out, err := p.session.Runner.One(ctx, placeOf(text, sample), tasks[item], skill.New(text))
+		out, err := p.session.Runner.One(ctx, placeOf(text, sample), tasks[item], p.session.Skill.WithText(text))
 		if err == nil {
 			err = p.session.Health()
 		}
@@ -85,7 +85,7 @@ func (p *pruning) describe(got prune.Pruning) result.Ablation {
 	s := p.settings()
 	out := result.Ablation{
 		RunDir: p.session.Run.Dir, Simulated: p.session.Simulated(), Exploratory: p.session.Unreviewed(p.splits) > 0, TestRead: p.testRead(), TestReadBefore: p.before,
-		Skill: p.session.Skill.Hash(), Split: p.o.Split, Tasks: len(p.judge), Metric: p.session.Config.Gate.Metric,
+		Skill: p.session.Skill.Digest(), Split: p.o.Split, Tasks: len(p.judge), Metric: p.session.Config.Gate.Metric,
 		Margin: s.Margin, Level: s.Level, Passes: s.Passes, Deterministic: got.Deterministic, Rules: []result.RuleWorth{},
 	}
 	for _, f := range got.Findings {

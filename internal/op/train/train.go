@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -77,13 +78,30 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
 	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
-	if err := t.sizes.Record(ctx, s.Run); err != nil {
+	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.writeFiles()); err != nil {
 		return err
 	}
 	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
 		t.summary = nil
 	}
 	return err
+}
+
+// writeFiles writes the files beside SKILL.md, which training does not change, to where
+// the best skill will be.
+func (t *operation) writeFiles() error {
+	r, sk := t.session.Run, t.session.Skill
+	for _, name := range sk.Others() {
+		write := r.WriteFile
+		if sk.Executable(name) {
+			write = r.WriteProgram
+		}
+		content, _ := sk.File(name)
+		if err := write(path.Join(run.BestFolder, name), []byte(content)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // work runs the loop and sums it up.

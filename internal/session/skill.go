@@ -1,0 +1,165 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+func (s *loader) loadSkill(ctx context.Context) error {
+	switch {
+	case s.Options.Skill != nil:
+		s.Skill = s.Carried(*s.Options.Skill)
+	case s.Config.Skill != "":
+		if err := s.readSkill(ctx, run.SkillPath(filepath.Clean(s.Config.Skill))); err != nil {
+			return err
+		}
+	}
+	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
+	return nil
+}
+
+func (s *loader) readSkill(ctx context.Context, path string) (err error) {
+	s.Skill, err = ReadSkill(ctx, path, s.Config, s.Loaded.File)
+	if fault.Of(err) == fault.BadInput {
+		return err
+	}
+	if err != nil {
+		return s.fileError("skill", s.Config.Skill, "a SKILL.md or a directory with one", err)
+	}
+	return nil
+}
+
+// ReadSkill reads the skill at path, or what skill_files says of it. A directory that is
+// the project too, with a config, tasks, prompts or runs, is read as its SKILL.md: with
+// scripts, references and assets alone. configFile is that of cfg, "" if there is none.
+func ReadSkill(ctx context.Context, path string, cfg config.Config, configFile string) (skill.Skill, error) {
+	read := skill.ReadDocument
+	if cfg.SkillFiles != config.FilesDocument {
+		own := map[string]string{"tasks.path": cfg.Tasks.Path, "run.dir": cfg.Run.Dir, "prompts": cfg.Prompts, "the configuration": configFile}
+		path, read = documentOf(path, own), skill.Read
+		if err := keptApart(path, own); err != nil {
+			return skill.Skill{}, err
+		}
+	}
+	dir, name := filepath.Split(path)
+	return read(userfile.Dir(ctx, filepath.Clean(dir), math.MaxInt64), name)
+}
+
+// documentOf is the SKILL.md of a directory that is a project too, else path.
+func documentOf(path string, own map[string]string) string {
+	document := filepath.Join(path, skill.Main)
+	if _, err := os.Stat(document); err != nil {
+		return path
+	}
+	if _, err := os.Stat(filepath.Join(path, "config.yaml")); err == nil {
+		return document
+	}
+	for _, there := range own {
+		if there != "" && within(path, there) {
+			return document
+		}
+	}
+	return path
+}
+
+// Carried is what of a skill reaches the target, by skill_files.
+func (s *Inputs) Carried(sk skill.Skill) skill.Skill {
+	if s.Config.SkillFiles == config.FilesDocument {
+		return skill.New(sk.Text())
+	}
+	return sk
+}
+
+// keptApart refuses a SKILL.md whose files would be the tasks, with what is expected, or
+// other things of the run: an agent would be handed them with the skill.
+func keptApart(path string, own map[string]string) error {
+	if filepath.Base(path) != skill.Main {
+		return nil
+	}
+	for _, what := range slices.Sorted(maps.Keys(own)) {
+		for _, name := range skill.StandardFolders() {
+			root := filepath.Join(filepath.Dir(path), name)
+			if own[what] != "" && within(root, own[what]) {
+				return fault.Input(fmt.Errorf("skill: %s holds %s (%s), which the target would be handed with the skill: keep them apart, or set skill_files: document", root, what, own[what]))
+			}
+		}
+	}
+	return nil
+}
+
+// within reports whether path is a folder, or lies in it where skills are read: not below
+// a name that begins with a dot, nor in the evals.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(resolved(folder), resolved(path))
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	return rel == "." || parts[0] != "evals" && !slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, ".") })
+}
+
+// resolved is an absolute path without links, as far as there is something.
+func resolved(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// skillNotIn refuses a workspace that brings a skill under the name of the one that is
+// trained: neither would be what is measured.
+func (s *loader) skillNotIn(workspace string) error {
+	if strings.TrimSpace(s.Skill.Text()) == "" {
+		return nil
+	}
+	for _, folder := range wiring.SkillFolders(s.Skill, s.Config.Agent.SkillName) {
+		if _, err := os.Lstat(filepath.Join(workspace, filepath.FromSlash(folder))); err == nil {
+			return fault.Input(fmt.Errorf("the workspace %s brings %s, where the skill that is trained goes: take it out of the workspace, or name the skill otherwise with agent.skill_name", workspace, folder))
+		}
+	}
+	return nil
+}
+
+// FileEntries are the entries of an identity for the files of a skill beside SKILL.md:
+// one each, so that a change names the file.
+func FileEntries(under string, sk skill.Skill) map[string]string {
+	out := map[string]string{}
+	for _, path := range sk.Others() {
+		out[under+"/"+path] = strconv.Quote(sk.FileDigest(path))
+	}
+	return out
+}
+
+// CompareWith is the entry of the identity for the second skill of a comparison, without
+// "library.".
+const CompareWith = "compare.with"
+
+// documentsAlone takes out of an identity what a run that handed over SKILL.md alone does
+// not have.
+func documentsAlone(id map[string]string) {
+	if id["skill_files"] == "" {
+		maps.DeleteFunc(id, func(key, _ string) bool {
+			return strings.HasPrefix(key, "skill/") || strings.HasPrefix(key, "library."+CompareWith+"/")
+		})
+	}
+}
