@@ -3,7 +3,6 @@ package acceptance_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,7 +235,7 @@ func folderOf(t *testing.T, dir string) map[string]string {
 		rel, err := filepath.Rel(dir, path)
 		out[filepath.ToSlash(rel)] = string(data)
 		if info.Mode()&0o100 != 0 {
-			out[filepath.ToSlash(rel)+" (mode)"] = fmt.Sprint("executable")
+			out[filepath.ToSlash(rel)+" (mode)"] = "executable"
 		}
 		return err
 	})
