@@ -41,7 +41,7 @@ func TestShown(t *testing.T) {
 		t.Errorf("the folder holds %q, %v", text, err)
 	}
 	s.Argv = []string{"./own"}
-	must(t, os.WriteFile(filepath.Join(s.Dir, "own"), []byte("#!/bin/sh\necho $0; pwd\n"), 0o700))
+	writeProgram(t, filepath.Join(s.Dir, "own"), []byte("#!/bin/sh\necho $0; pwd\n"))
 	if r, out := run(t, s); r.Code != 0 || !strings.HasSuffix(out, "own\n"+place+"\n") {
 		t.Errorf("a program of the folder: %+v, %q", r, out)
 	}
@@ -158,7 +158,7 @@ func TestFoldersInSharedMemory(t *testing.T) {
 	for _, file := range []string{shm + "/given/text", shm + "/other/text", shm + "/single", disk + "/text"} {
 		must(t, os.WriteFile(file, []byte("old\n"), 0o600))
 	}
-	must(t, os.WriteFile(shm+"/tools/tool", []byte("#!/bin/sh\n. ./script\n"), 0o700))
+	writeProgram(t, shm+"/tools/tool", []byte("#!/bin/sh\n. ./script\n"))
 	must(t, os.Symlink(shm+"/tools/tool", shm+"/link"))
 	must(t, unix.Mkfifo(shm+"/given/pipe", 0o666))
 	pipe, err := os.OpenFile(shm+"/given/pipe", os.O_RDWR, 0) // so that one who writes need not wait

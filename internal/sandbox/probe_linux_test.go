@@ -131,11 +131,21 @@ func copied(t *testing.T) string {
 	data, err := os.ReadFile(self)
 	must(t, err)
 	must(t, os.Chmod(dir, 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "test"), data, 0o755))
+	writeProgram(t, filepath.Join(dir, "test"), data)
 	must(t, os.Chmod(filepath.Join(dir, "test"), 0o755))
 	must(t, os.Mkdir(filepath.Join(dir, "tmp"), 0o777))
 	must(t, os.Chmod(filepath.Join(dir, "tmp"), 0o777))
 	return filepath.Join(dir, "test")
+}
+
+// writeProgram writes a file that is to be executed. No process is started meanwhile: it
+// would have the file open for writing until it is another program, and whoever executes
+// it then is told that it is busy (golang.org/issue/22315).
+func writeProgram(t *testing.T, path string, data []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	must(t, os.WriteFile(path, data, 0o755))
 }
 
 // testAsNobody runs tests of this binary as a user without privileges.

@@ -177,7 +177,7 @@ func (a testArm) hash() string {
 	if a.text == noSkill {
 		return "none"
 	}
-	return a.skill.Hash()
+	return a.skill.Digest()
 }
 
 func ordinal(n int) string {
