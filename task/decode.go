@@ -33,12 +33,14 @@ func decode(it Item, origin string) (Task, error) {
 		}
 		f[key] = v
 	}
+	evalErr := f.evalItem()
 	derived := ""
 	if id, ok := scalar(f["id"]); !ok || id == "" { // it costs more than all else
 		derived = f.contentID()
 	}
 	err := errors.Join(
 		it.unambiguous(),
+		evalErr,
 		f.text(&t.ID, "id"),
 		f.text(&t.Type, "type", "task_type"),
 		f.text(&t.Prompt, "prompt"),
@@ -46,6 +48,7 @@ func decode(it Item, origin string) (Task, error) {
 		f.gold(&t),
 		f.checks(&t.Checks),
 		f.split(&t.Split),
+		f.trigger(&t.Trigger),
 		f.review(&t.Unreviewed),
 	)
 	for key, v := range f {

@@ -42,6 +42,9 @@ type Rules struct {
 	// Checker checks the checks. Without one, a task needs gold or checks of
 	// its own.
 	Checker Checker
+	// NoTriggers is why trigger tasks cannot be measured, and what would allow them; "":
+	// they can.
+	NoTriggers string
 	// OwnScore says that the environment makes and scores its own tasks: they
 	// need neither prompt nor gold, and equal texts do not make equal tasks.
 	OwnScore bool
@@ -60,8 +63,10 @@ func NewSet(tasks []Task, rules Rules) (Set, error) {
 // set returns the tasks as a set, unless something is wrong: what ps has already, the
 // templates, or what was found since.
 func (l *linter) set(ps *problems, templateErr error) (Set, error) {
-	s := Set{tasks: l.tasks.join()}
-	if len(s.tasks) == 0 && len(ps.list) == 0 {
+	all := l.tasks.join()
+	s := Set{tasks: all}
+	s.apart()
+	if len(all) == 0 && len(ps.list) == 0 {
 		ps.add(ps.path, "", "no tasks")
 	}
 	if templateErr != nil {
@@ -72,12 +77,12 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 	ps.list = append(ps.list, l.found.list...)
 	s.doubts = l.doubts.err()
 	s.divide(ps)
-	l.overlap(&s, ps)
+	l.overlap(all, &s, ps)
 	if err := ps.err(); err != nil {
 		return Set{}, err
 	}
 	s.warnings = append(s.warnings, l.slips.warnings()...)
-	if len(s.tasks) < MinTasks {
+	if len(s.tasks) < MinTasks && (len(s.tasks) > 0 || len(s.triggers) == 0) {
 		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(s.tasks), "task", "tasks"), MinTasks))
 	}
 	return s, nil
@@ -178,6 +183,10 @@ func (l *linter) lint(t Task) {
 		ps.about(t, "checks are not JSON")
 		return
 	}
+	if t.Trigger != "" {
+		l.lintTrigger(t, ps)
+		return
+	}
 	l.lintChecks(t, ps)
 }
 
@@ -247,6 +256,10 @@ func unjoin(err error) []error {
 // templates find in it all that they name. It keeps a hash of what the target
 // would see.
 func (l *linter) lintPrompt(t Task, ps *problems) {
+	if t.Trigger != "" {
+		l.lintTriggerPrompt(t, ps)
+		return
+	}
 	if t.Prompt == "" && l.rules.Prompt == "" && !l.rules.OwnScore {
 		ps.about(t, "no prompt: give the task one, or the set a template of its fields (tasks.prompt)")
 	}
@@ -287,20 +300,20 @@ func fill(tm *template.Template, values map[string]any, t Task, ps *problems) st
 // overlap finds tasks that look the same to the target. Across splits that is
 // an error: what is trained on would be tested on. So it is in a set that is
 // yet to be divided, where the seed would decide whether it leaks.
-func (l *linter) overlap(s *Set, ps *problems) {
+func (l *linter) overlap(tasks []Task, s *Set, ps *problems) {
 	if l.rules.OwnScore {
 		return
 	}
-	first := make(map[[sha256.Size]byte]int, len(s.tasks))
+	first := make(map[[sha256.Size]byte]int, len(tasks))
 	same := 0
-	for i, t := range s.tasks {
+	for i, t := range tasks {
 		shown := *l.shown.at(i)
 		j, twice := first[shown]
 		if !twice || shown == nothing {
 			first[shown] = i
 			continue
 		}
-		other := s.tasks[j]
+		other := tasks[j]
 		switch {
 		case t.Split == "":
 			ps.about(t, "asks the same as task %q%s; whichever way the set is split, one could be trained on and the other tested: remove one", other.ID, at(other.Origin))

@@ -18,7 +18,9 @@ const RejectedFile = "rejected.jsonl"
 // test; each a file or a directory such as train/items.json).
 //
 // Fields id, type (or task_type), prompt, gold (or answer, answers), hidden,
-// checks, split and reviewed are read as such, all others become data. A task without an
+// checks, split, trigger and reviewed are read as such, all others become data. Objects
+// with query and should_trigger, in a list or under any key of a JSON object, are read as
+// trigger tasks. A task without an
 // id gets one from its content. A path that cannot be read is the error of the
 // operating system, wrapped; everything else is an *Error that names every
 // problem with its line.
@@ -32,14 +34,14 @@ func LoadContext(ctx context.Context, path string, rules Rules) (Set, error) {
 }
 
 // Survey is LoadContext for who wants to know whether tasks are sound and what they
-// are, not to carry them out. Of each it keeps id, type, split, checks, whether it
+// are, not to carry them out. Of each it keeps id, type, split, trigger, checks, whether it
 // is reviewed, and the named fields of its data: what is asked and answered is gone
 // once it has been looked at, so that a long file takes little memory.
 func Survey(ctx context.Context, path string, rules Rules, fields ...string) (Set, error) {
 	kinds := map[string]string{}
 	return load(ctx, path, rules, func(t Task) Task {
 		// What is cut from a row of a table keeps all of the row.
-		short := Task{ID: strings.Clone(t.ID), Split: t.Split, Checks: t.Checks, Unreviewed: t.Unreviewed, Origin: t.Origin}
+		short := Task{ID: strings.Clone(t.ID), Split: t.Split, Trigger: t.Trigger, Checks: t.Checks, Unreviewed: t.Unreviewed, Origin: t.Origin}
 		if _, known := kinds[t.Type]; !known {
 			kind := strings.Clone(t.Type)
 			kinds[kind] = kind

@@ -89,7 +89,7 @@ func (s source) each(ctx context.Context, take func(Item)) error {
 	case ".csv", ".tsv":
 		return s.stream(ctx, func(r *bufio.Reader) error { return streamTable(r, take) })
 	case ".json":
-		return s.whole(ctx, func(data []byte) error { return eachItem(data, take, "tasks", "data") })
+		return s.whole(ctx, func(data []byte) error { return eachTask(data, take) })
 	case ".yaml", ".yml":
 		return s.whole(ctx, func(data []byte) error { return eachYAML(ctx, data, take) })
 	}

@@ -30,13 +30,17 @@ type Set struct {
 	splits   map[Split][]int // indices into tasks; nil before Assign
 	warnings []string
 	doubts   error
+
+	// Those that measure whether the skill is loaded.
+	triggers      []Task
+	triggerSplits map[Split][]int
 }
 
-// Tasks returns all tasks in the order in which they were read. The slice must
-// not be changed.
+// Tasks returns all tasks but the trigger tasks in the order in which they were read.
+// The slice must not be changed.
 func (s Set) Tasks() []Task { return s.tasks }
 
-// Len returns the number of tasks.
+// Len returns the number of tasks, without the trigger tasks.
 func (s Set) Len() int { return len(s.tasks) }
 
 // Unreviewed returns how many tasks are drafts that nobody has accepted.
@@ -98,7 +102,7 @@ func (s Set) Assign(parts map[Split][]int) (Set, error) {
 	if i := slices.Index(seen, false); i >= 0 {
 		return Set{}, fmt.Errorf("assign splits: task %q is in no split", tasks[i].ID)
 	}
-	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts}, nil
+	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts, triggers: s.triggers, triggerSplits: s.triggerSplits}, nil
 }
 
 // Require fails with an *Error that names each of the splits that is empty.
@@ -114,11 +118,16 @@ func (s Set) Require(names ...Split) error {
 }
 
 // divide fills in the splits of tasks that name their own. Either all tasks do
-// or none.
+// or none, and so it is with the trigger tasks.
 func (s *Set) divide(ps *problems) {
+	s.splits, s.triggerSplits = named(s.tasks, ps), named(s.triggers, ps)
+}
+
+// named are the splits that tasks name; nil: they name none.
+func named(tasks []Task, ps *problems) map[Split][]int {
 	splits := map[Split][]int{}
 	first, without := 0, 0
-	for i, t := range s.tasks {
+	for i, t := range tasks {
 		if t.Split == "" {
 			if without++; without == 1 {
 				first = i
@@ -128,11 +137,11 @@ func (s *Set) divide(ps *problems) {
 		splits[t.Split] = append(splits[t.Split], i)
 	}
 	if len(splits) == 0 {
-		return
+		return nil
 	}
 	if without > 0 {
-		ps.about(s.tasks[first], "no split, though %d of %d tasks name theirs: give every task a split, or none", len(s.tasks)-without, len(s.tasks))
-		return
+		ps.about(tasks[first], "no split, though %d of %d tasks name theirs: give every task a split, or none", len(tasks)-without, len(tasks))
+		return nil
 	}
-	s.splits = splits
+	return splits
 }

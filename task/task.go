@@ -25,7 +25,9 @@ type Task struct {
 	Hidden string          `json:"hidden,omitempty"` // reference text, for analysts only
 	Checks json.RawMessage `json:"checks,omitempty"` // this task's own checks; absent: those of the set
 	Split  Split           `json:"split,omitempty"`
-	Data   map[string]any  `json:"data,omitempty"` // every other field, for templates
+	// Trigger makes it a trigger task, "" one that is scored by gold or checks.
+	Trigger Trigger        `json:"trigger,omitempty"`
+	Data    map[string]any `json:"data,omitempty"` // every other field, for templates
 
 	// Unreviewed says that a model drafted the task and nobody has accepted it
 	// (reviewed: false in a file): what is measured on it is exploratory. It is no
