@@ -65,6 +65,7 @@ type Outcome struct {
 	Usage      Usage        `json:"usage"`
 	Served     string       `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
 	LeftOut    []LeftOut    `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
+	Loaded     *bool        `json:"loaded,omitempty"`   // of a trigger task: whether the body of the skill was loaded
 	Told       Told         `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
 }
 

@@ -64,3 +64,8 @@ func (a *Agent) ownFiles() []string {
 	}
 	return files
 }
+
+// TellsReads reports whether the events of the agent of that name were measured to show
+// every call of a tool, with which a skill is read. Of cursor's, and of those of an agent
+// that is described in a config, that is not known.
+func TellsReads(name string) bool { return name != CustomName && name != "cursor" }

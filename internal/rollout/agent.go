@@ -38,6 +38,7 @@ type AgentJob struct {
 	Dir    string        // its workspace, absolute
 	Home   string        // a folder for its own files, outside of the workspace
 	Skill  skill.Skill
+	Marks  Marks        // of a trigger task: what tells that the body of the skill was loaded
 	Client model.Client // what it spends is metered and recorded through it
 
 	// Given is told each key that the agent is given for this job alone.
@@ -48,6 +49,7 @@ type AgentJob struct {
 type AgentReport struct {
 	Answer  string
 	Written []string // files that were put beside the task's before the agent began, such as the skill
+	Loaded  *bool    // with marks: whether the body was loaded; nil if that cannot be told
 	Turns   []trajectory.Turn
 	Usage   trajectory.Usage // of calls that went past the client
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
@@ -152,6 +154,7 @@ type episodeRecord struct {
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
 	Served   string            `json:"served,omitempty"`
+	Loaded   *bool             `json:"loaded,omitempty"` // of a trigger task
 
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
 	Told    *trajectory.Told     `json:"told,omitempty"`
@@ -183,7 +186,11 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	if did.Told != nil { // mostly the same text each time: kept once
 		out.Told = unique.Make(*did.Told).Value()
 	}
-	if did.Failure != "" {
+	if t.Trigger != "" {
+		if err := triggered(t, did, &out); err != nil {
+			return trajectory.Outcome{}, err
+		}
+	} else if did.Failure != "" {
 		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
 	} else if err := a.score(ctx, key, t, did, &out); err != nil {
 		return trajectory.Outcome{}, err
@@ -258,7 +265,7 @@ func (a *Agent) episode(ctx context.Context, key string, seed int64, t task.Task
 // looked at, only another episode can measure the task.
 func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 	var did episodeRecord
-	if json.Unmarshal(raw, &did) != nil || did.Failure != "" || a.Looks == nil || !a.Looks(t) {
+	if json.Unmarshal(raw, &did) != nil || did.Failure != "" || t.Trigger != "" || a.Looks == nil || !a.Looks(t) {
 		return true
 	}
 	if a.Record.Recorded(scoreKey(key)) {
@@ -272,7 +279,7 @@ func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 func scoreKey(key string) string { return key + "/score" }
 
 func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill, client model.Client) (episodeRecord, error) {
-	question, err := prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
+	question, err := a.question(t, s)
 	if err != nil {
 		return episodeRecord{}, err
 	}
@@ -284,16 +291,25 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	if err != nil {
 		return episodeRecord{}, err
 	}
+	var marks Marks
+	if t.Trigger != "" {
+		if marks, err = a.marks(t, s, ws.Dir); err != nil {
+			return episodeRecord{}, errors.Join(err, a.Workspaces.remove(key))
+		}
+	}
 	var before json.RawMessage
-	if a.Snapshot != nil {
+	if a.Snapshot != nil && t.Trigger == "" {
 		if before, err = a.Snapshot(ws.Dir); err != nil {
 			return episodeRecord{}, fmt.Errorf("look at the workspace of task %s (%s): %w", t.ID, t.Origin, err)
 		}
 	}
 	var keys []string
 	r, err := a.Agent.Work(ctx, AgentJob{
-		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Client: client, Given: func(key string) { keys = append(keys, key) },
+		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Marks: marks, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
+	if err == nil && t.Trigger != "" && r.Loaded == nil {
+		err = errors.New("it cannot be told whether it loaded the skill: it was not answered by its model through the gateway, and does not tell which files it reads")
+	}
 	tools := lacking(r.LeftOut)
 	if episodeRecord := a.leave(key, ws, redact.NewExact(keys...), err != nil || tools != nil); episodeRecord != nil && err == nil {
 		err = episodeRecord
@@ -307,11 +323,20 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		}
 		return episodeRecord{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Loaded: r.Loaded, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}
 	return did, nil
+}
+
+// question is what the agent is asked. That of a trigger task is its prompt alone: a
+// template may show or name the skill.
+func (a *Agent) question(t task.Task, s skill.Skill) (string, error) {
+	if t.Trigger != "" {
+		return t.Prompt, nil
+	}
+	return prompt(a.Prompt, t, fieldsOf(t, s, a.Extras))
 }
 
 // leave is called when the agent has ended, and moves what it left into the run: its

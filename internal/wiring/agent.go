@@ -188,7 +188,7 @@ func (r *AgentRunner) Close() error {
 
 // Work implements rollout.CodingAgent.
 func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.AgentReport, error) {
-	own := &metered{Client: job.Client, timeout: r.config.Timeout.Std()}
+	own := &metered{Client: job.Client, timeout: r.config.Timeout.Std(), marks: job.Marks}
 	j := r.job(job, own)
 	var session *gateway.Handle
 	if r.gateway != nil {
@@ -204,7 +204,11 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	if err != nil {
 		return rollout.AgentReport{}, err
 	}
-	return own.judge(rep, session)
+	out, err := own.judge(rep, session)
+	if !job.Marks.Empty() {
+		out.Loaded = r.loaded(own, rep, job)
+	}
+	return out, err
 }
 
 // job is what an agent is to do, as its config says. client is for an agent that calls

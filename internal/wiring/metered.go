@@ -31,6 +31,8 @@ type metered struct {
 	answered int
 	usage    trajectory.Usage
 	over     *caller.TaskLimitError // the first limit of the task that was met
+	marks    rollout.Marks          // of the skill's body; none: nobody asks
+	loaded   bool                   // a request held one of them
 	told     trajectory.Told        // by the first request with the most tools
 	tools    int                    // of that request
 }
@@ -41,6 +43,7 @@ func (w *metered) Passes(wire string) bool { return model.Passes(w.Client, wire)
 // Generate implements model.Client.
 func (w *metered) Generate(ctx context.Context, req model.Request) (model.Response, error) {
 	w.listen(&req)
+	w.look(&req)
 	resp, err := w.Client.Generate(ctx, req)
 	w.mu.Lock()
 	defer w.mu.Unlock()
