@@ -13,6 +13,9 @@ type Evaluation struct {
 
 	Skill  string                `json:"skill_hash"`
 	Splits map[string]SplitScore `json:"splits"`
+	// Triggers is how often the agent loads the skill; absent: the splits have no trigger
+	// tasks. They are no part of the scores.
+	Triggers *Triggers `json:"triggers,omitempty"`
 	Usage
 	// LeftOut is what of agents' requests did not reach the model, each thing once.
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`

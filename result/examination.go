@@ -7,6 +7,8 @@ type TaskReport struct {
 	Selection int            `json:"selection"`
 	Test      int            `json:"test"`
 	ByType    map[string]int `json:"by_type,omitempty"`
+	// Triggers counts trigger tasks, which are none of Tasks.
+	Triggers int `json:"triggers,omitempty"`
 	// Unreviewed counts drafts that nobody has accepted: runs on them are exploratory.
 	Unreviewed int `json:"unreviewed,omitempty"`
 

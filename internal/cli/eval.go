@@ -36,6 +36,9 @@ With --repeat the tasks are asked several times with fresh samples: the score is
 the mean of all passes, with how much of it is chance, which tasks flip, and the
 smallest difference between two skills that as many passes of each would show.
 
+Trigger tasks are measured apart from the scores: how often the agent loads the skill
+by its description, on prompts that should load it and on those that should not.
+
 ` + exitHelp,
 		Example: `  skillopt eval my-skill
   skillopt eval my-skill --skill runs/my-skill-1/best_skill.md --split test
@@ -100,10 +103,44 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
-	out.line(scoreUnits)
+	if len(e.Splits) > 0 {
+		out.line(scoreUnits)
+	}
+	writeTriggers(out, e.Triggers)
 	writeReadBefore(out, e.TestReadBefore)
 	writeLeftOut(out, e.LeftOut)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(e.RunDir, "outcomes.json")))
 	writeCaveats(out, e.Simulated, e.Exploratory)
 	return nil
+}
+
+// writeTriggers prints how often the agent loaded the skill, by split.
+func writeTriggers(out printer, t *result.Triggers) {
+	if t == nil {
+		return
+	}
+	for _, split := range slices.Sorted(maps.Keys(t.Splits)) {
+		r := t.Splits[split]
+		fmt.Fprintf(out, "%s, skill loaded by %s\n", split, t.Agent)
+		fmt.Fprintf(out, "  on prompts that should load it      %s\n", loadText(r.Should))
+		fmt.Fprintf(out, "  on prompts that should not load it  %s\n", loadText(r.ShouldNot))
+		switch {
+		case r.Reason != "":
+			out.line("  " + r.Reason)
+		case len(r.Unmeasured) > 0:
+			out.line("  without " + strings.Join(r.Unmeasured, ", ") + ": could not be measured")
+		}
+	}
+}
+
+// loadText is a rate of loading in words.
+func loadText(r *result.LoadRate) string {
+	if r == nil {
+		return "not measured"
+	}
+	se := "standard error not known"
+	if r.SE != nil {
+		se = fmt.Sprintf("standard error %.3f", *r.SE)
+	}
+	return fmt.Sprintf("%.3f (%d of %d, %s)", r.Rate, r.Loaded, r.Evaluations, se)
 }

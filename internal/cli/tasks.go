@@ -76,6 +76,9 @@ func writeTaskReport(out io.Writer, report result.TaskReport) error {
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
 		fmt.Fprintf(out, "  %s: %d\n", name, report.ByType[name])
 	}
+	if report.Triggers > 0 {
+		fmt.Fprintf(out, "%s, apart from these\n", plural.Of(report.Triggers, "trigger task", "trigger tasks"))
+	}
 	if report.Unreviewed > 0 {
 		fmt.Fprintln(out, exploratory(report.Unreviewed))
 	}

@@ -55,6 +55,7 @@ func (s *Inputs) OutcomeContext(more ...string) ([]byte, error) {
 	}
 	h := sha256.New()
 	parts := append([]string{"agent.", "env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"}, more...)
+	delete(id, "library."+TriggersKey) // what else is asked is no part of an outcome
 	for _, key := range slices.Sorted(maps.Keys(id)) {
 		for _, part := range parts {
 			if strings.HasPrefix(key, part) {
@@ -132,10 +133,13 @@ func (s *Inputs) Settings() map[string]string {
 }
 
 // Unreviewed counts the drafts in splits.
-func (s *Inputs) Unreviewed(splits []task.Split) int {
+func (s *Inputs) Unreviewed(splits []task.Split) int { return Drafts(s.Set, splits) }
+
+// Drafts counts the tasks in splits of a set that nobody has accepted.
+func Drafts(set task.Set, splits []task.Split) int {
 	n := 0
 	for _, split := range splits {
-		for _, t := range s.Set.Split(split) {
+		for _, t := range set.Split(split) {
 			if t.Unreviewed {
 				n++
 			}

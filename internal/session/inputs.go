@@ -38,10 +38,14 @@ type Inputs struct {
 
 	Skill    skill.Skill
 	Set      task.Set
+	Triggers task.Set // trigger tasks, which are none of Set
 	Images   *rollout.Images
 	Data     train.Data
 	Sizes    map[task.Split]int // number of tasks, if they are only counted
-	Assigned bool               // the tasks came with their splits
+
+	triggerFiles string // digest of what trigger tasks bring: pictures, workspaces
+
+	Assigned bool // the tasks came with their splits
 	Suite    *check.Suite
 	Extract  *check.Extractor
 	Prompts  *prompt.Set // nil: this command asks no optimizer

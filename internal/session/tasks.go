@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
@@ -25,7 +26,7 @@ import (
 const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
 
 func (s *loader) loadTasks(ctx context.Context) (err error) {
-	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv()}
+	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv(), NoTriggers: s.noTriggers()}
 	if s.Scorer != nil {
 		rules.Checker = nil
 	}
@@ -48,7 +49,9 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 	if err != nil {
 		return fault.Input(err)
 	}
+	s.Triggers = s.Set.Triggers()
 	s.Warnings = append(append(s.Warnings, s.Set.Warnings()...), s.Commands().Lint()...)
+	s.Warnings = append(s.Warnings, s.named()...)
 	if s.Counting && s.Tasks == nil {
 		return nil // a survey keeps less than the identity of a run is made of
 	}
@@ -119,17 +122,17 @@ func (s *loader) divide(context.Context) (err error) {
 			s.Sizes = map[task.Split]int{task.Train: len(parts.Train), task.Selection: len(parts.Selection), task.Test: len(parts.Test)}
 			return nil
 		}
-		if s.Set, err = s.Set.Assign(map[task.Split][]int{task.Train: parts.Train, task.Selection: parts.Selection, task.Test: parts.Test}); err != nil {
+		if s.Set, err = s.Set.Assign(byName(parts)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.divideTriggers()
 }
 
 // listTasks makes the splits into lists of tasks, which many tasks take room for. Who only
 // counts them needs none.
 func (s *Inputs) listTasks(context.Context) error {
-	if s.Counting {
+	if s.Counting || s.Set.Len() == 0 {
 		return nil
 	}
 	s.Data = train.Data{Train: s.Set.Split(task.Train), Selection: s.Set.Split(task.Selection), Test: s.Set.Split(task.Test)}
@@ -160,6 +163,9 @@ func (s *Inputs) cut(n int) (schedule.Split, error) {
 
 // RequireSplits fails when a split that the run needs is empty.
 func (s *Inputs) RequireSplits() error {
+	if err := s.RequireScored(); err != nil {
+		return err
+	}
 	needs := []task.Split{task.Train}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff && s.Config.Eval.Selection != "train" {
 		needs = append(needs, task.Selection)
@@ -188,8 +194,11 @@ func (s *loader) loadImages(ctx context.Context) (err error) {
 	if s.OwnEnv() {
 		return nil
 	}
-	if s.Images, err = rollout.NewImages(ctx, s.TasksDir(), s.Set.Tasks()); err != nil {
+	if s.Images, err = rollout.NewImages(ctx, s.TasksDir(), slices.Concat(s.Set.Tasks(), s.Triggers.Tasks())); err != nil {
 		return fault.Input(err)
+	}
+	for _, t := range s.Triggers.Tasks() {
+		s.triggerFiles += s.Images.Digest(t)
 	}
 	var sums []string
 	for _, t := range s.Set.Tasks() {
@@ -212,11 +221,33 @@ func (s *loader) digestWorkspaces(context.Context) error {
 	if s.Config.Agent.Workspace != "" {
 		folders = append(folders, s.Config.Agent.Workspace)
 	}
-	for _, t := range s.Set.Tasks() {
+	sum, err := s.sumFolders(append(folders, s.workspacesOf(s.Set.Tasks())...))
+	if err != nil {
+		return err
+	}
+	s.Contents["agent.workspace"] = sum
+	if own := s.workspacesOf(s.Triggers.Tasks()); len(own) > 0 {
+		if sum, err = s.sumFolders(own); err != nil {
+			return err
+		}
+		s.triggerFiles += sum
+	}
+	return nil
+}
+
+// workspacesOf are the folders that tasks name as their workspaces.
+func (s *loader) workspacesOf(tasks []task.Task) []string {
+	var folders []string
+	for _, t := range tasks {
 		if name, ok := t.Data[rollout.FieldWorkspace].(string); ok && filepath.IsLocal(name) {
 			folders = append(folders, filepath.Join(s.TasksDir(), name))
 		}
 	}
+	return folders
+}
+
+// sumFolders sums up folders with what is in them.
+func (s *loader) sumFolders(folders []string) (string, error) {
 	sums := map[string]string{}
 	for _, dir := range folders {
 		if _, done := sums[dir]; done {
@@ -224,14 +255,14 @@ func (s *loader) digestWorkspaces(context.Context) error {
 		}
 		m, err := check.Snapshot(dir)
 		if err != nil {
-			return s.fileError("agent.workspace", dir, "a folder", err)
+			return "", s.fileError("agent.workspace", dir, "a folder", err)
 		}
 		if err := s.skillNotIn(dir); err != nil {
-			return err
+			return "", err
 		}
 		text, err := json.Marshal(m)
 		if err != nil {
-			return fmt.Errorf("digest %s: %w", dir, err)
+			return "", fmt.Errorf("digest %s: %w", dir, err)
 		}
 		sums[dir] = Digest(text)
 	}
@@ -239,6 +270,5 @@ func (s *loader) digestWorkspaces(context.Context) error {
 	for _, dir := range folders {
 		all = append(all, sums[dir])
 	}
-	s.Contents["agent.workspace"] = Digest([]byte(fmt.Sprint(all)))
-	return nil
+	return Digest([]byte(fmt.Sprint(all))), nil
 }

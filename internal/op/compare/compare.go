@@ -86,6 +86,9 @@ func (c *comparison) settle(split string) error {
 	if c.repeats {
 		c.most = 1
 	}
+	if err := s.RequireScored(); err != nil {
+		return err
+	}
 	splits, err := session.Splits(c.split)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ package evaluate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/config"
@@ -34,11 +35,21 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 		return nil, err
 	}
 	e := &evaluation{session: s, splits: splits, repeats: max(1, s.Passes), outcomes: map[string][]trajectory.Outcome{}}
+	about := map[string]string{"evaluate": split}
+	digest, err := s.TriggersDigest()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if digest != "" {
+		about[session.TriggersKey] = digest
+	}
 	err = s.Do(ctx, session.Op{
-		Kind: result.Evaluate, Suffix: "-eval", About: map[string]string{"evaluate": split},
-		Check: func() error { return s.Set.Require(splits...) },
+		Kind: result.Evaluate, Suffix: "-eval", About: about,
+		Check: e.require,
 		Ask: func(context.Context) (result.Plan, error) {
-			return forecast.Rollouts(s, e.repeats*s.Count(splits), splits...), nil
+			p := forecast.Rollouts(s, e.repeats*(s.Count(splits)+e.asked()), splits...)
+			p.Unreviewed += session.Drafts(s.Triggers, splits)
+			return p, nil
 		},
 		Work: e.work,
 	})
@@ -56,15 +67,18 @@ type evaluation struct {
 
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	s := e.session
-	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits) > 0, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
+	out := &result.Evaluation{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: s.Unreviewed(e.splits)+session.Drafts(s.Triggers, e.splits) > 0, Skill: s.Skill.Digest(), Splits: map[string]result.SplitScore{}}
 	var err error
 	if out.TestReadBefore, err = s.ReadTest(ctx, e.splits); err != nil {
 		return "", err
 	}
-	for _, split := range e.splits {
+	for _, split := range e.scored() {
 		if out.Splits[string(split)], err = e.score(ctx, split); err != nil {
 			return "", err
 		}
+	}
+	if out.Triggers, err = e.triggers(ctx); err != nil {
+		return "", err
 	}
 	out.Usage, _ = s.Account()
 	out.LeftOut = s.LeftOut()
@@ -84,7 +98,7 @@ func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 func (e *evaluation) score(ctx context.Context, split task.Split) (result.SplitScore, error) {
 	var all [][]trajectory.Outcome // by pass
 	for pass := range e.repeats {
-		out, err := rollOut(ctx, e.session, split, pass)
+		out, err := rollOut(ctx, e.session, e.session.Set.Split(split), string(split), pass)
 		if err != nil {
 			return result.SplitScore{}, err
 		}
@@ -94,10 +108,9 @@ func (e *evaluation) score(ctx context.Context, split task.Split) (result.SplitS
 	return repeatedScore(all)
 }
 
-// rollOut rolls out a split once.
-func rollOut(ctx context.Context, s *session.Session, split task.Split, pass int) ([]trajectory.Outcome, error) {
-	tasks := s.Set.Split(split)
-	stage, place := "eval "+string(split), rollout.Place{Prefix: "eval/" + string(split), Sample: pass}
+// rollOut rolls out tasks once; name tells them from others in the record.
+func rollOut(ctx context.Context, s *session.Session, tasks []task.Task, name string, pass int) ([]trajectory.Outcome, error) {
+	stage, place := "eval "+name, rollout.Place{Prefix: "eval/" + name, Sample: pass}
 	decisionKey := place.Prefix + "/without"
 	if pass > 0 {
 		stage += fmt.Sprintf(" pass %d", pass+1)

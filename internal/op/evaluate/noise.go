@@ -43,6 +43,9 @@ func Noise(ctx context.Context, cfg config.Config, o session.Options) (*result.N
 	err = s.Do(ctx, session.Op{
 		Kind: result.MeasureNoise, About: map[string]string{"evaluate": "noise"},
 		Check: func() (err error) {
+			if err := s.RequireScored(); err != nil {
+				return err
+			}
 			if len(s.Data.Selection) == 0 {
 				return fault.Input(errors.New("there are no selection tasks: add tasks, or set split.ratio"))
 			}

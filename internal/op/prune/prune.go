@@ -152,6 +152,9 @@ func (p *pruning) settings() prune.Settings {
 
 // tasks finds those of the splits.
 func (p *pruning) tasks() error {
+	if err := p.session.RequireScored(); err != nil {
+		return err
+	}
 	judge, err := session.Splits(p.o.Split)
 	if err != nil {
 		return err
