@@ -220,6 +220,9 @@ type Edits struct {
 	Budget    Auto   `key:"budget" doc:"most edits a step, at the start; auto = 16" min:"1"`
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
+
+	Files    []string `key:"files" doc:"the files of the skill that edits may change: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB, no programs; absent: SKILL.md alone" older:"[]"`
+	NewFiles int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64" older:"0"`
 }
 
 // Gate is how candidates are judged.

@@ -119,6 +119,26 @@ func (s Scope) Of(sk Skill) []string {
 	return slices.DeleteFunc(sk.Files(), func(path string) bool { return !s.Allows(path) })
 }
 
+// Patterns returns the patterns of the scope.
+func (s Scope) Patterns() []string {
+	if len(s.patterns) == 0 {
+		return []string{Main}
+	}
+	return slices.Clone(s.patterns)
+}
+
+// Room is how many files may still be added to sk.
+func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.added(sk)) }
+
+// Hash names a skill by what edits may change of it: Skill.Hash where that is SKILL.md
+// alone, else Skill.Digest.
+func (s Scope) Hash(sk Skill) string {
+	if s.Alone() {
+		return sk.Hash()
+	}
+	return sk.Digest()
+}
+
 // added is how many files of sk were not there in the beginning.
 func (s Scope) added(sk Skill) int {
 	n := 0

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -29,7 +30,36 @@ func (s *loader) loadSkill(ctx context.Context) error {
 		}
 	}
 	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
+	return s.loadScope()
+}
+
+// loadScope checks which files edits may change.
+func (s *loader) loadScope() (err error) {
+	edits := s.Config.Edits
+	s.Scope, err = skill.NewScope(s.Skill, edits.Files, edits.NewFiles)
+	var bad *skill.ScopeError
+	switch {
+	case errors.As(err, &bad) && errors.Is(err, skill.ErrNoMatch):
+		return fault.Input(fmt.Errorf("edits.files: %w; the skill has %s; edits.new_files lets training add files", err, listedFiles(s.Skill)))
+	case err != nil:
+		return fault.Input(fmt.Errorf("edits.files: %w", err))
+	}
+	for _, name := range s.Scope.Of(s.Skill) {
+		if s.Skill.Executable(name) || strings.HasPrefix(name, "scripts/") {
+			return fault.Input(fmt.Errorf("edits.files: %s is a program, and only texts are trained", name))
+		}
+	}
 	return nil
+}
+
+// listedFiles names the files of a skill, the first few.
+func listedFiles(sk skill.Skill) string {
+	const most = 8
+	names := sk.Files()
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func (s *loader) readSkill(ctx context.Context, path string) (err error) {

@@ -113,6 +113,7 @@ func (s *population) run(ctx context.Context, all patches) error {
 func (s *population) evidence() evidence {
 	return evidence{
 		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: failed(s.batch.outcomes),
+		outcomes: s.batch.outcomes,
 	}
 }
 
@@ -244,7 +245,7 @@ func (s *population) shards(ctx context.Context, all patches) ([]patches, error)
 // stays in its place.
 func (s *population) weigh(ctx context.Context, p *proposal) error {
 	cand := incumbent{skill: p.candidate, step: s.id.number, origin: fmt.Sprintf("step %d%s", s.id.number, p.label), edits: p.record.Edits}
-	p.record.CandidateHash, p.record.CandidateLen = cand.skill.Hash(), lengthOf(cand.skill)
+	p.record.CandidateHash, p.record.CandidateLen = s.skills.hash(cand.skill), lengthOf(cand.skill)
 	s.emit(event.StageStarted{Epoch: s.id.epoch, Step: s.id.number, Stage: "gate", Total: s.judge.judges()})
 	v, err := s.judge.compare(ctx, p.prefix+"/gate", &cand, better)
 	if err != nil {
@@ -253,7 +254,7 @@ func (s *population) weigh(ctx context.Context, p *proposal) error {
 	if v.Action.Rejected() {
 		p.fared = s.skills.fared(&cand)
 	}
-	p.decided(cand, v)
+	p.decided(cand, v, s.skills.scope)
 	return nil
 }
 
@@ -282,12 +283,12 @@ func (s *population) weighAmong(ctx context.Context, p *proposal, earlier []*pro
 		return nil
 	}
 	for _, e := range earlier {
-		if e.candidate.Text() == p.candidate.Text() {
+		if e.candidate.Equal(p.candidate) {
 			p.skip(result.ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
 			return nil
 		}
 	}
-	if e, ok := s.skills.store.byHash[p.candidate.Hash()]; ok {
+	if e, ok := s.skills.store.byHash[s.skills.hash(p.candidate)]; ok {
 		p.wasAccepted = e.Accepted
 	}
 	if err := s.weigh(ctx, p); err != nil {

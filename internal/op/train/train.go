@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -78,30 +77,13 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
 	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
-	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.writeFiles()); err != nil {
+	if err := errors.Join(t.sizes.Record(ctx, s.Run)); err != nil {
 		return err
 	}
 	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
 		t.summary = nil
 	}
 	return err
-}
-
-// writeFiles writes the files beside SKILL.md, which training does not change, to where
-// the best skill will be.
-func (t *operation) writeFiles() error {
-	r, sk := t.session.Run, t.session.Skill
-	for _, name := range sk.Others() {
-		write := r.WriteFile
-		if sk.Executable(name) {
-			write = r.WriteProgram
-		}
-		content, _ := sk.File(name)
-		if err := write(path.Join(run.BestFolder, name), []byte(content)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // work runs the loop and sums it up.
@@ -157,8 +139,12 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	if err != nil {
 		return loop.Deps{}, err
 	}
+	best, err := newShipper(s.Run)
+	if err != nil {
+		return loop.Deps{}, fmt.Errorf("look at the best skill of the run: %w", err)
+	}
 	d := loop.Deps{
-		Data: s.Data, Skill: s.Skill, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
+		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Ship: best.ship, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
 		Told:   s.Told(s.Hidden()),
 		AtOnce: max(gate.DefaultAtOnce, s.Config.Limits.Concurrency),
 		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: !limited(s.Config.Limits), Ahead: s.Caller.Ahead,
