@@ -31,8 +31,8 @@ type FilesInput struct {
 func Files(in FilesInput) (prompt.Text, error) {
 	touched := Touched(in.Outcomes, in.Skill.Others())
 	var b strings.Builder
-	fmt.Fprintf(&b, "- %s: %s, %s, always loaded; may be edited: %s. It stands above.\n", skill.Main,
-		plural.Of(len(in.Skill.Text()), "byte", "bytes"), plural.Of(len(strings.Fields(in.Skill.Text())), "word", "words"), yesNo(in.Scope.Allows(skill.Main)))
+	fmt.Fprintf(&b, "- %s: %s, %s, always loaded, shown above%s\n", skill.Main,
+		plural.Of(len(in.Skill.Text()), "byte", "bytes"), plural.Of(len(strings.Fields(in.Skill.Text())), "word", "words"), in.about(skill.Main, touched))
 	for _, name := range in.Skill.Others() {
 		text, _ := in.Skill.File(name)
 		fmt.Fprintf(&b, "- %s: %s%s\n", escaped(name), plural.Of(len(text), "byte", "bytes"), in.about(name, touched))
@@ -55,13 +55,6 @@ func (in FilesInput) about(name string, touched []string) string {
 		return out + "; may be edited"
 	}
 	return out + "; fixed"
-}
-
-func yesNo(v bool) string {
-	if v {
-		return "yes"
-	}
-	return "no"
 }
 
 // texts writes the texts of the files that matter, those that were touched first.

@@ -1,0 +1,162 @@
+package acceptance_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// filesOptimizer proposes edits of files, and keeps what it was asked.
+type filesOptimizer struct {
+	edits []skill.Edit
+	mu    sync.Mutex
+	asked map[string]model.Request // by stage, the latest
+}
+
+func (o *filesOptimizer) client() model.Client {
+	return modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.asked == nil {
+			o.asked = map[string]model.Request{}
+		}
+		o.asked[req.Tags.Stage] = req
+		var reply any
+		switch req.Tags.Stage {
+		case model.StageAnalystError:
+			reply = map[string]any{"batch_size": 1, "failure_summary": []any{}, "patch": map[string]any{"reasoning": "r", "edits": o.edits}}
+		case model.StageAnalystSuccess:
+			reply = map[string]any{"batch_size": 1, "success_patterns": []any{}, "patch": map[string]any{"reasoning": "r", "edits": []any{}}}
+		case model.StageMerge, model.StageMergeFinal:
+			reply = map[string]any{"reasoning": "r", "edits": o.edits}
+		default:
+			reply = map[string]any{"reasoning": "r", "slow_update_content": "", "meta_skill_content": ""}
+		}
+		text, err := json.Marshal(reply)
+		return model.Response{Text: string(text), Finish: model.FinishStop}, err
+	})
+}
+
+// readingAgent copies what the reference of the skill says into its answer.
+func readingAgent() model.Client {
+	return modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
+		if req.Messages[len(req.Messages)-1].Role == model.ToolRole {
+			return model.Response{Text: "done", Finish: model.FinishStop}, nil
+		}
+		args, err := json.Marshal(map[string]string{"command": `cat .agents/skills/*/references/codes.md .agents/skills/*/references/new.md > out.txt; cat out.txt`})
+		return model.Response{Finish: model.FinishTools, Parts: []model.Part{{Call: &model.ToolCall{ID: "c1", Name: "bash", Arguments: args}}}}, err
+	})
+}
+
+// A reference of the skill is trained: the edit lands in it, the score on the test split
+// follows, the best skill is a folder with its modes, and nothing else of it has changed.
+func TestAReferenceIsTrained(t *testing.T) {
+	t.Parallel()
+	cfg := agentConfig(t)
+	cfg.Skill = skillFolder(t)
+	cfg.Tasks.Extract, cfg.Edits.Budget = "all", 8
+	cfg.Edits.Files, cfg.Edits.NewFiles = []string{"SKILL.md", "references/*.md"}, 1
+	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
+	cfg.Tasks.Checks = []any{map[string]any{"type": "command", "run": `grep -q HERON-8 out.txt && grep -q moved out.txt`, "timeout": "1m"}}
+	first, err := os.ReadFile(filepath.Join(cfg.Skill, "SKILL.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := lastLine(string(first))
+	edits := []skill.Edit{
+		{Op: skill.Replace, File: "references/codes.md", Target: "HERON-7", Content: "HERON-8"},
+		{Op: skill.Append, File: "references/new.md", Content: "moved"},
+		{Op: skill.Move, File: "references/codes.md", Target: line, Content: "See references/codes.md."},
+		{Op: skill.Append, File: "scripts/encode.sh", Content: "rm -rf /"},
+		{Op: skill.Append, File: "../outside.md", Content: "x"},
+	}
+	optimizer := &filesOptimizer{edits: edits}
+	opts := []skillopt.Option{skillopt.WithTasks(fewTasks(t)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client())}
+	dir := filepath.Join(t.TempDir(), "run")
+	sum := trained(t, cfg, dir, opts...)
+	if sum.Test.Seed == nil || sum.Test.Best == nil || sum.Test.Seed.Hard != 0 || sum.Test.Best.Hard != 1 {
+		t.Fatalf("test %+v -> %+v, want 0 -> 1", sum.Test.Seed, sum.Test.Best)
+	}
+	want := folderOf(t, cfg.Skill)
+	want["references/codes.md"] = "# Codes\n\nThe code of the day is HERON-8.\n\n" + line + "\n"
+	want["references/new.md"] = "moved\n"
+	want["SKILL.md"] = strings.Replace(string(first), line, "See references/codes.md.", 1)
+	if diff := cmp.Diff(want, folderOf(t, filepath.Join(dir, "best_skill"))); diff != "" {
+		t.Errorf("best_skill (-want +got):\n%s", diff)
+	}
+	toldOfFiles(t, optimizer.asked[model.StageAnalystError])
+	filesOfTheRun(t, dir)
+	cutAndResumed(t, cfg, dir, opts)
+}
+
+// lastLine is the last line of a text that is not blank.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}
+
+// toldOfFiles fails unless an analyst is told of all files, and shown those that may be
+// edited.
+func toldOfFiles(t *testing.T, req model.Request) {
+	t.Helper()
+	system, user := req.Messages[0].Text(), req.Messages[len(req.Messages)-1].Text()
+	for _, want := range []string{`"file"`, "move", "references/*.md"} {
+		if !strings.Contains(system, want) {
+			t.Errorf("the analyst's system message lacks %q", want)
+		}
+	}
+	for _, want := range []string{"references/codes.md: 41 bytes, touched in these trajectories; may be edited", "scripts/encode.sh: 26 bytes, a program; fixed", "assets/table.bin: 9 bytes; fixed", "The code of the day is HERON-7."} {
+		if !strings.Contains(user, want) {
+			t.Errorf("the analyst is not told %q", want)
+		}
+	}
+	if !strings.Contains(string(req.Schema.JSON), `"file"`) {
+		t.Errorf("its schema knows no file: %s", req.Schema.JSON)
+	}
+}
+
+// filesOfTheRun fails unless a run shows what became of each file.
+func filesOfTheRun(t *testing.T, dir string) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"skills/skill_v0000/references/codes.md":            "HERON-7",
+		"skills/skill_v0001/references/codes.md":            "HERON-8",
+		"steps/step_0001/candidate_skill/references/new.md": "moved",
+		"steps/step_0001/edit_apply_report.json":            "applied_new_file",
+		"candidates.json":                                   "HERON-8",
+		"steps/step_0001/step_record.json": "skipped_unsupported_file",
+	} {
+		if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%s lacks %q: %v", name, want, err)
+		}
+	}
+}
+
+// cutAndResumed fails unless a run that is stopped and goes on ends with the same bytes.
+func cutAndResumed(t *testing.T, cfg config.Config, whole string, opts []skillopt.Option) {
+	t.Helper()
+	cut := filepath.Join(t.TempDir(), "run")
+	calls := int64(40)
+	stopped := cfg
+	stopped.Limits.Calls, stopped.Limits.Reserve = &calls, "none"
+	if _, err := skillopt.Train(t.Context(), stopped, append(opts, skillopt.WithRunDir(cut))...); kind(err) != skillopt.OverBudget {
+		t.Fatalf("error %v, want one of the budget", err)
+	}
+	trained(t, cfg, cut, opts...)
+	sameResults(t, results(t, whole), cut)
+	if diff := cmp.Diff(folderOf(t, filepath.Join(whole, "best_skill")), folderOf(t, filepath.Join(cut, "best_skill"))); diff != "" {
+		t.Errorf("best_skill (-whole +resumed):\n%s", diff)
+	}
+}
