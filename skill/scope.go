@@ -130,13 +130,18 @@ func (s Scope) Patterns() []string {
 // Room is how many files may still be added to sk.
 func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.added(sk)) }
 
-// Hash names a skill by what edits may change of it: Skill.Hash where that is SKILL.md
-// alone, else Skill.Digest.
-func (s Scope) Hash(sk Skill) string {
-	if s.Alone() {
-		return sk.Hash()
+// Hash names a skill by what edits may change of it: it is the Digest of Part.
+func (s Scope) Hash(sk Skill) string { return s.Part(sk).Digest() }
+
+// Part is SKILL.md with those other files of sk that edits may change.
+func (s Scope) Part(sk Skill) Skill {
+	out := New(sk.main)
+	for _, path := range s.Of(sk) {
+		if f, there := sk.files[path]; there {
+			out = out.with(path, f)
+		}
 	}
-	return sk.Digest()
+	return out
 }
 
 // added is how many files of sk were not there in the beginning.

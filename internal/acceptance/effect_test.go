@@ -218,6 +218,8 @@ func stageEffects() map[string]effect {
 		"edits.mode":             {to: "rewrite_from_suggestions", see: func(s sight) any { return s.stages()["rewrite"] > 0 }},
 		"edits.budget":           {to: "7", see: budgets},
 		"edits.min_budget":       {to: "1", see: budgets},
+		"edits.files":            {base: []string{"skill=testdata/effect/folder"}, to: "[SKILL.md, references/*.md]", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
+		"edits.new_files":        {base: []string{"skill=testdata/effect/folder", "edits.files=[SKILL.md, references/*.md]"}, to: "2", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"edits.schedule":         {to: "model", see: func(s sight) any { return s.stages()["lr_autonomous"] > 0 }},
 		"gate.mode":              {to: "off", see: func(s sight) any { return s.sum.Best.Selection == nil }},
 		"protocol":               {to: "skillopt", see: budgets},

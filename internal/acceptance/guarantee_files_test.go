@@ -13,6 +13,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -98,7 +100,67 @@ func TestAReferenceIsTrained(t *testing.T) {
 	}
 	toldOfFiles(t, optimizer.asked[model.StageAnalystError])
 	filesOfTheRun(t, dir)
+	writtenBy(t, dir, line)
+	writtenOut(t, dir, want)
 	cutAndResumed(t, cfg, dir, opts)
+}
+
+// writtenBy fails unless blame, diff and report know what wrote the lines of each file.
+func writtenBy(t *testing.T, dir, moved string) {
+	t.Helper()
+	r, err := report.Read(dir, "run")
+	if err != nil || len(r.Problems) > 0 {
+		t.Fatal(err, r.Problems)
+	}
+	best, found, err := report.Version(dir, "best")
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	got := map[string]string{}
+	for _, f := range r.Blame("best", best).Files {
+		for _, l := range f.Lines {
+			got[f.Path+": "+l.Text] = report.Describe(l.Origin)
+		}
+	}
+	for line, want := range map[string]string{
+		"references/codes.md: # Codes": "seed", "references/codes.md: The code of the day is HERON-8.": "step 1, edit 1",
+		"references/new.md: moved": "step 1, edit 2", "references/codes.md: " + moved: "step 1, edit 3",
+	} {
+		if got[line] != want {
+			t.Errorf("%q is of %q, want %q", line, got[line], want)
+		}
+	}
+	page, err := report.HTML(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<code>references/codes.md</code>", "<code>references/new.md</code>", "HERON-8"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the report lacks %s", want)
+		}
+	}
+	if text := string(report.Markdown(r)); !strings.Contains(text, "+++ best/references/codes.md") || !strings.Contains(text, "-The code of the day is HERON-7.") {
+		t.Errorf("report.md has no diff of the reference:\n%s", text)
+	}
+}
+
+// writtenOut fails unless the best skill is written with all its files and modes, into a
+// folder that is there too.
+func writtenOut(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	best, err := run.ReadBest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "deep", "skill")
+	for range 2 {
+		if err := run.ExportFolder(to, best); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, folderOf(t, to)); diff != "" {
+			t.Errorf("exported (-want +got):\n%s", diff)
+		}
+	}
 }
 
 // lastLine is the last line of a text that is not blank.
@@ -136,7 +198,7 @@ func filesOfTheRun(t *testing.T, dir string) {
 		"steps/step_0001/candidate_skill/references/new.md": "moved",
 		"steps/step_0001/edit_apply_report.json":            "applied_new_file",
 		"candidates.json":                                   "HERON-8",
-		"steps/step_0001/step_record.json": "skipped_unsupported_file",
+		"steps/step_0001/step_record.json":                  "skipped_unsupported_file",
 	} {
 		if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s lacks %q: %v", name, want, err)
