@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // filesOptimizer proposes edits of files, and keeps what it was asked.
@@ -220,5 +223,56 @@ func cutAndResumed(t *testing.T, cfg config.Config, whole string, opts []skillop
 	sameResults(t, results(t, whole), cut)
 	if diff := cmp.Diff(folderOf(t, filepath.Join(whole, "best_skill")), folderOf(t, filepath.Join(cut, "best_skill"))); diff != "" {
 		t.Errorf("best_skill (-whole +resumed):\n%s", diff)
+	}
+}
+
+// A script is trained by its name, with a command that tells whether it still runs: an edit
+// that breaks it is refused before anything is paid for it, and one that does not is judged.
+// A seed skill that does not pass, and a command that cannot be run, are told as what they are.
+func TestAScriptIsTrainedOnlyWhileItRuns(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	cfg := worldConfig("")
+	cfg.Skill = skillFolder(t)
+	cfg.Edits.Files = []string{"SKILL.md", "scripts/encode.sh"}
+	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled, cfg.Tasks.Extract = false, false, "all"
+	var tasks []task.Task
+	for i := range 30 {
+		split := []task.Split{task.Train, task.Selection, task.Test}[i%3]
+		tasks = append(tasks, task.Task{ID: fmt.Sprintf("t%d", i), Prompt: fmt.Sprintf("Encode %d.", i), Gold: []string{"new code"}, Split: split})
+	}
+	target := modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
+		text := "old"
+		if strings.Contains(req.Messages[0].Text(), "echo new") {
+			text = "new code"
+		}
+		return model.Response{Text: text, Finish: model.FinishStop}, nil
+	})
+	train := func(verify, content string) (*result.Summary, string, error) {
+		c := cfg
+		if verify != "" {
+			c.Edits.Verify.Command = []string{"sh", "-c", verify}
+		}
+		optimizer := &filesOptimizer{edits: []skill.Edit{{Op: skill.Replace, File: "scripts/encode.sh", Target: "echo", Content: content}}}
+		dir := filepath.Join(t.TempDir(), "run")
+		sum, err := skillopt.Train(t.Context(), c, skillopt.WithTasks(tasks), skillopt.WithClient(model.Target, "t", target), skillopt.WithClient(model.Optimizer, "o", optimizer.client()), skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed())
+		return sum, dir, err
+	}
+	if _, _, err := train("", "x"); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "edits.verify") {
+		t.Errorf("without a check: %v, want one that names edits.verify", err)
+	}
+	const runs = `test "$(scripts/encode.sh x | tail -c 8)" = "coded:x"`
+	if sum, _, err := train(runs, "echo new >/dev/null; echo"); err != nil || sum.Accepted != 1 || sum.Test.Best.Hard != 1 {
+		t.Errorf("an edit that keeps it running: %+v, %v", sum, err)
+	}
+	sum, dir, err := train(runs, "echo new; ehco")
+	if err != nil || sum.Accepted != 0 || sum.Test.Best.Hard != 0 {
+		t.Errorf("an edit that breaks it: %+v, %v", sum, err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "history.json")); err != nil || !strings.Contains(string(data), "edits.verify: the command ended with exit code 1") {
+		t.Errorf("the refusal is not told: %v\n%s", err, data)
+	}
+	if _, _, err := train("exit 3", "x"); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "the seed skill does not pass: edits.verify: the command ended with exit code 3") {
+		t.Errorf("a seed skill that does not pass: %v", err)
 	}
 }

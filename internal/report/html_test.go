@@ -240,7 +240,7 @@ func TestOddRuns(t *testing.T) {
 		{
 			"off: no scores", &Run{
 				History: result.History{Steps: []result.StepRecord{seed, off}}, Steps: []Step{{}, {Candidate: skill.New("# S\n\n- a\n"), Made: true}}, Seed: skill.New("# S\n"), Best: skill.New("# S\n\n- a\n"), HasBest: true,
-				Summary: &result.Summary{Status: "completed"},
+				Summary: &result.Summary{Status: "completed", Stages: []result.Stage{{Stage: "check", CostUSD: number(0)}}}, // no model was asked
 			},
 			[]string{"No candidate was scored", "1 step: 1 accepted", "not measured", "The test split was not opened", "nothing was scored"},
 			[]string{"0.000", "Not finished"},

@@ -45,8 +45,8 @@ func (s *loader) loadScope() (err error) {
 		return fault.Input(fmt.Errorf("edits.files: %w", err))
 	}
 	for _, name := range s.Scope.Of(s.Skill) {
-		if s.Skill.Executable(name) || strings.HasPrefix(name, "scripts/") {
-			return fault.Input(fmt.Errorf("edits.files: %s is a program, and only texts are trained", name))
+		if program := s.Skill.Executable(name) || strings.HasPrefix(name, "scripts/"); program && len(edits.Verify.Command) == 0 {
+			return fault.Input(fmt.Errorf("edits.files: %s is a program, which is trained only with a check that it still runs: edits.verify.command", name))
 		}
 	}
 	return nil

@@ -96,6 +96,7 @@ type population struct {
 	pacer     *pacer
 	prefetch  *prefetcher
 	emit      event.Sink
+	verify    func(ctx context.Context, key string, s skill.Skill) (refused string, err error) // see Deps.Verify
 
 	id    stepID
 	batch *batch
@@ -241,9 +242,19 @@ func (s *population) shards(ctx context.Context, all patches) ([]patches, error)
 	return shards, nil
 }
 
-// weigh asks the gate about a candidate and keeps what it says. The incumbent
-// stays in its place.
+// weigh asks the gate about a candidate and keeps what it says, unless the candidate is
+// refused before. The incumbent stays in its place.
 func (s *population) weigh(ctx context.Context, p *proposal) error {
+	if s.verify != nil {
+		refused, err := s.verify(ctx, p.prefix+"/verify", p.candidate)
+		if err != nil {
+			return err
+		}
+		if refused != "" {
+			p.skip(result.ActionRefused, refused)
+			return nil
+		}
+	}
 	cand := incumbent{skill: p.candidate, step: s.id.number, origin: fmt.Sprintf("step %d%s", s.id.number, p.label), edits: p.record.Edits}
 	p.record.CandidateHash, p.record.CandidateLen = s.skills.hash(cand.skill), lengthOf(cand.skill)
 	s.emit(event.StageStarted{Epoch: s.id.epoch, Step: s.id.number, Stage: "gate", Total: s.judge.judges()})

@@ -93,7 +93,7 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 	t.baseliner = &baseliner{opts: o, judge: t.judge, skills: t.skills, prefetch: t.prefetch, emit: t.emit, look: d.Look}
 	t.stepper = &stepper{
 		opts: o, data: d.Data, sampler: t.sampler, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory,
-		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit,
+		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit, verify: d.Verify,
 		batcher: &batcher{
 			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, memory: t.memory,
 			pacer: t.pacer, emit: t.emit,

@@ -95,7 +95,10 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 		return "", err
 	}
 	deps.Pace = (&pacer{session: s, sizes: t.sizes}).pace
-	trained, err := loop.Run(ctx, t.options, deps)
+	var trained *loop.Result
+	if err = t.seedPasses(ctx, deps); err == nil {
+		trained, err = loop.Run(ctx, t.options, deps)
+	}
 	err = s.Cause(ctx, err)
 	sum := t.summary
 	describe(sum, trained)
@@ -108,6 +111,18 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	}
 	s.Emit(event.RunDone{Status: string(sum.Status), Reason: sum.Reason, WallS: sum.WallS})
 	return sum.Status, err
+}
+
+// seedPasses fails if the seed skill does not pass what each candidate has to.
+func (t *operation) seedPasses(ctx context.Context, deps loop.Deps) error {
+	if deps.Verify == nil {
+		return nil
+	}
+	refused, err := deps.Verify(ctx, "seed/verify", deps.Skill)
+	if err == nil && refused != "" {
+		err = fault.Input(fmt.Errorf("the seed skill does not pass: %s", refused))
+	}
+	return err
 }
 
 // ended says how the run ended.
@@ -152,6 +167,9 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 		// A replay gives what was recorded, to its end.
 		Fruitless: s.Run.Manifest.Rules >= run.FruitlessRule && s.Replay == nil,
 		LooksOnce: s.Run.Manifest.Rules >= run.LookRule && s.Replay == nil,
+	}
+	if len(s.Config.Edits.Verify.Command) > 0 {
+		d.Verify = s.Verify
 	}
 	if reads := s.TestReads(s.Data.Test); reads != nil {
 		d.Before = reads.Note
