@@ -25,9 +25,11 @@ func (s *loader) loadSkill(ctx context.Context) error {
 	case s.Options.Skill != nil:
 		s.Skill = s.Carried(*s.Options.Skill)
 	case s.Config.Skill != "":
-		if err := s.readSkill(ctx, run.SkillPath(filepath.Clean(s.Config.Skill))); err != nil {
+		path := run.SkillPath(filepath.Clean(s.Config.Skill))
+		if err := s.readSkill(ctx, path); err != nil {
 			return err
 		}
+		s.lint(path)
 	}
 	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
 	return s.loadScope()
