@@ -207,10 +207,18 @@ func addable(name string) bool {
 		return false
 	}
 	parts := strings.Split(name, "/")
-	return len(parts) <= maxDepth && parts[0] != evals && !strings.EqualFold(name, Main) &&
+	return len(parts) <= maxDepth && parts[0] != evals && !instructs(path.Base(name)) &&
 		!slices.ContainsFunc(parts, func(part string) bool {
 			return foreignName(part) || strings.HasSuffix(part, ".") || strings.TrimSpace(part) != part || part == ""
 		})
+}
+
+// instructs reports whether agents read a file of that name by themselves, wherever it
+// lies: one that is added would be another skill, or orders that no skill gives.
+func instructs(base string) bool {
+	return slices.ContainsFunc([]string{Main, "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md"}, func(name string) bool {
+		return strings.EqualFold(base, name)
+	})
 }
 
 // unsafeRune reports whether a character has no place in the name of a file that a model

@@ -98,6 +98,7 @@ func TestScopeOfNewFiles(t *testing.T) {
 		"references/../x.md": false, "references/a\nb.md": false, "references/con:x.md": false, "references/x\u202e.md": false,
 		"references/ .md": false, "references/__pycache__/a.md": false, "references/" + strings.Repeat("a", 200) + ".md": false,
 		"references/a/b/c/d/e/f/g/h/i.md": false, "evals/x.md": false, "/x.md": false, "references/x .md": true,
+		"references/SKILL.md": false, "references/sub/agents.MD": false, "references/CLAUDE.md": false,
 	} {
 		if got := scope.Allows(name); got != want {
 			t.Errorf("%q is allowed: %v, want %v", name, got, want)

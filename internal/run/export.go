@@ -1,8 +1,10 @@
 package run
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,17 +86,28 @@ func writeInto(dir string, s skill.Skill) error {
 			return err
 		}
 		content, _ := s.File(name)
-		temp := local + ".part"
-		err := root.WriteFile(temp, []byte(content), mode)
-		if err == nil {
-			err = root.Chmod(temp, mode)
-		}
-		if err == nil {
-			err = root.Rename(temp, local)
-		}
-		if err != nil {
-			return errors.Join(err, root.Remove(temp))
+		if err := replace(root, local, content, mode); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// replace writes a file whole or not at all, beside its place first.
+func replace(root *os.Root, name, content string, mode os.FileMode) (err error) {
+	temp := name + "." + rand.Text()[:8]
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, root.Remove(temp))
+		}
+	}()
+	_, err = io.WriteString(f, content)
+	if err := errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(temp, name)
 }
