@@ -220,6 +220,16 @@ type Edits struct {
 	Budget    Auto   `key:"budget" doc:"most edits a step, at the start; auto = 16" min:"1"`
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
+
+	Files    []string `key:"files" doc:"the files of the skill that edits may change: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone" older:"[]"`
+	NewFiles int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64" older:"0"`
+	Verify   Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`
+}
+
+// Verify is a command that tells whether a skill can be used at all.
+type Verify struct {
+	Command []string `key:"command" doc:"argv of a program that is run in a copy of the candidate's folder, confined as the commands of checks are; the candidate is refused unless it ends with exit code 0; absent: none" older:"[]"`
+	Timeout Duration `key:"timeout" doc:"deadline of the command; a candidate that passes it is refused" min:"1ms" max:"1h" older:"\"1m0s\""`
 }
 
 // Gate is how candidates are judged.

@@ -63,7 +63,7 @@ func Default() Config {
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},
-		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine"},
+		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Verify: Verify{Timeout: Duration(time.Minute)}},
 		Gate:       Gate{Mode: "race", Risk: 0, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},

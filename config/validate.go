@@ -152,6 +152,7 @@ func (d *decoder) rules(c *Config) {
 	if c.Train.SecondTry && (c.Gate.Mode == "off" || c.Edits.Mode != "patch") {
 		d.fail("train.second_try", "true with edits.mode "+c.Edits.Mode+" and gate.mode "+c.Gate.Mode, "true only with edits.mode patch and a gate: it judges some of a rejected candidate's edits", "")
 	}
+	d.files(c)
 	d.priced(c)
 	d.reserve(c.Limits.Reserve)
 	d.agent(c)
@@ -166,6 +167,24 @@ func (d *decoder) rules(c *Config) {
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)
 	d.model("models.judge", c.Models.Judge)
+}
+
+// files checks what several files of a skill do not go with.
+func (d *decoder) files(c *Config) {
+	files := c.Edits.Files
+	others := slices.ContainsFunc(files, func(f string) bool { return f != "SKILL.md" })
+	if c.Edits.NewFiles > 0 && !others {
+		d.fail("edits.new_files", strconv.Itoa(c.Edits.NewFiles), "0 unless edits.files has patterns for files beside SKILL.md", "")
+	}
+	switch text := strconv.Quote(strings.Join(files, ", ")); {
+	case !others:
+	case c.Edits.Mode != "patch":
+		d.fail("edits.files", text+" with edits.mode "+c.Edits.Mode, "SKILL.md alone with that: files are edited with edits.mode patch", "")
+	case c.SkillFiles != FilesAll:
+		d.fail("edits.files", text+" with skill_files "+c.SkillFiles, "SKILL.md alone with that: the target gets no other file", "")
+	case !slices.Contains(files, "SKILL.md") && (c.SlowUpdate.Enabled || c.Reflect.SkillAware):
+		d.fail("edits.files", text, "SKILL.md too, or slow_update.enabled false and reflect.skill_aware false: both write into it", "")
+	}
 }
 
 // Folds is in how many folds n tasks are to be that are not sealed for the test, as far

@@ -13,17 +13,18 @@ type Candidates struct {
 	Candidates []Candidate `json:"candidates"`
 }
 
-// Candidate is one text and what is known of it.
+// Candidate is one skill and what is known of it.
 type Candidate struct {
-	Hash     string         `json:"hash"`
-	Origin   string         `json:"origin"`           // "seed", "step 3", "slow update, epoch 2"
-	Step     int            `json:"step"`             // after which it stood, 0 for the seed skill
-	Parent   string         `json:"parent,omitempty"` // hash of the incumbent that it was made from
-	Text     string         `json:"text"`
-	Edits    []skill.Report `json:"edits,omitempty"`
-	Judged   []Judgement    `json:"judged,omitempty"`
-	Accepted bool           `json:"accepted"`       // it was the current skill once
-	Best     bool           `json:"best,omitempty"` // it is what the run ships
+	Hash     string            `json:"hash"`
+	Origin   string            `json:"origin"`           // "seed", "step 3", "slow update, epoch 2"
+	Step     int               `json:"step"`             // after which it stood, 0 for the seed skill
+	Parent   string            `json:"parent,omitempty"` // hash of the incumbent that it was made from
+	Text     string            `json:"text"`
+	Files    map[string]string `json:"files,omitempty"` // the files beside SKILL.md that edits may change, with their texts
+	Edits    []skill.Report    `json:"edits,omitempty"`
+	Judged   []Judgement       `json:"judged,omitempty"`
+	Accepted bool              `json:"accepted"`       // it was the current skill once
+	Best     bool              `json:"best,omitempty"` // it is what the run ships
 
 	// By item: the sum and number of all evaluations, as gate scores, and the
 	// number of the next fresh sample.

@@ -2,7 +2,6 @@ package skill
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
@@ -12,11 +11,12 @@ import (
 const previewLength = 200
 
 // ApplyOptions says how Apply treats a set of edits. The zero value protects
-// the regions, has no budget and allows MaxBytes.
+// the regions, edits SKILL.md alone, has no budget and allows MaxBytes.
 type ApplyOptions struct {
-	Budget      int  // edits that may be applied at most; 0 = no limit
-	MaxBytes    int  // largest SKILL.md that may come out; 0 = the constant MaxBytes
-	Unprotected bool // as in skillrl: no front matter, no regions, markers in content stay
+	Budget      int   // edits that may be applied at most, in all files together; 0 = no limit
+	MaxBytes    int   // largest file that may come out; 0 = the constant MaxBytes
+	Unprotected bool  // as in skillrl: no front matter, no regions, markers in content stay
+	Scope       Scope // the files that may be changed and added
 }
 
 // Apply applies edits to s in their order, each to the outcome of those before
@@ -24,27 +24,42 @@ type ApplyOptions struct {
 // left out and changes nothing.
 //
 // Content is trimmed, freed of characters that steer or hide (see Plain) and of
-// region markers, and given the line ending of the document. Bytes outside an edit
-// never change, except white space at the end of the document, or before its first
-// region, that an append replaces. Front matter and regions stay byte for byte as
-// they are.
+// region markers, and given the line ending of the file. Bytes outside an edit
+// never change, except white space at the end of the file, or before its first
+// region, that an append replaces. Front matter and regions of SKILL.md stay byte for
+// byte as they are; other files have none. An append to a file that is not there, and
+// may be added, makes it. A move takes text out of SKILL.md and appends it to another
+// file, both or neither.
 //
 // The same input gives the same result. The rules are those of SkillOpt, which
-// however looks only at where a target starts.
+// however knows one file, and looks only at where a target starts.
 func Apply(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report) {
 	out, reports, _ := Trace(s, edits, opts)
 	return out, reports
 }
 
-// Change says where an edit changed a document: its bytes From up to To became
-// Text. The offsets are those of the document as the edits before left it.
+// Change says where an edit changed a file: its bytes From up to To became Text. The
+// offsets are those of the file as the edits before left it; one that was added had none.
 type Change struct {
 	From, To int
 	Text     string
+	File     string  // "" is SKILL.md
+	Also     *Change // of a move, what it did to the other file
 }
 
-// in returns the document that the change makes of text.
+// in returns the file that the change makes of text.
 func (c Change) in(text string) string { return text[:c.From] + c.Text + text[c.To:] }
+
+// to returns the skill that the change makes of s.
+func (c Change) to(s Skill) Skill {
+	path := Edit{File: c.File}.path()
+	text, _ := s.File(path)
+	s = s.WithFile(path, c.in(text))
+	if c.Also != nil {
+		return c.Also.to(s)
+	}
+	return s
+}
 
 // Trace is Apply that also tells where: it returns one Change for each edit, nil
 // for those that were not applied.
@@ -52,7 +67,7 @@ func Trace(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report, []*Change
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = MaxBytes
 	}
-	a := &applier{opts: opts, text: s.main, end: LineEnd(s.main), done: map[Edit]bool{}}
+	a := &applier{opts: opts, before: s, skill: s, done: map[Edit]bool{}}
 	reports, changes := make([]Report, 0, len(edits)), make([]*Change, len(edits))
 	for i, e := range edits {
 		e = a.clean(e)
@@ -60,180 +75,198 @@ func Trace(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report, []*Change
 		if status.Applied() {
 			changes[i] = &change
 		}
-		reports = append(reports, Report{
+		r := Report{
 			Index: i + 1, Op: e.Op, Status: status, Detail: detail,
 			Target: cut(e.Target, previewLength), Content: cut(e.Content, previewLength),
-		})
+		}
+		if !opts.Scope.Alone() {
+			r.File = cut(e.File, previewLength)
+		}
+		reports = append(reports, r)
 	}
-	return s.WithText(a.text), reports, changes
+	return a.skill, reports, changes
 }
 
-// applier holds a document while edits are applied to it.
+// applier holds a skill while edits are applied to it.
 type applier struct {
 	opts    ApplyOptions
-	text    string
-	end     string        // line ending of the document
+	before  Skill // as it was before the first edit
+	skill   Skill
 	applied int           // edits so far
 	done    map[Edit]bool // the applied edits, without their origin
 }
 
-// clean returns e with its content as it may go into the document. Only then are
-// markers looked for: what is left out may have stood in the middle of one.
+// clean returns e with its content as it may go into a file, and SKILL.md named by no
+// name. Only then are markers looked for: what is left out may have stood in the middle
+// of one.
 func (a *applier) clean(e Edit) Edit {
 	e.Content = trim(Plain(e.Content))
 	if !a.opts.Unprotected {
 		e.Content = StripMarkers(e.Content)
 	}
+	if e.File == Main {
+		e.File = ""
+	}
 	return e
 }
 
-// apply changes the text by e, or says why not.
+// apply changes the skill by e, or says why not.
 func (a *applier) apply(e Edit) (change Change, status ApplyStatus, detail string) {
-	if e.File != "" && e.File != Main {
-		return change, SkippedUnsupportedFile, fmt.Sprintf("%q: only %s may be edited", e.File, Main)
+	if detail := a.outOfScope(e); detail != "" {
+		return change, SkippedUnsupportedFile, detail
 	}
 	if invalidUTF8(string(e.Op)+e.Target+e.Content) >= 0 {
 		return change, Failed, "the edit is not UTF-8 text"
 	}
-	same := Edit{Op: e.Op, Target: e.Target, Content: e.Content}
+	same := Edit{Op: e.Op, File: e.File, Target: e.Target, Content: e.Content}
 	if a.done[same] {
 		return change, SkippedDuplicate, "the same edit was applied before"
 	}
-	change, status = a.edited(e)
+	change, status, detail = a.edited(e)
 	if !status.Applied() {
-		return change, status, ""
-	}
-	text := change.in(a.text)
-	if text == a.text || e.addsNothing() {
-		return change, SkippedNoChange, ""
-	}
-	if status, detail := a.refuse(text); status != "" {
 		return change, status, detail
 	}
-	a.text = text
+	next := change.to(a.skill)
+	if change.none(a.skill) || e.addsNothing() {
+		return change, SkippedNoChange, ""
+	}
+	if status, detail := a.refuse(next, e); status != "" {
+		return change, status, detail
+	}
+	a.skill = next
 	a.applied++
 	a.done[same] = true
 	return change, status, ""
 }
 
-// refuse says why text may not become the document, "" if it may.
-func (a *applier) refuse(text string) (status ApplyStatus, detail string) {
+// none reports whether the change leaves s as it is.
+func (c Change) none(s Skill) bool {
+	text, there := s.File(Edit{File: c.File}.path())
+	return there && c.in(text) == text && (c.Also == nil || c.Also.none(s))
+}
+
+// outOfScope says why the file of e may not be edited, "" if it may.
+func (a *applier) outOfScope(e Edit) string {
+	scope, file := a.opts.Scope, e.path()
 	switch {
-	case !a.opts.Unprotected && !RegionsEqual(a.text, text):
+	case scope.Alone() && file != Main:
+		return fmt.Sprintf("%q: only %s may be edited", file, Main)
+	case !scope.Allows(file):
+		return fmt.Sprintf("%q: only what matches %s may be edited", cut(file, previewLength), strings.Join(scope.patterns, ", "))
+	case e.Op == Move && !scope.Alone() && (file == Main || !scope.Allows(Main)):
+		return fmt.Sprintf("%q: text moves out of %s into another file", file, Main)
+	}
+	return ""
+}
+
+// refuse says why next may not become the skill, "" if it may.
+func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string) {
+	switch {
+	case !a.opts.Unprotected && !RegionsEqual(a.skill.main, next.main):
 		return SkippedProtectedRegion, "it would change the front matter or a protected region"
 	case a.opts.Budget > 0 && a.applied >= a.opts.Budget:
 		return SkippedOverBudget, fmt.Sprintf("the budget of %s is spent", plural.Of(a.opts.Budget, "edit", "edits"))
-	case len(text) > a.opts.MaxBytes && len(text) > len(a.text):
-		return SkippedTooLarge, fmt.Sprintf("the document would have %d bytes, at most %d are allowed", len(text), a.opts.MaxBytes)
+	}
+	for _, path := range []string{Main, e.path()} {
+		before, _ := a.skill.File(path)
+		if after, _ := next.File(path); len(after) > a.opts.MaxBytes && len(after) > len(before) {
+			return SkippedTooLarge, fmt.Sprintf("%s would have %d bytes, at most %d are allowed", nameOf(path), len(after), a.opts.MaxBytes)
+		}
+	}
+	return a.tooMuch(next)
+}
+
+// tooMuch says why next is more than a skill may be, "" if it is not.
+func (a *applier) tooMuch(next Skill) (status ApplyStatus, detail string) {
+	if n := next.bytes(); n > MaxTotal && n > a.skill.bytes() {
+		return SkippedTooLarge, fmt.Sprintf("the skill would have %d bytes, at most %d are allowed", n, MaxTotal)
+	}
+	if len(next.files) == len(a.skill.files) {
+		return "", ""
+	}
+	if most := a.opts.Scope.newFiles; a.opts.Scope.added(next) > most {
+		return SkippedTooManyFiles, fmt.Sprintf("%s may be added to the skill", plural.Of(most, "file", "files"))
+	}
+	if len(next.files)+1 > MaxFiles {
+		return SkippedTooManyFiles, fmt.Sprintf("a skill may have %d files", MaxFiles)
 	}
 	return "", ""
 }
 
+// nameOf is how a file is called where something is said of it.
+func nameOf(path string) string {
+	if path == Main {
+		return "the document"
+	}
+	return path
+}
+
 // edited returns what e would change, and the state that e ends in when nothing
 // else speaks against it.
-func (a *applier) edited(e Edit) (Change, ApplyStatus) {
-	at, found := a.locate(e.Target)
-	if found && a.isProtected(e.Op, at) {
-		return Change{}, SkippedProtectedRegion
+func (a *applier) edited(e Edit) (Change, ApplyStatus, string) {
+	if e.Op == Move && !a.opts.Scope.Alone() {
+		return a.moved(e)
 	}
+	if _, there := a.skill.File(e.path()); !there {
+		return a.made(e)
+	}
+	change, status := a.page(e.path()).edited(e)
+	change.File = e.File
+	return change, status, ""
+}
+
+// made returns the file that e adds.
+func (a *applier) made(e Edit) (Change, ApplyStatus, string) {
 	switch e.Op {
-	case Append:
-		return a.appended(e.Content, AppliedAppend, AppliedAppendBeforeRegion)
-	case InsertAfter:
-		if !found {
-			return a.appended(e.Content, AppliedInsertAfterFallbackAppend, AppliedInsertAfterFallbackBeforeRegion)
-		}
-		return a.inserted(e.Content, at.to), AppliedInsertAfter
-	case Replace:
-		if !found {
-			return Change{}, missing(e.Target, SkippedReplaceMissingTarget, SkippedReplaceTargetNotFound)
-		}
-		return Change{at.from, at.to, WithLineEnd(e.Content, a.end)}, AppliedReplace
-	case Delete:
-		if !found {
-			return Change{}, missing(e.Target, SkippedDeleteMissingTarget, SkippedDeleteTargetNotFound)
-		}
-		return Change{at.from, at.to, ""}, AppliedDelete
+	case Append, InsertAfter:
+	case Replace, Delete:
+		return Change{}, missing(e.Op, e.Target), "there is no such file"
+	default:
+		return Change{}, SkippedUnknownOp, ""
 	}
-	return Change{}, SkippedUnknownOp
+	return a.added(e.File, e.Content)
 }
 
-func missing(target string, none, notFound ApplyStatus) ApplyStatus {
-	if target == "" {
-		return none
+func (a *applier) added(file, content string) (Change, ApplyStatus, string) {
+	if other, ok := collides(a.skill, file); ok {
+		return Change{}, SkippedUnsupportedFile, fmt.Sprintf("%q cannot lie beside %s", file, other)
 	}
-	return notFound
+	end := LineEnd(a.before.main)
+	return Change{File: file, Text: WithLineEnd(content, end) + end}, AppliedNewFile, ""
 }
 
-// locate finds the first occurrence of target, as it is or else with the line
-// ending of the document: models write \n. The front matter is searched last,
-// because a word of it would otherwise hide the rule that is meant.
-func (a *applier) locate(target string) (span, bool) {
-	if target == "" {
-		return span{}, false
+// moved returns what a move takes out of SKILL.md, and where it puts it.
+func (a *applier) moved(e Edit) (Change, ApplyStatus, string) {
+	main := a.page(Main)
+	at, found := main.locate(e.Target)
+	text := trim(a.skill.main[at.from:at.to])
+	switch {
+	case !found || text == "":
+		return Change{}, missing(Move, e.Target), ""
+	case main.isProtected(Replace, at):
+		return Change{}, SkippedProtectedRegion, ""
 	}
-	for _, from := range []int{a.front(), 0} {
-		for _, t := range []string{target, WithLineEnd(target, a.end)} {
-			if at := indexFrom(a.text, t, from); at >= 0 {
-				return span{at, at + len(t)}, true
-			}
+	out := Change{From: at.from, To: at.to, Text: WithLineEnd(e.Content, main.end)}
+	in, detail := Change{}, ""
+	if _, there := a.skill.File(e.File); there {
+		in, _ = a.page(e.File).appended(text, AppliedMove, AppliedMove)
+	} else {
+		var status ApplyStatus
+		if in, status, detail = a.added(e.File, text); !status.Applied() {
+			return Change{}, status, detail
 		}
 	}
-	return span{}, false
+	in.File = e.File
+	out.Also = &in
+	return out, AppliedMove, ""
 }
 
-func (a *applier) front() int {
-	if a.opts.Unprotected {
-		return 0
+// page is a file as edits see it.
+func (a *applier) page(path string) page {
+	was, there := a.before.File(path)
+	text, _ := a.skill.File(path)
+	if !there {
+		was = text
 	}
-	return frontMatterEnd(a.text)
-}
-
-// isProtected reports whether an edit with its target at the given place would
-// reach into a protected region. Ops that do not touch their target are
-// refused only, as in SkillOpt, when it starts inside of one.
-func (a *applier) isProtected(op Op, at span) bool {
-	if a.opts.Unprotected {
-		return false
-	}
-	if op != Replace && op != Delete && op != InsertAfter {
-		at.to = at.from + 1
-	}
-	into := a.afterLine(at.to)
-	return slices.ContainsFunc(protected(a.text), func(s span) bool {
-		return s.overlaps(at) || op == InsertAfter && s.from < into && into < s.to
-	})
-}
-
-// afterLine returns the start of the line after the one that holds the byte
-// before offset at.
-func (a *applier) afterLine(at int) int {
-	_, next := lineAt(a.text, at-1)
-	return next
-}
-
-func (a *applier) inserted(content string, at int) Change {
-	at = a.afterLine(at)
-	return Change{at, at, a.end + WithLineEnd(content, a.end) + a.end}
-}
-
-// appended adds content as a paragraph at the end of the document, or before
-// its first region.
-func (a *applier) appended(content string, atEnd, beforeRegion ApplyStatus) (Change, ApplyStatus) {
-	content = WithLineEnd(content, a.end)
-	if a.opts.Unprotected {
-		kept := len(trimEnd(a.text))
-		return Change{kept, len(a.text), strings.Repeat(a.end, 2) + content + a.end}, atEnd
-	}
-	at := firstMarker(a.text)
-	if at < 0 {
-		return a.paragraph(len(a.text), content+a.end), atEnd
-	}
-	return a.paragraph(at, content+strings.Repeat(a.end, 2)), beforeRegion
-}
-
-// paragraph puts text before the byte at, after one blank line.
-func (a *applier) paragraph(at int, text string) Change {
-	kept, gap := paragraphGap(a.text, at, a.end)
-	return Change{kept, at, gap + text}
+	return page{text: text, end: LineEnd(was), main: path == Main, loose: a.opts.Unprotected}
 }

@@ -10,6 +10,7 @@ const (
 	InsertAfter Op = "insert_after" // after the line that holds Target; appends if there is none
 	Replace     Op = "replace"      // the first occurrence of Target
 	Delete      Op = "delete"       // the first occurrence of Target
+	Move        Op = "move"         // the first occurrence of Target in SKILL.md to the end of File; Content takes its place
 )
 
 // Source says which rollouts asked for an edit.
@@ -23,12 +24,20 @@ const (
 // Edit is one change of a skill.
 type Edit struct {
 	Op           Op     `json:"op"`
-	File         string `json:"file,omitempty"` // empty = SKILL.md, the only one allowed for now
+	File         string `json:"file,omitempty"` // slash-separated, within the skill directory; empty = SKILL.md
 	Target       string `json:"target,omitempty"`
 	Content      string `json:"content,omitempty"`
 	SupportCount int    `json:"support_count,omitempty"` // trajectories that stand behind it
 	Source       Source `json:"source_type,omitempty"`
 	MergeLevel   int    `json:"merge_level,omitempty"`
+}
+
+// path is the file that e changes; of a move the one that gets the text.
+func (e Edit) path() string {
+	if e.File == "" {
+		return Main
+	}
+	return e.File
 }
 
 // addsNothing reports whether e is to add text and has none: it would leave blank
@@ -48,6 +57,7 @@ type Patch struct {
 type Report struct {
 	Index   int         `json:"index"`
 	Op      Op          `json:"op"`
+	File    string      `json:"file,omitempty"` // as in the edit, "" for SKILL.md
 	Status  ApplyStatus `json:"status"`
 	Target  string      `json:"target"`
 	Content string      `json:"content_preview"`
@@ -67,18 +77,23 @@ const (
 	AppliedInsertAfterFallbackBeforeRegion ApplyStatus = "applied_insert_after_fallback_before_protected_region" // no such target
 	AppliedReplace                         ApplyStatus = "applied_replace"
 	AppliedDelete                          ApplyStatus = "applied_delete"
+	AppliedMove                            ApplyStatus = "applied_move"
+	AppliedNewFile                         ApplyStatus = "applied_new_file" // an append that made the file
 
 	SkippedUnknownOp             ApplyStatus = "skipped_unknown_op"
 	SkippedReplaceMissingTarget  ApplyStatus = "skipped_replace_missing_target" // Target is empty
 	SkippedReplaceTargetNotFound ApplyStatus = "skipped_replace_target_not_found"
 	SkippedDeleteMissingTarget   ApplyStatus = "skipped_delete_missing_target" // Target is empty
 	SkippedDeleteTargetNotFound  ApplyStatus = "skipped_delete_target_not_found"
-	SkippedProtectedRegion       ApplyStatus = "skipped_protected_region" // it would reach into front matter or a region
-	SkippedDuplicate             ApplyStatus = "skipped_duplicate"        // the same edit was applied before
-	SkippedNoChange              ApplyStatus = "skipped_no_change"        // it has nothing to add, or puts there what is there
+	SkippedProtectedRegion       ApplyStatus = "skipped_protected_region"    // it would reach into front matter or a region
+	SkippedMoveMissingTarget     ApplyStatus = "skipped_move_missing_target" // Target is empty
+	SkippedMoveTargetNotFound    ApplyStatus = "skipped_move_target_not_found"
+	SkippedDuplicate             ApplyStatus = "skipped_duplicate" // the same edit was applied before
+	SkippedNoChange              ApplyStatus = "skipped_no_change" // it has nothing to add, or puts there what is there
 	SkippedOverBudget            ApplyStatus = "skipped_over_budget"
-	SkippedUnsupportedFile       ApplyStatus = "skipped_unsupported_file" // File is another than SKILL.md
-	SkippedTooLarge              ApplyStatus = "skipped_too_large"        // the document would pass the limit
+	SkippedUnsupportedFile       ApplyStatus = "skipped_unsupported_file" // File is none that edits may change or add
+	SkippedTooLarge              ApplyStatus = "skipped_too_large"        // the file, or the skill, would pass a limit
+	SkippedTooManyFiles          ApplyStatus = "skipped_too_many_files"   // a file more than may be added
 
 	Failed ApplyStatus = "error" // the edit is malformed
 )

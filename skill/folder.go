@@ -74,9 +74,14 @@ func (r *reader) walk(from string) error {
 
 // foreign reports whether something lies in the directory that is no part of the skill.
 func (r *reader) foreign(name string) bool {
-	base := path.Base(name)
-	return strings.HasPrefix(base, ".") || base == "__pycache__" || name == path.Join(r.dir, "evals")
+	return foreignName(path.Base(name)) || name == path.Join(r.dir, evals)
 }
+
+// evals is the folder in which authors keep what a skill is tried with.
+const evals = "evals"
+
+// foreignName reports whether a file or folder of that name is no part of a skill.
+func foreignName(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" }
 
 func (r *reader) add(name string) error {
 	if len(r.files)+2 > MaxFiles {

@@ -15,8 +15,7 @@ import (
 	"strings"
 )
 
-// Main is the file of a skill directory that steers the agent, and the only one
-// that may be edited for now.
+// Main is the file of a skill directory that steers the agent.
 const Main = "SKILL.md"
 
 // Bounds of a skill. A larger one is refused.
@@ -95,6 +94,18 @@ func (s Skill) Files() []string { return append([]string{Main}, s.Others()...) }
 
 // Others returns the paths of the files beside SKILL.md, sorted.
 func (s Skill) Others() []string { return slices.Sorted(maps.Keys(s.files)) }
+
+// bytes is the size of all files.
+func (s Skill) bytes() int {
+	n := len(s.main)
+	for _, f := range s.files {
+		n += len(f.content)
+	}
+	return n
+}
+
+// Equal reports whether two skills have the same files, bytes and modes.
+func (s Skill) Equal(o Skill) bool { return s.main == o.main && maps.Equal(s.files, o.files) }
 
 // Hash names the content of SKILL.md: the first 16 hex digits of its SHA-256,
 // as in SkillOpt and skillrl.

@@ -15,10 +15,10 @@ func TestTrace(t *testing.T) {
 		edit Edit
 		want *Change
 	}{
-		{"append", Edit{Op: Append, Content: "- new"}, &Change{20, 22, "\n\n- new\n"}},
-		{"insert", Edit{Op: InsertAfter, Target: "one", Content: "- new"}, &Change{15, 15, "\n- new\n"}},
-		{"replace", Edit{Op: Replace, Target: "one", Content: "1"}, &Change{11, 14, "1"}},
-		{"delete", Edit{Op: Delete, Target: "- one\n"}, &Change{9, 15, ""}},
+		{"append", Edit{Op: Append, Content: "- new"}, &Change{From: 20, To: 22, Text: "\n\n- new\n"}},
+		{"insert", Edit{Op: InsertAfter, Target: "one", Content: "- new"}, &Change{From: 15, To: 15, Text: "\n- new\n"}},
+		{"replace", Edit{Op: Replace, Target: "one", Content: "1"}, &Change{From: 11, To: 14, Text: "1"}},
+		{"delete", Edit{Op: Delete, Target: "- one\n"}, &Change{From: 9, To: 15, Text: ""}},
 		{"not found", Edit{Op: Delete, Target: "three"}, nil},
 	} {
 		_, _, changes := Trace(New(text), []Edit{tt.edit}, ApplyOptions{})

@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 func runsCommand(a *app) *cobra.Command {
@@ -193,22 +195,25 @@ func runOrNewest(a *app, args []string) (string, error) {
 }
 
 // skillVersion reads the skill after a step, or the best one.
-func skillVersion(a *app, path, version string) (string, error) {
+func skillVersion(a *app, path, version string) (skill.Skill, error) {
 	dir := a.absolute(path)
 	if _, err := readRun(dir, path); err != nil {
-		return "", err
+		return skill.Skill{}, err
 	}
-	name := run.BestFile
+	name := version
 	if version != "best" {
 		step, err := strconv.Atoi(version)
 		if err != nil || step < 0 {
-			return "", usagef("version %q: want a step, or best", version)
+			return skill.Skill{}, usagef("version %q: want a step, or best", version)
 		}
-		name = fmt.Sprintf("skills/skill_v%04d.md", step)
+		name = fmt.Sprintf("%04d", step)
 	}
-	data, err := userfile.Read(context.Background(), filepath.Join(dir, filepath.FromSlash(name)), maxRunFile)
+	s, found, err := report.Version(dir, name)
 	if err != nil {
-		return "", usagef("run %s has no version %s yet: allowed are 0, the seed skill, a step that the run has done, and best; `skillopt runs show %s` lists the steps", path, version, path)
+		return skill.Skill{}, err
 	}
-	return string(data), nil
+	if !found {
+		return skill.Skill{}, usagef("run %s has no version %s yet: allowed are 0, the seed skill, a step that the run has done, and best; `skillopt runs show %s` lists the steps", path, version, path)
+	}
+	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // runsBlameOptions are the flags of runs blame.
@@ -79,21 +81,34 @@ func readBlame(a *app, dir, at string) (report.Blame, error) {
 	if err != nil {
 		return report.Blame{}, err
 	}
-	text, err := skillVersion(a, dir, at)
+	s, err := skillVersion(a, dir, at)
 	if err != nil {
 		return report.Blame{}, err
 	}
-	b := r.Blame(at, text)
-	lines := make([]string, len(b.Lines))
-	for i, l := range b.Lines {
-		lines[i] = l.Text
+	b := r.Blame(at, s)
+	lines, files := withoutSecrets(b.Lines), make([][]provenance.Line, len(b.Files))
+	for i, f := range b.Files {
+		files[i] = withoutSecrets(f.Lines)
 	}
-	lines = redact.New().Lines(lines) // a key may go over several
 	b = shareable(b)
-	for i := range b.Lines {
-		b.Lines[i].Text = lines[i]
+	b.Lines = lines
+	for i := range b.Files {
+		b.Files[i].Lines = files[i]
 	}
 	return b, nil
+}
+
+// withoutSecrets are lines of a file without what looks like a secret, which may go over
+// several.
+func withoutSecrets(lines []provenance.Line) []provenance.Line {
+	texts, out := make([]string, len(lines)), slices.Clone(lines)
+	for i, l := range lines {
+		texts[i] = l.Text
+	}
+	for i, text := range redact.New().Lines(texts) {
+		out[i].Text = text
+	}
+	return out
 }
 
 func printBlame(out printer, b report.Blame) error {
@@ -105,12 +120,26 @@ func printBlame(out printer, b report.Blame) error {
 	if b.Simulated {
 		fmt.Fprintln(out, "simulated models: the scores are those of a simulation")
 	}
+	printLines(out, b.Lines)
+	for _, f := range b.Files {
+		fmt.Fprintf(out, "\n%s\n", oneLine(f.Path))
+		printLines(out, f.Lines)
+	}
+	printSources(out, b.Sources)
+	for _, p := range b.Problems {
+		fmt.Fprintf(out, "\nincomplete: %s\n", oneLine(p))
+	}
+	return nil
+}
+
+// printLines prints the lines of a file, each behind what wrote it.
+func printLines(out printer, lines []provenance.Line) {
 	fmt.Fprintln(out)
 	gutter := 0
-	for _, l := range b.Lines {
+	for _, l := range lines {
 		gutter = max(gutter, len(originLabel(l.Origin)))
 	}
-	for _, l := range b.Lines {
+	for _, l := range lines {
 		text := oneLine(l.Text)
 		if strings.TrimSpace(text) == "" {
 			fmt.Fprintf(out, "%*s  %4d\n", gutter, "", l.Number)
@@ -118,11 +147,6 @@ func printBlame(out printer, b report.Blame) error {
 		}
 		out.hang(fmt.Sprintf("%-*s  %4d  ", gutter, originLabel(l.Origin), l.Number), text)
 	}
-	printSources(out, b.Sources)
-	for _, p := range b.Problems {
-		fmt.Fprintf(out, "\nincomplete: %s\n", oneLine(p))
-	}
-	return nil
 }
 
 // originLabel names an origin in few columns.
@@ -159,9 +183,13 @@ func printSources(out printer, sources []report.Source) {
 
 func printSource(out printer, s report.Source) {
 	if s.Edit != nil {
-		out.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, oneLine(string(s.Edit.Op)), firstLine(s.Edit.Content, s.Edit.Target)))
+		what := oneLine(string(s.Edit.Op))
+		if s.Edit.File != "" && s.Edit.File != skill.Main {
+			what += ", " + oneLine(s.Edit.File)
+		}
+		out.hang("  ", fmt.Sprintf("edit %d, %s: %s", s.Origin.Edit, what, firstLine(s.Edit.Content, s.Edit.Target)))
 	} else {
-		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(len(s.Lines), "line", "lines")))
+		out.hang("  ", fmt.Sprintf("%s: %s", strings.ReplaceAll(string(s.Origin.Kind), "_", " "), plural.Of(s.Written(), "line", "lines")))
 	}
 	for _, line := range s.Summary {
 		out.hang("    ", firstLine(line))

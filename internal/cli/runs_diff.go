@@ -35,19 +35,19 @@ func (o *runsDiffOptions) run(a *app, runs []string) error {
 	if len(runs) == 2 {
 		versionA = cmp.Or(o.from, "best")
 	}
-	textA, err := skillVersion(a, runA, versionA)
+	skillA, err := skillVersion(a, runA, versionA)
 	if err != nil {
 		return err
 	}
-	textB, err := skillVersion(a, runB, versionB)
+	skillB, err := skillVersion(a, runB, versionB)
 	if err != nil {
 		return err
 	}
-	text := skill.Diff(skill.New(textA), skill.New(textB), a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB)
+	text := skill.Diff(skillA, skillB, a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB)
 	if a.json {
-		return printJSON(a.Out, map[string]any{"diff": text, "equal": textA == textB})
+		return printJSON(a.Out, map[string]any{"diff": text, "equal": skillA.Equal(skillB)})
 	}
-	if textA == textB {
+	if skillA.Equal(skillB) {
 		_, err = fmt.Fprintln(a.Out, "no difference")
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +24,10 @@ type runsExportOptions struct{ to, cassette, config string }
 func runsExportCommand(a *app) *cobra.Command {
 	var o runsExportOptions
 	c := &cobra.Command{
-		Use:   "export RUN --to FILE | --cassette FILE",
-		Short: "Write the best skill of a run to a file, or all that it recorded",
-		Long: `Write the best skill of a run to a file, or with --cassette all answers that the
-run recorded. From a cassette anybody can repeat the run with the same config and
+		Use:   "export RUN --to FILE | --to DIR | --cassette FILE",
+		Short: "Write the best skill of a run to a file or folder, or all that it recorded",
+		Long: `Write the best skill of a run to a file, with all its files to a folder, or with
+--cassette all answers that the run recorded. From a cassette anybody can repeat the run with the same config and
 tasks, without a network or a key: skillopt train CONFIG --replay FILE.
 
 A file or another program gets the skill byte for byte. On a terminal characters
@@ -38,6 +39,7 @@ variables that the run's config names. With --config those of another config are
 too, with the .env file beside it.`,
 		Example: `  skillopt runs export runs/quickstart-1 --to SKILL.md
   skillopt runs export runs/quickstart-1 --to -
+  skillopt runs export runs/my-skill-1 --to my-skill/
   skillopt runs export runs/quickstart-1 --cassette bug.cassette`,
 		Args: exactly(1, "a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +49,7 @@ too, with the .env file beside it.`,
 			return o.run(cmd.Context(), a, args[0])
 		},
 	}
-	c.Flags().StringVar(&o.to, "to", "-", "file to write the skill to; - is standard output")
+	c.Flags().StringVar(&o.to, "to", "-", "file to write SKILL.md to, or folder to write all files of the skill to; - is standard output")
 	c.Flags().StringVar(&o.cassette, "cassette", "", "file to write the record to")
 	c.Flags().StringVar(&o.config, "config", "", "with --cassette: also take out the secrets of this config")
 	return c
@@ -66,26 +68,53 @@ func (o *runsExportOptions) run(ctx context.Context, a *app, path string) error 
 
 // exportSkill writes the best skill of a run.
 func (o *runsExportOptions) exportSkill(a *app, dir string) error {
-	text, err := skillVersion(a, dir, "best")
+	s, err := skillVersion(a, dir, "best")
 	if err != nil {
 		return err
 	}
+	whole, err := run.ReadBest(a.absolute(dir))
+	if err != nil {
+		return usagef("%v; train the run again to write it anew", err)
+	}
+	if o.to != "-" && o.namesFolder(a, whole) {
+		if s = whole; len(s.Others()) == 0 {
+			return o.exportDocument(a, s, filepath.Join(a.absolute(o.to), skill.Main))
+		}
+		if err := run.ExportFolder(a.absolute(o.to), s); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.Err, "wrote %s: %s\n", a.relative(a.absolute(o.to)), plural.Of(len(s.Files()), "file", "files"))
+		return err
+	}
+	if n := len(whole.Others()); n > 0 {
+		fmt.Fprintf(a.Err, "the skill has %s beside %s: --to DIR/ writes all of it\n", plural.Of(n, "file", "files"), skill.Main)
+	}
+	return o.exportDocument(a, s, a.absolute(o.to))
+}
+
+// namesFolder reports whether --to is a folder: one that is there, a name with a slash at
+// its end or, of a skill with more files, one that is not that of a document.
+func (o *runsExportOptions) namesFolder(a *app, s skill.Skill) bool {
+	if st, err := os.Stat(a.absolute(o.to)); err == nil {
+		return st.IsDir()
+	}
+	return strings.HasSuffix(filepath.ToSlash(o.to), "/") || len(s.Others()) > 0 && !strings.EqualFold(filepath.Ext(o.to), ".md")
+}
+
+// exportDocument writes the SKILL.md of a skill to a file, or to standard output.
+func (o *runsExportOptions) exportDocument(a *app, s skill.Skill, path string) error {
 	if o.to == "-" {
 		out := unescaped(a.Out)
 		if a.Shown {
 			out = a.Out // a terminal gets escapes; a file or another program gets it byte for byte
 		}
-		_, err := fmt.Fprint(out, text)
+		_, err := fmt.Fprint(out, s.Text())
 		return err
 	}
-	path := a.absolute(o.to)
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		path = filepath.Join(path, skill.Main)
-	}
-	if err := run.WriteExport(path, []byte(text)); err != nil {
+	if err := run.WriteExport(path, []byte(s.Text())); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Err, "wrote %s\n", a.relative(path))
+	_, err := fmt.Fprintf(a.Err, "wrote %s\n", a.relative(path))
 	return err
 }
 

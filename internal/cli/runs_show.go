@@ -153,7 +153,11 @@ func showStep(out printer, s result.StepRecord) {
 	}
 	fmt.Fprintln(out)
 	for _, e := range s.Edits {
-		fmt.Fprintf(out, "  %-34s %s\n", e.Status, firstLine(e.Content, e.Target))
+		text := firstLine(e.Content, e.Target)
+		if e.File != "" {
+			text = oneLine(e.File) + ": " + text
+		}
+		fmt.Fprintf(out, "  %-34s %s\n", e.Status, text)
 	}
 	if len(s.Unmeasured) > 0 {
 		fmt.Fprintf(out, "  without %s: could not be measured\n", oneLine(strings.Join(s.Unmeasured, ", ")))

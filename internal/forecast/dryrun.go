@@ -101,7 +101,7 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
 	r := &dryRun{session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	res, err := train.Run(ctx, o, train.Deps{
-		Data: s.Data, Skill: s.Skill, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
+		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
 		Told: s.Told(nil), AtOnce: 1, // what is counted does not depend on who is faster
 	})
 	r.event(event.StageStarted{})

@@ -23,6 +23,7 @@ type AggregateInput struct {
 	Successes []Patch
 	Skill     string // the current skill document
 	MetaSkill string // the optimizer's memory, may be empty
+	View      View   // of which the rules for files count
 }
 
 // AggregateResult is one patch made of many.
@@ -130,7 +131,7 @@ func (m merger) mergeChunk(ctx context.Context, patches []Patch, at place) (merg
 		return merged{}, fmt.Errorf("merge question: %w", err)
 	}
 	q := m.mergeRequest(text)
-	q.Schema = mergeSchema(m.Mode)
+	q.Schema = mergeSchema(m.Mode, m.View.files())
 	q.Key = fmt.Sprintf("merge/%s/%d/%d", m.source, at.level, at.index)
 	q.Stage = model.StageMerge
 	patch, err := m.askMerge(ctx, q)
@@ -167,7 +168,7 @@ func (in AggregateInput) mergeFinal(ctx context.Context, failure, success Patch)
 		return merged{}, fmt.Errorf("final merge question: %w", err)
 	}
 	q := in.mergeRequest(text)
-	q.Schema = mergeFinalSchema(in.Mode)
+	q.Schema = mergeFinalSchema(in.Mode, in.View.files())
 	q.Key, q.Stage = "merge_final", model.StageMergeFinal
 	both := slices.Concat(failed, succeeded)
 	patch, err := in.askMerge(ctx, q)
@@ -183,7 +184,7 @@ func (in AggregateInput) mergeFinal(ctx context.Context, failure, success Patch)
 
 func (in AggregateInput) mergeRequest(text prompt.Text) Request {
 	return Request{
-		System: text.System,
+		System: in.View.system(text.System),
 		User:   text.User,
 		Accept: func(reply string) error {
 			patch, err := ParseMerge(reply, in.Mode)

@@ -58,7 +58,7 @@ func LearningRate(ctx context.Context, in LearningRateInput) (LearningRateResult
 		return LearningRateResult{}, fmt.Errorf("learning rate question: %w", err)
 	}
 	q := Request{
-		Key: "lr_autonomous", Stage: model.StageLRAutonomous, System: text.System, User: text.User,
+		Key: "lr_autonomous", Stage: model.StageLRAutonomous, System: in.View.system(text.System), User: text.User,
 		Schema: learningRateSchema(),
 		Accept: func(reply string) error {
 			if ParseLearningRate(reply, n).Fallback {

@@ -101,6 +101,9 @@ func (n StepNote) made(b *strings.Builder) {
 
 func writeEdit(b *strings.Builder, e skill.Edit) {
 	fmt.Fprintf(b, "- %s", e.Op)
+	if e.File != "" && e.File != skill.Main {
+		fmt.Fprintf(b, " file=%s", oneLine(e.File, maxTried))
+	}
 	if e.Target != "" {
 		fmt.Fprintf(b, " target=%s", oneLine(e.Target, maxTried))
 	}

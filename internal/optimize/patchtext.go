@@ -36,12 +36,15 @@ func renderItems(items []any) string {
 // ItemLines lists the items of a patch for a prompt, one a line, each with its
 // 0-based index in square brackets. Line breaks inside items are escaped, so no
 // other line begins with an index.
-func ItemLines(p Patch, mode Mode) string {
+func ItemLines(p Patch, mode Mode) string { return itemLines(p, mode, false) }
+
+// itemLines is ItemLines, with files with the file of each edit.
+func itemLines(p Patch, mode Mode, files bool) string {
 	items := p.Items(mode)
 	lines := make([]string, len(items))
 	for i, e := range items {
 		item, _ := asObject(e)
-		lines[i] = fmt.Sprintf("[%d] %s", i, itemLine(item, mode, oneLine))
+		lines[i] = fmt.Sprintf("[%d] %s", i, itemLine(item, mode, files, oneLine))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -50,7 +53,7 @@ func ItemLines(p Patch, mode Mode) string {
 // window. The document of a candidate stands below its line, between fences.
 func (v View) items(p Patch, mode Mode) string {
 	if !v.Whole {
-		return ItemLines(p, mode)
+		return itemLines(p, mode, v.files())
 	}
 	var sheets []sheet
 	for i, e := range p.Items(mode) {
@@ -60,7 +63,7 @@ func (v View) items(p Patch, mode Mode) string {
 			if mode == ModeFullRewrite {
 				delete(head, "new_skill")
 			}
-			line := itemLine(head, mode, func(text string, _ int) string { return p.cut(escaped(text)) })
+			line := itemLine(head, mode, v.files(), func(text string, _ int) string { return p.cut(escaped(text)) })
 			fmt.Fprintf(&p.b, "[%d] %s", i, line)
 			if mode == ModeFullRewrite {
 				p.b.WriteByte('\n')
@@ -72,8 +75,9 @@ func (v View) items(p Patch, mode Mode) string {
 }
 
 // itemLine writes an item on one line, each of its fields by show with the length that it
-// has at most where lengths are always the same.
-func itemLine(item map[string]any, mode Mode, show func(text string, limit int) string) string {
+// has at most where lengths are always the same. Where there is SKILL.md alone, an edit
+// that names a file is shown without it.
+func itemLine(item map[string]any, mode Mode, files bool, show func(text string, limit int) string) string {
 	var parts []string
 	field := func(label, key string, limit int) {
 		if v, ok := item[key]; ok && truthy(v) {
@@ -87,6 +91,9 @@ func itemLine(item map[string]any, mode Mode, show func(text string, limit int) 
 		field("title", "title", maxTargetLine)
 	default:
 		field("op", "op", maxTargetLine)
+		if files {
+			field("file", "file", maxTargetLine)
+		}
 	}
 	field("support", "support_count", maxTargetLine)
 	field("source", "source_type", maxTargetLine)

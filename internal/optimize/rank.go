@@ -73,7 +73,7 @@ func Rank(ctx context.Context, in RankInput) (RankResult, error) {
 		return RankResult{}, fmt.Errorf("ranking question: %w", err)
 	}
 	q := Request{
-		Key: "ranking", Stage: model.StageRanking, System: text.System, User: text.User,
+		Key: "ranking", Stage: model.StageRanking, System: in.View.system(text.System), User: text.User,
 		Schema: rankingSchema(),
 		Accept: func(reply string) error {
 			_, err := ParseRanking(reply, len(items), in.Budget)

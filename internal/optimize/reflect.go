@@ -148,8 +148,8 @@ func (in ReflectInput) request(j job) (Request, error) {
 		return Request{}, fmt.Errorf("analyst question: %w", err)
 	}
 	q := Request{
-		Key: j.key, Stage: model.StageAnalystSuccess, System: text.System, User: text.User,
-		Schema: analystSchema(in.Mode, j.source, in.noted(j.source)),
+		Key: j.key, Stage: model.StageAnalystSuccess, System: in.View.system(text.System), User: text.User,
+		Schema: analystSchema(in.Mode, in.View.files(), j.source, in.noted(j.source)),
 		Accept: func(reply string) error {
 			_, err := in.read(reply, j)
 			return err

@@ -17,6 +17,7 @@ const (
 	countSchema  = `{"type":"integer"}`
 	textsSchema  = `{"type":"array","items":{"type":"string"}}`
 	opSchema     = `{"type":"string","enum":["append","insert_after","replace","delete"]}`
+	filesOps     = `{"type":"string","enum":["append","insert_after","replace","delete","move"]}`
 	levelSchema  = `{"type":"string","enum":["high","medium","low"]}`
 	kindSchema   = `{"type":"string","enum":["add","change","remove","restructure"]}`
 	sourceSchema = `{"type":"string","enum":["failure","success"]}`
@@ -43,11 +44,11 @@ func namedSchema(name, schema string) *model.Schema {
 }
 
 // itemSchema describes one item of a mode's payload list, with provenance
-// beside the mode's own fields.
-func itemSchema(mode Mode, provenance []property) string {
+// beside the mode's own fields. With files an edit names the file that it changes.
+func itemSchema(mode Mode, files bool, provenance []property) string {
 	var p []property
-	switch mode {
-	case ModeRewrite:
+	switch {
+	case mode == ModeRewrite:
 		p = []property{
 			{"type", kindSchema},
 			{"title", textSchema},
@@ -55,24 +56,26 @@ func itemSchema(mode Mode, provenance []property) string {
 			{"instruction", textSchema},
 			{"priority_hint", levelSchema},
 		}
-	case ModeFullRewrite:
+	case mode == ModeFullRewrite:
 		p = []property{{"title", textSchema}, {"change_summary", textsSchema}, {"new_skill", textSchema}}
+	case files:
+		p = []property{{"op", filesOps}, {"file", textSchema}, {"target", textSchema}, {"content", textSchema}}
 	default:
 		p = []property{{"op", opSchema}, {"target", textSchema}, {"content", textSchema}}
 	}
 	return objectSchema(append(p, provenance...)...)
 }
 
-func patchSchema(mode Mode, provenance ...property) string {
+func patchSchema(mode Mode, files bool, provenance ...property) string {
 	return objectSchema(
 		property{"reasoning", textSchema},
-		property{mode.Key(), listSchema(itemSchema(mode, provenance))},
+		property{mode.Key(), listSchema(itemSchema(mode, files, provenance))},
 	)
 }
 
-func analystSchema(mode Mode, source skill.Source, noted bool) *model.Schema {
+func analystSchema(mode Mode, files bool, source skill.Source, noted bool) *model.Schema {
 	batch := property{"batch_size", countSchema}
-	patch := property{"patch", patchSchema(mode)}
+	patch := property{"patch", patchSchema(mode, files)}
 	notes := property{"appendix_notes", textsSchema}
 	if source == skill.FromSuccess {
 		fields := []property{batch, {"success_patterns", textsSchema}, patch}
@@ -90,15 +93,15 @@ func analystSchema(mode Mode, source skill.Source, noted bool) *model.Schema {
 	return namedSchema("failure_analysis", objectSchema(batch, summary, patch, notes))
 }
 
-func mergeSchema(mode Mode) *model.Schema {
-	return namedSchema("merged_patch", patchSchema(mode, property{"support_count", countSchema}))
+func mergeSchema(mode Mode, files bool) *model.Schema {
+	return namedSchema("merged_patch", patchSchema(mode, files, property{"support_count", countSchema}))
 }
 
-func mergeFinalSchema(mode Mode) *model.Schema {
+func mergeFinalSchema(mode Mode, files bool) *model.Schema {
 	if mode == ModeFullRewrite {
-		return mergeSchema(mode)
+		return mergeSchema(mode, files)
 	}
-	return namedSchema("merged_patch", patchSchema(mode,
+	return namedSchema("merged_patch", patchSchema(mode, files,
 		property{"support_count", countSchema}, property{"source_type", sourceSchema}))
 }
 

@@ -42,7 +42,7 @@ func SecondTry(ctx context.Context, in SecondTryInput) (SecondTryResult, error) 
 	out := SecondTryResult{Keep: []int{}, Of: n, Fared: in.Fared}
 	items := make([]any, n)
 	for i, e := range in.Edits {
-		items[i] = map[string]any{"op": string(e.Op), "target": e.Target, "content": e.Content}
+		items[i] = map[string]any{"op": string(e.Op), "file": e.File, "target": e.Target, "content": e.Content}
 	}
 	text, err := in.Prompts.SecondTry(prompt.SecondTryInput{
 		Budget: n - 1, Fared: RenderFared(in.Fared), Items: in.View.items(NewPatch(ModePatch, "", items), ModePatch),
@@ -52,7 +52,7 @@ func SecondTry(ctx context.Context, in SecondTryInput) (SecondTryResult, error) 
 		return out, fmt.Errorf("second try question: %w", err)
 	}
 	q := Request{
-		Key: "ranking", Stage: model.StageRanking, System: text.System, User: text.User, Schema: rankingSchema(),
+		Key: "ranking", Stage: model.StageRanking, System: in.View.system(text.System), User: text.User, Schema: rankingSchema(),
 		Accept: func(reply string) error {
 			_, _, err := parseKept(reply, n)
 			return err

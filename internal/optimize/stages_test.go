@@ -449,10 +449,10 @@ func TestSchemasAreStrict(t *testing.T) {
 	t.Parallel()
 	schemas := []*model.Schema{rankingSchema(), rewriteSchema(), compactSchema()}
 	for _, mode := range []Mode{ModePatch, ModeRewrite, ModeFullRewrite} {
-		schemas = append(schemas, mergeSchema(mode), mergeFinalSchema(mode),
-			analystSchema(mode, skill.FromFailure, false),
-			analystSchema(mode, skill.FromFailure, true),
-			analystSchema(mode, skill.FromSuccess, false))
+		schemas = append(schemas, mergeSchema(mode, false), mergeFinalSchema(mode, false),
+			analystSchema(mode, false, skill.FromFailure, false),
+			analystSchema(mode, false, skill.FromFailure, true),
+			analystSchema(mode, false, skill.FromSuccess, false))
 	}
 	for _, s := range schemas {
 		var tree any

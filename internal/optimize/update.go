@@ -20,6 +20,7 @@ type UpdateInput struct {
 	Skill   skill.Skill // the incumbent
 	Patch   Patch       // as Rank returns it
 	Budget  int         // most edits that are applied in ModePatch; below 0 acts as 0
+	Scope   skill.Scope // the files that edits may change
 
 	MetaSkill string // the optimizer's memory, may be empty
 }
@@ -69,7 +70,7 @@ func (in UpdateInput) apply(items []any) UpdateResult {
 		}
 		edits, at = append(edits, edit), append(at, i)
 	}
-	candidate, applied := applyWithin(in.Skill, edits, in.Budget)
+	candidate, applied := in.applyWithin(edits)
 	var inside []skill.Edit
 	for i, r := range applied {
 		reports[at[i]] = r
@@ -82,7 +83,7 @@ func (in UpdateInput) apply(items []any) UpdateResult {
 	}
 	return UpdateResult{
 		Candidate: candidate,
-		Changed:   candidate.Text() != in.Skill.Text(),
+		Changed:   !candidate.Equal(in.Skill),
 		Edits:     edits,
 		Applied:   inside,
 		Reports:   reports,
@@ -90,15 +91,15 @@ func (in UpdateInput) apply(items []any) UpdateResult {
 }
 
 // applyWithin is skill.Apply, to which a budget of 0 means no limit.
-func applyWithin(s skill.Skill, edits []skill.Edit, budget int) (skill.Skill, []skill.Report) {
-	if budget > 0 {
-		return skill.Apply(s, edits, skill.ApplyOptions{Budget: budget})
+func (in UpdateInput) applyWithin(edits []skill.Edit) (skill.Skill, []skill.Report) {
+	if in.Budget > 0 {
+		return skill.Apply(in.Skill, edits, skill.ApplyOptions{Budget: in.Budget, Scope: in.Scope})
 	}
-	_, reports := skill.Apply(s, edits, skill.ApplyOptions{})
+	_, reports := skill.Apply(in.Skill, edits, skill.ApplyOptions{Scope: in.Scope})
 	for i := range reports {
 		reports[i].Status, reports[i].Detail = skill.SkippedOverBudget, ""
 	}
-	return s, reports
+	return in.Skill, reports
 }
 
 // rewrite has one call write the document anew from suggestions.
@@ -239,7 +240,7 @@ func renderSuggestions(items []any) string {
 		item, _ := asObject(e)
 		fmt.Fprintf(&b, "%d. %s\n", i+1, itemLine(map[string]any{
 			"type": item["type"], "title": item["title"], "priority_hint": item["priority_hint"], "support_count": item["support_count"],
-		}, ModeRewrite, oneLine))
+		}, ModeRewrite, false, oneLine))
 		for _, field := range []string{"motivation", "instruction"} {
 			if text := optionalText(item[field]); text != "" {
 				fmt.Fprintf(&b, "   %s: %s\n", field, strings.ReplaceAll(text, "\n", "\n   "))

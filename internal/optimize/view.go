@@ -26,6 +26,20 @@ type View struct {
 	// Told returns what the agent was told with a task, by its id. Nil: that is not
 	// known, and what the outcomes say counts. It must not block.
 	Told func(id string) Told
+
+	// Rules say how edits name files, behind each system message; "": there is SKILL.md alone.
+	Rules string
+}
+
+// files reports whether edits name files.
+func (v View) files() bool { return v.Rules != "" }
+
+// system is a system message with the rules for files.
+func (v View) system(text string) string {
+	if v.files() {
+		return text + "\n\n" + v.Rules
+	}
+	return text
 }
 
 // Told is what an agent is told besides the skill and the task, with SkillMark where the

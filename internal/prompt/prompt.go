@@ -99,11 +99,12 @@ func Files() []string {
 
 // Digests returns a hash of the effective text of each prompt file, by name:
 // two sets with equal digests render equal prompts. Without later, what came later and no
-// setting asks for is left out: runs that began before it was there go on.
-func (s *Set) Digests(later bool) map[string]string {
+// setting asks for is left out, and without folder what is asked of several files: runs
+// that began before it was there go on.
+func (s *Set) Digests(later, folder bool) map[string]string {
 	digests := map[string]string{}
 	for _, sp := range specs() {
-		if sp.later && !later {
+		if sp.later && !later || sp.folder && !folder {
 			continue
 		}
 		f, h := s.files[sp.file], sha256.New()

@@ -30,6 +30,7 @@ const (
 	fileLearningRate   = "lr_autonomous.md"
 	fileRollout        = "rollout.md"
 	fileSecondTry      = "second_try.md"
+	fileFiles          = "files.md"
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
@@ -44,8 +45,9 @@ type spec struct {
 
 	// What came later is shown only where a setting asks for it: whole files, and parts that
 	// stand where another part does.
-	later bool
-	joins map[string]string // optional part to the one in whose slot it stands
+	later  bool
+	folder bool              // asked only where several files of a skill may change
+	joins  map[string]string // optional part to the one in whose slot it stands
 }
 
 func specs() []spec {
@@ -102,6 +104,7 @@ func specs() []spec {
 			file: fileSecondTry, inputs: []string{"budget", "fared", "items", "meta_skill", "skill"},
 			optional: []string{"meta_skill", "skill"}, later: true,
 		},
+		{file: fileFiles, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files"}, folder: true},
 	}
 }
 

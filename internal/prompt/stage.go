@@ -108,6 +108,19 @@ func (s *Set) SecondTry(in SecondTryInput) (Text, error) {
 	return s.render(fileSecondTry, values, nil)
 }
 
+// FilesInput is what is told of a skill of which several files may change.
+type FilesInput struct {
+	Files    string // all of them, and the texts of some, formatted
+	NewFiles int    // how many more may be added; 0 leaves its part out
+	Patterns string // of the files that may change or be added, formatted
+}
+
+// Files returns what is told of the files of a skill beside what a stage asks: System
+// goes behind its system message, User behind the skill.
+func (s *Set) Files(in FilesInput) (Text, error) {
+	return s.render(fileFiles, map[string]any{"files": in.Files, "new_files": in.NewFiles, "patterns": in.Patterns}, nil)
+}
+
 // RewriteInput is what the author of a rewrite sees.
 type RewriteInput struct {
 	Skill       string

@@ -45,45 +45,54 @@ type Applied struct {
 
 // Change leads from one incumbent to the next.
 type Change struct {
-	Origin Origin    // of what Edits do not explain: Rewrite, Note or SlowUpdate
-	Edits  []Applied // in the order in which they were applied; may be empty
-	Text   string    // the document afterwards
+	Origin Origin      // of what Edits do not explain: Rewrite, Note or SlowUpdate
+	Edits  []Applied   // in the order in which they were applied; may be empty
+	Skill  skill.Skill // afterwards
 }
 
-// Line is a line of a document.
+// Line is a line of a file.
 type Line struct {
 	Number int    `json:"line"` // from 1
 	Text   string `json:"text"` // without its line ending
 	Origin Origin `json:"origin"`
 }
 
-// Blame says for every line of doc what wrote it: the last change after which its
-// text was no longer what it had been. seed is the document before the changes.
-// doc is one of the versions (of equal ones the latest counts); what no version
-// has is Outside.
+// File is a file of a skill with its lines.
+type File struct {
+	Path  string `json:"file"`
+	Lines []Line `json:"lines"`
+}
+
+// Blame says for every line of every file of doc what wrote it: the last change after
+// which its text was no longer what it had been. seed is the skill before the changes.
+// Each file of doc is that of one of the versions (of equal ones the latest counts); what
+// no version has is Outside. A line that was moved into another file is blamed on the move.
 //
 // Where edits are given, a line is followed through the very bytes that they
 // changed, so that equal lines are told apart. What edits do not explain, such as
-// a document written anew, is compared line by line.
-func Blame(seed string, changes []Change, doc string) []Line {
-	t := newTracked(seed)
-	found := t.lines
-	if seed != doc {
-		found = nil
-	}
+// a document written anew, is compared line by line. SKILL.md stands first, the others
+// sorted by path.
+func Blame(seed skill.Skill, changes []Change, doc skill.Skill) []File {
+	h := newHistory(seed, changes)
+	found := map[string][]line{}
+	h.find(doc, found)
 	for _, c := range changes {
-		t.follow(c)
-		if c.Text == doc {
-			found = t.lines
+		h.follow(c)
+		h.find(doc, found)
+	}
+	var out []File
+	for _, name := range doc.Files() {
+		text, _ := doc.File(name)
+		if _, ok := found[name]; !ok {
+			t := h.file(name)
+			t.become(text, Origin{Kind: Outside})
+			found[name] = t.lines
 		}
-	}
-	if found == nil {
-		t.become(doc, Origin{Kind: Outside})
-		found = t.lines
-	}
-	out := make([]Line, len(found))
-	for i, l := range found {
-		out[i] = Line{Number: i + 1, Text: l.content(), Origin: l.origin}
+		f := File{Path: name, Lines: make([]Line, len(found[name]))}
+		for i, l := range found[name] {
+			f.Lines[i] = Line{Number: i + 1, Text: l.content(), Origin: l.origin}
+		}
+		out = append(out, f)
 	}
 	return out
 }
@@ -109,21 +118,6 @@ func newTracked(text string) *tracked {
 	t := &tracked{}
 	t.become(text, Origin{Kind: Seed})
 	return t
-}
-
-// follow takes a change over. Its edits count only when each of them can be
-// applied: an incomplete record must not name an edit that did something else.
-func (t *tracked) follow(c Change) {
-	before := *t
-	for _, e := range c.Edits {
-		_, _, changes := skill.Trace(skill.New(t.text), []skill.Edit{e.Edit}, skill.ApplyOptions{})
-		if changes[0] == nil {
-			*t = before
-			break
-		}
-		t.splice(*changes[0], Origin{Kind: Edit, Step: c.Origin.Step, Edit: e.Number})
-	}
-	t.become(c.Text, c.Origin)
 }
 
 // become makes text the document; what differs is from origin.

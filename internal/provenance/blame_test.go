@@ -53,6 +53,11 @@ func numbered(edits ...skill.Edit) []Applied {
 	return out
 }
 
+// blamed is Blame of a SKILL.md alone.
+func blamed(seed string, changes []Change, doc string) []Line {
+	return Blame(skill.New(seed), changes, skill.New(doc))[0].Lines
+}
+
 func TestBlame(t *testing.T) {
 	t.Parallel()
 	const seed = "---\nname: x\n---\n# Desk\n\n- a\n- b\n"
@@ -61,16 +66,16 @@ func TestBlame(t *testing.T) {
 	one := apply(seed, appendA)
 	two := apply(one, insertB)
 	change := func(step int, before string, edits ...skill.Edit) Change {
-		return Change{Origin: Origin{Kind: Rewrite, Step: step}, Edits: numbered(edits...), Text: apply(before, edits...)}
+		return Change{Origin: Origin{Kind: Rewrite, Step: step}, Edits: numbered(edits...), Skill: skill.New(apply(before, edits...))}
 	}
 	slow := skill.New(two).WithSlow("be calm\nand exact").Text()
 	slower := skill.New(slow).WithSlow("be quick\nand exact").Text()
 	noted := skill.New(slower).WithNotes([]string{"look twice"}).Text()
 	history := []Change{
 		change(1, seed, appendA), change(3, one, insertB),
-		{Origin: Origin{Kind: SlowUpdate, Step: 4, Epoch: 2}, Text: slow},
-		{Origin: Origin{Kind: SlowUpdate, Step: 8, Epoch: 3}, Text: slower},
-		{Origin: Origin{Kind: Note, Step: 9}, Text: noted},
+		{Origin: Origin{Kind: SlowUpdate, Step: 4, Epoch: 2}, Skill: skill.New(slow)},
+		{Origin: Origin{Kind: SlowUpdate, Step: 8, Epoch: 3}, Skill: skill.New(slower)},
+		{Origin: Origin{Kind: Note, Step: 9}, Skill: skill.New(noted)},
 	}
 	tests := []struct {
 		name    string
@@ -96,11 +101,11 @@ func TestBlame(t *testing.T) {
 		{"the file was changed by hand", history[:1], one + "- mine\n", []string{"seed ---", "seed name: x", "seed ---", "seed # Desk", "seed - a", "seed - b", "1.1 - a", "outside - mine"}},
 		{
 			"the record of edits does not fit",
-			[]Change{{Origin: Origin{Kind: Rewrite, Step: 2}, Edits: numbered(skill.Edit{Op: skill.Replace, Target: "gone", Content: "x"}, appendA), Text: one}},
+			[]Change{{Origin: Origin{Kind: Rewrite, Step: 2}, Edits: numbered(skill.Edit{Op: skill.Replace, Target: "gone", Content: "x"}, appendA), Skill: skill.New(one)}},
 			one,
 			[]string{"seed ---", "seed name: x", "seed ---", "seed # Desk", "seed - a", "seed - b", "r2 - a"},
 		},
-		{"written anew", []Change{{Origin: Origin{Kind: Rewrite, Step: 2}, Text: "# Desk\n\n- b\n- new\n"}}, "# Desk\n\n- b\n- new\n", []string{"seed # Desk", "seed - b", "r2 - new"}},
+		{"written anew", []Change{{Origin: Origin{Kind: Rewrite, Step: 2}, Skill: skill.New("# Desk\n\n- b\n- new\n")}}, "# Desk\n\n- b\n- new\n", []string{"seed # Desk", "seed - b", "r2 - new"}},
 		{"empty", nil, "", nil},
 	}
 	tests[5].want = []string{"seed ---", "seed name: x", "seed ---"}
@@ -108,7 +113,7 @@ func TestBlame(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, said(Blame(seed, tt.changes, tt.doc))); diff != "" {
+			if diff := cmp.Diff(tt.want, said(blamed(seed, tt.changes, tt.doc))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -119,7 +124,7 @@ func TestBlameKeepsTheText(t *testing.T) {
 	t.Parallel()
 	const doc = "one\r\ntwo\r\n\r\nno end"
 	var texts []string
-	for i, l := range Blame(doc, nil, doc) {
+	for i, l := range blamed(doc, nil, doc) {
 		texts = append(texts, l.Text)
 		if l.Number != i+1 {
 			t.Errorf("line %d has number %d", i+1, l.Number)
@@ -248,12 +253,12 @@ func TestBlameNamesTheRightStep(t *testing.T) {
 				draft.edit(e, reports[0].Status, Origin{Kind: Edit, Step: step, Edit: n})
 				c.Edits = append(c.Edits, Applied{Number: n, Edit: e})
 			}
-			if c.Text = candidate; rapid.Bool().Draw(t, "accepted") {
+			if c.Skill = skill.New(candidate); rapid.Bool().Draw(t, "accepted") {
 				text, oracle = candidate, draft
 				changes = append(changes, c)
 			}
 		}
-		if diff := cmp.Diff(said(oracle.lines), said(Blame(seed, changes, text))); diff != "" {
+		if diff := cmp.Diff(said(oracle.lines), said(blamed(seed, changes, text))); diff != "" {
 			t.Fatalf("document %q (-oracle +blame):\n%s", text, diff)
 		}
 	})
@@ -271,7 +276,7 @@ func guided(t *rapid.T, text string, oracle *book, step int, changes *[]Change) 
 	text = skill.New(text).WithSlow(strings.Join(guidance, "\n")).Text()
 	o := Origin{Kind: SlowUpdate, Step: step, Epoch: step}
 	oracle.guide(guidance, o)
-	*changes = append(*changes, Change{Origin: o, Text: text})
+	*changes = append(*changes, Change{Origin: o, Skill: skill.New(text)})
 	return text
 }
 

@@ -19,15 +19,17 @@ type Blame struct {
 	Run       string            `json:"run"`
 	Version   string            `json:"version"` // "best", or a step
 	Simulated bool              `json:"simulated"`
-	Lines     []provenance.Line `json:"lines"`
-	Sources   []Source          `json:"sources"`  // what wrote them, in the order of the run
-	Problems  []string          `json:"problems"` // files that were missing or damaged: where they were needed an answer is less exact
+	Lines     []provenance.Line `json:"lines"`           // of SKILL.md
+	Files     []provenance.File `json:"files,omitempty"` // others that edits may change
+	Sources   []Source          `json:"sources"`         // what wrote them, in the order of the run
+	Problems  []string          `json:"problems"`        // files that were missing or damaged: where they were needed an answer is less exact
 }
 
 // Source is one writer of lines: an edit, a rewrite, a note or a slow update.
 type Source struct {
 	Origin  provenance.Origin  `json:"origin"`
-	Lines   []int              `json:"lines"`              // numbers of the lines that it wrote, without blank ones
+	Lines   []int              `json:"lines"`              // numbers of the lines of SKILL.md that it wrote, without blank ones
+	Files   map[string][]int   `json:"files,omitempty"`    // those of other files, by path
 	Edit    *skill.Edit        `json:"edit,omitempty"`     // nil: not written by an edit
 	Summary []string           `json:"summary,omitempty"`  // of a rewrite: what was changed, by the optimizer's word
 	Reason  *provenance.Reason `json:"asked_by,omitempty"` // nil: not asked for by trajectories of a step
@@ -47,28 +49,52 @@ type Judged struct {
 	Unmeasured []string `json:"unmeasured,omitempty"`
 }
 
-// Blame says what wrote the lines of doc.
-func (r *Run) Blame(version, doc string) Blame {
+// Blame says what wrote the lines of doc, file by file.
+func (r *Run) Blame(version string, doc skill.Skill) Blame {
 	b := Blame{Run: r.Name, Version: version, Simulated: r.Manifest.Simulated, Problems: append([]string{}, r.Problems...)}
 	changes, problems := r.changes()
 	b.Problems = append(b.Problems, problems...)
-	b.Lines = provenance.Blame(r.Seed, changes, doc)
+	files := provenance.Blame(r.Seed, changes, doc)
+	b.Lines, b.Files = files[0].Lines, files[1:]
 	judged := r.judged()
 	at := map[provenance.Origin]int{}
-	for _, l := range b.Lines {
-		if strings.TrimSpace(l.Text) == "" {
-			continue // an edit of which nothing but a blank line is left wrote nothing
+	for _, f := range files {
+		for _, l := range f.Lines {
+			if strings.TrimSpace(l.Text) == "" {
+				continue // an edit of which nothing but a blank line is left wrote nothing
+			}
+			i, known := at[l.Origin]
+			if !known {
+				i = len(b.Sources)
+				at[l.Origin] = i
+				b.Sources = append(b.Sources, r.source(l.Origin, judged))
+			}
+			b.Sources[i].wrote(f.Path, l.Number)
 		}
-		i, known := at[l.Origin]
-		if !known {
-			i = len(b.Sources)
-			at[l.Origin] = i
-			b.Sources = append(b.Sources, r.source(l.Origin, judged))
-		}
-		b.Sources[i].Lines = append(b.Sources[i].Lines, l.Number)
 	}
 	sortSources(b.Sources)
 	return b
+}
+
+// wrote notes a line of a file.
+func (s *Source) wrote(file string, number int) {
+	if file == skill.Main {
+		s.Lines = append(s.Lines, number)
+		return
+	}
+	if s.Files == nil {
+		s.Files = map[string][]int{}
+	}
+	s.Files[file] = append(s.Files[file], number)
+}
+
+// Written is how many lines it wrote, in all files.
+func (s Source) Written() int {
+	n := len(s.Lines)
+	for _, lines := range s.Files {
+		n += len(lines)
+	}
+	return n
 }
 
 // sortSources puts sources in the order of the run: the seed first, what changed
@@ -169,19 +195,19 @@ func (r *Run) walk(step func(result.StepRecord, Step), epoch func(e result.Epoch
 
 // changes returns how the skill changed over the run, and what is missing to tell.
 func (r *Run) changes() (out []provenance.Change, problems []string) {
-	text := r.Seed
+	current := r.Seed
 	add := func(c provenance.Change, hash, where string) {
-		if skill.Hash(c.Text) != hash {
+		if c.Skill.Digest() != hash {
 			problems = append(problems, where+" does not hold the skill that history.json names: lines may be blamed on a later change")
 		}
-		text = c.Text
+		current = c.Skill
 		out = append(out, c)
 	}
 	r.walk(func(s result.StepRecord, f Step) {
 		if !gate.Action(s.Action).Accepted() {
 			return
 		}
-		if f.Candidate == "" {
+		if !f.Made {
 			problems = append(problems, fmt.Sprintf("the candidate of step %d is missing: its lines are blamed on a later change", s.Step))
 			return
 		}
@@ -189,11 +215,11 @@ func (r *Run) changes() (out []provenance.Change, problems []string) {
 		if len(s.Notes) > 0 {
 			o.Kind = provenance.Note
 		}
-		add(provenance.Change{Origin: o, Edits: f.Edits, Text: f.Candidate}, s.SkillHash, fmt.Sprintf("steps/step_%04d/candidate_skill.md", s.Step))
+		add(provenance.Change{Origin: o, Edits: f.Edits, Skill: f.Candidate}, s.SkillHash, fmt.Sprintf("steps/step_%04d/candidate_skill.md", s.Step))
 	}, func(e result.EpochRecord, last int) {
 		if slowAccepted(e) {
 			o := provenance.Origin{Kind: provenance.SlowUpdate, Step: last, Epoch: e.Epoch}
-			add(provenance.Change{Origin: o, Text: skill.New(text).WithSlow(e.Guidance).Text()}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))
+			add(provenance.Change{Origin: o, Skill: current.WithSlow(e.Guidance)}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))
 		}
 	})
 	return out, problems

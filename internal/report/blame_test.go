@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // fixture is a copy of the recorded run, which a test may damage.
@@ -106,7 +107,7 @@ func TestBlameKnowsEveryVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range r.Blame("", string(text)).Lines {
+		for _, l := range r.Blame("", skill.New(string(text))).Lines {
 			if l.Origin.Kind == provenance.Outside || l.Origin.Step > step {
 				t.Errorf("version %d, line %d: %+v", step, l.Number, l.Origin)
 			}

@@ -274,6 +274,9 @@ func costs(s *result.Summary) []cost {
 		sum, known = result.Stage{}, true
 	}
 	for _, st := range stages {
+		if st.Role == "" {
+			continue // a program, such as the command of a check: no model was asked
+		}
 		if st.Role != sum.Role {
 			flush()
 			zero := 0.0

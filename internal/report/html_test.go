@@ -239,8 +239,8 @@ func TestOddRuns(t *testing.T) {
 		{"only the seed skill, at 0", &Run{History: result.History{Steps: []result.StepRecord{scored}}, Steps: make([]Step, 1), HasBest: true}, []string{"No step is done yet", "0.000", "no change was better"}, nil},
 		{
 			"off: no scores", &Run{
-				History: result.History{Steps: []result.StepRecord{seed, off}}, Steps: []Step{{}, {Candidate: "# S\n\n- a\n"}}, Seed: "# S\n", Best: "# S\n\n- a\n", HasBest: true,
-				Summary: &result.Summary{Status: "completed"},
+				History: result.History{Steps: []result.StepRecord{seed, off}}, Steps: []Step{{}, {Candidate: skill.New("# S\n\n- a\n"), Made: true}}, Seed: skill.New("# S\n"), Best: skill.New("# S\n\n- a\n"), HasBest: true,
+				Summary: &result.Summary{Status: "completed", Stages: []result.Stage{{Stage: "check", CostUSD: number(0)}}}, // no model was asked
 			},
 			[]string{"No candidate was scored", "1 step: 1 accepted", "not measured", "The test split was not opened", "nothing was scored"},
 			[]string{"0.000", "Not finished"},

@@ -121,7 +121,7 @@ func (m *markdown) steps(p page) {
 
 func (m *markdown) skill(r *Run) {
 	m.say("## Skill")
-	switch diff := skill.Diff(skill.New(clean(r.Seed, skill.MaxBytes)), skill.New(clean(r.Best, skill.MaxBytes)), "seed", "best"); {
+	switch diff := skill.Diff(cleanSkill(r.Seed), cleanSkill(r.Best), "seed", "best"); {
 	case !r.HasBest:
 		m.say("There is no best skill yet.")
 	case diff == "":
@@ -129,6 +129,16 @@ func (m *markdown) skill(r *Run) {
 	default:
 		m.block("diff", diff)
 	}
+}
+
+// cleanSkill is a skill with the texts of its files as a report shows them.
+func cleanSkill(s skill.Skill) skill.Skill {
+	out := skill.New(clean(s.Text(), skill.MaxBytes))
+	for _, name := range s.Others() {
+		text, _ := s.File(name)
+		out = out.WithFile(line(name, idLength), clean(text, skill.MaxBytes))
+	}
+	return out
 }
 
 func (m *markdown) origins(groups []group) {

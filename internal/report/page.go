@@ -22,7 +22,7 @@ type page struct {
 	Steps    []stepRow
 	Raced    bool // differences have a standard error
 	Heatmap  heatmap
-	Skill    []hunk
+	Skill    []skillFile
 	Changed  bool // the best skill differs from the seed skill
 	HasSkill bool
 	Origins  []group
@@ -64,14 +64,14 @@ func newPage(r *Run) page {
 	blame := r.Blame("best", r.Best)
 	r.anchor(columns, blame)
 	p := page{
-		Name: line(r.Name, reasonLength), HasSkill: r.HasBest, Changed: r.HasBest && r.Best != r.Seed,
+		Name: line(r.Name, reasonLength), HasSkill: r.HasBest, Changed: r.HasBest && !r.Best.Equal(r.Seed),
 		Notices: r.notices(), Tiles: r.tiles(), Lead: r.lead(),
 		Chart: newChart(columns), Steps: r.stepRows(columns), Heatmap: newHeatmap(columns),
 		Origins: groups(blame), Arms: r.arms(), Compared: r.compared(),
 		Lost: r.losses(), Facts: r.facts(), Commands: r.commands(), Problems: lines(blame.Problems, reasonLength),
 	}
 	if r.HasBest {
-		p.Skill = annotated(r.Seed, blame.Lines)
+		p.Skill = annotatedFiles(r.Seed, blame)
 	}
 	if r.Summary != nil {
 		p.Costs, p.Spent = costs(r.Summary), spent(r)

@@ -27,8 +27,9 @@ const maxFile = 256 << 20
 
 // Step is what the files of a step say, beside its line of history.json.
 type Step struct {
-	Candidate string // "" if the step made none
-	Selection []Item // outcomes of the candidate
+	Candidate skill.Skill // with the files that edits may change
+	Made      bool        // the step made a candidate
+	Selection []Item      // outcomes of the candidate
 	Edits     []provenance.Applied
 	Tried     []skill.Edit // of Reports, those that could be read as edits
 	Summary   []string     // of a rewrite: what was changed
@@ -52,12 +53,9 @@ type Item struct {
 // manifest or history are damaged, the error is a *NoRunError. Other files that
 // are damaged are named in Problems.
 func Read(dir, name string) (*Run, error) {
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &NoRunError{name, "there is no such folder"}
-	}
+	root, err := openRun(dir, name)
 	if err != nil {
-		return nil, fmt.Errorf("open run %s: %w", name, err)
+		return nil, err
 	}
 	defer root.Close()
 	r := &reader{root: root, run: &Run{Name: name}}
@@ -66,6 +64,17 @@ func Read(dir, name string) (*Run, error) {
 	}
 	r.rest()
 	return r.run, nil
+}
+
+func openRun(dir, name string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoRunError{name, "there is no such folder"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open run %s: %w", name, err)
+	}
+	return root, nil
 }
 
 type reader struct {
@@ -94,8 +103,8 @@ func (r *reader) rest() {
 	if r.optional(run.SummaryFile, &s) {
 		r.run.Summary = &s
 	}
-	r.run.Seed, _ = r.text("skills/skill_v0000.md")
-	r.run.Best, r.run.HasBest = r.text(run.BestFile)
+	r.run.Seed, _ = r.skillAt("skills/skill_v0000.md")
+	r.run.Best, r.run.HasBest = r.best()
 	r.optional("test_outcomes.json", &r.run.Test)
 	r.steps()
 	r.run.Guided = map[int][]Item{}
@@ -129,7 +138,7 @@ func (r *reader) steps() {
 func (r *reader) step(of result.StepRecord) Step {
 	dir := fmt.Sprintf("steps/step_%04d/", of.Step)
 	var s Step
-	s.Candidate, _ = r.text(dir + "candidate_skill.md")
+	s.Candidate, s.Made = r.skillAt(dir + "candidate_skill.md")
 	r.optional(dir+"selection.json", &s.Selection)
 	var update struct {
 		Edits   []skill.Edit   `json:"edits"`

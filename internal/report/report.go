@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Run is what the files of a run directory say. What a run has not got to, or an
@@ -25,8 +26,8 @@ type Run struct {
 	Summary  *result.Summary // nil until the run has ended once
 	Steps    []Step          // as in History, with what their files say
 	Guided   map[int][]Item  // outcomes of the guidance that a slow update wrote, by epoch
-	Seed     string          // the skill before training
-	Best     string
+	Seed     skill.Skill     // the skill before training, with the files that edits may change
+	Best     skill.Skill     // so too
 	HasBest  bool
 	Test     map[string][]Item // outcomes on the test split by arm
 

@@ -9,7 +9,27 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
+
+// skillFile is a file of the annotated skill.
+type skillFile struct {
+	Path  string // "" where SKILL.md is alone
+	Hunks []hunk
+}
+
+// annotatedFiles shows SKILL.md and, behind it, the other files that edits may change.
+func annotatedFiles(seed skill.Skill, b Blame) []skillFile {
+	out := []skillFile{{Hunks: annotated(seed.Text(), b.Lines)}}
+	for _, f := range b.Files {
+		before, _ := seed.File(f.Path)
+		out = append(out, skillFile{Path: line(f.Path, idLength), Hunks: annotated(before, f.Lines)})
+	}
+	if len(out) > 1 {
+		out[0].Path = skill.Main
+	}
+	return out
+}
 
 // hunk is a stretch of the annotated skill. A long one that is as it was before
 // training is folded.
@@ -176,6 +196,9 @@ func newWriting(s Source) writing {
 	w := writing{Head: strings.ReplaceAll(string(s.Origin.Kind), "_", " "), Patterns: lines(s.Summary, reasonLength)}
 	if s.Edit != nil {
 		w.Head = fmt.Sprintf("edit %d, %s", s.Origin.Edit, line(strings.ReplaceAll(string(s.Edit.Op), "_", " "), idLength))
+		if s.Edit.File != "" && s.Edit.File != skill.Main {
+			w.Head += ", " + line(s.Edit.File, idLength)
+		}
 		w.Content = clean(s.Edit.Content, reasonLength)
 	}
 	if s.Reason != nil {
@@ -185,7 +208,7 @@ func newWriting(s Source) writing {
 		}
 	}
 	if w.Content == "" {
-		w.Content = plural.Of(len(s.Lines), "line", "lines")
+		w.Content = plural.Of(s.Written(), "line", "lines")
 	}
 	return w
 }

@@ -1,9 +1,16 @@
 package run
 
 import (
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // WriteExport writes a file outside of a run directory: whole or not at all.
@@ -12,4 +19,95 @@ func WriteExport(path string, data []byte) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	return nil
+}
+
+// ReadBest reads the best skill of the run in dir with all its files. Nothing outside of
+// the directory is read. Without one it is the empty skill.
+func ReadBest(dir string) (skill.Skill, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return skill.Skill{}, fmt.Errorf("open run: %w", err)
+	}
+	defer root.Close()
+	s, err := skill.Read(root.FS(), BestFolder)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, skill.ErrNoSkill) { // it has no other files
+		s, err = skill.ReadDocument(root.FS(), BestFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return skill.Skill{}, nil
+	}
+	if err != nil {
+		return skill.Skill{}, fmt.Errorf("read the best skill of %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+// ExportFolder writes all files of a skill into a folder. One that is not there is made
+// whole or not at all; in one that is, each file is written whole, and others stay.
+func ExportFolder(dir string, s skill.Skill) error {
+	if err := exportFolder(dir, s); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+func exportFolder(dir string, s skill.Skill) error {
+	if _, err := os.Lstat(dir); err == nil {
+		return writeInto(dir, s)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), ".export-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	if err := errors.Join(os.Chmod(temp, 0o755), writeInto(temp, s)); err != nil {
+		return err
+	}
+	return os.Rename(temp, dir)
+}
+
+// writeInto writes the files of a skill into a folder, through no link.
+func writeInto(dir string, s skill.Skill) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range s.Files() {
+		mode := os.FileMode(0o644)
+		if s.Executable(name) {
+			mode = 0o755
+		}
+		local := filepath.FromSlash(name)
+		if err := root.MkdirAll(filepath.Dir(local), 0o755); err != nil {
+			return err
+		}
+		content, _ := s.File(name)
+		if err := replace(root, local, content, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace writes a file whole or not at all, beside its place first.
+func replace(root *os.Root, name, content string, mode os.FileMode) (err error) {
+	temp := name + "." + rand.Text()[:8]
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, root.Remove(temp))
+		}
+	}()
+	_, err = io.WriteString(f, content)
+	if err := errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(temp, name)
 }

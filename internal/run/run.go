@@ -427,6 +427,12 @@ func (r *Run) WriteFile(name string, data []byte) error {
 	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}})
 }
 
+// RemoveFile removes a file of the run directory in the order of the others, if it is
+// there.
+func (r *Run) RemoveFile(name string) error {
+	return r.writer.add(file{name: name, gone: true})
+}
+
 // WriteProgram is WriteFile for a file that may be executed.
 func (r *Run) WriteProgram(name string, data []byte) error {
 	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}, run: true})

@@ -3,7 +3,9 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +42,7 @@ type file struct {
 	data   pieces
 	indent bool // data is JSON in one piece, to be laid out for eyes
 	run    bool // it may be executed
+	gone   bool // it is to be removed
 }
 
 func newWriter(dir string) *writer {
@@ -113,6 +116,12 @@ func (w *writer) write(f file) error {
 		data = pieces{out.Bytes()}
 	}
 	path := filepath.Join(w.dir, filepath.FromSlash(f.name))
+	if f.gone {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s: %w", f.name, err)
+		}
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make folder of %s: %w", f.name, err)
 	}

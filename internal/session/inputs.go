@@ -37,6 +37,7 @@ type Inputs struct {
 	Loaded *config.Loaded
 
 	Skill    skill.Skill
+	Scope    skill.Scope // the files of Skill that edits may change
 	Set      task.Set
 	Triggers task.Set // trigger tasks, which are none of Set
 	Images   *rollout.Images

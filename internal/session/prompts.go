@@ -62,14 +62,15 @@ func (s *Inputs) choosePrompts() (err error) {
 	if s.Config.Reflect.View == config.ViewTask {
 		s.Prompts = s.texts.first
 	}
-	s.Contents["prompts"], err = promptsDigest(s.Prompts, s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun)
+	later := s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun
+	s.Contents["prompts"], err = promptsDigest(s.Prompts, later, !s.Scope.Alone())
 	return err
 }
 
 // promptsDigest sums up the texts of a set, with or without what is asked only where a
 // setting wants it.
-func promptsDigest(set *prompt.Set, later bool) (string, error) {
-	texts, err := json.Marshal(set.Digests(later))
+func promptsDigest(set *prompt.Set, later, folder bool) (string, error) {
+	texts, err := json.Marshal(set.Digests(later, folder))
 	if err != nil {
 		return "", fmt.Errorf("digest prompts: %w", err)
 	}
@@ -85,7 +86,7 @@ func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
 	if _, agent := id["reflect.view"]; agent {
 		set = s.texts.agent
 	}
-	sum, err := promptsDigest(set, second == "true" || memory == strconv.Quote(config.MemoryRun))
+	sum, err := promptsDigest(set, second == "true" || memory == strconv.Quote(config.MemoryRun), !s.Scope.Alone())
 	id["prompts"] = strconv.Quote(sum)
 	return id, err
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Session is a prepared configuration and what it has open. Run, Caller and Runner are
@@ -113,8 +114,11 @@ func (s *Session) requireMeans() error {
 			return fmt.Errorf("env.command: %w", err)
 		}
 	}
+	if verified := len(s.Config.Edits.Verify.Command) > 0 && s.Kind == result.Train; verified {
+		n.Command = true
+	}
 	if support := sandbox.Supports(); n.Command && s.Replay == nil && s.Config.Agent.Sandbox == "auto" && support.Kind == "" {
-		return fault.Input(fmt.Errorf("the checks run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why))
+		return fault.Input(fmt.Errorf("checks or edits.verify run commands, which cannot be confined here: %s; agent.sandbox=off runs them unconfined", support.Why))
 	}
 	if err := s.requireReach(n.Command); err != nil {
 		return err

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -24,12 +25,43 @@ func (s *loader) loadSkill(ctx context.Context) error {
 	case s.Options.Skill != nil:
 		s.Skill = s.Carried(*s.Options.Skill)
 	case s.Config.Skill != "":
-		if err := s.readSkill(ctx, run.SkillPath(filepath.Clean(s.Config.Skill))); err != nil {
+		path := run.SkillPath(filepath.Clean(s.Config.Skill))
+		if err := s.readSkill(ctx, path); err != nil {
 			return err
 		}
+		s.lint(path)
 	}
 	s.Contents["skill"] = Digest([]byte(s.Skill.Text()))
+	return s.loadScope()
+}
+
+// loadScope checks which files edits may change.
+func (s *loader) loadScope() (err error) {
+	edits := s.Config.Edits
+	s.Scope, err = skill.NewScope(s.Skill, edits.Files, edits.NewFiles)
+	var bad *skill.ScopeError
+	switch {
+	case errors.As(err, &bad) && errors.Is(err, skill.ErrNoMatch):
+		return fault.Input(fmt.Errorf("edits.files: %w; the skill has %s; edits.new_files lets training add files", err, listedFiles(s.Skill)))
+	case err != nil:
+		return fault.Input(fmt.Errorf("edits.files: %w", err))
+	}
+	for _, name := range s.Scope.Of(s.Skill) {
+		if program := s.Skill.Executable(name) || strings.HasPrefix(name, "scripts/"); program && len(edits.Verify.Command) == 0 {
+			return fault.Input(fmt.Errorf("edits.files: %s is a program, which is trained only with a check that it still runs: edits.verify.command", name))
+		}
+	}
 	return nil
+}
+
+// listedFiles names the files of a skill, the first few.
+func listedFiles(sk skill.Skill) string {
+	const most = 8
+	names := sk.Files()
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func (s *loader) readSkill(ctx context.Context, path string) (err error) {

@@ -71,11 +71,11 @@ func (r *baseliner) measure(ctx context.Context, b *baseline) (err error) {
 	return nil
 }
 
-// record is that of step 0.
-func (b baseline) record(metric score.Metric) result.StepRecord {
+// record is that of step 0, of a seed skill with the given hash.
+func (b baseline) record(metric score.Metric, hash string) result.StepRecord {
 	r := result.StepRecord{
 		Action: result.ActionBaseline, Unmeasured: b.without, Metric: string(metric), Current: b.seed.score, Best: b.seed.score,
-		CurrentOrigin: b.seed.origin, BestOrigin: b.seed.origin, SkillHash: b.seed.skill.Hash(), SkillLen: lengthOf(b.seed.skill),
+		CurrentOrigin: b.seed.origin, BestOrigin: b.seed.origin, SkillHash: hash, SkillLen: lengthOf(b.seed.skill),
 	}
 	if b.arm != nil {
 		r.SelectionHard, r.SelectionSoft, r.SelectionN = &b.arm.Hard, &b.arm.Soft, b.arm.N

@@ -49,7 +49,7 @@ func (c comparison) part(i int) []task.Task {
 func (c comparison) sets(part int, current skill.Skill) []rolloutSet {
 	tasks := c.part(part)
 	out := []rolloutSet{{c.place(armCurrent), tasks, current}}
-	if c.previous.Text() != current.Text() {
+	if !c.previous.Equal(current) {
 		out = append(out, rolloutSet{c.place(armPrevious), tasks, c.previous})
 	}
 	return out

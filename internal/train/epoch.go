@@ -58,7 +58,7 @@ func (r *epochEnder) run(ctx context.Context, epoch, lastStep int, previous skil
 	if err := r.apply(ctx, e); err != nil {
 		return e, err
 	}
-	e.record.SkillHash = r.skills.current.skill.Hash()
+	e.record.SkillHash = r.skills.hash(r.skills.current.skill)
 	return e, nil
 }
 
@@ -78,7 +78,7 @@ func (r *epochEnder) compareSkills(ctx context.Context, e *epochEnd) error {
 		e.record.Pairs = countPairs(e.record.Pairs, pairs)
 		e.pairs = append(e.pairs, optimize.SelectPairs(pairs, policy)...)
 		// With the skill as it was no task can have changed either.
-		unchanged := e.compared.previous.Text() == r.skills.current.skill.Text()
+		unchanged := e.compared.previous.Equal(r.skills.current.skill)
 		if policy == optimize.PairsMixed || policy == optimize.PairsChanged && unchanged {
 			break
 		}
@@ -149,7 +149,7 @@ func (r *epochEnder) without(ctx context.Context, part int, arm rolloutSet, out 
 // ask runs slow update and meta skill side by side.
 func (r *epochEnder) ask(ctx context.Context, e *epochEnd) error {
 	r.emit(event.StageStarted{Epoch: e.epoch, Step: e.lastStep, Stage: "slow update, meta skill"})
-	previous, current := e.compared.previous.Text(), r.skills.current.skill
+	previous, current := e.compared.previous, r.skills.current.skill
 	g, gctx := taskgroup.WithContext(ctx)
 	if r.opts.SlowUpdate {
 		g.Go(func() (err error) {
@@ -167,16 +167,24 @@ func (r *epochEnder) ask(ctx context.Context, e *epochEnd) error {
 }
 
 // slowUpdate asks for guidance that follows from the comparison of two skills.
-func (o *optimizer) slowUpdate(ctx context.Context, prefix, previous string, current skill.Skill, pairs []optimize.Pair) (optimize.SlowResult, error) {
+func (o *optimizer) slowUpdate(ctx context.Context, prefix string, previous, current skill.Skill, pairs []optimize.Pair) (optimize.SlowResult, error) {
+	before, after, err := o.compared(previous, current)
+	if err != nil {
+		return optimize.SlowResult{}, err
+	}
 	return optimize.SlowUpdate(ctx, optimize.SlowInput{
-		Ask: o.ask(prefix), Prompts: o.prompts, Previous: previous, Current: current.Text(), Pairs: pairs, View: o.view(current),
+		Ask: o.ask(prefix), Prompts: o.prompts, Previous: before, Current: after, Pairs: pairs, View: o.view(current),
 	})
 }
 
 // metaSkill asks for the optimizer's memory of the same comparison.
-func (o *optimizer) metaSkill(ctx context.Context, prefix, previous string, current skill.Skill, pairs []optimize.Pair) (optimize.MetaResult, error) {
+func (o *optimizer) metaSkill(ctx context.Context, prefix string, previous, current skill.Skill, pairs []optimize.Pair) (optimize.MetaResult, error) {
+	before, after, err := o.compared(previous, current)
+	if err != nil {
+		return optimize.MetaResult{}, err
+	}
 	return optimize.MetaSkill(ctx, optimize.MetaInput{
-		Ask: o.ask(prefix), Prompts: o.prompts, PreviousMeta: o.memory.metaSkill, Previous: previous, Current: current.Text(),
+		Ask: o.ask(prefix), Prompts: o.prompts, PreviousMeta: o.memory.metaSkill, Previous: before, Current: after,
 		Pairs: pairs, View: o.view(current), History: o.memory.stepBuffer(),
 	})
 }
@@ -199,7 +207,7 @@ func (r *epochEnder) apply(ctx context.Context, e *epochEnd) error {
 	current := r.skills.current.skill
 	cand := incumbent{skill: current.WithSlow(e.slow.Content), step: e.lastStep, origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
 	switch {
-	case cand.skill.Text() == current.Text():
+	case cand.skill.Equal(current):
 		e.record.SlowUpdate = result.ActionNoChange
 	case len(cand.skill.Text()) > skill.MaxBytes:
 		e.record.SlowUpdate = result.ActionRefused

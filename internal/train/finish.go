@@ -102,7 +102,7 @@ func (r *finisher) promoteRaced(ctx context.Context) (promoted bool, unmeasured 
 	}
 	if v.Action.Accepted() {
 		r.skills.choose()
-		promoted = r.skills.best.skill.Text() == last.skill.Text()
+		promoted = r.skills.best.skill.Equal(last.skill)
 	}
 	return promoted, v.Unmeasured, nil
 }

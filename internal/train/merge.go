@@ -29,7 +29,7 @@ func (s *population) crossover(ctx context.Context, top *proposal, all []*propos
 		return nil, nil
 	}
 	for _, p := range all {
-		if p.candidate.Text() == m.candidate.Text() {
+		if p.candidate.Equal(m.candidate) {
 			return nil, nil
 		}
 	}
@@ -43,7 +43,7 @@ func (s *population) merge(with []*proposal, index int) *proposal {
 	edits, from := slices.Clone(top.updated.Applied), []int{top.index}
 	budgets := []*int{top.record.Budget}
 	for _, p := range with[1:] {
-		more := compatible(s.skills.current.skill.Text(), edits, p.updated.Applied)
+		more := compatible(s.skills.current.skill, edits, p.updated.Applied)
 		if len(more) > 0 {
 			edits, from = append(edits, more...), append(from, p.index)
 			budgets = append(budgets, p.record.Budget)
@@ -62,7 +62,7 @@ func (s *population) merge(with []*proposal, index int) *proposal {
 // assemble makes a candidate of given edits, within a budget, out of another one and others
 // or of a part of it. Nil: it would be that one, or too long.
 func (s *population) assemble(top *proposal, edits []skill.Edit, budget *int, index int) *proposal {
-	opts := skill.ApplyOptions{}
+	opts := skill.ApplyOptions{Scope: s.skills.scope}
 	if budget != nil {
 		opts.Budget = *budget
 	}
@@ -70,7 +70,7 @@ func (s *population) assemble(top *proposal, edits []skill.Edit, budget *int, in
 	if notes := skill.Notes(top.candidate.Text()); s.opts.SkillAware && len(notes) > 0 {
 		text = text.WithNotes(notes)
 	}
-	if text.Text() == top.candidate.Text() || len(text.Text()) > skill.MaxBytes {
+	if text.Equal(top.candidate) || len(text.Text()) > skill.MaxBytes {
 		return nil
 	}
 	m := s.begin(index, index)
@@ -111,7 +111,7 @@ func (s *population) weighAgainst(ctx context.Context, m, top *proposal) error {
 	}
 	top.judged = s.skills.current
 	m.record.Reason = fmt.Sprintf("merged of candidates %s, judged against candidate %d: %s", listed(m.from), top.index, m.record.Reason)
-	s.skills.entry(&m.judged).Parent = base.skill.Hash() // its edits are those to the incumbent
+	s.skills.entry(&m.judged).Parent = s.skills.hash(base.skill) // its edits are those to the incumbent
 	return nil
 }
 
@@ -128,10 +128,10 @@ func (s *population) beats(m, top *proposal) bool {
 
 // compatible returns those of more edits that go together with the first: that
 // are not among them, and do not touch the same text.
-func compatible(text string, first, more []skill.Edit) []skill.Edit {
+func compatible(s skill.Skill, first, more []skill.Edit) []skill.Edit {
 	var out []skill.Edit
 	for _, e := range more {
-		if !slices.ContainsFunc(first, func(f skill.Edit) bool { return sameEdit(f, e) || clash(text, f, e) }) {
+		if !slices.ContainsFunc(first, func(f skill.Edit) bool { return sameEdit(f, e) || clash(s, f, e) }) {
 			out = append(out, e)
 		}
 	}
@@ -139,19 +139,37 @@ func compatible(text string, first, more []skill.Edit) []skill.Edit {
 }
 
 func sameEdit(a, b skill.Edit) bool {
-	return a.Op == b.Op && a.Target == b.Target && strings.TrimSpace(a.Content) == strings.TrimSpace(b.Content)
+	return a.Op == b.Op && fileOf(a) == fileOf(b) && a.Target == b.Target && strings.TrimSpace(a.Content) == strings.TrimSpace(b.Content)
 }
 
-// clash reports whether two edits touch the same text of a document: their targets
+// clash reports whether two edits touch the same text of a file: their targets
 // overlap and one of them changes its own. Two texts may be put after the same place.
-func clash(text string, a, b skill.Edit) bool {
-	changes := func(e skill.Edit) bool { return e.Op == skill.Replace || e.Op == skill.Delete }
-	if !changes(a) && !changes(b) {
+func clash(s skill.Skill, a, b skill.Edit) bool {
+	changes := func(e skill.Edit) bool { return e.Op == skill.Replace || e.Op == skill.Delete || e.Op == skill.Move }
+	if targetFile(a) != targetFile(b) || !changes(a) && !changes(b) {
 		return false
 	}
+	text, _ := s.File(targetFile(a))
 	fromA, toA, okA := targetOf(text, a)
 	fromB, toB, okB := targetOf(text, b)
 	return okA && okB && fromA < toB && fromB < toA
+}
+
+// fileOf is the file that an edit names.
+func fileOf(e skill.Edit) string {
+	if e.File == "" {
+		return skill.Main
+	}
+	return e.File
+}
+
+// targetFile is the file in which the target of an edit stands: a move takes it out of
+// SKILL.md.
+func targetFile(e skill.Edit) string {
+	if e.Op == skill.Move {
+		return skill.Main
+	}
+	return fileOf(e)
 }
 
 // targetOf is where the target of an edit stands, in bytes.

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
@@ -25,6 +26,7 @@ type optimizer struct {
 	emit    event.Sink
 	told    func(t task.Task, s skill.Skill) optimize.Told // nil: not known
 	tasks   map[string]*task.Task                          // train tasks by id
+	scope   skill.Scope
 }
 
 func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
@@ -41,7 +43,7 @@ func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
 		tasks[d.Data.Train[i].ID] = &d.Data.Train[i]
 	}
 	return &optimizer{
-		opts: o, mode: mode, budget: budget, ask: d.Ask, prompts: d.Prompts, memory: m, emit: d.Events, told: d.Told, tasks: tasks,
+		opts: o, mode: mode, budget: budget, ask: d.Ask, prompts: d.Prompts, memory: m, emit: d.Events, told: d.Told, tasks: tasks, scope: d.Scope,
 	}, nil
 }
 
@@ -70,6 +72,27 @@ func (o *optimizer) view(with skill.Skill) optimize.View {
 		return optimize.Told{}
 	}
 	return v
+}
+
+// document is the current skill as it is shown with what was done with it: SKILL.md and,
+// where other files may change too, those, with a view that says how edits name them.
+func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
+	v := o.view(current)
+	if o.scope.Alone() {
+		return current.Text(), v, nil
+	}
+	files, err := optimize.Files(optimize.FilesInput{Prompts: o.prompts, Skill: current, Scope: o.scope, Outcomes: done})
+	v.Rules = files.System
+	return strings.TrimRight(current.Text(), "\n") + "\n\n" + files.User, v, err
+}
+
+// compared are the documents of two skills that are compared.
+func (o *optimizer) compared(previous, current skill.Skill) (before, after string, err error) {
+	if before, _, err = o.document(previous, nil); err != nil {
+		return "", "", err
+	}
+	after, _, err = o.document(current, nil)
+	return before, after, err
 }
 
 // analystBudget is the number of edits that one reply may hold. When the
@@ -108,9 +131,13 @@ type reading struct {
 }
 
 func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectResult, error) {
+	document, view, err := o.document(r.current, r.outcomes)
+	if err != nil {
+		return optimize.ReflectResult{}, err
+	}
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: r.ask, Prompts: o.prompts, Mode: o.mode,
-		Outcomes: r.outcomes, Skill: r.current.Text(), View: o.view(r.current), Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
+		Outcomes: r.outcomes, Skill: document, View: view, Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
 		FailureOnly: o.opts.FailureOnly, SkillAware: o.opts.SkillAware, Budget: r.budget,
 		StepBuffer: r.told.stepBuffer, Memory: r.told.memory, MetaSkill: o.memory.metaSkill,
 	})
@@ -122,10 +149,17 @@ type evidence struct {
 	current skill.Skill
 	budget  int // of edits, unless the optimizer chooses
 	failed  int // of the step's rollouts
+
+	outcomes []trajectory.Outcome // of the step's rollouts
+	document string               // the current skill as it is shown
+	view     optimize.View
 }
 
 // propose makes a candidate of analysts' patches: aggregate, rank, update.
-func (o *optimizer) propose(ctx context.Context, p *proposal, e evidence, patches patches) error {
+func (o *optimizer) propose(ctx context.Context, p *proposal, e evidence, patches patches) (err error) {
+	if e.document, e.view, err = o.document(e.current, e.outcomes); err != nil {
+		return err
+	}
 	if err := o.aggregate(ctx, p, e, patches); err != nil {
 		return err
 	}
@@ -139,7 +173,7 @@ func (o *optimizer) aggregate(ctx context.Context, p *proposal, e evidence, patc
 	o.emit(event.StageStarted{Epoch: e.step.epoch, Step: e.step.number, Stage: "aggregate"})
 	p.merged, err = optimize.Aggregate(ctx, optimize.AggregateInput{
 		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, FanIn: o.opts.FanIn,
-		Failures: patches.failures, Successes: patches.successes, Skill: e.current.Text(), MetaSkill: o.memory.metaSkill,
+		Failures: patches.failures, Successes: patches.successes, Skill: e.document, MetaSkill: o.memory.metaSkill, View: e.view,
 	})
 	if err != nil {
 		return err
@@ -161,7 +195,7 @@ func (o *optimizer) rank(ctx context.Context, p *proposal, e evidence) error {
 	}
 	p.ranked, err = optimize.Rank(ctx, optimize.RankInput{
 		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch, Budget: budget,
-		Skill: e.current.Text(), MetaSkill: o.memory.metaSkill, View: o.view(e.current),
+		Skill: e.document, MetaSkill: o.memory.metaSkill, View: e.view,
 	})
 	if err != nil {
 		return err
@@ -180,8 +214,8 @@ func (o *optimizer) editBudget(ctx context.Context, p *proposal, e evidence) (in
 	}
 	rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{
 		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Patch: p.merged.Patch,
-		Skill: e.current.Text(), RolloutHard: p.record.RolloutHard, RolloutSoft: p.record.RolloutSoft,
-		View: o.view(e.current), Rollouts: p.record.RolloutN, Failed: e.failed, History: o.memory.stepBuffer(), MetaSkill: o.memory.metaSkill,
+		Skill: e.document, RolloutHard: p.record.RolloutHard, RolloutSoft: p.record.RolloutSoft,
+		View: e.view, Rollouts: p.record.RolloutN, Failed: e.failed, History: o.memory.stepBuffer(), MetaSkill: o.memory.metaSkill,
 	})
 	if err != nil {
 		return 0, err
@@ -199,7 +233,7 @@ func (o *optimizer) update(ctx context.Context, p *proposal, e evidence) (err er
 	}
 	p.updated, err = optimize.Update(ctx, optimize.UpdateInput{
 		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Skill: e.current, Patch: p.ranked.Patch,
-		Budget: budget, MetaSkill: o.memory.metaSkill,
+		Budget: budget, Scope: o.scope, MetaSkill: o.memory.metaSkill,
 	})
 	if err != nil {
 		return err

@@ -150,12 +150,19 @@ type Files interface {
 type Deps struct {
 	Data    Data
 	Skill   skill.Skill // the seed skill
+	Scope   skill.Scope // the files of it that edits may change
 	Roller  Roller
 	Ask     Asker
 	Record  Recorder
 	Prompts *prompt.Set
 	Files   Files
 	Events  event.Sink
+	// Ship takes the best skill with all its files whenever it may have changed. Nil: its
+	// SKILL.md is written and nothing else.
+	Ship func(best skill.Skill) error
+	// Verify says why a candidate is not to be judged, "" if it may be; what it found is
+	// recorded under key. Nil: all are judged.
+	Verify func(ctx context.Context, key string, s skill.Skill) (refused string, err error)
 	// AtOnce is how many rollouts a gate asks for at once, and so how many it may have asked
 	// for in vain when it has decided. 0: gate.DefaultAtOnce.
 	AtOnce int

@@ -14,6 +14,7 @@ import (
 type output struct {
 	files  Files
 	skills *skills
+	ship   func(skill.Skill) error // see Deps.Ship
 }
 
 // step writes the files of a step.
@@ -44,10 +45,38 @@ func (o *output) one(name string, v any) error {
 
 // state writes the incumbent after a step, the best skill so far and the history.
 func (o *output) state(step int, h result.History) error {
-	if err := o.files.WriteFile(fmt.Sprintf("skills/skill_v%04d.md", step), []byte(o.skills.current.skill.Text())); err != nil {
+	name, current := fmt.Sprintf("skills/skill_v%04d", step), o.skills.current.skill
+	if err := o.files.WriteFile(name+".md", []byte(current.Text())); err != nil {
 		return err
 	}
+	for _, path := range changeable(o.skills.scope, current) {
+		text, _ := current.File(path)
+		if err := o.files.WriteFile(name+"/"+path, []byte(text)); err != nil {
+			return err
+		}
+	}
 	return o.result(h)
+}
+
+// changeable are the files beside SKILL.md that edits may change, none where that is
+// alone.
+func changeable(scope skill.Scope, s skill.Skill) []string {
+	if scope.Alone() {
+		return nil
+	}
+	return slices.DeleteFunc(scope.Of(s), func(path string) bool { return path == skill.Main })
+}
+
+// filesOf are these files with their texts, nil if there are none.
+func filesOf(scope skill.Scope, s skill.Skill) map[string]string {
+	var out map[string]string
+	for _, path := range changeable(scope, s) {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[path], _ = s.File(path)
+	}
+	return out
 }
 
 // result writes the best skill, the candidates and the history.
@@ -55,12 +84,12 @@ func (o *output) result(h result.History) error {
 	if err := o.files.WriteFile("best_skill.md", []byte(o.skills.best.skill.Text())); err != nil {
 		return err
 	}
-	if len(o.skills.best.skill.Others()) > 0 { // which are there from the beginning
-		if err := o.files.WriteFile("best_skill/"+skill.Main, []byte(o.skills.best.skill.Text())); err != nil {
+	if o.ship != nil {
+		if err := o.ship(o.skills.best.skill); err != nil {
 			return err
 		}
 	}
-	if err := o.files.WriteJSON("candidates.json", o.skills.store.projectionOf(o.skills.best.skill.Hash())); err != nil {
+	if err := o.files.WriteJSON("candidates.json", o.skills.store.projectionOf(o.skills.hash(o.skills.best.skill))); err != nil {
 		return err
 	}
 	return o.files.WriteJSON("history.json", h)

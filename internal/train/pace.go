@@ -176,11 +176,11 @@ func (p *pacer) roomFor(ctx context.Context, prefix string, unit Unit) (bool, er
 
 // arms counts the different skills among seed, best and current, and no skill.
 func (p *pacer) arms() int {
-	texts := map[string]bool{p.seed.Text(): true, p.skills.best.skill.Text(): true, p.skills.current.skill.Text(): true}
+	hashes := map[string]bool{p.skills.hash(p.seed): true, p.skills.hash(p.skills.best.skill): true, p.skills.hash(p.skills.current.skill): true}
 	if p.opts.NoSkill {
-		return len(texts) + 1
+		return len(hashes) + 1
 	}
-	return len(texts)
+	return len(hashes)
 }
 
 // closing is how many rollouts on the selection split the end of the run takes at

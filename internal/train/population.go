@@ -96,6 +96,7 @@ type population struct {
 	pacer     *pacer
 	prefetch  *prefetcher
 	emit      event.Sink
+	verify    func(ctx context.Context, key string, s skill.Skill) (refused string, err error) // see Deps.Verify
 
 	id    stepID
 	batch *batch
@@ -113,6 +114,7 @@ func (s *population) run(ctx context.Context, all patches) error {
 func (s *population) evidence() evidence {
 	return evidence{
 		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: failed(s.batch.outcomes),
+		outcomes: s.batch.outcomes,
 	}
 }
 
@@ -240,11 +242,21 @@ func (s *population) shards(ctx context.Context, all patches) ([]patches, error)
 	return shards, nil
 }
 
-// weigh asks the gate about a candidate and keeps what it says. The incumbent
-// stays in its place.
+// weigh asks the gate about a candidate and keeps what it says, unless the candidate is
+// refused before. The incumbent stays in its place.
 func (s *population) weigh(ctx context.Context, p *proposal) error {
+	if s.verify != nil {
+		refused, err := s.verify(ctx, p.prefix+"/verify", p.candidate)
+		if err != nil {
+			return err
+		}
+		if refused != "" {
+			p.skip(result.ActionRefused, refused)
+			return nil
+		}
+	}
 	cand := incumbent{skill: p.candidate, step: s.id.number, origin: fmt.Sprintf("step %d%s", s.id.number, p.label), edits: p.record.Edits}
-	p.record.CandidateHash, p.record.CandidateLen = cand.skill.Hash(), lengthOf(cand.skill)
+	p.record.CandidateHash, p.record.CandidateLen = s.skills.hash(cand.skill), lengthOf(cand.skill)
 	s.emit(event.StageStarted{Epoch: s.id.epoch, Step: s.id.number, Stage: "gate", Total: s.judge.judges()})
 	v, err := s.judge.compare(ctx, p.prefix+"/gate", &cand, better)
 	if err != nil {
@@ -253,7 +265,7 @@ func (s *population) weigh(ctx context.Context, p *proposal) error {
 	if v.Action.Rejected() {
 		p.fared = s.skills.fared(&cand)
 	}
-	p.decided(cand, v)
+	p.decided(cand, v, s.skills.scope)
 	return nil
 }
 
@@ -282,12 +294,12 @@ func (s *population) weighAmong(ctx context.Context, p *proposal, earlier []*pro
 		return nil
 	}
 	for _, e := range earlier {
-		if e.candidate.Text() == p.candidate.Text() {
+		if e.candidate.Equal(p.candidate) {
 			p.skip(result.ActionDuplicate, fmt.Sprintf("it equals candidate %d", e.index))
 			return nil
 		}
 	}
-	if e, ok := s.skills.store.byHash[p.candidate.Hash()]; ok {
+	if e, ok := s.skills.store.byHash[s.skills.hash(p.candidate)]; ok {
 		p.wasAccepted = e.Accepted
 	}
 	if err := s.weigh(ctx, p); err != nil {

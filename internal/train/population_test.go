@@ -250,7 +250,7 @@ func TestCompatible(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if got := len(compatible(text, []skill.Edit{replace}, []skill.Edit{tc.more})) == 1; got != tc.want {
+			if got := len(compatible(skill.New(text), []skill.Edit{replace}, []skill.Edit{tc.more})) == 1; got != tc.want {
 				t.Errorf("compatible = %v, want %v", got, tc.want)
 			}
 		})

@@ -89,7 +89,7 @@ func (b *prefetched) abandon(why error) {
 }
 
 func (p *prefetch) is(set rolloutSet) bool {
-	return p.place == set.place && p.skill.Text() == set.skill.Text() && slices.Equal(idsOf(p.tasks), idsOf(set.tasks))
+	return p.place == set.place && p.skill.Equal(set.skill) && slices.Equal(idsOf(p.tasks), idsOf(set.tasks))
 }
 
 // wait returns the outcomes. done is told of each as if it had been there from

@@ -54,10 +54,14 @@ func (p *proposal) fork(index int) *proposal {
 // skip ends a proposal without a candidate for the gate.
 func (p *proposal) skip(action, reason string) { p.record.Action, p.record.Reason = action, reason }
 
-// skipUnchanged ends a proposal whose candidate is no other text than the current skill.
+// candidateFolder is where the files of a candidate beside SKILL.md stand in the folder of
+// its step.
+const candidateFolder = "candidate_skill/"
+
+// skipUnchanged ends a proposal whose candidate is no other than the current skill.
 func (p *proposal) skipUnchanged(current skill.Skill) {
 	switch {
-	case p.candidate.Text() != current.Text():
+	case !p.candidate.Equal(current):
 	case p.updated.Refused != "":
 		p.skip(result.ActionRefused, p.updated.Refused)
 	default:
@@ -66,7 +70,7 @@ func (p *proposal) skipUnchanged(current skill.Skill) {
 }
 
 // decided keeps what the gate said of the candidate, and what was measured of it.
-func (p *proposal) decided(cand incumbent, v gate.Verdict) {
+func (p *proposal) decided(cand incumbent, v gate.Verdict, scope skill.Scope) {
 	p.judged, p.verdict, p.weighed = cand, v, true
 	r := &p.record
 	r.Difference, r.SE, r.Phase, r.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
@@ -77,6 +81,9 @@ func (p *proposal) decided(cand incumbent, v gate.Verdict) {
 		r.SelectionHard, r.SelectionSoft, r.SelectionN = &v.Mean.Hard, &v.Mean.Soft, v.N
 	}
 	p.files["candidate_skill.md"] = cand.skill.Text()
+	for path, text := range filesOf(scope, cand.skill) {
+		p.files[candidateFolder+path] = text
+	}
 	p.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
 }
 

@@ -104,7 +104,7 @@ func (j *judge) raceTrial(prefix string, cand *incumbent) gate.Trial {
 	trial.PastScores = slices.Clone(c.sums)
 	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
 	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
-	if j.skills.best.skill.Text() != j.skills.current.skill.Text() {
+	if !j.skills.best.skill.Equal(j.skills.current.skill) {
 		b := j.skills.entry(&j.skills.best)
 		trial.Best, trial.Past[gate.BestSkill] = j.skills.store.all(b), slices.Clone(b.Pooled)
 	}

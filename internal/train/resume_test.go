@@ -140,7 +140,8 @@ func (e episode) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill
 }
 
 func (w *world) deps(r Roller) Deps {
-	return Deps{Data: w.data, Skill: skill.New(w.seed), Roller: r, Ask: w.ask, Record: w, Prompts: prompt.Default(), Files: w, Events: w.event}
+	seed, scope := w.skillOf()
+	return Deps{Data: w.data, Skill: seed, Scope: scope, Roller: r, Ask: w.ask, Record: w, Prompts: prompt.Default(), Files: w, Events: w.event}
 }
 
 // tape is a world with a record: what was answered is not asked again, and a session
@@ -243,6 +244,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},
 		}
+		r.folder = rapid.Bool().Draw(rt, "files")
 		if o.Gate != gate.ModeObserve && rapid.Bool().Draw(rt, "folds") {
 			r.data = r.data.CrossFit(4, 1)
 		}

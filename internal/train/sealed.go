@@ -174,7 +174,7 @@ func times(n int) string {
 
 // hash names what an arm is tested with.
 func (a testArm) hash() string {
-	if a.text == noSkill {
+	if a.of == noSkill {
 		return "none"
 	}
 	return a.skill.Digest()

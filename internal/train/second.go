@@ -25,6 +25,9 @@ func (s *population) onceMore(ctx context.Context, unjudged result.StepRecord) e
 	for _, name := range []string{"candidate_skill.md", "edit_apply_report.json", "selection.json"} {
 		only.files[name] = s.step.files[name]
 	}
+	for _, path := range changeable(s.skills.scope, only.candidate) {
+		only.files[candidateFolder+path] = s.step.files[candidateFolder+path]
+	}
 	s.step.record = unjudged
 	done, err := s.secondTry(ctx, []*proposal{&only})
 	if !done {
@@ -45,7 +48,7 @@ func (s *population) secondTry(ctx context.Context, all []*proposal) (done bool,
 	if room, err := s.pacer.roomFor(ctx, prefix, Unit{Name: UnitSecondTry, Step: s.id.number, Tasks: 1}); !room || err != nil {
 		return false, err
 	}
-	choice, err := s.optimizer.secondTry(ctx, prefix, first, s.skills.current.skill)
+	choice, err := s.optimizer.secondTry(ctx, prefix, first, s.evidence())
 	if err != nil {
 		return false, err
 	}
@@ -71,10 +74,14 @@ func (s *population) secondTry(ctx context.Context, all []*proposal) (done bool,
 }
 
 // secondTry asks the optimizer which edits of a rejected candidate it would try again.
-func (o *optimizer) secondTry(ctx context.Context, prefix string, first *proposal, current skill.Skill) (optimize.SecondTryResult, error) {
+func (o *optimizer) secondTry(ctx context.Context, prefix string, first *proposal, e evidence) (optimize.SecondTryResult, error) {
+	document, view, err := o.document(e.current, e.outcomes)
+	if err != nil {
+		return optimize.SecondTryResult{}, err
+	}
 	return optimize.SecondTry(ctx, optimize.SecondTryInput{
 		Ask: o.ask(prefix), Prompts: o.prompts, Edits: first.updated.Applied, Fared: first.fared,
-		Skill: current.Text(), MetaSkill: o.memory.metaSkill, View: o.view(current),
+		Skill: document, MetaSkill: o.memory.metaSkill, View: view,
 	})
 }
 
@@ -88,7 +95,7 @@ func (s *population) partOf(first *proposal, keep []int, index int) *proposal {
 		edits[i] = first.updated.Applied[k]
 	}
 	part := s.assemble(first, edits, first.record.Budget, index)
-	if part == nil || part.candidate.Text() == s.skills.current.skill.Text() {
+	if part == nil || part.candidate.Equal(s.skills.current.skill) {
 		return nil
 	}
 	part.label, part.again = ", second try", first.index

@@ -20,6 +20,7 @@ type skills struct {
 	selection     []task.Task
 	folds         int // of the tasks, each measured when its fold judges; 0: there are none
 	current, best incumbent
+	scope         skill.Scope
 	store         *store
 }
 
@@ -33,16 +34,19 @@ type incumbent struct {
 	edits    []skill.Report // that made it of the incumbent before it
 }
 
-func newSkills(o Options, d Data) *skills {
+func newSkills(o Options, d Data, scope skill.Scope) *skills {
 	var clusters []string
 	if o.Gate == gate.ModeRace { // no other gate knows of them
 		_, clusters = Strata(d.Selection, o.Cluster)
 	}
-	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds()}
+	s := &skills{gate: o.Gate, projection: o.Projection, selection: d.Selection, folds: d.NumFolds(), scope: scope}
 	s.store = newStore(idsOf(d.Selection), clusters, o.Projection)
-	s.store.folded = d.InFolds()
+	s.store.folded, s.store.scope = d.InFolds(), scope
 	return s
 }
+
+// hash names a skill by what edits may change of it.
+func (s *skills) hash(sk skill.Skill) string { return s.scope.Hash(sk) }
 
 // densityOf is the share of directive words in a skill, if it counts at all.
 func densityOf(p score.Projection, s skill.Skill) float64 {
@@ -96,7 +100,7 @@ func (s *skills) beats(a, b incumbent) bool {
 }
 
 // bestIsCurrent reports whether the best skill is the current one.
-func (s *skills) bestIsCurrent() bool { return s.best.skill.Text() == s.current.skill.Text() }
+func (s *skills) bestIsCurrent() bool { return s.best.skill.Equal(s.current.skill) }
 
 // adopt makes an accepted candidate the incumbent.
 func (s *skills) adopt(cand incumbent, v gate.Verdict) {
@@ -114,7 +118,7 @@ func (s *skills) adopt(cand incumbent, v gate.Verdict) {
 func (s *skills) choose() {
 	if s.folds > 0 {
 		s.best = s.current
-	} else if e := s.store.best(); e != nil && e.Hash != s.best.skill.Hash() {
+	} else if e := s.store.best(); e != nil && e.Hash != s.hash(s.best.skill) {
 		s.best = incumbent{skill: e.skill, step: e.Step, origin: e.Origin}
 	}
 	s.refresh(&s.best)
@@ -140,7 +144,7 @@ func (s *skills) refreshShipped() {
 // comes from where it was proposed last.
 func (s *skills) put(cand *incumbent) {
 	if e := s.entry(cand); !e.Accepted {
-		e.Origin, e.Step, e.Parent, e.Edits = cand.origin, cand.step, s.current.skill.Hash(), cand.edits
+		e.Origin, e.Step, e.Parent, e.Edits = cand.origin, cand.step, s.hash(s.current.skill), cand.edits
 	}
 }
 
@@ -162,7 +166,7 @@ func (s *skills) add(cand *incumbent, readings []gate.Reading) {
 // note notes a decision with its candidate.
 func (s *skills) note(c *entry, prefix string, v gate.Verdict) {
 	c.Judged = append(c.Judged, result.Judgement{
-		At: prefix, Against: s.current.skill.Hash(), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
+		At: prefix, Against: s.hash(s.current.skill), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
 	})
 }
 

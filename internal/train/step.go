@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/schedule"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -36,6 +37,7 @@ type stepper struct {
 	pacer     *pacer
 	prefetch  *prefetcher
 	emit      event.Sink
+	verify    func(ctx context.Context, key string, s skill.Skill) (refused string, err error) // see Deps.Verify
 }
 
 // stepResult is what a step came to.
@@ -81,7 +83,7 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	}
 	candidates := &population{
 		opts: s.opts, batcher: s.batcher, optimizer: s.optimizer, judge: s.judge, skills: s.skills, pacer: s.pacer,
-		prefetch: s.prefetch, emit: s.emit, id: id, batch: b, step: p,
+		prefetch: s.prefetch, emit: s.emit, verify: s.verify, id: id, batch: b, step: p,
 	}
 	err = candidates.run(ctx, all)
 	return stepResult{b, candidates.step}, err

@@ -18,6 +18,7 @@ type store struct {
 	projection score.Projection
 	byHash     map[string]*entry
 	order      []*entry
+	scope      skill.Scope
 	folded     bool     // skills are measured on different items
 	recent     []*entry // those whose outcomes are not packed, the latest last
 }
@@ -47,12 +48,13 @@ func newStore(items []string, clusters []string, p score.Projection) *store {
 
 // of returns the entry of a skill, which is begun if there is none.
 func (s *store) of(in *incumbent, bonus float64) *entry {
-	hash := in.skill.Hash()
+	hash := s.scope.Hash(in.skill)
 	if e, ok := s.byHash[hash]; ok {
 		return e
 	}
 	e := &entry{skill: in.skill, bonus: bonus, items: s.items, units: s.units, folded: s.folded}
 	e.Hash, e.Origin, e.Step, e.Text = hash, in.origin, in.step, in.skill.Text()
+	e.Files = filesOf(s.scope, in.skill)
 	e.Next = make([]int, len(s.items))
 	e.read = make([]bool, len(s.items))
 	e.forget()

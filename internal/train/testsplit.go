@@ -133,23 +133,23 @@ const noSkill = "\x00no skill"
 type testArm struct {
 	name  string
 	skill skill.Skill
-	text  string
+	of    string // what tells it from other arms
 }
 
 // testArms are the seed, the best and the final skill, and no skill at all if it is asked
 // for.
 func testArms(seed skill.Skill, known *skills, bare bool) []testArm {
 	best, final := known.best.skill, known.current.skill
-	arms := []testArm{{"seed", seed, seed.Text()}, {"best", best, best.Text()}, {"final", final, final.Text()}}
+	arms := []testArm{{"seed", seed, known.hash(seed)}, {"best", best, known.hash(best)}, {"final", final, known.hash(final)}}
 	if bare {
-		arms = append(arms, testArm{name: "no_skill", skill: skill.New(""), text: noSkill})
+		arms = append(arms, testArm{name: "no_skill", skill: skill.New(""), of: noSkill})
 	}
 	return arms
 }
 
-// sameAs returns the first arm with the same text.
+// sameAs returns the first arm with the same skill.
 func sameAs(arms []testArm, i int) int {
-	return slices.IndexFunc(arms, func(a testArm) bool { return a.text == arms[i].text })
+	return slices.IndexFunc(arms, func(a testArm) bool { return a.of == arms[i].of })
 }
 
 // testPlace is where the rollouts of an arm stand when the test split is opened

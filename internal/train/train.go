@@ -64,7 +64,7 @@ type trainer struct {
 type counts struct{ accepted, rejected, skipped, lost int }
 
 func newTrainer(o Options, d Deps) (*trainer, error) {
-	t := &trainer{opts: o, data: d.Data, seed: d.Skill, emit: d.Events, memory: newMemory(o), skills: newSkills(o, d.Data)}
+	t := &trainer{opts: o, data: d.Data, seed: d.Skill, emit: d.Events, memory: newMemory(o), skills: newSkills(o, d.Data, d.Scope)}
 	t.history.Steps, t.history.Epochs = []result.StepRecord{}, []result.EpochRecord{}
 	proposer, err := newOptimizer(o, d, t.memory)
 	if err != nil {
@@ -82,7 +82,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit, atOnce: d.AtOnce,
 		judging: d.Data.judging(1), foresee: t.prefetch.watch,
 	}
-	t.output = &output{files: d.Files, skills: t.skills}
+	t.output = &output{files: d.Files, skills: t.skills, ship: d.Ship}
 	t.stages(d, proposer)
 	return t, nil
 }
@@ -93,7 +93,7 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 	t.baseliner = &baseliner{opts: o, judge: t.judge, skills: t.skills, prefetch: t.prefetch, emit: t.emit, look: d.Look}
 	t.stepper = &stepper{
 		opts: o, data: d.Data, sampler: t.sampler, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory,
-		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit,
+		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit, verify: d.Verify,
 		batcher: &batcher{
 			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, memory: t.memory,
 			pacer: t.pacer, emit: t.emit,
@@ -132,7 +132,7 @@ func (t *trainer) begin(ctx context.Context) (err error) {
 		return err
 	}
 	t.epochStart = t.seed
-	r := t.baseline.record(t.opts.Projection.Metric)
+	r := t.baseline.record(t.opts.Projection.Metric, t.skills.hash(t.seed))
 	t.history.Steps = append(t.history.Steps, r)
 	t.emit(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
 	if err := t.output.step(0, t.baseline.files()); err != nil {
@@ -193,7 +193,7 @@ func (t *trainer) closeStep(id stepID, r stepResult) error {
 	c := &r.record
 	c.Current, c.Best, c.BestStep = current.score, best.score, best.step
 	c.CurrentOrigin, c.BestOrigin = current.origin, best.origin
-	c.SkillHash, c.SkillLen = current.skill.Hash(), lengthOf(current.skill)
+	c.SkillHash, c.SkillLen = t.skills.hash(current.skill), lengthOf(current.skill)
 	t.counts.add(*c)
 	t.memory.holdBack(gate.Action(c.Action), c.Notes)
 	t.history.Steps = append(t.history.Steps, *c)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,9 +28,10 @@ import (
 // and without "harm x"; "half x" is worth half of the soft score. What the
 // optimizer says stands in its fields.
 type world struct {
-	data  Data
-	seed  string
-	fails func(key string) bool // rollouts that infrastructure keeps from being measured
+	data   Data
+	seed   string
+	fails  func(key string) bool // rollouts that infrastructure keeps from being measured
+	folder bool                  // the skill has a reference, and what is appended goes to several files
 
 	forgets   func(key string) bool     // rollouts that go as if the skill were empty
 	served    func(key string) string   // the model that answers
@@ -119,8 +121,9 @@ func standard() Options {
 
 // run trains in the world.
 func (w *world) run(ctx context.Context, o Options) (*Result, error) {
+	seed, scope := w.skillOf()
 	d := Deps{
-		Data: w.data, Skill: skill.New(w.seed), Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
+		Data: w.data, Skill: seed, Scope: scope, Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: w.healthy,
 		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks, Pace: w.pace, Ahead: w.used.ahead,
 	}
@@ -160,7 +163,7 @@ func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.
 	}
 	w.mu.Lock()
 	w.rollouts = append(w.rollouts, key)
-	w.skills[key] = s.Text()
+	w.skills[key] = textsOf(s)
 	w.mu.Unlock()
 	w.used.add(ctx, key)
 	if w.breaks != nil {
@@ -178,10 +181,11 @@ func (w *world) Run(ctx context.Context, p rollout.Place, tk task.Task, s skill.
 	if w.forgets != nil && w.forgets(key) {
 		return out, nil
 	}
-	if strings.Contains(s.Text(), "half "+tk.Type) {
+	told := textsOf(s)
+	if strings.Contains(told, "half "+tk.Type) {
 		out.Soft = 0.5
 	}
-	if strings.Contains(s.Text(), "rule "+tk.Type) && !strings.Contains(s.Text(), "harm "+tk.Type) {
+	if strings.Contains(told, "rule "+tk.Type) && !strings.Contains(told, "harm "+tk.Type) {
 		out.Hard, out.Soft, out.Answer, out.FailReason = 1, 1, tk.Type, ""
 	}
 	return out, nil
@@ -202,11 +206,50 @@ func (w *world) ask(prefix string) optimize.Ask {
 			}
 		}
 		text := w.answer(key, q.Stage)
+		if w.folder {
+			text = spread(text)
+		}
 		if q.Accept != nil && q.Accept(text) != nil {
 			return "", optimize.ErrLost
 		}
 		return text, nil
 	}
+}
+
+// textsOf are the texts of a skill, one behind the other.
+func textsOf(s skill.Skill) string {
+	text := s.Text()
+	for _, name := range s.Others() {
+		content, _ := s.File(name)
+		text += content
+	}
+	return text
+}
+
+// spread has appends of a reply go to several files, each always to the same.
+func spread(reply string) string {
+	files := []string{"", "references/a.md", "references/new.md"}
+	return regexp.MustCompile(`"content":"([^"]*)","op":"append"`).ReplaceAllStringFunc(reply, func(edit string) string {
+		sum := 0
+		for _, c := range []byte(edit) {
+			sum += int(c)
+		}
+		return fmt.Sprintf(`"file":%q,%s`, files[(sum+1)%len(files)], edit)
+	})
+}
+
+// skillOf is the seed skill with the scope of edits.
+func (w *world) skillOf() (skill.Skill, skill.Scope) {
+	s := skill.New(w.seed)
+	if !w.folder {
+		return s, skill.Scope{}
+	}
+	s = s.WithFile("references/a.md", "# A\n")
+	scope, err := skill.NewScope(s, []string{skill.Main, "references/*.md"}, 1)
+	if err != nil {
+		panic(err)
+	}
+	return s, scope
 }
 
 func (w *world) answer(key, stage string) string {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -78,30 +77,13 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
 	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
-	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.writeFiles()); err != nil {
+	if err := errors.Join(t.sizes.Record(ctx, s.Run)); err != nil {
 		return err
 	}
 	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
 		t.summary = nil
 	}
 	return err
-}
-
-// writeFiles writes the files beside SKILL.md, which training does not change, to where
-// the best skill will be.
-func (t *operation) writeFiles() error {
-	r, sk := t.session.Run, t.session.Skill
-	for _, name := range sk.Others() {
-		write := r.WriteFile
-		if sk.Executable(name) {
-			write = r.WriteProgram
-		}
-		content, _ := sk.File(name)
-		if err := write(path.Join(run.BestFolder, name), []byte(content)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // work runs the loop and sums it up.
@@ -113,7 +95,10 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 		return "", err
 	}
 	deps.Pace = (&pacer{session: s, sizes: t.sizes}).pace
-	trained, err := loop.Run(ctx, t.options, deps)
+	var trained *loop.Result
+	if err = t.seedPasses(ctx, deps); err == nil {
+		trained, err = loop.Run(ctx, t.options, deps)
+	}
 	err = s.Cause(ctx, err)
 	sum := t.summary
 	describe(sum, trained)
@@ -126,6 +111,18 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	}
 	s.Emit(event.RunDone{Status: string(sum.Status), Reason: sum.Reason, WallS: sum.WallS})
 	return sum.Status, err
+}
+
+// seedPasses fails if the seed skill does not pass what each candidate has to.
+func (t *operation) seedPasses(ctx context.Context, deps loop.Deps) error {
+	if deps.Verify == nil {
+		return nil
+	}
+	refused, err := deps.Verify(ctx, "seed/verify", deps.Skill)
+	if err == nil && refused != "" {
+		err = fault.Input(fmt.Errorf("the seed skill does not pass: %s", refused))
+	}
+	return err
 }
 
 // ended says how the run ended.
@@ -157,8 +154,12 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	if err != nil {
 		return loop.Deps{}, err
 	}
+	best, err := newShipper(s.Run)
+	if err != nil {
+		return loop.Deps{}, fmt.Errorf("look at the best skill of the run: %w", err)
+	}
 	d := loop.Deps{
-		Data: s.Data, Skill: s.Skill, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
+		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Ship: best.ship, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
 		Told:   s.Told(s.Hidden()),
 		AtOnce: max(gate.DefaultAtOnce, s.Config.Limits.Concurrency),
 		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: !limited(s.Config.Limits), Ahead: s.Caller.Ahead,
@@ -166,6 +167,9 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 		// A replay gives what was recorded, to its end.
 		Fruitless: s.Run.Manifest.Rules >= run.FruitlessRule && s.Replay == nil,
 		LooksOnce: s.Run.Manifest.Rules >= run.LookRule && s.Replay == nil,
+	}
+	if len(s.Config.Edits.Verify.Command) > 0 {
+		d.Verify = s.Verify
 	}
 	if reads := s.TestReads(s.Data.Test); reads != nil {
 		d.Before = reads.Note

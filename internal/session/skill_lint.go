@@ -1,0 +1,46 @@
+package session
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// mostFindings is how many findings about a skill a load tells.
+const mostFindings = 5
+
+// SkillFolder is the name of the folder of the skill at path, "" of a document that is no
+// SKILL.md.
+func SkillFolder(path string) string {
+	if filepath.Base(path) == skill.Main {
+		return filepath.Base(filepath.Dir(path))
+	}
+	if filepath.Ext(path) == ".md" {
+		return ""
+	}
+	return filepath.Base(path)
+}
+
+// lint warns of what will fail when an agent uses the skill, and of secrets in it. What
+// the standard wants besides is told by skill lint. A document without a folder names files
+// that are elsewhere.
+func (s *loader) lint(path string) {
+	folder := SkillFolder(path)
+	if s.Config.SkillFiles == config.FilesDocument || folder == "" {
+		return
+	}
+	told := 0
+	for _, f := range skill.Lint(s.Skill, folder) {
+		if f.Rule != skill.RuleLink && f.Rule != skill.RuleScript && f.Rule != skill.RuleSecret {
+			continue
+		}
+		if told++; told <= mostFindings {
+			s.Warn(fmt.Sprintf("skill: %s, line %d: %s", f.File, max(1, f.Line), f.Message))
+		}
+	}
+	if told > mostFindings {
+		s.Warn(fmt.Sprintf("skill: %d more; `skillopt skill lint %s` tells all", told-mostFindings, s.Config.Skill))
+	}
+}

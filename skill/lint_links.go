@@ -1,0 +1,96 @@
+package skill
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What names a file in Markdown: the target of a link or an image, that of a link by
+// reference, and a path in one of the standard's folders between backticks.
+var (
+	inlineLink    = regexp.MustCompile(`\]\(\s*(<[^<>\n]*>|[^\s()<>]+)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*\)`)
+	referenceLink = regexp.MustCompile(`^ {0,3}\[[^\]]+\]:\s*(<[^<>]*>|\S+)`)
+	codePath      = regexp.MustCompile("`((?:scripts|references|assets)/[\\w./-]*\\w)`")
+	codeSpan      = regexp.MustCompile("`[^`]*`")
+	scheme        = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
+)
+
+// links checks that what a Markdown file names is there. What stands in fenced code is an
+// example.
+func (l *linter) links(name, text string) {
+	fence := ""
+	for i, line := range splitKeeping(text) {
+		line = strings.TrimRight(line, "\r")
+		if mark := fenceMark(line); fence == "" && mark != "" {
+			fence = mark
+			continue
+		} else if fence != "" {
+			if strings.HasPrefix(mark, fence) && strings.Trim(strings.TrimSpace(line), fence[:1]) == "" {
+				fence = ""
+			}
+			continue
+		}
+		for _, target := range targets(line) {
+			l.link(name, i+1, target)
+		}
+	}
+}
+
+// fenceMark is the run of backticks or tildes that a line begins with, "" for fewer than
+// three.
+func fenceMark(line string) string {
+	text := strings.TrimLeft(line, " ")
+	for _, c := range []string{"`", "~"} {
+		if n := len(text) - len(strings.TrimLeft(text, c)); n >= 3 {
+			return text[:n]
+		}
+	}
+	return ""
+}
+
+// targets are what a line names.
+func targets(line string) []string {
+	var out []string
+	for _, m := range codePath.FindAllStringSubmatch(line, -1) {
+		out = append(out, m[1])
+	}
+	line = codeSpan.ReplaceAllString(line, "")
+	for _, m := range inlineLink.FindAllStringSubmatch(line, -1) {
+		out = append(out, m[1])
+	}
+	if m := referenceLink.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[0], "[^") {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// link checks one target of a file.
+func (l *linter) link(file string, line int, target string) {
+	target = strings.Trim(target, "<>")
+	target, _, _ = strings.Cut(target, "#")
+	target, _, _ = strings.Cut(target, "?")
+	if plain, err := url.PathUnescape(target); err == nil {
+		target = plain
+	}
+	if target == "" || scheme.MatchString(target) || strings.HasPrefix(target, "/") {
+		return
+	}
+	beside, fromRoot := path.Join(path.Dir(file), target), path.Clean(target)
+	switch {
+	case l.there(beside), l.there(fromRoot): // agents are told paths from the skill's folder
+	case strings.HasPrefix(beside, "../") && strings.HasPrefix(fromRoot, ".."):
+		l.add(file, line, LintWarning, RuleLink, "%q leads out of the skill's folder, of which alone agents get the files", cut(target, maxPath))
+	default:
+		l.add(file, line, LintError, RuleLink, "%q is not in the skill", cut(target, maxPath))
+	}
+}
+
+// there reports whether a path is a file of the skill, or a folder with files.
+func (l *linter) there(name string) bool {
+	return name == "." || slices.ContainsFunc(l.skill.Files(), func(f string) bool {
+		return f == name || strings.HasPrefix(f, name+"/")
+	})
+}
