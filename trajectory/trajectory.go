@@ -65,8 +65,25 @@ type Outcome struct {
 	Usage      Usage        `json:"usage"`
 	Served     string       `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
 	LeftOut    []LeftOut    `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
-	Loaded     *bool        `json:"loaded,omitempty"`   // of a trigger task: whether the body of the skill was loaded
+	Load       Load         `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
 	Told       Told         `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
+}
+
+// Load is whether an agent loaded the body of a skill; "" where that is not known.
+type Load string
+
+// The two.
+const (
+	Loaded    Load = "loaded"
+	NotLoaded Load = "not_loaded"
+)
+
+// LoadIf is Loaded, or NotLoaded.
+func LoadIf(loaded bool) Load {
+	if loaded {
+		return Loaded
+	}
+	return NotLoaded
 }
 
 // Told is what a model is told besides the skill and the task.

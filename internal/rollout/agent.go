@@ -48,8 +48,8 @@ type AgentJob struct {
 // AgentReport is what an agent did.
 type AgentReport struct {
 	Answer  string
-	Written []string // files that were put beside the task's before the agent began, such as the skill
-	Loaded  *bool    // with marks: whether the body was loaded; nil if that cannot be told
+	Written []string        // files that were put beside the task's before the agent began, such as the skill
+	Load    trajectory.Load // with marks: whether the body was loaded
 	Turns   []trajectory.Turn
 	Usage   trajectory.Usage // of calls that went past the client
 	Failure string           // why it failed at the task, "class: detail"; "" if it came to an end
@@ -154,7 +154,7 @@ type episodeRecord struct {
 	Before   json.RawMessage   `json:"before,omitempty"`
 	Written  []string          `json:"written,omitempty"`
 	Served   string            `json:"served,omitempty"`
-	Loaded   *bool             `json:"loaded,omitempty"` // of a trigger task
+	Load     trajectory.Load   `json:"load,omitempty"` // of a trigger task
 
 	LeftOut []trajectory.LeftOut `json:"left_out,omitempty"`
 	Told    *trajectory.Told     `json:"told,omitempty"`
@@ -307,7 +307,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 	r, err := a.Agent.Work(ctx, AgentJob{
 		Prompt: question, Images: images, Dir: ws.Dir, Home: ws.Home, Skill: s, Marks: marks, Client: client, Given: func(key string) { keys = append(keys, key) },
 	})
-	if err == nil && t.Trigger != "" && r.Loaded == nil {
+	if err == nil && t.Trigger != "" && r.Load == "" {
 		err = errors.New("it cannot be told whether it loaded the skill: it was not answered by its model through the gateway, and does not tell which files it reads")
 	}
 	tools := lacking(r.LeftOut)
@@ -323,7 +323,7 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		}
 		return episodeRecord{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 	}
-	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Loaded: r.Loaded, Before: before, Written: r.Written, LeftOut: r.LeftOut}
+	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}

@@ -142,11 +142,11 @@ func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 // triggered fills in the outcome of a trigger task: 1 if the body of the skill was loaded
 // and should be, or was not and should not.
 func triggered(t task.Task, did episodeRecord, out *trajectory.Outcome) error {
-	if did.Loaded == nil {
+	if did.Load == "" {
 		return caller.Unmeasurable(fmt.Errorf("trigger task %s: it cannot be told whether the skill was loaded", t.ID))
 	}
-	out.Status, out.Answer, out.Loaded = score.OK, did.Answer, did.Loaded
-	if t.Trigger.Right(*did.Loaded) {
+	out.Status, out.Answer, out.Load = score.OK, did.Answer, did.Load
+	if t.Trigger.Right(did.Load == trajectory.Loaded) {
 		out.Hard, out.Soft = 1, 1
 		return nil
 	}

@@ -206,7 +206,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	}
 	out, err := own.judge(rep, session)
 	if !job.Marks.Empty() {
-		out.Loaded = r.loaded(own, rep, job)
+		out.Load = r.load(own, rep, job)
 	}
 	return out, err
 }

@@ -38,12 +38,11 @@ func UntellableAgent(gateway bool, name string) string {
 	return "the agent " + name + " works without the gateway, and its events do not show which files it reads: with agent.gateway=true it can be told whether it loads the skill"
 }
 
-// loaded is whether an agent loaded the body of the skill: by its requests, where they go
-// through us, else by its events. It is nil if that cannot be told.
-func (r *AgentRunner) loaded(w *metered, rep agent.Report, job rollout.AgentJob) *bool {
+// load is whether an agent loaded the body of the skill: by its requests, where they go
+// through us, else by its events.
+func (r *AgentRunner) load(w *metered, rep agent.Report, job rollout.AgentJob) trajectory.Load {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	yes, no := true, false
 	seen := w.answered > 0
 	if r.gateway == nil && r.config.Name != agent.BuiltinName {
 		seen = agent.TellsReads(r.config.Name) && len(rep.Turns) > 0
@@ -58,11 +57,11 @@ func (r *AgentRunner) loaded(w *metered, rep agent.Report, job rollout.AgentJob)
 	}
 	switch {
 	case w.loaded:
-		return &yes
+		return trajectory.Loaded
 	case !seen:
-		return nil
+		return ""
 	}
-	return &no
+	return trajectory.NotLoaded
 }
 
 // loads reports whether a call, as events tell it, loaded the skill of a name: it read

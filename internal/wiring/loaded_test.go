@@ -23,29 +23,26 @@ func TestLoadedByEvents(t *testing.T) {
 	for name, tc := range map[string]struct {
 		agent string
 		turns []trajectory.Turn
-		want  string
+		want  trajectory.Load
 	}{
-		"its text":                   {"codex", call(`shell {"command":"cat .agents/skills/desk/SKILL.md"}`, "1  "+line), "yes"},
-		"its path is read":           {"gemini", call(`read_file {"path":"/w/.agents/skills/desk/SKILL.md"}`, ""), "yes"},
-		"a path of Windows":          {"gemini", call(`read_file {"path":"C:\\w\\skills\\desk\\SKILL.md"}`, ""), "yes"},
-		"asked for by name":          {"claude", call(`Skill {"skill":"desk"}`, "Launching skill: desk"), "yes"},
-		"another skill":              {"claude", call(`Skill {"skill":"other"}`, ""), "no"},
-		"a skill of a like name":     {"gemini", call(`read_file {"path":"skills/my-desk/SKILL.md"}`, ""), "no"},
-		"the path is printed":        {"codex", call(`shell {"command":"echo .agents/skills/desk/SKILL.md"}`, ".agents/skills/desk/SKILL.md"), "no"},
-		"reading it failed":          {"gemini", call(`read_file {"path":"skills/desk/SKILL.md"}`, "error: not found"), "no"},
-		"nothing but words":          {"codex", []trajectory.Turn{said}, "no"},
-		"no event":                   {"codex", nil, "unknown"},
-		"events are missing":         {"codex", []trajectory.Turn{said, {Role: model.System, Content: "[9 turns left out here]"}, said}, "unknown"},
-		"nothing is known of events": {"custom", []trajectory.Turn{said}, "unknown"},
+		"its text":                   {"codex", call(`shell {"command":"cat .agents/skills/desk/SKILL.md"}`, "1  "+line), trajectory.Loaded},
+		"its path is read":           {"gemini", call(`read_file {"path":"/w/.agents/skills/desk/SKILL.md"}`, ""), trajectory.Loaded},
+		"a path of Windows":          {"gemini", call(`read_file {"path":"C:\\w\\skills\\desk\\SKILL.md"}`, ""), trajectory.Loaded},
+		"asked for by name":          {"claude", call(`Skill {"skill":"desk"}`, "Launching skill: desk"), trajectory.Loaded},
+		"another skill":              {"claude", call(`Skill {"skill":"other"}`, ""), trajectory.NotLoaded},
+		"a skill of a like name":     {"gemini", call(`read_file {"path":"skills/my-desk/SKILL.md"}`, ""), trajectory.NotLoaded},
+		"the path is printed":        {"codex", call(`shell {"command":"echo .agents/skills/desk/SKILL.md"}`, ".agents/skills/desk/SKILL.md"), trajectory.NotLoaded},
+		"reading it failed":          {"gemini", call(`read_file {"path":"skills/desk/SKILL.md"}`, "error: not found"), trajectory.NotLoaded},
+		"nothing but words":          {"codex", []trajectory.Turn{said}, trajectory.NotLoaded},
+		"no event":                   {"codex", nil, ""},
+		"events are missing":         {"codex", []trajectory.Turn{said, {Role: model.System, Content: "[9 turns left out here]"}, said}, ""},
+		"nothing is known of events": {"custom", []trajectory.Turn{said}, ""},
 	} {
 		r := &AgentRunner{config: config.Agent{Name: tc.agent}}
 		marks := rollout.MarksOf(s)
-		got := "unknown"
-		if loaded := r.loaded(&metered{marks: marks}, agent.Report{Turns: tc.turns}, rollout.AgentJob{Skill: s, Marks: marks}); loaded != nil {
-			got = map[bool]string{true: "yes", false: "no"}[*loaded]
-		}
+		got := r.load(&metered{marks: marks}, agent.Report{Turns: tc.turns}, rollout.AgentJob{Skill: s, Marks: marks})
 		if got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
 }
@@ -54,10 +51,10 @@ func TestLoadedByEvents(t *testing.T) {
 func TestNothingIsLoadedWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	r := &AgentRunner{config: config.Agent{Name: agent.BuiltinName}}
-	if loaded := r.loaded(&metered{}, agent.Report{}, rollout.AgentJob{}); loaded != nil {
-		t.Errorf("%v, want not known", *loaded)
+	if load := r.load(&metered{}, agent.Report{}, rollout.AgentJob{}); load != "" {
+		t.Errorf("%v, want not known", load)
 	}
-	if loaded := r.loaded(&metered{answered: 1}, agent.Report{}, rollout.AgentJob{}); loaded == nil || *loaded {
+	if load := r.load(&metered{answered: 1}, agent.Report{}, rollout.AgentJob{}); load != trajectory.NotLoaded {
 		t.Error("an answer, and no request with the body: it was not loaded")
 	}
 	for name, unknown := range map[string]bool{"custom": true, "cursor": true, "codex": false, "builtin": false} {

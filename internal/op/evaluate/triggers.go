@@ -120,9 +120,9 @@ func loadRates(tasks []task.Task, passes [][]trajectory.Outcome) result.TriggerR
 	for i, t := range tasks {
 		loaded, n := 0, 0
 		for _, pass := range passes {
-			if o := pass[i]; o.Status.Measured() && o.Loaded != nil {
+			if o := pass[i]; o.Status.Measured() && o.Load != "" {
 				n++
-				if *o.Loaded {
+				if o.Load == trajectory.Loaded {
 					loaded++
 				}
 			}
