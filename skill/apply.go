@@ -27,7 +27,8 @@ type ApplyOptions struct {
 // region markers, and given the line ending of the file. Bytes outside an edit
 // never change, except white space at the end of the file, or before its first
 // region, that an append replaces. Front matter and regions of SKILL.md stay byte for
-// byte as they are; other files have none. An append to a file that is not there, and
+// byte as they are, but for the description where the scope allows Describe; other files
+// have none. An append to a file that is not there, and
 // may be added, makes it. A move takes text out of SKILL.md and appends it to another
 // file, both or neither.
 //
@@ -149,6 +150,7 @@ func (c Change) none(s Skill) bool {
 func (a *applier) outOfScope(e Edit) string {
 	scope, file := a.opts.Scope, e.path()
 	switch {
+	case scope.description && e.Op == Describe && file == Main:
 	case scope.Alone() && file != Main:
 		return fmt.Sprintf("%q: only %s may be edited", file, Main)
 	case !scope.Allows(file):
@@ -162,7 +164,7 @@ func (a *applier) outOfScope(e Edit) string {
 // refuse says why next may not become the skill, "" if it may.
 func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string) {
 	switch {
-	case !a.opts.Unprotected && !RegionsEqual(a.skill.main, next.main):
+	case !a.opts.Unprotected && e.Op != Describe && !RegionsEqual(a.skill.main, next.main):
 		return SkippedProtectedRegion, "it would change the front matter or a protected region"
 	case a.opts.Budget > 0 && a.applied >= a.opts.Budget:
 		return SkippedOverBudget, fmt.Sprintf("the budget of %s is spent", plural.Of(a.opts.Budget, "edit", "edits"))
@@ -207,12 +209,27 @@ func (a *applier) edited(e Edit) (Change, ApplyStatus, string) {
 	if e.Op == Move && !a.opts.Scope.Alone() {
 		return a.moved(e)
 	}
+	if e.Op == Describe && a.opts.Scope.description {
+		return a.described(e)
+	}
 	if _, there := a.skill.File(e.path()); !there {
 		return a.made(e)
 	}
 	change, status := a.page(e.path()).edited(e)
 	change.File = e.File
 	return change, status, ""
+}
+
+// described returns what makes the content of e the description of SKILL.md.
+func (a *applier) described(e Edit) (Change, ApplyStatus, string) {
+	if e.path() != Main {
+		return Change{}, SkippedDescription, fmt.Sprintf("the description stands in %s", Main)
+	}
+	change, err := described(a.skill.main, e.Content)
+	if err != nil {
+		return Change{}, SkippedDescription, err.Error()
+	}
+	return change, AppliedDescription, ""
 }
 
 // made returns the file that e adds.

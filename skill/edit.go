@@ -11,6 +11,7 @@ const (
 	Replace     Op = "replace"      // the first occurrence of Target
 	Delete      Op = "delete"       // the first occurrence of Target
 	Move        Op = "move"         // the first occurrence of Target in SKILL.md to the end of File; Content takes its place
+	Describe    Op = "describe"     // Content becomes the description in the front matter, where the scope allows it
 )
 
 // Source says which rollouts asked for an edit.
@@ -79,6 +80,7 @@ const (
 	AppliedDelete                          ApplyStatus = "applied_delete"
 	AppliedMove                            ApplyStatus = "applied_move"
 	AppliedNewFile                         ApplyStatus = "applied_new_file" // an append that made the file
+	AppliedDescription                     ApplyStatus = "applied_description"
 
 	SkippedUnknownOp             ApplyStatus = "skipped_unknown_op"
 	SkippedReplaceMissingTarget  ApplyStatus = "skipped_replace_missing_target" // Target is empty
@@ -88,8 +90,9 @@ const (
 	SkippedProtectedRegion       ApplyStatus = "skipped_protected_region"    // it would reach into front matter or a region
 	SkippedMoveMissingTarget     ApplyStatus = "skipped_move_missing_target" // Target is empty
 	SkippedMoveTargetNotFound    ApplyStatus = "skipped_move_target_not_found"
-	SkippedDuplicate             ApplyStatus = "skipped_duplicate" // the same edit was applied before
-	SkippedNoChange              ApplyStatus = "skipped_no_change" // it has nothing to add, or puts there what is there
+	SkippedDescription           ApplyStatus = "skipped_description" // Content can be none, or the front matter cannot take it; Detail says why
+	SkippedDuplicate             ApplyStatus = "skipped_duplicate"   // the same edit was applied before
+	SkippedNoChange              ApplyStatus = "skipped_no_change"   // it has nothing to add, or puts there what is there
 	SkippedOverBudget            ApplyStatus = "skipped_over_budget"
 	SkippedUnsupportedFile       ApplyStatus = "skipped_unsupported_file" // File is none that edits may change or add
 	SkippedTooLarge              ApplyStatus = "skipped_too_large"        // the file, or the skill, would pass a limit

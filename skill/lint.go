@@ -52,7 +52,6 @@ type Finding struct {
 // the length of a SKILL.md that it advises.
 const (
 	maxName          = 64
-	maxDescription   = 1024
 	maxCompatibility = 500
 	advisedLines     = 500
 )
@@ -121,7 +120,7 @@ func (l *linter) frontMatter(folder string) {
 	}
 	at := func(key string) int { return 1 + keyLine(inner, key) }
 	l.name(doc.Name, folder, at("name"))
-	l.length(RuleDescription, "description", doc.Description, maxDescription, at("description"), true)
+	l.length(RuleDescription, "description", doc.Description, MaxDescription, at("description"), true)
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		l.field(key, fields[key], at(key))
 	}

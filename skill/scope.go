@@ -16,6 +16,8 @@ type Scope struct {
 	patterns []string
 	newFiles int
 	seed     map[string]bool // paths of the files that were there; true: by its pattern it may change
+
+	description bool
 }
 
 // Why a scope cannot be had, besides ErrNotUTF8 and ErrTooLarge.
@@ -97,6 +99,16 @@ func (s Scope) check(pattern string, seed Skill) error {
 
 // scripts is where programs of a skill lie by the standard.
 const scripts = "scripts/"
+
+// WithDescription returns the scope in which edits may also replace the description of
+// SKILL.md, by Describe.
+func (s Scope) WithDescription() Scope {
+	s.description = true
+	return s
+}
+
+// Description reports whether edits may replace the description.
+func (s Scope) Description() bool { return s.description }
 
 // Alone reports whether SKILL.md is the only file that edits may change.
 func (s Scope) Alone() bool {
