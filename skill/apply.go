@@ -151,6 +151,8 @@ func (a *applier) outOfScope(e Edit) string {
 	scope, file := a.opts.Scope, e.path()
 	switch {
 	case scope.description && e.Op == Describe && file == Main:
+	case scope.alone:
+		return "only the description may be replaced, by op describe"
 	case scope.Alone() && file != Main:
 		return fmt.Sprintf("%q: only %s may be edited", file, Main)
 	case !scope.Allows(file):

@@ -18,6 +18,7 @@ type Scope struct {
 	seed     map[string]bool // paths of the files that were there; true: by its pattern it may change
 
 	description bool
+	alone       bool // with description: nothing else
 }
 
 // Why a scope cannot be had, besides ErrNotUTF8 and ErrTooLarge.
@@ -107,8 +108,18 @@ func (s Scope) WithDescription() Scope {
 	return s
 }
 
+// WithDescriptionAlone returns the scope in which edits may replace the description of
+// SKILL.md and nothing else.
+func (s Scope) WithDescriptionAlone() Scope {
+	s.description, s.alone = true, true
+	return s
+}
+
 // Description reports whether edits may replace the description.
 func (s Scope) Description() bool { return s.description }
+
+// DescriptionAlone reports whether edits may replace the description and nothing else.
+func (s Scope) DescriptionAlone() bool { return s.alone }
 
 // Alone reports whether SKILL.md is the only file that edits may change.
 func (s Scope) Alone() bool {

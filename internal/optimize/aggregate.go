@@ -131,7 +131,7 @@ func (m merger) mergeChunk(ctx context.Context, patches []Patch, at place) (merg
 		return merged{}, fmt.Errorf("merge question: %w", err)
 	}
 	q := m.mergeRequest(text)
-	q.Schema = mergeSchema(m.Mode, m.View.files())
+	q.Schema = mergeSchema(m.Mode, m.View.Forms)
 	q.Key = fmt.Sprintf("merge/%s/%d/%d", m.source, at.level, at.index)
 	q.Stage = model.StageMerge
 	patch, err := m.askMerge(ctx, q)
@@ -168,7 +168,7 @@ func (in AggregateInput) mergeFinal(ctx context.Context, failure, success Patch)
 		return merged{}, fmt.Errorf("final merge question: %w", err)
 	}
 	q := in.mergeRequest(text)
-	q.Schema = mergeFinalSchema(in.Mode, in.View.files())
+	q.Schema = mergeFinalSchema(in.Mode, in.View.Forms)
 	q.Key, q.Stage = "merge_final", model.StageMergeFinal
 	both := slices.Concat(failed, succeeded)
 	patch, err := in.askMerge(ctx, q)

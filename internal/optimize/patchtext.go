@@ -53,7 +53,7 @@ func itemLines(p Patch, mode Mode, files bool) string {
 // window. The document of a candidate stands below its line, between fences.
 func (v View) items(p Patch, mode Mode) string {
 	if !v.Whole {
-		return itemLines(p, mode, v.files())
+		return itemLines(p, mode, v.Forms.Files)
 	}
 	var sheets []sheet
 	for i, e := range p.Items(mode) {
@@ -63,7 +63,7 @@ func (v View) items(p Patch, mode Mode) string {
 			if mode == ModeFullRewrite {
 				delete(head, "new_skill")
 			}
-			line := itemLine(head, mode, v.files(), func(text string, _ int) string { return p.cut(escaped(text)) })
+			line := itemLine(head, mode, v.Forms.Files, func(text string, _ int) string { return p.cut(escaped(text)) })
 			fmt.Fprintf(&p.b, "[%d] %s", i, line)
 			if mode == ModeFullRewrite {
 				p.b.WriteByte('\n')

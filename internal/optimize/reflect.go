@@ -149,7 +149,7 @@ func (in ReflectInput) request(j job) (Request, error) {
 	}
 	q := Request{
 		Key: j.key, Stage: model.StageAnalystSuccess, System: in.View.system(text.System), User: text.User,
-		Schema: analystSchema(in.Mode, in.View.files(), j.source, in.noted(j.source)),
+		Schema: analystSchema(in.Mode, in.View.Forms, j.source, in.noted(j.source)),
 		Accept: func(reply string) error {
 			_, err := in.read(reply, j)
 			return err

@@ -16,8 +16,6 @@ const (
 	textSchema   = `{"type":"string"}`
 	countSchema  = `{"type":"integer"}`
 	textsSchema  = `{"type":"array","items":{"type":"string"}}`
-	opSchema     = `{"type":"string","enum":["append","insert_after","replace","delete"]}`
-	filesOps     = `{"type":"string","enum":["append","insert_after","replace","delete","move"]}`
 	levelSchema  = `{"type":"string","enum":["high","medium","low"]}`
 	kindSchema   = `{"type":"string","enum":["add","change","remove","restructure"]}`
 	sourceSchema = `{"type":"string","enum":["failure","success"]}`
@@ -44,8 +42,8 @@ func namedSchema(name, schema string) *model.Schema {
 }
 
 // itemSchema describes one item of a mode's payload list, with provenance
-// beside the mode's own fields. With files an edit names the file that it changes.
-func itemSchema(mode Mode, files bool, provenance []property) string {
+// beside the mode's own fields.
+func itemSchema(mode Mode, forms Forms, provenance []property) string {
 	var p []property
 	switch {
 	case mode == ModeRewrite:
@@ -58,24 +56,43 @@ func itemSchema(mode Mode, files bool, provenance []property) string {
 		}
 	case mode == ModeFullRewrite:
 		p = []property{{"title", textSchema}, {"change_summary", textsSchema}, {"new_skill", textSchema}}
-	case files:
-		p = []property{{"op", filesOps}, {"file", textSchema}, {"target", textSchema}, {"content", textSchema}}
+	case forms.Files:
+		p = []property{{"op", forms.ops()}, {"file", textSchema}, {"target", textSchema}, {"content", textSchema}}
 	default:
-		p = []property{{"op", opSchema}, {"target", textSchema}, {"content", textSchema}}
+		p = []property{{"op", forms.ops()}, {"target", textSchema}, {"content", textSchema}}
 	}
 	return objectSchema(append(p, provenance...)...)
 }
 
-func patchSchema(mode Mode, files bool, provenance ...property) string {
+// ops describes the ops of edits.
+func (f Forms) ops() string {
+	ops := []skill.Op{skill.Append, skill.InsertAfter, skill.Replace, skill.Delete}
+	if f.Files {
+		ops = append(ops, skill.Move)
+	}
+	if f.Description {
+		ops = append(ops, skill.Describe)
+	}
+	if f.Alone {
+		ops = []skill.Op{skill.Describe}
+	}
+	names := make([]string, len(ops))
+	for i, op := range ops {
+		names[i] = `"` + string(op) + `"`
+	}
+	return `{"type":"string","enum":[` + strings.Join(names, ",") + `]}`
+}
+
+func patchSchema(mode Mode, forms Forms, provenance ...property) string {
 	return objectSchema(
 		property{"reasoning", textSchema},
-		property{mode.Key(), listSchema(itemSchema(mode, files, provenance))},
+		property{mode.Key(), listSchema(itemSchema(mode, forms, provenance))},
 	)
 }
 
-func analystSchema(mode Mode, files bool, source skill.Source, noted bool) *model.Schema {
+func analystSchema(mode Mode, forms Forms, source skill.Source, noted bool) *model.Schema {
 	batch := property{"batch_size", countSchema}
-	patch := property{"patch", patchSchema(mode, files)}
+	patch := property{"patch", patchSchema(mode, forms)}
 	notes := property{"appendix_notes", textsSchema}
 	if source == skill.FromSuccess {
 		fields := []property{batch, {"success_patterns", textsSchema}, patch}
@@ -93,15 +110,15 @@ func analystSchema(mode Mode, files bool, source skill.Source, noted bool) *mode
 	return namedSchema("failure_analysis", objectSchema(batch, summary, patch, notes))
 }
 
-func mergeSchema(mode Mode, files bool) *model.Schema {
-	return namedSchema("merged_patch", patchSchema(mode, files, property{"support_count", countSchema}))
+func mergeSchema(mode Mode, forms Forms) *model.Schema {
+	return namedSchema("merged_patch", patchSchema(mode, forms, property{"support_count", countSchema}))
 }
 
-func mergeFinalSchema(mode Mode, files bool) *model.Schema {
+func mergeFinalSchema(mode Mode, forms Forms) *model.Schema {
 	if mode == ModeFullRewrite {
-		return mergeSchema(mode, files)
+		return mergeSchema(mode, forms)
 	}
-	return namedSchema("merged_patch", patchSchema(mode, files,
+	return namedSchema("merged_patch", patchSchema(mode, forms,
 		property{"support_count", countSchema}, property{"source_type", sourceSchema}))
 }
 

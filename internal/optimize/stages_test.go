@@ -449,10 +449,12 @@ func TestSchemasAreStrict(t *testing.T) {
 	t.Parallel()
 	schemas := []*model.Schema{rankingSchema(), rewriteSchema(), compactSchema()}
 	for _, mode := range []Mode{ModePatch, ModeRewrite, ModeFullRewrite} {
-		schemas = append(schemas, mergeSchema(mode, false), mergeFinalSchema(mode, false),
-			analystSchema(mode, false, skill.FromFailure, false),
-			analystSchema(mode, false, skill.FromFailure, true),
-			analystSchema(mode, false, skill.FromSuccess, false))
+		for _, forms := range []Forms{{}, {Files: true}, {Description: true}, {Files: true, Description: true}, {Description: true, Alone: true}} {
+			schemas = append(schemas, mergeSchema(mode, forms), mergeFinalSchema(mode, forms),
+				analystSchema(mode, forms, skill.FromFailure, false),
+				analystSchema(mode, forms, skill.FromFailure, true),
+				analystSchema(mode, forms, skill.FromSuccess, false))
+		}
 	}
 	for _, s := range schemas {
 		var tree any

@@ -27,16 +27,22 @@ type View struct {
 	// known, and what the outcomes say counts. It must not block.
 	Told func(id string) Told
 
-	// Rules say how edits name files, behind each system message; "": there is SKILL.md alone.
+	// Rules say what else edits may change than the text of SKILL.md, and how, behind each
+	// system message; Forms is the same for schemas. "": nothing.
 	Rules string
+	Forms Forms
 }
 
-// files reports whether edits name files.
-func (v View) files() bool { return v.Rules != "" }
+// Forms says which edits there are besides those of the text of SKILL.md.
+type Forms struct {
+	Files       bool // edits name their file, and move text
+	Description bool // op describe
+	Alone       bool // with Description: no other op
+}
 
-// system is a system message with the rules for files.
+// system is a system message with the rules for what else edits may change.
 func (v View) system(text string) string {
-	if v.files() {
+	if v.Rules != "" {
 		return text + "\n\n" + v.Rules
 	}
 	return text

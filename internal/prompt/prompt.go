@@ -97,20 +97,26 @@ func Files() []string {
 	return names
 }
 
+// Asked says what settings ask for that not every run asks the optimizer.
+type Asked struct {
+	Later       bool // a second try, or a memory over the run
+	Files       bool // edits of several files
+	Description bool // of the description
+}
+
 // Digests returns a hash of the effective text of each prompt file, by name:
-// two sets with equal digests render equal prompts. Without later, what came later and no
-// setting asks for is left out, and without folder what is asked of several files: runs
-// that began before it was there go on.
-func (s *Set) Digests(later, folder bool) map[string]string {
+// two sets with equal digests render equal prompts. What came later and no setting asks for
+// is left out: runs that began before it was there go on.
+func (s *Set) Digests(asked Asked) map[string]string {
 	digests := map[string]string{}
 	for _, sp := range specs() {
-		if sp.later && !later || sp.folder && !folder {
+		if sp.later && !asked.Later || sp.folder && !asked.Files || sp.loads && !asked.Description {
 			continue
 		}
 		f, h := s.files[sp.file], sha256.New()
 		for _, part := range sp.parts() {
 			_, has := f.raw[part]
-			if _, joins := sp.joins[part]; !has || joins && !later {
+			if _, joins := sp.joins[part]; !has || joins && !asked.Later {
 				continue
 			}
 			fmt.Fprintf(h, "%s\x00%d\x00%s", part, len(f.raw[part]), f.raw[part])

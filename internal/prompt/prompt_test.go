@@ -232,8 +232,8 @@ func TestLoadOverridesParts(t *testing.T) {
 		t.Errorf("ranking %q, %v", rank.System, err)
 	}
 	changed := map[string]bool{}
-	want := Whole().Digests(true, true)
-	for name, d := range s.Digests(true, true) {
+	want := Whole().Digests(Asked{Later: true, Files: true, Description: true})
+	for name, d := range s.Digests(Asked{Later: true, Files: true, Description: true}) {
 		if d != want[name] {
 			changed[name] = true
 		}
@@ -286,10 +286,10 @@ func TestDefaultIsTheFirstEdition(t *testing.T) {
 		"merge.md": "e9c4731da1f27d32", "merge_final.md": "920d4ee97e7256ef", "meta_skill.md": "69e84681ef724886", "ranking.md": "3b4a06001091ac9a",
 		"rewrite.md": "d2326f465d64ce67", "rollout.md": "649d8743170c7ae4", "slow_update.md": "2087f2cdc6632733",
 	}
-	if diff := cmp.Diff(want, Default().Digests(false, false)); diff != "" {
+	if diff := cmp.Diff(want, Default().Digests(Asked{})); diff != "" {
 		t.Errorf("digests (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, Whole().Digests(false, false)); diff == "" {
+	if diff := cmp.Diff(want, Whole().Digests(Asked{})); diff == "" {
 		t.Error("there is one edition only")
 	}
 	in := AnalystInput{Failures: true, Agent: "AGENT", Skill: "s", Trajectories: "t", Count: 1}

@@ -31,6 +31,7 @@ const (
 	fileRollout        = "rollout.md"
 	fileSecondTry      = "second_try.md"
 	fileFiles          = "files.md"
+	fileDescription    = "description.md"
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
@@ -47,6 +48,7 @@ type spec struct {
 	// stand where another part does.
 	later  bool
 	folder bool              // asked only where several files of a skill may change
+	loads  bool              // asked only where the description may change
 	joins  map[string]string // optional part to the one in whose slot it stands
 }
 
@@ -105,6 +107,7 @@ func specs() []spec {
 			optional: []string{"meta_skill", "skill"}, later: true,
 		},
 		{file: fileFiles, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files"}, folder: true},
+		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
 	}
 }
 

@@ -121,6 +121,22 @@ func (s *Set) Files(in FilesInput) (Text, error) {
 	return s.render(fileFiles, map[string]any{"files": in.Files, "new_files": in.NewFiles, "patterns": in.Patterns}, nil)
 }
 
+// DescriptionInput is what is told of a description that may be replaced.
+type DescriptionInput struct {
+	Description  string
+	Length, Most int    // characters that it has, and may have
+	Alone        bool   // nothing else may be changed
+	Loads        string // on which prompts the skill was loaded, formatted
+}
+
+// Description returns what is told of the description beside what a stage asks: System
+// goes behind its system message, User behind the skill.
+func (s *Set) Description(in DescriptionInput) (Text, error) {
+	return s.render(fileDescription, map[string]any{
+		"description": in.Description, "length": in.Length, "most": in.Most, "alone": in.Alone, "loads": in.Loads,
+	}, nil)
+}
+
 // RewriteInput is what the author of a rewrite sees.
 type RewriteInput struct {
 	Skill       string

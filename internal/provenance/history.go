@@ -42,9 +42,9 @@ func anyFile(seed skill.Skill, changes []Change) skill.Scope {
 	}
 	scope, err := skill.NewScope(seed, names, skill.MaxFiles)
 	if err != nil {
-		return skill.Scope{} // names that no scope takes: their lines are compared
+		return skill.Scope{}.WithDescription() // names that no scope takes: their lines are compared
 	}
-	return scope
+	return scope.WithDescription()
 }
 
 // file returns a copy of what is known of a file, nothing of one that is not there.

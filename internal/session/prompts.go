@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // maxPrompt is the size of the largest prompt file, in bytes.
@@ -63,14 +64,19 @@ func (s *Inputs) choosePrompts() (err error) {
 		s.Prompts = s.texts.first
 	}
 	later := s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun
-	s.Contents["prompts"], err = promptsDigest(s.Prompts, later, !s.Scope.Alone())
+	s.Contents["prompts"], err = promptsDigest(s.Prompts, askedFor(s.Scope, later))
 	return err
+}
+
+// askedFor is what the settings ask the optimizer for that not every run does.
+func askedFor(scope skill.Scope, later bool) prompt.Asked {
+	return prompt.Asked{Later: later, Files: !scope.Alone(), Description: scope.Description()}
 }
 
 // promptsDigest sums up the texts of a set, with or without what is asked only where a
 // setting wants it.
-func promptsDigest(set *prompt.Set, later, folder bool) (string, error) {
-	texts, err := json.Marshal(set.Digests(later, folder))
+func promptsDigest(set *prompt.Set, asked prompt.Asked) (string, error) {
+	texts, err := json.Marshal(set.Digests(asked))
 	if err != nil {
 		return "", fmt.Errorf("digest prompts: %w", err)
 	}
@@ -86,7 +92,7 @@ func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
 	if _, agent := id["reflect.view"]; agent {
 		set = s.texts.agent
 	}
-	sum, err := promptsDigest(set, second == "true" || memory == strconv.Quote(config.MemoryRun), !s.Scope.Alone())
+	sum, err := promptsDigest(set, askedFor(s.Scope, second == "true" || memory == strconv.Quote(config.MemoryRun)))
 	id["prompts"] = strconv.Quote(sum)
 	return id, err
 }
