@@ -176,6 +176,9 @@ func (d *decoder) files(c *Config) {
 	if c.Edits.NewFiles > 0 && !others {
 		d.fail("edits.new_files", strconv.Itoa(c.Edits.NewFiles), "0 unless edits.files has patterns for files beside SKILL.md", "")
 	}
+	if c.Edits.Description && c.Edits.Mode != "patch" {
+		d.fail("edits.description", "true with edits.mode "+c.Edits.Mode, "false with that: the description is replaced with edits.mode patch", "")
+	}
 	switch text := strconv.Quote(strings.Join(files, ", ")); {
 	case !others:
 	case c.Edits.Mode != "patch":

@@ -41,6 +41,10 @@ type Certificate struct {
 	Certified bool     `json:"certified"`         // the best skill is better
 	AtLeast   *float64 `json:"at_least"`          // lower bound of the mean difference, at the same level; null unless certified
 
+	// Triggers is how often the agent loads the skill, before and after; null unless the
+	// description may change. Where there are other tasks, nothing is claimed of it.
+	Triggers *TrainTriggers `json:"triggers,omitempty"`
+
 	Assumes string `json:"assumes,omitempty"` // what it takes for granted
 	Words   string `json:"words"`             // all of it in a sentence
 }

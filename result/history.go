@@ -58,6 +58,7 @@ type StepRecord struct {
 	Unmeasured    []string       `json:"unmeasured,omitempty"` // items that a decision went on without
 	Refused       string         `json:"refused,omitempty"`
 	Edits         []skill.Report `json:"edits,omitempty"`
+	Loads         *LoadsCompared `json:"loads,omitempty"` // of a candidate with another description
 	Notes         []string       `json:"appendix_notes,omitempty"`
 
 	Curriculum map[string]float64 `json:"curriculum,omitempty"`
@@ -125,6 +126,10 @@ type FinalRecord struct {
 	BestStep   int             `json:"best_step"`
 	Unmeasured []string        `json:"unmeasured,omitempty"` // items that the final selection score goes without
 	Test       map[string]*Arm `json:"test,omitempty"`       // seed, best, final, no_skill
+
+	// How often the agent loads the skill, by arm (seed, best) and split; nil unless the
+	// description may change.
+	Loads map[string]map[string]TriggerRates `json:"loads,omitempty"`
 
 	// Of a race only.
 	Reselect    []Round         `json:"reselect,omitempty"`      // rounds in which the best was chosen anew

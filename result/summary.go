@@ -33,6 +33,9 @@ type Summary struct {
 
 	// Certificate compares best and seed on the test split; null without a test.
 	Certificate *Certificate `json:"certificate"`
+	// Triggers is how often the agent loads the skill by its description, before and after;
+	// null unless the description may change.
+	Triggers *TrainTriggers `json:"triggers,omitempty"`
 	// Noise is what asking tasks twice said about the selection split; null if
 	// none were.
 	Noise *SeedNoise `json:"noise"`

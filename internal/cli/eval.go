@@ -138,9 +138,5 @@ func loadText(r *result.LoadRate) string {
 	if r == nil {
 		return "not measured"
 	}
-	se := "standard error not known"
-	if r.SE != nil {
-		se = fmt.Sprintf("standard error %.3f", *r.SE)
-	}
-	return fmt.Sprintf("%.3f (%d of %d, %s)", r.Rate, r.Loaded, r.Evaluations, se)
+	return fmt.Sprintf("%.3f [%.3f, %.3f] (%d of %d)", r.Rate, r.Low, r.High, r.Loaded, r.Evaluations)
 }

@@ -35,6 +35,7 @@ func writeSummary(out printer, s *result.Summary) error {
 		out.line(scoreUnits)
 	}
 	writeCertainty(out, s)
+	writeLoads(out, s.Triggers)
 	writeUsage(out, s)
 	writeRunFiles(out, s)
 	writeCaveats(out, s.Simulated, s.Exploratory)
@@ -58,6 +59,19 @@ func writeTestScores(out printer, s *result.Summary) error {
 	writeReadBefore(out, s.Test.ReadBefore)
 	writeTypes(out, s)
 	return nil
+}
+
+// writeLoads prints how often the agent loaded the seed skill and the best one, by split.
+func writeLoads(out printer, t *result.TrainTriggers) {
+	if t == nil {
+		return
+	}
+	for _, split := range slices.Sorted(maps.Keys(t.Seed)) {
+		seed, best := t.Seed[split], t.Best[split]
+		fmt.Fprintf(out, "%s, skill loaded by %s\n", split, t.Agent)
+		fmt.Fprintf(out, "  on prompts that should load it      seed %s, best %s\n", loadText(seed.Should), loadText(best.Should))
+		fmt.Fprintf(out, "  on prompts that should not load it  seed %s, best %s\n", loadText(seed.ShouldNot), loadText(best.ShouldNot))
+	}
 }
 
 // writeRunFiles names the files of the run that people read.

@@ -43,7 +43,7 @@ func (r *Run) tiles() []tile {
 	if s == nil {
 		return out
 	}
-	out = append(out, certificateTile(s))
+	out = append(append(out, certificateTile(s)), loadTiles(s.Triggers)...)
 	if s.Best.Reported != nil && s.Test.Best != nil {
 		out = append(out, reportedTile(s.Best.Reported))
 	}

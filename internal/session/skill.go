@@ -39,6 +39,9 @@ func (s *loader) loadSkill(ctx context.Context) error {
 func (s *loader) loadScope() (err error) {
 	edits := s.Config.Edits
 	s.Scope, err = skill.NewScope(s.Skill, edits.Files, edits.NewFiles)
+	if edits.Description {
+		s.Scope = s.Scope.WithDescription()
+	}
 	var bad *skill.ScopeError
 	switch {
 	case errors.As(err, &bad) && errors.Is(err, skill.ErrNoMatch):

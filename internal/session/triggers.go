@@ -49,16 +49,16 @@ func (s *loader) named() []string {
 }
 
 // divideTriggers gives every trigger task a split: by the same ratio, apart from the
-// other tasks.
+// other tasks, and either kind apart from the other.
 func (s *loader) divideTriggers() (err error) {
 	if s.Triggers.Len() == 0 || s.Triggers.Assigned() {
 		return nil
 	}
-	parts, err := s.cut(s.Triggers.Len())
+	parts, err := s.cutByKind()
 	if err != nil {
 		return err
 	}
-	s.Triggers, err = s.Triggers.Assign(byName(parts))
+	s.Triggers, err = s.Triggers.Assign(parts)
 	return err
 }
 
@@ -68,6 +68,9 @@ func byName(parts schedule.Split) map[task.Split][]int {
 
 // TriggersKey is the entry of the identity for trigger tasks, without "library.".
 const TriggersKey = "evaluate.triggers"
+
+// TrainTriggersKey is that of a run that trains the description.
+const TrainTriggersKey = "train.triggers"
 
 // TriggersDigest sums up the trigger tasks and what they bring, "" without any. It is no
 // part of the identity of runs that do not measure them.
@@ -88,5 +91,5 @@ func (s *Inputs) RequireScored() error {
 		return nil
 	}
 	return fault.Input(errors.New("tasks.path: " + plural.Of(s.Triggers.Len(), "task is", "tasks are") +
-		" there, each a trigger task (the field trigger): whether an agent loads the skill is measured by `skillopt eval`, and nothing is trained, compared or pruned by it; add tasks with gold or checks"))
+		" there, each a trigger task (the field trigger): whether an agent loads the skill is measured by `skillopt eval`, and trained with edits.description=true; nothing is compared or pruned by it; add tasks with gold or checks"))
 }

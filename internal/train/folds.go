@@ -33,7 +33,10 @@ func (d Data) NumFolds() int {
 
 // Sizes are those of the splits.
 func (d Data) Sizes() Sizes {
-	return Sizes{Train: d.Drawable(), Selection: len(d.Selection), Test: len(d.Test), Fold: d.largest()}
+	return Sizes{
+		Train: d.Drawable(), Selection: len(d.Selection), Test: len(d.Test), Fold: d.largest(),
+		Triggers: TriggerSizes{Train: len(d.Triggers[task.Train]), Selection: len(d.Triggers[task.Selection]), Test: len(d.Triggers[task.Test])},
+	}
 }
 
 // fold is the one that a step is judged by.

@@ -27,6 +27,7 @@ type optimizer struct {
 	told    func(t task.Task, s skill.Skill) optimize.Told // nil: not known
 	tasks   map[string]*task.Task                          // train tasks by id
 	scope   skill.Scope
+	loads   *loads
 }
 
 func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
@@ -75,15 +76,34 @@ func (o *optimizer) view(with skill.Skill) optimize.View {
 }
 
 // document is the current skill as it is shown with what was done with it: SKILL.md and,
-// where other files may change too, those, with a view that says how edits name them.
+// where other files or the description may change too, those, with a view that says how
+// edits change them.
 func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
 	v := o.view(current)
-	if o.scope.Alone() {
-		return current.Text(), v, nil
+	shown := []string{current.Text()}
+	add := func(t prompt.Text) {
+		shown[0] = strings.TrimRight(shown[0], "\n")
+		shown, v.Rules = append(shown, t.User), strings.TrimPrefix(v.Rules+"\n\n"+t.System, "\n\n")
 	}
-	files, err := optimize.Files(optimize.FilesInput{Prompts: o.prompts, Skill: current, Scope: o.scope, Outcomes: done})
-	v.Rules = files.System
-	return strings.TrimRight(current.Text(), "\n") + "\n\n" + files.User, v, err
+	if !o.scope.Alone() {
+		files, err := optimize.Files(optimize.FilesInput{Prompts: o.prompts, Skill: current, Scope: o.scope, Outcomes: done})
+		if err != nil {
+			return "", v, err
+		}
+		add(files)
+		v.Forms.Files = true
+	}
+	if o.scope.Description() {
+		about, err := optimize.Description(optimize.DescriptionInput{
+			Prompts: o.prompts, Skill: current, Alone: o.scope.DescriptionAlone(), Loads: o.loads.told(current, done, o.tasks),
+		})
+		if err != nil {
+			return "", v, err
+		}
+		add(about)
+		v.Forms.Description, v.Forms.Alone = true, o.scope.DescriptionAlone()
+	}
+	return strings.Join(shown, "\n\n"), v, nil
 }
 
 // compared are the documents of two skills that are compared.

@@ -115,6 +115,11 @@ type Curriculum struct {
 type Data struct {
 	Train, Selection, Test []task.Task
 
+	// Triggers are trigger tasks by split, where the description may change: they are
+	// measured beside the others and enter no score. Nil: there are none, or none beside
+	// others.
+	Triggers map[task.Split][]task.Task
+
 	// Folds is the fold of each task of Train, of which Selection holds the same ones: a
 	// step draws its batch outside of one fold, and is judged by that one. Nil: what is
 	// drawn and what judges are different tasks.

@@ -11,7 +11,19 @@ import (
 
 // Sizes are the sizes of the splits. In folds, Train is what a step has to draw from, Fold
 // what judges it; else Fold is 0.
-type Sizes struct{ Train, Selection, Test, Fold int }
+type Sizes struct {
+	Train, Selection, Test, Fold int
+	Triggers                     TriggerSizes // beside the others
+}
+
+// TriggerSizes are how many trigger tasks the splits have.
+type TriggerSizes struct{ Train, Selection, Test int }
+
+// rollouts bounds those of trigger tasks: a step may begin with another description, each
+// candidate may have one, and in the end the seed skill and the best one are measured.
+func (n TriggerSizes) rollouts(steps, candidates int) int {
+	return steps*n.Train + (1+candidates)*n.Selection + 2*n.Test
+}
 
 // judge is how many tasks a gate judges by, pass how many rollouts it takes to judge once.
 func (n Sizes) judge() (judge, pass int) {
@@ -48,7 +60,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	if o.warms(1) {
 		first = o.First(n.Train)
 	}
-	rollouts := (steps-1)*batch + first + gates
+	rollouts := (steps-1)*batch + first + gates + n.Triggers.rollouts(steps, candidates)
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {
 		slow = 0

@@ -97,6 +97,7 @@ type population struct {
 	prefetch  *prefetcher
 	emit      event.Sink
 	verify    func(ctx context.Context, key string, s skill.Skill) (refused string, err error) // see Deps.Verify
+	loads     *loads
 
 	id    stepID
 	batch *batch
@@ -245,6 +246,9 @@ func (s *population) shards(ctx context.Context, all patches) ([]patches, error)
 // weigh asks the gate about a candidate and keeps what it says, unless the candidate is
 // refused before. The incumbent stays in its place.
 func (s *population) weigh(ctx context.Context, p *proposal) error {
+	if err := s.guard(ctx, p); err != nil || p.record.Action != "" {
+		return err
+	}
 	if s.verify != nil {
 		refused, err := s.verify(ctx, p.prefix+"/verify", p.candidate)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/schedule"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -38,6 +39,7 @@ type stepper struct {
 	prefetch  *prefetcher
 	emit      event.Sink
 	verify    func(ctx context.Context, key string, s skill.Skill) (refused string, err error) // see Deps.Verify
+	loads     *loads
 }
 
 // stepResult is what a step came to.
@@ -68,6 +70,9 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	if record.Retried {
 		prefix += "/again"
 	}
+	if _, err := s.loads.of(ctx, prefix, task.Train, s.skills.current.skill); err != nil {
+		return stepResult{}, err
+	}
 	b, err := s.batcher.run(ctx, id, prefix, planned)
 	if err != nil {
 		return stepResult{}, err
@@ -83,7 +88,7 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	}
 	candidates := &population{
 		opts: s.opts, batcher: s.batcher, optimizer: s.optimizer, judge: s.judge, skills: s.skills, pacer: s.pacer,
-		prefetch: s.prefetch, emit: s.emit, verify: s.verify, id: id, batch: b, step: p,
+		prefetch: s.prefetch, emit: s.emit, verify: s.verify, loads: s.loads, id: id, batch: b, step: p,
 	}
 	err = candidates.run(ctx, all)
 	return stepResult{b, candidates.step}, err

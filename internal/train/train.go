@@ -43,6 +43,7 @@ type trainer struct {
 	pacer    *pacer
 	prefetch *prefetcher
 	output   *output
+	loads    *loads
 
 	baseliner *baseliner
 	stepper   *stepper
@@ -82,6 +83,8 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit, atOnce: d.AtOnce,
 		judging: d.Data.judging(1), foresee: t.prefetch.watch,
 	}
+	t.loads = newLoads(d.Data, t.rollouts, t.emit)
+	proposer.loads = t.loads
 	t.output = &output{files: d.Files, skills: t.skills, ship: d.Ship}
 	t.stages(d, proposer)
 	return t, nil
@@ -93,7 +96,7 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 	t.baseliner = &baseliner{opts: o, judge: t.judge, skills: t.skills, prefetch: t.prefetch, emit: t.emit, look: d.Look}
 	t.stepper = &stepper{
 		opts: o, data: d.Data, sampler: t.sampler, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory,
-		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit, verify: d.Verify,
+		pacer: t.pacer, prefetch: t.prefetch, emit: t.emit, verify: d.Verify, loads: t.loads,
 		batcher: &batcher{
 			opts: o, data: d.Data, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills, optimizer: proposer, memory: t.memory,
 			pacer: t.pacer, emit: t.emit,
@@ -265,6 +268,9 @@ func (t *trainer) finish(ctx context.Context) error {
 		if err := t.test(ctx); err != nil {
 			return err
 		}
+	}
+	if t.history.Final.Loads, err = t.rates(ctx); err != nil {
+		return err
 	}
 	return t.output.result(t.soFar())
 }

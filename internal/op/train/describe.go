@@ -6,7 +6,7 @@ import (
 )
 
 // describe fills in what training decided.
-func describe(s *result.Summary, r *loop.Result) {
+func describe(s *result.Summary, r *loop.Result, agent string) {
 	if r == nil {
 		return
 	}
@@ -20,6 +20,13 @@ func describe(s *result.Summary, r *loop.Result) {
 	final := r.History.Final
 	if final.EndedEarly {
 		s.EndedAfter = &s.Steps
+	}
+	if final.Loads != nil {
+		s.Triggers = &result.TrainTriggers{Agent: agent, Seed: final.Loads["seed"], Best: final.Loads["best"]}
+		if s.Certificate != nil {
+			certificate := *s.Certificate
+			certificate.Triggers, s.Certificate = s.Triggers, &certificate
+		}
 	}
 	test := final.Test
 	s.Test = result.Test{

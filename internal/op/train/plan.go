@@ -20,6 +20,9 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 		return p, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := session.TrainDescription(s.Inputs); err != nil {
+		return p, err
+	}
 	if err := errors.Join(s.Doubt(s.Fork != "" || s.RunDir != "" && session.Begun(s.RunDir)), s.RequireSplits()); err != nil {
 		return p, err
 	}

@@ -36,6 +36,9 @@ func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Sum
 	if err != nil {
 		return nil, err
 	}
+	if err := session.TrainDescription(s.Inputs); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	t := &operation{session: s, sizes: training.New(s)}
 	err = s.Do(ctx, session.Op{Kind: result.Train, Check: s.RequireSplits, Ask: t.ask, Begin: t.begin, Work: t.work, Ends: true})
 	return t.summary, err
@@ -101,7 +104,7 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	}
 	err = s.Cause(ctx, err)
 	sum := t.summary
-	describe(sum, trained)
+	describe(sum, trained, session.AgentName(s.Inputs))
 	sum.Usage, sum.Stages = s.Account()
 	sum.LeftOut = s.LeftOut()
 	ended(sum, err)

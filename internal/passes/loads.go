@@ -1,0 +1,132 @@
+package passes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// LoadRates sums up passes over trigger tasks: how often the skill was loaded. What was not
+// measured counts nowhere, and is named.
+func LoadRates(tasks []task.Task, passes [][]trajectory.Outcome) result.TriggerRates {
+	out := result.TriggerRates{Unmeasured: unseen(tasks, passes)}
+	means := map[task.Trigger][]float64{}
+	rates := map[task.Trigger]*result.LoadRate{}
+	for i, t := range tasks {
+		loaded, n := 0, 0
+		for _, pass := range passes {
+			if o := pass[i]; o.Status.Measured() && o.Load != "" {
+				n++
+				if o.Load == trajectory.Loaded {
+					loaded++
+				}
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		r := rates[t.Trigger]
+		if r == nil {
+			r = &result.LoadRate{}
+			rates[t.Trigger] = r
+		}
+		r.Tasks, r.Loaded, r.Evaluations = r.Tasks+1, r.Loaded+loaded, r.Evaluations+n
+		means[t.Trigger] = append(means[t.Trigger], float64(loaded)/float64(n))
+	}
+	for kind, r := range rates {
+		r.Rate, r.SE = meanAndError(means[kind])
+		interval := score.Wilson(r.Rate, r.Tasks, score.Z95)
+		r.Low, r.High = interval.Low, interval.High
+	}
+	out.Should, out.ShouldNot = rates[task.TriggerShould], rates[task.TriggerShouldNot]
+	return out
+}
+
+// meanAndError is the mean of the rates of tasks and its standard error, nil of one task.
+func meanAndError(rates []float64) (mean float64, se *float64) {
+	n := float64(len(rates))
+	for _, r := range rates {
+		mean += r
+	}
+	mean /= n
+	if len(rates) < 2 {
+		return mean, nil
+	}
+	squares := 0.0
+	for _, r := range rates {
+		squares += (r - mean) * (r - mean)
+	}
+	e := math.Sqrt(squares / (n - 1) / n)
+	return mean, &e
+}
+
+// unseen are the ids of tasks of which a pass does not tell whether the skill was loaded.
+func unseen(tasks []task.Task, passes [][]trajectory.Outcome) []string {
+	var out []string
+	for i, t := range tasks {
+		if slices.ContainsFunc(passes, func(pass []trajectory.Outcome) bool { return !tells(pass[i]) }) {
+			out = append(out, t.ID)
+		}
+	}
+	return out
+}
+
+// tells reports whether an outcome tells whether the skill was loaded.
+func tells(o trajectory.Outcome) bool { return o.Status.Measured() && o.Load != "" }
+
+// LoadsWorse is why a description is not to take the place of another one, "" if it may: by
+// the same trigger tasks, once with each, the skill is loaded on fewer prompts that should
+// load it, or on more that should not, by more than one standard error of the difference
+// over tasks like these. Where a kind has one task, any loss is too much. Of which task one
+// of the two does not tell counts for neither; with none of a kind left nothing is shown.
+func LoadsWorse(tasks []task.Task, before, after []trajectory.Outcome) string {
+	for _, kind := range []task.Trigger{task.TriggerShould, task.TriggerShouldNot} {
+		var gains []float64 // 1: right now and not before
+		there := false
+		for i, t := range tasks {
+			if t.Trigger != kind {
+				continue
+			}
+			there = true
+			if tells(before[i]) && tells(after[i]) {
+				gains = append(gains, right(t, after[i])-right(t, before[i]))
+			}
+		}
+		if why := worse(kind, gains); there && why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// right is 1 if the skill was loaded where it should be, or not where it should not.
+func right(t task.Task, o trajectory.Outcome) float64 {
+	if t.Trigger.Right(o.Load == trajectory.Loaded) {
+		return 1
+	}
+	return 0
+}
+
+func worse(kind task.Trigger, gains []float64) string {
+	prompts := "that should load the skill"
+	if kind == task.TriggerShouldNot {
+		prompts = "that should not load the skill"
+	}
+	if len(gains) == 0 {
+		return "it could not be told on any of the prompts " + prompts + " whether the agent loads it"
+	}
+	mean, se := meanAndError(gains)
+	least := 0.0
+	if se != nil {
+		least = *se
+	}
+	if -mean <= least+score.Negligible {
+		return ""
+	}
+	return fmt.Sprintf("on prompts %s the agent is right %.1f points less often by it than by the one before (%d of them, s.e. %.1f)", prompts, -100*mean, len(gains), 100*least)
+}
