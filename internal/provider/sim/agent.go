@@ -10,8 +10,9 @@ import (
 )
 
 // The simulated target also plays the model inside a coding agent. It has one
-// way to work: it reads the skill files with the agent's shell, writes its reply
-// into answerFile, and then says it.
+// way to work: it reads the skill files with the agent's shell, if it loads skills
+// whatever it is asked or is tempted by their description, writes its reply into
+// answerFile, and then says it.
 const (
 	answerFile = "answer.txt"
 	readSkills = "cat .agents/skills/*/SKILL.md .claude/skills/*/SKILL.md 2>/dev/null; true"
@@ -84,19 +85,27 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 		return nil, "", false, nil
 	}
 	said, results := conversation(req.Messages)
-	if len(results) == 0 {
-		parts, err = sh.call(0, readSkills)
-		return parts, "", true, err
+	asked := ""
+	if len(said) > 0 {
+		asked = said[len(said)-1]
+	}
+	skill, before := "", 0 // calls before the answer is written
+	if c.world.tempted(req.Messages, asked, seedOf(req)) {
+		if len(results) == 0 {
+			parts, err = sh.call(0, readSkills)
+			return parts, "", true, err
+		}
+		skill, before = results[0], 1
 	}
 	task, err := c.task(said)
 	if err != nil {
 		return nil, "", true, err
 	}
-	text, err = c.rollout(results[0], task, seedOf(req))
-	if err != nil || len(results) > 1 {
+	text, err = c.rollout(skill, task, seedOf(req))
+	if err != nil || len(results) > before {
 		return nil, text, true, err
 	}
-	parts, err = sh.call(1, "printf '%s\\n' "+quoted(text)+" > "+answerFile)
+	parts, err = sh.call(before, "printf '%s\\n' "+quoted(text)+" > "+answerFile)
 	return parts, "", true, err
 }
 

@@ -34,6 +34,7 @@ const (
 	drawFault
 	drawBreak
 	drawLatency
+	drawLoad
 )
 
 // chance returns a number in [0, 1) that depends on the seed of the world and

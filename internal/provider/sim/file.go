@@ -53,6 +53,7 @@ type (
 		Seed   uint64                       `yaml:"seed"`
 		Reply  string                       `yaml:"reply"`
 		Unsure string                       `yaml:"unsure"`
+		Loads  string                       `yaml:"loads"`
 		Rates  rates                        `yaml:"rates"`
 		Need   int                          `yaml:"need"`
 		Tables map[string]map[string]string `yaml:"tables"`

@@ -75,6 +75,9 @@ func (w *World) merge(p prompt) map[string]any {
 
 // meaning names what a change does, whatever its wording.
 func (w *World) meaning(o map[string]any) string {
+	if textOf(o["op"]) == "describe" {
+		return "describe" // there is one description
+	}
 	content := fold(textOf(o["content"]) + textOf(o["instruction"]))
 	for _, r := range w.rules {
 		if content != "" && r.stated(content) {
@@ -169,6 +172,9 @@ const (
 func (w *World) class(line string) int {
 	if strings.HasPrefix(line, "op=delete") || strings.HasPrefix(line, "type=remove") {
 		return classRemoval
+	}
+	if strings.HasPrefix(line, "op=describe") {
+		return classRule
 	}
 	text := fold(strings.ReplaceAll(line, `\n`, " "))
 	class := classNote

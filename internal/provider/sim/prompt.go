@@ -33,13 +33,15 @@ const (
 	headCandidates  = "## Candidates"
 	headRun         = "## Earlier Steps Of This Run"
 	headMemory      = "## Optimizer Memory"
+	headFiles       = "## Files Of The Skill"
+	headLoads       = "## When Agents Load The Skill"
 )
 
 // headings returns every heading that can follow another.
 func headings() []string {
 	return []string{
 		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
-		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory,
+		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory, headFiles, headLoads,
 	}
 }
 

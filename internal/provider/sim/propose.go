@@ -47,6 +47,7 @@ func (w *World) analyze(p prompt) (string, error) {
 		reply.Patterns = []string{"tasks are solved whose form of answer the skill states"}
 		return encode(reply), nil
 	}
+	w.describe(p, &reply)
 	reply.Failures = found.failures
 	if strings.Contains(p.system, "appendix_notes") {
 		reply.Notes = found.lapses

@@ -18,6 +18,7 @@ type World struct {
 	before string // what stands before the answer in a reply
 	after  string
 	unsure string
+	loads  string // "": always; byDescription
 	rates  rates
 	need   int // failures that a rule is read off, in one prompt
 	kinds  []*kind
@@ -80,13 +81,16 @@ func (c *compiler) fail(key, format string, args ...any) {
 func (c *compiler) world() *World {
 	f := c.file
 	w := &World{
-		name: f.Name, seed: f.Seed, unsure: f.Unsure, rates: f.Rates, need: max(1, f.Need), tables: f.Tables, notes: f.Notes, drafts: f.Draft,
+		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, rates: f.Rates, need: max(1, f.Need), tables: f.Tables, notes: f.Notes, drafts: f.Draft,
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, " \t\r\n:") {
 		c.fail("name", "found %q, a word is needed", f.Name)
 	}
 	if w.unsure == "" {
 		w.unsure = "unknown"
+	}
+	if f.Loads != "" && f.Loads != byDescription {
+		c.fail("loads", "found %q, allowed is %s, or nothing: the target always loads the skill", f.Loads, byDescription)
 	}
 	c.reply(w)
 	c.rates()

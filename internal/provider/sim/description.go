@@ -1,0 +1,161 @@
+package sim
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// In a world whose loads are byDescription the target inside an agent loads a skill only if
+// its description, as the agent lists it, speaks of what it is asked; in others it always
+// does.
+const byDescription = "description"
+
+// listing is how agents list a skill: "- NAME: DESCRIPTION (in PATH)".
+var listing = regexp.MustCompile(`(?m)^\s*- [\w.-]+: (.*) \((?:in|file:) [^()\n]*SKILL\.md\)\s*$`)
+
+// notFor begins what a description says a skill is not for.
+const notFor = "Not for: "
+
+// tempted reports whether the target loads a skill: a keyword of what it is asked stands in
+// a description before notFor, and none behind it. At the rate flip it does the opposite.
+func (w *World) tempted(messages []model.Message, asked string, seed uint64) bool {
+	if w.loads != byDescription {
+		return true
+	}
+	system, user := texts(messages)
+	for _, m := range listing.FindAllStringSubmatch(system+"\n"+user, -1) {
+		is, isNot, _ := strings.Cut(m[1], notFor)
+		words := keywords(asked)
+		loads := shares(words, keywords(is)) && !shares(words, keywords(isNot))
+		if w.chance(drawLoad, digest(asked), digest(m[1]), seed) < w.rates.Flip {
+			loads = !loads
+		}
+		if loads {
+			return true
+		}
+	}
+	return false
+}
+
+func shares(a, b []string) bool {
+	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
+}
+
+// commonWords are words of five letters and more that say nothing of a subject.
+const commonWords = " about after again along before could every first from have into might other please shall should their there these those three under until using where which while whole whose would "
+
+// keywords are the words of a text that say what it is about, each once: five letters and
+// more, in lower case, without the s of a plural.
+func keywords(text string) []string {
+	var out []string
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(word) < 5 || strings.Contains(commonWords, " "+word+" ") {
+			continue
+		}
+		if word = strings.TrimSuffix(word, "s"); !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// seenLoads are the prompts of the part of a question that tells of loads.
+type seenLoads struct{ should, shouldNot, missed, wrong [][]string } // each as its keywords
+
+const (
+	headMissed = "Should load the skill, and did not"
+	headWrong  = "Should not load the skill, and loaded"
+	headKept   = "Should not load the skill"
+)
+
+func readLoads(section string) seenLoads {
+	var out seenLoads
+	head := ""
+	for line := range strings.Lines(section) {
+		prompt, ok := strings.CutPrefix(line, "- ")
+		if !ok {
+			head = line
+			continue
+		}
+		words := keywords(prompt)
+		if strings.HasPrefix(head, headKept) {
+			out.shouldNot = append(out.shouldNot, words)
+		} else {
+			out.should = append(out.should, words)
+		}
+		switch {
+		case strings.HasPrefix(head, headMissed):
+			out.missed = append(out.missed, words)
+		case strings.HasPrefix(head, headWrong):
+			out.wrong = append(out.wrong, words)
+		}
+	}
+	return out
+}
+
+// mostWords is how many words a proposed description gets more, of either kind.
+const mostWords = 8
+
+// described proposes a description: the one that there is, with words of prompts that did
+// not load the skill and should, and with words of those that did and should not, as what it
+// is not for. No word is taken that speaks for the other kind as well. "": nothing to add.
+func (w *World) described(p prompt, description string) (text string, support int) {
+	seen := readLoads(p.section(headLoads))
+	is, isNot, _ := strings.Cut(description, notFor)
+	more := telling(seen.missed, seen.shouldNot, keywords(is))
+	less := telling(seen.wrong, seen.should, keywords(isNot))
+	if len(more)+len(less) == 0 {
+		return "", 0
+	}
+	is = strings.TrimSpace(is)
+	if len(more) > 0 {
+		is += " For " + strings.Join(more, ", ") + "."
+	}
+	isNot = strings.Trim(isNot, " .")
+	if len(less) > 0 {
+		isNot = strings.TrimPrefix(isNot+", "+strings.Join(less, ", "), ", ")
+	}
+	if isNot != "" {
+		is += " " + notFor + isNot + "."
+	}
+	return is, len(seen.missed) + len(seen.wrong)
+}
+
+// telling are the words of most prompts that stand in none of the others and are not had.
+func telling(of, others [][]string, have []string) []string {
+	counts := map[string]int{}
+	for _, words := range of {
+		for _, word := range words {
+			if !slices.Contains(have, word) && !slices.ContainsFunc(others, func(o []string) bool { return slices.Contains(o, word) }) {
+				counts[word]++
+			}
+		}
+	}
+	words := make([]string, 0, len(counts))
+	for word := range counts {
+		words = append(words, word)
+	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	return words[:min(len(words), mostWords)]
+}
+
+// descriptionLine is the description in the part of a question that tells of loads.
+var descriptionLine = regexp.MustCompile(`(?m)^The description has .*:\n(.*)$`)
+
+// describe adds the replacement of a description to what an analyst proposes.
+func (w *World) describe(p prompt, reply *analystReply) {
+	found := descriptionLine.FindStringSubmatch(p.section(headLoads))
+	if found == nil || reply.Patch.Edits == nil {
+		return
+	}
+	if text, support := w.described(p, found[1]); text != "" {
+		edits := append([]edit{{Op: "describe", Content: text, Support: support}}, *reply.Patch.Edits...)
+		edits = edits[:min(len(edits), p.budget())]
+		reply.Patch.Edits = &edits
+	}
+}
