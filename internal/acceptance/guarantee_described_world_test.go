@@ -114,4 +114,3 @@ func meanOf(values []float64) float64 {
 	}
 	return sum / math.Max(1, float64(len(values)))
 }
-

@@ -140,12 +140,12 @@ func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 }
 
 // triggered fills in the outcome of a trigger task: 1 if the body of the skill was loaded
-// and should be, or was not and should not.
+// and should be, or was not and should not. That is its answer, whatever the agent said.
 func triggered(t task.Task, did episodeRecord, out *trajectory.Outcome) error {
 	if did.Load == "" {
 		return caller.Unmeasurable(fmt.Errorf("trigger task %s: it cannot be told whether the skill was loaded", t.ID))
 	}
-	out.Status, out.Answer, out.Load = score.OK, did.Answer, did.Load
+	out.Status, out.Answer, out.Load = score.OK, string(did.Load), did.Load
 	if t.Trigger.Right(did.Load == trajectory.Loaded) {
 		out.Hard, out.Soft = 1, 1
 		return nil

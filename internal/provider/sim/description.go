@@ -103,7 +103,7 @@ const mostWords = 8
 
 // described proposes a description: the one that there is, with words of prompts that did
 // not load the skill and should, and with words of those that did and should not, as what it
-// is not for. No word is taken that speaks for the other kind as well. "": nothing to add.
+// is not for. No word is taken that speaks for the other kind as much. "": nothing to add.
 func (w *World) described(p prompt, description string) (text string, support int) {
 	seen := readLoads(p.section(headLoads))
 	is, isNot, _ := strings.Cut(description, notFor)
@@ -126,22 +126,29 @@ func (w *World) described(p prompt, description string) (text string, support in
 	return is, len(seen.missed) + len(seen.wrong)
 }
 
-// telling are the words of most prompts that stand in none of the others and are not had.
+// telling are the words of most prompts that are not had, and that stand in fewer than half
+// as many of the others.
 func telling(of, others [][]string, have []string) []string {
-	counts := map[string]int{}
-	for _, words := range of {
-		for _, word := range words {
-			if !slices.Contains(have, word) && !slices.ContainsFunc(others, func(o []string) bool { return slices.Contains(o, word) }) {
-				counts[word]++
-			}
-		}
-	}
+	counts, against := counted(of), counted(others)
 	words := make([]string, 0, len(counts))
-	for word := range counts {
-		words = append(words, word)
+	for word, n := range counts {
+		if !slices.Contains(have, word) && 2*against[word] < n {
+			words = append(words, word)
+		}
 	}
 	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	return words[:min(len(words), mostWords)]
+}
+
+// counted is how many prompts hold each keyword.
+func counted(prompts [][]string) map[string]int {
+	out := map[string]int{}
+	for _, words := range prompts {
+		for _, word := range words {
+			out[word]++
+		}
+	}
+	return out
 }
 
 // descriptionLine is the description in the part of a question that tells of loads.
