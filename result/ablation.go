@@ -2,6 +2,8 @@ package result
 
 import (
 	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Files of a run of Ablate or Prune.
@@ -10,6 +12,8 @@ const (
 	PruningFile  = "pruning.json"
 	WholeFile    = "skill.md"        // the skill that was looked at
 	PrunedFile   = "pruned_skill.md" // what is left of it
+	WholeFolder  = "skill"           // the skill that was looked at with its other files, if it has any
+	PrunedFolder = "pruned_skill"    // what is left of it with its other files, if it has any
 )
 
 // What a rule does for the score.
@@ -68,13 +72,14 @@ type RuleWorth struct {
 // and pruning.json holds.
 type Pruned struct {
 	Ablation
-	Steps       []Removal `json:"steps"`         // in the order in which they were tried
-	Removed     []Rule    `json:"removed"`       // in the order of the document
-	Pruned      string    `json:"pruned_hash"`   // of what is left
-	Bytes       [2]int    `json:"bytes"`         // length of the skill before and after
-	Certificate *NotWorse `json:"certificate"`   // null: nothing was removed
-	Text        string    `json:"-"`             // what is left
-	CertifiedOn string    `json:"certify_split"` // split of the certificate
+	Steps       []Removal   `json:"steps"`         // in the order in which they were tried
+	Removed     []Rule      `json:"removed"`       // in the order of their numbers
+	Pruned      string      `json:"pruned_hash"`   // of what is left
+	Bytes       [2]int      `json:"bytes"`         // length of the files that rules are left out of, before and after
+	Certificate *NotWorse   `json:"certificate"`   // null: nothing was removed
+	Text        string      `json:"-"`             // the SKILL.md that is left
+	Left        skill.Skill `json:"-"`             // all that is left
+	CertifiedOn string      `json:"certify_split"` // split of the certificate
 }
 
 // Removal is one attempt to remove a rule: how much better the text without it
@@ -147,8 +152,9 @@ func PointsText(d, low, high *float64) string {
 
 // Rule is a rule of a skill document: a paragraph or a list item.
 type Rule struct {
-	Number   int    `json:"rule"` // from 1, in the order of the document
-	Line     int    `json:"line"` // first line, from 1
+	Number   int    `json:"rule"`           // from 1, in the order of the files and of their lines
+	File     string `json:"file,omitempty"` // "": SKILL.md
+	Line     int    `json:"line"`           // first line, from 1
 	LastLine int    `json:"last_line"`
 	Text     string `json:"text"` // its lines as they stand, without the last line break
 }

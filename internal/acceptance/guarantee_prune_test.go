@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,5 +123,81 @@ func TestPruneOfOlderRunsGoesOnAsBegun(t *testing.T) {
 	}
 	if diff := cmp.Diff(decisionsOf(t, filepath.Join(dir, "whole")), decisionsOf(t, filepath.Join(dir, "cut"))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Rules are left out of all Markdown files that edits.files names: what no task needs goes
+// from a reference too, every other byte of the folder stays, and a run that is cut off goes
+// on to the same bytes.
+func TestPruneOverTheFilesOfASkill(t *testing.T) {
+	t.Parallel()
+	cfg, dir := forgetful(t), t.TempDir()
+	text, err := os.ReadFile(cfg.Skill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Skill = filepath.Join(dir, "folder", "SKILL.md")
+	head, rules, ok := strings.Cut(string(text), "\n- ")
+	if !ok {
+		t.Fatalf("no list in %s", text)
+	}
+	main := "---\nname: cards\ndescription: Answers about cards.\n---\n\n" + head + "\nThe rules stand in references/rules.md.\n"
+	run := "#!/bin/sh\necho - no rule\n"
+	for name, content := range map[string]string{"SKILL.md": main, "references/rules.md": "- " + rules, "references/other.md": "- Not in edits.files.\n", "scripts/run.sh": run} {
+		path := filepath.Join(dir, "folder", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(content, "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg.Edits.Files = []string{"references/rules.md"}
+	cfg.SlowUpdate.Enabled = false
+	pruned := func(name string, calls int64) (*result.Pruned, error) {
+		c := cfg
+		if calls > 0 {
+			c.Limits.Calls = &calls
+		}
+		return skillopt.Prune(t.Context(), c, skillopt.PruneOptions{Passes: 4, Margin: 0.15}, skillopt.WithRunDir(filepath.Join(dir, name)))
+	}
+	whole, err := pruned("whole", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range whole.Rules {
+		if r.File != "references/rules.md" {
+			t.Errorf("a rule of %q", r.File)
+		}
+	}
+	if n := len(whole.Removed); n != 4 {
+		t.Errorf("%d rules went, want the four of the reference that no task needs: %+v", n, whole.Steps)
+	}
+	left := filepath.Join(dir, "whole", result.PrunedFolder)
+	for name, want := range map[string]string{"SKILL.md": main, "references/other.md": "- Not in edits.files.\n", "scripts/run.sh": run} {
+		if got, err := os.ReadFile(filepath.Join(left, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %v, %q", name, err, got)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(left, "references/rules.md"))
+	if err != nil || strings.Contains(string(got), "Be kind") || len(got) >= len(rules) || !strings.Contains(string(got), "- ") {
+		t.Errorf("%v, %q", err, got)
+	}
+	if _, err := pruned("cut", int64(whole.Calls.Total)/2); kind(err) != skillopt.OverBudget {
+		t.Fatal(err)
+	}
+	if _, err := pruned("cut", 0); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(decisionsOf(t, filepath.Join(dir, "whole")), decisionsOf(t, filepath.Join(dir, "cut"))); diff != "" {
+		t.Error(diff)
+	}
+	again, err := os.ReadFile(filepath.Join(dir, "cut", result.PrunedFolder, "references/rules.md"))
+	if err != nil || string(again) != string(got) {
+		t.Errorf("%v, %q", err, again)
 	}
 }

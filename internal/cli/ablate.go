@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // ruleOptions are the flags that ablate and prune share.
@@ -47,7 +48,8 @@ func ablateCommand(a *app) *cobra.Command {
 		Short: "Measure what each rule of a skill is worth",
 		Long: `Leave each rule of a skill out, one at a time, and measure what that does to the
 score. Rules are the items of lists and the paragraphs; headings, front matter and
-protected regions are none. Of a RUN it is the best skill, with the config of the
+protected regions are none. They are those of SKILL.md or, where edits.files names
+more Markdown files, of all of these. Of a RUN it is the best skill, with the config of the
 run, and what the run has measured already is not asked again.
 
 A rule is needed (without it the score falls), useless (without it nothing is lost
@@ -125,7 +127,7 @@ func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string
 
 // skillOfRun is the skill that a run has made, or looked at, "" if there is none.
 func skillOfRun(dir string) string {
-	for _, name := range []string{run.BestFile, result.WholeFile} {
+	for _, name := range []string{run.BestFile, filepath.Join(result.WholeFolder, skill.Main), result.WholeFile} {
 		if exists(filepath.Join(dir, name)) {
 			return filepath.Join(dir, name)
 		}
@@ -146,7 +148,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 			mark = "x"
 		}
 		fmt.Fprintf(out, "%s%3d  %-8s  %-21s  ", mark, r.Number, r.Verdict, worthText(r))
-		fmt.Fprintln(out, shortened(strings.Join(strings.Fields(printable(r.Text)), " "), max(16, width-39)))
+		fmt.Fprintln(out, shortened(strings.Join(strings.Fields(printable(ruleText(r.Rule))), " "), max(16, width-39)))
 		if len(r.Unmeasured) > 0 {
 			out.paragraph(fmt.Sprintf("      without %s: could not be measured", strings.Join(r.Unmeasured, ", ")))
 		}
@@ -164,6 +166,14 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 		fmt.Fprintln(out, "tasks of the test split were read")
 		writeReadBefore(out, e.TestReadBefore)
 	}
+}
+
+// ruleText is a rule, behind the file that it stands in unless that is SKILL.md.
+func ruleText(r result.Rule) string {
+	if r.File == "" {
+		return r.Text
+	}
+	return r.File + ": " + r.Text
 }
 
 // worthText is what a rule is worth in points, with its interval.

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // pruneOptions are the flags of prune.
@@ -45,7 +46,7 @@ Here 1 also says that the result could not be certified: --to is not written the
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
 	o.addFlags(c)
-	c.Flags().StringVar(&o.to, "to", "", "write the pruned skill to this file, which must not be there")
+	c.Flags().StringVar(&o.to, "to", "", "write the pruned skill to this file, which must not be there; a skill with more than SKILL.md to a folder: DIR/")
 	c.Flags().StringVar(&o.certify, "certify", "", "split of the last comparison; default: train, or that of --split without one")
 	return c
 }
@@ -73,7 +74,7 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 	certified := pruned.Certificate == nil || pruned.Certificate.Certified
 	written := certified && to != ""
 	if written {
-		if err := errors.Join(run.WriteExport(to, []byte(pruned.Text)), run.WriteExport(reportBeside(to), report.Pruned(pruned))); err != nil {
+		if err := errors.Join(a.writeSkill(o.to, pruned.Left), run.WriteExport(reportBeside(to), report.Pruned(pruned))); err != nil {
 			return err
 		}
 	}
@@ -86,6 +87,19 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 			pruned.Words(), a.relative(filepath.Join(pruned.RunDir, result.PrunedFile)))}
 	}
 	return nil
+}
+
+// writeSkill writes all files of a skill to a folder, or its SKILL.md to a file.
+func (a *app) writeSkill(to string, s skill.Skill) error {
+	path := a.absolute(to)
+	switch {
+	case !a.namesFolder(to, s):
+		a.sayOthers(s)
+		return run.WriteExport(path, []byte(s.Text()))
+	case len(s.Others()) == 0:
+		return run.WriteExport(filepath.Join(path, skill.Main), []byte(s.Text()))
+	}
+	return run.ExportFolder(path, s)
 }
 
 // print prints the result, and the files if they were written.
@@ -115,7 +129,10 @@ func refuseToOverwrite(name, to string) error {
 }
 
 // reportBeside names the report of a pruned skill.
-func reportBeside(to string) string { return strings.TrimSuffix(to, filepath.Ext(to)) + ".report.md" }
+func reportBeside(to string) string {
+	to = filepath.Clean(to)
+	return strings.TrimSuffix(to, filepath.Ext(to)) + ".report.md"
+}
 
 // keptText says why a rule was not removed.
 func keptText(s result.Removal) string {

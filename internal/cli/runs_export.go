@@ -76,7 +76,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 	if err != nil {
 		return usagef("%v; train the run again to write it anew", err)
 	}
-	if o.to != "-" && o.namesFolder(a, whole) {
+	if o.to != "-" && a.namesFolder(o.to, whole) {
 		if s = whole; len(s.Others()) == 0 {
 			return o.exportDocument(a, s, filepath.Join(a.absolute(o.to), skill.Main))
 		}
@@ -86,19 +86,24 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 		_, err = fmt.Fprintf(a.Err, "wrote %s: %s\n", a.relative(a.absolute(o.to)), plural.Of(len(s.Files()), "file", "files"))
 		return err
 	}
-	if n := len(whole.Others()); n > 0 {
-		fmt.Fprintf(a.Err, "the skill has %s beside %s: --to DIR/ writes all of it\n", plural.Of(n, "file", "files"), skill.Main)
-	}
+	a.sayOthers(whole)
 	return o.exportDocument(a, s, a.absolute(o.to))
 }
 
 // namesFolder reports whether --to is a folder: one that is there, a name with a slash at
 // its end or, of a skill with more files, one that is not that of a document.
-func (o *runsExportOptions) namesFolder(a *app, s skill.Skill) bool {
-	if st, err := os.Stat(a.absolute(o.to)); err == nil {
+func (a *app) namesFolder(to string, s skill.Skill) bool {
+	if st, err := os.Stat(a.absolute(to)); err == nil {
 		return st.IsDir()
 	}
-	return strings.HasSuffix(filepath.ToSlash(o.to), "/") || len(s.Others()) > 0 && !strings.EqualFold(filepath.Ext(o.to), ".md")
+	return strings.HasSuffix(filepath.ToSlash(to), "/") || len(s.Others()) > 0 && !strings.EqualFold(filepath.Ext(to), ".md")
+}
+
+// sayOthers says that a skill has more than the SKILL.md that is written, if it has.
+func (a *app) sayOthers(s skill.Skill) {
+	if n := len(s.Others()); n > 0 {
+		fmt.Fprintf(a.Err, "the skill has %s beside %s: --to DIR/ writes all of it\n", plural.Of(n, "file", "files"), skill.Main)
+	}
 }
 
 // exportDocument writes the SKILL.md of a skill to a file, or to standard output.

@@ -10,26 +10,27 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Measure carries out one task, by its index, with a text. sample tells repeated
+// Measure carries out one task, by its index, with a skill. sample tells repeated
 // evaluations of the same apart; asked again with the same arguments it answers the
 // same. It is called concurrently and limits itself. An outcome that was not
 // measured has the status unmeasured; an error ends everything.
-type Measure func(ctx context.Context, text string, item, sample int) (trajectory.Outcome, error)
+type Measure func(ctx context.Context, s skill.Skill, item, sample int) (trajectory.Outcome, error)
 
 // Skip is told, before anything is decided, what a decision goes without.
 type Skip func(ctx context.Context, decision string, lost []Lost) error
 
 // Lost names an evaluation that could not be made.
 type Lost struct {
-	Text         string
+	Skill        skill.Skill
 	Item, Sample int
 	Reason       string
 }
 
-// Bench is the set of tasks on which texts are compared.
+// Bench is the set of tasks on which skills are compared.
 type Bench struct {
 	Name       string   // distinguishes decisions of several benches
 	Items      []string // ids of the tasks
@@ -44,9 +45,9 @@ type Bench struct {
 	read map[evaluation]bool // what comparisons have gone by
 }
 
-// evaluation is a task carried out once with a text.
+// evaluation is a task carried out once with a skill.
 type evaluation struct {
-	text         string
+	skill        string // its digest
 	item, sample int
 }
 
@@ -55,12 +56,12 @@ type evaluation struct {
 func (b *Bench) Evaluations() int { return len(b.read) }
 
 // count takes down what a comparison has read.
-func (b *Bench) count(readings []gate.Reading, text func(gate.Arm) string) {
+func (b *Bench) count(readings []gate.Reading, digest func(gate.Arm) string) {
 	if b.read == nil {
 		b.read = map[evaluation]bool{}
 	}
 	for _, r := range readings {
-		b.read[evaluation{text(r.Arm), r.Item, r.Sample}] = true
+		b.read[evaluation{digest(r.Arm), r.Item, r.Sample}] = true
 	}
 }
 
@@ -73,12 +74,13 @@ type TooFewError struct {
 
 func (e *TooFewError) Error() string { return e.At + ": " + e.Reason }
 
-// duel compares a shorter text with a longer one on a bench.
+// duel compares a shorter skill with a longer one on a bench.
 type duel struct {
 	bench    *Bench
 	name     string // of the decision
-	short    string
-	long     string
+	short    skill.Skill
+	long     skill.Skill
+	digests  [2]string            // of the two
 	drawn    []int                // pairs asked for, by item
 	first    []trajectory.Outcome // of the first pair of an item: short, then long
 	partner  []trajectory.Outcome
@@ -92,13 +94,16 @@ type duel struct {
 	complete bool // every item was read at least once
 }
 
-func (b *Bench) duel(name, short, long string) *duel {
+func (b *Bench) duel(name string, short, long skill.Skill) *duel {
 	n := len(b.Items)
 	return &duel{
-		bench: b, counter: b, name: name, short: short, long: long,
+		bench: b, counter: b, name: name, short: short, long: long, digests: digestsOf(short, long),
 		drawn: make([]int, n), first: make([]trajectory.Outcome, n), partner: make([]trajectory.Outcome, n), longs: make([]gate.Pooled, n), lost: map[int]bool{},
 	}
 }
+
+// digestsOf tells a pair of skills from others.
+func digestsOf(short, long skill.Skill) [2]string { return [2]string{short.Digest(), long.Digest()} }
 
 // units is how many tasks there are, those of a cluster counting once.
 func (d *duel) units() int {
@@ -136,7 +141,7 @@ func (d *duel) round(ctx context.Context, policy gate.Policy) (gate.Verdict, err
 	t.Past[gate.Candidate], t.Past[gate.Incumbent] = make([]gate.Pooled, len(next)), make([]gate.Pooled, len(next))
 	t.Next[gate.Candidate], t.Next[gate.Incumbent] = next, slices.Clone(next)
 	res, err := gate.Run(ctx, t, policy, func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		return b.Measure(ctx, d.text(arm), item, sample)
+		return b.Measure(ctx, d.skill(arm), item, sample)
 	})
 	if err != nil {
 		return gate.Verdict{}, err
@@ -162,11 +167,18 @@ func items(lost []Lost) int {
 	return len(seen)
 }
 
-func (d *duel) text(arm gate.Arm) string {
+func (d *duel) skill(arm gate.Arm) skill.Skill {
 	if arm == gate.Candidate {
 		return d.short
 	}
 	return d.long
+}
+
+func (d *duel) digest(arm gate.Arm) string {
+	if arm == gate.Candidate {
+		return d.digests[0]
+	}
+	return d.digests[1]
 }
 
 // seen is what a round has read of an item.
@@ -175,7 +187,7 @@ type seen struct{ short, long *trajectory.Outcome }
 // take keeps what a round has read: a difference for each unit that both texts
 // have. It returns what could not be measured.
 func (d *duel) take(ctx context.Context, readings []gate.Reading) ([]Lost, error) {
-	d.counter.count(readings, d.text)
+	d.counter.count(readings, d.digest)
 	read := map[int]*seen{}
 	var order []int
 	var lost []Lost
@@ -187,7 +199,7 @@ func (d *duel) take(ctx context.Context, readings []gate.Reading) ([]Lost, error
 		}
 		switch {
 		case !r.Outcome.Status.Measured():
-			lost = append(lost, Lost{Text: d.text(r.Arm), Item: r.Item, Sample: r.Sample, Reason: r.Outcome.FailReason})
+			lost = append(lost, Lost{Skill: d.skill(r.Arm), Item: r.Item, Sample: r.Sample, Reason: r.Outcome.FailReason})
 			d.lost[r.Item] = true
 		case r.Arm == gate.Candidate:
 			read[r.Item].short = &r.Outcome
@@ -305,12 +317,12 @@ func (d *duel) changes(ctx context.Context) (bool, error) {
 	}
 	b := d.bench
 	res, err := gate.Run(ctx, gate.Trial{Items: b.Items, Projection: b.Projection}, listed{draws}, func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		return b.Measure(ctx, d.text(arm), item, sample)
+		return b.Measure(ctx, d.skill(arm), item, sample)
 	})
 	if err != nil {
 		return false, err
 	}
-	d.counter.count(res.Readings, d.text)
+	d.counter.count(res.Readings, d.digest)
 	var lost []Lost
 	changed := false
 	for _, r := range res.Readings {
@@ -319,7 +331,7 @@ func (d *duel) changes(ctx context.Context) (bool, error) {
 			before = d.partner[r.Item]
 		}
 		if !r.Outcome.Status.Measured() {
-			lost = append(lost, Lost{Text: d.text(r.Arm), Item: r.Item, Sample: r.Sample, Reason: r.Outcome.FailReason})
+			lost = append(lost, Lost{Skill: d.skill(r.Arm), Item: r.Item, Sample: r.Sample, Reason: r.Outcome.FailReason})
 			continue
 		}
 		changed = changed || d.of(r.Outcome) != d.of(before)
@@ -389,7 +401,7 @@ func (d *duel) means(ctx context.Context, which []int, n int) ([]float64, error)
 	}
 	b := d.bench
 	res, err := gate.Run(ctx, gate.Trial{Items: b.Items, Projection: b.Projection}, l, func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		return b.Measure(ctx, d.text(arm), item, sample)
+		return b.Measure(ctx, d.skill(arm), item, sample)
 	})
 	if err != nil {
 		return nil, err

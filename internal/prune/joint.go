@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // What a group of rules must not lose: half of the score on as many tasks as a rule must
@@ -57,7 +58,7 @@ func (p *Pruner) joint(ctx context.Context, out *Pruning) error {
 // tried again. It may take as many evaluations as were made before it, and reports
 // whether it is settled of each rule whether it may go.
 func (p *Pruner) group(ctx context.Context, out *Pruning, rules []Finding) (shown bool, err error) {
-	g := &grouping{Pruner: p, out: out, long: out.Text, rules: rules, most: 2 * p.Bench.Evaluations(), first: p.unused(), variance: p.spread()}
+	g := &grouping{Pruner: p, out: out, long: out.Skill, rules: rules, most: 2 * p.Bench.Evaluations(), first: p.unused(), variance: p.spread()}
 	defer func() { out.Samples = max(out.Samples, g.first) }()
 	for attempt := 1; len(g.rules) > 0; attempt++ {
 		d, v, effect, err := g.attempt(ctx, attempt)
@@ -86,20 +87,20 @@ func (p *Pruner) group(ctx context.Context, out *Pruning, rules []Finding) (show
 type grouping struct {
 	*Pruner
 	out      *Pruning
-	long     string // the text with all rules of the group
+	long     skill.Skill // with all rules of the group
 	rules    []Finding
 	most     int     // evaluations of the bench when it has to end
 	first    int     // the next sample that nothing was chosen by
 	variance float64 // of a difference between texts that are alike
 }
 
-// without is the long text without some of the rules.
-func (g *grouping) without(rules []Finding) string {
+// without is the long skill without some of the rules.
+func (g *grouping) without(rules []Finding) skill.Skill {
 	gone := g.out.Removed()
 	for _, f := range rules {
 		gone = append(gone, f.Rule)
 	}
-	return Without(g.Text, gone...)
+	return Leave(g.Skill, gone...)
 }
 
 // attempt compares the text without the group with the one before, until something is
@@ -145,7 +146,7 @@ func (g *grouping) settle(v Verdict, e Effect, d *duel) {
 		g.out.Steps = append(g.out.Steps, Step{Rule: f.Rule, Removed: v.Removable(), Verdict: v, Effect: e, Lost: d.missing(), With: numbers(g.rules)})
 	}
 	if v.Removable() {
-		g.out.Text = short
+		g.out.Skill = short
 	}
 }
 
@@ -175,7 +176,7 @@ func (g *grouping) restore(ctx context.Context, d *duel, attempt int) ([]Finding
 	g.first += restores
 	for i, f := range g.rules {
 		rest := slices.DeleteFunc(slices.Clone(g.rules), func(o Finding) bool { return o.Number == f.Number })
-		r := b.duel(fmt.Sprintf("rule %d back, attempt %d", f.Number, attempt), g.without(rest), "")
+		r := b.duel(fmt.Sprintf("rule %d back, attempt %d", f.Number, attempt), g.without(rest), skill.Skill{})
 		r.counter = g.Bench
 		got, err := r.means(ctx, tasks, restores)
 		if err != nil {
@@ -328,7 +329,7 @@ func (p *Pruner) spread() float64 {
 func (p *Pruner) candidates(findings []Finding, gone []Rule) []Finding {
 	var out []Finding
 	for _, f := range findings {
-		d := p.duels[[2]string{Without(p.Text, f.Rule), p.Text}]
+		d := p.duels[digestsOf(Leave(p.Skill, f.Rule), p.Skill)]
 		if f.Verdict == Needed || f.Difference == nil || slices.ContainsFunc(gone, func(r Rule) bool { return r.Number == f.Number }) {
 			continue
 		}
@@ -344,6 +345,6 @@ func (p *Pruner) candidates(findings []Finding, gone []Rule) []Finding {
 // ahead reports whether the text without a rule seems to be better: such a rule goes by
 // itself, and before the others. Among them it would hide what they are for.
 func (p *Pruner) ahead(f Finding) bool {
-	d := p.duels[[2]string{Without(p.Text, f.Rule), p.Text}]
+	d := p.duels[digestsOf(Leave(p.Skill, f.Rule), p.Skill)]
 	return f.Verdict == Harmful || *f.Difference > harmless*standardError(d.pairs)+score.Negligible
 }

@@ -9,12 +9,14 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/stats"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Pruner ablates and prunes one document. Its methods are for one goroutine.
+// Pruner ablates and prunes one skill. Its methods are for one goroutine.
 type Pruner struct {
-	Text     string
-	Bench    *Bench // on which rules are judged
+	Skill    skill.Skill
+	Files    []string // whose rules are judged, in their order; nil: SKILL.md alone
+	Bench    *Bench   // on which rules are judged
 	Settings Settings
 	// Progress, which may be nil, is told what comes next.
 	Progress func(name string)
@@ -28,31 +30,31 @@ type Pruner struct {
 type Finding struct {
 	Rule
 	Verdict Verdict
-	Effect        // of the document without the rule against the whole
+	Effect        // of the skill without the rule against the whole
 	Lost    []int // items without a comparison, in some round
 }
 
-// Step is one attempt to remove a rule from what is left of the document.
+// Step is one attempt to remove a rule from what is left of the skill.
 type Step struct {
 	Rule    Rule
 	Removed bool
 	Verdict Verdict
-	Effect  // of the text without the rule against the one with it
+	Effect  // of the skill without the rule against the one with it
 	Lost    []int
 	With    []int // numbers of the rules that it was tried together with, itself among them
 }
 
-// Pruning is what became of a document.
+// Pruning is what became of a skill.
 type Pruning struct {
 	Findings      []Finding
 	Steps         []Step
-	Text          string  // what is left
-	Deterministic bool    // answers did not change when asked for again
-	Variance      float64 // of a difference between texts that are alike
-	Samples       int     // of a task by a text that were asked for, at most
+	Skill         skill.Skill // what is left
+	Deterministic bool        // answers did not change when asked for again
+	Variance      float64     // of a difference between texts that are alike
+	Samples       int         // of a task by a text that were asked for, at most
 }
 
-// Removed lists the rules that went, in the order of the document.
+// Removed lists the rules that went, in the order of their numbers.
 func (p Pruning) Removed() []Rule {
 	var out []Rule
 	for _, s := range p.Steps {
@@ -71,7 +73,7 @@ var errChanged = errors.New("an answer changed")
 func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
 	return p.again(func() (Pruning, error) {
 		findings, err := p.ablate(ctx)
-		return Pruning{Findings: findings, Text: p.Text, Deterministic: p.deterministic()}, err
+		return Pruning{Findings: findings, Skill: p.Skill, Deterministic: p.deterministic()}, err
 	})
 }
 
@@ -79,14 +81,14 @@ func (p *Pruner) Ablate(ctx context.Context) (Pruning, error) {
 // other: the harmful ones first, then those that cost most. Each is compared with
 // what the removals before have left, and stays if that shows it to be needed now,
 // or not clearly enough that it is not. What stayed is tried once more at the end,
-// if the text has changed since.
+// if the skill has changed since.
 func (p *Pruner) Prune(ctx context.Context) (Pruning, error) {
 	return p.again(func() (Pruning, error) {
 		findings, err := p.ablate(ctx)
 		if err != nil {
 			return Pruning{}, err
 		}
-		out := Pruning{Findings: findings, Text: p.Text}
+		out := Pruning{Findings: findings, Skill: p.Skill}
 		if err := p.remove(ctx, &out); err != nil {
 			return out, err
 		}
@@ -119,14 +121,14 @@ func (p *Pruner) remove(ctx context.Context, out *Pruning) error {
 func (p *Pruner) sweep(ctx context.Context, out *Pruning, rules []Finding) ([]Finding, error) {
 	var stayed, changed []Finding
 	for _, f := range rules {
-		short := Without(p.Text, append(out.Removed(), f.Rule)...)
-		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("removal of rule %d, attempt %d", f.Number, len(out.Steps)+1), short, out.Text)
+		short := Leave(p.Skill, append(out.Removed(), f.Rule)...)
+		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("removal of rule %d, attempt %d", f.Number, len(out.Steps)+1), short, out.Skill)
 		if err != nil {
 			return nil, err
 		}
 		s := Step{Rule: f.Rule, Removed: verdict.Removable(), Verdict: verdict, Effect: effect, Lost: d.missing()}
 		if s.Removed {
-			out.Text, changed = short, slices.Clone(stayed)
+			out.Skill, changed = short, slices.Clone(stayed)
 		} else {
 			stayed = append(stayed, f)
 		}
@@ -153,8 +155,8 @@ func (p *Pruner) deterministic() bool { return p.Settings.Deterministic && !p.no
 
 func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
 	var out []Finding
-	for _, r := range Rules(p.Text) {
-		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("without rule %d", r.Number), Without(p.Text, r), p.Text)
+	for _, r := range RulesOf(p.Skill, p.Files) {
+		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("without rule %d", r.Number), Leave(p.Skill, r), p.Skill)
 		if err != nil {
 			return nil, err
 		}
@@ -178,20 +180,21 @@ func removable(findings []Finding) []Finding {
 	return out
 }
 
-// compare races the shorter text against the longer one until a verdict is there,
+// compare races the shorter skill against the longer one until a verdict is there,
 // or the passes are used up.
-func (p *Pruner) compare(ctx context.Context, name, short, long string) (*duel, Verdict, Effect, error) {
+func (p *Pruner) compare(ctx context.Context, name string, short, long skill.Skill) (*duel, Verdict, Effect, error) {
 	if p.duels == nil {
 		p.duels = map[[2]string]*duel{}
 	}
-	d := p.duels[[2]string{short, long}]
+	key := digestsOf(short, long)
+	d := p.duels[key]
 	if d == nil {
 		if p.Progress != nil {
 			p.Progress(name)
 		}
 		d = p.Bench.duel(name, short, long)
-		p.duels[[2]string{short, long}] = d
-		p.order = append(p.order, [2]string{short, long})
+		p.duels[key] = d
+		p.order = append(p.order, key)
 	}
 	if p.deterministic() {
 		v, e, err := p.settled(ctx, d)
@@ -211,8 +214,8 @@ func (p *Pruner) compare(ctx context.Context, name, short, long string) (*duel, 
 	}
 }
 
-// settled compares texts whose answers are the same every time: one evaluation of
-// each task is all there is to know. Where the texts differ they are asked once
+// settled compares skills whose answers are the same every time: one evaluation of
+// each task is all there is to know. Where the skills differ they are asked once
 // more, and if a score changes the error is errChanged.
 func (p *Pruner) settled(ctx context.Context, d *duel) (Verdict, Effect, error) {
 	if d.rounds == 0 {
@@ -264,20 +267,20 @@ func (d *duel) missing() []int {
 	return out
 }
 
-// Certificate says whether a shorter text is no worse than the whole one.
+// Certificate says whether a shorter skill is no worse than the whole one.
 type Certificate struct {
-	Effect                // of the shorter text against the whole
+	Effect                // of the shorter skill against the whole
 	NotWorse      bool    // the loss is below the margin, at the level of the settings
 	Worse         bool    // it is above, at the same level
 	Deterministic bool    // answers did not change when asked for again, so that one pass is exact
-	Passes        float64 // evaluations of an item by each text
+	Passes        float64 // evaluations of an item by each skill
 	Lost          []int
 }
 
-// Certify compares a shorter text with the whole one in passes over all tasks of a
+// Certify compares a shorter skill with the whole one in passes over all tasks of a
 // bench, from which nothing was chosen, until it is known whether it is worse by
 // more than the margin, or the passes are used up.
-func Certify(ctx context.Context, b *Bench, s Settings, short, long string) (Certificate, error) {
+func Certify(ctx context.Context, b *Bench, s Settings, short, long skill.Skill) (Certificate, error) {
 	d := b.duel("certificate", short, long)
 	c := Certificate{Deterministic: s.Deterministic}
 	most := float64(s.Passes)

@@ -12,12 +12,13 @@ import (
 // that directly follows either. Headings, comments, lines that only separate, front
 // matter and protected regions are no rules.
 type Rule struct {
-	Number   int    `json:"rule"` // from 1, in the order of the document
-	Line     int    `json:"line"` // first line, from 1
+	Number   int    `json:"rule"`           // from 1, in the order of the files and of their lines
+	File     string `json:"file,omitempty"` // "": SKILL.md
+	Line     int    `json:"line"`           // first line, from 1
 	LastLine int    `json:"last_line"`
 	Text     string `json:"text"` // its lines as they stand, without the last line break
 
-	from, to int // bytes of the document, whole lines
+	from, to int // bytes of the file, whole lines
 }
 
 // line is one line of a document.

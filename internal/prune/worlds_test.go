@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/prune"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -134,11 +135,11 @@ func (w *world) bench(name string, qs []question, first int) *prune.Bench {
 	for _, q := range qs {
 		b.Items, b.Types = append(b.Items, q.id), append(b.Types, q.kind)
 	}
-	b.Measure = func(ctx context.Context, text string, item, sample int) (trajectory.Outcome, error) {
+	b.Measure = func(ctx context.Context, sk skill.Skill, item, sample int) (trajectory.Outcome, error) {
 		w.calls.Add(1)
 		q, seed := qs[item], int64(sample)
 		resp, err := w.client.Generate(ctx, model.Request{
-			Messages: []model.Message{{Role: model.System, Content: text}, {Role: model.User, Content: q.text}},
+			Messages: []model.Message{{Role: model.System, Content: sk.Text()}, {Role: model.User, Content: q.text}},
 			Sampling: model.Sampling{Seed: &seed}, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
 		})
 		if err != nil {
@@ -165,7 +166,7 @@ func TestPlantedRules(t *testing.T) {
 	var calls int64
 	for seed := range uint64(worlds) {
 		w := makeWorld(t, seed, 0, 0, 0.01, 0.02, 0.03)
-		p := prune.Pruner{Text: w.skill, Bench: w.bench("judge", w.judge, 0), Settings: settings}
+		p := prune.Pruner{Skill: skill.New(w.skill), Bench: w.bench("judge", w.judge, 0), Settings: settings}
 		got, err := p.Prune(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +199,7 @@ func TestPlantedRules(t *testing.T) {
 		if len(got.Findings) != len(w.fate) {
 			t.Fatalf("world %d: %d rules were found of %d", seed, len(got.Findings), len(w.fate))
 		}
-		c, err := prune.Certify(t.Context(), w.bench("certificate", w.test, 1000), settings, got.Text, w.skill)
+		c, err := prune.Certify(t.Context(), w.bench("certificate", w.test, 1000), settings, got.Skill, skill.New(w.skill))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +236,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 		took := map[bool]int{}
 		for _, s := range []prune.Settings{single, settings} {
 			b := w.bench("judge", w.judge, 0)
-			p := prune.Pruner{Text: w.skill, Bench: b, Settings: s}
+			p := prune.Pruner{Skill: skill.New(w.skill), Bench: b, Settings: s}
 			got, err := p.Prune(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -247,7 +248,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 			worlds++
 			left := 0
 			for _, r := range prune.Rules(w.skill) {
-				stays := strings.Contains(got.Text, r.Text)
+				stays := strings.Contains(got.Skill.Text(), r.Text)
 				switch w.fate[r.Text] {
 				case useful:
 					lost += count(!stays)
@@ -261,7 +262,7 @@ func TestPlantedRulesInNoise(t *testing.T) {
 				lost, others, gone = lost+count(left == 0), others+1, gone+count(left < 2)
 			}
 			s.Deterministic, s.Variance = got.Deterministic, got.Variance
-			c, err := prune.Certify(t.Context(), w.bench("certificate", w.test, 1000), s, got.Text, w.skill)
+			c, err := prune.Certify(t.Context(), w.bench("certificate", w.test, 1000), s, got.Skill, skill.New(w.skill))
 			if err != nil {
 				t.Fatal(err)
 			}

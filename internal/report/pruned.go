@@ -32,6 +32,9 @@ func Pruned(p *result.Pruned) []byte {
 		if r.LastLine != r.Line {
 			lines = fmt.Sprintf("%d-%d", r.Line, r.LastLine)
 		}
+		if r.File != "" {
+			lines = Plain(r.File) + " " + lines
+		}
 		if gone[r.Number] {
 			fate = "removed"
 		}

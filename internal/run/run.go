@@ -15,6 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // Names of the files of a run directory.
@@ -425,6 +427,27 @@ func encoded(name string, v any) (f file, err error) {
 // slash-separated and must stay inside.
 func (r *Run) WriteFile(name string, data []byte) error {
 	return r.writer.add(file{name: name, data: pieces{bytes.Clone(data)}})
+}
+
+// WriteSkill writes all files of a skill into a folder of the run directory, each as
+// WriteFile and WriteProgram do.
+func (r *Run) WriteSkill(folder string, s skill.Skill) error {
+	for _, name := range s.Files() {
+		if err := r.WriteFileOf(folder, name, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFileOf writes one file of a skill into a folder of the run directory.
+func (r *Run) WriteFileOf(folder, name string, s skill.Skill) error {
+	write := r.WriteFile
+	if s.Executable(name) {
+		write = r.WriteProgram
+	}
+	content, _ := s.File(name)
+	return write(path.Join(folder, name), []byte(content))
 }
 
 // RemoveFile removes a file of the run directory in the order of the others, if it is

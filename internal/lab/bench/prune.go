@@ -214,8 +214,8 @@ func (w *pruneWorld) bench(name string, tasks []task.Task, first int) *prune.Ben
 	for _, t := range tasks {
 		b.Items, b.Types = append(b.Items, t.ID), append(b.Types, t.Type)
 	}
-	b.Measure = func(ctx context.Context, text string, item, sample int) (trajectory.Outcome, error) {
-		return m.roller.One(ctx, rollout.Place{Prefix: "prune", Sample: sample}, tasks[item], skill.New(text))
+	b.Measure = func(ctx context.Context, s skill.Skill, item, sample int) (trajectory.Outcome, error) {
+		return m.roller.One(ctx, rollout.Place{Prefix: "prune", Sample: sample}, tasks[item], s)
 	}
 	return b
 }
@@ -249,7 +249,7 @@ type pruneRun struct {
 
 func (w *pruneWorld) prune(ctx context.Context, s prune.Settings, fates map[string]fate) (pruneRun, error) {
 	b := w.bench("rules", w.Data.Selection, 0)
-	p := prune.Pruner{Text: w.skill, Bench: b, Settings: s}
+	p := prune.Pruner{Skill: skill.New(w.skill), Bench: b, Settings: s}
 	got, err := p.Prune(ctx)
 	if err != nil {
 		return pruneRun{}, err
@@ -257,12 +257,12 @@ func (w *pruneWorld) prune(ctx context.Context, s prune.Settings, fates map[stri
 	out := pruneRun{gone: map[fate]float64{}, all: map[fate]float64{}, evaluations: float64(b.Evaluations())}
 	out.tell(w, fates, got.Removed())
 	out.certified = 1
-	if out.loss, err = w.loss(ctx, got.Text); err != nil || len(got.Removed()) == 0 {
+	if out.loss, err = w.loss(ctx, got.Skill.Text()); err != nil || len(got.Removed()) == 0 {
 		return out, err
 	}
 	c := w.bench("certificate", w.Data.Train, certificateFirst)
 	s.Deterministic, s.Variance = got.Deterministic, got.Variance
-	cert, err := prune.Certify(ctx, c, s, got.Text, w.skill)
+	cert, err := prune.Certify(ctx, c, s, got.Skill, skill.New(w.skill))
 	out.certificate, out.certified = float64(c.Evaluations()), indicator(cert.NotWorse)
 	return out, err
 }

@@ -21,13 +21,13 @@ import (
 func (p *pruning) pruner() *prune.Pruner {
 	bench := p.bench("rules", p.judge)
 	return &prune.Pruner{
-		Text: p.session.Skill.Text(), Bench: bench, Settings: p.settings(),
+		Skill: p.session.Skill, Files: p.files, Bench: bench, Settings: p.settings(),
 		Progress: func(name string) { p.session.Emit(event.StageStarted{Stage: name, Total: 2 * len(p.judge)}) },
 	}
 }
 
-// bench is a set of tasks that are carried out in a run. What a text answers is
-// recorded under the text, so that no comparison asks again for what another knows.
+// bench is a set of tasks that are carried out in a run. What a skill answers is
+// recorded under the texts that rules are left out of, so that no comparison asks again for what another knows.
 func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	g := p.session.Config.Gate
 	b := &prune.Bench{
@@ -38,8 +38,8 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	for _, t := range tasks {
 		b.Items = append(b.Items, t.ID)
 	}
-	b.Measure = func(ctx context.Context, text string, item, sample int) (trajectory.Outcome, error) {
-		out, err := p.session.Runner.One(ctx, placeOf(text, sample), tasks[item], p.session.Skill.WithText(text))
+	b.Measure = func(ctx context.Context, s skill.Skill, item, sample int) (trajectory.Outcome, error) {
+		out, err := p.session.Runner.One(ctx, p.placeOf(s, sample), tasks[item], s)
 		if err == nil {
 			err = p.session.Health()
 		}
@@ -48,7 +48,7 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	b.Skip = func(ctx context.Context, decision string, lost []prune.Lost) error {
 		keys := make([]string, len(lost))
 		for i, l := range lost {
-			keys[i] = placeOf(l.Text, l.Sample).Key(tasks[l.Item])
+			keys[i] = p.placeOf(l.Skill, l.Sample).Key(tasks[l.Item])
 		}
 		without, err := json.Marshal(map[string]any{"without": keys})
 		if err != nil {
@@ -59,8 +59,8 @@ func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	return b
 }
 
-func placeOf(text string, sample int) rollout.Place {
-	return rollout.Place{Prefix: "text/" + skill.Hash(text), Sample: sample}
+func (p *pruning) placeOf(s skill.Skill, sample int) rollout.Place {
+	return rollout.Place{Prefix: "text/" + p.session.Scope.Hash(s), Sample: sample}
 }
 
 // tooFew says what could not be measured in the words of other commands.
@@ -113,7 +113,7 @@ func (p *pruning) account(a *result.Ablation) {
 }
 
 func ruleOf(r prune.Rule) result.Rule {
-	return result.Rule{Number: r.Number, Line: r.Line, LastLine: r.LastLine, Text: r.Text}
+	return result.Rule{Number: r.Number, File: r.File, Line: r.Line, LastLine: r.LastLine, Text: r.Text}
 }
 
 func rulesOf(rules []prune.Rule) []result.Rule {

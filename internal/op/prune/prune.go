@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -68,6 +70,7 @@ type pruning struct {
 	session *session.Session
 	o       Options
 	kind    result.Kind // Ablate or Prune
+	files   []string    // whose rules are judged
 	rules   []prune.Rule
 	judge   []task.Task
 	certify []task.Task
@@ -91,7 +94,7 @@ func do(ctx context.Context, cfg config.Config, o Options, so session.Options, k
 		Ask: func(context.Context) (result.Plan, error) {
 			return forecast.Rollouts(s, p.rollouts(), p.splits...), nil
 		},
-		Begin: func(context.Context) error { return s.Run.WriteFile(result.WholeFile, []byte(s.Skill.Text())) },
+		Begin: func(context.Context) error { return p.keep(s.Skill, result.WholeFile, result.WholeFolder) },
 		Work: func(ctx context.Context) (result.Status, error) {
 			if err := p.begin(ctx); err != nil {
 				return "", err
@@ -115,6 +118,9 @@ func (p *pruning) settle(ctx context.Context) error {
 	about := fmt.Sprintf("%s, margin %g", p.o.Split, p.o.Margin)
 	if p.kind == result.Prune {
 		about += ", certified on " + p.o.Certify
+	}
+	if len(p.files) != 1 || p.files[0] != skill.Main {
+		about += ", rules of " + strings.Join(p.files, ", ")
 	}
 	p.session.Identify(string(p.kind), about)
 	if p.o.Record == "" {
@@ -140,10 +146,20 @@ func (p *pruning) defaults() error {
 	if p.o.Passes == 0 {
 		p.o.Passes = prunePasses
 	}
-	if p.rules = prune.Rules(p.session.Skill.Text()); len(p.rules) == 0 {
-		return errors.New("the skill has no rule to leave out: no paragraph or list item outside of front matter and protected regions")
+	p.files = slices.DeleteFunc(p.session.Scope.Of(p.session.Skill), func(name string) bool { return !prune.Cuttable(name) })
+	if p.rules = prune.RulesOf(p.session.Skill, p.files); len(p.rules) == 0 {
+		return fmt.Errorf("the skill has no rule to leave out: no paragraph or list item outside of front matter and protected regions in the Markdown files that edits.files names (%s)", strings.Join(p.session.Scope.Patterns(), ", "))
 	}
 	return nil
+}
+
+// keep writes a skill into the run: SKILL.md as a file, and where the skill has more, all
+// of it as a folder besides.
+func (p *pruning) keep(s skill.Skill, document, folder string) error {
+	if err := p.session.Run.WriteFile(document, []byte(s.Text())); err != nil || len(s.Others()) == 0 {
+		return err
+	}
+	return p.session.Run.WriteSkill(folder, s)
 }
 
 func (p *pruning) settings() prune.Settings {
@@ -271,7 +287,7 @@ func (p *pruning) prune(ctx context.Context) (*result.Pruned, error) {
 	p.account(&out.Ablation)
 	kept, r := *out, p.session.Run
 	kept.RunDir = "."
-	return out, errors.Join(r.WriteFile(result.PrunedFile, []byte(out.Text)), r.WriteFile(run.PullFile, report.Pruned(out)), r.WriteJSON(result.PruningFile, kept))
+	return out, errors.Join(p.keep(out.Left, result.PrunedFile, result.PrunedFolder), r.WriteFile(run.PullFile, report.Pruned(out)), r.WriteJSON(result.PruningFile, kept))
 }
 
 // work prunes, and compares what is left with the whole skill.
@@ -280,10 +296,10 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := p.session.Skill.Text()
+	whole := p.session.Skill
 	out := &result.Pruned{
-		Ablation: p.describe(got), Removed: rulesOf(got.Removed()), Pruned: skill.Hash(got.Text), Text: got.Text,
-		Bytes: [2]int{len(whole), len(got.Text)}, Steps: []result.Removal{}, CertifiedOn: p.o.Certify,
+		Ablation: p.describe(got), Removed: rulesOf(got.Removed()), Pruned: p.session.Scope.Hash(got.Skill), Text: got.Skill.Text(), Left: got.Skill,
+		Bytes: [2]int{p.bytes(whole), p.bytes(got.Skill)}, Steps: []result.Removal{}, CertifiedOn: p.o.Certify,
 	}
 	for _, s := range got.Steps {
 		out.Steps = append(out.Steps, result.Removal{
@@ -299,12 +315,22 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 	settings := p.settings()
 	settings.Deterministic, settings.Variance = got.Deterministic, got.Variance
 	p.session.Emit(event.StageStarted{Stage: "certificate", Total: 2 * len(p.certify)})
-	c, err := prune.Certify(ctx, bench, settings, got.Text, whole)
+	c, err := prune.Certify(ctx, bench, settings, got.Skill, whole)
 	out.Certificate = &result.NotWorse{
 		Certified: c.NotWorse, Worse: c.Worse, HeldOut: p.heldOut(), Deterministic: c.Deterministic, Tasks: len(p.certify), Passes: c.Passes, Pairs: c.Pairs,
 		Difference: c.Difference, Low: c.Low, High: c.High, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Unmeasured: idsOf(p.certify, c.Lost),
 	}
 	return out, err
+}
+
+// bytes is how long the files are that rules are left out of.
+func (p *pruning) bytes(s skill.Skill) int {
+	n := 0
+	for _, name := range p.files {
+		text, _ := s.File(name)
+		n += len(text)
+	}
+	return n
 }
 
 // heldOut reports whether no task of the certificate was judged by.

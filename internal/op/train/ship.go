@@ -68,11 +68,6 @@ func (s *shipper) put(name string, best skill.Skill) error {
 	if s.held[name] == digest {
 		return nil
 	}
-	write := s.run.WriteFile
-	if best.Executable(name) {
-		write = s.run.WriteProgram
-	}
-	content, _ := best.File(name)
 	s.held[name] = digest
-	return write(path.Join(run.BestFolder, name), []byte(content))
+	return s.run.WriteFileOf(run.BestFolder, name, best)
 }

@@ -1,0 +1,58 @@
+package prune
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Cuttable reports whether rules can be told apart in a file: whether it is a Markdown
+// document by its name.
+func Cuttable(name string) bool {
+	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
+}
+
+// RulesOf cuts files of a skill, SKILL.md alone if files is nil. The numbers of the rules
+// run through all of them. What is no Markdown document, or is not there, has no rules.
+func RulesOf(s skill.Skill, files []string) []Rule {
+	if files == nil {
+		files = []string{skill.Main}
+	}
+	var out []Rule
+	for _, name := range files {
+		text, there := s.File(name)
+		if !there || !Cuttable(name) {
+			continue
+		}
+		for _, r := range Rules(text) {
+			r.Number = len(out) + 1
+			if name != skill.Main {
+				r.File = name
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Leave returns the skill without some of its rules, which RulesOf has cut of it. What
+// Without says holds for each file; a file whose rules all go stays, with what else it
+// holds.
+func Leave(s skill.Skill, gone ...Rule) skill.Skill {
+	of := map[string][]Rule{}
+	for _, r := range gone {
+		of[r.File] = append(of[r.File], r)
+	}
+	out := s
+	for name, rules := range of {
+		if name == "" {
+			out = out.WithText(Without(s.Text(), rules...))
+			continue
+		}
+		text, _ := s.File(name)
+		out = out.WithFile(name, Without(text, rules...))
+	}
+	return out
+}
