@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"regexp"
@@ -50,6 +52,60 @@ func SkillFolders(s skill.Skill, name string) []string {
 		name = skillName(s)
 	}
 	return []string{path.Join(agentsSkills, name), path.Join(claudeSkills, name)}
+}
+
+// Bounds of what is looked at of skills that a workspace brings.
+const (
+	maxOwnSkills = 1000
+	maxOwnHead   = 64 << 10 // bytes of a SKILL.md
+)
+
+// SameSkill is the folder of a skill in a workspace that agents would take for the given
+// one, slash-separated, "" if there is none: one in the folder "skills" of any folder whose
+// name begins with a dot, that has its name as a folder or in its front matter. name is as
+// in SkillFolders.
+func SameSkill(workspace fs.FS, s skill.Skill, name string) string {
+	if name == "" {
+		name = skillName(s)
+	}
+	roots, err := fs.Glob(workspace, ".*/skills")
+	if err != nil {
+		return ""
+	}
+	looked := 0
+	for _, root := range roots {
+		entries, err := fs.ReadDir(workspace, root)
+		if err != nil {
+			continue // no folder
+		}
+		for _, e := range entries {
+			dir := path.Join(root, e.Name())
+			if looked++; strings.EqualFold(e.Name(), name) || looked <= maxOwnSkills && nameIn(workspace, dir) == name {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// nameIn is the name in the front matter of a skill in a workspace, "" if it has none that
+// can be read.
+func nameIn(workspace fs.FS, dir string) string {
+	name := path.Join(dir, skill.Main)
+	if info, err := fs.Stat(workspace, name); err != nil || !info.Mode().IsRegular() {
+		return "" // a pipe would be waited for
+	}
+	f, err := workspace.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxOwnHead))
+	if err != nil {
+		return ""
+	}
+	doc, _ := skill.Parse(string(text)) // what cannot be read has no name
+	return doc.Name
 }
 
 // instructions are files and folders by which a workspace speaks to agents
@@ -142,6 +198,9 @@ func readFirst(name string) string {
 }
 
 func (w *workspace) writeSkill(j Job) error {
+	if dir := SameSkill(w.root.FS(), j.Skill, j.SkillName); dir != "" {
+		return &SkillThereError{Path: dir}
+	}
 	for _, dir := range SkillFolders(j.Skill, j.SkillName) {
 		switch _, err := w.root.Lstat(dir); {
 		case err == nil: // another skill of that name must not mix with ours
@@ -173,7 +232,7 @@ type SkillThereError struct {
 }
 
 func (e *SkillThereError) Error() string {
-	return fmt.Sprintf("the workspace brings %s, where the skill that is trained goes: take it out of the workspace, or name the skill otherwise with agent.skill_name", e.Path)
+	return fmt.Sprintf("the workspace brings %s, a skill of the name of the one that is trained: take it out of the workspace, or name the skill otherwise with agent.skill_name", e.Path)
 }
 
 func (w *workspace) writeImages(images []model.Image) (note string, err error) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -124,6 +125,34 @@ func TestSkillThere(t *testing.T) {
 		}
 		if data, err := os.ReadFile(old); err != nil || string(data) != "old" {
 			t.Errorf("%s: %q, %v", folder, data, err)
+		}
+	}
+}
+
+// Wherever agents look for skills, one of the same name is found, by its folder or by what it
+// says of itself; others are not.
+func TestSameSkill(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"none":                 {map[string]string{"skills/kind/SKILL.md": "x", ".agents/other/kind/SKILL.md": "x", ".agents/skills/others/SKILL.md": "---\nname: others\n---\n"}, ""},
+		"of gemini":            {map[string]string{".gemini/skills/kind/SKILL.md": "x"}, ".gemini/skills/kind"},
+		"of github":            {map[string]string{".github/skills/Kind/notes.txt": "x"}, ".github/skills/Kind"},
+		"of an agent to come":  {map[string]string{".new/skills/kind/SKILL.md": "x"}, ".new/skills/kind"},
+		"by its front matter":  {map[string]string{".agents/skills/another/SKILL.md": "---\nname: kind\ndescription: d\n---\nbody"}, ".agents/skills/another"},
+		"a folder of no skill": {map[string]string{".agents/skills/another/SKILL.md/x": "x"}, ""},
+	} {
+		files := fstest.MapFS{}
+		for path, text := range tc.files {
+			files[path] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got := SameSkill(files, skill.New("x"), "kind"); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+		if got := SameSkill(files, skill.New("---\nname: kind\ndescription: d\n---\nx"), ""); got != tc.want {
+			t.Errorf("%s, by the name of the skill: %q, want %q", name, got, tc.want)
 		}
 	}
 }

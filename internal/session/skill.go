@@ -167,10 +167,8 @@ func (s *loader) skillNotIn(workspace string) error {
 	if strings.TrimSpace(s.Skill.Text()) == "" {
 		return nil
 	}
-	for _, folder := range wiring.SkillFolders(s.Skill, s.Config.Agent.SkillName) {
-		if _, err := os.Lstat(filepath.Join(workspace, filepath.FromSlash(folder))); err == nil {
-			return fault.Input(fmt.Errorf("the workspace %s brings %s, where the skill that is trained goes: take it out of the workspace, or name the skill otherwise with agent.skill_name", workspace, folder))
-		}
+	if there := wiring.SameSkill(os.DirFS(workspace), s.Skill, s.Config.Agent.SkillName); there != "" {
+		return fault.Input(fmt.Errorf("the workspace %s brings %s, a skill of the name of the one that is trained: take it out of the workspace, or name the skill otherwise with agent.skill_name", workspace, there))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -236,3 +237,9 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 // SkillFolders are where agents are given a skill in their workspace, slash-separated;
 // name is agent.skill_name.
 func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }
+
+// SameSkill is the folder of a skill that a workspace brings under the name of s, "" if it
+// brings none; name is agent.skill_name.
+func SameSkill(workspace fs.FS, s skill.Skill, name string) string {
+	return agent.SameSkill(workspace, s, name)
+}
