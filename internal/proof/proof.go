@@ -29,15 +29,23 @@ const (
 	bodyMark        = "MARK-93B5D2-BODY"
 	answer          = "MARK-E80A16-DONE"
 
+	referenceName = "references/proof.md"
+	referenceMark = "MARK-5B19A7-REFERENCE"
+	scriptName    = "scripts/proof.sh"
+	scriptMark    = "MARK-C60F38-SCRIPT"
+	scriptFile    = "proof-script.txt"
+
 	commandFile = "proof-command.txt"
 	writtenFile = "proof-written.txt"
 	writtenText = "MARK-4D2F77-WRITTEN\n"
 )
 
 // Skill is what the agent is given. Its body can be told from its description, which
-// agents show to their models unasked.
+// agents show to their models unasked, and from its other files.
 func Skill() skill.Skill {
-	return skill.New("---\nname: " + skillName + "\ndescription: " + description + "\n---\n\nSay the mark " + bodyMark + ".\n")
+	return skill.New("---\nname: "+skillName+"\ndescription: "+description+"\n---\n\nSay the mark "+bodyMark+".\n").
+		WithFile(referenceName, "The mark of the reference is "+referenceMark+".\n").
+		WithFile(scriptName, "#!/bin/sh\nprintf '%s\\n' "+scriptMark+" > "+scriptFile+"\n").WithExecutable(scriptName)
 }
 
 // Expect says how the agent of a proof works.
@@ -85,6 +93,7 @@ func (s *Script) Judge(seen Seen) Result {
 		r.fault(s.toolless(seen))
 	default:
 		s.judgeSkill(&r)
+		s.judgeFolder(&r, seen)
 		s.judgeFiles(&r, seen)
 	}
 	switch {
@@ -136,6 +145,24 @@ func (s *Script) judgeSkill(r *Result) {
 		r.fault(fmt.Sprintf("the skill was not loaded: its tool %s gave %s", load.tool, s.gave(loads)))
 	default:
 		r.fault("the skill was not loaded: its model is offered no tool that does")
+	}
+}
+
+// judgeFolder looks whether the files beside SKILL.md could be used.
+func (s *Script) judgeFolder(r *Result, seen Seen) {
+	if c, ok := s.step(refers); ok {
+		if strings.Contains(s.results[refers], referenceMark) {
+			r.Shown = append(r.Shown, "a reference of the skill was read")
+		} else {
+			r.fault(fmt.Sprintf("a reference of the skill was not read: its tool %s gave %s", c.tool, s.gave(refers)))
+		}
+	}
+	if c, ok := s.step(executes); ok {
+		if text, _ := seen.Files(scriptFile); strings.TrimSpace(text) == scriptMark {
+			r.Shown = append(r.Shown, "a script of the skill ran")
+		} else {
+			r.fault(fmt.Sprintf("a script of the skill did not run: its tool %s gave %s", c.tool, s.gave(executes)))
+		}
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 // player is an agent of a few lines.
 type player struct {
 	tools []model.Tool
-	hides bool // it tells its model nothing of the skill
-	lame  map[string]string
+	hides bool              // it tells its model nothing of the skill
+	lame  map[string]string // what a tool, or a call of that argument, gives
 	files map[string]string
 	usage trajectory.Usage
 }
@@ -62,13 +62,20 @@ func (p *player) play(t *testing.T, s *proof.Script) string {
 }
 
 func (p *player) do(c model.ToolCall) string {
-	if text, ok := p.lame[c.Name]; ok {
-		return text
-	}
 	args := string(c.Arguments)
+	for what, text := range p.lame {
+		if c.Name == what || strings.Contains(args, what) {
+			return text
+		}
+	}
 	switch {
 	case c.Name == "Skill", strings.Contains(args, "SKILL.md"):
 		return proof.Skill().Text()
+	case strings.Contains(args, "references/proof.md"):
+		text, _ := proof.Skill().File("references/proof.md")
+		return text
+	case strings.Contains(args, "scripts/proof.sh"):
+		p.files["proof-script.txt"] = "MARK-C60F38-SCRIPT\n"
 	case strings.Contains(args, "proof-command.txt"):
 		p.files["proof-command.txt"] = "/usr/bin:/bin\n"
 	case strings.Contains(args, "proof-written.txt"):
@@ -95,10 +102,12 @@ func TestJudge(t *testing.T) {
 		{name: "useless tools", player: player{tools: able()[:2]}, wrong: "but Skill, Edit"},
 		{name: "a skill that is not found", player: player{tools: able(), hides: true}, wrong: "it did not find it in the workspace"},
 		{name: "a skill that is not loaded", player: player{tools: able(), lame: map[string]string{"Skill": "ripgrep execution failed"}}, wrong: `its tool Skill gave "ripgrep execution failed"`},
+		{name: "references that are not there", player: player{tools: able(), lame: map[string]string{"references/proof.md": "no such file"}}, wrong: `a reference of the skill was not read: its tool Shell gave "no such file"`},
+		{name: "scripts that may not be run", player: player{tools: able(), lame: map[string]string{"scripts/proof.sh": "Permission denied"}}, wrong: `a script of the skill did not run: its tool Shell gave "Permission denied"`},
 		{name: "commands that do not run", player: player{tools: able(), lame: map[string]string{"Shell": "denied"}}, wrong: `a command was not run: its tool Shell gave "denied"`},
 		{name: "files that are not written", player: player{tools: able(), lame: map[string]string{"Create": ""}}, wrong: `a file was not written: its tool Create gave "nothing"`},
 		{name: "other programs", player: player{tools: able()}, expect: proof.Expect{Path: "/usr/bin:/opt/bin:/bin"}, note: "do not look for programs in /opt/bin"},
-		{name: "other tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage.Output++ }, wrong: "it counts 500 tokens in"},
+		{name: "other tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage.Output++ }, wrong: "it counts 810 tokens in"},
 		{name: "no tokens", player: player{tools: able()}, change: func(s *proof.Seen) { s.Usage = nil }, wrong: "it does not tell the tokens"},
 		{name: "an end that did not come", player: player{tools: able()}, change: func(s *proof.Seen) { s.Failure = "deadline: not done" }, wrong: "it did not come to its end: deadline"},
 		{name: "another answer", player: player{tools: able()}, change: func(s *proof.Seen) { s.Answer = "hello" }, wrong: `its answer is "hello"`},

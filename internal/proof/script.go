@@ -36,9 +36,11 @@ var _ model.Client = (*Script)(nil)
 type deed int
 
 const (
-	loads  deed = iota // the skill
-	runs               // a command
-	writes             // a file
+	loads    deed = iota // the skill
+	refers               // to another file of the skill
+	executes             // a script of the skill
+	runs                 // a command
+	writes               // a file
 )
 
 // step is one call.

@@ -6,35 +6,38 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// planFor chooses tools for the three deeds. Without one that runs commands or writes
-// files there is no plan.
+// planFor chooses tools for the deeds. Without one that runs commands or writes files
+// there is no plan.
 func (s *Script) planFor(tools []model.Tool) []step {
-	command, runnable := pickFirst(tools, s.shells(`printf '%s\n' "$PATH" > `+commandFile)...)
-	file, writable := pick(tools, s.write)
-	if !runnable && !writable {
-		return nil
+	ways := []struct {
+		deed deed
+		ways []chooser
+	}{
+		{loads, append([]chooser{loadByName, s.reading(skillFolder + skill.Main)}, s.shells("cat "+skillFolder+skill.Main)...)},
+		{refers, append([]chooser{s.reading(skillFolder + referenceName)}, s.shells("cat "+skillFolder+referenceName)...)},
+		{executes, s.shells(skillFolder + scriptName)},
+		{runs, s.shells(`printf '%s\n' "$PATH" > ` + commandFile)},
+		{writes, []chooser{s.write}},
 	}
 	var plan []step
-	loaders := append([]chooser{loadByName, s.loadByPath}, s.shells("cat "+skillPath)...)
-	if st, ok := pickFirst(tools, loaders...); ok {
-		st.deed = loads
-		plan = append(plan, st)
+	able := false
+	for _, w := range ways {
+		if st, ok := pickFirst(tools, w.ways...); ok {
+			st.deed = w.deed
+			plan, able = append(plan, st), able || w.deed == runs || w.deed == writes
+		}
 	}
-	if runnable {
-		command.deed = runs
-		plan = append(plan, command)
-	}
-	if writable {
-		file.deed = writes
-		plan = append(plan, file)
+	if !able {
+		return nil
 	}
 	return plan
 }
 
-// skillPath is where every agent's workspace has the skill.
-const skillPath = ".agents/skills/" + skillName + "/SKILL.md"
+// skillFolder is where every agent's workspace has the skill.
+const skillFolder = ".agents/skills/" + skillName + "/"
 
 // chooser returns the arguments for a tool that can do a deed, nil for another one.
 type chooser func(t model.Tool, f form) map[string]any
@@ -124,13 +127,15 @@ func loadByName(t model.Tool, f form) map[string]any {
 	return map[string]any{name: skillName}
 }
 
-// loadByPath reads the skill's file.
-func (s *Script) loadByPath(t model.Tool, f form) map[string]any {
-	path := f.first(pathNames()...)
-	if path == "" || !strings.Contains(strings.ToLower(t.Name), "read") {
-		return nil
+// reading is a call that reads a file of the workspace.
+func (s *Script) reading(name string) chooser {
+	return func(t model.Tool, f form) map[string]any {
+		path := f.first(pathNames()...)
+		if path == "" || !strings.Contains(strings.ToLower(t.Name), "read") {
+			return nil
+		}
+		return map[string]any{path: s.at(name)}
 	}
-	return map[string]any{path: s.at(skillPath)}
 }
 
 func pathNames() []string {

@@ -48,7 +48,7 @@ func TestBuiltinIsProven(t *testing.T) {
 		c.Sandbox = "off"
 	}
 	res, err := ProveAgent(t.Context(), c, reach.Guard{}, config.Model{Model: "m"}, os.LookupEnv)
-	if err != nil || !res.OK || len(res.Shown) != 4 {
+	if err != nil || !res.OK || len(res.Shown) != 6 {
 		t.Errorf("%+v, %v", res, err)
 	}
 }

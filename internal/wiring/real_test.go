@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,9 +65,16 @@ func TestRealProof(t *testing.T) {
 			if !res.OK || len(res.Notes) > 0 {
 				t.Errorf("not proven: %+v", res)
 			}
-			for behaviour, shown := range map[string]string{agenttest.Skill: "the skill was loaded", agenttest.Usage: "tokens were counted"} {
-				found := agenttest.Result{Agent: name, Version: version, Behaviour: behaviour, OK: strings.Contains(strings.Join(res.Shown, ", "), shown)}
-				if strings.Contains(strings.Join(res.Shown, ", "), "it tells no tokens") && behaviour == agenttest.Usage {
+			all := strings.Join(res.Shown, ", ")
+			for behaviour, shown := range map[string][]string{
+				agenttest.Skill: {"the skill was loaded"}, agenttest.Usage: {"tokens were counted"},
+				agenttest.Folder: {"a reference of the skill was read", "a script of the skill ran"},
+			} {
+				found := agenttest.Result{Agent: name, Version: version, Behaviour: behaviour, OK: !slices.ContainsFunc(shown, func(s string) bool { return !strings.Contains(all, s) })}
+				if !found.OK && behaviour == agenttest.Folder {
+					t.Errorf("%s: not shown: %+v", behaviour, res)
+				}
+				if strings.Contains(all, "it tells no tokens") && behaviour == agenttest.Usage {
 					continue // there is nothing to compare
 				}
 				if err := agenttest.Append(os.Getenv(agenttest.FileVar), found); err != nil {

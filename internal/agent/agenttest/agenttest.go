@@ -44,6 +44,7 @@ const (
 	Hang     = "hang"
 	Overflow = "overflow"
 	Skill    = "skill loaded natively"
+	Folder   = "reference read, script run"
 	Usage    = "usage equal"
 	Trained  = "training goes up"
 	Killed   = "kill and resume"
@@ -51,7 +52,7 @@ const (
 
 // Behaviours returns all of them.
 func Behaviours() []string {
-	return []string{Tool, Parallel, Auth, Retries, CutShort, Hang, Overflow, Skill, Usage, Trained, Killed}
+	return []string{Tool, Parallel, Auth, Retries, CutShort, Hang, Overflow, Skill, Folder, Usage, Trained, Killed}
 }
 
 // Append adds a result to a file; "" keeps nothing.
