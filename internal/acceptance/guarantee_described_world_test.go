@@ -24,11 +24,7 @@ func subjects() []string {
 // a share of those that should not load the skill names one of the subjects as well.
 func describedWorld(t *testing.T, seed uint64, flip float64) (config.Config, []task.Task) {
 	t.Helper()
-	draw := rand.New(rand.NewPCG(seed, 1))
-	about := subjects()
-	draw.Shuffle(len(about), func(i, j int) { about[i], about[j] = about[j], about[i] })
-	about = about[:10]
-	dir := t.TempDir()
+	draw, about, dir := rand.New(rand.NewPCG(seed, 1)), subjectsOf(seed), t.TempDir()
 	world := fmt.Sprintf("name: described\nseed: %d\nloads: description\nrates: {flip: %g}\nkinds:\n  - {type: sum, match: 'Sum up', answer: \"'1'\"}\n", seed, flip)
 	text := fmt.Sprintf("---\nname: desk\ndescription: Adds up %s, %s and %s of suppliers.\n---\n\n# Desk\n\nAdd up the lines before you read the stated total.\n", about[0], about[1], about[2])
 	for name, content := range map[string]string{"world.yaml": world, "SKILL.md": text} {
@@ -44,10 +40,20 @@ func describedWorld(t *testing.T, seed uint64, flip float64) (config.Config, []t
 	for _, m := range []*config.Model{&cfg.Models.Target, &cfg.Models.Optimizer} {
 		m.Provider, m.World = "sim", filepath.Join(dir, "world.yaml")
 	}
-	return cfg, promptsOf(draw, about)
+	return cfg, promptsOf(draw, about, sizes{30, 20, 50})
 }
 
-func promptsOf(draw *rand.Rand, about []string) []task.Task {
+// subjectsOf are the ten subjects of a world; its description names the first three.
+func subjectsOf(seed uint64) []string {
+	about := subjects()
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(about), func(i, j int) { about[i], about[j] = about[j], about[i] })
+	return about[:10]
+}
+
+// sizes are how many prompts of either kind each split holds.
+type sizes struct{ train, selection, test int }
+
+func promptsOf(draw *rand.Rand, about []string, n sizes) []task.Task {
 	asks := []string{"How much do the %s of %s come to?", "Go through the %s in %s and tell me what is due", "Are the %s of %s right?", "Which of the %s from %s is too high?"}
 	others := []string{"Sing a song in %s", "Draw the map of %s", "Write a poem in %s", "Cook for %s"}
 	near := []string{"Translate the %s of %s", "Paint a picture of the %s of %s"}
@@ -59,7 +65,7 @@ func promptsOf(draw *rand.Rand, about []string) []task.Task {
 		split task.Split
 		month string
 		n     int // of either kind
-	}{{task.Train, "May", 30}, {task.Selection, "July", 20}, {task.Test, "June", 50}} {
+	}{{task.Train, "May", n.train}, {task.Selection, "July", n.selection}, {task.Test, "June", n.test}} {
 		for i := range of.n {
 			where := fmt.Sprint(of.month, " ", i)
 			add(of.split, task.TriggerShould, fmt.Sprintf(asks[draw.IntN(len(asks))], about[draw.IntN(len(about))], where))

@@ -49,7 +49,7 @@ func deterministicWorld(t *testing.T) *sim.World {
 	return w
 }
 
-func startCounting(t *testing.T) *countingServer {
+func startCounting(t *testing.T, w *sim.World) *countingServer {
 	t.Helper()
 	g, err := gateway.New(gateway.Options{})
 	if err != nil {
@@ -62,7 +62,7 @@ func startCounting(t *testing.T) *countingServer {
 	})
 	c := &countingServer{url: g.URL()}
 	h, err := g.Open(gateway.Session{
-		Client: sim.New(deterministicWorld(t)), Concurrency: 64, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
+		Client: sim.New(w), Concurrency: 64, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target},
 		Observe: func(e gateway.Exchange) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -164,10 +164,10 @@ func TestRealCodexOfNewNames(t *testing.T) {
 	}
 }
 
-// trainRealAgent trains with the model of that name at a server of that API.
-func trainRealAgent(t *testing.T, name, program, served, api string) {
-	server := startCounting(t)
-	cfg := agentConfig(t)
+// throughGateway gives a configuration a real agent, whose model of that name is the world
+// of a server, reached by that API.
+func throughGateway(t *testing.T, cfg *config.Config, server *countingServer, name, program, served, api string) skillopt.Option {
+	t.Helper()
 	key := "KEY_OF_THE_SERVER"
 	cfg.Agent.Name, cfg.Agent.Command, cfg.Agent.Timeout = name, program, config.Duration(3*time.Minute)
 	// pi is made for any server, the other two reach this one through the
@@ -176,12 +176,6 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 	cfg.Models.Target.API = api
 	cfg.Models.Target.BaseURL, cfg.Models.Target.APIKeyEnv = server.url+"/v1", &key
 	cfg.Models.Target.Temperature, cfg.Models.Target.Headers = nil, nil
-	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
-	cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 4, 1, 1
-	// The simulated optimizer is lucky or not by the words of its prompt, and agents name
-	// the folder in their system message that they were installed in.
-	cfg.Reflect.View = config.ViewTask
-
 	l, err := config.Load(config.Options{Dir: t.TempDir(), Lookup: func(name string) (string, bool) {
 		if name == key {
 			return server.key, true
@@ -191,10 +185,23 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Config = cfg
+	l.Config = *cfg
+	return skillopt.WithLoaded(l)
+}
+
+// trainRealAgent trains with the model of that name at a server of that API.
+func trainRealAgent(t *testing.T, name, program, served, api string) {
+	server := startCounting(t, deterministicWorld(t))
+	cfg := agentConfig(t)
+	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled = false, false
+	cfg.Train.BatchSize, cfg.Edits.Budget, cfg.Edits.MinBudget = 4, 1, 1
+	// The simulated optimizer is lucky or not by the words of its prompt, and agents name
+	// the folder in their system message that they were installed in.
+	cfg.Reflect.View = config.ViewTask
+	loaded := throughGateway(t, &cfg, server, name, program, served, api)
 	run := filepath.Join(t.TempDir(), "run")
 	began := time.Now()
-	sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithRunDir(run), skillopt.WithLoaded(l), skillopt.WithTasks(fewTasks(t)),
+	sum, err := skillopt.Train(t.Context(), cfg, skillopt.WithRunDir(run), loaded, skillopt.WithTasks(fewTasks(t)),
 		skillopt.WithClient(model.Optimizer, "world", sim.New(simulated(t))))
 	if err != nil {
 		t.Fatal(err)

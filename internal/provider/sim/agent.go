@@ -11,11 +11,13 @@ import (
 
 // The simulated target also plays the model inside a coding agent. It has one
 // way to work: it reads the skill files with the agent's shell, if it loads skills
-// whatever it is asked or is tempted by their description, writes its reply into
-// answerFile, and then says it.
+// whatever it is asked or is tempted by their description, and the references if those
+// name any, writes its reply into answerFile, and then says it.
 const (
-	answerFile = "answer.txt"
-	readSkills = "cat .agents/skills/*/SKILL.md .claude/skills/*/SKILL.md 2>/dev/null; true"
+	answerFile     = "answer.txt"
+	readSkills     = "cat .agents/skills/*/SKILL.md .claude/skills/*/SKILL.md 2>/dev/null; true"
+	referencesIn   = "references/"
+	readReferences = "cat .agents/skills/*/references/*.md 2>/dev/null; true"
 )
 
 // shellTools are the names under which agents offer a shell.
@@ -89,14 +91,19 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 	if len(said) > 0 {
 		asked = said[len(said)-1]
 	}
-	skill, before := "", 0 // calls before the answer is written
-	if c.world.tempted(req.Messages, asked, seedOf(req)) {
-		if len(results) == 0 {
-			parts, err = sh.call(0, readSkills)
-			return parts, "", true, err
+	var reads []string // commands before the answer is written
+	if c.world.tempted(req, asked, seedOf(req)) {
+		reads = append(reads, readSkills)
+		if len(results) > 0 && strings.Contains(results[0], referencesIn) {
+			reads = append(reads, readReferences)
 		}
-		skill, before = results[0], 1
 	}
+	before := len(reads)
+	if len(results) < before {
+		parts, err = sh.call(len(results), reads[len(results)])
+		return parts, "", true, err
+	}
+	skill := strings.Join(results[:before], "\n")
 	task, err := c.task(said)
 	if err != nil {
 		return nil, "", true, err

@@ -15,24 +15,28 @@ import (
 // does.
 const byDescription = "description"
 
-// listing is how agents list a skill: "- NAME: DESCRIPTION (in PATH)".
-var listing = regexp.MustCompile(`(?m)^\s*- [\w.-]+: (.*) \((?:in|file:) [^()\n]*SKILL\.md\)\s*$`)
+// Agents list the skills of a workspace as lines, "- NAME: DESCRIPTION (in PATH)", or as
+// elements, whose location names a path or the project. What agents bring of their own is
+// listed with other locations, or with none.
+var (
+	listedAsLine    = regexp.MustCompile(`(?m)^\s*- [\w.-]+: (.*) \((?:in|file:) [^()\n]*SKILL\.md\)\s*$`)
+	listedAsElement = regexp.MustCompile(`<name>[^<]*</name>\s*<description>\s*([^<]*?)\s*</description>\s*<location>\s*(?:project|[^<]*\.(?:agents|claude)/skills/[^<]*)\s*</location>`)
+)
 
 // notFor begins what a description says a skill is not for.
 const notFor = "Not for: "
 
 // tempted reports whether the target loads a skill: a keyword of what it is asked stands in
 // a description before notFor, and none behind it. At the rate flip it does the opposite.
-func (w *World) tempted(messages []model.Message, asked string, seed uint64) bool {
+func (w *World) tempted(req model.Request, asked string, seed uint64) bool {
 	if w.loads != byDescription {
 		return true
 	}
-	system, user := texts(messages)
-	for _, m := range listing.FindAllStringSubmatch(system+"\n"+user, -1) {
-		is, isNot, _ := strings.Cut(m[1], notFor)
+	for _, description := range described(req) {
+		is, isNot, _ := strings.Cut(description, notFor)
 		words := keywords(asked)
 		loads := shares(words, keywords(is)) && !shares(words, keywords(isNot))
-		if w.chance(drawLoad, digest(asked), digest(m[1]), seed) < w.rates.Flip {
+		if w.chance(drawLoad, digest(asked), digest(description), seed) < w.rates.Flip {
 			loads = !loads
 		}
 		if loads {
@@ -40,6 +44,24 @@ func (w *World) tempted(messages []model.Message, asked string, seed uint64) boo
 		}
 	}
 	return false
+}
+
+// described are the descriptions of the skills of a workspace that a request lists, in its
+// messages or in what it tells of tools.
+func described(req model.Request) []string {
+	system, user := texts(req.Messages)
+	told := []string{system, user}
+	for _, t := range req.Tools {
+		told = append(told, t.Description)
+	}
+	text := strings.Join(told, "\n")
+	var out []string
+	for _, form := range []*regexp.Regexp{listedAsLine, listedAsElement} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			out = append(out, m[1])
+		}
+	}
+	return out
 }
 
 func shares(a, b []string) bool {
@@ -101,10 +123,10 @@ func readLoads(section string) seenLoads {
 // mostWords is how many words a proposed description gets more, of either kind.
 const mostWords = 8
 
-// described proposes a description: the one that there is, with words of prompts that did
+// redescribed proposes a description: the one that there is, with words of prompts that did
 // not load the skill and should, and with words of those that did and should not, as what it
 // is not for. No word is taken that speaks for the other kind as much. "": nothing to add.
-func (w *World) described(p prompt, description string) (text string, support int) {
+func (w *World) redescribed(p prompt, description string) (text string, support int) {
 	seen := readLoads(p.section(headLoads))
 	is, isNot, _ := strings.Cut(description, notFor)
 	more := telling(seen.missed, seen.shouldNot, keywords(is))
@@ -160,7 +182,7 @@ func (w *World) describe(p prompt, reply *analystReply) {
 	if found == nil || reply.Patch.Edits == nil {
 		return
 	}
-	if text, support := w.described(p, found[1]); text != "" {
+	if text, support := w.redescribed(p, found[1]); text != "" {
 		edits := append([]edit{{Op: "describe", Content: text, Support: support}}, *reply.Patch.Edits...)
 		edits = edits[:min(len(edits), p.budget())]
 		reply.Patch.Edits = &edits
