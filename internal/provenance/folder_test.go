@@ -13,8 +13,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// library is the oracle of a folder: a book for each file.
+// library is the oracle of a folder: a book for each file, and for the front matter of
+// SKILL.md one of its own.
 type library map[string]*book
+
+const (
+	head    = "head"
+	theHead = "---\nname: q\ndescription: Q\n---\n"
+)
 
 func (l library) copy() library {
 	out := library{}
@@ -27,6 +33,8 @@ func (l library) copy() library {
 // edit does what an applied edit means.
 func (l library) edit(e skill.Edit, status skill.ApplyStatus, o Origin) {
 	switch {
+	case e.Op == skill.Describe:
+		l[head].lines[2] = Line{Text: fmt.Sprintf("description: %q", e.Content), Origin: o}
 	case e.Op == skill.Move:
 		l[skill.Main].edit(skill.Edit{Op: skill.Replace, Target: e.Target, Content: e.Content}, skill.AppliedReplace, o)
 		l.append(e.File, e.Target, o)
@@ -47,7 +55,8 @@ func (l library) append(file, text string, o Origin) {
 	b.after(len(b.lines), b.written(text, o))
 }
 
-// Random histories of steps that edit, move between and add files: blame names the step and
+// Random histories of steps that edit, move between and add files, and replace the
+// description: blame names the step and
 // the edit that the oracle names, for every line of every file.
 func TestBlameNamesTheRightStepOfEveryFile(t *testing.T) {
 	t.Parallel()
@@ -56,15 +65,16 @@ func TestBlameNamesTheRightStepOfEveryFile(t *testing.T) {
 		text := func(label string) string {
 			return strings.Join(rapid.SliceOfN(rule, 1, 5).Draw(t, label), "\n") + "\n"
 		}
-		seed := skill.New(text("main")).WithFile("references/a.md", text("a")).WithFile("assets/x", "\xff\x00")
+		seed := skill.New(theHead+text("main")).WithFile("references/a.md", text("a")).WithFile("assets/x", "\xff\x00")
 		scope, err := skill.NewScope(seed, []string{skill.Main, "references/*.md"}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, oracle := seed, library{}
+		scope = scope.WithDescription()
+		now, oracle := seed, library{head: bookOf(theHead)}
 		for _, name := range []string{skill.Main, "references/a.md"} {
 			content, _ := seed.File(name)
-			oracle[name] = bookOf(content)
+			oracle[name] = bookOf(strings.TrimPrefix(content, theHead))
 		}
 		var changes []Change
 		for step := 1; step <= rapid.IntRange(1, 6).Draw(t, "steps"); step++ {
@@ -89,7 +99,11 @@ func TestBlameNamesTheRightStepOfEveryFile(t *testing.T) {
 			if f.Path == "assets/x" {
 				continue
 			}
-			if diff := cmp.Diff(said(oracle[f.Path].lines), said(f.Lines)); diff != "" {
+			want := oracle[f.Path].lines
+			if f.Path == skill.Main {
+				want = slices.Concat(oracle[head].lines, want)
+			}
+			if diff := cmp.Diff(said(want), said(f.Lines)); diff != "" {
 				t.Fatalf("%s (-oracle +blame):\n%s", f.Path, diff)
 			}
 		}
@@ -99,8 +113,16 @@ func TestBlameNamesTheRightStepOfEveryFile(t *testing.T) {
 func drawFileEdit(t *rapid.T, s skill.Skill, rule *rapid.Generator[string], mark string) skill.Edit {
 	file := rapid.SampledFrom([]string{skill.Main, "references/a.md", "references/n.md", "references/m.md"}).Draw(t, "file")
 	text, there := s.File(file)
+	if file == skill.Main {
+		if rapid.IntRange(0, 3).Draw(t, "describe") == 0 {
+			return skill.Edit{Op: skill.Describe, Content: "Q" + mark}
+		}
+		doc, _ := skill.Parse(text)
+		text = doc.Body
+	}
 	if file != skill.Main && rapid.IntRange(0, 2).Draw(t, "move") == 0 {
-		lines := strings.Split(s.Text(), "\n")
+		doc, _ := skill.Parse(s.Text())
+		lines := strings.Split(doc.Body, "\n")
 		target := rapid.SampledFrom(lines).Draw(t, "moved")
 		if strings.TrimSpace(target) != "" && lines[slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, target) })] == target {
 			return skill.Edit{Op: skill.Move, File: file, Target: target, Content: rapid.SampledFrom([]string{"", "see" + mark}).Draw(t, "left")}
