@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
@@ -144,13 +145,7 @@ func TestADescriptionThatLoadsWorseIsLeftOut(t *testing.T) {
 				t.Errorf("%v:\n%s", err, best)
 			}
 			var h result.History
-			data, err := os.ReadFile(filepath.Join(dir, "history.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(data, &h); err != nil {
-				t.Fatal(err)
-			}
+			readJSON(t, filepath.Join(dir, "history.json"), &h)
 			step := h.Steps[1]
 			if step.Loads == nil || !strings.Contains(step.Loads.Refused, tc.refused) || (step.Loads.Refused == "") != tc.kept {
 				t.Errorf("%+v", step.Loads)
@@ -167,6 +162,64 @@ func TestADescriptionThatLoadsWorseIsLeftOut(t *testing.T) {
 				t.Errorf("best: %d of 6", got)
 			}
 		})
+	}
+}
+
+// With trigger tasks alone a description is not taken either that loads the skill where it
+// should not, though it is right on more prompts in all; and the optimizer is told why.
+func TestADescriptionThatIsRightMoreOftenMayStillLoadWorse(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"strict", "race"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			cfg := describeConfig(t, invoiceSkill)
+			cfg.Gate.Mode, cfg.Train.Epochs = mode, 2
+			greedy := wider + " and to translate a letter" // right on 4 more of 6, and wrong on 3 of 6 that it was right on
+			tasks := aboutShops(6)
+			for i := range tasks {
+				if tasks[i].Trigger == task.TriggerShouldNot && i%4 == 1 {
+					tasks[i].Prompt = fmt.Sprintf("Sing song %d of %s", i, tasks[i].Split)
+				}
+			}
+			optimizer := describing(greedy)
+			var mu sync.Mutex
+			var told []string
+			asked := modeltest.Func(func(ctx context.Context, req model.Request) (model.Response, error) {
+				if req.Tags.Stage == model.StageAnalystError {
+					mu.Lock()
+					told = append(told, req.Messages[len(req.Messages)-1].Text())
+					mu.Unlock()
+				}
+				return optimizer(ctx, req)
+			})
+			sum, dir, err := trainDescription(t, cfg, tasks, asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			best, err := os.ReadFile(filepath.Join(dir, "best_skill.md"))
+			if err != nil || string(best) != invoiceSkill || sum.Accepted != 0 {
+				t.Errorf("%v, %d accepted:\n%s", err, sum.Accepted, best)
+			}
+			var h result.History
+			readJSON(t, filepath.Join(dir, "history.json"), &h)
+			if s := h.Steps[1]; s.Action != "reject" || !strings.Contains(s.Reason, "on prompts that should not load the skill the agent is right 50.0 points less often") || *s.Candidate <= *s.Current {
+				t.Errorf("step 1: %s, %s, %v against %v", s.Action, s.Reason, *s.Candidate, *s.Current)
+			}
+			if len(told) < 2 || strings.Contains(told[0], "tried and not taken") || !strings.Contains(told[len(told)-1], "- "+greedy+"\n  Not taken: on prompts that should not") {
+				t.Errorf("the optimizer was told %q", told)
+			}
+		})
+	}
+}
+
+func readJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -227,6 +227,12 @@ func trainRealAgent(t *testing.T, name, program, served, api string) {
 // fewTasks are those of two kinds, for which a skill is learned in one step.
 func fewTasks(t *testing.T) []task.Task {
 	t.Helper()
+	return tasksOfTwoKinds(t, 8)
+}
+
+// tasksOfTwoKinds are at most so many of each split.
+func tasksOfTwoKinds(t *testing.T, most int) []task.Task {
+	t.Helper()
 	set, err := task.Load(filepath.Join(guaranteeDir, "tasks.jsonl"), task.Rules{})
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +240,7 @@ func fewTasks(t *testing.T) []task.Task {
 	var few []task.Task
 	have := map[task.Split]int{}
 	for _, tk := range set.Tasks() {
-		if (tk.Type == "sum" || tk.Type == "name") && have[tk.Split] < 8 {
+		if (tk.Type == "sum" || tk.Type == "name") && have[tk.Split] < most {
 			have[tk.Split]++
 			few = append(few, tk)
 		}

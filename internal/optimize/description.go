@@ -16,6 +16,7 @@ const (
 	loadsWrong = 40  // of each kind, that went wrong
 	loadsRight = 12  // of each kind, that went right
 	loadLength = 300 // bytes of one
+	triedLast  = 8   // descriptions that were not taken: the newest
 )
 
 // DescriptionInput is a skill whose description may be replaced.
@@ -24,7 +25,11 @@ type DescriptionInput struct {
 	Skill   skill.Skill
 	Alone   bool   // nothing else may be changed
 	Loads   []Load // what became of prompts with this description; may be empty
+	Tried   []TriedDescription
 }
+
+// TriedDescription is a description that was not taken, and why.
+type TriedDescription struct{ Text, Why string }
 
 // Load is whether an agent that was asked something loaded the skill.
 type Load struct {
@@ -34,7 +39,8 @@ type Load struct {
 
 // Description writes what the optimizer is told of the description of a skill: in System
 // how an edit replaces it, in User what it is and on which prompts agents loaded the skill
-// by it: of each kind at most 40 on which they were wrong and 12 on which they were right.
+// by it: of each kind at most 40 on which they were wrong and 12 on which they were right,
+// and the newest 8 descriptions that were tried in vain.
 func Description(in DescriptionInput) (prompt.Text, error) {
 	doc, err := skill.Parse(in.Skill.Text())
 	if err != nil {
@@ -42,8 +48,21 @@ func Description(in DescriptionInput) (prompt.Text, error) {
 	}
 	return in.Prompts.Description(prompt.DescriptionInput{
 		Description: doc.Description, Length: utf8.RuneCountInString(doc.Description), Most: skill.MaxDescription,
-		Alone: in.Alone, Loads: loadsText(in.Loads),
+		Alone: in.Alone, Loads: strings.TrimSpace(loadsText(in.Loads) + "\n\n" + triedText(in.Tried)),
 	})
+}
+
+// triedText tells of descriptions that were not taken, each with the reason.
+func triedText(tried []TriedDescription) string {
+	if len(tried) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Descriptions that were tried and not taken:")
+	for _, t := range tried[max(0, len(tried)-triedLast):] {
+		fmt.Fprintf(&b, "\n- %s\n  Not taken: %s", escaped(t.Text), escaped(t.Why))
+	}
+	return b.String()
 }
 
 // loadsText tells of prompts in four lists: what went wrong first.

@@ -85,16 +85,27 @@ func tells(o trajectory.Outcome) bool { return o.Status.Measured() && o.Load != 
 // over tasks like these. Where a kind has one task, any loss is too much. Of which task one
 // of the two does not tell counts for neither; with none of a kind left nothing is shown.
 func LoadsWorse(tasks []task.Task, before, after []trajectory.Outcome) string {
+	return GainsWorse(tasks, func(i int) (gain float64, known bool) {
+		if !tells(before[i]) || !tells(after[i]) {
+			return 0, false
+		}
+		return right(tasks[i], after[i]) - right(tasks[i], before[i]), true
+	})
+}
+
+// GainsWorse is LoadsWorse by how much more often the agent is right on a task with the
+// second description than with the first, from -1 to 1.
+func GainsWorse(tasks []task.Task, gain func(i int) (gain float64, known bool)) string {
 	for _, kind := range []task.Trigger{task.TriggerShould, task.TriggerShouldNot} {
-		var gains []float64 // 1: right now and not before
+		var gains []float64
 		there := false
 		for i, t := range tasks {
 			if t.Trigger != kind {
 				continue
 			}
 			there = true
-			if tells(before[i]) && tells(after[i]) {
-				gains = append(gains, right(t, after[i])-right(t, before[i]))
+			if g, known := gain(i); known {
+				gains = append(gains, g)
 			}
 		}
 		if why := worse(kind, gains); there && why != "" {

@@ -78,7 +78,11 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if err := j.recordWithout(ctx, prefix, res); err != nil {
 		return gate.Verdict{}, err
 	}
-	j.skills.remember(prefix, cand, res)
+	j.skills.hold(cand, res)
+	if j.opts.Gate == gate.ModeStrict {
+		res.Verdict = j.guarded(res.Verdict, cand)
+	}
+	j.skills.note(j.skills.entry(cand), prefix, res.Verdict)
 	return res.Verdict, j.rollouts.healthy()
 }
 

@@ -23,6 +23,7 @@ type loads struct {
 	rollouts *rollouts
 	emit     event.Sink
 	measured map[described][]trajectory.Outcome
+	tried    []optimize.TriedDescription // that were not taken, in the order in which they were tried
 }
 
 // described is a description on a split.
@@ -129,6 +130,7 @@ func (s *population) guard(ctx context.Context, p *proposal) error {
 	if p.record.Loads = compared; err != nil || compared == nil || compared.Refused == "" {
 		return err
 	}
+	s.loads.inVain(p.candidate, compared.Refused)
 	p.candidate = withHeadOf(current, p.candidate)
 	p.updated.Candidate, p.updated.Applied = p.candidate, slices.DeleteFunc(slices.Clone(p.updated.Applied), describes)
 	p.updated.Reports = slices.Clone(p.updated.Reports)
@@ -142,6 +144,35 @@ func (s *population) guard(ctx context.Context, p *proposal) error {
 		p.skip(result.ActionRefused, compared.Refused)
 	}
 	return nil
+}
+
+// inVain keeps that a skill with another description was not taken, for the optimizer.
+func (l *loads) inVain(s skill.Skill, why string) {
+	l.tried = append(l.tried, optimize.TriedDescription{Text: descriptionOf(s), Why: why})
+}
+
+// loadsWorse is why the description of a candidate is not to take the place of the current
+// one though it is right more often on trigger tasks that are all there is: on those of one
+// kind it is less often. "": it may.
+func (j *judge) loadsWorse(cand *incumbent) string {
+	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
+	return passes.GainsWorse(j.selection, func(i int) (gain float64, known bool) {
+		if c.Pooled[i].N == 0 || inc.Pooled[i].N == 0 {
+			return 0, false
+		}
+		return c.Pooled[i].Mean() - inc.Pooled[i].Mean(), true
+	})
+}
+
+// guarded is a verdict, or that a candidate is rejected after all.
+func (j *judge) guarded(v gate.Verdict, cand *incumbent) gate.Verdict {
+	if !j.skills.scope.DescriptionAlone() || !v.Action.Accepted() {
+		return v
+	}
+	if why := j.loadsWorse(cand); why != "" {
+		v.Action, v.Reason = gate.Reject, why
+	}
+	return v
 }
 
 func describes(e skill.Edit) bool { return e.Op == skill.Describe }

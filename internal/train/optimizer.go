@@ -95,7 +95,7 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 	}
 	if o.scope.Description() {
 		about, err := optimize.Description(optimize.DescriptionInput{
-			Prompts: o.prompts, Skill: current, Alone: o.scope.DescriptionAlone(), Loads: o.loads.told(current, done, o.tasks),
+			Prompts: o.prompts, Skill: current, Alone: o.scope.DescriptionAlone(), Loads: o.loads.told(current, done, o.tasks), Tried: o.loads.tried,
 		})
 		if err != nil {
 			return "", v, err

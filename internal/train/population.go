@@ -269,6 +269,9 @@ func (s *population) weigh(ctx context.Context, p *proposal) error {
 	if v.Action.Rejected() {
 		p.fared = s.skills.fared(&cand)
 	}
+	if v.Action.Rejected() && s.skills.scope.DescriptionAlone() {
+		s.loads.inVain(p.candidate, v.Reason)
+	}
 	p.decided(cand, v, s.skills.scope)
 	return nil
 }

@@ -148,11 +148,10 @@ func (s *skills) put(cand *incumbent) {
 	}
 }
 
-// remember keeps what a gate without a race has read.
-func (s *skills) remember(prefix string, cand *incumbent, res gate.Result) {
+// hold keeps what a gate without a race has read.
+func (s *skills) hold(cand *incumbent, res gate.Result) {
 	s.put(cand)
 	s.add(cand, res.Readings)
-	s.note(s.entry(cand), prefix, res.Verdict)
 }
 
 // add takes in what was read of a candidate and of the current skill.

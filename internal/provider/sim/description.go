@@ -124,13 +124,13 @@ func readLoads(section string) seenLoads {
 const mostWords = 8
 
 // redescribed proposes a description: the one that there is, with words of prompts that did
-// not load the skill and should, and with words of those that did and should not, as what it
-// is not for. No word is taken that speaks for the other kind as much. "": nothing to add.
+// not load the skill and should, and with words of those that did and should not, or would by
+// the new words, as what it is not for. No word is taken that speaks for the other kind as much. "": nothing to add.
 func (w *World) redescribed(p prompt, description string) (text string, support int) {
 	seen := readLoads(p.section(headLoads))
 	is, isNot, _ := strings.Cut(description, notFor)
 	more := telling(seen.missed, seen.shouldNot, keywords(is))
-	less := telling(seen.wrong, seen.should, keywords(isNot))
+	less := telling(append(seen.wrong, attracted(seen.shouldNot, more)...), seen.should, keywords(isNot))
 	if len(more)+len(less) == 0 {
 		return "", 0
 	}
@@ -160,6 +160,17 @@ func telling(of, others [][]string, have []string) []string {
 	}
 	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	return words[:min(len(words), mostWords)]
+}
+
+// attracted are the prompts that words would load the skill on.
+func attracted(prompts [][]string, words []string) [][]string {
+	var out [][]string
+	for _, p := range prompts {
+		if shares(p, words) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // counted is how many prompts hold each keyword.
