@@ -94,7 +94,11 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 	case model.StageRollout, model.StageDraftCheck:
 		return c.rollout(system, user, seedOf(req))
 	case model.StageDraft:
-		return c.world.draft(prompt{stage: req.Tags.Stage, system: system, user: user})
+		p := prompt{stage: req.Tags.Stage, system: system, user: user}
+		if asked := triggerAssignment.FindAllStringSubmatch(user, -1); len(asked) > 0 {
+			return c.world.draftTriggers(p, asked)
+		}
+		return c.world.draft(p)
 	case model.StageJudge:
 		return "", fmt.Errorf("the simulated world %s cannot judge: use checks that need no model", c.world.name)
 	case "":
