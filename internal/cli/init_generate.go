@@ -217,13 +217,18 @@ func writeDrafted(out printer, dir string, d *result.Draft) error {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))
 	}
 	fmt.Fprintf(out, "asked for %s, kept %d", plural.Of(d.Asked, "task", "tasks"), d.Kept)
+	writeDoubtful(out, d)
+	writeRest(out, d)
+	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
+	return err
+}
+
+// writeDoubtful ends the line that says how many drafts were kept.
+func writeDoubtful(out printer, d *result.Draft) {
 	if d.Doubtful > 0 {
 		fmt.Fprintf(out, ", %d of them with a doubt", d.Doubtful)
 	}
 	fmt.Fprintln(out)
-	writeRest(out, d)
-	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
-	return err
 }
 
 // writeRest prints what there is to say of any draft besides what was kept.

@@ -22,6 +22,9 @@ const workTriggers = "triggers.jsonl"
 // builtinAgent is the agent that a new config names: nothing has to be installed for it.
 const builtinAgent = "builtin"
 
+// nativeMode is the mode of an agent that finds the skill by itself, or does not.
+const nativeMode = "native"
+
 // checkTriggers says whether the flags fit --triggers.
 func (o *initOptions) checkTriggers() error {
 	switch {
@@ -42,7 +45,9 @@ type triggerDraft struct {
 	file   string         // that they are written to, absolute
 	config []byte         // of a folder that has none; nil: it has one
 	apart  string         // why the file is not that of the folder's config; "": it is
-	tasks  string         // that of the folder's config; "": none
+	with   string         // settings by which commands measure the tasks, as flags
+
+	describes bool // the folder's config trains the description
 }
 
 // runTriggers is init --triggers: it drafts trigger tasks for a skill, and adds them to the
@@ -82,13 +87,13 @@ func (o *initOptions) runTriggers(ctx context.Context, a *app, folder newFolder)
 // write adds the tasks to their file, which somebody may have changed since the draft was
 // begun, and writes the config of a new folder.
 func (t *triggerDraft) write(folder newFolder, d *result.Draft) (int, error) {
+	added := 0
 	file, err := draft.OpenTriggerFile(t.file)
-	if err != nil {
-		return 0, withSameCommand(usagef("%v", err))
+	if err == nil {
+		added, err = file.Add(d.Tasks)
 	}
-	added, err := file.Add(d.Tasks)
 	if err != nil {
-		return 0, withSameCommand(err)
+		return 0, fmt.Errorf("%w\nwhat was drafted is recorded: the same command adds it, and pays for nothing twice", err)
 	}
 	if t.config != nil {
 		err = run.WriteExport(filepath.Join(folder.dir, workConfig), t.config)
@@ -128,7 +133,7 @@ func (o *initOptions) triggerDraft(a *app, folder newFolder) (*triggerDraft, err
 	if err != nil {
 		return nil, err
 	}
-	t := &triggerDraft{models: l, skill: a.absolute(o.skill), file: filepath.Join(folder.dir, workTriggers)}
+	t := &triggerDraft{models: l, describes: true, skill: a.absolute(o.skill), file: filepath.Join(folder.dir, workTriggers)}
 	t.config, err = o.triggerConfig(a, folder.dir, l)
 	return t, err
 }
@@ -141,7 +146,7 @@ func (o *initOptions) intoFolder(a *app, folder newFolder, path string) (*trigge
 		return nil, err
 	}
 	name := filepath.Join(folder.name, workConfig)
-	t := &triggerDraft{models: l, skill: l.Config.Skill, tasks: l.Config.Tasks.Path}
+	t := &triggerDraft{models: l, describes: l.Config.Edits.Description, skill: l.Config.Skill, file: l.Config.Tasks.Path}
 	switch given := a.absolute(o.skill); {
 	case o.target != "":
 		return nil, usagef("--target goes into a new config, and %s is there already: leave it out", name)
@@ -159,11 +164,29 @@ func (o *initOptions) intoFolder(a *app, folder newFolder, path string) (*trigge
 	} else if l.Config.Models.Optimizer.Provider == "" {
 		return nil, usagef("%s names no models.optimizer, which is to draft the tasks: set it there, or give --optimizer PROVIDER/MODEL", name)
 	}
-	t.apart = apart(l.Config, name)
-	if t.file = t.tasks; t.apart != "" {
-		t.file = filepath.Join(folder.dir, workTriggers)
+	return t, t.place(a, l.Config, folder, name)
+}
+
+// place finds the file that the tasks go into, for the config of the folder, which is named
+// name, and the settings by which they are measured there.
+func (t *triggerDraft) place(a *app, c config.Config, folder newFolder, name string) error {
+	if len(c.Env.Command) > 0 {
+		return usagef("%s has an environment carry out the tasks (env.command), and trigger tasks need an agent that finds the skill by itself (agent.name, agent.mode: native); choose another folder, with --skill", name)
 	}
-	return t, nil
+	if t.apart = apart(c, name); t.apart != "" {
+		t.file = filepath.Join(folder.dir, workTriggers)
+		if filepath.Clean(c.Tasks.Path) == folder.dir {
+			return usagef("%s reads its tasks from the folder itself (tasks.path), where another file would be one of them; name the file there, or choose another folder, with --skill", name)
+		}
+		t.with = " --set tasks.path=" + shellWord(a.relative(t.file))
+	}
+	if c.Agent.Name == "" {
+		t.with += " --set agent.name=" + builtinAgent
+	}
+	if c.Agent.Mode != nativeMode {
+		t.with += " --set agent.mode=" + nativeMode
+	}
+	return nil
 }
 
 // apart is why the trigger tasks of a folder need a file of their own: with the config named
@@ -172,10 +195,8 @@ func apart(c config.Config, name string) string {
 	switch {
 	case c.Agent.Name == "":
 		return name + " names no agent (agent.name)"
-	case c.Agent.Mode != "native":
+	case c.Agent.Mode != nativeMode:
 		return fmt.Sprintf("%s has agent.mode %s, which tells the agent to load the skill", name, c.Agent.Mode)
-	case len(c.Env.Command) > 0:
-		return name + " has an environment carry out the tasks (env.command)"
 	case c.Tasks.Path == "":
 		return name + " names no tasks (tasks.path)"
 	case !isLines(c.Tasks.Path) || isFolder(c.Tasks.Path):
@@ -205,8 +226,8 @@ func (o *initOptions) triggerConfig(a *app, dir string, l *config.Loaded) ([]byt
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains the description of a skill by trigger tasks that a model drafted from it. Until\n# they are accepted with\n#   skillopt tasks review %s\n# what is measured on them is exploratory.\n", workConfig)
 	fmt.Fprintf(&b, "%sskill: %s\n\ntasks:\n  path: %s\n\nedits:\n  description: true\n", o.extends(dir, l), yamlWord(skillFrom(dir, a.absolute(o.skill))), workTriggers)
-	if l.Config.Agent.Name == "" || l.Config.Agent.Mode != "native" {
-		fmt.Fprintf(&b, "\n# The agent that is measured: it finds the skill by itself, or does not. Others are codex,\n# claude, gemini, ...; builtin is our own.\nagent:\n  name: %s\n  mode: native\n", builtinAgent)
+	if l.Config.Agent.Name == "" || l.Config.Agent.Mode != nativeMode {
+		fmt.Fprintf(&b, "\n# The agent that is measured: it finds the skill by itself, or does not. Others are codex,\n# claude, gemini, ...; builtin is our own.\nagent:\n  name: %s\n  mode: %s\n", builtinAgent, nativeMode)
 	}
 	return o.withModels(b.String(), dir, l)
 }
@@ -223,26 +244,28 @@ func (t *triggerDraft) print(a *app, dir string, d *result.Draft, added int) err
 	default:
 		fmt.Fprintf(out, "added %s to %s\n", plural.Of(added, "task", "tasks"), file)
 	}
-	fmt.Fprintf(out, "asked for %s, kept %d: %d that should load the skill, %d that should not\n", plural.Of(d.Asked, "trigger task", "trigger tasks"), d.Kept, d.Triggers.Should, d.Triggers.ShouldNot)
+	fmt.Fprintf(out, "asked for %s, kept %d: %d that should load the skill, %d that should not", plural.Of(d.Asked, "trigger task", "trigger tasks"), d.Kept, d.Triggers.Should, d.Triggers.ShouldNot)
+	writeDoubtful(out, d)
 	writeRest(out, d)
 	if t.apart != "" {
 		fmt.Fprintf(out, "%s: the tasks are in a file of their own\n", t.apart)
 	}
-	fmt.Fprintln(out, "nobody has reviewed the tasks yet: runs on them are exploratory")
-	return t.next(a, out, dir)
+	if added > 0 {
+		fmt.Fprintln(out, "nobody has reviewed the tasks yet: runs on them are exploratory")
+	}
+	return t.next(a, out, shellWord(dir))
 }
 
-// next prints the commands that go on from here.
+// next prints the commands that go on from here. The test split is left for training, which
+// counts who has read it.
 func (t *triggerDraft) next(a *app, out printer, dir string) error {
-	review, with := shellWord(dir), ""
+	review, train := dir, t.with
 	if t.apart != "" {
 		review = shellWord(a.relative(t.file))
-		with = fmt.Sprintf(" --set tasks.path=%s --set agent.name=%s --set agent.mode=native", review, builtinAgent)
 	}
-	describe := ""
-	if t.config == nil {
-		describe = " --set edits.description=true"
+	if !t.describes {
+		train += " --set edits.description=true"
 	}
-	_, err := fmt.Fprintf(out, "next: skillopt tasks review %s\nthen: skillopt eval %s%s\n      skillopt train %s%s%s\n", review, shellWord(dir), with, shellWord(dir), with, describe)
+	_, err := fmt.Fprintf(out, "next: skillopt tasks review %s\nthen: skillopt eval %s --split selection%s\n      skillopt train %s%s\n", review, dir, t.with, dir, train)
 	return err
 }

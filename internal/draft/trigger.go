@@ -27,6 +27,7 @@ type TriggerTask struct {
 	Prompt   string       `json:"prompt"`
 	Trigger  task.Trigger `json:"trigger"`
 	Why      string       `json:"why,omitempty"` // it is of that kind, as its author says, for a reviewer
+	Doubts   []string     `json:"doubts,omitempty"`
 	Reviewed bool         `json:"reviewed"`
 }
 
@@ -50,11 +51,12 @@ func (r TriggerResult) Count(kind task.Trigger) int {
 // kinds are the kinds of trigger tasks, in the order in which they are asked for.
 func kinds() []task.Trigger { return []task.Trigger{task.TriggerShould, task.TriggerShouldNot} }
 
-// PlanTriggers returns how many calls a draft of n trigger tasks makes at most, when every
-// reply can be used.
-func PlanTriggers(m Material, n int, seed int64) int {
+// PlanTriggers returns how many calls a draft of n trigger tasks makes at most, by stage, when
+// every reply can be used.
+func PlanTriggers(m Material, n int, seed int64) (write, check int) {
 	parts := Sections(m)
-	return rounds * len(triggerCalls(parts, share2(parts, n, seed)))
+	calls := rounds * len(triggerCalls(parts, share2(parts, n, seed)))
+	return calls, answers * calls
 }
 
 // CheckTriggers reports why no trigger tasks can be drafted for a skill: it states nothing,
@@ -64,7 +66,7 @@ func CheckTriggers(m Material) error {
 		return ErrNothingToTest
 	}
 	if _, err := skill.New(strings.Join(m.Files[0].Lines, "\n")).WithDescription("Any description."); err != nil {
-		return fmt.Errorf("trigger tasks test its description: %w", err)
+		return fmt.Errorf("trigger tasks test its description, which front matter has to hold (name and description between two lines ---): %w", err)
 	}
 	return nil
 }
@@ -179,6 +181,7 @@ type triggerCandidate struct {
 	part   int
 	prompt string
 	why    string
+	doubts []string
 }
 
 func (d *triggerDrafter) fall(c triggerCandidate, why Reason, detail string) {
@@ -202,10 +205,11 @@ func (d *triggerDrafter) round(ctx context.Context, n int, wanted byKind) error 
 	if err != nil {
 		return err
 	}
+	found := make([][]triggerCandidate, len(calls))
 	for i, c := range calls {
-		d.sift(c, replies[i])
+		found[i] = d.sift(c, replies[i])
 	}
-	return nil
+	return d.judge(ctx, n, calls, found)
 }
 
 // write makes calls and returns what came, in their order; nil for one whose reply is lost.
@@ -245,9 +249,10 @@ func (d *triggerDrafter) known() []string {
 	return out
 }
 
-// sift keeps what of a reply was asked for and holds. The prompts of a kind are about the
+// sift returns what of a reply was asked for and can be used. The prompts of a kind are about the
 // parts that were asked for, in that order.
-func (d *triggerDrafter) sift(call triggerCall, reply []triggerProposal) {
+func (d *triggerDrafter) sift(call triggerCall, reply []triggerProposal) []triggerCandidate {
+	var found []triggerCandidate
 	given := map[task.Trigger]int{}
 	for _, p := range reply {
 		one := p.triggerCandidate
@@ -265,13 +270,14 @@ func (d *triggerDrafter) sift(call triggerCall, reply []triggerProposal) {
 			d.fall(one, why, detail)
 			continue
 		}
-		d.kept = append(d.kept, one)
+		found = append(found, one)
 	}
 	for _, kind := range kinds() {
 		for range len(call.slots[kind]) - given[kind] {
 			d.fall(triggerCandidate{}, NotWritten, "")
 		}
 	}
+	return found
 }
 
 // tasks returns what was kept, by kind and part, with names.
@@ -281,7 +287,7 @@ func (d *triggerDrafter) tasks() []TriggerTask {
 		for part := range d.parts {
 			for _, c := range d.kept {
 				if c.kind == kind && c.part == part {
-					out = append(out, TriggerTask{ID: triggerID(c), Prompt: c.prompt, Trigger: kind, Why: c.why})
+					out = append(out, TriggerTask{ID: triggerID(c), Prompt: c.prompt, Trigger: kind, Why: c.why, Doubts: c.doubts})
 				}
 			}
 		}

@@ -14,23 +14,28 @@ import (
 const maxListed = 200
 
 const (
-	triggerWriteFile = "trigger_write.md"
-	triggerTaskFile  = "trigger_task.md"
-	triggerLeansFile = "trigger_leans.md"
+	triggerWriteFile    = "trigger_write.md"
+	triggerTaskFile     = "trigger_task.md"
+	triggerLeansFile    = "trigger_leans.md"
+	triggerCheckFile    = "trigger_check.md"
+	triggerRequestsFile = "trigger_requests.md"
 )
 
 // triggerPrompts are the texts that trigger tasks are asked for with.
 type triggerPrompts struct {
-	write, task *template.Template
-	leans       []string // what calls are to lean towards, in turn, so that they differ
+	write, task, check, requests *template.Template
+
+	leans []string // what calls are to lean towards, in turn, so that they differ
 }
 
 func loadTriggerPrompts() (p triggerPrompts, err error) {
-	if p.write, err = loadPrompt(triggerWriteFile); err != nil {
-		return p, err
-	}
-	if p.task, err = loadPrompt(triggerTaskFile); err != nil {
-		return p, err
+	for _, f := range []struct {
+		name string
+		dst  **template.Template
+	}{{triggerWriteFile, &p.write}, {triggerTaskFile, &p.task}, {triggerCheckFile, &p.check}, {triggerRequestsFile, &p.requests}} {
+		if *f.dst, err = loadPrompt(f.name); err != nil {
+			return p, err
+		}
 	}
 	text, err := texts.ReadFile("text/" + triggerLeansFile)
 	if err != nil {
@@ -42,7 +47,7 @@ func loadTriggerPrompts() (p triggerPrompts, err error) {
 
 // TriggerDigest names the texts that trigger tasks are asked for with.
 func TriggerDigest() (string, error) {
-	return digest("", triggerWriteFile, triggerTaskFile, triggerLeansFile)
+	return digest("", triggerWriteFile, triggerTaskFile, triggerLeansFile, triggerCheckFile, triggerRequestsFile)
 }
 
 // asked returns what the nth call of a round is asked for. What all calls share comes first,
@@ -51,15 +56,20 @@ func (d *triggerDrafter) asked(c triggerCall, n int, known []string) (system, us
 	if system, err = d.prompts.write.Render(nil); err != nil {
 		return "", "", err
 	}
-	files := numbered(d.Material.Files[0])
-	if c.file > 0 {
-		files += "\n\n" + numbered(d.Material.Files[c.file])
-	}
 	user, err = d.prompts.task.Render(map[string]any{
-		"files": files, "known": listed(known[max(0, len(known)-maxListed):]), "count": plural.Of(c.tasks(), "prompt", "prompts"),
+		"files": d.shown(c.file), "known": listed(known[max(0, len(known)-maxListed):]), "count": plural.Of(c.tasks(), "prompt", "prompts"),
 		"assignment": d.assignment(c), "lean": d.lean(n),
 	})
 	return system, user, err
+}
+
+// shown is SKILL.md, and the file that a call is about if that is another.
+func (d *triggerDrafter) shown(file int) string {
+	text := numbered(d.Material.Files[0])
+	if file > 0 {
+		text += "\n\n" + numbered(d.Material.Files[file])
+	}
+	return text
 }
 
 // lean is what the nth call leans towards; the seed decides where the turns begin.

@@ -164,9 +164,14 @@ func (w taskWork) material() draft.Material { return w.from }
 
 func (w taskWork) plan(s *session.Session) result.Plan {
 	write, solve := draft.Plan(w.from, w.req.Tasks, w.req.Seed)
+	return planned(s, write, solve)
+}
+
+// planned is the plan of a draft with at most so many calls that write, and that check.
+func planned(s *session.Session, write, check int) result.Plan {
 	return result.Plan{
-		Total: write + solve, Simulated: s.Simulated(),
-		Stages: []result.StageCalls{{Stage: model.StageDraft, Calls: write}, {Stage: model.StageDraftCheck, Calls: solve}},
+		Total: write + check, Simulated: s.Simulated(),
+		Stages: []result.StageCalls{{Stage: model.StageDraft, Calls: write}, {Stage: model.StageDraftCheck, Calls: check}},
 	}
 }
 

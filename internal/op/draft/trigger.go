@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/session"
-	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
@@ -23,8 +22,8 @@ func (triggerWork) texts() (string, error)     { return draft.TriggerDigest() }
 func (w triggerWork) material() draft.Material { return w.from }
 
 func (w triggerWork) plan(s *session.Session) result.Plan {
-	calls := draft.PlanTriggers(w.from, w.req.Tasks, w.req.Seed)
-	return result.Plan{Total: calls, Simulated: s.Simulated(), Stages: []result.StageCalls{{Stage: model.StageDraft, Calls: calls}}}
+	write, check := draft.PlanTriggers(w.from, w.req.Tasks, w.req.Seed)
+	return planned(s, write, check)
 }
 
 func (w triggerWork) run(ctx context.Context, s *session.Session) (*result.Draft, error) {
@@ -40,6 +39,11 @@ func (w triggerWork) run(ctx context.Context, s *session.Session) (*result.Draft
 	d := begun(s, w.req, w.from)
 	d.Kept, d.Fell = len(drafted.Tasks), dropped(drafted.Fell)
 	d.Triggers = &result.DraftedTriggers{Should: drafted.Count(task.TriggerShould), ShouldNot: drafted.Count(task.TriggerShouldNot)}
+	for _, t := range drafted.Tasks {
+		if len(t.Doubts) > 0 {
+			d.Doubtful++
+		}
+	}
 	if d.Tasks, err = draft.EncodeTriggers(drafted.Tasks); err != nil {
 		return nil, err
 	}

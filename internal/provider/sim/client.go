@@ -91,7 +91,12 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 	switch req.Tags.Stage {
 	case "doctor": // asks whether anybody answers at all
 		return "ready", nil
-	case model.StageRollout, model.StageDraftCheck:
+	case model.StageDraftCheck:
+		if isVerdict(user) {
+			return c.world.verdicts(prompt{stage: req.Tags.Stage, system: system, user: user})
+		}
+		return c.rollout(system, user, seedOf(req))
+	case model.StageRollout:
 		return c.rollout(system, user, seedOf(req))
 	case model.StageDraft:
 		p := prompt{stage: req.Tags.Stage, system: system, user: user}

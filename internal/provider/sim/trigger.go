@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // drawTrigger keeps the draws of drafted trigger tasks apart from the others.
@@ -45,4 +48,41 @@ func (w *World) draftTriggers(p prompt, asked [][]string) (string, error) {
 		}
 	}
 	return encode(map[string]any{"prompts": list}), nil
+}
+
+// isVerdict reports whether a prompt asks which requests should load a skill.
+func isVerdict(user string) bool { return strings.Contains(user, headRequests) }
+
+// headRequests is the heading behind which such a prompt has the requests, one a line.
+const headRequests = "\n# The requests\n"
+
+// verdicts says of requests whether they come from a template that should load the skill.
+func (w *World) verdicts(p prompt) (string, error) {
+	_, list, _ := strings.Cut(p.user, headRequests)
+	var out []map[string]any
+	for line := range strings.Lines(list) {
+		var r struct {
+			N      int
+			Prompt string
+		}
+		if json.Unmarshal([]byte(line), &r) != nil {
+			continue
+		}
+		loads := slices.ContainsFunc(w.triggers.Should, func(text string) bool { return fits(text, r.Prompt) })
+		out = append(out, map[string]any{"n": r.N, "load": loads})
+	}
+	return encode(map[string]any{"verdicts": out}), nil
+}
+
+// fits reports whether a text can come from a template.
+func fits(template, text string) bool {
+	from := 0
+	for i, part := range draftSlot.Split(template, -1) {
+		at := strings.Index(text[from:], part)
+		if at < 0 || i == 0 && at > 0 {
+			return false
+		}
+		from += at + len(part)
+	}
+	return true
 }
