@@ -55,7 +55,7 @@ func kinds() []task.Trigger { return []task.Trigger{task.TriggerShould, task.Tri
 // every reply can be used.
 func PlanTriggers(m Material, n int, seed int64) (write, check int) {
 	parts := Sections(m)
-	calls := rounds * len(triggerCalls(parts, share2(parts, n, seed)))
+	calls := rounds * len(triggerCalls(parts, allotKinds(parts, n, seed)))
 	return calls, answers * calls
 }
 
@@ -86,7 +86,7 @@ func Triggers(ctx context.Context, o Options) (TriggerResult, error) {
 	if d.prompts, err = loadTriggerPrompts(); err != nil {
 		return TriggerResult{}, err
 	}
-	wanted := share2(d.parts, o.Tasks, o.Seed)
+	wanted := allotKinds(d.parts, o.Tasks, o.Seed)
 	for round := range rounds {
 		if err := d.round(ctx, round+1, wanted); err != nil {
 			return TriggerResult{}, err
@@ -98,8 +98,8 @@ func Triggers(ctx context.Context, o Options) (TriggerResult, error) {
 // byKind are numbers of tasks by part, of the one kind and of the other.
 type byKind map[task.Trigger][]int
 
-// share2 divides n tasks over both kinds, and those of a kind over parts.
-func share2(parts []Section, n int, seed int64) byKind {
+// allotKinds divides n tasks over both kinds, and those of a kind over parts.
+func allotKinds(parts []Section, n int, seed int64) byKind {
 	return byKind{
 		task.TriggerShould:    Allot(parts, (n+1)/2, seed),
 		task.TriggerShouldNot: Allot(parts, n/2, seed),
@@ -110,7 +110,7 @@ func share2(parts []Section, n int, seed int64) byKind {
 // Each has the part that it is about.
 type triggerCall struct {
 	file  int
-	slots map[task.Trigger][]int
+	parts map[task.Trigger][]int
 	asked []triggerShare
 }
 
@@ -139,11 +139,11 @@ func triggerCalls(parts []Section, wanted byKind) []triggerCall {
 			used[c.file]++
 			if i < 0 {
 				i = len(calls)
-				calls = append(calls, triggerCall{file: c.file, slots: map[task.Trigger][]int{}})
+				calls = append(calls, triggerCall{file: c.file, parts: map[task.Trigger][]int{}})
 			}
 			for _, s := range c.shares {
 				calls[i].asked = append(calls[i].asked, triggerShare{kind, s})
-				calls[i].slots[kind] = append(calls[i].slots[kind], slices.Repeat([]int{s.part}, s.n)...)
+				calls[i].parts[kind] = append(calls[i].parts[kind], slices.Repeat([]int{s.part}, s.n)...)
 			}
 		}
 	}
@@ -260,12 +260,12 @@ func (d *triggerDrafter) sift(call triggerCall, reply []triggerProposal) []trigg
 			d.fall(one, NotWhole, p.err.Error())
 			continue
 		}
-		slots := call.slots[one.kind]
-		if given[one.kind]++; given[one.kind] > len(slots) {
+		parts := call.parts[one.kind]
+		if given[one.kind]++; given[one.kind] > len(parts) {
 			d.fall(one, Surplus, "")
 			continue
 		}
-		one.part = slots[given[one.kind]-1]
+		one.part = parts[given[one.kind]-1]
 		if why, detail := d.linter.lint(one.prompt); why != "" {
 			d.fall(one, why, detail)
 			continue
@@ -273,7 +273,7 @@ func (d *triggerDrafter) sift(call triggerCall, reply []triggerProposal) []trigg
 		found = append(found, one)
 	}
 	for _, kind := range kinds() {
-		for range len(call.slots[kind]) - given[kind] {
+		for range len(call.parts[kind]) - given[kind] {
 			d.fall(triggerCandidate{}, NotWritten, "")
 		}
 	}

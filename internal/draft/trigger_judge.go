@@ -22,11 +22,11 @@ const (
 	doubtUnjudged = "its author did not say again of which kind it is"
 )
 
-// verdict is what an author says of a prompt without seeing the kind that it is meant to be.
-type verdict int
+// opinion is what an author says of a prompt without seeing the kind that it is meant to be.
+type opinion int
 
 const (
-	unsaid verdict = iota
+	unsaid opinion = iota
 	agreed
 	opposed
 )
@@ -34,7 +34,7 @@ const (
 // judge has the author say of prompts whether they should load the skill, without their
 // kinds, and keeps those of which it says what it meant: at the second time, with a doubt.
 func (d *triggerDrafter) judge(ctx context.Context, round int, calls []triggerCall, found [][]triggerCandidate) error {
-	first, err := d.verdicts(ctx, fmt.Sprintf("t%d/first", round), calls, found)
+	first, err := d.opinions(ctx, fmt.Sprintf("t%d/first", round), calls, found)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (d *triggerDrafter) judge(ctx context.Context, round int, calls []triggerCa
 			}
 		}
 	}
-	again, err := d.verdicts(ctx, fmt.Sprintf("t%d/again", round), calls, disputed)
+	again, err := d.opinions(ctx, fmt.Sprintf("t%d/again", round), calls, disputed)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (d *triggerDrafter) judge(ctx context.Context, round int, calls []triggerCa
 	return nil
 }
 
-// decide keeps the prompts of a call that hold. again are the second verdicts on those that
+// decide keeps the prompts of a call that hold. again are the second opinions on those that
 // the first ones oppose.
-func (d *triggerDrafter) decide(found []triggerCandidate, first, again []verdict) {
+func (d *triggerDrafter) decide(found []triggerCandidate, first, again []opinion) {
 	for n, c := range found {
 		switch first[n] {
 		case unsaid:
@@ -75,20 +75,20 @@ func (d *triggerDrafter) decide(found []triggerCandidate, first, again []verdict
 	}
 }
 
-// verdicts asks about the prompts of each call, and returns one for each. A reply that is
+// opinions asks about the prompts of each call, and returns one for each. A reply that is
 // lost says nothing of any.
-func (d *triggerDrafter) verdicts(ctx context.Context, key string, calls []triggerCall, found [][]triggerCandidate) ([][]verdict, error) {
-	out := make([][]verdict, len(found))
+func (d *triggerDrafter) opinions(ctx context.Context, key string, calls []triggerCall, found [][]triggerCandidate) ([][]opinion, error) {
+	out := make([][]opinion, len(found))
 	var asked []int // calls that have prompts to ask about
 	for i := range found {
-		out[i] = make([]verdict, len(found[i]))
+		out[i] = make([]opinion, len(found[i]))
 		if len(found[i]) > 0 {
 			asked = append(asked, i)
 		}
 	}
 	err := d.each(ctx, model.StageDraftCheck, len(asked), func(ctx context.Context, n int) error {
 		i := asked[n]
-		q, err := d.question(calls[i].file, d.shuffled(found[i], i))
+		q, err := d.request(calls[i].file, d.shuffled(found[i], i))
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (d *triggerDrafter) verdicts(ctx context.Context, key string, calls []trigg
 		if err != nil {
 			return err
 		}
-		said, err := readVerdicts(text)
+		said, err := readOpinions(text)
 		if err != nil {
 			return err
 		}
@@ -127,22 +127,22 @@ func (d *triggerDrafter) shuffled(found []triggerCandidate, call int) []string {
 	return out
 }
 
-// question asks which of some prompts should load the skill.
-func (d *triggerDrafter) question(file int, prompts []string) (Request, error) {
-	type request struct {
+// request asks which of some prompts should load the skill.
+func (d *triggerDrafter) request(file int, prompts []string) (Request, error) {
+	type entry struct {
 		N      int    `json:"n"`
 		Prompt string `json:"prompt"`
 	}
-	list := make([]request, len(prompts))
+	list := make([]entry, len(prompts))
 	for i, p := range prompts {
-		list[i] = request{i + 1, p}
+		list[i] = entry{i + 1, p}
 	}
 	requests, err := lines(list)
 	if err != nil {
 		return Request{}, err
 	}
-	q := Request{Stage: model.StageDraftCheck, Schema: verdictSchema(), Accept: func(text string) error {
-		_, err := readVerdicts(text)
+	q := Request{Stage: model.StageDraftCheck, Schema: opinionSchema(), Accept: func(text string) error {
+		_, err := readOpinions(text)
 		return err
 	}}
 	if q.System, err = d.prompts.check.Render(nil); err != nil {
@@ -152,19 +152,19 @@ func (d *triggerDrafter) question(file int, prompts []string) (Request, error) {
 	return q, err
 }
 
-// verdictSchema describes verdicts for servers with structured output.
-func verdictSchema() *model.Schema {
-	return &model.Schema{Name: "verdicts", JSON: json.RawMessage(`{"type":"object","properties":{"verdicts":{"type":"array","items":{` +
+// opinionSchema describes opinions for servers with structured output.
+func opinionSchema() *model.Schema {
+	return &model.Schema{Name: "opinions", JSON: json.RawMessage(`{"type":"object","properties":{"opinions":{"type":"array","items":{` +
 		`"type":"object","properties":{"n":{"type":"integer"},"load":{"type":"boolean"}},"required":["n","load"],"additionalProperties":false}}},` +
-		`"required":["verdicts"],"additionalProperties":false}`)}
+		`"required":["opinions"],"additionalProperties":false}`)}
 }
 
-// said are verdicts by the numbers of prompts: should they load the skill? One that is given
+// said are opinions by the numbers of prompts: should they load the skill? One that is given
 // both ways says nothing.
 type said map[int]map[bool]bool
 
-// of is the verdict on the prompt with a number, meant to be of a kind.
-func (s said) of(n int, kind task.Trigger) verdict {
+// of is the opinion on the prompt with a number, meant to be of a kind.
+func (s said) of(n int, kind task.Trigger) opinion {
 	if len(s[n]) != 1 {
 		return unsaid
 	}
@@ -174,16 +174,16 @@ func (s said) of(n int, kind task.Trigger) verdict {
 	return opposed
 }
 
-// readVerdicts reads verdicts. Entries that say nothing are left out; the error says that
+// readOpinions reads opinions. Entries that say nothing are left out; the error says that
 // none does.
-func readVerdicts(text string) (said, error) {
+func readOpinions(text string) (said, error) {
 	reply, err := jsonx.UniqueObject(text)
 	if err != nil {
 		return nil, fmt.Errorf("draft: %w", err)
 	}
-	list, ok := reply["verdicts"].([]any)
+	list, ok := reply["opinions"].([]any)
 	if !ok || len(list) > maxTriggerList {
-		return nil, fmt.Errorf(`draft: the field "verdicts" is no list of at most %d entries`, maxTriggerList)
+		return nil, fmt.Errorf(`draft: the field "opinions" is no list of at most %d entries`, maxTriggerList)
 	}
 	out := said{}
 	for _, v := range list {
@@ -199,7 +199,7 @@ func readVerdicts(text string) (said, error) {
 		out[n][load == "true"] = true
 	}
 	if len(out) == 0 {
-		return nil, errors.New(`draft: no entry of "verdicts" has a number n and a load that is true or false`)
+		return nil, errors.New(`draft: no entry of "opinions" has a number n and a load that is true or false`)
 	}
 	return out, nil
 }

@@ -92,8 +92,8 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 	case "doctor": // asks whether anybody answers at all
 		return "ready", nil
 	case model.StageDraftCheck:
-		if isVerdict(user) {
-			return c.world.verdicts(prompt{stage: req.Tags.Stage, system: system, user: user})
+		if isOpinion(user) {
+			return c.world.opinions(prompt{stage: req.Tags.Stage, system: system, user: user})
 		}
 		return c.rollout(system, user, seedOf(req))
 	case model.StageRollout:

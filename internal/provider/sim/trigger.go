@@ -50,14 +50,14 @@ func (w *World) draftTriggers(p prompt, asked [][]string) (string, error) {
 	return encode(map[string]any{"prompts": list}), nil
 }
 
-// isVerdict reports whether a prompt asks which requests should load a skill.
-func isVerdict(user string) bool { return strings.Contains(user, headRequests) }
+// isOpinion reports whether a prompt asks which requests should load a skill.
+func isOpinion(user string) bool { return strings.Contains(user, headRequests) }
 
 // headRequests is the heading behind which such a prompt has the requests, one a line.
 const headRequests = "\n# The requests\n"
 
-// verdicts says of requests whether they come from a template that should load the skill.
-func (w *World) verdicts(p prompt) (string, error) {
+// opinions says of requests whether they come from a template that should load the skill.
+func (w *World) opinions(p prompt) (string, error) {
 	_, list, _ := strings.Cut(p.user, headRequests)
 	var out []map[string]any
 	for line := range strings.Lines(list) {
@@ -71,7 +71,7 @@ func (w *World) verdicts(p prompt) (string, error) {
 		loads := slices.ContainsFunc(w.triggers.Should, func(text string) bool { return fits(text, r.Prompt) })
 		out = append(out, map[string]any{"n": r.N, "load": loads})
 	}
-	return encode(map[string]any{"verdicts": out}), nil
+	return encode(map[string]any{"opinions": out}), nil
 }
 
 // fits reports whether a text can come from a template.
