@@ -245,7 +245,9 @@ func TestTriggersOfOddReplies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &prompter{reply: func(key string) (string, bool) { return tt.text, !strings.Contains(key, "/first/") && !strings.Contains(key, "/again/") }}
+			p := &prompter{reply: func(key string) (string, bool) {
+				return tt.text, !strings.Contains(key, "/first/") && !strings.Contains(key, "/again/")
+			}}
 			m, err := draft.Read(put(t, map[string]string{"SKILL.md": deskSkill}))
 			if err != nil {
 				t.Fatal(err)

@@ -37,7 +37,9 @@ func TestDraftTriggers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var drafted struct{ Prompts []struct{ Trigger, Prompt string } }
+	var drafted struct {
+		Prompts []struct{ Trigger, Prompt string }
+	}
 	ask(model.StageDraft, "# What to write\n\n- 3 prompts of the kind should: about lines 1-4 of SKILL.md\n- 1 prompt of the kind should_not: about lines 1-4 of SKILL.md", &drafted)
 	if len(drafted.Prompts) != 4 {
 		t.Fatalf("%+v", drafted)
