@@ -48,6 +48,7 @@ type triggerDraft struct {
 	with   string         // settings by which commands measure the tasks, as flags
 
 	describes bool // the folder's config trains the description
+	there     bool // the file holds tasks already
 }
 
 // runTriggers is init --triggers: it drafts trigger tasks for a skill, and adds them to the
@@ -61,6 +62,7 @@ func (o *initOptions) runTriggers(ctx context.Context, a *app, folder newFolder)
 	if err != nil {
 		return usagef("%v", err)
 	}
+	t.there = before.Tasks > 0
 	d, err := o.draftTriggers(ctx, a, folder.dir, t, before.Prompts)
 	if err != nil {
 		return err
@@ -239,10 +241,13 @@ func (t *triggerDraft) print(a *app, dir string, d *result.Draft, added int) err
 	switch {
 	case added == 0:
 		fmt.Fprintf(out, "nothing to add: %s has the tasks of this draft already, or a review has rejected them\n", file)
-	case t.config != nil:
-		fmt.Fprintf(out, "wrote %s\nwrote %s\n", file, filepath.Join(dir, workConfig))
-	default:
+	case t.there:
 		fmt.Fprintf(out, "added %s to %s\n", plural.Of(added, "task", "tasks"), file)
+	default:
+		fmt.Fprintf(out, "wrote %s\n", file)
+	}
+	if t.config != nil {
+		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, workConfig))
 	}
 	fmt.Fprintf(out, "asked for %s, kept %d: %d that should load the skill, %d that should not", plural.Of(d.Asked, "trigger task", "trigger tasks"), d.Kept, d.Triggers.Should, d.Triggers.ShouldNot)
 	writeDoubtful(out, d)
