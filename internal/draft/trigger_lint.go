@@ -69,6 +69,9 @@ func (l *triggerLinter) named(prompt string) bool {
 	if l.name == "" {
 		return false
 	}
+	if strings.Contains(l.name, "-") && strings.Contains(asked, l.name) { // which the lint of tasks warns of
+		return true
+	}
 	name := words(spaced(l.name))
 	if len(name) > 1 && holds(words(spaced(asked)), name) {
 		return true
