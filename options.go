@@ -42,6 +42,13 @@ type DraftRequest struct {
 	Skill string // a skill folder, its SKILL.md, or another Markdown file
 	Tasks int    // how many, 1 to 500
 	Seed  int64  // of the requests, and of the choice between equal parts of the skill
+
+	// Triggers asks for trigger tasks, 2 to 500: half of them prompts that should load the
+	// skill, half near misses that should not.
+	Triggers bool
+	// Known are prompts of trigger tasks that there are already, to which others are not to
+	// be alike. A draft that is resumed keeps to those that it was begun with.
+	Known []string
 }
 
 // GatewayOptions say how a gateway is reached.

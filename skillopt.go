@@ -80,7 +80,7 @@ func MeasureNoise(ctx context.Context, cfg config.Config, opts ...Option) (*resu
 }
 
 // Draft has the optimizer of a configuration write tasks for a skill that has
-// none. Of cfg it uses models.optimizer, limits, prices, cache and record. Every
+// none, or trigger tasks. Of cfg it uses models.optimizer, limits, prices, cache and record. Every
 // call is recorded in the directory of WithRunDir: the same request again pays
 // for nothing twice. The error is an *Error.
 func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Option) (*result.Draft, error) {

@@ -13,8 +13,17 @@ type Draft struct {
 	Recorded  int       `json:"recorded"`          // calls that the record answered
 	Usage
 
+	// Triggers says how many of a draft of trigger tasks are of each kind; nil in others.
+	Triggers *DraftedTriggers `json:"triggers,omitempty"`
+
 	// Tasks are the lines of a task file; each says reviewed: false.
 	Tasks []byte `json:"-"`
+}
+
+// DraftedTriggers are how many drafted trigger tasks were kept, by kind.
+type DraftedTriggers struct {
+	Should    int `json:"should"`
+	ShouldNot int `json:"should_not"`
 }
 
 // Dropped counts the drafts that were not kept for one reason.

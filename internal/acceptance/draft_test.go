@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,13 @@ rules:
     states: [points]
     say: ['Write sums with the unit, as in 5 points.']
     transform: {kind: suffix, text: ' points'}
+triggers:
+  should:
+    - 'What do the {{bills|receipts|fares}} of {{March|April|May|June}} {{1000..9999}} add up to for {{Ann|Bo|Cy|Di|Eve|Flo}}?'
+    - '{{Gus|Hal|Ida|Jo}} has {{bills|receipts}} from shop {{1..90}} and wants one figure by {{noon|night}}, reference {{1000..9999}}.'
+  should_not:
+    - 'Translate the {{bills|letters|labels}} of {{March|April|May|June}} {{1000..9999}} into {{French|Greek|Latin}} for {{Ann|Bo|Cy|Di|Eve}}.'
+    - 'Draw a {{logo|poster|banner}} for shop {{1..90}} in {{red|blue|green}}, reference {{1000..9999}}, says {{Gus|Hal|Ida}}.'
 draft:
   - '{{Ann|Bo|Cy|Di}} of the {{red|blue|green|black}} team asks: Add {{100..999}} and {{100..999}} for round {{1..90}} of {{1000..9999}}.'
   - 'Add {{100..999}} and {{100..999}}, {{please|kindly|quickly}}, says {{Eve|Flo|Gus|Hal}} at desk {{1..90}} in hall {{1000..9999}}.'
@@ -43,6 +51,10 @@ type drafting struct {
 	run    string
 	author *modeltest.Fake
 	fail   func(n int) error // of the nth call
+
+	triggers bool     // trigger tasks are drafted
+	stopped  func()   // told that the draft was cut off
+	known    []string // of which there are these already
 }
 
 func newDrafting(t *testing.T) *drafting {
@@ -52,7 +64,7 @@ func newDrafting(t *testing.T) *drafting {
 		t.Fatal(err)
 	}
 	d := &drafting{skill: t.TempDir(), world: sim.New(world), run: filepath.Join(t.TempDir(), "draft")}
-	text := "# Sums\n- Write sums with the unit, as in 5 points.\n\n# Teams\n- Name no team.\n"
+	text := "---\nname: desk\ndescription: Figures.\n---\n# Sums\n- Write sums with the unit, as in 5 points.\n\n# Teams\n- Name no team.\n"
 	if err := os.WriteFile(filepath.Join(d.skill, "SKILL.md"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +81,7 @@ func newDrafting(t *testing.T) *drafting {
 
 func (d *drafting) draft(ctx context.Context, n int, opts ...skillopt.Option) (*result.Draft, error) {
 	opts = append(opts, skillopt.WithClient(model.Optimizer, "author", d.author), skillopt.WithRunDir(d.run))
-	return skillopt.Draft(ctx, config.Default(), skillopt.DraftRequest{Skill: d.skill, Tasks: n, Seed: 7}, opts...)
+	return skillopt.Draft(ctx, config.Default(), skillopt.DraftRequest{Skill: d.skill, Tasks: n, Seed: 7, Triggers: d.triggers, Known: d.known}, opts...)
 }
 
 func TestDraft(t *testing.T) {
@@ -106,6 +118,26 @@ func TestDraft(t *testing.T) {
 // TestDraftIsPaidOnce stops a draft at every tenth of its way and goes on.
 func TestDraftIsPaidOnce(t *testing.T) {
 	t.Parallel()
+	paidOnce(t, newDrafting)
+}
+
+// TestTriggersArePaidOnce does so with trigger tasks, while others are added to the file in
+// which they are to be.
+func TestTriggersArePaidOnce(t *testing.T) {
+	t.Parallel()
+	known := 0
+	paidOnce(t, func(t *testing.T) *drafting {
+		d := newDrafting(t)
+		d.triggers, d.known = true, []string{"Add up the fares of the ferry"}
+		d.stopped = func() {
+			known++
+			d.known = append(d.known, fmt.Sprintf("Another prompt %d", known))
+		}
+		return d
+	})
+}
+
+func paidOnce(t *testing.T, newDrafting func(*testing.T) *drafting) {
 	whole := newDrafting(t)
 	want, err := whole.draft(t.Context(), 12)
 	if err != nil {
@@ -127,6 +159,9 @@ func TestDraftIsPaidOnce(t *testing.T) {
 		if !errors.As(err, &stopped) || stopped.Kind != skillopt.Stopped {
 			t.Fatalf("a draft that was stopped at call %d: %v", at, err)
 		}
+		if d.stopped != nil {
+			d.stopped()
+		}
 		paid := map[string]bool{}
 		for _, c := range d.author.Calls() {
 			if c.Err == nil {
@@ -147,6 +182,51 @@ func TestDraftIsPaidOnce(t *testing.T) {
 			t.Errorf("stopped at call %d:\n%s", at, diff)
 		}
 	}
+}
+
+func TestDraftTriggers(t *testing.T) {
+	t.Parallel()
+	d := newDrafting(t)
+	d.triggers = true
+	var plan result.Plan
+	got, err := d.draft(t.Context(), 21, skillopt.WithConfirm(func(p result.Plan) error {
+		plan = p
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (result.DraftedTriggers{Should: 11, ShouldNot: 10}); got.Triggers == nil || *got.Triggers != want || got.Kept != 21 || got.Doubtful != 0 {
+		t.Errorf("kept %d: %+v, fell %+v", got.Kept, got.Triggers, got.Fell)
+	}
+	if calls := d.author.Count(); calls > plan.Total || int64(calls) != got.Calls.Total || got.Calls.ByStage[model.StageDraftCheck] == 0 {
+		t.Errorf("%d calls, counted %v, planned at most %d", calls, got.Calls, plan.Total)
+	}
+	d.triggers = false
+	_, err = d.draft(t.Context(), 21)
+	var bad *skillopt.Error
+	if !errors.As(err, &bad) || bad.Kind != skillopt.BadInput || !strings.Contains(err.Error(), "the record of a draft with other settings") {
+		t.Errorf("tasks over the record of trigger tasks: %v", err)
+	}
+	for name, req := range map[string]skillopt.DraftRequest{
+		"2 to 500 can be": {Skill: d.skill, Tasks: 1, Triggers: true},
+		"front matter":    {Skill: plainSkill(t), Tasks: 4, Triggers: true},
+	} {
+		_, err := skillopt.Draft(t.Context(), config.Default(), req, skillopt.WithRunDir(filepath.Join(t.TempDir(), "r")))
+		if !errors.As(err, &bad) || bad.Kind != skillopt.BadInput || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// plainSkill is a skill without front matter.
+func plainSkill(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notes.md")
+	if err := os.WriteFile(path, []byte("# Sums\n- Write sums with the unit.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func requestText(t *testing.T, req model.Request) string {

@@ -13,7 +13,8 @@ import (
 // initOptions are the flags of init.
 type initOptions struct {
 	skill, optimizer, target, config string
-	generate                         int
+	generate, triggers               int
+	drafts                           bool // --triggers was given, whatever its number
 	seed                             int64
 	yes                              bool
 }
@@ -30,28 +31,39 @@ and the record of the calls in draft/: the same command again pays for nothing
 twice. Runs on drafted tasks are exploratory until they are accepted with
 "skillopt tasks review".
 
+With --triggers the optimizer drafts that many trigger tasks: half of them prompts
+on which an agent should load the skill, half near misses on which it should not.
+In a folder that has a config.yaml, skill, models and tasks are those of it, and
+the new tasks are added behind those that its .jsonl file holds if it has an agent
+that finds the skill by itself; else they go into triggers.jsonl. The record of the
+calls is in draft-triggers/.
+
 Files that exist are never overwritten.`
 
 func initCommand(a *app) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
-		Use:   "init [DIR] | init [DIR] --skill PATH --generate N",
+		Use:   "init [DIR] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
 		Short: "Write a working example to change, or draft tasks for a skill",
 		Long:  initHelp,
 		Example: `  skillopt init my-skill && skillopt train my-skill
   skillopt init work --skill SKILL.md --generate 30 --optimizer openai/gpt-5
-  skillopt init work --skill skills/pdf --generate 30 --config models.yaml`,
+  skillopt init work --skill skills/pdf --generate 30 --config models.yaml
+  skillopt init work --triggers 20
+  skillopt init trig --skill skills/pdf --triggers 20 --optimizer openai/gpt-5`,
 		Args: atMost(1, "at most one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
+			o.drafts = cmd.Flags().Changed("triggers")
 			return o.run(cmd.Context(), a, dir)
 		},
 	}
 	c.Flags().StringVar(&o.skill, "skill", "", "the skill to draft tasks for: a folder or a SKILL.md")
 	c.Flags().IntVar(&o.generate, "generate", 0, "how many tasks to draft, up to 500")
+	c.Flags().IntVar(&o.triggers, "triggers", 0, "how many trigger tasks to draft, 2 to 500")
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that drafts the tasks")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL of the config; default: --optimizer")
 	c.Flags().StringVar(&o.config, "config", "", "a config whose models are used and extended")
@@ -62,11 +74,17 @@ func initCommand(a *app) *cobra.Command {
 
 // run writes a folder to train in: the example, or tasks drafted for a skill.
 func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
+	folder := newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
+	if o.drafts {
+		if err := o.checkTriggers(); err != nil {
+			return err
+		}
+		return o.runTriggers(ctx, a, folder)
+	}
 	generate, err := o.generates()
 	if err != nil {
 		return err
 	}
-	folder := newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
 	if generate {
 		return o.runGenerate(ctx, a, folder)
 	}

@@ -25,7 +25,7 @@ func (o *initOptions) generates() (bool, error) {
 	case o.generate == 0 && o.skill+o.optimizer+o.target+o.config == "":
 		return false, nil
 	case o.generate == 0:
-		return false, usagef("--skill, --optimizer, --target and --config go with --generate N, which has the optimizer draft N tasks")
+		return false, usagef("--skill, --optimizer, --target and --config go with --generate N, which has the optimizer draft N tasks, and with --triggers N")
 	case o.generate < 0 || o.generate > draft.MaxTasks:
 		return false, usagef("--generate %d: want 1 to %d", o.generate, draft.MaxTasks)
 	case o.skill == "":
@@ -58,7 +58,7 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	if err != nil {
 		return err
 	}
-	d, err := o.draftInto(ctx, a, folder.dir, l)
+	d, err := o.recorded(folder.dir, draft.RunDir, func() (*result.Draft, error) { return o.draft(ctx, a, folder.dir, l) })
 	if err != nil {
 		return err
 	}
@@ -82,18 +82,18 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	return writeDrafted(a.results(), folder.name, d)
 }
 
-// draftInto has tasks drafted with the record in a folder in dir. A record that a
+// recorded has tasks drafted with the record in a folder of dir. A record that a
 // later call can resume is kept; a folder that was made in vain is removed.
-func (o *initOptions) draftInto(ctx context.Context, a *app, dir string, l *config.Loaded) (*result.Draft, error) {
+func (o *initOptions) recorded(dir, record string, work func() (*result.Draft, error)) (*result.Draft, error) {
 	_, before := os.Lstat(dir)
-	d, err := o.draft(ctx, a, dir, l)
+	d, err := work()
 	if err == nil {
 		return d, nil
 	}
 	if before != nil {
 		_ = os.Remove(dir) // which is empty if the draft was not begun, and stays if not
 	}
-	if exists(filepath.Join(dir, draft.RunDir)) {
+	if exists(filepath.Join(dir, record)) {
 		err = withSameCommand(err)
 	}
 	return nil, err
@@ -128,13 +128,13 @@ func (o *initOptions) draft(ctx context.Context, a *app, dir string, l *config.L
 	if err != nil {
 		return nil, err
 	}
-	opts = append(opts, skillopt.WithConfirm(o.confirm(a)))
+	opts = append(opts, skillopt.WithConfirm(o.confirm(a, "--generate")))
 	d, err := skillopt.Draft(ctx, l.Config, skillopt.DraftRequest{Skill: a.absolute(o.skill), Tasks: o.generate, Seed: o.seed}, opts...)
 	return d, errors.Join(err, end())
 }
 
-// confirm shows what drafting takes and asks before it spends.
-func (o *initOptions) confirm(a *app) func(result.Plan) error {
+// confirm shows what drafting as many tasks as flag says takes, and asks before it spends.
+func (o *initOptions) confirm(a *app, flag string) func(result.Plan) error {
 	ask := a.confirm(o.yes)
 	return func(p result.Plan) error {
 		if p.Simulated {
@@ -143,7 +143,7 @@ func (o *initOptions) confirm(a *app) func(result.Plan) error {
 			return nil
 		}
 		if err := ask(p); err != nil {
-			return usagef("not started; a smaller --generate makes it cheaper")
+			return usagef("not started; a smaller %s makes it cheaper", flag)
 		}
 		return nil
 	}
@@ -154,14 +154,24 @@ func (o *initOptions) confirm(a *app) func(result.Plan) error {
 func (o *initOptions) workConfig(a *app, dir string, l *config.Loaded) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains a skill on tasks that a model drafted from it. Until they are accepted with\n#   skillopt tasks review %s\n# what is measured on them is exploratory.\n", workConfig)
-	if o.config != "" {
-		fmt.Fprintf(&b, "extends: %s\n", yamlWord(from(dir, l.File)))
-	}
-	fmt.Fprintf(&b, "skill: %s\n\n", yamlWord(skillFrom(dir, a.absolute(o.skill))))
+	fmt.Fprintf(&b, "%sskill: %s\n\n", o.extends(dir, l), yamlWord(skillFrom(dir, a.absolute(o.skill))))
 	fmt.Fprintf(&b, "tasks:\n  path: %s\n  prompt: |-\n    %s\n  extract: {tag: %s}\n",
 		workTasks, strings.ReplaceAll(draft.AnswerRequest, "\n\n", "\n\n    "), draft.AnswerTag)
+	return o.withModels(b.String(), dir, l)
+}
+
+// extends is the line of a config in dir that refers to that of --config, if there is one.
+func (o *initOptions) extends(dir string, l *config.Loaded) string {
+	if o.config == "" {
+		return ""
+	}
+	return fmt.Sprintf("extends: %s\n", yamlWord(from(dir, l.File)))
+}
+
+// withModels is the text of a config in dir with the models that flags name.
+func (o *initOptions) withModels(text, dir string, l *config.Loaded) ([]byte, error) {
 	if o.config != "" {
-		return []byte(b.String()), nil
+		return []byte(text), nil
 	}
 	c := config.Default()
 	c.Models = l.Config.Models
@@ -174,7 +184,7 @@ func (o *initOptions) workConfig(a *app, dir string, l *config.Loaded) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	return append([]byte(b.String()+"\n"), models...), nil
+	return append([]byte(text+"\n"), models...), nil
 }
 
 // from is a path as a file in dir names it.
@@ -207,10 +217,23 @@ func writeDrafted(out printer, dir string, d *result.Draft) error {
 		fmt.Fprintf(out, "wrote %s\n", filepath.Join(dir, name))
 	}
 	fmt.Fprintf(out, "asked for %s, kept %d", plural.Of(d.Asked, "task", "tasks"), d.Kept)
+	writeDoubtful(out, d)
+	writeRest(out, d)
+	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
+	return err
+}
+
+// writeDoubtful ends the line that says how many drafts were kept.
+func writeDoubtful(out printer, d *result.Draft) {
 	if d.Doubtful > 0 {
 		fmt.Fprintf(out, ", %d of them with a doubt", d.Doubtful)
 	}
-	fmt.Fprintf(out, "\n%s", droppedText(d))
+	fmt.Fprintln(out)
+}
+
+// writeRest prints what there is to say of any draft besides what was kept.
+func writeRest(out printer, d *result.Draft) {
+	fmt.Fprint(out, droppedText(d))
 	for _, s := range d.Skipped {
 		fmt.Fprintf(out, "left out %s\n", oneLine(s))
 	}
@@ -221,8 +244,6 @@ func writeDrafted(out printer, dir string, d *result.Draft) error {
 	if d.Simulated {
 		fmt.Fprintln(out, "simulated models: the tasks come from the world file")
 	}
-	_, err := fmt.Fprintf(out, "nobody has reviewed the tasks yet: runs on them are exploratory\nnext: skillopt tasks review %s\n", shellWord(dir))
-	return err
 }
 
 // droppedText lists why drafts were not kept.

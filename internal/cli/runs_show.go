@@ -50,7 +50,11 @@ func showRun(out printer, v runView) error {
 	case result.ServeModel:
 		return showGateway(out, v)
 	case result.DraftTasks:
-		_, err := fmt.Fprintln(out, "  the record of `skillopt init --generate`, which drafted tasks; it has no steps")
+		made := "`skillopt init --generate`, which drafted tasks"
+		if v.Manifest.About("draft.triggers") != "" {
+			made = "`skillopt init --triggers`, which drafted trigger tasks"
+		}
+		_, err := fmt.Fprintf(out, "  the record of %s; it has no steps\n", made)
 		return err
 	}
 	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.exploratory() {

@@ -302,7 +302,7 @@ func (w *reviewer) show(r *draft.Review, i int) {
 // fieldOrder lists what is shown: the rule first, then what is asked and what is
 // expected, then everything else.
 func fieldOrder(fields map[string]json.RawMessage) []string {
-	order := []string{"source", "prompt", "gold", "answer", "answers", "checks", "hidden", "doubts"}
+	order := []string{"source", "prompt", "trigger", "why", "gold", "answer", "answers", "checks", "hidden", "doubts"}
 	var rest []string
 	for name := range fields {
 		if !slices.Contains(order, name) && !slices.Contains([]string{"id", "type", "task_type", "split", "reviewed"}, name) {
@@ -323,6 +323,10 @@ func fieldLabel(name string) string {
 		return "expects"
 	case "checks":
 		return "is scored by"
+	case "trigger":
+		return "loads the skill"
+	case "why":
+		return "because"
 	case "hidden":
 		return "tells analysts"
 	case "doubts":

@@ -1,8 +1,9 @@
-// Package draft has a model write tasks for a skill that has none: prompts with
-// expected answers and checks, spread over what SKILL.md and its references say.
+// Package draft has a model write tasks for a skill: prompts with expected answers
+// and checks (Run), or prompts that should load the skill and near misses (Triggers),
+// spread over what SKILL.md and its references say.
 // What the model writes is not trusted: each task is read strictly, linted,
-// compared with the others and with the skill, and answered by its author a
-// second time without the expected answer. What is kept is still a draft, which a
+// compared with the others and with the skill, and one with an expected answer is
+// answered by its author a second time without it. What is kept is still a draft, which a
 // person has to review (Review).
 //
 // It knows nothing about providers, records, retries or run directories: it asks
@@ -61,6 +62,9 @@ type Options struct {
 	Tasks    int   // wanted, 1 to MaxTasks
 	Seed     int64 // decides between parts of equal weight
 	Ask      Ask
+
+	// Known are prompts that there are already: trigger tasks are not to be like them.
+	Known []string
 
 	// Progress, if set, is told how many of the calls of a stage are done. It may
 	// be called concurrently.
@@ -243,15 +247,15 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 // each calls work for 0 to n-1 at once and waits for all. How many calls are in
 // flight is for Ask to bound. An answer that comes later does not end the others:
 // whoever gives it is to find all requests of the round.
-func (d *drafter) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
+func (o Options) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
 	group, ctx := taskgroup.WithContext(ctx)
 	finished := make(chan struct{}, n)
 	for i := range n {
 		group.Go(func() error {
 			err := work(ctx, i)
 			finished <- struct{}{}
-			if d.Progress != nil {
-				d.Progress(stage, len(finished), n)
+			if o.Progress != nil {
+				o.Progress(stage, len(finished), n)
 			}
 			return err
 		})
@@ -313,9 +317,12 @@ func (d *drafter) slugs() []string {
 }
 
 // Encode writes tasks as lines of a task file.
-func Encode(tasks []Task) ([]byte, error) {
+func Encode(tasks []Task) ([]byte, error) { return lines(tasks) }
+
+// lines writes values as JSON, one a line.
+func lines[T any](list []T) ([]byte, error) {
 	var out []byte
-	for _, t := range tasks {
+	for _, t := range list {
 		line, err := encode(t)
 		if err != nil {
 			return nil, err

@@ -427,6 +427,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 	for _, r := range []draft.Reason{
 		draft.NotWritten, draft.NotWhole, draft.NoSource, draft.BadChecks, draft.GoldFails, draft.Echo,
 		draft.Answered, draft.Quotes, draft.AlmostEqual, draft.Disagreed, draft.Surplus,
+		draft.NamesSkill, draft.QuotesDescription, draft.Misjudged,
 	} {
 		if !strings.Contains(text, "\n| "+string(r)+" |") {
 			t.Errorf("docs/drafting.md does not say that drafts fall that %s", r)

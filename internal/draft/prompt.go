@@ -26,36 +26,41 @@ type prompts struct {
 	write, task, solve, answer *template.Template
 }
 
-func loadPrompts() (prompts, error) {
-	var p prompts
+func loadPrompts() (p prompts, err error) {
 	for _, f := range []struct {
 		name string
 		dst  **template.Template
 	}{{"write.md", &p.write}, {"task.md", &p.task}, {"solve.md", &p.solve}} {
-		text, err := texts.ReadFile("text/" + f.name)
-		if err != nil {
-			return p, fmt.Errorf("read prompt: %w", err)
-		}
-		if *f.dst, err = template.Parse(f.name, strings.TrimSpace(string(text))); err != nil {
+		if *f.dst, err = loadPrompt(f.name); err != nil {
 			return p, err
 		}
 	}
-	var err error
 	p.answer, err = template.Parse("tasks.prompt", AnswerRequest)
 	return p, err
 }
 
+func loadPrompt(name string) (*template.Template, error) {
+	text, err := texts.ReadFile("text/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("read prompt: %w", err)
+	}
+	return template.Parse(name, strings.TrimSpace(string(text)))
+}
+
 // Digest names the texts that models are asked with: another one asks otherwise.
-func Digest() (string, error) {
+func Digest() (string, error) { return digest(AnswerRequest, "write.md", "task.md", "solve.md") }
+
+// digest sums up texts, and what else is asked with them.
+func digest(more string, names ...string) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"write.md", "task.md", "solve.md"} {
+	for _, name := range names {
 		text, err := texts.ReadFile("text/" + name)
 		if err != nil {
 			return "", fmt.Errorf("read prompt: %w", err)
 		}
 		fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
 	}
-	h.Write([]byte(AnswerRequest))
+	h.Write([]byte(more))
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 

@@ -131,7 +131,7 @@ func (m *Material) skip(name, why string) { m.Skipped = append(m.Skipped, name+"
 
 // isForeign reports whether a folder holds something else than what a skill says.
 func isForeign(name string) bool {
-	return strings.HasPrefix(name, ".") || slices.Contains([]string{"runs", RunDir, "scripts", "node_modules", "vendor", "__pycache__", "tests", "evals"}, name)
+	return strings.HasPrefix(name, ".") || slices.Contains([]string{"runs", RunDir, TriggerDir, "scripts", "node_modules", "vendor", "__pycache__", "tests", "evals"}, name)
 }
 
 // isReference tells by its name whether a file says what to do. Data beside

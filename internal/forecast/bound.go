@@ -16,7 +16,7 @@ func Bound(s *session.Session, o train.Options) result.Plan {
 		Stages:    o.Plan(s.Data.Sizes()),
 		Simulated: s.Simulated(),
 	}
-	p.Unreviewed = s.Set.Unreviewed()
+	p.Unreviewed = s.UnreviewedInTraining()
 	bound(s, &p, s.Set.Tasks())
 	return p
 }

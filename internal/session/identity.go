@@ -128,10 +128,24 @@ const unreviewedKey = "tasks.unreviewed"
 func (s *Inputs) Settings() map[string]string {
 	out := maps.Clone(s.Config.Settings(s.Loaded.Redactor()))
 	maps.Copy(out, s.Versions)
-	if n := s.Set.Unreviewed(); n > 0 {
+	if n := s.UnreviewedInTraining(); n > 0 {
 		out[unreviewedKey] = strconv.Itoa(n)
 	}
 	return out
+}
+
+// UnreviewedInTraining counts the drafts among the tasks, and among the trigger tasks that
+// guard the description beside them.
+func (s *Inputs) UnreviewedInTraining() int {
+	n := s.Set.Unreviewed()
+	for _, tasks := range s.Data.Triggers {
+		for _, t := range tasks {
+			if t.Unreviewed {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Unreviewed counts the drafts in splits.

@@ -1,5 +1,5 @@
-// Package draft is the operation that has the optimizer write tasks for a skill that has
-// none.
+// Package draft is the operation that has the optimizer write tasks for a skill: those that
+// it is trained on, or trigger tasks.
 //
 // It knows sessions, and asks what internal/draft wants to know. It knows nothing of how
 // a draft is written and judged.
@@ -30,13 +30,20 @@ type Request struct {
 	Skill string // a skill folder, its SKILL.md, or another Markdown file
 	Tasks int    // how many, 1 to 500
 	Seed  int64  // of the requests, and of the choice between equal parts of the skill
+
+	// Triggers asks for trigger tasks, 2 to 500: half of them prompts that should load the
+	// skill, half near misses that should not.
+	Triggers bool
+	// Known are prompts of trigger tasks that there are already, to which others are not to
+	// be alike. A draft that is resumed keeps to those that it was begun with.
+	Known []string
 }
 
 // Run drafts. Of cfg it uses models.optimizer, limits, prices, cache and record. Every
 // call is recorded in the directory of the options: the same request again pays for
 // nothing twice.
 func Run(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Draft, error) {
-	s, m, err := prepare(ctx, cfg, req, o)
+	s, w, err := prepare(ctx, cfg, req, o)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +51,9 @@ func Run(ctx context.Context, cfg config.Config, req Request, o session.Options)
 	err = s.Do(ctx, session.Op{
 		Kind:  result.DraftTasks,
 		Check: func() error { return s.Models.Load(model.Optimizer) },
-		Ask:   func(context.Context) (result.Plan, error) { return plan(s, m, req), nil },
+		Ask:   func(context.Context) (result.Plan, error) { return w.plan(s), nil },
 		Work: func(ctx context.Context) (result.Status, error) {
-			if out, err = work(ctx, s, m, req); err != nil {
+			if out, err = w.run(ctx, s); err != nil {
 				return "", err
 			}
 			return result.Completed, nil
@@ -62,44 +69,74 @@ func Run(ctx context.Context, cfg config.Config, req Request, o session.Options)
 
 // prepare loads what a draft needs. A draft depends on nothing else, so that the record
 // fits also when the rest of the configuration has changed.
-func prepare(ctx context.Context, cfg config.Config, req Request, o session.Options) (*session.Session, draft.Material, error) {
+func prepare(ctx context.Context, cfg config.Config, req Request, o session.Options) (*session.Session, work, error) {
 	only := config.Default()
 	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
 	only.Cache, only.Record, only.Run, only.Train.Seed = cfg.Cache, cfg.Record, cfg.Run, req.Seed
 	only.Telemetry = cfg.Telemetry
-	var m draft.Material
 	in, err := session.Detached(only, o)
 	if err != nil {
-		return nil, m, err
+		return nil, nil, err
 	}
 	s, err := session.Over(ctx, in)
 	if err != nil {
-		return nil, m, err
+		return nil, nil, err
 	}
-	if req.Tasks < 1 || req.Tasks > draft.MaxTasks {
-		return nil, m, fault.Input(fmt.Errorf("%d tasks are asked for: 1 to %d can be", req.Tasks, draft.MaxTasks))
-	}
-	if m, err = material(req.Skill); err != nil {
-		return nil, m, err
-	}
-	texts, err := draft.Digest()
+	w, err := workOf(req)
 	if err != nil {
-		return nil, m, err
+		return nil, nil, err
 	}
-	s.Contents["skill"] = materialDigest(m)
-	s.Identify("draft", strconv.Itoa(req.Tasks))
+	texts, err := w.texts()
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Contents["skill"] = materialDigest(w.material())
+	s.Identify(w.name(), strconv.Itoa(req.Tasks))
 	s.Identify("draft.prompts", texts)
-	return s, m, nil
+	return s, w, nil
 }
 
-// material reads the skill that tasks are drafted from.
-func material(path string) (draft.Material, error) {
+// work is what is drafted: tasks with expected answers, or trigger tasks.
+type work interface {
+	name() string             // of its entry in the identity of the run, which holds the number
+	texts() (string, error)   // names the texts that models are asked with
+	material() draft.Material // what is drafted from
+	plan(s *session.Session) result.Plan
+	run(ctx context.Context, s *session.Session) (*result.Draft, error) // in an open run
+}
+
+// workOf checks a request and reads the skill that it names.
+func workOf(req Request) (work, error) {
+	least, check := 1, func(m draft.Material) error {
+		if len(draft.Sections(m)) == 0 {
+			return draft.ErrNothingToTest
+		}
+		return nil
+	}
+	if req.Triggers {
+		least, check = draft.MinTriggers, draft.CheckTriggers
+	}
+	if req.Tasks < least || req.Tasks > draft.MaxTasks {
+		return nil, fault.Input(fmt.Errorf("%d tasks are asked for: %d to %d can be", req.Tasks, least, draft.MaxTasks))
+	}
+	m, err := material(req.Skill, check)
+	if err != nil {
+		return nil, err
+	}
+	if req.Triggers {
+		return triggerWork{req, m}, nil
+	}
+	return taskWork{req, m}, nil
+}
+
+// material reads the skill that tasks are drafted from, and checks it.
+func material(path string, check func(draft.Material) error) (draft.Material, error) {
 	m, err := draft.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("found nothing at %s, allowed: a SKILL.md or a folder with one", path)
 	}
-	if err == nil && len(draft.Sections(m)) == 0 {
-		err = draft.ErrNothingToTest
+	if err == nil {
+		err = check(m)
 	}
 	if err != nil {
 		return m, fault.Input(fmt.Errorf("skill: %w", err))
@@ -115,9 +152,50 @@ func materialDigest(m draft.Material) string {
 	return session.Digest([]byte(b.String()))
 }
 
-// work drafts in an open run.
-func work(ctx context.Context, s *session.Session, m draft.Material, req Request) (*result.Draft, error) {
-	drafted, err := draft.Run(ctx, draft.Options{
+// taskWork drafts tasks with expected answers.
+type taskWork struct {
+	req  Request
+	from draft.Material
+}
+
+func (taskWork) name() string               { return "draft" }
+func (taskWork) texts() (string, error)     { return draft.Digest() }
+func (w taskWork) material() draft.Material { return w.from }
+
+func (w taskWork) plan(s *session.Session) result.Plan {
+	write, solve := draft.Plan(w.from, w.req.Tasks, w.req.Seed)
+	return planned(s, write, solve)
+}
+
+// planned is the plan of a draft with at most so many calls that write, and that check.
+func planned(s *session.Session, write, check int) result.Plan {
+	return result.Plan{
+		Total: write + check, Simulated: s.Simulated(),
+		Stages: []result.StageCalls{{Stage: model.StageDraft, Calls: write}, {Stage: model.StageDraftCheck, Calls: check}},
+	}
+}
+
+func (w taskWork) run(ctx context.Context, s *session.Session) (*result.Draft, error) {
+	drafted, err := draft.Run(ctx, options(s, w.req, w.from))
+	if err != nil {
+		return nil, err
+	}
+	d := begun(s, w.req, w.from)
+	d.Kept, d.Fell = len(drafted.Tasks), dropped(drafted.Fell)
+	for _, t := range drafted.Tasks {
+		if len(t.Doubts) > 0 {
+			d.Doubtful++
+		}
+	}
+	if d.Tasks, err = draft.Encode(drafted.Tasks); err != nil {
+		return nil, err
+	}
+	return d, finish(s, d, drafted.Fell)
+}
+
+// options are those of any draft in an open run.
+func options(s *session.Session, req Request, m draft.Material) draft.Options {
+	return draft.Options{
 		Material: m, Tasks: req.Tasks, Seed: req.Seed,
 		Ask: func(ctx context.Context, q draft.Request) (string, error) { return ask(ctx, s, q) },
 		Progress: func(stage string, done, total int) {
@@ -125,26 +203,23 @@ func work(ctx context.Context, s *session.Session, m draft.Material, req Request
 			p.Stage, p.Done, p.Total = stage, done, total
 			s.Emit(p)
 		},
-	})
-	if err != nil {
-		return nil, err
 	}
-	d := &result.Draft{RunDir: s.Run.Dir, Simulated: s.Simulated(), Asked: req.Tasks, Recorded: s.Recorded, Skipped: m.Skipped}
-	describe(d, drafted, m)
-	if d.Tasks, err = draft.Encode(drafted.Tasks); err != nil {
-		return nil, err
-	}
-	d.Usage, _ = s.Account()
-	s.Emit(event.RunDone{Status: string(result.Completed), WallS: d.WallS})
-	return d, errors.Join(s.Run.WriteFile("tasks.jsonl", d.Tasks), s.Run.WriteJSON("fell.json", drafted.Fell))
 }
 
-func plan(s *session.Session, m draft.Material, req Request) result.Plan {
-	write, solve := draft.Plan(m, req.Tasks, req.Seed)
-	return result.Plan{
-		Total: write + solve, Simulated: s.Simulated(),
-		Stages: []result.StageCalls{{Stage: model.StageDraft, Calls: write}, {Stage: model.StageDraftCheck, Calls: solve}},
+// begun is the result of a draft before it is known what was kept.
+func begun(s *session.Session, req Request, m draft.Material) *result.Draft {
+	d := &result.Draft{RunDir: s.Run.Dir, Simulated: s.Simulated(), Asked: req.Tasks, Recorded: s.Recorded, Skipped: m.Skipped}
+	for _, f := range m.Files {
+		d.Files = append(d.Files, f.Path)
 	}
+	return d
+}
+
+// finish accounts for a draft and writes what it came to into its run directory.
+func finish(s *session.Session, d *result.Draft, fell []draft.Fall) error {
+	d.Usage, _ = s.Account()
+	s.Emit(event.RunDone{Status: string(result.Completed), WallS: d.WallS})
+	return errors.Join(s.Run.WriteFile("tasks.jsonl", d.Tasks), s.Run.WriteJSON("fell.json", fell))
 }
 
 // ask asks the optimizer for a draft.
@@ -156,24 +231,17 @@ func ask(ctx context.Context, s *session.Session, q draft.Request) (string, erro
 	return text, err
 }
 
-// describe sums up what was kept and what fell.
-func describe(d *result.Draft, r draft.Result, m draft.Material) {
-	for _, f := range m.Files {
-		d.Files = append(d.Files, f.Path)
-	}
-	d.Kept = len(r.Tasks)
-	for _, t := range r.Tasks {
-		if len(t.Doubts) > 0 {
-			d.Doubtful++
-		}
-	}
-	for _, f := range r.Fell {
-		i := slices.IndexFunc(d.Fell, func(o result.Dropped) bool { return o.Reason == string(f.Reason) })
+// dropped counts drafts that fell by their reasons, the most frequent first.
+func dropped(fell []draft.Fall) []result.Dropped {
+	var out []result.Dropped
+	for _, f := range fell {
+		i := slices.IndexFunc(out, func(o result.Dropped) bool { return o.Reason == string(f.Reason) })
 		if i < 0 {
-			i = len(d.Fell)
-			d.Fell = append(d.Fell, result.Dropped{Reason: string(f.Reason), Example: f.Detail})
+			i = len(out)
+			out = append(out, result.Dropped{Reason: string(f.Reason), Example: f.Detail})
 		}
-		d.Fell[i].N++
+		out[i].N++
 	}
-	slices.SortStableFunc(d.Fell, func(a, b result.Dropped) int { return b.N - a.N })
+	slices.SortStableFunc(out, func(a, b result.Dropped) int { return b.N - a.N })
+	return out
 }

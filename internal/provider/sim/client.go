@@ -91,10 +91,19 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 	switch req.Tags.Stage {
 	case "doctor": // asks whether anybody answers at all
 		return "ready", nil
-	case model.StageRollout, model.StageDraftCheck:
+	case model.StageDraftCheck:
+		if isOpinion(user) {
+			return c.world.opinions(prompt{stage: req.Tags.Stage, system: system, user: user})
+		}
+		return c.rollout(system, user, seedOf(req))
+	case model.StageRollout:
 		return c.rollout(system, user, seedOf(req))
 	case model.StageDraft:
-		return c.world.draft(prompt{stage: req.Tags.Stage, system: system, user: user})
+		p := prompt{stage: req.Tags.Stage, system: system, user: user}
+		if asked := triggerAssignment.FindAllStringSubmatch(user, -1); len(asked) > 0 {
+			return c.world.draftTriggers(p, asked)
+		}
+		return c.world.draft(p)
 	case model.StageJudge:
 		return "", fmt.Errorf("the simulated world %s cannot judge: use checks that need no model", c.world.name)
 	case "":

@@ -23,17 +23,25 @@ var (
 func (c *compiler) drafts(w *World) {
 	for i, text := range w.drafts {
 		key := fmt.Sprintf("draft[%d]", i)
-		for _, m := range draftSlot.FindAllStringSubmatch(text, -1) {
-			r := draftRange.FindStringSubmatch(m[1])
-			if r == nil && !strings.Contains(m[1], "|") || r != nil && written(r[1]) > written(r[2]) {
-				c.fail(key, "found {{%s}}, allowed are {{LOW..HIGH}} and {{one|another}}", m[1])
-				return
-			}
+		if !c.slots(key, text) {
+			return
 		}
 		if p, err := w.solve(w.fill(text, 0)); err != nil || p == nil {
 			c.fail(key, "no kind of task recognises it (%q)", w.fill(text, 0))
 		}
 	}
+}
+
+// slots checks the slots of a template, and reports whether all can be filled.
+func (c *compiler) slots(key, text string) bool {
+	for _, m := range draftSlot.FindAllStringSubmatch(text, -1) {
+		r := draftRange.FindStringSubmatch(m[1])
+		if r == nil && !strings.Contains(m[1], "|") || r != nil && written(r[1]) > written(r[2]) {
+			c.fail(key, "found {{%s}}, allowed are {{LOW..HIGH}} and {{one|another}}", m[1])
+			return false
+		}
+	}
+	return true
 }
 
 // fill puts drawn numbers and words into the slots of a template.

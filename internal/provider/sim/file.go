@@ -61,6 +61,12 @@ type (
 		Rules  []ruleFile                   `yaml:"rules"`
 		Notes  []string                     `yaml:"notes"`
 		Draft  []string                     `yaml:"draft"`
+
+		Triggers triggersFile `yaml:"triggers"`
+	}
+	triggersFile struct {
+		Should    []string `yaml:"should"`
+		ShouldNot []string `yaml:"should_not"`
 	}
 	kindFile struct {
 		Type   string            `yaml:"type"`

@@ -26,6 +26,8 @@ type World struct {
 	tables map[string]map[string]string
 	notes  []string
 	drafts []string // templates of tasks
+
+	triggers triggersFile // templates of trigger tasks
 }
 
 // Name returns the name that the world file gives, without "sim:".
@@ -81,7 +83,7 @@ func (c *compiler) fail(key, format string, args ...any) {
 func (c *compiler) world() *World {
 	f := c.file
 	w := &World{
-		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, rates: f.Rates, need: max(1, f.Need), tables: f.Tables, notes: f.Notes, drafts: f.Draft,
+		name: f.Name, seed: f.Seed, unsure: f.Unsure, loads: f.Loads, rates: f.Rates, need: max(1, f.Need), tables: f.Tables, notes: f.Notes, drafts: f.Draft, triggers: f.Triggers,
 	}
 	if f.Name == "" || strings.ContainsAny(f.Name, " \t\r\n:") {
 		c.fail("name", "found %q, a word is needed", f.Name)
@@ -110,6 +112,7 @@ func (c *compiler) world() *World {
 		c.bind(w)
 		c.wordings(w)
 		c.drafts(w)
+		c.triggers(w)
 	}
 	return w
 }
