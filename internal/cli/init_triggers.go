@@ -125,8 +125,11 @@ func (o *initOptions) triggerDraft(a *app, folder newFolder) (*triggerDraft, err
 	case there:
 		return o.intoFolder(a, folder, path)
 	}
+	if own := filepath.Join(folder.dir, skill.Main); o.skill == "" && exists(own) {
+		o.skill = own
+	}
 	if o.skill == "" {
-		return nil, usagef("--triggers %d needs --skill with the skill whose description the tasks are to test, or a folder whose config.yaml names one; %s has none", o.triggers, folder.name)
+		return nil, usagef("--triggers %d needs --skill with the skill whose description the tasks are to test, or a folder with a SKILL.md or a config.yaml that names one; %s has neither", o.triggers, folder.name)
 	}
 	if o.config == "" && o.optimizer == "" {
 		return nil, usagef("--triggers %d needs --optimizer PROVIDER/MODEL, the model that drafts, or --config with a config whose models.optimizer does", o.triggers)
