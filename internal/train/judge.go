@@ -78,9 +78,9 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if err := j.recordWithout(ctx, prefix, res); err != nil {
 		return gate.Verdict{}, err
 	}
-	j.skills.hold(cand, res)
+	j.skills.read(cand, res)
 	if j.opts.Gate == gate.ModeStrict {
-		res.Verdict = j.guarded(res.Verdict, cand)
+		res.Verdict = j.vetoed(res.Verdict, cand)
 	}
 	j.skills.note(j.skills.entry(cand), prefix, res.Verdict)
 	return res.Verdict, j.rollouts.healthy()

@@ -164,8 +164,8 @@ func (j *judge) loadsWorse(cand *incumbent) string {
 	})
 }
 
-// guarded is a verdict, or that a candidate is rejected after all.
-func (j *judge) guarded(v gate.Verdict, cand *incumbent) gate.Verdict {
+// vetoed is a verdict, or the rejection of a candidate whose description loads worse.
+func (j *judge) vetoed(v gate.Verdict, cand *incumbent) gate.Verdict {
 	if !j.skills.scope.DescriptionAlone() || !v.Action.Accepted() {
 		return v
 	}

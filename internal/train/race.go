@@ -33,7 +33,7 @@ func (j *judge) race(ctx context.Context, prefix string, cand *incumbent, r rule
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	v := j.guarded(res.Verdict, cand)
+	v := j.vetoed(res.Verdict, cand)
 	c := j.skills.entry(cand)
 	if v.Action.Accepted() && j.trusting() {
 		if err := j.recheck(ctx, prefix, cand); err != nil {

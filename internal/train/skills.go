@@ -148,8 +148,8 @@ func (s *skills) put(cand *incumbent) {
 	}
 }
 
-// hold keeps what a gate without a race has read.
-func (s *skills) hold(cand *incumbent, res gate.Result) {
+// read keeps what a gate without a race has read.
+func (s *skills) read(cand *incumbent, res gate.Result) {
 	s.put(cand)
 	s.add(cand, res.Readings)
 }
