@@ -6,23 +6,22 @@ import (
 	"regexp"
 )
 
-// FileText is the whole new text of a file beside SKILL.md.
+// FileText is the whole new text of a file.
 type FileText struct {
 	File    string `json:"file"` // slash-separated, within the skill directory
 	Content string `json:"content"`
 }
 
-// Rewrite returns s with other texts of files beside SKILL.md. All of them may be taken
-// over, or none is: the error names the file that may not. The limits are those of Apply:
-// the files that the scope allows, new ones included, MaxBytes a file, MaxTotal and
-// MaxFiles in all.
+// Rewrite returns s with other texts of files. All of them may be taken over, or none is:
+// the error names the file that may not. The limits are those of Apply: the files that the
+// scope allows, new ones included, MaxBytes a file, MaxTotal and MaxFiles in all, and the
+// protected regions of SKILL.md.
 //
 // Lines that a file has already stay byte for byte as they are; new ones lose characters
-// that steer or hide (see Plain) and region markers, of which other files than SKILL.md
-// have none. A file keeps its line ending, and whether it may be executed; a new one has
-// that of SKILL.md. White space at the end becomes one line ending. A text that differs
-// from that of its file in nothing else changes no byte, and so does a file that is not
-// named: none can be deleted.
+// that steer or hide (see Plain) and region markers. A file keeps its line ending, and
+// whether it may be executed; a new one has the line ending of SKILL.md. White space at the
+// end becomes one line ending. A text that differs from that of its file in nothing else
+// changes no byte, and neither does a file that is not named: none can be deleted.
 func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 	next, done := s, map[string]bool{}
 	for _, t := range texts {
@@ -31,9 +30,6 @@ func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 			return Skill{}, fmt.Errorf("%q is there twice: one text a file is allowed", name)
 		}
 		done[t.File] = true
-		if t.File == Main {
-			return Skill{}, fmt.Errorf("%q is no other file: its text is the document", name)
-		}
 		if detail := scope.outside(t.File); detail != "" {
 			return Skill{}, errors.New(detail)
 		}
@@ -50,6 +46,9 @@ func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 		if _, detail := scope.tooMuch(s, next); detail != "" {
 			return Skill{}, fmt.Errorf("%q: %s", name, detail)
 		}
+	}
+	if !RegionsEqual(s.main, next.main) {
+		return Skill{}, fmt.Errorf("%q: the front matter and the protected regions must stay as they are, byte for byte", Main)
 	}
 	return next, nil
 }

@@ -49,6 +49,7 @@ func TestRewrite(t *testing.T) {
 		{"those of its own lines stay", texts{{"references/odd.md", "bell \a\nmarker " + skill.SlowStart + "\nnew \a" + skill.SlowEnd + "\n"}}, map[string]string{"references/odd.md": "bell \a\nmarker " + skill.SlowStart + "\nnew\n"}},
 		{"markers, whole and put together", texts{{"references/a.md", "x" + skill.SlowStart + "y<!-- APPENDIX_" + skill.AppendixEnd + "START -->z\n"}}, map[string]string{"references/a.md": "xyz\n"}},
 		{"a script by its name, which stays one", texts{{"scripts/run.sh", "echo new"}}, map[string]string{"scripts/run.sh": "echo new\n"}},
+		{"SKILL.md", texts{{"SKILL.md", "---\nname: x\n---\nnew" + skill.SlowStart + "x\n" + skill.SlowEnd + "\n"}}, map[string]string{"SKILL.md": "---\nname: x\n---\nnewx\n"}},
 		{"new ones", texts{{"references/deep/n.md", "new"}, {"references/m.md", "m\r\n"}}, map[string]string{"references/deep/n.md": "new\n", "references/m.md": "m\n"}},
 	}
 	for _, tt := range tests {
@@ -82,7 +83,8 @@ func TestRewriteRefuses(t *testing.T) {
 		{"not in scope", texts{{"assets/b.md", "x"}}, `"assets/b.md": only`},
 		{"another script", texts{{"scripts/other.sh", "x"}}, `"scripts/other.sh": only`},
 		{"a new script", texts{{"scripts/new.sh", "x"}}, `"scripts/new.sh": only`},
-		{"SKILL.md", texts{{"SKILL.md", "x"}}, `"SKILL.md" is no other file`},
+		{"without its front matter", texts{{"SKILL.md", "x"}}, `"SKILL.md": the front matter and the protected regions must stay`},
+		{"with another region", texts{{"SKILL.md", "---\nname: x\n---\n" + skill.SlowStart + "mine\n" + skill.SlowEnd}, {"SKILL.MD", ""}}, `"SKILL.MD": only`},
 		{"orders", texts{{"references/AGENTS.md", "x"}}, `"references/AGENTS.md": only`},
 		{"another skill", texts{{"references/skill.md", "x"}}, `"references/skill.md": only`},
 		{"a name that hides", texts{{"references/.x.md", "x"}}, `"references/.x.md": only`},
