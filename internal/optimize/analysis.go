@@ -93,7 +93,7 @@ func (in ReflectInput) usablePatch(v any) (Patch, error) {
 		return empty, fmt.Errorf("analyst reply: the field \"patch.%s\" is not a list", mode.Key())
 	}
 	if mode == ModeFullRewrite {
-		if err := oneWholeSkill(in.Skill, items); err != nil {
+		if err := in.View.folder(in.Skill).oneWholeSkill(items); err != nil {
 			return empty, fmt.Errorf("analyst reply: %w", err)
 		}
 	}

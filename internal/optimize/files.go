@@ -19,12 +19,14 @@ const filesRoom = 96 << 10
 // FilesInput is a skill of which several files may change.
 type FilesInput struct {
 	Prompts  *prompt.Set
+	Mode     Mode // how they change; "" = ModePatch
+	Author   bool // of ModeRewrite: for the author, not for those who make suggestions
 	Skill    skill.Skill
 	Scope    skill.Scope
 	Outcomes []trajectory.Outcome // what was done with the skill; may be empty
 }
 
-// Files writes what the optimizer is told of the files of a skill: in System how edits name
+// Files writes what the optimizer is told of the files of a skill: in System how proposals name
 // them, in User all of them, with the texts of those that may be edited and of those that
 // the trajectories touched. Those stand first, as far as there is room for 96 KB; what is
 // left out is named.
@@ -39,6 +41,7 @@ func Files(in FilesInput) (prompt.Text, error) {
 	}
 	in.texts(&b, touched)
 	return in.Prompts.Files(prompt.FilesInput{
+		Mode: string(in.Mode), Author: in.Author,
 		Files: strings.TrimRight(b.String(), "\n"), NewFiles: in.Scope.Room(in.Skill), Patterns: strings.Join(in.Scope.Patterns(), ", "),
 	})
 }
