@@ -191,7 +191,9 @@ func (in AggregateInput) mergeRequest(text prompt.Text) Request {
 			if err != nil || in.Mode != ModeFullRewrite {
 				return err
 			}
-			return in.View.folder(in.Skill).oneWholeSkill(patch.Items(in.Mode))
+			folder := in.View.folder(in.Skill)
+			folder.Unseen = nil // the candidates hold the texts
+			return folder.oneWholeSkill(patch.Items(in.Mode))
 		},
 	}
 }

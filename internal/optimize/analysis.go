@@ -100,6 +100,9 @@ func (in ReflectInput) usablePatch(v any) (Patch, error) {
 	if len(items) > 0 && !slices.ContainsFunc(items, isObject) {
 		return empty, fmt.Errorf("analyst reply: no entry of patch.%s is an object", mode.Key())
 	}
+	if mode == ModeFullRewrite && in.View.Folder != nil {
+		return Patch(object).with(mode, in.View.Folder.usable(items)), nil
+	}
 	return object, nil
 }
 

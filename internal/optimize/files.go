@@ -62,6 +62,25 @@ func (in FilesInput) about(name string, touched []string) string {
 
 // texts writes the texts of the files that matter, those that were touched first.
 func (in FilesInput) texts(b *strings.Builder, touched []string) {
+	for _, f := range in.chosen(touched) {
+		if !f.fits {
+			fmt.Fprintf(b, "\n%s is not shown: there is no room for it.\n", escaped(f.name))
+			continue
+		}
+		p := pen{fence: fenceOf(ticksIn(f.text), sha256.Sum256([]byte(f.text)))}
+		p.fenced(escaped(f.name), strings.TrimRight(f.text, "\n"))
+		b.WriteString(p.b.String())
+	}
+}
+
+// chosen is a file that matters, and whether there is room for its text.
+type chosen struct {
+	name, text string
+	fits       bool
+}
+
+// chosen returns the files that matter and are texts, those that were touched first.
+func (in FilesInput) chosen(touched []string) (out []chosen) {
 	names := slices.DeleteFunc(in.Skill.Others(), func(name string) bool {
 		return slices.Contains(touched, name) || !in.Scope.Allows(name)
 	})
@@ -73,15 +92,25 @@ func (in FilesInput) texts(b *strings.Builder, touched []string) {
 	}
 	for _, name := range slices.Concat(touched, names) {
 		text, _ := in.Skill.File(name)
-		if len(text) > room {
-			fmt.Fprintf(b, "\n%s is not shown: there is no room for it.\n", escaped(name))
-			continue
+		fits := len(text) <= room
+		if fits {
+			room -= len(text)
 		}
-		room -= len(text)
-		p := pen{fence: fenceOf(ticksIn(text), sha256.Sum256([]byte(text)))}
-		p.fenced(escaped(name), strings.TrimRight(text, "\n"))
-		b.WriteString(p.b.String())
+		out = append(out, chosen{name, text, fits})
 	}
+	return out
+}
+
+// Folder is the skill as those who are told of its files may write it anew: not the files
+// that they are shown no text of.
+func (in FilesInput) Folder() Folder {
+	f := Folder{Skill: in.Skill, Scope: in.Scope, Unseen: in.Skill.Others()}
+	for _, c := range in.chosen(Touched(in.Outcomes, in.Skill.Others())) {
+		if c.fits {
+			f.Unseen = without(f.Unseen, c.name)
+		}
+	}
+	return f
 }
 
 func without(names []string, name string) []string {

@@ -114,11 +114,12 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 	if err != nil {
 		return UpdateResult{}, fmt.Errorf("rewrite question: %w", err)
 	}
+	folder := in.files().Folder()
 	q := Request{
 		Key: "rewrite", Stage: model.StageRewrite, System: text.System, User: text.User,
-		Schema: rewriteSchema(in.folder().several()),
+		Schema: rewriteSchema(in.several()),
 		Accept: func(reply string) error {
-			_, _, err := in.read(reply)
+			_, _, err := folder.read(reply)
 			return err
 		},
 	}
@@ -131,7 +132,7 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 	if err != nil {
 		return UpdateResult{}, fmt.Errorf("ask %s: %w", q.Key, err)
 	}
-	candidate, summary, err := in.read(reply)
+	candidate, summary, err := folder.read(reply)
 	if err != nil {
 		return UpdateResult{}, err
 	}
@@ -140,23 +141,27 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 	return result, nil
 }
 
-func (in UpdateInput) folder() Folder { return Folder{in.Skill, in.Scope} }
+// several reports whether more files than SKILL.md may be written.
+func (in UpdateInput) several() bool { return !in.Scope.Alone() }
+
+// files is what the author of a rewrite is told of.
+func (in UpdateInput) files() FilesInput {
+	return FilesInput{Prompts: in.Prompts, Mode: ModeRewrite, Author: true, Skill: in.Skill, Scope: in.Scope, Outcomes: in.Outcomes}
+}
 
 // author is what the author of a rewrite is asked: with several files in scope, all of them
 // stand behind SKILL.md.
 func (in UpdateInput) author(items []any) (prompt.Text, error) {
 	document, rules := in.Skill.Text(), View{}
-	if in.folder().several() {
-		files, err := Files(FilesInput{
-			Prompts: in.Prompts, Mode: ModeRewrite, Author: true, Skill: in.Skill, Scope: in.Scope, Outcomes: in.Outcomes,
-		})
+	if in.several() {
+		files, err := Files(in.files())
 		if err != nil {
 			return prompt.Text{}, err
 		}
 		document, rules.Rules = strings.TrimRight(document, "\n")+"\n\n"+files.User, files.System
 	}
 	text, err := in.Prompts.Rewrite(prompt.RewriteInput{
-		Skill: document, Suggestions: renderSuggestions(items, in.folder().several()), MetaSkill: in.MetaSkill,
+		Skill: document, Suggestions: renderSuggestions(items, in.several()), MetaSkill: in.MetaSkill,
 	})
 	text.System = rules.system(text.System)
 	return text, err
@@ -164,7 +169,7 @@ func (in UpdateInput) author(items []any) (prompt.Text, error) {
 
 // read is stricter than ParseRewrite: the new skill must be a string, and all that is
 // written must be what may take the incumbent's place.
-func (in UpdateInput) read(reply string) (skill.Skill, []string, error) {
+func (f Folder) read(reply string) (skill.Skill, []string, error) {
 	object, err := jsonx.Object(reply)
 	if err != nil {
 		return skill.Skill{}, nil, fmt.Errorf("rewrite reply: %w", err)
@@ -172,7 +177,7 @@ func (in UpdateInput) read(reply string) (skill.Skill, []string, error) {
 	if _, there := object["new_skill"]; !there {
 		return skill.Skill{}, nil, errors.New(`rewrite reply: the field "new_skill" is missing`)
 	}
-	candidate, err := in.folder().candidate(object)
+	candidate, err := f.candidate(object)
 	if err != nil {
 		return skill.Skill{}, nil, fmt.Errorf("rewrite reply: %w", err)
 	}
@@ -182,8 +187,9 @@ func (in UpdateInput) read(reply string) (skill.Skill, []string, error) {
 // takeOver makes the first candidate that can be used the new skill.
 func (in UpdateInput) takeOver(items []any) UpdateResult {
 	var why []string
+	folder := Folder{Skill: in.Skill, Scope: in.Scope} // of candidates whose authors were told
 	for i, e := range items {
-		candidate, err := in.folder().candidate(e)
+		candidate, err := folder.candidate(e)
 		if err != nil {
 			why = append(why, fmt.Sprintf("%s[%d]: %v", in.Mode.Key(), i, err))
 			continue

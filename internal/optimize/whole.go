@@ -3,6 +3,7 @@ package optimize
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -10,8 +11,9 @@ import (
 
 // Folder is a skill of which whole texts are written, and which of its files they may be of.
 type Folder struct {
-	Skill skill.Skill
-	Scope skill.Scope
+	Skill  skill.Skill
+	Scope  skill.Scope
+	Unseen []string // files of which the author is shown no text: a new one would lose the old
 }
 
 // several reports whether more files than SKILL.md may be written.
@@ -51,6 +53,11 @@ func (f Folder) with(document string, object map[string]any) (skill.Skill, error
 	texts, err := fileTexts(object["files"])
 	if err != nil {
 		return skill.Skill{}, err
+	}
+	for _, t := range texts {
+		if slices.Contains(f.Unseen, t.File) && f.Scope.Allows(t.File) {
+			return skill.Skill{}, fmt.Errorf("%q: its text was not shown, and stays as it is", t.File)
+		}
 	}
 	if document != f.Skill.Text() {
 		texts = append([]skill.FileText{{File: skill.Main, Content: document}}, texts...)
@@ -97,6 +104,15 @@ func (f Folder) oneWholeSkill(items []any) error {
 		}
 	}
 	return first
+}
+
+// usable returns the candidates that may take the skill's place: what their author was not
+// shown nobody else knows.
+func (f Folder) usable(items []any) []any {
+	return slices.DeleteFunc(slices.Clone(items), func(item any) bool {
+		_, err := f.candidate(item)
+		return err != nil
+	})
 }
 
 // successor checks that a whole document may take the incumbent's place, and

@@ -86,12 +86,14 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 		shown, v.Rules = append(shown, t.User), strings.TrimPrefix(v.Rules+"\n\n"+t.System, "\n\n")
 	}
 	if !o.scope.Alone() {
-		files, err := optimize.Files(optimize.FilesInput{Prompts: o.prompts, Mode: o.mode, Skill: current, Scope: o.scope, Outcomes: done})
+		told := optimize.FilesInput{Prompts: o.prompts, Mode: o.mode, Skill: current, Scope: o.scope, Outcomes: done}
+		files, err := optimize.Files(told)
 		if err != nil {
 			return "", v, err
 		}
 		add(files)
-		v.Forms.Files, v.Folder = true, &optimize.Folder{Skill: current, Scope: o.scope}
+		folder := told.Folder()
+		v.Forms.Files, v.Folder = true, &folder
 	}
 	if o.scope.Description() {
 		about, err := optimize.Description(optimize.DescriptionInput{
