@@ -13,9 +13,11 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -191,6 +193,65 @@ func rewrittenBy(t *testing.T, dir string) {
 	} {
 		if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s lacks %q: %v", name, want, err)
+		}
+	}
+}
+
+// A script that is written anew has to run before it is judged, as one that edits change.
+func TestARewrittenScriptHasToRun(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	cfg := worldConfig("")
+	cfg.Skill = skillFolder(t)
+	cfg.Edits.Files = []string{"SKILL.md", "scripts/encode.sh"}
+	cfg.Edits.Verify.Command = []string{"sh", "-c", `test "$(scripts/encode.sh x | tail -c 8)" = "coded:x"`}
+	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled, cfg.Tasks.Extract = false, false, "all"
+	document, err := os.ReadFile(filepath.Join(cfg.Skill, "SKILL.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"rewrite_from_suggestions", "full_rewrite_minibatch"} {
+		for script, want := range map[string]int{"#!/bin/sh\necho new >/dev/null; echo \"coded:$1\"\n": 1, "#!/bin/sh\necho new; ehco\n": 0} {
+			c := cfg
+			c.Edits.Mode = mode
+			texts := []skill.FileText{{File: "scripts/encode.sh", Content: script}}
+			optimizer := &wholeOptimizer{document: string(document), good: texts, bad: texts}
+			dir := filepath.Join(t.TempDir(), "run")
+			sum, err := skillopt.Train(t.Context(), c, skillopt.WithTasks(echoTasks()), skillopt.WithClient(model.Target, "t", echoTarget()), skillopt.WithClient(model.Optimizer, "o", optimizer.client()), skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed())
+			if err != nil || sum.Accepted != want || int(sum.Test.Best.Hard) != want {
+				t.Errorf("%s, %q: %+v, %v", mode, script, sum, err)
+			}
+			if data, err := os.ReadFile(filepath.Join(dir, "history.json")); err != nil || strings.Contains(string(data), "edits.verify: the command ended with exit code 1") != (want == 0) {
+				t.Errorf("%s, %q: what became of it: %v\n%s", mode, script, err, data)
+			}
+		}
+	}
+}
+
+// The simulated optimizer answers where several files may be written anew, and learns.
+func TestTheSimulatedOptimizerRewritesFolders(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"rewrite_from_suggestions", "full_rewrite_minibatch"} {
+		accepted := 0 // in either view: which rules are tried is chance
+		for _, view := range []string{"agent", "task"} {
+			cfg, world := worldConfig("http://unused.invalid/v1"), sim.New(simulated(t))
+			cfg.Skill, cfg.Edits.Mode, cfg.Reflect.View = skillFolder(t), mode, view
+			cfg.Edits.Files, cfg.Train.Seed = []string{"SKILL.md", "references/*.md"}, 1
+			dir := filepath.Join(t.TempDir(), "run")
+			sum := trained(t, cfg, dir, skillopt.WithClient(model.Optimizer, "world", world), skillopt.WithClient(model.Target, "world", world))
+			history, err := os.ReadFile(filepath.Join(dir, "history.json"))
+			if accepted += sum.Accepted; err != nil || sum.Lost > 0 || strings.Contains(string(history), result.ActionRefused) {
+				t.Errorf("%s, view %s: %d replies lost: %v\n%s", mode, view, sum.Lost, err, history)
+			}
+			got, want := folderOf(t, filepath.Join(dir, "best_skill")), folderOf(t, cfg.Skill)
+			delete(got, "SKILL.md")
+			delete(want, "SKILL.md")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: the other files (-want +got):\n%s", mode, diff)
+			}
+		}
+		if accepted == 0 {
+			t.Errorf("%s: nothing was learned", mode)
 		}
 	}
 }
