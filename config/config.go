@@ -221,7 +221,7 @@ type Edits struct {
 	MinBudget int    `key:"min_budget" doc:"most edits a step, at the end" min:"1"`
 	Schedule  string `key:"schedule" doc:"constant, linear, cosine, unlimited (alias autonomous) or model (the optimizer chooses)" enum:"constant,linear,cosine,unlimited,autonomous,model"`
 
-	Files       []string `key:"files" doc:"the files of the skill that edits may change: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone" older:"[]"`
+	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write anew: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone" older:"[]"`
 	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64" older:"0"`
 	Description bool     `key:"description" older:"false" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric"`
 	Verify      Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`

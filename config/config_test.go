@@ -94,6 +94,8 @@ func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 		{"duration", "limits: {patience: soon}", `limits.patience: found "soon", allowed: a duration`},
 		{"zero duration", "limits: {patience: 0s}", "limits.patience"},
 		{"skill aware", "reflect: {skill_aware: true, view: task}\nedits: {mode: rewrite_from_suggestions}", "reflect.skill_aware"},
+		{"description by rewrites", "edits: {description: true, mode: full_rewrite_minibatch}", "edits.description: found true with edits.mode full_rewrite_minibatch, allowed: false with that"},
+		{"files by rewrites, which the target does not get", "edits: {files: [SKILL.md, a.md], mode: rewrite_from_suggestions}\nskill_files: document", "edits.files"},
 		{"ratio", "split: {ratio: \"2:1\"}", "split.ratio"},
 		{"no model", "models: {target: {provider: openai}}", "models.target.model"},
 		{"no world", "models: {target: {provider: sim}}", "models.target.world"},
@@ -119,6 +121,17 @@ func TestProblemsNameKeyFoundAndAllowed(t *testing.T) {
 				t.Errorf("error = %v\nwant it to hold %s", err, tc.want)
 			}
 		})
+	}
+}
+
+// Files are trained in every mode.
+func TestFilesInEveryMode(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"patch", "rewrite_from_suggestions", "full_rewrite_minibatch"} {
+		_, err := load(t, map[string]string{"config.yaml": "edits: {files: [SKILL.md, \"references/*.md\"], new_files: 2, mode: " + mode + "}"})
+		if err != nil && strings.Contains(err.Error(), "edits.") {
+			t.Errorf("%s: %v", mode, err)
+		}
 	}
 }
 

@@ -181,8 +181,6 @@ func (d *decoder) files(c *Config) {
 	}
 	switch text := strconv.Quote(strings.Join(files, ", ")); {
 	case !others:
-	case c.Edits.Mode != "patch":
-		d.fail("edits.files", text+" with edits.mode "+c.Edits.Mode, "SKILL.md alone with that: files are edited with edits.mode patch", "")
 	case c.SkillFiles != FilesAll:
 		d.fail("edits.files", text+" with skill_files "+c.SkillFiles, "SKILL.md alone with that: the target gets no other file", "")
 	case !slices.Contains(files, "SKILL.md") && (c.SlowUpdate.Enabled || c.Reflect.SkillAware):

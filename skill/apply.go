@@ -2,7 +2,6 @@ package skill
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
@@ -149,15 +148,13 @@ func (c Change) none(s Skill) bool {
 // outOfScope says why the file of e may not be edited, "" if it may.
 func (a *applier) outOfScope(e Edit) string {
 	scope, file := a.opts.Scope, e.path()
-	switch {
-	case scope.description && e.Op == Describe && file == Main:
-	case scope.alone:
-		return "only the description may be replaced, by op describe"
-	case scope.Alone() && file != Main:
-		return fmt.Sprintf("%q: only %s may be edited", file, Main)
-	case !scope.Allows(file):
-		return fmt.Sprintf("%q: only what matches %s may be edited", cut(file, previewLength), strings.Join(scope.patterns, ", "))
-	case e.Op == Move && !scope.Alone() && (file == Main || !scope.Allows(Main)):
+	if scope.description && e.Op == Describe && file == Main {
+		return ""
+	}
+	if detail := scope.outside(file); detail != "" {
+		return detail
+	}
+	if e.Op == Move && !scope.Alone() && (file == Main || !scope.Allows(Main)) {
 		return fmt.Sprintf("%q: text moves out of %s into another file", file, Main)
 	}
 	return ""
@@ -172,37 +169,11 @@ func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string)
 		return SkippedOverBudget, fmt.Sprintf("the budget of %s is spent", plural.Of(a.opts.Budget, "edit", "edits"))
 	}
 	for _, path := range []string{Main, e.path()} {
-		before, _ := a.skill.File(path)
-		if after, _ := next.File(path); len(after) > a.opts.MaxBytes && len(after) > len(before) {
-			return SkippedTooLarge, fmt.Sprintf("%s would have %d bytes, at most %d are allowed", nameOf(path), len(after), a.opts.MaxBytes)
+		if detail := tooLong(a.skill, next, path, a.opts.MaxBytes); detail != "" {
+			return SkippedTooLarge, detail
 		}
 	}
-	return a.tooMuch(next)
-}
-
-// tooMuch says why next is more than a skill may be, "" if it is not.
-func (a *applier) tooMuch(next Skill) (status ApplyStatus, detail string) {
-	if n := next.bytes(); n > MaxTotal && n > a.skill.bytes() {
-		return SkippedTooLarge, fmt.Sprintf("the skill would have %d bytes, at most %d are allowed", n, MaxTotal)
-	}
-	if len(next.files) == len(a.skill.files) {
-		return "", ""
-	}
-	if most := a.opts.Scope.newFiles; a.opts.Scope.added(next) > most {
-		return SkippedTooManyFiles, fmt.Sprintf("%s may be added to the skill", plural.Of(most, "file", "files"))
-	}
-	if len(next.files)+1 > MaxFiles {
-		return SkippedTooManyFiles, fmt.Sprintf("a skill may have %d files", MaxFiles)
-	}
-	return "", ""
-}
-
-// nameOf is how a file is called where something is said of it.
-func nameOf(path string) string {
-	if path == Main {
-		return "the document"
-	}
-	return path
+	return a.opts.Scope.tooMuch(a.skill, next)
 }
 
 // edited returns what e would change, and the state that e ends in when nothing
@@ -247,8 +218,8 @@ func (a *applier) made(e Edit) (Change, ApplyStatus, string) {
 }
 
 func (a *applier) added(file, content string) (Change, ApplyStatus, string) {
-	if other, ok := collides(a.skill, file); ok {
-		return Change{}, SkippedUnsupportedFile, fmt.Sprintf("%q cannot lie beside %s", file, other)
+	if detail := beside(a.skill, file); detail != "" {
+		return Change{}, SkippedUnsupportedFile, detail
 	}
 	end := LineEnd(a.before.main)
 	return Change{File: file, Text: WithLineEnd(content, end) + end}, AppliedNewFile, ""

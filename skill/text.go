@@ -46,8 +46,11 @@ func Plain(text string) string {
 
 // PlainLines is Plain for a document that was written anew: lines that stand in
 // the document before it stay byte for byte as they are there.
-func PlainLines(before, after string) string {
-	if Plain(after) == after {
+func PlainLines(before, after string) string { return newLines(before, after, Plain) }
+
+// newLines cleans those lines of after that do not stand in before.
+func newLines(before, after string, clean func(string) string) string {
+	if clean(after) == after {
 		return after
 	}
 	known := map[string]bool{}
@@ -60,7 +63,7 @@ func PlainLines(before, after string) string {
 			b.WriteString(line)
 			continue
 		}
-		b.WriteString(Plain(line))
+		b.WriteString(clean(line))
 	}
 	return b.String()
 }

@@ -236,18 +236,6 @@ func TestAScriptIsTrainedOnlyWhileItRuns(t *testing.T) {
 	cfg.Skill = skillFolder(t)
 	cfg.Edits.Files = []string{"SKILL.md", "scripts/encode.sh"}
 	cfg.SlowUpdate.Enabled, cfg.MetaSkill.Enabled, cfg.Tasks.Extract = false, false, "all"
-	var tasks []task.Task
-	for i := range 30 {
-		split := []task.Split{task.Train, task.Selection, task.Test}[i%3]
-		tasks = append(tasks, task.Task{ID: fmt.Sprintf("t%d", i), Prompt: fmt.Sprintf("Encode %d.", i), Gold: []string{"new code"}, Split: split})
-	}
-	target := modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
-		text := "old"
-		if strings.Contains(req.Messages[0].Text(), "echo new") {
-			text = "new code"
-		}
-		return model.Response{Text: text, Finish: model.FinishStop}, nil
-	})
 	train := func(verify, content string) (*result.Summary, string, error) {
 		c := cfg
 		if verify != "" {
@@ -255,7 +243,7 @@ func TestAScriptIsTrainedOnlyWhileItRuns(t *testing.T) {
 		}
 		optimizer := &filesOptimizer{edits: []skill.Edit{{Op: skill.Replace, File: "scripts/encode.sh", Target: "echo", Content: content}}}
 		dir := filepath.Join(t.TempDir(), "run")
-		sum, err := skillopt.Train(t.Context(), c, skillopt.WithTasks(tasks), skillopt.WithClient(model.Target, "t", target), skillopt.WithClient(model.Optimizer, "o", optimizer.client()), skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed())
+		sum, err := skillopt.Train(t.Context(), c, skillopt.WithTasks(echoTasks()), skillopt.WithClient(model.Target, "t", echoTarget()), skillopt.WithClient(model.Optimizer, "o", optimizer.client()), skillopt.WithRunDir(dir), skillopt.WithAcceptedSeed())
 		return sum, dir, err
 	}
 	if _, _, err := train("", "x"); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "edits.verify") {
@@ -275,4 +263,24 @@ func TestAScriptIsTrainedOnlyWhileItRuns(t *testing.T) {
 	if _, _, err := train("exit 3", "x"); kind(err) != skillopt.BadInput || !strings.Contains(err.Error(), "the seed skill does not pass: edits.verify: the command ended with exit code 3") {
 		t.Errorf("a seed skill that does not pass: %v", err)
 	}
+}
+
+// echoTasks are solved by a target that says what the script of the skill echoes.
+func echoTasks() []task.Task {
+	var tasks []task.Task
+	for i := range 30 {
+		split := []task.Split{task.Train, task.Selection, task.Test}[i%3]
+		tasks = append(tasks, task.Task{ID: fmt.Sprintf("t%d", i), Prompt: fmt.Sprintf("Encode %d.", i), Gold: []string{"new code"}, Split: split})
+	}
+	return tasks
+}
+
+func echoTarget() model.Client {
+	return modeltest.Func(func(_ context.Context, req model.Request) (model.Response, error) {
+		text := "old"
+		if strings.Contains(req.Messages[0].Text(), "echo new") {
+			text = "new code"
+		}
+		return model.Response{Text: text, Finish: model.FinishStop}, nil
+	})
 }

@@ -23,7 +23,7 @@ type AggregateInput struct {
 	Successes []Patch
 	Skill     string // the current skill document
 	MetaSkill string // the optimizer's memory, may be empty
-	View      View   // of which the rules for files count
+	View      View   // of which the rules for files, and for whole skills, count
 }
 
 // AggregateResult is one patch made of many.
@@ -191,7 +191,9 @@ func (in AggregateInput) mergeRequest(text prompt.Text) Request {
 			if err != nil || in.Mode != ModeFullRewrite {
 				return err
 			}
-			return oneWholeSkill(in.Skill, patch.Items(in.Mode))
+			folder := in.View.folder(in.Skill)
+			folder.Unseen = nil // the candidates hold the texts
+			return folder.oneWholeSkill(patch.Items(in.Mode))
 		},
 	}
 }

@@ -93,12 +93,15 @@ func (in ReflectInput) usablePatch(v any) (Patch, error) {
 		return empty, fmt.Errorf("analyst reply: the field \"patch.%s\" is not a list", mode.Key())
 	}
 	if mode == ModeFullRewrite {
-		if err := oneWholeSkill(in.Skill, items); err != nil {
+		if err := in.View.folder(in.Skill).oneWholeSkill(items); err != nil {
 			return empty, fmt.Errorf("analyst reply: %w", err)
 		}
 	}
 	if len(items) > 0 && !slices.ContainsFunc(items, isObject) {
 		return empty, fmt.Errorf("analyst reply: no entry of patch.%s is an object", mode.Key())
+	}
+	if mode == ModeFullRewrite && in.View.Folder != nil {
+		return Patch(object).with(mode, in.View.Folder.usable(items)), nil
 	}
 	return object, nil
 }

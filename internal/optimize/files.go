@@ -19,12 +19,14 @@ const filesRoom = 96 << 10
 // FilesInput is a skill of which several files may change.
 type FilesInput struct {
 	Prompts  *prompt.Set
+	Mode     Mode // how they change; "" = ModePatch
+	Author   bool // of ModeRewrite: for the author, not for those who make suggestions
 	Skill    skill.Skill
 	Scope    skill.Scope
 	Outcomes []trajectory.Outcome // what was done with the skill; may be empty
 }
 
-// Files writes what the optimizer is told of the files of a skill: in System how edits name
+// Files writes what the optimizer is told of the files of a skill: in System how proposals name
 // them, in User all of them, with the texts of those that may be edited and of those that
 // the trajectories touched. Those stand first, as far as there is room for 96 KB; what is
 // left out is named.
@@ -39,6 +41,7 @@ func Files(in FilesInput) (prompt.Text, error) {
 	}
 	in.texts(&b, touched)
 	return in.Prompts.Files(prompt.FilesInput{
+		Mode: string(in.Mode), Author: in.Author,
 		Files: strings.TrimRight(b.String(), "\n"), NewFiles: in.Scope.Room(in.Skill), Patterns: strings.Join(in.Scope.Patterns(), ", "),
 	})
 }
@@ -59,6 +62,25 @@ func (in FilesInput) about(name string, touched []string) string {
 
 // texts writes the texts of the files that matter, those that were touched first.
 func (in FilesInput) texts(b *strings.Builder, touched []string) {
+	for _, f := range in.chosen(touched) {
+		if !f.fits {
+			fmt.Fprintf(b, "\n%s is not shown: there is no room for it.\n", escaped(f.name))
+			continue
+		}
+		p := pen{fence: fenceOf(ticksIn(f.text), sha256.Sum256([]byte(f.text)))}
+		p.fenced(escaped(f.name), strings.TrimRight(f.text, "\n"))
+		b.WriteString(p.b.String())
+	}
+}
+
+// chosen is a file that matters, and whether there is room for its text.
+type chosen struct {
+	name, text string
+	fits       bool
+}
+
+// chosen returns the files that matter and are texts, those that were touched first.
+func (in FilesInput) chosen(touched []string) (out []chosen) {
 	names := slices.DeleteFunc(in.Skill.Others(), func(name string) bool {
 		return slices.Contains(touched, name) || !in.Scope.Allows(name)
 	})
@@ -70,15 +92,25 @@ func (in FilesInput) texts(b *strings.Builder, touched []string) {
 	}
 	for _, name := range slices.Concat(touched, names) {
 		text, _ := in.Skill.File(name)
-		if len(text) > room {
-			fmt.Fprintf(b, "\n%s is not shown: there is no room for it.\n", escaped(name))
-			continue
+		fits := len(text) <= room
+		if fits {
+			room -= len(text)
 		}
-		room -= len(text)
-		p := pen{fence: fenceOf(ticksIn(text), sha256.Sum256([]byte(text)))}
-		p.fenced(escaped(name), strings.TrimRight(text, "\n"))
-		b.WriteString(p.b.String())
+		out = append(out, chosen{name, text, fits})
 	}
+	return out
+}
+
+// Folder is the skill as those who are told of its files may write it anew: not the files
+// that they are shown no text of.
+func (in FilesInput) Folder() Folder {
+	f := Folder{Skill: in.Skill, Scope: in.Scope, Unseen: in.Skill.Others()}
+	for _, c := range in.chosen(Touched(in.Outcomes, in.Skill.Others())) {
+		if c.fits {
+			f.Unseen = without(f.Unseen, c.name)
+		}
+	}
+	return f
 }
 
 func without(names []string, name string) []string {

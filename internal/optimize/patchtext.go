@@ -38,7 +38,7 @@ func renderItems(items []any) string {
 // other line begins with an index.
 func ItemLines(p Patch, mode Mode) string { return itemLines(p, mode, false) }
 
-// itemLines is ItemLines, with files with the file of each edit.
+// itemLines is ItemLines, with files with the files that each item changes.
 func itemLines(p Patch, mode Mode, files bool) string {
 	items := p.Items(mode)
 	lines := make([]string, len(items))
@@ -68,6 +68,9 @@ func (v View) items(p Patch, mode Mode) string {
 			if mode == ModeFullRewrite {
 				p.b.WriteByte('\n')
 				p.block("Document", optionalText(item["new_skill"]))
+				if v.Forms.Files {
+					p.block("Other files", otherTexts(item))
+				}
 			}
 		}})
 	}
@@ -75,7 +78,7 @@ func (v View) items(p Patch, mode Mode) string {
 }
 
 // itemLine writes an item on one line, each of its fields by show with the length that it
-// has at most where lengths are always the same. Where there is SKILL.md alone, an edit
+// has at most where lengths are always the same. Where there is SKILL.md alone, an item
 // that names a file is shown without it.
 func itemLine(item map[string]any, mode Mode, files bool, show func(text string, limit int) string) string {
 	var parts []string
@@ -91,9 +94,13 @@ func itemLine(item map[string]any, mode Mode, files bool, show func(text string,
 		field("title", "title", maxTargetLine)
 	default:
 		field("op", "op", maxTargetLine)
-		if files {
-			field("file", "file", maxTargetLine)
-		}
+	}
+	switch names := fileNames(item); {
+	case !files:
+	case mode != ModeFullRewrite:
+		field("file", "file", maxTargetLine)
+	case names != "":
+		parts = append(parts, "files="+show(names, maxTargetLine))
 	}
 	field("support", "support_count", maxTargetLine)
 	field("source", "source_type", maxTargetLine)

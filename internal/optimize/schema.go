@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/model"
@@ -54,8 +55,11 @@ func itemSchema(mode Mode, forms Forms, provenance []property) string {
 			{"instruction", textSchema},
 			{"priority_hint", levelSchema},
 		}
+		if forms.Files {
+			p = slices.Insert(p, 1, property{"file", textSchema})
+		}
 	case mode == ModeFullRewrite:
-		p = []property{{"title", textSchema}, {"change_summary", textsSchema}, {"new_skill", textSchema}}
+		p = append([]property{{"title", textSchema}, {"change_summary", textsSchema}}, wholeSchema(forms.Files)...)
 	case forms.Files:
 		p = []property{{"op", forms.ops()}, {"file", textSchema}, {"target", textSchema}, {"content", textSchema}}
 	default:
@@ -129,12 +133,18 @@ func rankingSchema() *model.Schema {
 	))
 }
 
-func rewriteSchema() *model.Schema {
-	return namedSchema("rewrite", objectSchema(
-		property{"reasoning", textSchema},
-		property{"change_summary", textsSchema},
-		property{"new_skill", textSchema},
-	))
+// wholeSchema describes a whole skill, with files with the other files that change.
+func wholeSchema(files bool) []property {
+	p := []property{{"new_skill", textSchema}}
+	if files {
+		p = append(p, property{"files", listSchema(objectSchema(property{"file", textSchema}, property{"content", textSchema}))})
+	}
+	return p
+}
+
+func rewriteSchema(files bool) *model.Schema {
+	p := []property{{"reasoning", textSchema}, {"change_summary", textsSchema}}
+	return namedSchema("rewrite", objectSchema(append(p, wholeSchema(files)...)...))
 }
 
 func compactSchema() *model.Schema {

@@ -447,7 +447,7 @@ func TestItemLines(t *testing.T) {
 
 func TestSchemasAreStrict(t *testing.T) {
 	t.Parallel()
-	schemas := []*model.Schema{rankingSchema(), rewriteSchema(), compactSchema()}
+	schemas := []*model.Schema{rankingSchema(), rewriteSchema(false), rewriteSchema(true), compactSchema()}
 	for _, mode := range []Mode{ModePatch, ModeRewrite, ModeFullRewrite} {
 		for _, forms := range []Forms{{}, {Files: true}, {Description: true}, {Files: true, Description: true}, {Description: true, Alone: true}} {
 			schemas = append(schemas, mergeSchema(mode, forms), mergeFinalSchema(mode, forms),

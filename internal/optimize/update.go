@@ -10,6 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // UpdateInput is what the update stage works on.
@@ -21,6 +22,10 @@ type UpdateInput struct {
 	Patch   Patch       // as Rank returns it
 	Budget  int         // most edits that are applied in ModePatch; below 0 acts as 0
 	Scope   skill.Scope // the files that edits may change
+
+	// Outcomes is what was done with the skill: with several files in scope, those that it
+	// touched are shown to the author of a rewrite first.
+	Outcomes []trajectory.Outcome
 
 	MetaSkill string // the optimizer's memory, may be empty
 }
@@ -43,7 +48,8 @@ type UpdateResult struct {
 // Update makes the candidate: it applies the edits of a patch, has the skill
 // rewritten from suggestions, or takes over a whole skill. Every item of a patch
 // ends in a report or in the candidate. A rewritten document whose protected
-// regions differ from the incumbent's by a single byte is refused.
+// regions differ from the incumbent's by a single byte is refused, and so is a skill with a
+// file that Scope does not allow: see skill.Rewrite.
 func Update(ctx context.Context, in UpdateInput) (UpdateResult, error) {
 	items := in.Patch.Items(in.Mode)
 	if len(items) == 0 {
@@ -102,21 +108,18 @@ func (in UpdateInput) applyWithin(edits []skill.Edit) (skill.Skill, []skill.Repo
 	return in.Skill, reports
 }
 
-// rewrite has one call write the document anew from suggestions.
+// rewrite has one call write the skill anew from suggestions.
 func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, error) {
-	text, err := in.Prompts.Rewrite(prompt.RewriteInput{
-		Skill:       in.Skill.Text(),
-		Suggestions: renderSuggestions(items),
-		MetaSkill:   in.MetaSkill,
-	})
+	text, err := in.author(items)
 	if err != nil {
 		return UpdateResult{}, fmt.Errorf("rewrite question: %w", err)
 	}
+	folder := in.files().Folder()
 	q := Request{
 		Key: "rewrite", Stage: model.StageRewrite, System: text.System, User: text.User,
-		Schema: rewriteSchema(),
+		Schema: rewriteSchema(in.several()),
 		Accept: func(reply string) error {
-			_, _, err := in.read(reply)
+			_, _, err := folder.read(reply)
 			return err
 		},
 	}
@@ -129,46 +132,69 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 	if err != nil {
 		return UpdateResult{}, fmt.Errorf("ask %s: %w", q.Key, err)
 	}
-	candidate, r, err := in.read(reply)
+	candidate, summary, err := folder.read(reply)
 	if err != nil {
 		return UpdateResult{}, err
 	}
 	result := in.candidate(candidate)
-	result.Calls, result.Summary = 1, textList(r.ChangeSummary)
+	result.Calls, result.Summary = 1, summary
 	return result, nil
 }
 
-// read is stricter than ParseRewrite: the new skill must be a string, and a
-// document that may take the incumbent's place.
-func (in UpdateInput) read(reply string) (string, Rewrite, error) {
-	r, err := ParseRewrite(reply)
-	if err != nil {
-		return "", Rewrite{}, err
+// several reports whether more files than SKILL.md may be written.
+func (in UpdateInput) several() bool { return !in.Scope.Alone() }
+
+// files is what the author of a rewrite is told of.
+func (in UpdateInput) files() FilesInput {
+	return FilesInput{Prompts: in.Prompts, Mode: ModeRewrite, Author: true, Skill: in.Skill, Scope: in.Scope, Outcomes: in.Outcomes}
+}
+
+// author is what the author of a rewrite is asked: with several files in scope, all of them
+// stand behind SKILL.md.
+func (in UpdateInput) author(items []any) (prompt.Text, error) {
+	document, rules := in.Skill.Text(), View{}
+	if in.several() {
+		files, err := Files(in.files())
+		if err != nil {
+			return prompt.Text{}, err
+		}
+		document, rules.Rules = strings.TrimRight(document, "\n")+"\n\n"+files.User, files.System
 	}
+	text, err := in.Prompts.Rewrite(prompt.RewriteInput{
+		Skill: document, Suggestions: renderSuggestions(items, in.several()), MetaSkill: in.MetaSkill,
+	})
+	text.System = rules.system(text.System)
+	return text, err
+}
+
+// read is stricter than ParseRewrite: the new skill must be a string, and all that is
+// written must be what may take the incumbent's place.
+func (f Folder) read(reply string) (skill.Skill, []string, error) {
 	object, err := jsonx.Object(reply)
 	if err != nil {
-		return "", Rewrite{}, fmt.Errorf("rewrite reply: %w", err)
+		return skill.Skill{}, nil, fmt.Errorf("rewrite reply: %w", err)
 	}
-	if _, ok := object["new_skill"].(string); !ok {
-		return "", Rewrite{}, errors.New("rewrite reply: new_skill is not a string")
+	if _, there := object["new_skill"]; !there {
+		return skill.Skill{}, nil, errors.New(`rewrite reply: the field "new_skill" is missing`)
 	}
-	document, err := successor(in.Skill.Text(), r.NewSkill)
+	candidate, err := f.candidate(object)
 	if err != nil {
-		return "", Rewrite{}, fmt.Errorf("rewrite reply: %w", err)
+		return skill.Skill{}, nil, fmt.Errorf("rewrite reply: %w", err)
 	}
-	return document, r, nil
+	return candidate, textList(object["change_summary"]), nil
 }
 
 // takeOver makes the first candidate that can be used the new skill.
 func (in UpdateInput) takeOver(items []any) UpdateResult {
 	var why []string
+	folder := Folder{Skill: in.Skill, Scope: in.Scope} // of candidates whose authors were told
 	for i, e := range items {
-		document, err := wholeSkill(in.Skill.Text(), e)
+		candidate, err := folder.candidate(e)
 		if err != nil {
 			why = append(why, fmt.Sprintf("%s[%d]: %v", in.Mode.Key(), i, err))
 			continue
 		}
-		result := in.candidate(document)
+		result := in.candidate(candidate)
 		item, _ := asObject(e)
 		result.Summary = textList(item["change_summary"])
 		if len(result.Summary) == 0 {
@@ -179,68 +205,19 @@ func (in UpdateInput) takeOver(items []any) UpdateResult {
 	return UpdateResult{Candidate: in.Skill, Refused: strings.Join(why, "; ")}
 }
 
-func (in UpdateInput) candidate(document string) UpdateResult {
-	if trimRightSpace(document) == trimRightSpace(in.Skill.Text()) {
-		return UpdateResult{Candidate: in.Skill}
-	}
-	return UpdateResult{Candidate: in.Skill.WithText(document), Changed: true}
+func (in UpdateInput) candidate(candidate skill.Skill) UpdateResult {
+	return UpdateResult{Candidate: candidate, Changed: !candidate.Equal(in.Skill)}
 }
 
-// wholeSkill returns the document of a skill candidate.
-func wholeSkill(incumbent string, item any) (string, error) {
-	object, _ := asObject(item)
-	document, ok := object["new_skill"].(string)
-	if !ok {
-		return "", errors.New("new_skill is not a string")
-	}
-	document = trimRightSpace(document)
-	if document == "" {
-		return "", errors.New("new_skill is empty")
-	}
-	return successor(incumbent, document+"\n")
-}
-
-// oneWholeSkill reports why none of the candidates may take the incumbent's
-// place, nil if one may or there is none.
-func oneWholeSkill(incumbent string, items []any) error {
-	var first error
-	for i, item := range items {
-		_, err := wholeSkill(incumbent, item)
-		if err == nil {
-			return nil
-		}
-		if first == nil {
-			first = fmt.Errorf("skill_candidates[%d]: %w", i, err)
-		}
-	}
-	return first
-}
-
-// successor checks that a whole document may take the incumbent's place, and
-// gives it the incumbent's line ends. What is new in it is plain text.
-func successor(incumbent, document string) (string, error) {
-	document = skill.PlainLines(incumbent, document)
-	document = skill.WithLineEnd(document, skill.LineEnd(incumbent))
-	if trimRightSpace(document) == "" {
-		return "", errors.New("new_skill is empty")
-	}
-	if len(document) > skill.MaxBytes {
-		return "", fmt.Errorf("the new skill has %d bytes, at most %d are allowed", len(document), skill.MaxBytes)
-	}
-	if !skill.RegionsEqual(incumbent, document) {
-		return "", errors.New("the new skill changes a protected part: the front matter and the regions between the SLOW_UPDATE and APPENDIX markers must stay as they are, byte for byte")
-	}
-	return document, nil
-}
-
-// renderSuggestions writes suggestions for the author of a rewrite.
-func renderSuggestions(items []any) string {
+// renderSuggestions writes suggestions for the author of a rewrite, with files with the
+// file that each is about.
+func renderSuggestions(items []any, files bool) string {
 	var b strings.Builder
 	for i, e := range items {
 		item, _ := asObject(e)
 		fmt.Fprintf(&b, "%d. %s\n", i+1, itemLine(map[string]any{
-			"type": item["type"], "title": item["title"], "priority_hint": item["priority_hint"], "support_count": item["support_count"],
-		}, ModeRewrite, false, oneLine))
+			"type": item["type"], "file": item["file"], "title": item["title"], "priority_hint": item["priority_hint"], "support_count": item["support_count"],
+		}, ModeRewrite, files, oneLine))
 		for _, field := range []string{"motivation", "instruction"} {
 			if text := optionalText(item[field]); text != "" {
 				fmt.Fprintf(&b, "   %s: %s\n", field, strings.ReplaceAll(text, "\n", "\n   "))

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/fit"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -31,11 +32,15 @@ type View struct {
 	// system message; Forms is the same for schemas. "": nothing.
 	Rules string
 	Forms Forms
+
+	// Folder is the skill whose files whole skills may be of, beside SKILL.md. Nil: they are
+	// documents, and the one that is shown is all there is.
+	Folder *Folder
 }
 
 // Forms says which edits there are besides those of the text of SKILL.md.
 type Forms struct {
-	Files       bool // edits name their file, and move text
+	Files       bool // edits name their file, and move text; suggestions name one, whole skills have others
 	Description bool // op describe
 	Alone       bool // with Description: no other op
 }
@@ -46,6 +51,14 @@ func (v View) system(text string) string {
 		return text + "\n\n" + v.Rules
 	}
 	return text
+}
+
+// folder is what whole skills are held to where a document is shown.
+func (v View) folder(document string) Folder {
+	if v.Folder != nil {
+		return *v.Folder
+	}
+	return Folder{Skill: skill.New(document)}
 }
 
 // Told is what an agent is told besides the skill and the task, with SkillMark where the

@@ -101,6 +101,7 @@ func Files() []string {
 type Asked struct {
 	Later       bool // a second try, or a memory over the run
 	Files       bool // edits of several files
+	Rewrites    bool // whole texts of several files
 	Description bool // of the description
 }
 
@@ -110,7 +111,7 @@ type Asked struct {
 func (s *Set) Digests(asked Asked) map[string]string {
 	digests := map[string]string{}
 	for _, sp := range specs() {
-		if sp.later && !asked.Later || sp.folder && !asked.Files || sp.loads && !asked.Description {
+		if !asked.holds(sp) {
 			continue
 		}
 		f, h := s.files[sp.file], sha256.New()
@@ -124,6 +125,11 @@ func (s *Set) Digests(asked Asked) map[string]string {
 		digests[sp.file] = hex.EncodeToString(h.Sum(nil))[:16]
 	}
 	return digests
+}
+
+// holds reports whether a prompt file is asked at all.
+func (a Asked) holds(sp spec) bool {
+	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Description || !sp.loads)
 }
 
 func (s *Set) load(dir fs.FS) error {

@@ -61,6 +61,15 @@ func cases(s *Set) map[string]func() (Text, error) {
 		"meta_skill": func() (Text, error) {
 			return s.MetaSkill(MetaSkillInput{PreviousMeta: "memory", PreviousSkill: "old", CurrentSkill: skillText, Comparison: "q1 improved", History: "step 1: accepted"})
 		},
+		"files_suggest": func() (Text, error) {
+			return s.Files(FilesInput{Mode: "rewrite_from_suggestions", Files: "- SKILL.md", Patterns: "SKILL.md, references/*.md"})
+		},
+		"files_author": func() (Text, error) {
+			return s.Files(FilesInput{Mode: "rewrite_from_suggestions", Author: true, Files: "- SKILL.md", Patterns: "SKILL.md, references/*.md", NewFiles: 2})
+		},
+		"files_full": func() (Text, error) {
+			return s.Files(FilesInput{Mode: "full_rewrite_minibatch", Files: "- SKILL.md", Patterns: "SKILL.md, references/*.md"})
+		},
 		"lr_autonomous": func() (Text, error) {
 			return s.LearningRate(LearningRateInput{Items: items, Count: 2, Skill: skillText, Score: "hard 0.5 of 40"})
 		},
@@ -232,8 +241,8 @@ func TestLoadOverridesParts(t *testing.T) {
 		t.Errorf("ranking %q, %v", rank.System, err)
 	}
 	changed := map[string]bool{}
-	want := Whole().Digests(Asked{Later: true, Files: true, Description: true})
-	for name, d := range s.Digests(Asked{Later: true, Files: true, Description: true}) {
+	want := Whole().Digests(Asked{Later: true, Files: true, Rewrites: true, Description: true})
+	for name, d := range s.Digests(Asked{Later: true, Files: true, Rewrites: true, Description: true}) {
 		if d != want[name] {
 			changed[name] = true
 		}
@@ -298,5 +307,22 @@ func TestDefaultIsTheFirstEdition(t *testing.T) {
 		if err != nil || strings.Contains(text.User, "AGENT") != (name == "whole") {
 			t.Errorf("%s: %v\n%s", name, err, text.User)
 		}
+	}
+}
+
+// What is told of files is part of a run where its mode uses it: edits have one file, whole
+// texts another, and neither is part of a run of SKILL.md alone.
+func TestFilesAreAskedByMode(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[Asked][2]bool{{}: {}, {Files: true}: {true, false}, {Rewrites: true}: {false, true}} {
+		digests := Whole().Digests(asked)
+		_, edits := digests["files.md"]
+		_, rewrites := digests["files_rewrite.md"]
+		if got := [2]bool{edits, rewrites}; got != want {
+			t.Errorf("%+v: %v, want %v", asked, got, want)
+		}
+	}
+	if got := Whole().Digests(Asked{Files: true})["files.md"]; got != "44c71513b22065e3" {
+		t.Errorf("the digest of files.md is %s: runs that edit files would not go on", got)
 	}
 }

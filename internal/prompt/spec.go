@@ -16,6 +16,9 @@ const (
 	modeFull    = "full_rewrite_minibatch"
 )
 
+// author is the form of what is told of files to the author of a rewrite.
+const author = "author"
+
 // The prompt files.
 const (
 	fileAnalystError   = "analyst_error.md"
@@ -31,6 +34,7 @@ const (
 	fileRollout        = "rollout.md"
 	fileSecondTry      = "second_try.md"
 	fileFiles          = "files.md"
+	fileFilesRewrite   = "files_rewrite.md"
 	fileDescription    = "description.md"
 )
 
@@ -46,10 +50,11 @@ type spec struct {
 
 	// What came later is shown only where a setting asks for it: whole files, and parts that
 	// stand where another part does.
-	later  bool
-	folder bool              // asked only where several files of a skill may change
-	loads  bool              // asked only where the description may change
-	joins  map[string]string // optional part to the one in whose slot it stands
+	later    bool
+	folder   bool              // asked only where edits may change several files of a skill
+	rewrites bool              // asked only where several files of a skill may be written anew
+	loads    bool              // asked only where the description may change
+	joins    map[string]string // optional part to the one in whose slot it stands
 }
 
 func specs() []spec {
@@ -107,6 +112,10 @@ func specs() []spec {
 			optional: []string{"meta_skill", "skill"}, later: true,
 		},
 		{file: fileFiles, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files"}, folder: true},
+		{
+			file: fileFilesRewrite, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files", "whole"},
+			choices: map[string][]string{"reply": {modeRewrite, modeFull, author}}, rewrites: true,
+		},
 		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
 	}
 }

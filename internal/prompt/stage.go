@@ -110,6 +110,8 @@ func (s *Set) SecondTry(in SecondTryInput) (Text, error) {
 
 // FilesInput is what is told of a skill of which several files may change.
 type FilesInput struct {
+	Mode     string // update mode, "" = patch
+	Author   bool   // of the author of a rewrite
 	Files    string // all of them, and the texts of some, formatted
 	NewFiles int    // how many more may be added; 0 leaves its part out
 	Patterns string // of the files that may change or be added, formatted
@@ -118,7 +120,16 @@ type FilesInput struct {
 // Files returns what is told of the files of a skill beside what a stage asks: System
 // goes behind its system message, User behind the skill.
 func (s *Set) Files(in FilesInput) (Text, error) {
-	return s.render(fileFiles, map[string]any{"files": in.Files, "new_files": in.NewFiles, "patterns": in.Patterns}, nil)
+	values := map[string]any{"files": in.Files, "new_files": in.NewFiles, "patterns": in.Patterns}
+	reply := orPatch(in.Mode)
+	if reply == modePatch {
+		return s.render(fileFiles, values, nil)
+	}
+	if in.Author {
+		reply = author
+	}
+	values["whole"] = reply != modeRewrite
+	return s.render(fileFilesRewrite, values, map[string]string{"reply": reply})
 }
 
 // DescriptionInput is what is told of a description that may be replaced.

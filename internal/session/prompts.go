@@ -13,7 +13,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
 	"github.com/seed-f4525e22/skillopt/internal/template"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
-	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // maxPrompt is the size of the largest prompt file, in bytes.
@@ -64,13 +63,14 @@ func (s *Inputs) choosePrompts() (err error) {
 		s.Prompts = s.texts.first
 	}
 	later := s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun
-	s.Contents["prompts"], err = promptsDigest(s.Prompts, askedFor(s.Scope, later))
+	s.Contents["prompts"], err = promptsDigest(s.Prompts, s.askedFor(later))
 	return err
 }
 
 // askedFor is what the settings ask the optimizer for that not every run does.
-func askedFor(scope skill.Scope, later bool) prompt.Asked {
-	return prompt.Asked{Later: later, Files: !scope.Alone(), Description: scope.Description()}
+func (s *Inputs) askedFor(later bool) prompt.Asked {
+	files, patch := !s.Scope.Alone(), s.Config.Edits.Mode == "patch"
+	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Description: s.Scope.Description()}
 }
 
 // promptsDigest sums up the texts of a set, with or without what is asked only where a
@@ -92,7 +92,7 @@ func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
 	if _, agent := id["reflect.view"]; agent {
 		set = s.texts.agent
 	}
-	sum, err := promptsDigest(set, askedFor(s.Scope, second == "true" || memory == strconv.Quote(config.MemoryRun)))
+	sum, err := promptsDigest(set, s.askedFor(second == "true" || memory == strconv.Quote(config.MemoryRun)))
 	id["prompts"] = strconv.Quote(sum)
 	return id, err
 }

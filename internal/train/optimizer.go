@@ -86,12 +86,14 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 		shown, v.Rules = append(shown, t.User), strings.TrimPrefix(v.Rules+"\n\n"+t.System, "\n\n")
 	}
 	if !o.scope.Alone() {
-		files, err := optimize.Files(optimize.FilesInput{Prompts: o.prompts, Skill: current, Scope: o.scope, Outcomes: done})
+		told := optimize.FilesInput{Prompts: o.prompts, Mode: o.mode, Skill: current, Scope: o.scope, Outcomes: done}
+		files, err := optimize.Files(told)
 		if err != nil {
 			return "", v, err
 		}
 		add(files)
-		v.Forms.Files = true
+		folder := told.Folder()
+		v.Forms.Files, v.Folder = true, &folder
 	}
 	if o.scope.Description() {
 		about, err := optimize.Description(optimize.DescriptionInput{
@@ -253,7 +255,7 @@ func (o *optimizer) update(ctx context.Context, p *proposal, e evidence) (err er
 	}
 	p.updated, err = optimize.Update(ctx, optimize.UpdateInput{
 		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Mode: o.mode, Skill: e.current, Patch: p.ranked.Patch,
-		Budget: budget, Scope: o.scope, MetaSkill: o.memory.metaSkill,
+		Budget: budget, Scope: o.scope, Outcomes: e.outcomes, MetaSkill: o.memory.metaSkill,
 	})
 	if err != nil {
 		return err
