@@ -16,7 +16,7 @@ import (
 // filesRoom is how many bytes of texts of files beside SKILL.md a prompt holds.
 const filesRoom = 96 << 10
 
-// FilesInput is a skill of which several files may change.
+// FilesInput is a skill with several files, of which some may change.
 type FilesInput struct {
 	Prompts  *prompt.Set
 	Mode     Mode // how they change; "" = ModePatch
@@ -41,7 +41,7 @@ func Files(in FilesInput) (prompt.Text, error) {
 	}
 	in.texts(&b, touched)
 	return in.Prompts.Files(prompt.FilesInput{
-		Mode: string(in.Mode), Author: in.Author,
+		Mode: string(in.Mode), Author: in.Author, Fixed: in.Scope.Alone(),
 		Files: strings.TrimRight(b.String(), "\n"), NewFiles: in.Scope.Room(in.Skill), Patterns: strings.Join(in.Scope.Patterns(), ", "),
 	})
 }

@@ -102,6 +102,7 @@ type Asked struct {
 	Later       bool // a second try, or a memory over the run
 	Files       bool // edits of several files
 	Rewrites    bool // whole texts of several files
+	Fixed       bool // SKILL.md alone, of a skill with other files
 	Description bool // of the description
 }
 
@@ -129,7 +130,7 @@ func (s *Set) Digests(asked Asked) map[string]string {
 
 // holds reports whether a prompt file is asked at all.
 func (a Asked) holds(sp spec) bool {
-	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Description || !sp.loads)
+	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads)
 }
 
 func (s *Set) load(dir fs.FS) error {

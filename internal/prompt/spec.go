@@ -35,6 +35,7 @@ const (
 	fileSecondTry      = "second_try.md"
 	fileFiles          = "files.md"
 	fileFilesRewrite   = "files_rewrite.md"
+	fileFilesFixed     = "files_fixed.md"
 	fileDescription    = "description.md"
 )
 
@@ -53,6 +54,7 @@ type spec struct {
 	later    bool
 	folder   bool              // asked only where edits may change several files of a skill
 	rewrites bool              // asked only where several files of a skill may be written anew
+	fixed    bool              // asked only where SKILL.md alone may change, of a skill with other files
 	loads    bool              // asked only where the description may change
 	joins    map[string]string // optional part to the one in whose slot it stands
 }
@@ -116,6 +118,7 @@ func specs() []spec {
 			file: fileFilesRewrite, inputs: []string{"files", "new_files", "patterns"}, optional: []string{"new_files", "whole"},
 			choices: map[string][]string{"reply": {modeRewrite, modeFull, author}}, rewrites: true,
 		},
+		{file: fileFilesFixed, inputs: []string{"files"}, fixed: true},
 		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
 	}
 }

@@ -108,10 +108,11 @@ func (s *Set) SecondTry(in SecondTryInput) (Text, error) {
 	return s.render(fileSecondTry, values, nil)
 }
 
-// FilesInput is what is told of a skill of which several files may change.
+// FilesInput is what is told of a skill with several files.
 type FilesInput struct {
 	Mode     string // update mode, "" = patch
 	Author   bool   // of the author of a rewrite
+	Fixed    bool   // SKILL.md is all that may change, in any mode
 	Files    string // all of them, and the texts of some, formatted
 	NewFiles int    // how many more may be added; 0 leaves its part out
 	Patterns string // of the files that may change or be added, formatted
@@ -120,6 +121,9 @@ type FilesInput struct {
 // Files returns what is told of the files of a skill beside what a stage asks: System
 // goes behind its system message, User behind the skill.
 func (s *Set) Files(in FilesInput) (Text, error) {
+	if in.Fixed {
+		return s.render(fileFilesFixed, map[string]any{"files": in.Files}, nil)
+	}
 	values := map[string]any{"files": in.Files, "new_files": in.NewFiles, "patterns": in.Patterns}
 	reply := orPatch(in.Mode)
 	if reply == modePatch {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,14 +65,16 @@ func (s *Inputs) choosePrompts() (err error) {
 		s.Prompts = s.texts.first
 	}
 	later := s.Config.Train.SecondTry || s.Config.Reflect.Memory == config.MemoryRun
-	s.Contents["prompts"], err = promptsDigest(s.Prompts, s.askedFor(later))
+	s.Contents["prompts"], err = promptsDigest(s.Prompts, askedFor(s, later, len(s.Skill.Others()) > 0))
 	return err
 }
 
-// askedFor is what the settings ask the optimizer for that not every run does.
-func (s *Inputs) askedFor(later bool) prompt.Asked {
+// askedFor is what the settings ask the optimizer for that not every run does. others says
+// that the skill has more files than SKILL.md.
+func askedFor(s *Inputs, later, others bool) prompt.Asked {
+	fixed := others && s.Scope.Alone() && !s.Scope.DescriptionAlone()
 	files, patch := !s.Scope.Alone(), s.Config.Edits.Mode == "patch"
-	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Description: s.Scope.Description()}
+	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Fixed: fixed, Description: s.Scope.Description()}
 }
 
 // promptsDigest sums up the texts of a set, with or without what is asked only where a
@@ -89,10 +93,11 @@ func (s *Inputs) WithPrompts(id map[string]string) (map[string]string, error) {
 		return id, nil
 	}
 	set, second, memory := s.texts.first, id["train.second_try"], id["reflect.memory"]
+	others := slices.ContainsFunc(slices.Collect(maps.Keys(id)), func(key string) bool { return strings.HasPrefix(key, "skill/") })
 	if _, agent := id["reflect.view"]; agent {
 		set = s.texts.agent
 	}
-	sum, err := promptsDigest(set, s.askedFor(second == "true" || memory == strconv.Quote(config.MemoryRun)))
+	sum, err := promptsDigest(set, askedFor(s, second == "true" || memory == strconv.Quote(config.MemoryRun), others))
 	id["prompts"] = strconv.Quote(sum)
 	return id, err
 }

@@ -76,8 +76,8 @@ func (o *optimizer) view(with skill.Skill) optimize.View {
 }
 
 // document is the current skill as it is shown with what was done with it: SKILL.md and,
-// where other files or the description may change too, those, with a view that says how
-// edits change them.
+// where the skill has other files, or the description may change too, those, with a view that
+// says what edits may change of them, and how.
 func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
 	v := o.view(current)
 	shown := []string{current.Text()}
@@ -85,7 +85,7 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 		shown[0] = strings.TrimRight(shown[0], "\n")
 		shown, v.Rules = append(shown, t.User), strings.TrimPrefix(v.Rules+"\n\n"+t.System, "\n\n")
 	}
-	if !o.scope.Alone() {
+	if o.tellsFiles(current) {
 		told := optimize.FilesInput{Prompts: o.prompts, Mode: o.mode, Skill: current, Scope: o.scope, Outcomes: done}
 		files, err := optimize.Files(told)
 		if err != nil {
@@ -93,7 +93,7 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 		}
 		add(files)
 		folder := told.Folder()
-		v.Forms.Files, v.Folder = true, &folder
+		v.Forms.Files, v.Folder = !o.scope.Alone(), &folder
 	}
 	if o.scope.Description() {
 		about, err := optimize.Description(optimize.DescriptionInput{
@@ -106,6 +106,12 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 		v.Forms.Description, v.Forms.Alone = true, o.scope.DescriptionAlone()
 	}
 	return strings.Join(shown, "\n\n"), v, nil
+}
+
+// tellsFiles reports whether the optimizer is told of the files of a skill: where several may
+// change, and where there are others than the one that may.
+func (o *optimizer) tellsFiles(s skill.Skill) bool {
+	return !o.scope.Alone() || len(s.Others()) > 0 && !o.scope.DescriptionAlone()
 }
 
 // compared are the documents of two skills that are compared.
