@@ -1,0 +1,146 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Sheet is what one skill came to on some tasks, as a file of the run holds it.
+type Sheet struct {
+	Step  int    `json:"step"`            // 0: before the first step, or after the last
+	Epoch int    `json:"epoch,omitempty"` // of guidance at the end of an epoch
+	Arm   string `json:"arm"`             // current, candidate, seed, best, final, or the arm of a comparison
+	Split string `json:"split"`           // train, selection, test
+
+	file  string // of the run
+	name  string // under which it stands in the file; "": the file is a list
+	stage string // of its calls
+}
+
+// Title names a sheet for people.
+func (s Sheet) Title() string {
+	switch {
+	case s.Epoch > 0:
+		return fmt.Sprintf("end of epoch %d, candidate on %s", s.Epoch, s.Split)
+	case s.Step > 0:
+		return fmt.Sprintf("step %d, %s on %s", s.Step, s.Arm, s.Split)
+	}
+	return s.Arm + " on " + s.Split
+}
+
+// Sheets lists what the run has written down of outcomes, in its order.
+func (r *Run) Sheets() ([]Sheet, error) {
+	var out []Sheet
+	for _, s := range r.History.Steps {
+		dir := fmt.Sprintf("steps/step_%04d/", s.Step)
+		if s.Step == 0 {
+			out = append(out, Sheet{Arm: "seed", Split: "selection", file: dir + "selection.json", stage: "seed/selection"})
+			continue
+		}
+		out = append(out,
+			Sheet{Step: s.Step, Arm: "current", Split: "train", file: dir + "rollout.json", stage: "rollout"},
+			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: "gate/cand"})
+	}
+	for _, e := range r.History.Epochs {
+		out = append(out, Sheet{Epoch: e.Epoch, Arm: "candidate", Split: "selection", file: fmt.Sprintf("epochs/epoch_%02d/selection.json", e.Epoch), stage: "end/gate/cand"})
+	}
+	named, err := r.named()
+	return slices.DeleteFunc(append(out, named...), func(s Sheet) bool { return !r.has(s.file) }), err
+}
+
+// named are the sheets of files that hold several by name.
+func (r *Run) named() ([]Sheet, error) {
+	var out []Sheet
+	for _, file := range []string{"test_outcomes.json", "outcomes.json"} {
+		var all map[string]json.RawMessage
+		if _, err := r.decode(file, &all); err != nil {
+			return nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			s := Sheet{Arm: name, Split: "test", file: file, name: name, stage: "final/test/" + name}
+			switch {
+			case file == "outcomes.json" && slices.Contains([]string{"train", "selection", "test"}, name):
+				s.Arm, s.Split, s.stage = "skill", name, "eval/"+name
+			case file == "outcomes.json":
+				s.Split, s.stage = "compared tasks", "compare/"+name
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (r *Run) has(file string) bool {
+	info, err := r.root.Lstat(file)
+	return err == nil && info.Mode()&fs.ModeType == 0
+}
+
+// Outcomes reads a sheet: of each task the outcome, of several passes each.
+func (r *Run) Outcomes(s Sheet) ([]trajectory.Outcome, error) {
+	var list json.RawMessage
+	if s.name == "" {
+		_, err := r.decode(s.file, &list)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		var all map[string]json.RawMessage
+		if _, err := r.decode(s.file, &all); err != nil {
+			return nil, err
+		}
+		list = all[s.name]
+	}
+	return passes(s.file, list)
+}
+
+// passes reads a list of outcomes, or a list of such lists.
+func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
+	var one []trajectory.Outcome
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(list, &one); err == nil {
+		return one, nil
+	}
+	var several [][]trajectory.Outcome
+	if err := json.Unmarshal(list, &several); err != nil {
+		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", path.Base(file), err)
+	}
+	return slices.Concat(several...), nil
+}
+
+// holds reports whether a call belongs to a sheet.
+func (s Sheet) holds(p Place) bool {
+	switch {
+	case s.Step > 0 || s.Epoch > 0:
+		if s.Step > 0 && p.Step != s.Step || s.Epoch > 0 && (p.Epoch != s.Epoch || p.Step != 0) {
+			return false
+		}
+		return p.At == s.stage || strings.HasSuffix(p.At, "/"+s.stage)
+	}
+	return p.Step == 0 && p.Epoch == 0 && p.At == s.stage
+}
+
+// ParseStep reads what users call a step: its number, or best, which is the step that the
+// best skill comes from.
+func (r *Run) ParseStep(name string) (int, error) {
+	if name == "best" {
+		if n := len(r.History.Steps); n > 0 {
+			return r.History.Steps[n-1].BestStep, nil
+		}
+		return 0, fmt.Errorf("step best: the run has no step yet")
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 || n >= max(1, len(r.History.Steps)) {
+		return 0, fmt.Errorf("step %q: allowed are 0 to %d, and best", name, max(0, len(r.History.Steps)-1))
+	}
+	return n, nil
+}

@@ -1,0 +1,64 @@
+package record
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Place is where in a run something was asked, as its key in the record says.
+type Place struct {
+	Step  int    `json:"step"`            // 0: before the first step, or after the last
+	Epoch int    `json:"epoch,omitempty"` // 0: outside of epochs
+	At    string `json:"at"`              // what of the step it belongs to, such as gate/cand; final/test/best
+
+	Task    string `json:"task,omitempty"` // id; "": no task is asked
+	Sample  int    `json:"sample"`
+	Attempt int    `json:"attempt,omitempty"` // from 0: asked again after a reply that could not be used
+	Turn    int    `json:"turn,omitempty"`    // of a conversation, from 1
+}
+
+var (
+	callOfTask = regexp.MustCompile(`^(.*)/([^/]+)/sample(\d+)(?:/attempt(\d+))?(?:/turn(\d+))?$`)
+	callOfNone = regexp.MustCompile(`^(.*?)(?:/attempt(\d+))?(?:/turn(\d+))?$`)
+	inEpoch    = regexp.MustCompile(`^e(\d+)(?:/s(\d+))?/(.*)$`)
+)
+
+// PlaceOf takes a key of the record apart.
+func PlaceOf(key string) Place {
+	var p Place
+	rest := key
+	if m := callOfTask.FindStringSubmatch(key); m != nil {
+		rest, p.Task = m[1], unescaped(m[2])
+		p.Sample, p.Attempt, p.Turn = number(m[3]), number(m[4]), number(m[5])
+	} else if m := callOfNone.FindStringSubmatch(key); m != nil {
+		rest, p.Attempt, p.Turn = m[1], number(m[2]), number(m[3])
+	}
+	if p.At = rest; p.At == "" {
+		p.At = key
+	}
+	if m := inEpoch.FindStringSubmatch(rest); m != nil {
+		p.Epoch, p.Step, p.At = number(m[1]), number(m[2]), m[3]
+	}
+	return p
+}
+
+// OfTest reports whether test tasks are asked there.
+func (p Place) OfTest() bool {
+	return strings.HasPrefix(p.At, "final/test") || strings.HasPrefix(p.At, "eval/test") || strings.Contains(p.At, "triggers/test")
+}
+
+// number is what digits say, 0 for none; what no int holds is no number of a run.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+// escaped is an id within a key, and unescaped the reverse.
+func escaped(id string) string {
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(id)
+}
+
+func unescaped(id string) string {
+	return strings.NewReplacer("%2F", "/", "%25", "%").Replace(id)
+}

@@ -1,0 +1,43 @@
+package record
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+func TestPlaceOf(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]Place{
+		"seed/selection/t-1/sample0/attempt1/turn1":   {At: "seed/selection", Task: "t-1", Attempt: 1, Turn: 1},
+		"e1/s3/gate/cand/t-1/sample2/attempt0/turn1":  {Epoch: 1, Step: 3, At: "gate/cand", Task: "t-1", Sample: 2, Turn: 1},
+		"e2/s12/again/mb0/rollout/t-1/sample0":        {Epoch: 2, Step: 12, At: "again/mb0/rollout", Task: "t-1"},
+		"e2/end/gate/cand/t-1/sample0/attempt0/turn1": {Epoch: 2, At: "end/gate/cand", Task: "t-1", Turn: 1},
+		"e1/s1/mb0/analyst_error/0/attempt0/turn1":    {Epoch: 1, Step: 1, At: "mb0/analyst_error/0", Turn: 1},
+		"final/test/best/t-1/sample0/attempt0/turn1":  {At: "final/test/best", Task: "t-1", Turn: 1},
+		"train/start": {At: "train/start"},
+		"":            {},
+	} {
+		if diff := cmp.Diff(want, PlaceOf(key)); diff != "" {
+			t.Errorf("%s: %s", key, diff)
+		}
+	}
+}
+
+// The key of any task in any place is taken apart into what it was made of.
+func TestPlacesOfTasks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.StringMatching(`[a-z0-9/%.\- ]{1,12}`).Draw(t, "id")
+		sample := rapid.IntRange(0, 3000).Draw(t, "sample")
+		prefix := rapid.SampledFrom([]string{"e1/s3/gate/cand", "final/test/best", "eval/selection"}).Draw(t, "prefix")
+		p := PlaceOf(rollout.Place{Prefix: prefix, Sample: sample}.Key(task.Task{ID: id}))
+		if p.Task != id || p.Sample != sample {
+			t.Fatalf("%q, sample %d: %+v", id, sample, p)
+		}
+	})
+}

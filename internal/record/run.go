@@ -1,0 +1,177 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// maxFile is the largest file of a run that is read, in bytes.
+const maxFile = 256 << 20
+
+// Run is a run that is read. Its methods may be called concurrently.
+type Run struct {
+	Manifest run.Manifest
+	History  result.History // empty for a run that trains nothing, or has not begun a step
+
+	root *os.Root
+	view *journal.View
+}
+
+// Open opens the run in dir. Nothing outside of it is read, whatever links it holds. A
+// directory without a manifest is a *run.MissingError.
+func Open(ctx context.Context, dir string) (r *Run, err error) {
+	m, found, err := run.ReadManifest(dir)
+	if err != nil {
+		return nil, run.Unreadable(dir, err)
+	}
+	if !found {
+		return nil, &run.MissingError{Dir: dir}
+	}
+	out := &Run{Manifest: m}
+	if out.root, err = os.OpenRoot(dir); err != nil {
+		return nil, fmt.Errorf("open run %s: %w", dir, err)
+	}
+	if _, err := out.decode(run.HistoryFile, &out.History); err != nil {
+		return nil, errors.Join(err, out.root.Close())
+	}
+	if out.view, err = journal.OpenView(ctx, path.Join(dir, run.DBFile)); err != nil {
+		return nil, errors.Join(err, out.root.Close())
+	}
+	return out, nil
+}
+
+// Close lets go of the files.
+func (r *Run) Close() error { return errors.Join(r.view.Close(), r.root.Close()) }
+
+// decode reads a JSON file of the run; found is false if there is none.
+func (r *Run) decode(name string, v any) (found bool, err error) {
+	f, err := r.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read run: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, fmt.Errorf("read run: %s is no regular file", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("read run: %w", err)
+	case len(data) > maxFile:
+		return false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return false, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
+	}
+	return true, nil
+}
+
+// Call is an entry of the record: a call of a model, an episode of an agent or environment,
+// an attempt that gave no result, or something else that was decided or checked.
+type Call struct {
+	Seq  int64        `json:"seq"` // in the order of commits, from 1
+	Key  string       `json:"key"`
+	Kind journal.Kind `json:"kind"`
+	Place
+	Role      string        `json:"role,omitempty"`
+	Model     string        `json:"model,omitempty"`
+	Code      string        `json:"code,omitempty"` // of an attempt that gave no result, its class
+	Usage     journal.Usage `json:"usage"`
+	USD       *float64      `json:"usd"` // null: no price is known
+	Estimate  bool          `json:"estimate,omitempty"`
+	StartedAt string        `json:"started_at,omitempty"`
+	Seconds   float64       `json:"seconds"`
+	Stage     string        `json:"stage,omitempty"` // what it was made for, such as merge
+}
+
+const nanosOfUSD = 1e9
+
+func callOf(rec journal.Record) Call {
+	c := Call{
+		Seq: rec.Seq, Key: rec.Key, Kind: rec.Kind, Place: PlaceOf(rec.Key), Role: rec.Role, Model: rec.Model, Code: rec.Code,
+		Usage: rec.Usage, Estimate: rec.Estimate, Seconds: rec.Took.Seconds(), Stage: rec.Stage,
+	}
+	if rec.Cost != nil {
+		usd := float64(*rec.Cost) / nanosOfUSD
+		c.USD = &usd
+	}
+	if !rec.StartedAt.IsZero() {
+		c.StartedAt = rec.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	return c
+}
+
+// Calls returns the entries of the record that a filter lets through, in the order of
+// commits.
+func (r *Run) Calls(ctx context.Context, f Filter) ([]Call, error) {
+	var out []Call
+	for rec, err := range r.view.Entries(ctx, f.query()) {
+		if err != nil {
+			return nil, err
+		}
+		if c := callOf(rec); f.lets(c) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// Filter says which entries of the record are wanted: those that all of it holds for.
+type Filter struct {
+	Key    string // that of the entry
+	Stage  string // what calls are made for, such as merge
+	Task   string // id
+	Failed bool   // attempts that gave no result
+}
+
+func (f Filter) query() journal.Query {
+	q := journal.Query{Key: f.Key, Stage: f.Stage, Faults: f.Failed}
+	if f.Task != "" {
+		q.Holding = "/" + escaped(f.Task) + "/sample"
+	}
+	return q
+}
+
+// lets reports whether an entry passes what the query cannot tell: an id may stand in the
+// key of another task.
+func (f Filter) lets(c Call) bool { return f.Task == "" || c.Task == f.Task }
+
+// ErrNoCall says that the record has no call of a model under a key.
+var ErrNoCall = errors.New("the record has no call of a model under this key")
+
+// Conversation reads what a model was sent and its reply, by the key of the call. The
+// latest of several counts. An episode, whose calls are not recorded one by one, is
+// ErrNoCall.
+func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation, error) {
+	var found *journal.Record
+	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {
+		if err != nil {
+			return caller.Conversation{}, err
+		}
+		if rec.Kind == journal.Call {
+			found = &rec
+		}
+	}
+	if found == nil {
+		return caller.Conversation{}, fmt.Errorf("%s: %w", key, ErrNoCall)
+	}
+	in, err := r.view.Input(ctx, found.Seq)
+	if err != nil {
+		return caller.Conversation{}, err
+	}
+	return caller.ReadConversation(in, found.Result)
+}

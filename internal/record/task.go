@@ -1,0 +1,125 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Evaluation is a task carried out once with one skill.
+type Evaluation struct {
+	Where string `json:"where"`           // for people
+	Arm   string `json:"arm,omitempty"`   // as in Sheet; "": no file has its outcome
+	Split string `json:"split,omitempty"` // as in Sheet
+	Place
+	// Key is that of its last call, or of its episode, in the record. "": the answer was not
+	// asked for there; an equal request had been answered elsewhere in the run.
+	Key     string              `json:"key,omitempty"`
+	Episode bool                `json:"episode,omitempty"` // by an agent or environment
+	Outcome *trajectory.Outcome `json:"outcome"`           // null: the run has written none down
+
+	test bool
+}
+
+// OfTest reports whether it shows an answer to a test task.
+func (e Evaluation) OfTest() bool { return e.test }
+
+// Task returns all evaluations of a task that the run knows of, in the order of the run;
+// none of a task that it has never asked.
+func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
+	calls, err := r.Calls(ctx, Filter{Task: id})
+	if err != nil {
+		return nil, err
+	}
+	sheets, err := r.Sheets()
+	if err != nil {
+		return nil, err
+	}
+	all := evaluationsOf(calls)
+	for _, s := range sheets {
+		outcomes, err := r.Outcomes(s)
+		if err != nil {
+			return nil, err
+		}
+		outcomes = slices.DeleteFunc(outcomes, func(o trajectory.Outcome) bool { return o.ID != id })
+		all = withOutcomes(all, s, outcomes)
+	}
+	slices.SortStableFunc(all, func(a, b Evaluation) int {
+		return cmp.Or(cmp.Compare(r.order(a.Place), r.order(b.Place)), cmp.Compare(a.Sample, b.Sample))
+	})
+	return all, nil
+}
+
+// evaluationsOf are the evaluations that calls belong to: what a conversation takes and
+// what was asked again is one.
+func evaluationsOf(calls []Call) []Evaluation {
+	var out []Evaluation
+	at := map[Place]int{}
+	for _, c := range calls {
+		if c.Kind != journal.Call && c.Kind != journal.Episode || c.Role == "judge" {
+			continue
+		}
+		p := c.Place
+		p.Attempt, p.Turn = 0, 0
+		i, there := at[p]
+		if !there {
+			i = len(out)
+			at[p] = i
+			out = append(out, Evaluation{Where: p.words(), Place: p, test: p.OfTest()})
+		}
+		out[i].Key, out[i].Episode = c.Key, c.Kind == journal.Episode
+	}
+	return out
+}
+
+// withOutcomes gives the outcomes of a sheet, one for each sample of the task, to the
+// evaluations that they are of.
+func withOutcomes(all []Evaluation, s Sheet, outcomes []trajectory.Outcome) []Evaluation {
+	for sample, o := range outcomes {
+		i := slices.IndexFunc(all, func(e Evaluation) bool { return s.holds(e.Place) && e.Sample == sample && e.Outcome == nil })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Evaluation{Place: Place{Step: s.Step, Epoch: s.Epoch, At: s.stage, Task: o.ID, Sample: sample}})
+		}
+		e := &all[i]
+		e.Where, e.Arm, e.Split, e.Outcome = s.Title(), s.Arm, s.Split, &o
+		e.test = e.test || s.Split == "test"
+	}
+	return all
+}
+
+// words name a place that no sheet has.
+func (p Place) words() string {
+	switch {
+	case p.Step > 0:
+		return fmt.Sprintf("step %d, %s", p.Step, p.At)
+	case p.Epoch > 0:
+		return fmt.Sprintf("epoch %d, %s", p.Epoch, p.At)
+	}
+	return p.At
+}
+
+// order is where in the run a place comes.
+func (r *Run) order(p Place) float64 {
+	switch {
+	case p.Step > 0:
+		return float64(p.Step)
+	case p.Epoch > 0:
+		last := 0
+		for _, s := range r.History.Steps {
+			if s.Epoch == p.Epoch {
+				last = max(last, s.Step)
+			}
+		}
+		return float64(last) + 0.5
+	case strings.HasPrefix(p.At, "seed/"):
+		return 0
+	}
+	return math.Inf(1)
+}
