@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+)
+
+// runsCallsOptions are the flags of runs calls.
+type runsCallsOptions struct {
+	stage, key string
+	failed     bool
+	limit      int
+}
+
+func runsCallsCommand(a *app) *cobra.Command {
+	var o runsCallsOptions
+	c := &cobra.Command{
+		Use:   "calls [RUN]",
+		Short: "List the model calls of a run, and show what was asked and answered",
+		Long: `Sum up the model calls of a run by stage. With --stage or --failed, list the latest of
+these calls; with --key, show one: what the model was sent, and its reply. Without RUN
+it is the newest one in the folder runs, at work or not.`,
+		Example: `  skillopt runs calls
+  skillopt runs calls runs/quickstart-1 --stage merge
+  skillopt runs calls runs/quickstart-1 --failed
+  skillopt runs calls runs/quickstart-1 --key e1/s1/mb0/analyst_error/0/attempt0/turn1`,
+		Args: atMost(1, "at most one run directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := runOrNewest(a, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), a, path)
+		},
+	}
+	c.Flags().StringVar(&o.stage, "stage", "", "calls made for this, such as rollout, analyst_error, merge or ranking")
+	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")
+	c.Flags().StringVar(&o.key, "key", "", "the call with this key, whole")
+	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
+	return c
+}
+
+// run lists calls, or shows one.
+func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
+	if o.limit < 0 {
+		return usagef("--limit %d: want 0 or more", o.limit)
+	}
+	r, err := openRecord(ctx, a, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	if o.key != "" {
+		return o.one(ctx, a, path, r)
+	}
+	all, err := r.Calls(ctx, record.Filter{Stage: o.stage, Failed: o.failed})
+	if err != nil {
+		return err
+	}
+	calls := slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" }) // decisions and checks
+	if o.stage == "" && !o.failed {
+		return printStages(a, path, calls)
+	}
+	if len(calls) == 0 && o.stage != "" {
+		return o.noneOf(ctx, r)
+	}
+	return o.list(a, path, calls)
+}
+
+// noneOf says which stages there are.
+func (o *runsCallsOptions) noneOf(ctx context.Context, r *record.Run) error {
+	all, err := r.Calls(ctx, record.Filter{})
+	if err != nil {
+		return err
+	}
+	stages := map[string]bool{}
+	for _, c := range all {
+		if c.Stage != "" {
+			stages[c.Stage] = true
+		}
+	}
+	return usagef("--stage %s: the run has no such call; it has %s", o.stage, namesList(slices.Sorted(maps.Keys(stages))))
+}
+
+func namesList(names []string) string {
+	if len(names) == 0 {
+		return "none at all"
+	}
+	return oneLine(fmt.Sprint(names))
+}
+
+// list prints calls, the latest ones last.
+func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error {
+	left := 0
+	if o.limit > 0 && len(calls) > o.limit {
+		left = len(calls) - o.limit
+		calls = calls[left:]
+	}
+	calls = shareable(calls)
+	if a.json {
+		return printJSON(a.Out, struct {
+			RunDir string        `json:"run_dir"`
+			Calls  []record.Call `json:"calls"`
+			Left   int           `json:"left_out"`
+		}{a.absolute(path), calls, left})
+	}
+	out := a.printer(a.Out)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STARTED\tSTAGE\tIN\tOUT\tUSD\tSECONDS\tRESULT\tKEY")
+	for _, c := range calls {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\n", cmp.Or(c.StartedAt, "-"), c.Stage, tokenText(c, c.Usage.Input), tokenText(c, c.Usage.Output), usdText(c.USD), c.Seconds, fateText(c), oneLine(c.Key))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print calls: %w", err)
+	}
+	if left > 0 {
+		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(left, "call", "calls"))
+	}
+	return nil
+}
+
+// tokenText is a count of tokens. Of an attempt that gave no result nobody knows one, but
+// for the most that it can have been.
+func tokenText(c record.Call, n int64) string {
+	switch {
+	case c.Estimate && n == 0:
+		return "?"
+	case c.Estimate:
+		return fmt.Sprintf("<=%d", n)
+	}
+	return fmt.Sprint(n)
+}
+
+func usdText(usd *float64) string {
+	if usd == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.6f", *usd)
+}
+
+func fateText(c record.Call) string {
+	switch {
+	case c.Code == journal.CodeInherited:
+		return "taken over"
+	case c.Kind == journal.Fault:
+		return cmp.Or(c.Code, "failed")
+	case c.Code != "":
+		return string(c.Kind) + ", " + c.Code
+	}
+	return string(c.Kind)
+}
+
+// stageSum is what the calls of one stage come to.
+type stageSum struct {
+	Stage     string   `json:"stage"`
+	Role      string   `json:"role"`
+	Results   int      `json:"results"`
+	Failed    int      `json:"failed_attempts"`
+	TakenOver int      `json:"taken_over,omitempty"` // that another run paid for
+	Input     int64    `json:"input_tokens"`
+	Output    int64    `json:"output_tokens"`
+	USD       *float64 `json:"usd"` // null: of some no price is known
+	unpriced  bool
+}
+
+// printStages sums up calls by stage. The calls within an episode count, not the episode.
+func printStages(a *app, path string, calls []record.Call) error {
+	var sums []*stageSum
+	at := map[string]*stageSum{}
+	for _, c := range calls {
+		s := at[c.Stage]
+		if s == nil {
+			s = &stageSum{Stage: c.Stage, Role: c.Role}
+			at[c.Stage], sums = s, append(sums, s)
+		}
+		s.add(c)
+	}
+	for _, s := range sums {
+		if s.unpriced {
+			s.USD = nil
+		}
+	}
+	if a.json {
+		return printJSON(a.Out, struct {
+			RunDir string      `json:"run_dir"`
+			Stages []*stageSum `json:"stages"`
+		}{a.absolute(path), sums})
+	}
+	w := tabwriter.NewWriter(a.printer(a.Out), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
+	for _, s := range sums {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Stage, s.Role, s.Results, s.Failed, s.Input, s.Output, usdText(s.USD))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print calls: %w", err)
+	}
+	return nil
+}
+
+func (s *stageSum) add(c record.Call) {
+	switch c.Kind {
+	case journal.Fault:
+		s.Failed++
+		return
+	case journal.Call, journal.Inner:
+		s.Results++
+	default: // an episode, whose calls are entries of their own
+		return
+	}
+	if c.Code == journal.CodeInherited {
+		s.TakenOver++
+		return
+	}
+	s.Input, s.Output = s.Input+c.Usage.Input, s.Output+c.Usage.Output
+	if c.USD == nil {
+		s.unpriced = true
+		return
+	}
+	total := *c.USD
+	if s.USD != nil {
+		total += *s.USD
+	}
+	s.USD = &total
+}
+
+// one shows a call.
+func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *record.Run) error {
+	c, err := r.Conversation(ctx, o.key)
+	if errors.Is(err, record.ErrNoCall) {
+		return usagef("--key %s: the run has no model call under this key; `skillopt runs calls %s --stage STAGE` lists keys", o.key, path)
+	}
+	if err != nil {
+		return err
+	}
+	if record.PlaceOf(o.key).OfTest() {
+		noteLook(ctx, a, path, r, "runs calls")
+	}
+	c = shareable(c)
+	if a.json {
+		return printJSON(a.Out, c)
+	}
+	out := a.printer(a.Out)
+	for _, m := range c.Messages {
+		block(out, "sent, "+m.Role, m.Text)
+	}
+	if len(c.Tools) > 0 {
+		block(out, "tools", string(c.Tools))
+	}
+	block(out, "reply", c.Reply.Text)
+	if c.Limit != "" {
+		block(out, "limit of the task", string(c.Limit)+": "+c.Message)
+	}
+	return nil
+}
