@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -33,14 +34,17 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err := root.ExecuteContext(ctx)
-	if perr := out.end(); err == nil && perr != nil {
+	perr := out.end()
+	if err == nil && perr != nil {
 		err = fmt.Errorf("print result: %w", perr)
 	}
 	if err == nil {
 		return exitOK
 	}
 	var shown *shownError
-	if !errors.As(err, &shown) {
+	// Whoever read the output has gone, as head does when it has enough: nobody is to be told.
+	gone := errors.Is(perr, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
+	if !errors.As(err, &shown) && !gone {
 		printError(s.Err, err, app.json)
 	}
 	return exitCode(err)

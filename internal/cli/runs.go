@@ -28,7 +28,8 @@ func runsCommand(a *app) *cobra.Command {
 type runView struct {
 	Dir      string          `json:"run_dir"`
 	Manifest run.Manifest    `json:"manifest"`
-	Models   []participant   `json:"models"` // and the agent
+	Killed   bool            `json:"killed,omitempty"` // its status is running, and no process works on it
+	Models   []participant   `json:"models"`           // and the agent
 	History  result.History  `json:"history"`
 	Summary  *result.Summary `json:"summary"` // null until the run has ended once
 
@@ -75,6 +76,10 @@ func readRun(dir, path string) (runView, error) {
 		return v, usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
 	}
 	v.Manifest, v.Models = m, participants(m)
+	if m.Status == result.Running {
+		alive, err := run.InUse(dir)
+		v.Killed = err == nil && !alive // what cannot be told is shown as the run says it
+	}
 	for _, read := range []func() error{v.readTraining, v.readGateway, v.readEvaluation, v.readComparison, v.readPruning} {
 		if err := read(); err != nil {
 			return v, err

@@ -33,7 +33,8 @@ func runsListCommand(a *app) *cobra.Command {
 // listRow is a run as the list shows it.
 type listRow struct {
 	Dir       string    `json:"run_dir"`
-	Status    string    `json:"status"` // of the run; damaged and unreadable: it cannot be read
+	Status    string    `json:"status"`           // of the run; damaged and unreadable: it cannot be read
+	Killed    bool      `json:"killed,omitempty"` // it was at work, and no process is: the same command goes on
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Replays   bool      `json:"replays,omitempty"` // its answers came from a cassette
@@ -120,6 +121,7 @@ func rowOf(e run.Entry) listRow {
 		}
 		return r
 	}
+	r.Killed = v.Killed
 	if n := len(v.History.Steps); n > 0 {
 		r.Steps, r.Best = n-1, bestScore(v.History)
 	}
@@ -136,9 +138,17 @@ func writeRuns(out printer, rows []listRow) error {
 		if r.Error != "" {
 			begun = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), r.Status, r.Steps, scoreText(r.Best), begun, r.note())
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), statusText(r.Status, r.Killed), r.Steps, scoreText(r.Best), begun, r.note())
 	}
 	return w.Flush()
+}
+
+// statusText is the status of a run, as people are told it.
+func statusText(status string, killed bool) string {
+	if killed {
+		return "killed"
+	}
+	return status
 }
 
 // note is what the list says behind a run: its kind and state, or its error.

@@ -74,7 +74,10 @@ func showRun(out printer, v runView) error {
 // showHead says which run it is, whose models it had and what its figures rest on.
 func showHead(out printer, v runView) error {
 	m := v.Manifest
-	fmt.Fprintf(out, "run %s  %s\n", out.path(v.Dir), m.Status)
+	fmt.Fprintf(out, "run %s  %s\n", out.path(v.Dir), statusText(string(m.Status), v.Killed))
+	if v.Killed {
+		fmt.Fprintln(out, "  no process works on it; what it has paid for is recorded, and the same command goes on")
+	}
 	fmt.Fprintf(out, "  begun %s with version %s\n", m.CreatedAt.Format("2006-01-02 15:04 MST"), m.Version)
 	if err := showModels(out, v.Models); err != nil {
 		return err

@@ -135,6 +135,7 @@ func (c *closed) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
 }
 
+// Nobody is told that nobody reads on; the code says that not all was printed.
 func TestABrokenOutputIsAFailure(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"config", "schema"}, {"--help"}} {
@@ -142,7 +143,7 @@ func TestABrokenOutputIsAFailure(t *testing.T) {
 		if code := Main(t.Context(), args, Streams{Out: &closed{}, Err: &errs, Dir: t.TempDir()}, "test"); code != exitFailed {
 			t.Errorf("%v: code %d: %s", args, code, &errs)
 		}
-		if strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "broken pipe") {
+		if errs.Len() > 0 {
 			t.Errorf("%v: %s", args, &errs)
 		}
 	}

@@ -231,14 +231,35 @@ func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
 
 func lockDir(dir string) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(dir, lockFile))
-	ok, err := lock.TryLock()
-	if err != nil {
+	// Who looks whether a run is alive holds its lock for a moment.
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	ok, err := lock.TryLockContext(ctx, lockPatience/10)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("lock run %s: %w", dir, err)
 	}
 	if !ok {
 		return nil, &LockedError{Dir: dir}
 	}
 	return lock, nil
+}
+
+// lockPatience is how long a lock is waited for that somebody may only look at.
+const lockPatience = 100 * time.Millisecond
+
+// InUse reports whether a process works on the run in dir. A run whose status is Running
+// and that nobody works on was killed. Nothing is written; what cannot be told is an error.
+func InUse(dir string) (bool, error) {
+	path := filepath.Join(dir, lockFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryRLock()
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return false, fmt.Errorf("look at the lock of run %s: %w", dir, err)
+	}
+	return !free, nil
 }
 
 // maxManifest bounds the manifest of a run, in bytes.
