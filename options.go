@@ -160,6 +160,20 @@ func WithSplit(split string) Option { return func(o *session.Options) { o.Split 
 // Compare does at most (default 10). More passes go on with the same run.
 func WithPasses(n int) Option { return func(o *session.Options) { o.Passes = n } }
 
+// Only says which tasks of a split Evaluate scores: with an id among IDs, of a Type, and of
+// those the first Limit. Absent parts let everything through.
+type Only struct {
+	IDs   []string
+	Type  string
+	Limit int // 0: all
+}
+
+// WithOnly has Evaluate score some tasks of the split alone. A score over some tasks says
+// nothing of the others. An id that the split does not have is an error.
+func WithOnly(only Only) Option {
+	return func(o *session.Options) { o.Only = session.Only(only) }
+}
+
 // WithMargin is the largest difference that does not matter to a comparison, in
 // points of the score from 0 to 1. Default 0.05.
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }

@@ -13,6 +13,8 @@ type Evaluation struct {
 
 	Skill  string                `json:"skill_hash"`
 	Splits map[string]SplitScore `json:"splits"`
+	// Some says, of splits of which some tasks alone were scored, how many; absent: all were.
+	Some map[string]Share `json:"some,omitempty"`
 	// Triggers is how often the agent loads the skill; absent: the splits have no trigger
 	// tasks. They are no part of the scores.
 	Triggers *Triggers `json:"triggers,omitempty"`
@@ -22,6 +24,12 @@ type Evaluation struct {
 	// TestReadBefore says who had read the test set before; null: it was not read, or an
 	// older program began the run.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
+}
+
+// Share is how many tasks of how many.
+type Share struct {
+	Tasks int `json:"tasks"`
+	Of    int `json:"of"`
 }
 
 // SplitScore is the score on one split.

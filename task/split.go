@@ -105,6 +105,28 @@ func (s Set) Assign(parts map[Split][]int) (Set, error) {
 	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts, triggers: s.triggers, triggerSplits: s.triggerSplits}, nil
 }
 
+// Only returns the set with those of its tasks alone, trigger tasks included, that keep lets
+// through, of each split and kind the first most; 0: all of them. The order stays.
+func (s Set) Only(keep func(Task) bool, most int) Set {
+	out := s
+	out.tasks, out.splits = only(s.tasks, s.splits, keep, most)
+	out.triggers, out.triggerSplits = only(s.triggers, s.triggerSplits, keep, most)
+	return out
+}
+
+func only(all []Task, splits map[Split][]int, keep func(Task) bool, most int) (tasks []Task, kept map[Split][]int) {
+	kept = map[Split][]int{}
+	for _, name := range slices.Sorted(maps.Keys(splits)) {
+		for _, i := range splits[name] {
+			if keep(all[i]) && (most == 0 || len(kept[name]) < most) {
+				kept[name] = append(kept[name], len(tasks))
+				tasks = append(tasks, all[i])
+			}
+		}
+	}
+	return tasks, kept
+}
+
 // Require fails with an *Error that names each of the splits that is empty.
 func (s Set) Require(names ...Split) error {
 	var ps problems

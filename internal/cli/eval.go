@@ -21,6 +21,7 @@ type evalOptions struct {
 	sessionOptions
 	skill, split string
 	repeat       int
+	only         skillopt.Only
 	sets         []string
 }
 
@@ -31,6 +32,9 @@ func evalCommand(a *app) *cobra.Command {
 		Short: "Score one skill on a split",
 		Long: `Score the skill of a config, or another one, on a split. Like training it is
 recorded: the same command again pays for nothing twice.
+
+--task, --type and --limit score some tasks of the split alone; what that comes to says
+nothing of the others, and is marked.
 
 With --repeat the tasks are asked several times with fresh samples: the score is then
 the mean of all passes, with how much of it is chance, which tasks flip, and the
@@ -43,6 +47,7 @@ by its description, on prompts that should load it and on those that should not.
 		Example: `  skillopt eval my-skill
   skillopt eval my-skill --skill runs/my-skill-1/best_skill.md --split test
   skillopt eval my-skill --repeat 5
+  skillopt eval my-skill --split train --type total --limit 5
   skillopt eval my-skill --split all --json`,
 		Args: exactly(1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
@@ -50,9 +55,17 @@ by its description, on prompts that should load it and on those that should not.
 	c.Flags().StringVar(&o.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
 	c.Flags().StringVar(&o.split, "split", "test", "train, selection, test or all")
 	c.Flags().IntVar(&o.repeat, "repeat", 1, "go over the tasks so often, with fresh samples")
+	o.addOnly(c)
+	c.Flags().IntVar(&o.only.Limit, "limit", 0, "the first so many tasks of the split; 0: all")
 	o.addFlags(c, recordUsage)
 	addSet(c, &o.sets)
 	return c
+}
+
+// addOnly adds the flags that choose tasks.
+func (o *evalOptions) addOnly(c *cobra.Command) {
+	c.Flags().StringArrayVar(&o.only.IDs, "task", nil, "the task with this id alone; may be given more than once")
+	c.Flags().StringVar(&o.only.Type, "type", "", "tasks of this type alone")
 }
 
 // run scores a skill, or resumes the evaluation.
@@ -60,20 +73,8 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
 	}
-	var flags []config.Setting
-	if o.skill != "" {
-		flags = append(flags, config.Setting{Key: "skill", Value: o.skill, Origin: "--skill"})
-	}
-	l, err := a.loadConfig(path, o.sets, flags)
+	evaluated, err := o.evaluate(ctx, a, path)
 	if err != nil {
-		return err
-	}
-	ctx, opts, end, err := a.session(ctx, l, o.sessionOptions)
-	if err != nil {
-		return err
-	}
-	evaluated, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat))...)
-	if err := endSession(err, end); err != nil {
 		return err
 	}
 	evaluated = shareable(evaluated)
@@ -81,6 +82,24 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 		return printJSON(a.Out, evaluated)
 	}
 	return writeEvaluation(a.results(), evaluated)
+}
+
+// evaluate scores what the flags name.
+func (o *evalOptions) evaluate(ctx context.Context, a *app, path string) (*result.Evaluation, error) {
+	var flags []config.Setting
+	if o.skill != "" {
+		flags = append(flags, config.Setting{Key: "skill", Value: o.skill, Origin: "--skill"})
+	}
+	l, err := a.loadConfig(path, o.sets, flags)
+	if err != nil {
+		return nil, err
+	}
+	ctx, opts, end, err := a.session(ctx, l, o.sessionOptions)
+	if err != nil {
+		return nil, err
+	}
+	evaluated, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat), skillopt.WithOnly(o.only))...)
+	return evaluated, endSession(err, end)
 }
 
 // writeEvaluation prints the scores by split and type of task.
@@ -105,6 +124,9 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	}
 	if len(e.Splits) > 0 {
 		out.line(scoreUnits)
+	}
+	for _, split := range slices.Sorted(maps.Keys(e.Some)) {
+		out.paragraph(fmt.Sprintf("%d of %d %s tasks: chosen ones, which say nothing of the others", e.Some[split].Tasks, e.Some[split].Of, split))
 	}
 	writeTriggers(out, e.Triggers)
 	writeReadBefore(out, e.TestReadBefore)

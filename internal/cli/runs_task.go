@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -190,9 +191,28 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 	}
 	switch {
 	case e.Episode:
-		fmt.Fprintln(out, "  an episode: its calls are counted, not recorded one by one; what was done stands in the outcome (--json)")
+		printTurns(out, e.Outcome.Trajectory)
 	case e.Key == "":
 		fmt.Fprintln(out, "  not asked here: an equal request had been answered elsewhere in the run")
+	}
+}
+
+// maxTurn is how much of what a tool gave is printed, in bytes; --json has all.
+const maxTurn = 2000
+
+// printTurns prints what an agent did and said. What it asked its model in between is
+// counted, and not recorded call by call.
+func printTurns(out printer, turns []trajectory.Turn) {
+	for _, t := range turns {
+		if t.Action != "" {
+			block(out, "did", t.Action)
+		}
+		if t.Observation != "" {
+			block(out, "got", fit.Middle(t.Observation, maxTurn))
+		}
+		if t.Content != "" {
+			block(out, "said", t.Content)
+		}
 	}
 }
 

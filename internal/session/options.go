@@ -37,6 +37,7 @@ type Options struct {
 	// Of single commands.
 	Split    string
 	Passes   int
+	Only     Only
 	Margin   float64
 	Proofs   Proofs
 	Counting bool // tasks are only counted
@@ -48,6 +49,13 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Only says which tasks of a split Evaluate scores. The zero value is all of them.
+type Only struct {
+	IDs   []string
+	Type  string // of the tasks
+	Limit int    // the first so many of those that the others let through; 0: all
 }
 
 // Proofs says where what was proven of an agent is kept. The zero value keeps nothing.

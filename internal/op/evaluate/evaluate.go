@@ -34,7 +34,7 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluation{session: s, splits: splits, repeats: max(1, s.Passes), outcomes: map[string][]trajectory.Outcome{}}
+	e := &evaluation{session: s, whole: map[task.Split]int{}, splits: splits, repeats: max(1, s.Passes), outcomes: map[string][]trajectory.Outcome{}}
 	about := map[string]string{"evaluate": split}
 	digest, err := s.TriggersDigest()
 	if err != nil {
@@ -42,6 +42,16 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 	}
 	if digest != "" {
 		about[session.TriggersKey] = digest
+	}
+	for _, split := range splits {
+		e.whole[split] = s.Set.Count(split) + s.Triggers.Count(split)
+	}
+	some, err := only(s, splits)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if some != "" {
+		about[onlyKey] = some
 	}
 	err = s.Do(ctx, session.Op{
 		Kind: result.Evaluate, Suffix: "-eval", About: about,
@@ -61,6 +71,7 @@ type evaluation struct {
 	session  *session.Session
 	splits   []task.Split
 	repeats  int
+	whole    map[task.Split]int // tasks of each split, before some were left out
 	outcomes map[string][]trajectory.Outcome
 	result   *result.Evaluation // nil: it has not come to its end
 }
@@ -80,6 +91,7 @@ func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	if out.Triggers, err = e.triggers(ctx); err != nil {
 		return "", err
 	}
+	out.Some = e.some()
 	out.Usage, _ = s.Account()
 	out.LeftOut = s.LeftOut()
 	if err := s.Run.WriteJSON("outcomes.json", trajectory.Named(e.outcomes)); err != nil {
@@ -92,6 +104,22 @@ func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	}
 	e.result = out
 	return result.Completed, nil
+}
+
+// some is how many tasks of how many are scored, by split; nil: all.
+func (e *evaluation) some() map[string]result.Share {
+	var out map[string]result.Share
+	for split, all := range e.whole {
+		n := e.session.Set.Count(split) + e.session.Triggers.Count(split)
+		if n == all {
+			continue
+		}
+		if out == nil {
+			out = map[string]result.Share{}
+		}
+		out[string(split)] = result.Share{Tasks: n, Of: all}
+	}
+	return out
 }
 
 // score scores one split in all passes.

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// tryOptions are the flags of try.
+type tryOptions struct{ evalOptions }
+
+func tryCommand(a *app) *cobra.Command {
+	var o tryOptions
+	o.repeat = 1
+	c := &cobra.Command{
+		Use:   "try CONFIG_OR_DIR",
+		Short: "Carry out a few tasks and show everything: prompt, reply, answer, score",
+		Long: `Carry out a few real tasks with the skill of a config, or another one, and show of each
+what the model was sent, its reply, what of it was scored, what was expected and why it
+scored what it did. It costs as many calls as there are tasks, which are recorded: the
+same command again pays for nothing twice.
+
+The tasks are those of the train split, so that nothing is learned of the others.
+
+` + exitHelp,
+		Example: `  skillopt try my-skill
+  skillopt try my-skill -n 1 --type total
+  skillopt try my-skill --task inv-7 --skill other.md`,
+		Args: exactly(1, "a config or a directory"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
+	}
+	c.Flags().IntVarP(&o.only.Limit, "number", "n", 3, "so many tasks, the first of the split")
+	c.Flags().StringVar(&o.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
+	c.Flags().StringVar(&o.split, "split", "train", "train or selection; test as well, which is a reading of the test set")
+	o.addOnly(c)
+	o.addFlags(c, recordUsage)
+	addSet(c, &o.sets)
+	return c
+}
+
+// run carries out tasks and shows them.
+func (o *tryOptions) run(ctx context.Context, a *app, path string) error {
+	if o.only.Limit < 1 {
+		return usagef("-n %d: allowed: 1 or more", o.only.Limit)
+	}
+	o.only.Limit = max(o.only.Limit, len(o.only.IDs))
+	evaluated, err := o.evaluate(ctx, a, path)
+	if err != nil {
+		return err
+	}
+	shown, err := tried(ctx, evaluated)
+	if err != nil {
+		return err
+	}
+	shown = shareable(shown)
+	if a.json {
+		return printJSON(a.Out, struct {
+			Evaluations []shownEvaluation `json:"evaluations"`
+			*result.Evaluation
+		}{shown, shareable(evaluated)})
+	}
+	return o.print(a.results(), evaluated, shown)
+}
+
+// tried reads back what was said in an evaluation, task by task.
+func tried(ctx context.Context, evaluated *result.Evaluation) ([]shownEvaluation, error) {
+	r, err := record.Open(ctx, evaluated.RunDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	sheets, err := r.Sheets()
+	if err != nil {
+		return nil, err
+	}
+	show := runsTaskOptions{prompt: true}
+	var out []shownEvaluation
+	for _, sheet := range sheets {
+		outcomes, err := r.Outcomes(sheet)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outcomes {
+			evaluations, err := r.Task(ctx, o.ID)
+			if err != nil {
+				return nil, err
+			}
+			shown, err := show.shown(ctx, r, evaluations)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, shown...)
+		}
+	}
+	return out, nil
+}
+
+func (o *tryOptions) print(out printer, evaluated *result.Evaluation, shown []shownEvaluation) error {
+	show := runsTaskOptions{prompt: true}
+	for i, e := range shown {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err := show.print(out, e.Task, []shownEvaluation{e}); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out)
+	return writeEvaluation(out, evaluated)
+}
