@@ -243,7 +243,7 @@ func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *reco
 	if err != nil {
 		return err
 	}
-	if record.PlaceOf(o.key).OfTest() {
+	if r.OfTest(record.PlaceOf(o.key)) {
 		noteLook(ctx, a, path, r, "runs calls")
 	}
 	c = shareable(c)

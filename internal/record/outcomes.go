@@ -70,7 +70,7 @@ func (r *Run) named() ([]Sheet, error) {
 			case file == "outcomes.json" && slices.Contains([]string{"train", "selection", "test"}, name):
 				s.Arm, s.Split, s.stage = "skill", name, "eval/"+name
 			case file == "outcomes.json":
-				s.Split, s.stage = "compared tasks", "compare/"+name
+				s.Split, s.stage = r.compares(), comparePrefix+name
 			}
 			out = append(out, s)
 		}

@@ -43,9 +43,23 @@ func PlaceOf(key string) Place {
 	return p
 }
 
-// OfTest reports whether test tasks are asked there.
-func (p Place) OfTest() bool {
+// OfTest reports whether test tasks are asked at a place of the run.
+func (r *Run) OfTest(p Place) bool {
+	if strings.HasPrefix(p.At, comparePrefix) {
+		return r.compares() == "test"
+	}
 	return strings.HasPrefix(p.At, "final/test") || strings.HasPrefix(p.At, "eval/test") || strings.Contains(p.At, "triggers/test")
+}
+
+// comparePrefix begins the places of a comparison.
+const comparePrefix = "compare/"
+
+// compares is the split of a comparison; of all of them it is test, which is among them.
+func (r *Run) compares() string {
+	if split := r.Manifest.About("compare"); split != "all" {
+		return split
+	}
+	return "test"
 }
 
 // number is what digits say, 0 for none; what no int holds is no number of a run.

@@ -41,7 +41,7 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := evaluationsOf(calls)
+	all := r.evaluationsOf(calls)
 	for _, s := range sheets {
 		outcomes, err := r.Outcomes(s)
 		if err != nil {
@@ -58,7 +58,7 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 
 // evaluationsOf are the evaluations that calls belong to: what a conversation takes and
 // what was asked again is one.
-func evaluationsOf(calls []Call) []Evaluation {
+func (r *Run) evaluationsOf(calls []Call) []Evaluation {
 	var out []Evaluation
 	at := map[Place]int{}
 	for _, c := range calls {
@@ -71,7 +71,7 @@ func evaluationsOf(calls []Call) []Evaluation {
 		if !there {
 			i = len(out)
 			at[p] = i
-			out = append(out, Evaluation{Where: p.words(), Place: p, test: p.OfTest()})
+			out = append(out, Evaluation{Where: p.words(), Place: p, test: r.OfTest(p)})
 		}
 		out[i].Key, out[i].Episode = c.Key, c.Kind == journal.Episode
 	}
