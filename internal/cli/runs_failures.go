@@ -125,6 +125,9 @@ func titlesOf(all []record.Sheet) []string {
 			out = append(out, s.Title())
 		}
 	}
+	if len(out) == 0 {
+		return []string{"none at all"}
+	}
 	return out
 }
 

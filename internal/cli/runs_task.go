@@ -58,6 +58,9 @@ type shownEvaluation struct {
 
 // run shows the evaluations of a task.
 func (o *runsTaskOptions) run(ctx context.Context, a *app, path, id string) error {
+	if id == "" {
+		return usagef("the id of a task is empty; `skillopt runs failures %s` names tasks", path)
+	}
 	r, err := openRecord(ctx, a, path)
 	if err != nil {
 		return err

@@ -24,12 +24,14 @@ type Run struct {
 	Manifest run.Manifest
 	History  result.History // empty for a run that trains nothing, or has not begun a step
 
+	dir  string
 	root *os.Root
 	view *journal.View
 }
 
 // Open opens the run in dir. Nothing outside of it is read, whatever links it holds. A
-// directory without a manifest is a *run.MissingError.
+// directory without a manifest is a *run.MissingError, one whose record is missing or damaged a
+// *run.DamagedError; other methods return that too.
 func Open(ctx context.Context, dir string) (r *Run, err error) {
 	m, found, err := run.ReadManifest(dir)
 	if err != nil {
@@ -45,10 +47,20 @@ func Open(ctx context.Context, dir string) (r *Run, err error) {
 	if _, err := out.decode(run.HistoryFile, &out.History); err != nil {
 		return nil, errors.Join(err, out.root.Close())
 	}
+	out.dir = dir
 	if out.view, err = journal.OpenView(ctx, path.Join(dir, run.DBFile)); err != nil {
-		return nil, errors.Join(err, out.root.Close())
+		return nil, errors.Join(out.damaged(err), out.root.Close())
 	}
 	return out, nil
+}
+
+// damaged is a *run.DamagedError of a record that is missing or cannot be trusted.
+func (r *Run) damaged(err error) error {
+	var corrupt *journal.CorruptError
+	if errors.Is(err, journal.ErrMissing) || errors.As(err, &corrupt) {
+		return &run.DamagedError{Dir: r.dir, Err: err}
+	}
+	return err
 }
 
 // Close lets go of the files.
@@ -121,7 +133,7 @@ func (r *Run) Calls(ctx context.Context, f Filter) ([]Call, error) {
 	var out []Call
 	for rec, err := range r.view.Entries(ctx, f.query()) {
 		if err != nil {
-			return nil, err
+			return nil, r.damaged(err)
 		}
 		if c := callOf(rec); f.lets(c) {
 			out = append(out, c)
@@ -160,7 +172,7 @@ func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation
 	var found *journal.Record
 	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {
 		if err != nil {
-			return caller.Conversation{}, err
+			return caller.Conversation{}, r.damaged(err)
 		}
 		if rec.Kind == journal.Call {
 			found = &rec
@@ -171,7 +183,7 @@ func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation
 	}
 	in, err := r.view.Input(ctx, found.Seq)
 	if err != nil {
-		return caller.Conversation{}, err
+		return caller.Conversation{}, r.damaged(err)
 	}
 	return caller.ReadConversation(in, found.Result)
 }
