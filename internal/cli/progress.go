@@ -25,6 +25,7 @@ type progress struct {
 
 	start     time.Time
 	steps     int
+	selection int // tasks that judge
 	stepsDone int
 	replayed  int   // of those, steps that came from the record
 	calls     int64 // when the last step was done
@@ -58,12 +59,8 @@ func (p *progress) handle(e event.Event) {
 		p.stepDone(e)
 	case event.EpochDone:
 		p.epochDone(e)
-	case event.TestDone:
-		p.line("test  %-8s hard %.3f  soft %.3f  n %d", e.Arm, e.Hard, e.Soft, e.N)
 	case event.NoiseFloor:
 		p.noise(e)
-	case event.Certificate:
-		p.line("test  %s", e.Words)
 	case event.Compared:
 		p.line("pass %d  %s  %s  %s", e.Pass, plural.Of(e.Pairs, "pair", "pairs"), differenceText(e.Difference, e.Low, e.High), strings.ReplaceAll(e.Verdict, "_", " "))
 	case event.Warning:
@@ -78,7 +75,7 @@ func (p *progress) handle(e event.Event) {
 }
 
 func (p *progress) started(e event.RunStarted) {
-	p.steps, p.start = e.Steps, p.now()
+	p.steps, p.selection, p.start = e.Steps, e.Selection, p.now()
 	verb := "run"
 	if e.Resumed {
 		verb = fmt.Sprintf("resuming (%s recorded)", plural.Of(e.Recorded, "call", "calls"))
@@ -108,7 +105,16 @@ func (p *progress) stepDone(e event.StepDone) {
 	}
 	digits := len(fmt.Sprint(p.steps))
 	p.line("step %*d/%d  epoch %d  train %-5s  edits %-4s  candidate %-5s  best %-5s  %s",
-		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, scoreText(e.Candidate), scoreText(e.Best), decisionText(e.Action, e.Difference, e.N))
+		digits, e.Step, p.steps, e.Epoch, scoreText(e.Rollout), edits, partScore(e.Candidate, e.N, p.selection), scoreText(e.Best), decisionText(e.Action, e.Difference, e.N))
+}
+
+// partScore is a score on n of all tasks. One on a part of them is marked: it is not to be
+// compared with scores on all.
+func partScore(v *float64, n, all int) string {
+	if v == nil || n == 0 || n >= all {
+		return scoreText(v)
+	}
+	return fmt.Sprintf("%s on %d of %d", scoreText(v), n, all)
 }
 
 // decisionText is a decision, and what a race rested it on.

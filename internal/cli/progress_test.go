@@ -56,20 +56,20 @@ func TestTheLineOfARun(t *testing.T) {
 	s.pass(0, event.StepDone{Current: f(0.25), Best: f(0.25)})
 	s.pass(time.Second, event.StageStarted{Epoch: 1, Step: 1, Stage: "rollout", Total: 4})
 	s.pass(9*time.Second, event.Progress{Stage: "rollout", Done: 4, Total: 4, Calls: 12, Input: 20_000, Output: 345, Cost: f(0.125)})
-	s.pass(0, event.StepDone{Epoch: 1, Step: 1, Action: "reject", Rollout: f(0.5), Candidate: f(0.125), Current: f(0.25), Best: f(0.25), Edits: 2, Budget: 4})
+	s.pass(0, event.StepDone{Epoch: 1, Step: 1, Action: "reject", Rollout: f(0.5), Candidate: f(0.125), Current: f(0.25), Best: f(0.25), Edits: 2, Budget: 4, Difference: f(-0.125), N: 3})
 	s.pass(time.Second, event.StageStarted{Epoch: 1, Step: 2, Stage: "gate", Total: 8})
 	want := []string{
 		"run runs/a-1: 8 train, 8 selection, 4 test tasks, 4 steps",
 		"seed  selection 0.250",
-		"step 1/4  epoch 1  train 0.500  edits 2/4   candidate 0.125  best 0.250  reject",
+		"step 1/4  epoch 1  train 0.500  edits 2/4   candidate 0.125 on 3 of 8  best 0.250  reject (-0.125 on 3 tasks)",
 		"epoch 1 step 2/4  gate  0/8  best 0.250  12 calls  20k tokens  $0.12  33s left",
 	}
 	if diff := cmp.Diff(want, s.shown()); diff != "" {
 		t.Error(diff)
 	}
-	s.pass(0, event.EpochDone{Epoch: 1, SlowUpdate: "reject", MetaSkill: true}, event.TestDone{Arm: "best", Hard: 1, Soft: 1, N: 4},
+	s.pass(0, event.EpochDone{Epoch: 1, SlowUpdate: "reject", MetaSkill: true},
 		event.Warning{Text: "mind the gap"}, event.EpochDone{Epoch: 2}, event.RunDone{Status: "completed"})
-	want = append(want[:3], "epoch 1 end  slow update: reject  meta skill written", "test  best     hard 1.000  soft 1.000  n 4", "warning: mind the gap", "")
+	want = append(want[:3], "epoch 1 end  slow update: reject  meta skill written", "warning: mind the gap", "")
 	if diff := cmp.Diff(want, s.shown()); diff != "" {
 		t.Error(diff)
 	}

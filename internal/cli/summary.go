@@ -15,19 +15,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// writeSummary prints the result of a training run.
+// writeSummary prints the result of a training run with its statistics.
 func writeSummary(out printer, s *result.Summary) error {
-	fmt.Fprintf(out, "%s: %s, %d accepted, %d rejected, %d skipped", s.Status, plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
-	if s.Lost > 0 {
-		fmt.Fprintf(out, ", %s lost", plural.Of(s.Lost, "reply", "replies"))
+	if text := s.Sentence(); text != "" {
+		out.line(oneLine(text))
 	}
-	fmt.Fprintln(out)
-	if s.EndedAfter != nil {
-		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
-	}
-	if s.Best.Selection != nil {
-		out.line(fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
-	}
+	out.line(endedAs(s))
+	writeEarlyEnd(out, s)
+	writeBest(out, s)
 	if err := writeTestScores(out, s); err != nil {
 		return err
 	}
@@ -40,6 +35,29 @@ func writeSummary(out printer, s *result.Summary) error {
 	writeRunFiles(out, s)
 	writeCaveats(out, s.Simulated, s.Exploratory)
 	return nil
+}
+
+// writeBest prints the score of the best skill on the selection split: over all answers
+// where there are several to a task. What the first ones said, which chose it, is told as that.
+func writeBest(out printer, s *result.Summary) {
+	r := s.Best.Reported
+	switch {
+	case r != nil && (r.Pooled != r.Naive || r.Fresh != nil):
+		text := fmt.Sprintf("best: step %d, selection %s %.3f [%.3f, %.3f] over %s to %s", s.Best.Step, r.Metric, r.Pooled, r.Low, r.High,
+			plural.Of(r.Evaluations, "answer", "answers"), plural.Of(r.Items, "task", "tasks"))
+		if r.Pooled != r.Naive {
+			text += fmt.Sprintf("; by the first answer to each, which chose it, %.3f, and to be expected of the next %.3f (shrunken)", r.Naive, r.Shrunken)
+		}
+		if r.Fresh != nil {
+			text += fmt.Sprintf("; in a pass that nothing was decided by %.3f", *r.Fresh)
+		}
+		out.paragraph(text)
+	case s.Best.Selection != nil:
+		out.line(fmt.Sprintf("best: step %d, selection %s", s.Best.Step, interval(s.Best.Selection)))
+	}
+	if r != nil && r.Caveat() != "" {
+		out.paragraph("best: " + r.Caveat())
+	}
 }
 
 // writeTestScores prints the scores on the test split, and who has read it before.
@@ -87,19 +105,6 @@ func writeRunFiles(out printer, s *result.Summary) {
 
 // writeCertainty says how sure the figures are.
 func writeCertainty(out printer, s *result.Summary) {
-	if r := s.Best.Reported; r != nil && (r.Pooled != r.Naive || r.Fresh != nil) {
-		text := fmt.Sprintf("best: %s %.3f [%.3f, %.3f] over %d evaluations; the first of each task said %.3f, shrunken %.3f",
-			r.Metric, r.Pooled, r.Low, r.High, r.Evaluations, r.Naive, r.Shrunken)
-		if r.Fresh != nil {
-			text += fmt.Sprintf(", a pass that nothing was decided by %.3f", *r.Fresh)
-		}
-		if caveat := r.Caveat(); caveat != "" {
-			text += "; " + caveat
-		}
-		out.paragraph(text)
-	} else if r != nil && r.Caveat() != "" {
-		out.paragraph("best: " + r.Caveat())
-	}
 	if n := s.Noise; n != nil && n.Advice != "" {
 		out.paragraph("noise: " + n.Advice)
 	}

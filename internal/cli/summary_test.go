@@ -27,7 +27,7 @@ func TestTheSummaryIsFoldedToTheTerminal(t *testing.T) {
 				t.Errorf("wider than the terminal: %q", line)
 			}
 		}
-		if words := strings.Fields(out.String()); width > 0 == (len(lines) == 6) || words[len(words)-1] != "simulation" {
+		if words := strings.Fields(out.String()); width > 0 == (len(lines) == 7) || words[len(words)-1] != "simulation" {
 			t.Errorf("%d columns: %d lines:\n%s", width, len(lines), out.String())
 		}
 	}

@@ -94,7 +94,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if cerr := end(); cerr != nil && err == nil {
 		err = cerr
 	}
-	if perr := printSummary(a, summary); perr != nil && err == nil {
+	if perr := printSummary(ctx, a, summary); perr != nil && err == nil {
 		err = perr
 	}
 	if err != nil && summary != nil && summary.RunDir != "" {
@@ -149,7 +149,7 @@ func (o *trainOptions) fromFlags(a *app, skill string) (*config.Loaded, error) {
 }
 
 // printSummary prints the result of the run, nothing if there is none.
-func printSummary(a *app, s *result.Summary) error {
+func printSummary(ctx context.Context, a *app, s *result.Summary) error {
 	if s == nil {
 		return nil
 	}
@@ -157,5 +157,6 @@ func printSummary(a *app, s *result.Summary) error {
 	if a.json {
 		return printJSON(a.Out, s)
 	}
-	return writeSummary(a.results(), s)
+	writeClosing(context.WithoutCancel(ctx), a.results(), s)
+	return nil
 }

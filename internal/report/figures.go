@@ -170,7 +170,11 @@ func evidence(c *result.Certificate) string {
 
 // reportedTile is the score that training chose by, told in three ways.
 func reportedTile(r *result.Reported) tile {
-	note := fmt.Sprintf("%s score, 95 %% interval %s over %s; first answers %.3f, shrunken %.3f. Training chose by this", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"), r.Naive, r.Shrunken)
+	note := fmt.Sprintf("%s score, 95 %% interval %s over %s", cmp.Or(line(r.Metric, idLength), "gate"), between(r.Low, r.High), plural.Of(r.Evaluations, "evaluation", "evaluations"))
+	if r.Pooled != r.Naive {
+		note += fmt.Sprintf("; the first answers, which chose it, said %.3f, and %.3f (shrunken) is to be expected of the next", r.Naive, r.Shrunken)
+	}
+	note += ". Training chose by this"
 	if caveat := r.Caveat(); caveat != "" {
 		note += "; " + caveat
 	}

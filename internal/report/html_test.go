@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	p := newPage(read(t, fixture(t)))
-	if p.Lead != "9 steps: 2 accepted, 6 rejected, 1 without a decision. The best skill is that of step 9." {
+	if p.Lead != "0.17 -> 0.67 on 6 test tasks. 9 steps: 2 accepted, 6 rejected, 1 without a decision. The best skill is that of step 9." {
 		t.Error(p.Lead)
 	}
 	if len(p.Arms) != 4 || p.Arms[0].Name != "no skill" || p.Arms[2].Score != "0.667" {
@@ -269,7 +269,7 @@ func TestOddRuns(t *testing.T) {
 				Steps:   make([]Step, 2),
 				Summary: &result.Summary{Status: "completed", Test: result.Test{Best: &result.Score{Hard: 0.5, N: 4}}, Best: result.Best{Reported: &result.Reported{Pooled: 0.625, Low: 0.5, High: 0.75, Naive: 0.75, Shrunken: 0.5625, Evaluations: 12}}},
 			},
-			[]string{"rejected early", "too far behind", "−0.250 ± 0.125", "one standard error", "0.625", "over 12 evaluations; first answers 0.750, shrunken 0.562"},
+			[]string{"rejected early", "too far behind", "−0.250 ± 0.125", "one standard error", "0.625", "over 12 evaluations; the first answers, which chose it, said 0.750, and 0.562 (shrunken)"},
 			nil,
 		},
 		{"the test stayed closed", &Run{Summary: &result.Summary{Status: "completed", Test: result.Test{Refused: true}}}, []string{"stayed closed"}, nil},

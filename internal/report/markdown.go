@@ -114,7 +114,7 @@ func (m *markdown) steps(p page) {
 	m.say("Scores are gate scores on the selection split, by which training chooses: new tasks would probably give lower ones.%s", raced)
 	var rows [][]string
 	for _, s := range steps {
-		rows = append(rows, []string{s.Label, number(s.Score), s.Change, number(s.Current), s.Verdict.Words, s.Reason})
+		rows = append(rows, []string{s.Label, strings.TrimSpace(number(s.Score) + " " + s.Part), s.Change, number(s.Current), s.Verdict.Words, s.Reason})
 	}
 	m.table("step|candidate|difference|current|verdict|why", rows)
 }

@@ -55,6 +55,7 @@ type stepRow struct {
 	Train  string
 	Edits  string
 	Range  string
+	Part   string // "on 3 of 40" for a score of a part of the tasks, else ""
 	Change string
 	Reason string
 }
@@ -152,6 +153,10 @@ func (r *Run) lead() string {
 	if steps == 0 {
 		return "No step is done yet."
 	}
+	lead := ""
+	if r.Summary != nil && r.Summary.Sentence() != "" {
+		lead = line(r.Summary.Sentence(), reasonLength) + ". "
+	}
 	accepted, rejected := 0, 0
 	for _, s := range r.History.Steps[1:] {
 		switch verdictOf(s.Action).Class {
@@ -161,7 +166,7 @@ func (r *Run) lead() string {
 			rejected++
 		}
 	}
-	text := fmt.Sprintf("%s: %d accepted, %d rejected, %d without a decision.", plural.Of(steps, "step", "steps"), accepted, rejected, steps-accepted-rejected)
+	text := lead + fmt.Sprintf("%s: %d accepted, %d rejected, %d without a decision.", plural.Of(steps, "step", "steps"), accepted, rejected, steps-accepted-rejected)
 	switch step := r.bestStep(); {
 	case step == 0:
 		return text + " The best skill is the one that training began with."
@@ -200,6 +205,7 @@ func (r *Run) stepRows(columns []column) []stepRow {
 		}
 		if s, ok := records[c.Label]; ok {
 			row.Epoch, row.Train, row.Reason = s.Epoch, number(s.RolloutHard), line(s.Reason, reasonLength)
+			row.Part = partOf(s.SelectionN, r.History.Steps[0].SelectionN)
 			row.Edits = fmt.Sprint(s.Ranked)
 			if s.Budget != nil {
 				row.Edits += fmt.Sprintf(" of %d", *s.Budget)
@@ -211,4 +217,12 @@ func (r *Run) stepRows(columns []column) []stepRow {
 		out = append(out, row)
 	}
 	return out
+}
+
+// partOf marks a score on n of all tasks, which is not to be compared with scores on all.
+func partOf(n, all int) string {
+	if n == 0 || n >= all {
+		return ""
+	}
+	return fmt.Sprintf("on %d of %d", n, all)
 }

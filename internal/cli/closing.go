@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// namedFailures is how many failing test tasks the end of train names.
+const namedFailures = 3
+
+// writeClosing prints what training came to: one sentence with one number, what it cost and
+// where the result is. Everything else is behind runs show.
+func writeClosing(ctx context.Context, out printer, s *result.Summary) {
+	if s.Status != result.Completed {
+		out.line(endedAs(s))
+	}
+	if text := s.Sentence(); text != "" {
+		out.line(oneLine(text + failing(ctx, s)))
+	}
+	if s.Status == result.Completed {
+		out.line(stepsText(s))
+	}
+	writeEarlyEnd(out, s)
+	writeWarnings(out, s)
+	writeLoads(out, s.Triggers)
+	writeUsage(out, s)
+	writeRunFiles(out, s)
+	fmt.Fprintf(out, "statistics: skillopt runs show %s\n", shellWord(out.path(s.RunDir)))
+	writeCaveats(out, s.Simulated, s.Exploratory)
+}
+
+// endedAs says how a run ended and what it did.
+func endedAs(s *result.Summary) string { return string(s.Status) + ": " + stepsText(s) }
+
+// stepsText counts what became of the steps.
+func stepsText(s *result.Summary) string {
+	text := fmt.Sprintf("%s, %d accepted, %d rejected, %d skipped", plural.Of(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
+	if s.Lost > 0 {
+		text += fmt.Sprintf(", %s lost", plural.Of(s.Lost, "reply", "replies"))
+	}
+	return text
+}
+
+func writeEarlyEnd(out printer, s *result.Summary) {
+	if s.EndedAfter != nil {
+		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
+	}
+}
+
+// writeWarnings says what the number is not.
+func writeWarnings(out printer, s *result.Summary) {
+	for _, d := range s.Drift {
+		out.paragraph(fmt.Sprintf("drift: from %s on the target's answers came from %s, before from %s", d.At, strings.Join(d.To, ", "), strings.Join(d.From, ", ")))
+	}
+	if s.Test.Refused {
+		out.paragraph("test: not opened, since it was opened before for other skills, or scored otherwise; --reopen-test opens it again")
+	}
+	writeReadBefore(out, s.Test.ReadBefore)
+}
+
+// failing names test tasks that fail with the best skill, with answer and reference. The
+// ledger of test sets has the run's reading already.
+func failing(ctx context.Context, s *result.Summary) string {
+	list, unmeasured, err := failingTests(ctx, s.RunDir)
+	text := ""
+	switch {
+	case err != nil:
+		return "; which fail could not be read: " + err.Error()
+	case len(list) > 0:
+		text = fmt.Sprintf("; %s: %s", plural.Of(len(list), "fails", "fail"), namesOf(list))
+	}
+	if unmeasured > 0 {
+		text += fmt.Sprintf("; %d more could not be measured", unmeasured)
+	}
+	return text
+}
+
+func namesOf(list []trajectory.Outcome) string {
+	var names []string
+	for i, o := range list {
+		if i == namedFailures {
+			names = append(names, fmt.Sprintf("and %d more (skillopt runs failures --test)", len(list)-i))
+			break
+		}
+		names = append(names, failureText(o))
+	}
+	return strings.Join(names, ", ")
+}
+
+// failureText is a failing task with what was answered and expected, as far as that is short.
+func failureText(o trajectory.Outcome) string {
+	const columns = 40
+	id, answer, want := shortened(oneLine(o.ID), columns), shortened(oneLine(o.Answer), columns), shortened(expected(o), columns)
+	if answer == "" {
+		answer = "no answer"
+	}
+	if want == "" {
+		return fmt.Sprintf("%s (%s)", id, answer)
+	}
+	return fmt.Sprintf("%s (%s, %s)", id, answer, want)
+}
+
+// failingTests are the test tasks that the best skill fails, and how many were not measured.
+func failingTests(ctx context.Context, dir string) (list []trajectory.Outcome, unmeasured int, err error) {
+	r, err := record.Open(ctx, dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	outcomes, err := bestOnTest(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, o := range outcomes {
+		switch {
+		case !o.Status.Measured():
+			unmeasured++
+		case o.Hard < 1:
+			list = append(list, o)
+		}
+	}
+	return list, unmeasured, nil
+}
+
+// bestOnTest are the outcomes of the best skill on the test split; none if there are none.
+func bestOnTest(r *record.Run) ([]trajectory.Outcome, error) {
+	sheets, err := r.Sheets()
+	if err != nil {
+		return nil, err
+	}
+	for _, arm := range []string{"best", "seed"} { // a seed skill that stayed the best was measured once
+		for _, sheet := range sheets {
+			if sheet.Split == "test" && sheet.Arm == arm {
+				return r.Outcomes(sheet)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// expected says what the checks of a task wanted, as they word it.
+func expected(o trajectory.Outcome) string {
+	text := oneLine(o.Reference)
+	if rest, ok := strings.CutPrefix(text, "expected: "); ok {
+		return "expected " + rest
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+)
+
+// Sentence says in one line what a run came to: the test scores of the seed skill and of
+// the best one, from 0 to 1, on how many tasks, and whether the difference is certified. A
+// run without test scores tells those of the tasks that judged, and that they chose the
+// skill. Scores are hard scores; soft ones, which are named, where those alone decide. It is
+// "" if nothing was measured.
+func (s *Summary) Sentence() string {
+	seed, best := s.Test.Seed, s.Test.Best
+	same := s.Best.Step == 0
+	if best == nil && same {
+		best = seed // it was measured once
+	}
+	if best == nil {
+		return s.untested()
+	}
+	unit := ""
+	if s.Certificate.soft() {
+		unit = "soft score "
+	}
+	switch {
+	case same:
+		return fmt.Sprintf("no better skill was found; the seed skill: %s%s on %s", unit, s.score(best), s.testTasks(best.N))
+	case seed == nil:
+		return fmt.Sprintf("%s%s on %s; the seed skill was not measured on them", unit, s.score(best), s.testTasks(best.N))
+	}
+	text := fmt.Sprintf("%s%s -> %s on %s", unit, s.score(seed), s.score(best), s.testTasks(best.N))
+	if seed.N != best.N {
+		text += fmt.Sprintf(" (the seed skill on %d)", seed.N)
+	}
+	if words := s.Certificate.brief(); words != "" {
+		text += ", " + words
+	}
+	return text
+}
+
+// untested is the sentence of a run that has no test score of its best skill.
+func (s *Summary) untested() string {
+	best := s.Best.Selection
+	if best == nil {
+		return ""
+	}
+	why := "there are no test scores"
+	if s.Test.Refused {
+		why = "the test split was opened before for other skills"
+	} else if s.Status != Completed {
+		why = "the test split is not opened yet"
+	}
+	return fmt.Sprintf("%s on %s that chose the skill, so expect less on new ones; %s", s.score(best), plural.Of(best.N, "task", "tasks"), why)
+}
+
+// score is a score as it is printed.
+func (s *Summary) score(of *Score) string {
+	if s.Certificate.soft() {
+		return rounded(of.Soft)
+	}
+	return rounded(of.Hard)
+}
+
+// rounded is a score with two decimals, and with more where those would make 0 or 1 of what
+// is neither.
+func rounded(v float64) string {
+	for digits := 2; digits < 6; digits++ {
+		if text := fmt.Sprintf("%.*f", digits, v); v == 0 || v == 1 || strings.Trim(text, "0.") != "" && !strings.HasPrefix(text, "1") {
+			return text
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// testTasks names the test tasks by what is known of their readings.
+func (s *Summary) testTasks(n int) string {
+	switch before := s.Test.ReadBefore; {
+	case s.Test.Openings > 1:
+		return fmt.Sprintf("%s, read by this run %d times", plural.Of(n, "test task", "test tasks"), s.Test.Openings)
+	case before == nil || before.Times == 0 && before.Unknown != "":
+		return plural.Of(n, "test task", "test tasks")
+	case before.Times == 0:
+		return plural.Of(n, "task", "tasks") + " never used before"
+	default:
+		return fmt.Sprintf("%s read %s before", plural.Of(n, "test task", "test tasks"), plural.Of(before.Times, "time", "times"))
+	}
+}
+
+// soft reports whether soft scores alone decide.
+func (c *Certificate) soft() bool { return c != nil && c.Metric == "soft" }
+
+// brief is the certificate in a few words, "" if there is none.
+func (c *Certificate) brief() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Certified:
+		return "certified"
+	case c.Difference == nil:
+		return "not certified: no task was measured with both skills"
+	case *c.Difference <= 0:
+		return "not certified: it is not ahead"
+	case c.Test != "" && c.Level == nil:
+		return "not certified: nobody knows how often these tasks were read before"
+	}
+	return "not certified: it may be chance"
+}
