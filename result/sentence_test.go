@@ -6,7 +6,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-func scored(hard float64, n int) *result.Score { return &result.Score{Hard: hard, Soft: hard / 2, N: n} }
+func scored(hard float64, n int) *result.Score {
+	return &result.Score{Hard: hard, Soft: hard / 2, N: n}
+}
 
 func difference(v float64) *float64 { return &v }
 

@@ -1,0 +1,202 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/journal"
+)
+
+// Spent is what a part of a run paid for, and what it brought.
+type Spent struct {
+	Part      string   `json:"part"`            // seed, step 3, end of epoch 1, final
+	Step      int      `json:"step"`            // 0: before the first step, or after the last
+	Epoch     int      `json:"epoch,omitempty"` // 0: outside of epochs
+	Calls     int      `json:"calls"`           // that were answered, those within episodes too
+	Failed    int      `json:"failed_attempts"`
+	TakenOver int      `json:"taken_over,omitempty"` // that another run paid for
+	Input     int64    `json:"input_tokens"`
+	Output    int64    `json:"output_tokens"`
+	USD       *float64 `json:"usd"`  // null: of some no price is known
+	Best      *float64 `json:"best"` // score of the best skill afterwards, on the selection split; null: not known
+	Gain      *float64 `json:"gain"` // that it rose by; null: not known
+
+	unpriced bool
+}
+
+// Spending sums up the calls of the run by the part of it that made them, in the order of
+// the parts. Calls made ahead count where they belong.
+func (r *Run) Spending(ctx context.Context) ([]Spent, error) {
+	return r.spending(ctx, func(journal.Record) bool { return true })
+}
+
+// LastSpending is what the latest calls were made for that cost so many dollars together.
+// An error is ErrNoPrice if of a call among them no price is known.
+func (r *Run) LastSpending(ctx context.Context, usd float64) ([]Spent, error) {
+	type cost struct {
+		seq, nanos int64
+	}
+	var costs []cost
+	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
+		switch {
+		case err != nil:
+			return nil, r.damaged(err)
+		case !paidFor(rec):
+		case rec.Cost == nil:
+			return nil, ErrNoPrice
+		default:
+			costs = append(costs, cost{rec.Seq, *rec.Cost})
+		}
+	}
+	left, from := int64(usd*nanosOfUSD), int64(0)
+	for _, c := range slices.Backward(costs) {
+		if left <= 0 {
+			break
+		}
+		left, from = left-c.nanos, c.seq
+	}
+	return r.spending(ctx, func(rec journal.Record) bool { return from > 0 && rec.Seq >= from })
+}
+
+// ErrNoPrice says that nobody knows what a call cost.
+var ErrNoPrice = errors.New("of some calls of the run no price is known")
+
+// paidFor reports whether an entry is a call that this run paid for.
+func paidFor(rec journal.Record) bool {
+	return (rec.Kind == journal.Call || rec.Kind == journal.Inner) && rec.Code != journal.CodeInherited
+}
+
+func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool) ([]Spent, error) {
+	at := map[string]*Spent{}
+	var parts []*Spent
+	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
+		if err != nil {
+			return nil, r.damaged(err)
+		}
+		if rec.Stage == "" || !wanted(rec) {
+			continue
+		}
+		p := PlaceOf(rec.Key)
+		name := partOf(p)
+		s := at[name]
+		if s == nil {
+			s = &Spent{Part: name, Step: p.Step, Epoch: p.Epoch}
+			at[name], parts = s, append(parts, s)
+		}
+		s.add(rec)
+	}
+	slices.SortStableFunc(parts, func(a, b *Spent) int { return cmp.Compare(a.order(), b.order()) })
+	out := make([]Spent, len(parts))
+	gains := r.gains()
+	for i, s := range parts {
+		if s.unpriced {
+			s.USD = nil
+		}
+		if g, ok := gains[s.Part]; ok {
+			s.Best, s.Gain = g.best, g.gain
+		}
+		out[i] = *s
+	}
+	return out, nil
+}
+
+// partOf names the part of a run that a place belongs to.
+func partOf(p Place) string {
+	switch {
+	case p.Step > 0:
+		return fmt.Sprintf("step %d", p.Step)
+	case p.Epoch > 0:
+		return fmt.Sprintf("end of epoch %d", p.Epoch)
+	}
+	name, _, _ := strings.Cut(p.At, "/")
+	return name
+}
+
+// order is where in the run a part stands: before the epochs, in one, behind them.
+func (s *Spent) order() int {
+	const most = 1 << 30
+	switch {
+	case s.Part == "final":
+		return math.MaxInt
+	case s.Epoch == 0:
+		return 0
+	case s.Step == 0: // the end of an epoch stands behind its steps, whose numbers go on from epoch to epoch
+		return s.Epoch*(most>>10) + most>>11
+	}
+	return s.Epoch*(most>>10) + min(s.Step, most>>11-1)
+}
+
+func (s *Spent) add(rec journal.Record) {
+	switch rec.Kind {
+	case journal.Fault:
+		s.Failed++
+		return
+	case journal.Call, journal.Inner:
+	default: // an episode, whose calls are entries of their own
+		return
+	}
+	s.Calls++
+	if rec.Code == journal.CodeInherited {
+		s.TakenOver++
+		return
+	}
+	s.Input, s.Output = s.Input+rec.Usage.Input, s.Output+rec.Usage.Output
+	if rec.Cost == nil {
+		s.unpriced = true
+		return
+	}
+	total := float64(*rec.Cost) / nanosOfUSD
+	if s.USD != nil {
+		total += *s.USD
+	}
+	s.USD = &total
+}
+
+// gained is the best score behind a part, and by how much it rose there.
+type gained struct{ best, gain *float64 }
+
+// gains are the best scores by part, as the history has them.
+func (r *Run) gains() map[string]gained {
+	out := map[string]gained{}
+	var before *float64
+	note := func(part string, best *float64) {
+		g := gained{best: best}
+		if before != nil && best != nil {
+			d := *best - *before
+			g.gain = &d
+		}
+		if best != nil {
+			before = best
+		}
+		out[part] = g
+	}
+	epochs := r.History.Epochs
+	end := func() {
+		if s := epochs[0]; s.SlowUpdate == string(gate.AcceptNewBest) {
+			note(fmt.Sprintf("end of epoch %d", s.Epoch), s.Score)
+		} else {
+			note(fmt.Sprintf("end of epoch %d", s.Epoch), before)
+		}
+		epochs = epochs[1:]
+	}
+	for _, s := range r.History.Steps {
+		for len(epochs) > 0 && s.Step > 0 && epochs[0].Epoch < s.Epoch {
+			end()
+		}
+		if s.Step == 0 {
+			note("seed", s.Best)
+		} else {
+			note(fmt.Sprintf("step %d", s.Step), s.Best)
+		}
+	}
+	for len(epochs) > 0 {
+		end()
+	}
+	return out
+}
