@@ -135,7 +135,11 @@ func writeReadBefore(out printer, reads *result.TestReads) {
 // scoreUnits says what interval shows.
 const scoreUnits = "scores are from 0 to 1, in brackets their 95 % intervals"
 
+// interval is a score with its interval; the soft score where it says something else.
 func interval(s *result.Score) string {
+	if s.Soft == s.Hard {
+		return fmt.Sprintf("hard %.3f [%.3f, %.3f]  n %d", s.Hard, s.Low, s.High, s.N)
+	}
 	return fmt.Sprintf("hard %.3f [%.3f, %.3f]  soft %.3f  n %d", s.Hard, s.Low, s.High, s.Soft, s.N)
 }
 
