@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -88,7 +88,7 @@ func kindWord(kind result.Kind) string {
 
 // listRuns lists the runs in a folder.
 func listRuns(a *app, dir string) error {
-	entries, err := run.List(a.absolute(dir))
+	entries, err := record.List(a.absolute(dir))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func listRuns(a *app, dir string) error {
 }
 
 // rowOf reads what the list says of a run.
-func rowOf(e run.Entry) listRow {
+func rowOf(e record.Listed) listRow {
 	m := e.Manifest
 	r := listRow{
 		Dir: e.Dir, Status: string(m.Status), CreatedAt: m.CreatedAt, Simulated: m.Simulated, Kind: m.KindOf(), kindFlags: flagsOf(m.KindOf()), Replays: m.Replays() != "",

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
@@ -213,16 +214,16 @@ func writeReport(r *run.Run) error {
 	if err := r.Settle(); err != nil {
 		return err
 	}
-	files, err := report.Read(r.Dir, report.NameOf(r.Dir))
+	files, err := record.ReadTraining(r.Dir, report.NameOf(r.Dir))
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	page, err := report.HTML(files)
+	page, err := report.HTML(report.Of(files))
 	if err != nil {
 		return err
 	}
 	if err := r.WriteFile(run.ReportFile, page); err != nil {
 		return err
 	}
-	return r.WriteFile(run.PullFile, report.Markdown(files))
+	return r.WriteFile(run.PullFile, report.Markdown(report.Of(files)))
 }
