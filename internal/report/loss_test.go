@@ -15,9 +15,9 @@ func TestLossesOfAStep(t *testing.T) {
 	t.Parallel()
 	missing := []record.Item{{ID: "a", Status: score.OK}, {ID: "b", Status: score.Unmeasured, FailReason: "no server"}}
 	for name, tt := range map[string]struct {
-		of     result.StepRecord
-		files  record.Step
-		want   lossList
+		of    result.StepRecord
+		files record.Step
+		want  lossList
 	}{
 		"nothing":           {result.StepRecord{Step: 1}, record.Step{}, nil},
 		"the seed skill":    {result.StepRecord{Unmeasured: []string{"b"}}, record.Step{Selection: missing}, lossList{{"seed skill", "not measured: b", "no server"}}},
