@@ -38,6 +38,7 @@ func main() {
 	}
 	code := cli.Main(context.Background(), os.Args[1:], cli.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: term.IsTerminal(int(os.Stdout.Fd())), Width: width, Signals: signals,
+		Dumb: dumb(), Size: outSize, Keys: keys,
 	}, version)
 	stop()
 	os.Exit(code)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -81,15 +82,15 @@ func TestAStoppedRunOfTheBuildBeforeGoesOn(t *testing.T) {
 func TestAFinishedRunOfTheBuildBeforeIsReported(t *testing.T) {
 	t.Parallel()
 	dir, want := before(t, "finished"), filepath.Join("testdata", "before", "finished")
-	files, err := report.Read(dir, "runs/finished") // as the command named it
+	files, err := record.ReadTraining(dir, "runs/finished") // as the command named it
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := report.HTML(files)
+	page, err := report.HTML(report.Of(files))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{run.ReportFile: page, run.PullFile: report.Markdown(files)} {
+	for name, text := range map[string][]byte{run.ReportFile: page, run.PullFile: report.Markdown(report.Of(files))} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}

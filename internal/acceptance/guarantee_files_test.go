@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -111,18 +112,18 @@ func TestAReferenceIsTrained(t *testing.T) {
 // writtenBy fails unless blame, diff and report know what wrote the lines of each file.
 func writtenBy(t *testing.T, dir, moved string) {
 	t.Helper()
-	r, err := report.Read(dir, "run")
+	r, err := record.ReadTraining(dir, "run")
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r.Problems)
 	}
-	best, found, err := report.Version(dir, "best")
+	best, found, err := record.Version(dir, "best")
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
 	got := map[string]string{}
 	for _, f := range r.Blame("best", best).Files {
 		for _, l := range f.Lines {
-			got[f.Path+": "+l.Text] = report.Describe(l.Origin)
+			got[f.Path+": "+l.Text] = record.Describe(l.Origin)
 		}
 	}
 	for line, want := range map[string]string{
@@ -133,7 +134,7 @@ func writtenBy(t *testing.T, dir, moved string) {
 			t.Errorf("%q is of %q, want %q", line, got[line], want)
 		}
 	}
-	page, err := report.HTML(r)
+	page, err := report.HTML(report.Of(r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func writtenBy(t *testing.T, dir, moved string) {
 			t.Errorf("the report lacks %s", want)
 		}
 	}
-	if text := string(report.Markdown(r)); !strings.Contains(text, "+++ best/references/codes.md") || !strings.Contains(text, "-The code of the day is HERON-7.") {
+	if text := string(report.Markdown(report.Of(r))); !strings.Contains(text, "+++ best/references/codes.md") || !strings.Contains(text, "-The code of the day is HERON-7.") {
 		t.Errorf("report.md has no diff of the reference:\n%s", text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/model/modeltest"
@@ -150,18 +151,18 @@ func (o *wholeOptimizer) told(t *testing.T, mode string) {
 // and for no other.
 func rewrittenBy(t *testing.T, dir string) {
 	t.Helper()
-	r, err := report.Read(dir, "run")
+	r, err := record.ReadTraining(dir, "run")
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r.Problems)
 	}
-	best, found, err := report.Version(dir, "best")
+	best, found, err := record.Version(dir, "best")
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
 	got, blame := map[string]string{}, r.Blame("best", best)
 	for _, f := range append(blame.Files, provenance.File{Path: "SKILL.md", Lines: blame.Lines}) {
 		for _, l := range f.Lines {
-			got[f.Path+": "+l.Text] = report.Describe(l.Origin)
+			got[f.Path+": "+l.Text] = record.Describe(l.Origin)
 		}
 	}
 	for line, want := range map[string]string{
@@ -173,7 +174,7 @@ func rewrittenBy(t *testing.T, dir string) {
 			t.Errorf("%q is of %q, want %q", line, got[line], want)
 		}
 	}
-	page, err := report.HTML(r)
+	page, err := report.HTML(report.Of(r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func rewrittenBy(t *testing.T, dir string) {
 			t.Errorf("the report lacks %s", want)
 		}
 	}
-	if text := string(report.Markdown(r)); !strings.Contains(text, "+++ best/references/codes.md") || !strings.Contains(text, "-The code of the day is HERON-7.") {
+	if text := string(report.Markdown(report.Of(r))); !strings.Contains(text, "+++ best/references/codes.md") || !strings.Contains(text, "-The code of the day is HERON-7.") {
 		t.Errorf("report.md has no diff of the reference:\n%s", text)
 	}
 	for name, want := range map[string]string{

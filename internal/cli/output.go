@@ -152,4 +152,11 @@ type Streams struct {
 	Shown    bool   // Out is a terminal: also documents are shown with escapes
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
+
+	// Of the terminal that Out is: it takes no sequences that move the cursor (TERM=dumb);
+	// its size, in columns and rows, asked each time; what is typed, each key at once, until
+	// restore is called. Nil functions: there is no such terminal.
+	Dumb bool
+	Size func() (columns, rows int)
+	Keys func() (keys <-chan byte, restore func())
 }

@@ -1,26 +1,21 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 func runsCommand(a *app) *cobra.Command {
 	c := group(&cobra.Command{Use: "runs", Short: "List, show, compare, explain and export runs, and ask what was answered"})
-	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsTaskCommand(a), runsFailuresCommand(a), runsCallsCommand(a), runsSpendCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsReportCommand(a), runsExportCommand(a))
+	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsTaskCommand(a), runsFailuresCommand(a), runsCallsCommand(a), runsSpendCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsReportCommand(a), runsExportCommand(a), runsRmCommand(a), runsPruneCommand(a), runsCheckCommand(a))
 	return c
 }
 
@@ -67,121 +62,21 @@ func (v runView) exploratory() bool {
 
 // readRun reads the files of the run in a folder; path is what messages call it.
 func readRun(dir, path string) (runView, error) {
-	v := runView{Dir: dir}
-	m, found, err := run.ReadManifest(dir)
-	if err != nil {
-		return v, run.Unreadable(path, err)
+	d, err := record.ReadDocuments(dir, path)
+	v := runView{
+		Dir: dir, Manifest: d.Manifest, Killed: d.Killed, History: d.History, Summary: d.Summary, Gateway: d.Gateway,
+		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning,
 	}
-	if !found {
-		return v, usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+	var none *run.MissingError
+	var damaged *record.FileError
+	switch {
+	case errors.As(err, &none), errors.As(err, &damaged):
+		return v, usagef("%v", err)
+	case err != nil:
+		return v, err
 	}
-	v.Manifest, v.Models = m, participants(m)
-	if m.Status == result.Running {
-		alive, err := run.InUse(dir)
-		v.Killed = err == nil && !alive // what cannot be told is shown as the run says it
-	}
-	for _, read := range []func() error{v.readTraining, v.readGateway, v.readEvaluation, v.readComparison, v.readPruning} {
-		if err := read(); err != nil {
-			return v, err
-		}
-	}
+	v.Models = participants(d.Manifest)
 	return v, nil
-}
-
-// readTraining reads the history, and the summary if the run has ended once.
-func (v *runView) readTraining() error {
-	if err := readJSON(filepath.Join(v.Dir, run.HistoryFile), &v.History); err != nil {
-		return err
-	}
-	var s result.Summary
-	if err := readJSON(filepath.Join(v.Dir, run.SummaryFile), &s); err != nil {
-		return err
-	}
-	if s.Status != "" {
-		s.RunDir = v.Dir
-		v.Summary = &s
-	}
-	return nil
-}
-
-// readGateway reads the result of a gateway.
-func (v *runView) readGateway() error {
-	if v.Manifest.KindOf() != result.ServeModel {
-		return nil
-	}
-	v.Gateway = new(result.GatewaySummary)
-	if err := readJSON(filepath.Join(v.Dir, result.GatewayFile), v.Gateway); err != nil {
-		return err
-	}
-	v.Gateway.RunDir = v.Dir
-	return nil
-}
-
-// readEvaluation reads the result of an evaluation.
-func (v *runView) readEvaluation() error {
-	if !scoresOnce(v.Manifest.KindOf()) {
-		return nil
-	}
-	var e result.Evaluation
-	if err := readJSON(filepath.Join(v.Dir, "evaluation.json"), &e); err != nil {
-		return err
-	}
-	if e.Splits != nil {
-		e.RunDir = v.Dir
-		v.Evaluation = &e
-	}
-	return nil
-}
-
-// readComparison reads the result of a comparison.
-func (v *runView) readComparison() error {
-	if v.Manifest.KindOf() != result.Compare {
-		return nil
-	}
-	var c result.Comparison
-	if err := readJSON(filepath.Join(v.Dir, "comparison.json"), &c); err != nil {
-		return err
-	}
-	if c.Verdict != "" {
-		c.RunDir = v.Dir
-		v.Comparison = &c
-	}
-	return nil
-}
-
-// readPruning reads the result of an ablation or a pruning.
-func (v *runView) readPruning() error {
-	if kind := v.Manifest.KindOf(); kind != result.Ablate && kind != result.Prune {
-		return nil
-	}
-	var a result.Ablation
-	var p result.Pruned
-	err := errors.Join(readJSON(filepath.Join(v.Dir, result.AblationFile), &a), readJSON(filepath.Join(v.Dir, result.PruningFile), &p))
-	if a.RunDir, p.RunDir = v.Dir, v.Dir; len(a.Rules) > 0 {
-		v.Ablation = &a
-	}
-	if len(p.Rules) > 0 {
-		v.Pruning = &p
-	}
-	return err
-}
-
-// maxRunFile bounds a file of a run, in bytes.
-const maxRunFile = 1 << 30
-
-// readJSON reads a projection; one that was not written yet is empty.
-func readJSON(path string, v any) error {
-	data, err := userfile.Read(context.Background(), path, maxRunFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read run: %w", err)
-	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return usagef("%s is damaged: %v; train the run again to write it anew", path, err)
-	}
-	return nil
 }
 
 // runOrNewest is the run that an argument names, or the newest one in the folder runs.
@@ -189,7 +84,7 @@ func runOrNewest(a *app, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
-	entries, err := run.List(a.absolute("runs"))
+	entries, err := record.List(a.absolute("runs"))
 	if err != nil {
 		return "", err
 	}
@@ -213,7 +108,7 @@ func skillVersion(a *app, path, version string) (skill.Skill, error) {
 		}
 		name = fmt.Sprintf("%04d", step)
 	}
-	s, found, err := report.Version(dir, name)
+	s, found, err := record.Version(dir, name)
 	if err != nil {
 		return skill.Skill{}, err
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -59,10 +59,10 @@ func (o *runsBlameOptions) run(a *app, path string) error {
 	return printBlame(a.printer(a.Out), b)
 }
 
-// readReport reads the files of a run that trains.
-func readReport(a *app, dir string) (*report.Run, error) {
-	r, err := report.Read(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
-	var none *report.NoRunError
+// readTraining reads the files of a run that trains.
+func readTraining(a *app, dir string) (*record.Training, error) {
+	r, err := record.ReadTraining(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
+	var none *record.NoRunError
 	if errors.As(err, &none) {
 		return nil, usagef("%v", err)
 	}
@@ -76,14 +76,14 @@ func readReport(a *app, dir string) (*report.Run, error) {
 }
 
 // readBlame says of each line of a version of the skill who wrote it, without secrets.
-func readBlame(a *app, dir, at string) (report.Blame, error) {
-	r, err := readReport(a, dir)
+func readBlame(a *app, dir, at string) (record.Blame, error) {
+	r, err := readTraining(a, dir)
 	if err != nil {
-		return report.Blame{}, err
+		return record.Blame{}, err
 	}
 	s, err := skillVersion(a, dir, at)
 	if err != nil {
-		return report.Blame{}, err
+		return record.Blame{}, err
 	}
 	b := r.Blame(at, s)
 	lines, files := withoutSecrets(b.Lines), make([][]provenance.Line, len(b.Files))
@@ -111,7 +111,7 @@ func withoutSecrets(lines []provenance.Line) []provenance.Line {
 	return out
 }
 
-func printBlame(out printer, b report.Blame) error {
+func printBlame(out printer, b record.Blame) error {
 	name := run.BestFile
 	if b.Version != "best" {
 		name = "the skill after step " + b.Version
@@ -157,13 +157,13 @@ func originLabel(o provenance.Origin) string {
 	case provenance.SlowUpdate:
 		return fmt.Sprintf("epoch %d", o.Epoch)
 	case provenance.Seed, provenance.Outside:
-		return report.Describe(o)
+		return record.Describe(o)
 	}
 	return fmt.Sprintf("step %d", o.Step)
 }
 
 // printSources prints a paragraph for each step and slow update that wrote a line.
-func printSources(out printer, sources []report.Source) {
+func printSources(out printer, sources []record.Source) {
 	for i, s := range sources {
 		o := s.Origin
 		if o.Kind == provenance.Seed || o.Kind == provenance.Outside {
@@ -172,7 +172,7 @@ func printSources(out printer, sources []report.Source) {
 		if prev := max(0, i-1); i == 0 || sources[prev].Origin.Step != o.Step || sources[prev].Origin.Epoch != o.Epoch {
 			head := fmt.Sprintf("step %d", o.Step)
 			if o.Kind == provenance.SlowUpdate {
-				head = report.Describe(o)
+				head = record.Describe(o)
 			}
 			fmt.Fprintln(out)
 			out.hang("", fmt.Sprintf("%s: %s", head, s.Gate))
@@ -181,7 +181,7 @@ func printSources(out printer, sources []report.Source) {
 	}
 }
 
-func printSource(out printer, s report.Source) {
+func printSource(out printer, s record.Source) {
 	if s.Edit != nil {
 		what := oneLine(string(s.Edit.Op))
 		if s.Edit.File != "" && s.Edit.File != skill.Main {

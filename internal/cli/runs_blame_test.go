@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
-	"github.com/seed-f4525e22/skillopt/internal/report"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -16,10 +16,10 @@ func TestBlameFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("größere Wörter ", 12)
 	edit := provenance.Origin{Kind: provenance.Edit, Step: 2, Edit: 1}
-	b := report.Blame{
+	b := record.Blame{
 		Run: "runs/x", Version: "best",
 		Lines: []provenance.Line{{Number: 1, Text: "# T\x1b[2J"}, {Number: 2}, {Number: 3, Text: long, Origin: edit}},
-		Sources: []report.Source{{
+		Sources: []record.Source{{
 			Origin: edit, Edit: &skill.Edit{Op: "append", Content: long},
 			Reason: &provenance.Reason{Link: provenance.Reworded, Support: 2, Tasks: []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"}, Patterns: []provenance.Pattern{{Description: long}}},
 		}},

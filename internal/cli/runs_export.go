@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -72,7 +73,7 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 	if err != nil {
 		return err
 	}
-	whole, err := run.ReadBest(a.absolute(dir))
+	whole, err := record.Best(a.absolute(dir))
 	if err != nil {
 		return usagef("%v; train the run again to write it anew", err)
 	}

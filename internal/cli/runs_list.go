@@ -1,33 +1,194 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
+// runsListOptions are the flags of runs list.
+type runsListOptions struct {
+	status, kind, skill, since, sort string
+	limit                            int
+}
+
 func runsListCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "list [DIR]",
-		Short:   "List the runs in a folder",
-		Example: "  skillopt runs list\n  skillopt runs list experiments --json",
-		Args:    atMost(1, "at most one folder"),
+	var o runsListOptions
+	c := &cobra.Command{
+		Use:   "list [DIR]",
+		Short: "List the runs in a folder",
+		Example: `  skillopt runs list
+  skillopt runs list experiments --json
+  skillopt runs list --status killed,failed
+  skillopt runs list --kind train --skill quickstart --sort best --limit 5
+  skillopt runs list --since 36h`,
+		Args: atMost(1, "at most one folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "runs"
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return listRuns(a, dir)
+			return o.run(a, dir)
 		},
 	}
+	c.Flags().StringVar(&o.status, "status", "", "with this status, or one of several: "+strings.Join(listedStatuses(), ", "))
+	c.Flags().StringVar(&o.kind, "kind", "", "of this kind: "+strings.Join(listedKinds(), ", "))
+	c.Flags().StringVar(&o.skill, "skill", "", "whose name begins with this")
+	c.Flags().StringVar(&o.since, "since", "", "begun since a date (2026-01-31), a time (RFC 3339), or so long ago (36h, 7d)")
+	c.Flags().StringVar(&o.sort, "sort", "begun", "begun, the newest last; best, the highest first; steps, name or status")
+	c.Flags().IntVar(&o.limit, "limit", 0, "so many: of those sorted by begun the newest, else the first; 0: all")
+	return c
+}
+
+// Statuses that the list shows beside those that runs write.
+const (
+	listedKilled     = "killed"
+	listedDamaged    = "damaged"
+	listedUnreadable = "unreadable"
+)
+
+func listedStatuses() []string {
+	var out []string
+	for _, s := range []result.Status{result.Running, result.Completed, result.Stopped, result.OverBudget, result.Waiting, result.Failed, result.Undecided} {
+		out = append(out, string(s))
+	}
+	return append(out, listedKilled, listedDamaged, listedUnreadable)
+}
+
+func listedKinds() []string {
+	var out []string
+	for _, k := range []result.Kind{result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.ServeModel} {
+		out = append(out, string(k))
+	}
+	return out
+}
+
+// filter says which runs are listed.
+type filter struct {
+	statuses, kinds []string
+	skill           string
+	since           time.Time
+}
+
+// filter reads the flags.
+func (o *runsListOptions) filter(now time.Time) (f filter, err error) {
+	f.skill = o.skill
+	if f.statuses, err = chosenOf("--status", o.status, listedStatuses()); err != nil {
+		return f, err
+	}
+	if f.kinds, err = chosenOf("--kind", o.kind, listedKinds()); err != nil {
+		return f, err
+	}
+	if !slices.Contains([]string{"begun", "best", "steps", "name", "status"}, o.sort) {
+		return f, usagef("--sort %s: allowed are begun, best, steps, name and status", o.sort)
+	}
+	if o.limit < 0 {
+		return f, usagef("--limit %d: want 0 or more", o.limit)
+	}
+	f.since, err = sinceOf(o.since, now)
+	return f, err
+}
+
+// chosenOf are the values of a flag that names some of those that are allowed.
+func chosenOf(flag, text string, allowed []string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	out := strings.Split(text, ",")
+	for i, name := range out {
+		out[i] = strings.TrimSpace(name)
+		if !slices.Contains(allowed, out[i]) {
+			return nil, usagef("%s %s: allowed are %s", flag, out[i], strings.Join(allowed, ", "))
+		}
+	}
+	return out, nil
+}
+
+// sinceOf reads a date, a time, or how long ago something was.
+func sinceOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	if at, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return at, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 1e6 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, usagef("--since %s: want a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or a length such as 36h or 7d", text)
+}
+
+// lets reports whether a run may be listed by what its manifest says.
+func (f filter) lets(e record.Listed) bool {
+	if f.skill != "" && !strings.HasPrefix(filepath.Base(e.Dir), f.skill) && !strings.HasPrefix(e.Manifest.Name, f.skill) {
+		return false
+	}
+	if e.Err != nil {
+		return len(f.kinds) == 0 && f.since.IsZero()
+	}
+	return (len(f.kinds) == 0 || slices.Contains(f.kinds, string(e.Manifest.KindOf()))) && (f.since.IsZero() || !e.Manifest.CreatedAt.Before(f.since))
+}
+
+// shows reports whether a row is listed by its status.
+func (f filter) shows(r listRow) bool {
+	return len(f.statuses) == 0 || slices.Contains(f.statuses, statusText(r.Status, r.Killed))
+}
+
+// arranged sorts rows, which come oldest first, and leaves out what is too many.
+func (o *runsListOptions) arranged(rows []listRow) []listRow {
+	switch o.sort {
+	case "best":
+		slices.SortStableFunc(rows, func(a, b listRow) int {
+			switch {
+			case a.Best == nil || b.Best == nil:
+				return cmp.Compare(boolRank(a.Best == nil), boolRank(b.Best == nil))
+			}
+			return cmp.Compare(*b.Best, *a.Best)
+		})
+	case "steps":
+		slices.SortStableFunc(rows, func(a, b listRow) int { return cmp.Compare(b.Steps, a.Steps) })
+	case "name":
+		slices.SortStableFunc(rows, func(a, b listRow) int { return cmp.Compare(filepath.Base(a.Dir), filepath.Base(b.Dir)) })
+	case "status":
+		slices.SortStableFunc(rows, func(a, b listRow) int {
+			return cmp.Compare(statusText(a.Status, a.Killed), statusText(b.Status, b.Killed))
+		})
+	}
+	if o.limit > 0 && len(rows) > o.limit {
+		if o.sort == "begun" {
+			return rows[len(rows)-o.limit:]
+		}
+		return rows[:o.limit]
+	}
+	return rows
+}
+
+func boolRank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
 }
 
 // listRow is a run as the list shows it.
@@ -86,19 +247,32 @@ func kindWord(kind result.Kind) string {
 	return ""
 }
 
-// listRuns lists the runs in a folder.
-func listRuns(a *app, dir string) error {
-	entries, err := run.List(a.absolute(dir))
+// run lists the runs in a folder.
+func (o *runsListOptions) run(a *app, dir string) error {
+	f, err := o.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	entries, err := record.List(a.absolute(dir))
 	if err != nil {
 		return err
 	}
 	rows := make([]listRow, 0, len(entries))
 	for _, e := range entries {
-		rows = append(rows, rowOf(e))
+		if !f.lets(e) {
+			continue
+		}
+		if row := rowOf(e); f.shows(row) {
+			rows = append(rows, row)
+		}
 	}
-	rows = shareable(rows)
+	rows = shareable(o.arranged(rows))
 	if a.json {
 		return printJSON(a.Out, rows)
+	}
+	if len(rows) == 0 && len(entries) > 0 {
+		_, err := fmt.Fprintf(a.Out, "none of the %s in %s is like that\n", plural.Of(len(entries), "run", "runs"), dir)
+		return err
 	}
 	if len(rows) == 0 {
 		_, err := fmt.Fprintf(a.Out, "no runs in %s; `skillopt train CONFIG` begins one\n", dir)
@@ -108,16 +282,16 @@ func listRuns(a *app, dir string) error {
 }
 
 // rowOf reads what the list says of a run.
-func rowOf(e run.Entry) listRow {
+func rowOf(e record.Listed) listRow {
 	m := e.Manifest
 	r := listRow{
 		Dir: e.Dir, Status: string(m.Status), CreatedAt: m.CreatedAt, Simulated: m.Simulated, Kind: m.KindOf(), kindFlags: flagsOf(m.KindOf()), Replays: m.Replays() != "",
 	}
 	v, err := readRun(e.Dir, e.Dir)
 	if err != nil {
-		r.Status, r.Error = "damaged", err.Error()
+		r.Status, r.Error = listedDamaged, err.Error()
 		if errors.Is(err, fs.ErrPermission) {
-			r.Status = "unreadable"
+			r.Status = listedUnreadable
 		}
 		return r
 	}

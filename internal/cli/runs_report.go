@@ -43,10 +43,11 @@ or that an older version trained. The page loads nothing and runs nothing.`,
 
 // run writes the report of a run.
 func (o *runsReportOptions) run(a *app, dir string) error {
-	r, err := readReport(a, dir)
+	training, err := readTraining(a, dir)
 	if err != nil {
 		return err
 	}
+	r := report.Of(training)
 	r.Name = report.NameOf(a.absolute(dir))
 	page, err := report.HTML(r)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -21,7 +22,7 @@ type column struct {
 	Low, High  *float64 // 95 % interval of Score, nil if there is none
 	Current    *float64 // after the decision
 	Best       *float64
-	Items      []Item
+	Items      []record.Item
 	unmeasured []string
 	origin     provenance.Origin
 }
@@ -66,11 +67,11 @@ func verdictOf(action string) verdict {
 func (r *Run) columns() []column {
 	var out []column
 	var current, best *float64
-	r.walk(func(s result.StepRecord, f Step) {
+	r.Walk(func(s result.StepRecord, f record.Step) {
 		c := column{
 			Label: fmt.Sprint(s.Step), Title: fmt.Sprintf("step %d", s.Step), Verdict: verdictOf(s.Action),
 			Score: s.Candidate, Current: s.Current, Best: s.Best, Items: f.Selection, unmeasured: s.Unmeasured,
-			origin: whole(provenance.Origin{Step: s.Step}),
+			origin: record.Whole(provenance.Origin{Step: s.Step}),
 		}
 		if s.Step == 0 {
 			c.Label, c.Title, c.Score = "seed", "seed skill", s.Current
@@ -85,7 +86,7 @@ func (r *Run) columns() []column {
 		if e.SlowUpdate == "" {
 			return
 		}
-		if slowAccepted(e) {
+		if record.SlowAccepted(e) {
 			current = e.Score
 			if e.SlowUpdate == string(gate.AcceptNewBest) {
 				best = e.Score
@@ -94,7 +95,7 @@ func (r *Run) columns() []column {
 		out = append(out, column{
 			Label: fmt.Sprintf("e%d", e.Epoch), Title: fmt.Sprintf("slow update of epoch %d", e.Epoch), Verdict: verdictOf(e.SlowUpdate),
 			Score: e.Score, Current: current, Best: best, Items: r.Guided[e.Epoch], unmeasured: e.Unmeasured,
-			origin: whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch}),
+			origin: record.Whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch}),
 		})
 	})
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 )
 
 // heatmap is the table of items by steps.
@@ -67,7 +68,7 @@ func newHeatmap(columns []column) heatmap {
 	return h
 }
 
-func cellOf(item Item, c column) cell {
+func cellOf(item record.Item, c column) cell {
 	switch {
 	case !item.Status.Measured():
 		for _, id := range c.unmeasured {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -104,10 +105,11 @@ func TestHostileTextStaysText(t *testing.T) {
 	for _, name := range []string{"best_skill.md", "steps/step_0001/candidate_skill.md"} {
 		write(name, "# x\n"+hostile+"\n")(t, dir)
 	}
-	r, err := Read(dir, "runs/"+hostile)
+	training, err := record.ReadTraining(dir, "runs/"+hostile)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := Of(training)
 	text := rendered(t, r)
 	checkInert(t, text)
 	if !strings.Contains(text, "&lt;script&gt;alert(1)") {
@@ -235,49 +237,49 @@ func TestOddRuns(t *testing.T) {
 		want []string
 		not  []string
 	}{
-		{"nothing at all", &Run{}, []string{"No step is done yet", "No candidate was scored", "There is no best skill yet", "This run has not ended yet", "No outcomes of single items"}, []string{"0.000"}},
-		{"only the seed skill, at 0", &Run{History: result.History{Steps: []result.StepRecord{scored}}, Steps: make([]Step, 1), HasBest: true}, []string{"No step is done yet", "0.000", "no change was better"}, nil},
+		{"nothing at all", Of(&record.Training{}), []string{"No step is done yet", "No candidate was scored", "There is no best skill yet", "This run has not ended yet", "No outcomes of single items"}, []string{"0.000"}},
+		{"only the seed skill, at 0", Of(&record.Training{History: result.History{Steps: []result.StepRecord{scored}}, Steps: make([]record.Step, 1), HasBest: true}), []string{"No step is done yet", "0.000", "no change was better"}, nil},
 		{
-			"off: no scores", &Run{
-				History: result.History{Steps: []result.StepRecord{seed, off}}, Steps: []Step{{}, {Candidate: skill.New("# S\n\n- a\n"), Made: true}}, Seed: skill.New("# S\n"), Best: skill.New("# S\n\n- a\n"), HasBest: true,
+			"off: no scores", Of(&record.Training{
+				History: result.History{Steps: []result.StepRecord{seed, off}}, Steps: []record.Step{{}, {Candidate: skill.New("# S\n\n- a\n"), Made: true}}, Seed: skill.New("# S\n"), Best: skill.New("# S\n\n- a\n"), HasBest: true,
 				Summary: &result.Summary{Status: "completed", Stages: []result.Stage{{Stage: "check", CostUSD: number(0)}}}, // no model was asked
-			},
+			}),
 			[]string{"No candidate was scored", "1 step: 1 accepted", "not measured", "The test split was not opened", "nothing was scored"},
 			[]string{"0.000", "Not finished"},
 		},
-		{"refused", &Run{History: result.History{Steps: []result.StepRecord{scored, refused}}, Steps: make([]Step, 2)}, []string{"refused", "too large"}, nil},
+		{"refused", Of(&record.Training{History: result.History{Steps: []result.StepRecord{scored, refused}}, Steps: make([]record.Step, 2)}), []string{"refused", "too large"}, nil},
 		{
-			"certified", &Run{Summary: &result.Summary{Status: "completed", Test: result.Test{Seed: &result.Score{Hard: 0.25, N: 40}, Best: &result.Score{Hard: 0.75, N: 40}}, Certificate: &result.Certificate{
+			"certified", Of(&record.Training{Summary: &result.Summary{Status: "completed", Test: result.Test{Seed: &result.Score{Hard: 0.25, N: 40}, Best: &result.Score{Hard: 0.75, N: 40}}, Certificate: &result.Certificate{
 				TestComparison: result.TestComparison{N: 40, Difference: number(0.5), Low: number(0.3), High: number(0.7), Wins: 22, Losses: 2, Ties: 16},
 				Alpha:          0.05, Wealth: number(41), SignE: number(355), Certified: true, AtLeast: number(0.2499), Words: "certified better than the seed skill",
-			}}},
+			}}}),
 			[]string{"better by at least 0.249", "certified at the 5 % level on 40 test items; evidence 41, needed 20", "&#43;0.500", "&#43;0.300 to &#43;0.700", "22 items better, 2 worse, 16 alike"},
 			[]string{"not certified"},
 		},
 		{
-			"not certified, opened twice, drifted, noisy", &Run{Summary: &result.Summary{
+			"not certified, opened twice, drifted, noisy", Of(&record.Training{Summary: &result.Summary{
 				Status: "budget", Reason: "limits.usd is reached", Exploratory: true, Warnings: []string{"a warning"},
 				Test: result.Test{Openings: 2}, Certificate: &result.Certificate{Alpha: 0.05, Words: "not certified: opened for the second time"},
 				Drift: []result.Drift{{At: "step 3", From: []string{"m-1"}, To: []string{"m-2"}}}, Noise: &result.SeedNoise{Advice: "add items"},
-			}},
+			}}),
 			[]string{"not certified", "opened 2 times", "m-2 in place of m-1", "add items", "Exploratory", "a warning", "Not finished: budget", "limits.usd is reached"},
 			nil,
 		},
 		{
-			"a race", &Run{
+			"a race", Of(&record.Training{
 				History: result.History{Steps: []result.StepRecord{scored, {Step: 1, Epoch: 1, Action: "reject_early", Reason: "too far behind", Candidate: number(0.1), Current: number(0.5), Difference: number(-0.25), SE: number(0.125)}}},
-				Steps:   make([]Step, 2),
+				Steps:   make([]record.Step, 2),
 				Summary: &result.Summary{Status: "completed", Test: result.Test{Best: &result.Score{Hard: 0.5, N: 4}}, Best: result.Best{Reported: &result.Reported{Pooled: 0.625, Low: 0.5, High: 0.75, Naive: 0.75, Shrunken: 0.5625, Evaluations: 12}}},
-			},
+			}),
 			[]string{"rejected early", "too far behind", "−0.250 ± 0.125", "one standard error", "0.625", "over 12 evaluations; the first answers, which chose it, said 0.750, and 0.562 (shrunken)"},
 			nil,
 		},
-		{"the test stayed closed", &Run{Summary: &result.Summary{Status: "completed", Test: result.Test{Refused: true}}}, []string{"stayed closed"}, nil},
-		{"a replay of a fork", &Run{Manifest: run.Manifest{ForkedOf: "abc", Identity: map[string]string{"library.replay": "x"}}}, []string{"Replay", "forked of"}, []string{"Simulated"}},
+		{"the test stayed closed", Of(&record.Training{Summary: &result.Summary{Status: "completed", Test: result.Test{Refused: true}}}), []string{"stayed closed"}, nil},
+		{"a replay of a fork", Of(&record.Training{Manifest: run.Manifest{ForkedOf: "abc", Identity: map[string]string{"library.replay": "x"}}}), []string{"Replay", "forked of"}, []string{"Simulated"}},
 		{
-			"costs that are known in part", &Run{Summary: &result.Summary{Status: "completed", Stages: []result.Stage{
+			"costs that are known in part", Of(&record.Training{Summary: &result.Summary{Status: "completed", Stages: []result.Stage{
 				{Stage: "rollout", Role: "target", Calls: 1200, Input: 1_000_000, CostUSD: number(1.5)}, {Stage: "merge", Role: "optimizer", Calls: 1, Input: 10},
-			}}},
+			}}}),
 			[]string{"$1.5000", "not known", "1\u202f200"},
 			[]string{"$0.0000"},
 		},
@@ -308,7 +310,7 @@ func TestOddRuns(t *testing.T) {
 func TestCells(t *testing.T) {
 	t.Parallel()
 	c := column{unmeasured: []string{"a"}}
-	for want, item := range map[cell]Item{
+	for want, item := range map[cell]record.Item{
 		{"gone", "?"}:   {ID: "a", Status: score.Unmeasured},
 		{"", ""}:        {ID: "b", Status: score.Unmeasured},
 		{"fail", "✗"}:   {ID: "a", Status: score.OK},
@@ -325,13 +327,13 @@ func TestCells(t *testing.T) {
 // A long run stays a page that can be opened.
 func TestLongRun(t *testing.T) {
 	t.Parallel()
-	r := &Run{}
+	r := Of(&record.Training{})
 	for step := range 60 {
 		v := float64(step) / 60
 		s := result.StepRecord{Step: step, Epoch: 1 + (step-1)/20, Action: "accept", Candidate: &v, Current: &v, Best: &v}
-		var f Step
+		var f record.Step
 		for i := range 400 {
-			f.Selection = append(f.Selection, Item{ID: strings.Repeat("x", 200) + string(rune('a'+i%26)) + string(rune('a'+i/26)), Status: score.OK, Hard: float64((i + step) % 2)})
+			f.Selection = append(f.Selection, record.Item{ID: strings.Repeat("x", 200) + string(rune('a'+i%26)) + string(rune('a'+i/26)), Status: score.OK, Hard: float64((i + step) % 2)})
 		}
 		r.History.Steps, r.Steps = append(r.History.Steps, s), append(r.Steps, f)
 	}

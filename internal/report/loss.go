@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -18,7 +19,7 @@ type loss struct{ Where, What, Why string }
 // losses lists what was lost and why, in the order of the run.
 func (r *Run) losses() []loss {
 	var l lossList
-	r.walk(func(s result.StepRecord, f Step) { l.step(s, f) }, func(e result.EpochRecord, _ int) {
+	r.Walk(func(s result.StepRecord, f record.Step) { l.step(s, f) }, func(e result.EpochRecord, _ int) {
 		where := fmt.Sprintf("end of epoch %d", e.Epoch)
 		l.unmeasured(where, e.Unmeasured, "", r.Guided[e.Epoch])
 		l.replies(where, len(e.Lost), e.Lost, "")
@@ -50,7 +51,7 @@ type lossList []loss
 
 func (l *lossList) add(where, what, why string) { *l = append(*l, loss{where, what, why}) }
 
-func (l *lossList) step(s result.StepRecord, f Step) {
+func (l *lossList) step(s result.StepRecord, f record.Step) {
 	where := fmt.Sprintf("step %d", s.Step)
 	if s.Step == 0 {
 		where = "seed skill"
@@ -76,7 +77,7 @@ func (l *lossList) step(s result.StepRecord, f Step) {
 
 // unmeasured tells of items without a score. Their reason is that of the first of them
 // that outcomes give one for.
-func (l *lossList) unmeasured(where string, ids []string, followed string, outcomes ...[]Item) {
+func (l *lossList) unmeasured(where string, ids []string, followed string, outcomes ...[]record.Item) {
 	if len(ids) == 0 {
 		return
 	}
@@ -136,7 +137,7 @@ func environmentFaults() map[string]string {
 }
 
 // whyMissing is the reason that the first of the items without a score has.
-func whyMissing(items []Item, ids []string) string {
+func whyMissing(items []record.Item, ids []string) string {
 	for _, item := range items {
 		if !item.Status.Measured() && item.FailReason != "" && slices.Contains(ids, item.ID) {
 			return line(item.FailReason, reasonLength)

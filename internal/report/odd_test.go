@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 	"pgregory.net/rapid"
 )
@@ -14,10 +15,11 @@ func TestOddNumbers(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("testdata", "run")
 	rapid.Check(t, func(t *rapid.T) {
-		r, err := Read(dir, "runs/odd")
+		training, err := record.ReadTraining(dir, "runs/odd")
 		if err != nil {
 			t.Fatal(err)
 		}
+		r := Of(training)
 		odd := rapid.SampledFrom([]int{-1 << 40, -5, -1, 0, 1, 2, 3, 7, 1 << 40})
 		some := rapid.Bool()
 		for i := range r.History.Steps {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -85,7 +86,7 @@ func newPage(r *Run) page {
 
 // anchor links columns to the explanation of what they wrote, if anything of it
 // is left.
-func (r *Run) anchor(columns []column, b Blame) {
+func (r *Run) anchor(columns []column, b record.Blame) {
 	for _, s := range b.Sources {
 		for i := range columns {
 			if o := s.Origin; columns[i].Label == label(o) && o.Kind != provenance.Seed && o.Kind != provenance.Outside {
@@ -190,7 +191,7 @@ func (r *Run) stepRows(columns []column) []stepRow {
 	for _, s := range r.History.Steps[min(1, len(r.History.Steps)):] {
 		records[fmt.Sprint(s.Step)] = s
 	}
-	judged := r.judged()
+	judged := r.Judged()
 	var out []stepRow
 	for _, c := range columns {
 		row := stepRow{column: c, Train: absent, Edits: absent, Change: absent}

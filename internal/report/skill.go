@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -19,7 +20,7 @@ type skillFile struct {
 }
 
 // annotatedFiles shows SKILL.md and, behind it, the other files that edits may change.
-func annotatedFiles(seed skill.Skill, b Blame) []skillFile {
+func annotatedFiles(seed skill.Skill, b record.Blame) []skillFile {
 	out := []skillFile{{Hunks: annotated(seed.Text(), b.Lines)}}
 	for _, f := range b.Files {
 		before, _ := seed.File(f.Path)
@@ -87,7 +88,7 @@ func written(text string, l provenance.Line) skillLine {
 	if strings.TrimSpace(text) == "" {
 		return out
 	}
-	out.Title = Describe(l.Origin)
+	out.Title = record.Describe(l.Origin)
 	switch l.Origin.Kind {
 	case provenance.Outside:
 		out.Who = out.Title
@@ -165,7 +166,7 @@ type writing struct {
 }
 
 // groups explains the origins of a skill's lines, but for those of the seed.
-func groups(b Blame) []group {
+func groups(b record.Blame) []group {
 	var out []group
 	for _, s := range b.Sources {
 		if s.Origin.Kind == provenance.Seed || s.Origin.Kind == provenance.Outside {
@@ -181,18 +182,18 @@ func groups(b Blame) []group {
 	return out
 }
 
-func newGroup(id string, s Source) group {
+func newGroup(id string, s record.Source) group {
 	g := group{Anchor: id, Head: fmt.Sprintf("Step %d", s.Origin.Step), Gate: "not judged"}
 	if s.Origin.Kind == provenance.SlowUpdate {
 		g.Head = fmt.Sprintf("Slow update of epoch %d", s.Origin.Epoch)
 	}
 	if j := s.Gate; j != nil {
-		g.Verdict, g.Gate = verdictOf(j.Action), strings.ReplaceAll(j.measured(), "->", "→")
+		g.Verdict, g.Gate = verdictOf(j.Action), strings.ReplaceAll(j.Measured(), "->", "→")
 	}
 	return g
 }
 
-func newWriting(s Source) writing {
+func newWriting(s record.Source) writing {
 	w := writing{Head: strings.ReplaceAll(string(s.Origin.Kind), "_", " "), Patterns: lines(s.Summary, reasonLength)}
 	if s.Edit != nil {
 		w.Head = fmt.Sprintf("edit %d, %s", s.Origin.Edit, line(strings.ReplaceAll(string(s.Edit.Op), "_", " "), idLength))

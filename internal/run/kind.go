@@ -16,3 +16,6 @@ func (*ForkError) ErrorKind() string { return string(fault.BadInput) }
 
 // ErrorKind says whose business the error is.
 func (*LockedError) ErrorKind() string { return string(fault.Locked) }
+
+// ErrorKind says whose business the error is.
+func (*NoDirError) ErrorKind() string { return string(fault.BadInput) }

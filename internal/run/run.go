@@ -66,6 +66,10 @@ type Manifest struct {
 	// rule that came later does not hold for the run, to its end. See the constants.
 	Rules int `json:"rules,omitempty"`
 
+	// Plan is what the run has before it, from its last session; nil in runs of older
+	// programs.
+	Plan *Plan `json:"plan,omitempty"`
+
 	// Operational are the settings of the last session that may change between
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`

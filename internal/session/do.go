@@ -25,6 +25,8 @@ type Op struct {
 	// Begin writes what belongs into the run beside its configuration, before anything is
 	// asked. Nil: nothing.
 	Begin func(ctx context.Context) error
+	// Steps is how many steps a run of this configuration has. Nil: none.
+	Steps func() int
 	// Work does it, with everything wired. It returns how the run ended, "" beside an
 	// error that says it, and beside nil if it has written that already.
 	Work func(ctx context.Context) (result.Status, error)
@@ -66,6 +68,9 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 	if err := s.WriteConfig(); err != nil {
 		return err
 	}
+	if err := s.Run.SetPlan(op.plan(s)); err != nil {
+		return err
+	}
 	if op.Begin != nil {
 		if err := op.Begin(ctx); err != nil {
 			return err
@@ -75,6 +80,15 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 		return err
 	}
 	return s.work(ctx, op)
+}
+
+// plan is what a run of the operation has before it.
+func (op Op) plan(s *Session) run.Plan {
+	p := run.Plan{Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds()}
+	if op.Steps != nil {
+		p.Steps = op.Steps()
+	}
+	return p
 }
 
 // ask asks before anything is paid for. A run that nobody wants leaves nothing.

@@ -185,6 +185,9 @@ func (h *readings) unnoted(ctx context.Context, dir string) ([]testset.Reading, 
 	}
 	entries, err := run.List(dir)
 	h.doubt(err)
+	removed, err := run.List(filepath.Join(dir, run.TrashFolder)) // who was removed has read them all the same
+	h.doubt(err)
+	entries = append(entries, removed...)
 	var out []testset.Reading
 	for _, e := range entries {
 		if ctx.Err() != nil {

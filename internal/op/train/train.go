@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
@@ -40,7 +41,7 @@ func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Sum
 		return nil, errors.Join(err, s.Close())
 	}
 	t := &operation{session: s, sizes: training.New(s)}
-	err = s.Do(ctx, session.Op{Kind: result.Train, Check: s.RequireSplits, Ask: t.ask, Begin: t.begin, Work: t.work, Ends: true})
+	err = s.Do(ctx, session.Op{Kind: result.Train, Check: s.RequireSplits, Ask: t.ask, Steps: t.steps, Begin: t.begin, Work: t.work, Ends: true})
 	return t.summary, err
 }
 
@@ -75,6 +76,9 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	}
 	return t.plan, nil
 }
+
+// steps is how many steps the settled run has.
+func (t *operation) steps() int { return t.options.Steps(t.session.Data.Drawable()) }
 
 // begin records what was settled, before anything rests on it.
 func (t *operation) begin(ctx context.Context) (err error) {
@@ -138,10 +142,10 @@ func ended(sum *result.Summary, err error) {
 
 // announce sends the first events of the run.
 func (t *operation) announce() {
-	s, o := t.session, t.options
+	s := t.session
 	s.Emit(event.RunStarted{
 		RunDir: s.Run.Dir, RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Recorded,
-		Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(), Steps: o.Steps(s.Data.Drawable()), MaxCalls: t.plan.Total,
+		Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(), Steps: t.steps(), MaxCalls: t.plan.Total,
 	})
 	for _, change := range s.Run.Changed {
 		s.Emit(event.Warning{Text: "since the last session, " + change})
@@ -213,16 +217,16 @@ func writeReport(r *run.Run) error {
 	if err := r.Settle(); err != nil {
 		return err
 	}
-	files, err := report.Read(r.Dir, report.NameOf(r.Dir))
+	files, err := record.ReadTraining(r.Dir, report.NameOf(r.Dir))
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	page, err := report.HTML(files)
+	page, err := report.HTML(report.Of(files))
 	if err != nil {
 		return err
 	}
 	if err := r.WriteFile(run.ReportFile, page); err != nil {
 		return err
 	}
-	return r.WriteFile(run.PullFile, report.Markdown(files))
+	return r.WriteFile(run.PullFile, report.Markdown(report.Of(files)))
 }

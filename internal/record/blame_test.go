@@ -1,4 +1,4 @@
-package report
+package record
 
 import (
 	"os"
@@ -16,15 +16,15 @@ import (
 func fixture(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "run"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "report", "testdata", "run"))); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-func read(t *testing.T, dir string) *Run {
+func read(t *testing.T, dir string) *Training {
 	t.Helper()
-	r, err := Read(dir, "runs/small-1")
+	r, err := ReadTraining(dir, "runs/small-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +191,11 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		dir := fixture(t)
 		tt.damage(t, dir)
-		if _, err := Read(dir, "x"); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := ReadTraining(dir, "x"); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "absent"), "x"); err == nil || !strings.Contains(err.Error(), "x: there is no such folder; `skillopt runs list` shows runs") {
+	if _, err := ReadTraining(filepath.Join(t.TempDir(), "absent"), "x"); err == nil || !strings.Contains(err.Error(), "x: there is no such folder; `skillopt runs list` shows runs") {
 		t.Errorf("got %v", err)
 	}
 }

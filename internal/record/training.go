@@ -1,4 +1,4 @@
-package report
+package record
 
 import (
 	"bytes"
@@ -21,9 +21,33 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// maxFile is the largest file that is read. What is larger than this is no
-// projection of a run that anybody could look at.
-const maxFile = 256 << 20
+// Training is what the files of a run that trains say. What a run has not got to, or an
+// older version did not write, is absent.
+type Training struct {
+	Name     string // how the run is called: its path as the reader gave it
+	Manifest run.Manifest
+	History  result.History
+	Summary  *result.Summary // nil until the run has ended once
+	Steps    []Step          // as in History, with what their files say
+	Guided   map[int][]Item  // outcomes of the guidance that a slow update wrote, by epoch
+	Seed     skill.Skill     // the skill before training, with the files that edits may change
+	Best     skill.Skill     // so too
+	HasBest  bool
+	Test     map[string][]Item // outcomes on the test split by arm
+
+	// Problems are files that could not be used, one line each.
+	Problems []string
+}
+
+// A NoRunError says that a directory holds no run that can be read.
+type NoRunError struct {
+	Dir    string
+	Reason string
+}
+
+func (e *NoRunError) Error() string {
+	return fmt.Sprintf("%s: %s; `skillopt runs list` shows runs", e.Dir, e.Reason)
+}
 
 // Step is what the files of a step say, beside its line of history.json.
 type Step struct {
@@ -48,17 +72,17 @@ type Item struct {
 	FailReason string       `json:"fail_reason"`
 }
 
-// Read reads a run directory; name is what the report calls it. Nothing outside of
-// the directory is read, whatever links it holds. Without a manifest, or when
-// manifest or history are damaged, the error is a *NoRunError. Other files that
-// are damaged are named in Problems.
-func Read(dir, name string) (*Run, error) {
+// ReadTraining reads the files of a run directory; name is what a report calls it. Nothing
+// outside of the directory is read, whatever links it holds, and its record is not needed.
+// Without a manifest, or when manifest or history are damaged, the error is a *NoRunError.
+// Other files that are damaged are named in Problems.
+func ReadTraining(dir, name string) (*Training, error) {
 	root, err := openRun(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	r := &reader{root: root, run: &Run{Name: name}}
+	r := &reader{root: root, run: &Training{Name: name}}
 	if err := r.required(); err != nil {
 		return nil, err
 	}
@@ -79,7 +103,7 @@ func openRun(dir, name string) (*os.Root, error) {
 
 type reader struct {
 	root *os.Root
-	run  *Run
+	run  *Training
 }
 
 // required reads what no report goes without.
@@ -126,7 +150,7 @@ func (r *reader) steps() {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range steps {
 		group.Go(func() error {
-			own := &reader{root: r.root, run: &Run{}}
+			own := &reader{root: r.root, run: &Training{}}
 			r.run.Steps[i], problems[i] = own.step(s), own.run.Problems
 			return nil
 		})

@@ -1,4 +1,4 @@
-package report
+package record
 
 import (
 	"cmp"
@@ -50,13 +50,13 @@ type Judged struct {
 }
 
 // Blame says what wrote the lines of doc, file by file.
-func (r *Run) Blame(version string, doc skill.Skill) Blame {
+func (r *Training) Blame(version string, doc skill.Skill) Blame {
 	b := Blame{Run: r.Name, Version: version, Simulated: r.Manifest.Simulated, Problems: append([]string{}, r.Problems...)}
 	changes, problems := r.changes()
 	b.Problems = append(b.Problems, problems...)
 	files := provenance.Blame(r.Seed, changes, doc)
 	b.Lines, b.Files = files[0].Lines, files[1:]
-	judged := r.judged()
+	judged := r.Judged()
 	at := map[provenance.Origin]int{}
 	for _, f := range files {
 		for _, l := range f.Lines {
@@ -110,8 +110,8 @@ func sortSources(sources []Source) {
 	})
 }
 
-func (r *Run) source(o provenance.Origin, judged map[provenance.Origin]*Judged) Source {
-	s := Source{Origin: o, Gate: judged[whole(o)]}
+func (r *Training) source(o provenance.Origin, judged map[provenance.Origin]*Judged) Source {
+	s := Source{Origin: o, Gate: judged[Whole(o)]}
 	at := slices.IndexFunc(r.History.Steps, func(step result.StepRecord) bool { return step.Step == o.Step })
 	if o.Kind != provenance.Edit && o.Kind != provenance.Rewrite || at < 0 {
 		return s
@@ -130,19 +130,19 @@ func (r *Run) source(o provenance.Origin, judged map[provenance.Origin]*Judged) 
 	return s
 }
 
-// whole is the step, or the slow update, that an origin belongs to.
-func whole(o provenance.Origin) provenance.Origin {
+// Whole is the step, or the slow update, that an origin belongs to.
+func Whole(o provenance.Origin) provenance.Origin {
 	if o.Kind == provenance.SlowUpdate {
 		return provenance.Origin{Kind: provenance.SlowUpdate, Epoch: o.Epoch}
 	}
 	return provenance.Origin{Kind: provenance.Rewrite, Step: o.Step}
 }
 
-// judged returns what the gate said of every step and slow update.
-func (r *Run) judged() map[provenance.Origin]*Judged {
+// Judged returns what the gate said of every step and slow update.
+func (r *Training) Judged() map[provenance.Origin]*Judged {
 	out := map[provenance.Origin]*Judged{}
 	var current *float64
-	r.walk(func(s result.StepRecord, _ Step) {
+	r.Walk(func(s result.StepRecord, _ Step) {
 		if s.Step > 0 {
 			j := &Judged{
 				Action: s.Action, Reason: s.Reason, Before: current, After: s.Candidate, Difference: minus(s.Candidate, current),
@@ -151,14 +151,14 @@ func (r *Run) judged() map[provenance.Origin]*Judged {
 			if s.Difference != nil { // of a race, which counts every pass
 				j.Difference, j.SE = s.Difference, s.SE
 			}
-			out[whole(provenance.Origin{Step: s.Step})] = j
+			out[Whole(provenance.Origin{Step: s.Step})] = j
 		}
 		current = s.Current
 	}, func(e result.EpochRecord, _ int) {
-		out[whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch})] = &Judged{
+		out[Whole(provenance.Origin{Kind: provenance.SlowUpdate, Epoch: e.Epoch})] = &Judged{
 			Action: e.SlowUpdate, Before: current, After: e.Score, Difference: minus(e.Score, current), Unmeasured: e.Unmeasured,
 		}
-		if slowAccepted(e) {
+		if SlowAccepted(e) {
 			current = e.Score
 		}
 	})
@@ -173,12 +173,13 @@ func minus(a, b *float64) *float64 {
 	return &d
 }
 
-func slowAccepted(e result.EpochRecord) bool {
+// SlowAccepted reports whether the guidance of an epoch became part of the skill.
+func SlowAccepted(e result.EpochRecord) bool {
 	return e.Guidance != "" && (e.SlowUpdate == "forced" || gate.Action(e.SlowUpdate).Accepted())
 }
 
-// walk goes through a run: its steps, and after the last step of an epoch its end.
-func (r *Run) walk(step func(result.StepRecord, Step), epoch func(e result.EpochRecord, lastStep int)) {
+// Walk goes through a run: its steps, and after the last step of an epoch its end.
+func (r *Training) Walk(step func(result.StepRecord, Step), epoch func(e result.EpochRecord, lastStep int)) {
 	steps := r.History.Steps
 	for i, s := range steps {
 		step(s, r.Steps[i])
@@ -194,7 +195,7 @@ func (r *Run) walk(step func(result.StepRecord, Step), epoch func(e result.Epoch
 }
 
 // changes returns how the skill changed over the run, and what is missing to tell.
-func (r *Run) changes() (out []provenance.Change, problems []string) {
+func (r *Training) changes() (out []provenance.Change, problems []string) {
 	current := r.Seed
 	add := func(c provenance.Change, hash, where string) {
 		if c.Skill.Digest() != hash {
@@ -203,7 +204,7 @@ func (r *Run) changes() (out []provenance.Change, problems []string) {
 		current = c.Skill
 		out = append(out, c)
 	}
-	r.walk(func(s result.StepRecord, f Step) {
+	r.Walk(func(s result.StepRecord, f Step) {
 		if !gate.Action(s.Action).Accepted() {
 			return
 		}
@@ -217,7 +218,7 @@ func (r *Run) changes() (out []provenance.Change, problems []string) {
 		}
 		add(provenance.Change{Origin: o, Edits: f.Edits, Skill: f.Candidate}, s.SkillHash, fmt.Sprintf("steps/step_%04d/candidate_skill.md", s.Step))
 	}, func(e result.EpochRecord, last int) {
-		if slowAccepted(e) {
+		if SlowAccepted(e) {
 			o := provenance.Origin{Kind: provenance.SlowUpdate, Step: last, Epoch: e.Epoch}
 			add(provenance.Change{Origin: o, Skill: current.WithSlow(e.Guidance)}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))
 		}
@@ -262,8 +263,8 @@ func (j *Judged) String() string {
 	return s
 }
 
-// measured says what was measured, without the verdict.
-func (j *Judged) measured() string {
+// Measured says what was measured, without the verdict.
+func (j *Judged) Measured() string {
 	_, s, _ := strings.Cut(j.String(), ", ")
 	return s
 }

@@ -1,4 +1,4 @@
-package report
+package record
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func Version(dir, version string) (s skill.Skill, found bool, err error) {
 		return s, false, err
 	}
 	defer root.Close()
-	r := &reader{root: root, run: &Run{}}
+	r := &reader{root: root, run: &Training{}}
 	if version == "best" {
 		s, found = r.best()
 	} else {

@@ -1,0 +1,342 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// watchText says in words how far a run is.
+type watchText struct {
+	path string
+	once bool
+}
+
+// labelWidth is the width of what stands in front of a line of the screen.
+const labelWidth = 10
+
+// frame is all of it, in lines that fit into the columns of a terminal.
+func (t watchText) frame(p record.Progress, columns int) []string {
+	var out []string
+	add := func(label, text string) {
+		width := max(columns-1-labelWidth, 12)
+		for i, line := range strings.Split(fold(oneLine(text), width), "\n") {
+			if i > 0 {
+				label = ""
+			}
+			out = append(out, fmt.Sprintf("%-*s%s", labelWidth, label, line))
+		}
+	}
+	add("run", t.path)
+	status := statusWords(p)
+	if p.Simulated {
+		status += " (simulated models)"
+	}
+	add("status", status)
+	if p.Reason != "" {
+		add("", p.Reason)
+	}
+	add("alive", aliveWords(p))
+	if p.Unread > 0 {
+		add("reading", fmt.Sprintf("%s of %s entries so far", count(p.Entries-p.Unread), count(p.Entries)))
+	}
+	if where := whereWords(p); where != "" {
+		add("at", where)
+	}
+	for i, w := range p.Work {
+		label := ""
+		if i == 0 {
+			label = "work"
+		}
+		add(label, workWords(w, p))
+	}
+	add("calls", callWords(p))
+	add("tokens", tokenWords(p))
+	if p.USD != nil || p.Ceilings.USD != nil {
+		add("money", moneyWords(p))
+	}
+	if p.Ceilings.Time != "" {
+		add("time", "ceiling "+p.Ceilings.Time)
+	}
+	if p.Current != nil {
+		add("current", standingWords(p.Current))
+	}
+	if p.Best != nil {
+		add("best", standingWords(p.Best))
+	}
+	for i, d := range slices.Backward(p.Decisions) {
+		label := ""
+		if i == len(p.Decisions)-1 {
+			label = "decided"
+		}
+		add(label, decidedWords(d))
+	}
+	for i, f := range slices.Backward(p.Faults) {
+		label := ""
+		if i == len(p.Faults)-1 {
+			label = "failed"
+		}
+		add(label, faultWords(f, p.At))
+	}
+	return out
+}
+
+// statusWords say how a run stands.
+func statusWords(p record.Progress) string {
+	if p.Killed {
+		return "killed: no process works on it; the same command goes on"
+	}
+	switch p.Status {
+	case result.Running:
+		return "at work"
+	case result.Completed:
+		return "finished"
+	case result.Stopped:
+		return "stopped by the user; the same command goes on"
+	case result.OverBudget:
+		return "stopped by a ceiling; raised, the same command goes on"
+	case result.Waiting:
+		return "waits for answers; then the same command goes on"
+	case result.Failed:
+		return "failed"
+	case result.Undecided:
+		return "undecided; more passes go on with it"
+	}
+	return string(p.Status)
+}
+
+// whereWords say which step a run is at.
+func whereWords(p record.Progress) string {
+	if p.Kind != result.Train {
+		return cmp.Or(kindWord(p.Kind), string(p.Kind))
+	}
+	if p.Step == 0 {
+		return "seed skill"
+	}
+	text := fmt.Sprintf("epoch %d, step %d", p.Epoch, p.Step)
+	if p.Plan != nil && p.Plan.Steps > 0 {
+		text += fmt.Sprintf(" of %d", p.Plan.Steps)
+	}
+	return text
+}
+
+// workWords say how much is answered at a place.
+func workWords(w record.Work, p record.Progress) string {
+	at := placeWords(w.At)
+	switch {
+	case w.Step > 0 && w.Step != p.Step:
+		at = fmt.Sprintf("step %d %s", w.Step, at)
+	case w.Step == 0 && w.Epoch > 0:
+		at = fmt.Sprintf("epoch %d %s", w.Epoch, at)
+	}
+	switch {
+	case w.Of > 0:
+		return fmt.Sprintf("%s: %d of %d tasks", at, w.Answered, w.Of)
+	case w.Stage == "rollout":
+		return fmt.Sprintf("%s: %s", at, plural.Of(w.Answered, "task", "tasks"))
+	}
+	return fmt.Sprintf("%s: %s", at, plural.Of(w.Answered, "call", "calls"))
+}
+
+// placeWords name a place. The first of the batches of a step is mostly the only one.
+func placeWords(at string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(at, "mb0/"), "/", " ")
+}
+
+func callWords(p record.Progress) string {
+	text := fmt.Sprint(p.Calls)
+	if p.Ceilings.Calls != nil {
+		text += fmt.Sprintf(" of %d", *p.Ceilings.Calls)
+	}
+	if !p.Ended() {
+		text += fmt.Sprintf(", %d in the last minute", p.LastMinute)
+	}
+	if p.Inherited > 0 {
+		text += fmt.Sprintf("; %d taken over", p.Inherited)
+	}
+	failed := int64(0)
+	var by []string
+	for _, code := range slices.Sorted(maps.Keys(p.Failed)) {
+		failed += p.Failed[code]
+		by = append(by, fmt.Sprintf("%s %d", code, p.Failed[code]))
+	}
+	if failed > 0 {
+		text += fmt.Sprintf("; %s failed: %s", plural.Of(failed, "attempt", "attempts"), strings.Join(by, " "))
+	}
+	return text
+}
+
+func tokenWords(p record.Progress) string {
+	text := fmt.Sprintf("%s in, %s out", count(p.Tokens.Input), count(p.Tokens.Output))
+	if p.Ceilings.Tokens != nil {
+		text += fmt.Sprintf(", of %s", count(*p.Ceilings.Tokens))
+	}
+	return text
+}
+
+func moneyWords(p record.Progress) string {
+	text := "not known"
+	if p.USD != nil {
+		text = fmt.Sprintf("$%.4f", *p.USD)
+	}
+	if p.Ceilings.USD != nil {
+		text += fmt.Sprintf(" of $%g", *p.Ceilings.USD)
+	}
+	return text
+}
+
+func standingWords(s *record.Standing) string {
+	text := fmt.Sprintf("%.3f", s.Score)
+	if s.Low != nil && s.High != nil {
+		text += fmt.Sprintf(" [%.3f, %.3f]", *s.Low, *s.High)
+	}
+	if s.N > 0 {
+		text += " on " + plural.Of(s.N, "task", "tasks")
+	}
+	return text + ", " + cmp.Or(s.Origin, "unknown")
+}
+
+// longSilence is after which time without an entry it is said what that may mean.
+const longSilence = time.Minute
+
+// aliveWords say when the record has grown last.
+func aliveWords(p record.Progress) string {
+	switch {
+	case p.LastEntry == nil:
+		return "nothing is recorded yet"
+	case p.SilentS == nil:
+		return fmt.Sprintf("last entry %s (entry %d)", p.LastEntry.Format("2006-01-02 15:04:05 MST"), p.Entries)
+	}
+	silent := time.Duration(*p.SilentS * float64(time.Second)).Round(time.Second)
+	text := fmt.Sprintf("last entry %s ago (entry %d)", silent, p.Entries)
+	if silent >= longSilence {
+		text += "; its process is there and waits: for answers, or before it asks again"
+	}
+	return text
+}
+
+func decidedWords(d record.Decided) string {
+	head := fmt.Sprintf("step %d", d.Step)
+	switch {
+	case d.End:
+		head = fmt.Sprintf("end of epoch %d, slow update", d.Epoch)
+	case d.Step == 0:
+		return "seed skill scored " + scoreText(d.Score)
+	}
+	text := head + ": " + decisionText(d.Action, d.Difference, d.N)
+	if d.Difference == nil && d.Score != nil {
+		text += ", candidate " + scoreText(d.Score)
+	}
+	return text
+}
+
+func faultWords(f record.Faulted, now time.Time) string {
+	text := cmp.Or(f.Code, "no result") + ", " + placeWords(cmp.Or(f.At, f.Stage))
+	if f.Task != "" {
+		text += " " + f.Task
+	}
+	if f.Ended != nil {
+		text += fmt.Sprintf(", %s ago", max(0, now.Sub(*f.Ended)).Round(time.Second))
+	}
+	return text
+}
+
+// watchLines prints what is new, and a line about the rest, where nothing can be drawn.
+type watchLines struct {
+	watchText
+	out printer
+
+	begun bool
+	step  int // that was decided last
+	ends  int // epochs whose end was
+	fault int64
+}
+
+func (v *watchLines) look(p record.Progress) error {
+	stamp := p.At.Local().Format("15:04:05")
+	if !v.begun {
+		v.begun = true
+		v.passed(p)
+		fmt.Fprintf(v.out, "%s  watching %s\n", stamp, oneLine(v.path))
+	}
+	for _, d := range p.Decisions {
+		if d.Step > v.step && !d.End || d.End && d.Epoch > v.ends {
+			v.out.line(stamp + "  " + oneLine(decidedWords(d)))
+		}
+	}
+	for _, f := range p.Faults {
+		if f.Seq > v.fault {
+			v.out.line(stamp + "  failed: " + oneLine(faultWords(f, p.At)))
+		}
+	}
+	v.passed(p)
+	v.out.line(stamp + "  " + oneLine(strings.Join(v.summed(p), "  ")))
+	return v.failure()
+}
+
+// passed notes what was shown.
+func (v *watchLines) passed(p record.Progress) {
+	for _, d := range p.Decisions {
+		if d.End {
+			v.ends = max(v.ends, d.Epoch)
+		} else {
+			v.step = max(v.step, d.Step)
+		}
+	}
+	for _, f := range p.Faults {
+		v.fault = max(v.fault, f.Seq)
+	}
+}
+
+// summed is a look in a line.
+func (v *watchLines) summed(p record.Progress) []string {
+	parts := []string{strings.SplitN(statusWords(p), ":", 2)[0], whereWords(p)}
+	for _, w := range p.Work {
+		parts = append(parts, workWords(w, p))
+	}
+	calls := plural.Of(p.Calls, "call", "calls")
+	if p.Ceilings.Calls != nil {
+		calls = fmt.Sprintf("%d of %d calls", p.Calls, *p.Ceilings.Calls)
+	}
+	parts = append(parts, fmt.Sprintf("%s (%d in the last minute)", calls, p.LastMinute), tokenWords(p)+" tokens")
+	if p.USD != nil {
+		parts = append(parts, moneyWords(p))
+	}
+	if p.Best != nil {
+		parts = append(parts, "best "+scoreText(&p.Best.Score))
+	}
+	if p.Unread > 0 {
+		parts = append(parts, fmt.Sprintf("still reading: %s entries are left", count(p.Unread)))
+	}
+	return append(parts, aliveWords(p))
+}
+
+func (v *watchLines) end(last record.Progress) error {
+	if last.RunID == "" {
+		return nil
+	}
+	columns := v.out.columns
+	if columns <= 0 {
+		columns = 1 << 16
+	}
+	for _, line := range v.frame(last, columns) {
+		fmt.Fprintln(v.out, line)
+	}
+	if !last.Ended() && !v.once {
+		fmt.Fprintln(v.out, "the run goes on")
+	}
+	return v.failure()
+}
+
+// failure is what kept a line from being printed.
+func (v *watchLines) failure() error {
+	_, err := fmt.Fprint(v.out, "")
+	return err
+}
