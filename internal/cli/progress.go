@@ -58,6 +58,8 @@ func (p *progress) handle(e event.Event) {
 		p.stepDone(e)
 	case event.EpochDone:
 		p.epochDone(e)
+	case event.Stopped:
+		p.line("%s", e.Words)
 	case event.TestDone:
 		p.line("test  %-8s hard %.3f  soft %.3f  n %d", e.Arm, e.Hard, e.Soft, e.N)
 	case event.NoiseFloor:
