@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -41,7 +42,7 @@ func (s Stop) without(rule string) Stop {
 // MostConfirmations is how many passes a run makes at most to see whether what one draw of
 // each task said holds: where that many found a failure, answers change, and there is no
 // skill that solves everything always.
-const MostConfirmations = 3
+const MostConfirmations = 2
 
 // stopper says where the loop ends before its last step. What it says follows from what is
 // recorded.
@@ -268,8 +269,8 @@ func (s *stopper) confirm(ctx context.Context, e *entry, at stopPlace) (bool, er
 	if len(which) == 0 {
 		return true, nil
 	}
-	if s.passes >= MostConfirmations {
-		return false, nil
+	if left := s.opts.Steps(s.data.Drawable()) - at.step; s.passes >= MostConfirmations || left*s.opts.BatchSize*s.opts.Accumulation < len(which) {
+		return false, nil // what is left of the loop takes less than to know that it is in vain
 	}
 	fits, err := s.pacer.roomFor(ctx, at.key, Unit{Name: UnitConfirmation, Step: at.step, Tasks: len(which)})
 	if err != nil || !fits {
@@ -281,18 +282,33 @@ func (s *stopper) confirm(ctx context.Context, e *entry, at stopPlace) (bool, er
 	for _, i := range which {
 		place.Sample = max(place.Sample, e.Next[i])
 	}
+	for part := range slices.Chunk(which, ceilDiv(len(which), confirmParts)) {
+		if good, err := s.confirmPart(ctx, e, place, part); err != nil || !good {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// confirmParts is in how many parts a confirmation asks: after one with a failure the others
+// are spared.
+const confirmParts = 4
+
+// confirmPart asks some tasks again, and reports whether each was solved.
+func (s *stopper) confirmPart(ctx context.Context, e *entry, place rollout.Place, which []int) (good bool, err error) {
 	set := rolloutSet{place, pick(s.judge.selection, which), e.skill}
 	out, err := s.rollouts.batch(ctx, "confirmation", set)
 	if err != nil {
 		return false, err
 	}
-	if _, err := s.rollouts.giveUpMissing(ctx, set, out); err != nil {
+	gone, err := s.rollouts.giveUpMissing(ctx, set, out)
+	if err != nil {
 		return false, err
 	}
 	for k, o := range out {
 		s.skills.store.add(e, which[k], place.Sample, o)
 	}
-	return len(e.once()) == 0 && e.flawless(), nil
+	return len(gone) == 0 && e.flawless(), nil
 }
 
 // loadsRight reports whether the agent loads the current skill where it should and nowhere
