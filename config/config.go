@@ -172,6 +172,7 @@ type Train struct {
 	Curriculum   Curriculum `key:"curriculum" doc:"which tasks a batch draws"`
 	Population   Population `key:"population" doc:"how many candidates a step makes"`
 	Warm         Warm       `key:"warm" doc:"how a run begins"`
+	Stop         Stop       `key:"stop" doc:"by which rules training ends before its last step; the final evaluation follows"`
 	Failures     int        `key:"failures" doc:"a step whose batch shows fewer failures rolls out more of the train split, a batch at a time, until it has seen so many; 0 = it does not" min:"0" max:"10000" older:"0"`
 	SecondTry    bool       `key:"second_try" doc:"when the gate rejects the edits of a step, the optimizer is told by type of task what they won and lost, and those that it would keep are judged once more; of edits.mode patch only" older:"false"`
 }
@@ -179,6 +180,14 @@ type Train struct {
 // Warm is the warm start.
 type Warm struct {
 	Drafts Auto `key:"drafts" doc:"1: the first step learns from the whole train split (of at most 400 tasks, or what a ceiling has room for) and makes as many edits as its failures call for; more: so many candidates, each from analysts of its own, of which the best accepted one is taken; 0: the first step is like the others; auto = 1 where reflect.minibatch_size and edits.budget are auto, else 0" min:"0" max:"8" older:"0"`
+}
+
+// Stop are the rules by which training ends before its last step.
+type Stop struct {
+	Perfect  bool    `key:"perfect" older:"false" doc:"stop when every selection task is measured with the current skill, each draw of it is at the metric's maximum, and so is a second draw of each task: nothing is left to gain; false = train on"`
+	Score    float64 `key:"score" older:"0" doc:"stop when the current skill has this selection score, by the gate's metric; 0 = no such rule" min:"0" max:"1"`
+	Patience int     `key:"patience" older:"0" doc:"stop when so many steps in a row have not changed the best skill; 0 = no such rule" min:"0" max:"10000"`
+	Evidence bool    `key:"evidence" older:"false" doc:"stop when less is left to gain than the selection tasks can show: fewer than 5 of them (or of their clusters) below the maximum, or less than changing answers let them tell from chance"`
 }
 
 // Population is how many candidates a step makes of the same rollouts.

@@ -25,7 +25,7 @@ const (
 
 // published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
 // epochs, a fixed split, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
-// of the gate and any higher mean, guidance without a gate, and the view of the optimizer
+// of the gate and any higher mean, all steps, guidance without a gate, and the view of the optimizer
 // that goes with them.
 func published() Config {
 	c := Default()
@@ -35,6 +35,7 @@ func published() Config {
 	c.Aggregate.FanIn = 8
 	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
 	c.Split.CrossFit, c.Train.Warm.Drafts = 0, 0
+	c.Train.Stop.Perfect = false
 	c.Gate.Mode, c.Gate.Risk, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", 0.5, false, false
 	return c
 }
@@ -60,6 +61,7 @@ func Default() Config {
 			Curriculum: Curriculum{Strategy: "none", Bins: 5, Temperature: 1, EMAAlpha: 0.3, SettledWeight: 0.25},
 			Population: Population{Size: 1, Vary: "minibatches"},
 			Warm:       Warm{Drafts: AutoCount},
+			Stop:       Stop{Perfect: true},
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},

@@ -24,6 +24,7 @@ func formers() []former {
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
 		{"split.cross_fit", `"auto"`, "", func(c *Config) { c.Split.CrossFit = 0 }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
+		{"train.stop.perfect", "true", "", func(c *Config) { c.Train.Stop.Perfect = false }},
 		{"skill_files", `"all"`, "", func(c *Config) { c.SkillFiles = FilesDocument }},
 	}
 }

@@ -152,6 +152,7 @@ func (d *decoder) rules(c *Config) {
 	if c.Train.SecondTry && (c.Gate.Mode == "off" || c.Edits.Mode != "patch") {
 		d.fail("train.second_try", "true with edits.mode "+c.Edits.Mode+" and gate.mode "+c.Gate.Mode, "true only with edits.mode patch and a gate: it judges some of a rejected candidate's edits", "")
 	}
+	d.stop(c)
 	d.files(c)
 	d.priced(c)
 	d.reserve(c.Limits.Reserve)
@@ -167,6 +168,21 @@ func (d *decoder) rules(c *Config) {
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)
 	d.model("models.judge", c.Models.Judge)
+}
+
+// stop checks what rules of a stop do not go with.
+func (d *decoder) stop(c *Config) {
+	if c.Gate.Mode != "off" {
+		return
+	}
+	const allowed = "not with gate.mode off: without scores nobody knows what was gained"
+	if s := c.Train.Stop; s.Score > 0 {
+		d.fail("train.stop.score", fmt.Sprint(s.Score), allowed, "")
+	} else if s.Patience > 0 {
+		d.fail("train.stop.patience", strconv.Itoa(s.Patience), allowed, "")
+	} else if s.Evidence {
+		d.fail("train.stop.evidence", "true", allowed, "")
+	}
 }
 
 // files checks what several files of a skill do not go with.

@@ -94,6 +94,17 @@ type EpochDone struct {
 	MetaSkill  bool   `json:"meta_skill"`
 }
 
+// Stopped says which rule ended the loop before its last step, by what figures. The final
+// evaluation follows.
+type Stopped struct {
+	Rule      string   `json:"rule"` // perfect, score, patience, evidence
+	Epoch     int      `json:"epoch"`
+	Step      int      `json:"step"`       // the last that was carried out, 0 for none
+	StepsLeft int      `json:"steps_left"` // that are left out
+	Score     *float64 `json:"score"`      // of the current skill on the selection split, by the gate's metric
+	Words     string   `json:"words"`
+}
+
 // TestDone is a score on the test split.
 type TestDone struct {
 	Arm  string  `json:"arm"` // seed, best, final, no_skill
@@ -172,6 +183,7 @@ func (Progress) Kind() string        { return "progress" }
 func (StepDone) Kind() string        { return "step_done" }
 func (CandidateJudged) Kind() string { return "candidate_judged" }
 func (EpochDone) Kind() string       { return "epoch_done" }
+func (Stopped) Kind() string         { return "stopped" }
 func (TestDone) Kind() string        { return "test_done" }
 func (NoiseFloor) Kind() string      { return "noise_floor" }
 func (Certificate) Kind() string     { return "certificate" }

@@ -113,6 +113,7 @@ type History struct {
 	Steps  []StepRecord  `json:"steps"`
 	Epochs []EpochRecord `json:"epochs"`
 	Final  *FinalRecord  `json:"final,omitempty"`
+	Stop   *Stop         `json:"stop,omitempty"`  // why the loop ended before its last step; nil: no rule ended it
 	Noise  *SeedNoise    `json:"noise,omitempty"` // of a race: what asking twice said
 	Drift  []Drift       `json:"drift,omitempty"` // of a race: where another model began to answer
 }

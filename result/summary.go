@@ -18,11 +18,13 @@ type Summary struct {
 	// EndedAfter is the step after which the loop was ended early, to evaluate what
 	// there was; null if it ran to its end.
 	EndedAfter *int `json:"ended_after_step,omitempty"`
-	Accepted   int  `json:"accepted"`
-	Rejected   int  `json:"rejected"`
-	Skipped    int  `json:"skipped"`
-	Best       Best `json:"best"`
-	Test       Test `json:"test"`
+	// Stop is the rule that ended the loop before its last step; null if none did.
+	Stop     *Stop `json:"stop,omitempty"`
+	Accepted int   `json:"accepted"`
+	Rejected int   `json:"rejected"`
+	Skipped  int   `json:"skipped"`
+	Best     Best  `json:"best"`
+	Test     Test  `json:"test"`
 	Usage
 	Lost int `json:"lost_replies"` // optimizer calls without a usable reply
 	// LeftOut is what of agents' requests did not reach the model, each thing once.

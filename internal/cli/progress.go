@@ -59,6 +59,8 @@ func (p *progress) handle(e event.Event) {
 		p.stepDone(e)
 	case event.EpochDone:
 		p.epochDone(e)
+	case event.Stopped:
+		p.line("%s", e.Words)
 	case event.NoiseFloor:
 		p.noise(e)
 	case event.Compared:

@@ -56,7 +56,10 @@ func (r *baseliner) run(ctx context.Context, s skill.Skill) (b baseline, err err
 
 func (r *baseliner) measure(ctx context.Context, b *baseline) (err error) {
 	r.emit(event.StageStarted{Stage: "baseline", Total: len(r.judge.selection)})
-	r.prefetch.start(ctx, b.seed.skill)
+	stops := r.prefetch.mayStop(b.seed.skill, nil)
+	if !stops {
+		r.prefetch.start(ctx, b.seed.skill)
+	}
 	if b.without, err = r.judge.measure(ctx, rollout.Place{Prefix: "seed/selection"}, &b.seed); err != nil {
 		return err
 	}
@@ -68,6 +71,9 @@ func (r *baseliner) measure(ctx context.Context, b *baseline) (err error) {
 	arm := Summarise(b.seed.outcomes)
 	b.arm, b.partial = &arm, partial(b.seed.outcomes)
 	r.skills.store.addAll(r.skills.entry(&b.seed), 0, b.seed.outcomes)
+	if stops && !r.prefetch.mayStop(b.seed.skill, b.seed.outcomes) {
+		r.prefetch.start(ctx, b.seed.skill)
+	}
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 type optimizer struct {
 	opts    Options
 	mode    optimize.Mode
-	budget  *schedule.Budget // nil: the optimizer chooses the count of edits
+	budgets *budgets // nil: the optimizer chooses the count of edits
 	ask     Asker
 	prompts *prompt.Set
 	memory  *memory
@@ -35,7 +35,7 @@ func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	budget, err := newBudget(o, d.Data)
+	budgets, err := newBudgets(o, d.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -44,20 +44,8 @@ func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
 		tasks[d.Data.Train[i].ID] = &d.Data.Train[i]
 	}
 	return &optimizer{
-		opts: o, mode: mode, budget: budget, ask: d.Ask, prompts: d.Prompts, memory: m, emit: d.Events, told: d.Told, tasks: tasks, scope: d.Scope,
+		opts: o, mode: mode, budgets: budgets, ask: d.Ask, prompts: d.Prompts, memory: m, emit: d.Events, told: d.Told, tasks: tasks, scope: d.Scope,
 	}, nil
-}
-
-// newBudget returns the schedule of edit budgets, nil if the optimizer chooses.
-func newBudget(o Options, d Data) (*schedule.Budget, error) {
-	if o.Schedule == "model" {
-		return nil, nil
-	}
-	mode, err := schedule.ParseMode(o.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	return schedule.NewBudget(schedule.BudgetConfig{Mode: mode, Max: o.Budget, Min: o.MinBudget, Total: o.Steps(d.Drawable())})
 }
 
 // view is what the optimizer is shown of rollouts of train tasks with a skill.
@@ -130,10 +118,10 @@ func (o *optimizer) analystBudget(step int) int {
 	switch {
 	case o.opts.warms(step):
 		return schedule.NoLimit
-	case o.budget == nil:
+	case o.budgets == nil:
 		return o.opts.Budget
 	}
-	return o.budget.At(step)
+	return o.budgets.of(step).At(step)
 }
 
 // asker returns the Ask under a prefix, with a temperature of its own if there is one.
@@ -237,7 +225,7 @@ func (o *optimizer) rank(ctx context.Context, p *proposal, e evidence) error {
 // editBudget is how many edits a proposal may hold: as scheduled, or as the optimizer
 // chooses.
 func (o *optimizer) editBudget(ctx context.Context, p *proposal, e evidence) (int, error) {
-	if o.budget != nil || o.opts.warms(e.step.number) || o.mode == optimize.ModeFullRewrite {
+	if o.budgets != nil || o.opts.warms(e.step.number) || o.mode == optimize.ModeFullRewrite {
 		return e.budget, nil
 	}
 	rate, err := optimize.LearningRate(ctx, optimize.LearningRateInput{

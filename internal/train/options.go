@@ -94,6 +94,9 @@ type Ending struct {
 	// and goes on with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
 	Reopen   bool // open the test split though it was opened before, for other skills
+
+	Stop    Stop      // by which rules the loop ends before its last step
+	Earlier []Stretch // of other runs that this one goes on from, in their order
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over

@@ -37,6 +37,9 @@ const (
 	// is 0 tasks where there is no room for that.
 	UnitSecondTry = "second try"
 	UnitMore      = "more tasks"
+	// After a step selection tasks are asked once more, to see whether training may stop. The
+	// answer is 0 tasks where there is no room for that.
+	UnitConfirmation = "confirmation"
 )
 
 // ErrEnded says that the loop ends before its time and the final evaluation follows: as
@@ -146,7 +149,8 @@ func (p *pacer) admit(unit Unit) (tasks int, err error) {
 const roomSuffix = "/room"
 
 // IsRoom reports whether a key is that of a recorded decision whether there was room for
-// more within a step: a second try, or tasks that its batch grows by.
+// more within a step, or after it: a second try, tasks that its batch grows by, or a
+// confirmation.
 func IsRoom(key string) bool { return strings.HasSuffix(key, roomSuffix) }
 
 // room is that decision.

@@ -53,6 +53,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	} else if (o.Fresh || n.Fold > 0) && o.Gate != gate.ModeOff {
 		gates += n.Selection // of what is shipped
 	}
+	gates += o.confirmations(n.Selection)
 	if o.NullEvery > 0 && (o.Gate == gate.ModeRace || o.Gate == gate.ModeStrict) {
 		gates += steps / o.NullEvery * 3 * judge // one pass, and fresh samples of both arms
 	}
@@ -76,6 +77,22 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 		}
 	}
 	return append([]result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}, o.optimizerPlan(steps, slow, n.Train)...)
+}
+
+// confirmations bounds the rollouts by which it is seen whether the loop may stop.
+func (o Options) confirmations(selection int) int {
+	if o.Gate == gate.ModeOff {
+		return 0
+	}
+	for _, s := range o.Earlier {
+		if s.Stop.Perfect {
+			return MostConfirmations * selection
+		}
+	}
+	if o.Stop.Perfect {
+		return MostConfirmations * selection
+	}
+	return 0
 }
 
 // raceRollouts bounds what a race measures beyond one pass over the candidates:

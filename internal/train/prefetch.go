@@ -16,7 +16,8 @@ import (
 // still out of this unit. They are the same rollouts under the same keys, only
 // earlier: nothing is asked for that would not be asked for anyway, and nothing
 // that is decided depends on it. It has to be certain, not likely: a rollout with
-// another skill under the same key would be another run's.
+// another skill under the same key would be another run's. And it has to be certain that
+// there is a next unit: nothing is prefetched as long as a rule may end the loop before it.
 
 // prefetcher starts what the next unit of the loop begins with.
 type prefetcher struct {
@@ -26,6 +27,7 @@ type prefetcher struct {
 	sampler  *sampler
 	rollouts *rollouts
 	skills   *skills
+	stopper  *stopper
 	next     *nextUnit // after the present unit; nil: what it begins with is not certain before
 }
 
@@ -70,7 +72,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 // start prefetches for the next unit, with a skill that is certain to be the current one
 // then. It is called once for a unit.
 func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
-	if !p.on || p.next == nil {
+	if !p.on || p.next == nil || p.stopper.mayFollow(p.next.done) {
 		return
 	}
 	done := p.next.done
@@ -89,6 +91,13 @@ func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
 	}
 }
 
+// mayStop reports whether the loop may end before the next unit because the skill that the
+// present one leaves solves everything, by what is known of that skill and what was seen of it
+// just now.
+func (p *prefetcher) mayStop(s skill.Skill, seen []trajectory.Outcome) bool {
+	return p.next != nil && p.stopper.mayBePerfect(p.next.done, s, seen)
+}
+
 // watch returns a function that is to be told what was measured of a candidate.
 // As soon as that settles which skill the next unit works with, it is prefetched for.
 func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner {
@@ -100,20 +109,27 @@ func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumben
 		return nil
 	}
 	var mu sync.Mutex
+	var seen []trajectory.Outcome
 	started := false
 	return func(item int, o trajectory.Outcome) {
 		mu.Lock()
 		defer mu.Unlock()
 		f.Learn(item, o)
+		seen = append(seen, o)
 		accepted, settled := f.Settled()
 		if started || !settled {
 			return
 		}
-		started = true
+		next, of := p.skills.current.skill, []trajectory.Outcome(nil)
 		if accepted {
-			p.start(ctx, cand.skill)
-		} else if !p.opts.SecondTry { // a part of it may be accepted yet
-			p.start(ctx, p.skills.current.skill)
+			next, of = cand.skill, seen
+		} else if p.opts.SecondTry { // a part of it may be accepted yet
+			return
 		}
+		if p.mayStop(next, of) {
+			return // what is answered next may say that it does not
+		}
+		started = true
+		p.start(ctx, next)
 	}
 }

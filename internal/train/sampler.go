@@ -114,7 +114,7 @@ func (s *sampler) draw(step int, b schedule.Batch) (tasks []task.Task, replaced 
 	}
 	keys := idsOf(all)
 	if s.curriculum != nil {
-		total := s.opts.Steps(s.data.Drawable())
+		total := s.opts.epochsAt(step) * s.stepsPerEpoch()
 		b.Items = s.curriculum.Draw(pyrand.New(b.Seed), keys, len(b.Items), schedule.Window{Step: step - 1, Total: total})
 	}
 	if s.settled != nil {

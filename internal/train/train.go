@@ -49,6 +49,7 @@ type trainer struct {
 	stepper   *stepper
 	fruitless *fruitless
 	ender     *epochEnder
+	stopper   *stopper
 	testSplit *testSplit
 
 	history    result.History // but for drifts, which the judge notes
@@ -107,6 +108,10 @@ func (t *trainer) stages(d Deps, proposer *optimizer) {
 		opts: o, data: d.Data, rollouts: t.rollouts, optimizer: proposer, judge: t.judge, skills: t.skills, memory: t.memory, emit: t.emit,
 	}
 	t.testSplit = newTestSplit(o, d, t.rollouts)
+	t.stopper = &stopper{
+		opts: o, data: d.Data, judge: t.judge, skills: t.skills, loads: t.loads, pacer: t.pacer, rollouts: t.rollouts, emit: t.emit,
+	}
+	t.prefetch.stopper = t.stopper
 }
 
 func (t *trainer) run(ctx context.Context) error {
@@ -138,6 +143,7 @@ func (t *trainer) begin(ctx context.Context) (err error) {
 	r := t.baseline.record(t.opts.Projection.Metric, t.skills.hash(t.seed))
 	t.history.Steps = append(t.history.Steps, r)
 	t.emit(event.StepDone{Action: r.Action, Current: r.Current, Best: r.Best})
+	t.stopper.gained() // what comes is compared with it
 	if err := t.output.step(0, t.baseline.files()); err != nil {
 		return err
 	}
@@ -146,6 +152,9 @@ func (t *trainer) begin(ctx context.Context) (err error) {
 
 // loop runs the epochs.
 func (t *trainer) loop(ctx context.Context) error {
+	if err := t.stops(ctx, stopPlace{key: stopKey("seed")}, true); err != nil {
+		return err
+	}
 	for epoch := 1; epoch <= t.opts.Epochs; epoch++ {
 		batches, err := t.sampler.epoch(epoch)
 		if err != nil {
@@ -159,11 +168,17 @@ func (t *trainer) loop(ctx context.Context) error {
 				return fmt.Errorf("epoch %d, step %d: %w", epoch, id.number, err)
 			}
 			t.units++
+			if err := t.stops(ctx, stopPlace{key: stopKey(id.key()), epoch: epoch, step: id.number}, t.remains(epoch, id.inEpoch)); err != nil {
+				return err
+			}
 		}
 		if err := t.endEpoch(ctx, epoch); err != nil {
 			return fmt.Errorf("end of epoch %d: %w", epoch, err)
 		}
 		t.units++
+		if err := t.stops(ctx, stopPlace{key: stopKey(fmt.Sprintf("e%d/end", epoch)), epoch: epoch, step: t.lastStep()}, epoch < t.opts.Epochs); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -198,6 +213,7 @@ func (t *trainer) closeStep(id stepID, r stepResult) error {
 	c.CurrentOrigin, c.BestOrigin = current.origin, best.origin
 	c.SkillHash, c.SkillLen = t.skills.hash(current.skill), lengthOf(current.skill)
 	t.counts.add(*c)
+	t.stopper.saw(*c)
 	t.memory.holdBack(gate.Action(c.Action), c.Notes)
 	t.history.Steps = append(t.history.Steps, *c)
 	t.memory.remember(r.note(), r.batch.outcomes, c.CandidateHash != "")
@@ -244,6 +260,7 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 		return err
 	}
 	t.epochStart = t.skills.current.skill
+	t.stopper.sawGuidance()
 	t.history.Epochs = append(t.history.Epochs, e.record)
 	t.emit(event.EpochDone{Epoch: epoch, SlowUpdate: e.record.SlowUpdate, MetaSkill: e.meta.Content != ""})
 	e.files["record.json"] = e.record
@@ -263,7 +280,7 @@ func (t *trainer) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.history.Final = last.record(f, t.units < t.opts.Units(t.data.Drawable()))
+	t.history.Final = last.record(f, t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable()))
 	if t.opts.Test && len(t.data.Test) > 0 {
 		if err := t.test(ctx); err != nil {
 			return err

@@ -56,7 +56,7 @@ func (z *Sizes) Options() train.Options {
 			Gate: gate.Mode(c.Gate.Mode), Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Deterministic: z.models.Deterministic(), Projection: z.in.Projection(),
 		},
 		Ending: train.Ending{
-			Reopen: z.in.Reopen, Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
+			Reopen: z.in.Reopen, Stop: StopOf(c.Train.Stop), Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
 		},
 		EpochEnd: train.EpochEnd{
 			SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs, MetaSkill: c.MetaSkill.Enabled,
@@ -71,6 +71,11 @@ func (z *Sizes) Options() train.Options {
 		o.Few, o.Twice = z.start.Few, z.start.Twice
 	}
 	return o
+}
+
+// StopOf maps the rules by which the loop ends early.
+func StopOf(c config.Stop) train.Stop {
+	return train.Stop{Perfect: c.Perfect, Score: c.Score, Patience: c.Patience, Evidence: c.Evidence}
 }
 
 // minibatch is how many trajectories an analyst reads, 0: as many as fit. Candidates

@@ -238,6 +238,8 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 func (c *ceiling) within(p train.Unit) (calls int, ok bool) {
 	const asked = 8
 	switch p.Name {
+	case train.UnitConfirmation:
+		return p.Tasks, true
 	case train.UnitSecondTry:
 		return 1 + c.selection, true
 	case train.UnitMore:

@@ -49,6 +49,8 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitStep:
 	case loop.UnitSecondTry:
 		return p.within(unit, 0, 1), nil
+	case loop.UnitConfirmation:
+		return p.within(unit, unit.Tasks-p.session.Data.Pass(), 0), nil
 	case loop.UnitMore:
 		return p.within(unit, unit.Tasks, askedInStep), nil
 	default:

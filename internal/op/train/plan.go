@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/training"
@@ -29,6 +30,9 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 	sizes := training.New(s)
 	sizes.Decide()
 	options := sizes.Options()
+	if why := options.TooFewToShow(s.Data); why != "" {
+		return p, fault.Input(errors.New(why))
+	}
 	p = forecast.Bound(s, options)
 	if options.Test && len(s.Data.Test) > 0 {
 		reads, err := s.ReadBefore(ctx)

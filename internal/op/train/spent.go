@@ -45,7 +45,7 @@ func (s *spending) add(r journal.Record) {
 	spent := caller.AmountOfRecord(r)
 	s.all[r.Role] = s.all[r.Role].Plus(spent)
 	number, ok := stepOf(r.Key)
-	if !ok {
+	if !ok || strings.Contains(r.Key, "/stop/") { // what a confirmation takes no later step does
 		return
 	}
 	if s.steps[number] == nil {

@@ -68,6 +68,9 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	if s.Run.Resumed {
 		return t.plan, nil
 	}
+	if why := t.options.TooFewToShow(s.Data); why != "" {
+		return t.plan, errors.Join(fault.Input(errors.New(why)), s.Run.Discard())
+	}
 	if s.Finish {
 		return t.plan, errors.Join(fault.Input(errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")), s.Run.Discard())
 	}
