@@ -186,9 +186,6 @@ func joined(parts ...string) string {
 // environment examines what an environment is started with. Whether it carries out tasks
 // the trial shows.
 func (e *examiner) environment() {
-	p, _, err := e.session.Environment()
-	if err == nil {
-		err = p.Close()
-	}
+	_, err := e.session.Environment()
 	e.add("environment", strings.Join(e.session.Config.Env.Command, " "), err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
 }
