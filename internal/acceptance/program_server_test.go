@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // cashier is a model server of two protocols, Chat Completions and Messages, that
@@ -19,6 +21,7 @@ type cashier struct {
 	status  int                                    // of every request; 0: they are answered
 	on      func(ctx context.Context, last string) // told of each request before it is answered; may block
 	refuses string                                 // a prompt with this is too long
+	client  model.Client                           // answers; nil: the length of the last message is the answer
 
 	mu            sync.Mutex
 	requests      int
@@ -38,7 +41,8 @@ type asked struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	} `json:"messages"`
-	Stream bool `json:"stream"`
+	Stream bool   `json:"stream"`
+	Seed   *int64 `json:"seed"`
 }
 
 func (s *cashier) serve(t testing.TB) string {
@@ -70,7 +74,7 @@ func (s *cashier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"error": {"message": "This model's maximum context length is 10 tokens", "code": "context_length_exceeded", "type": "invalid_request_error"}}`)
 	default:
-		s.answer(w, r.URL.Path, q)
+		s.answer(r.Context(), w, r.URL.Path, q)
 		return
 	}
 }
@@ -111,9 +115,28 @@ func (s *cashier) seen() (requests, answered int, tokens int64) {
 	return s.requests, s.answered, s.input + s.output
 }
 
-// answer says how long the last message was.
-func (s *cashier) answer(w http.ResponseWriter, path string, q asked) {
-	text := fmt.Sprintf("<answer>%d</answer>", len(q.Messages[len(q.Messages)-1].Content))
+// reply is what the model says.
+func (s *cashier) reply(ctx context.Context, q asked) string {
+	if s.client == nil {
+		return fmt.Sprintf("<answer>%d</answer>", len(q.Messages[len(q.Messages)-1].Content))
+	}
+	req := model.Request{Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}, Sampling: model.Sampling{Seed: q.Seed}}
+	for _, m := range q.Messages {
+		var text string
+		if err := json.Unmarshal(m.Content, &text); err != nil {
+			return err.Error()
+		}
+		req.Messages = append(req.Messages, model.Message{Role: m.Role, Content: text})
+	}
+	resp, err := s.client.Generate(ctx, req)
+	if err != nil {
+		return err.Error()
+	}
+	return resp.Text
+}
+
+func (s *cashier) answer(ctx context.Context, w http.ResponseWriter, path string, q asked) {
+	text := s.reply(ctx, q)
 	input, output := int64(7+len(q.System)), int64(3+len(q.Messages))
 	for _, m := range q.Messages {
 		input += int64(len(m.Content))
