@@ -57,6 +57,8 @@ type Env struct {
 	Protocol int      `key:"protocol" doc:"what the program of command is handed: 1 (gold is a list of texts, whatever stands in the task) or 2 (gold as it stands in the task: text, number, list, object or null)" min:"1" max:"2" older:"1"`
 	Timeout  Duration `key:"timeout" doc:"deadline of one task; beyond it the task counts as not measured, and a process is ended" min:"1ms"`
 	PassEnv  []string `key:"pass_env" doc:"environment variables handed to the process besides PATH, HOME, LANG and TMPDIR"`
+	// Runs of programs that had no such key told environments of no model.
+	Gateway bool `key:"gateway" doc:"where models.target is set, lead the program of command to it: base URL, key and name stand in its variables and in each task, and its calls are counted, limited, recorded and paid for as those of the run; false: the program calls models by itself" older:"false"`
 }
 
 // Agent is a coding agent that carries out tasks in a folder of their own.

@@ -52,7 +52,7 @@ func Default() Config {
 	return Config{
 		SkillFiles: FilesAll,
 
-		Env:    Env{Protocol: 1, Timeout: Duration(2 * time.Minute)},
+		Env:    Env{Protocol: 1, Timeout: Duration(2 * time.Minute), Gateway: true},
 		Agent:  Agent{Mode: "native", Timeout: Duration(10 * time.Minute), Gateway: true, Sandbox: "auto", Keep: "none", Limits: AgentLimits{Memory: 4 << 30, Processes: 512, Written: 4 << 30}},
 		Split:  Split{Seed: 42, CrossFit: AutoCount},
 		Models: Models{Target: model, Optimizer: model, Judge: model},

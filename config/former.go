@@ -25,6 +25,7 @@ func formers() []former {
 		{"split.cross_fit", `"auto"`, "", func(c *Config) { c.Split.CrossFit = 0 }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 		{"train.stop.perfect", "true", "", func(c *Config) { c.Train.Stop.Perfect = false }},
+		{"env.gateway", "true", "", func(c *Config) { c.Env.Gateway = false }},
 		{"skill_files", `"all"`, "", func(c *Config) { c.SkillFiles = FilesDocument }},
 	}
 }

@@ -23,7 +23,7 @@ func BenchmarkAnswer(b *testing.B) {
 	defer e.Close()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, _, err := e.Answer(b.Context(), task.Task{ID: "t", Prompt: `say {"hard":1}`}, skill.Skill{}); err != nil {
+			if _, _, err := e.Answer(b.Context(), task.Task{ID: "t", Prompt: `say {"hard":1}`}, skill.Skill{}, nil); err != nil {
 				b.Error(err)
 			}
 		}

@@ -1,9 +1,10 @@
 // Package env runs a user's own environment as processes: a program in any
 // language that reads one JSON object a line and answers each with one.
 //
-// It knows nothing about models, training or how answers are scored: what a
-// program does not score itself is the caller's to score. It does not read its
-// own environment variables; the caller says which of them the processes get.
+// It knows where a program is told to find a model (Access), and nothing about how
+// models are called, training or how answers are scored: what a program does not score
+// itself is the caller's to score. It does not read its own environment variables; the
+// caller says which of them the processes get.
 package env
 
 import (
@@ -47,6 +48,10 @@ type Options struct {
 	// Hide takes what the program was handed in secret out of all that it writes,
 	// before any of it is cut. Nil: it was handed nothing.
 	Hide *redact.Exact
+	// Keyed makes what a process about to start finds a model by: a key of its own, and
+	// further variables that tell it. Nil: processes are told of none. It may be called
+	// concurrently.
+	Keyed func() (key string, environ []string, err error)
 }
 
 // Env has processes carry out tasks. Each process does one task at a time and is
@@ -101,30 +106,39 @@ func programExists(o Options) error {
 	return executable(cmd)
 }
 
-// Answer hands t and the text of s to a process and reads its answer. scored says
+// Answer hands t and the text of s to a process and reads its answer. access is the
+// model that the program may use meanwhile, nil if there is none. scored says
 // that the program scored it itself, or has failed at the task; else there is an
 // answer and no score yet. Every fault of the process (it does not start, dies,
 // hangs, answers rubbish) is an *Error, and the process is ended; nothing was
 // measured then.
-func (e *Env) Answer(ctx context.Context, t task.Task, s skill.Skill) (o trajectory.Outcome, scored bool, err error) {
+func (e *Env) Answer(ctx context.Context, t task.Task, s skill.Skill, access *Access) (o trajectory.Outcome, scored bool, err error) {
 	release, err := e.acquire(ctx)
 	if err != nil {
 		return trajectory.Outcome{}, false, err
 	}
 	defer release()
-	line, err := encodeRequest(ctx, t, s, e.options)
+	line, err := encodeRequest(ctx, t, s, e.options, access.model())
 	if err != nil {
 		return trajectory.Outcome{}, false, fmt.Errorf("environment: task %q: %w", t.ID, err)
 	}
-	err = e.ask(ctx, line, func(reply []byte) error {
+	hide := access.hide()
+	q := question{line: line, access: access, accept: func(reply []byte) error {
 		var err error
-		o, scored, err = decodeReply(reply, t)
+		o, scored, err = decodeReply(hide.JSON(reply), t)
 		return err
-	})
-	if err != nil {
-		return trajectory.Outcome{}, false, e.blame(ctx, t, err)
+	}}
+	if err := e.ask(ctx, q); err != nil {
+		return trajectory.Outcome{}, false, hidden(e.blame(ctx, t, err), hide)
 	}
 	return o, scored, nil
+}
+
+// question is what a process is asked, and what is made of its answer.
+type question struct {
+	line   []byte
+	access *Access
+	accept func(reply []byte) error
 }
 
 // acquire waits for a slot.
@@ -152,10 +166,10 @@ func (e *Env) acquire(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// ask sends one line to a process and hands its answer to accept. A process
+// ask sends one line to a process and has its answer accepted. A process
 // that was kept and has ended in the meantime without a word is replaced:
 // programs that answer one line and exit are fine.
-func (e *Env) ask(ctx context.Context, line []byte, accept func(reply []byte) error) error {
+func (e *Env) ask(ctx context.Context, q question) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.options.Timeout, errDeadline)
 	defer cancel()
 	stop := context.AfterFunc(e.ended, cancel)
@@ -164,21 +178,22 @@ func (e *Env) ask(ctx context.Context, line []byte, accept func(reply []byte) er
 	if err != nil {
 		return err
 	}
-	reply, err := p.ask(ctx, line)
+	reply, err := p.answer(ctx, q)
 	if kept && errors.Is(err, errLeft) {
 		p.kill()
 		if p, err = e.start(); err != nil {
 			return err
 		}
-		reply, err = p.ask(ctx, line)
+		reply, err = p.answer(ctx, q)
 	}
 	if err != nil {
 		return p.abandon(err)
 	}
-	err = accept(reply)
+	err = q.accept(reply)
 	if err != nil && !isRefusal(err) {
 		return p.abandon(err) // what else it writes cannot be trusted to fit the questions
 	}
+	q.access.unbind(p) // before another task has it
 	e.give(ctx, p)
 	return p.quote(err)
 }

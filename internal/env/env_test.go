@@ -135,7 +135,7 @@ func newTestEnv(t *testing.T, change func(*Options)) *Env {
 
 func roll(t *testing.T, e *Env, prompt string) (trajectory.Outcome, error) {
 	t.Helper()
-	out, _, err := e.Answer(t.Context(), task.Task{ID: "t1", Type: "kind", Prompt: prompt}, skill.New("be kind"))
+	out, _, err := e.Answer(t.Context(), task.Task{ID: "t1", Type: "kind", Prompt: prompt}, skill.New("be kind"), nil)
 	return out, err
 }
 
@@ -243,7 +243,7 @@ func TestScored(t *testing.T) {
 	for reply, want := range map[string]bool{
 		`{"answer":"x"}`: false, `{"answer":"x","hard":0}`: true, `{"hard":1}`: true, `{"answer":"x","status":"agent_error"}`: true,
 	} {
-		_, scored, err := e.Answer(t.Context(), task.Task{ID: "t1", Prompt: "say " + reply}, skill.Skill{})
+		_, scored, err := e.Answer(t.Context(), task.Task{ID: "t1", Prompt: "say " + reply}, skill.Skill{}, nil)
 		if err != nil || scored != want {
 			t.Errorf("%s: %v, %v", reply, scored, err)
 		}
@@ -266,7 +266,7 @@ func TestDeadlineWhileWriting(t *testing.T) {
 	e := newTestEnv(t, func(o *Options) {
 		o.Command, o.Environ, o.Timeout = []string{"sleep", "300"}, nil, 200*time.Millisecond
 	})
-	_, _, err := e.Answer(t.Context(), task.Task{ID: "big", Prompt: strings.Repeat("x", 1<<20)}, skill.Skill{})
+	_, _, err := e.Answer(t.Context(), task.Task{ID: "big", Prompt: strings.Repeat("x", 1<<20)}, skill.Skill{}, nil)
 	var fault *Error
 	if !errors.As(err, &fault) || fault.Kind != Deadline {
 		t.Fatalf("got %v", err)
@@ -320,11 +320,11 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	timer := time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
 	defer timer.Stop()
-	_, _, err := e.Answer(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{})
+	_, _, err := e.Answer(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}, nil)
 	if !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := e.Answer(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}); !errors.Is(err, why) {
+	if _, _, err := e.Answer(ctx, task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}, nil); !errors.Is(err, why) {
 		t.Errorf("with a dead context: %v", err)
 	}
 }
@@ -382,7 +382,7 @@ func TestRequest(t *testing.T) {
 		ID: "a<1>", Type: "k", Prompt: "echo", Gold: []string{"g"}, Hidden: "h\nh",
 		Data: map[string]any{"n": json.Number("1.50"), "list": []any{"x"}},
 	}
-	out, _, err := e.Answer(task.WithSeed(t.Context(), 77), in, skill.New("S & T"))
+	out, _, err := e.Answer(task.WithSeed(t.Context(), 77), in, skill.New("S & T"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestRequest(t *testing.T) {
 	if got := compactJSON(t, out.Answer); got != compactJSON(t, want) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	line, err := encodeRequest(t.Context(), task.Task{ID: "x"}, skill.Skill{}, Options{Protocol: 1})
+	line, err := encodeRequest(t.Context(), task.Task{ID: "x"}, skill.Skill{}, Options{Protocol: 1}, nil)
 	if err != nil || !strings.HasPrefix(string(line), `{"id":"x","type":"","prompt":"","gold":[],"hidden":"","data":{},"skill":"","seed":`) {
 		t.Errorf("got %s, %v", line, err)
 	}
@@ -400,7 +400,7 @@ func TestRequest(t *testing.T) {
 	if seedOf(t.Context(), "x") == seedOf(t.Context(), "y") {
 		t.Error("tasks share a seed")
 	}
-	if _, _, err := e.Answer(t.Context(), task.Task{ID: "x", Data: map[string]any{"f": func() {}}}, skill.Skill{}); err == nil {
+	if _, _, err := e.Answer(t.Context(), task.Task{ID: "x", Data: map[string]any{"f": func() {}}}, skill.Skill{}, nil); err == nil {
 		t.Error("no error for data that is not JSON")
 	}
 }
@@ -426,7 +426,7 @@ func TestGoldByProtocol(t *testing.T) {
 			`{"protocol":2,"id":"i","type":"","prompt":"p","gold":` + tt.two + rest,
 		} {
 			tt.task.ID, tt.task.Prompt = "i", "p"
-			line, err := encodeRequest(task.WithSeed(t.Context(), 5), tt.task, skill.Skill{}, Options{Protocol: protocol})
+			line, err := encodeRequest(task.WithSeed(t.Context(), 5), tt.task, skill.Skill{}, Options{Protocol: protocol}, nil)
 			if diff := cmp.Diff(want+"\n", string(line)); err != nil || diff != "" {
 				t.Errorf("%s, protocol %d: %v\n%s", name, protocol, err, diff)
 			}
@@ -518,7 +518,7 @@ func TestClose(t *testing.T) {
 	}
 	hung := make(chan error)
 	go func() {
-		_, _, err := e.Answer(context.Background(), task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{})
+		_, _, err := e.Answer(context.Background(), task.Task{ID: "t1", Prompt: "hang"}, skill.Skill{}, nil)
 		hung <- err
 	}()
 	wait(t, 200*time.Millisecond)

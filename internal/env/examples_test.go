@@ -45,7 +45,7 @@ func TestExamples(t *testing.T) {
 			solved := map[string]int{}
 			for _, tk := range set.Tasks() {
 				for _, text := range []string{"", ex.knows} {
-					out, scored, err := e.Answer(t.Context(), tk, skill.New(text))
+					out, scored, err := e.Answer(t.Context(), tk, skill.New(text), nil)
 					if err != nil || out.Status != score.OK {
 						t.Fatalf("%s: %+v, %v", tk.ID, out, err)
 					}

@@ -28,6 +28,8 @@ type process struct {
 	stdout *os.File // our end
 	stderr *tail
 	hide   *redact.Exact
+	key    string        // that its variables hold, "" if it has none
+	own    *redact.Exact // of that key
 	lines  chan line     // what it writes, line by line; closed at its end
 	quit   chan struct{} // closed when nobody reads lines any more
 	done   chan struct{} // closed when it has ended; then exit is set
@@ -45,12 +47,17 @@ type line struct {
 // start runs the program. Two goroutines go with it, which owner waits for: one
 // reads its output, one waits for its end.
 func start(o Options, owner *sync.WaitGroup) (*process, error) {
+	key, environ, err := o.keyed()
+	if err != nil {
+		return nil, startError(err)
+	}
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Dir = o.Dir
-	cmd.Env = append([]string{}, o.Environ...) // not nil, which would hand over everything
-	cmd.WaitDelay = grace                      // for a grandchild that holds the standard error
+	cmd.Env = append(append([]string{}, o.Environ...), environ...) // not nil, which would hand over everything
+	cmd.WaitDelay = grace                                          // for a grandchild that holds the standard error
 	ownGroup(cmd)
 	p := &process{cmd: cmd, hide: o.Hide, stderr: &tail{hide: o.Hide}, lines: make(chan line), quit: make(chan struct{}), done: make(chan struct{})}
+	p.key, p.own = key, redact.NewExact(key)
 	cmd.Stderr = p.stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -77,6 +84,14 @@ func start(o Options, owner *sync.WaitGroup) (*process, error) {
 	return p, nil
 }
 
+// keyed is what a process finds a model by; nothing if there is none.
+func (o Options) keyed() (key string, environ []string, err error) {
+	if o.Keyed == nil {
+		return "", nil, nil
+	}
+	return o.Keyed()
+}
+
 func startError(err error) error {
 	return &Error{Kind: Start, Detail: "the process could not be started", Err: err}
 }
@@ -97,7 +112,7 @@ func (p *process) readLines() {
 	r := bufio.NewReaderSize(p.stdout, 64<<10)
 	for {
 		text, err := readLine(r)
-		l := line{text: p.hide.JSON(text), err: err, more: r.Buffered() > 0}
+		l := line{text: p.own.JSON(p.hide.JSON(text)), err: err, more: r.Buffered() > 0}
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 			return
 		}
@@ -137,6 +152,14 @@ func (p *process) exited() bool {
 	default:
 		return false
 	}
+}
+
+// answer is ask with the model of a task at hand.
+func (p *process) answer(ctx context.Context, q question) ([]byte, error) {
+	if err := q.access.bind(p); err != nil {
+		return nil, err
+	}
+	return p.ask(ctx, q.line)
 }
 
 // ask writes a line and waits for the answer. After an error the process is of
@@ -238,8 +261,8 @@ func (p *process) abandon(err error) error {
 func (p *process) quote(err error) error {
 	var fault *Error
 	if errors.As(err, &fault) {
-		fault.Detail = p.hide.Text(fault.Detail)
-		fault.Stderr = p.stderr.text()
+		fault.Detail = p.own.Text(p.hide.Text(fault.Detail))
+		fault.Stderr = p.own.Text(p.stderr.text())
 	}
 	return err
 }

@@ -41,6 +41,7 @@ type request struct {
 	Files  []skill.Content `json:"skill_files,omitempty"` // those beside SKILL.md
 	Seed   int64           `json:"seed"`
 	Extras map[string]any  `json:"extras,omitempty"`
+	Model  *Model          `json:"model,omitempty"` // that the program may use for the task
 }
 
 // Seen is a task whose JSON says how its gold stands in the file too, for what depends
@@ -62,10 +63,10 @@ func seedOf(ctx context.Context, id string) int64 {
 	return int64(h.Sum32() >> 1)
 }
 
-func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, o Options) ([]byte, error) {
+func encodeRequest(ctx context.Context, t task.Task, s skill.Skill, o Options, m *Model) ([]byte, error) {
 	r := request{
 		ID: t.ID, Type: t.Type, Prompt: t.Prompt, Gold: append([]string{}, t.Gold...), Hidden: t.Hidden,
-		Data: t.Data, Skill: s.Text(), Files: s.Contents(filesRoom), Seed: seedOf(ctx, t.ID), Extras: o.Extras,
+		Data: t.Data, Skill: s.Text(), Files: s.Contents(filesRoom), Seed: seedOf(ctx, t.ID), Extras: o.Extras, Model: m,
 	}
 	if o.Protocol >= AsItStands {
 		r.Protocol, r.Gold = o.Protocol, t.GoldJSON()

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -89,12 +88,13 @@ type Gateway struct {
 	served chan struct{} // closed when the server has stopped
 
 	random    sync.Mutex   // guards opts.Rand
-	strangers atomic.Int64 // requests without the key of a session
+	strangers atomic.Int64 // requests with a key that never was that of a session
 
 	mu       sync.Mutex
 	closed   bool
 	handlers sync.WaitGroup
-	sessions map[[sha256.Size]byte]*Handle // by the hash of the key
+	sessions map[keyHash]*Handle // by the hashes of their keys
+	past     past                // keys of sessions that have ended
 }
 
 // New listens and serves until Close.
@@ -121,7 +121,7 @@ func New(o Options) (*Gateway, error) {
 }
 
 func newGateway(o Options) *Gateway {
-	return &Gateway{opts: o, routes: routes(), served: make(chan struct{}), sessions: map[[sha256.Size]byte]*Handle{}}
+	return &Gateway{opts: o, routes: routes(), served: make(chan struct{}), sessions: map[keyHash]*Handle{}}
 }
 
 // checkAddr refuses an address that other machines can reach.
@@ -157,40 +157,16 @@ func (g *Gateway) Open(s Session) (*Handle, error) {
 	}
 	key := s.Key
 	if key == "" {
-		id, err := g.id(32)
-		if err != nil {
-			return nil, fmt.Errorf("gateway: make a key: %w", err)
+		var err error
+		if key, err = g.NewKey(); err != nil {
+			return nil, err
 		}
-		key = "sk-skillopt-" + id
-	}
-	if err := checkKey(key); err != nil {
-		return nil, err
 	}
 	h := g.newHandle(s, key)
-	sum := sha256.Sum256([]byte(key))
-	h.forget = func() { g.forget(sum, h) }
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return nil, errors.New("gateway: it is closed")
+	if err := g.register(h, key); err != nil {
+		return nil, err
 	}
-	if g.sessions[sum] != nil {
-		return nil, errors.New("gateway: the key is in use by another session")
-	}
-	g.sessions[sum] = h
 	return h, nil
-}
-
-func checkKey(key string) error {
-	if len(key) < 8 {
-		return errors.New("gateway: a key needs 8 characters at least")
-	}
-	for _, c := range key {
-		if c <= ' ' || c >= 0x7f {
-			return errors.New("gateway: a key may hold printable ASCII only, without spaces")
-		}
-	}
-	return nil
 }
 
 // enter counts a request in, unless the gateway is closed.
@@ -213,27 +189,6 @@ func (g *Gateway) id(n int) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(b), nil
-}
-
-// Strangers is how many requests came so far with a key that is not that of an
-// open session. An agent that was not answered at all has sent them, perhaps.
-func (g *Gateway) Strangers() int64 { return g.strangers.Load() }
-
-// session finds the session of a key. Keys are compared by their hashes, so that
-// the time it takes tells nothing.
-func (g *Gateway) session(key string) *Handle {
-	sum := sha256.Sum256([]byte(key))
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.sessions[sum]
-}
-
-func (g *Gateway) forget(sum [sha256.Size]byte, h *Handle) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.sessions[sum] == h {
-		delete(g.sessions, sum)
-	}
 }
 
 // Drain refuses all that comes from now on with why, in the form of a budget that

@@ -18,7 +18,10 @@ const DefaultConcurrency = 16
 // DefaultTimeout bounds one call of a client unless the session says otherwise.
 const DefaultTimeout = 30 * time.Minute
 
-var errClosed = errors.New("the session has ended")
+var (
+	errClosed   = errors.New("the session of this key has ended")
+	errStranger = errors.New("the key is not that of an open session")
+)
 
 // Session says who answers the requests that carry one key.
 type Session struct {
@@ -77,9 +80,9 @@ type Exchange struct {
 // Handle is an open session. It is safe for concurrent use.
 type Handle struct {
 	session Session
+	gateway *Gateway
 	key     string
 	now     func() time.Time
-	forget  func() // takes the key off the gateway
 	slots   chan struct{}
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
@@ -95,6 +98,10 @@ type Handle struct {
 	trace    trace
 	thoughts thoughts
 	left     remarks
+	unserved string // the first request for what is not served, "" if there was none
+
+	keys []keyHash // guarded by the lock of the gateway, as is gone
+	gone bool      // it takes no further keys
 }
 
 func (g *Gateway) newHandle(s Session, key string) *Handle {
@@ -104,7 +111,7 @@ func (g *Gateway) newHandle(s Session, key string) *Handle {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	h := &Handle{session: s, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency)}
+	h := &Handle{session: s, gateway: g, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -156,12 +163,30 @@ func (h *Handle) Transcript() []trajectory.Turn {
 // Close ends the session: its key is refused from now on, requests in flight are
 // cancelled, and it returns when they are gone. It may be called again.
 func (h *Handle) Close() {
-	h.forget()
+	h.gateway.forget(h)
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
 	h.inflight.Wait()
+}
+
+// Unserved is the first request of the session for something that no model server of
+// the gateway's wires has, as method and path; "" if there was none. It is no failure
+// by itself: agents look for more than they need.
+func (h *Handle) Unserved() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.unserved
+}
+
+// missed keeps what was asked for and is not served.
+func (h *Handle) missed(method, path string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unserved == "" {
+		h.unserved = clipped(method) + " " + clipped(path)
+	}
 }
 
 // RefusedError says that the gateway itself could not take a request: it is not

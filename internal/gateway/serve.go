@@ -29,14 +29,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to, ok := g.find(r)
-	h := g.session(keyOf(r))
-	refused := errClosed
-	if h != nil {
-		refused = h.enter()
-	}
-	if errors.Is(refused, errClosed) {
-		g.strangers.Add(1)
-		g.refuse(w, to.codec, &fault{code: model.Auth, message: "the key is not that of an open session", final: true})
+	h, refused := g.admit(keyOf(r))
+	if h == nil {
+		g.refuse(w, to.codec, &fault{code: model.Auth, message: refused.Error(), final: true})
 		return
 	}
 	if refused != nil {
@@ -45,6 +40,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer h.leave()
 	if !ok {
+		h.missed(r.Method, r.URL.Path)
 		g.refuse(w, to.codec, &fault{code: model.NotFound, message: "nothing is served at " + r.Method + " " + r.URL.Path, final: true})
 		return
 	}
@@ -54,6 +50,24 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case opCount, opGenerate:
 		g.serve(w, r, to, h)
 	}
+}
+
+// admit finds the session of a request and counts the request in, or says why not. It
+// returns no session for a key that is that of none.
+func (g *Gateway) admit(key string) (*Handle, error) {
+	h, ended := g.session(key)
+	if h == nil && !ended {
+		g.strangers.Add(1)
+		return nil, errStranger
+	}
+	if h == nil {
+		return nil, errClosed
+	}
+	err := h.enter()
+	if errors.Is(err, errClosed) { // meanwhile
+		return nil, err
+	}
+	return h, err
 }
 
 // serve reads a request and answers it.

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"unique"
 
@@ -58,43 +55,6 @@ type AgentReport struct {
 	Told    trajectory.Told // what it told its model besides the task, uncut, a tool a line, if that is known
 }
 
-// A ToolError says that an agent worked without tools of its own: the model was not
-// told of them, so that what the agent did says nothing about the skill.
-type ToolError struct {
-	Task  string
-	Tools []trajectory.LeftOut
-}
-
-func (e *ToolError) Error() string {
-	var names []string
-	for _, l := range e.Tools {
-		names = append(names, l.String())
-	}
-	return fmt.Sprintf("task %s: the agent offers its model what cannot be told to this one: %s; it would work without, so nothing is measured: "+
-		"use a model whose provider speaks the agent's protocol, switch these tools off in the agent, or let it use its own endpoint with agent.gateway=false",
-		e.Task, strings.Join(names, ", "))
-}
-
-// lacking returns the tools of its own that an agent had to do without.
-func lacking(list []trajectory.LeftOut) []trajectory.LeftOut {
-	var tools []trajectory.LeftOut
-	for _, l := range list {
-		if l.Kind == trajectory.ClientTool {
-			tools = append(tools, l)
-		}
-	}
-	return tools
-}
-
-// told are the words for what was left out.
-func told(list []trajectory.LeftOut) string {
-	var words []string
-	for _, l := range list {
-		words = append(words, l.String()+" ("+l.Kind+")")
-	}
-	return strings.Join(words, ", ")
-}
-
 // Recorder makes durable steps; *caller.Caller is one.
 type Recorder interface {
 	EpisodeRecorder
@@ -121,8 +81,8 @@ type Agent struct {
 	Keep       Keep
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
+	omissions
 	noted sync.Map // the notes that were told
-	lost  sync.Map // what was left out of requests, by its trajectory.LeftOut
 
 	// Tell has it recorded what an agent tells its model, for analysts. Runs that began
 	// without go on without.
@@ -169,9 +129,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	if err != nil {
 		return trajectory.Outcome{}, err
 	}
-	for _, l := range did.LeftOut {
-		a.lost.Store(l, true)
-	}
+	a.omit(did.LeftOut)
 	if len(did.LeftOut) > 0 {
 		did.Notes = append(did.Notes, "its model did not get all of its requests: "+told(did.LeftOut)+" left out")
 	}
@@ -197,22 +155,6 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	}
 	a.tidy(key, out)
 	return out, nil
-}
-
-// LeftOut is what of the requests of all episodes did not reach the model, each thing
-// once, sorted.
-func (a *Agent) LeftOut() []trajectory.LeftOut {
-	var all []trajectory.LeftOut
-	a.lost.Range(func(key, _ any) bool {
-		if l, ok := key.(trajectory.LeftOut); ok {
-			all = append(all, l)
-		}
-		return true
-	})
-	slices.SortFunc(all, func(x, y trajectory.LeftOut) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.What, y.What), cmp.Compare(x.Name, y.Name))
-	})
-	return all
 }
 
 // episode has the agent work, or takes what it did from the record. Its slot is

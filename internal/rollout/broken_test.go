@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -26,7 +27,7 @@ type program struct {
 	begun, probes atomic.Int64
 }
 
-func (p *program) Answer(_ context.Context, t task.Task, _ skill.Skill) (trajectory.Outcome, bool, error) {
+func (p *program) Answer(_ context.Context, t task.Task, _ skill.Skill, _ model.Client) (trajectory.Outcome, bool, error) {
 	kind := p.answer(int(p.begun.Add(1)), t.ID)
 	if p.takes != nil {
 		<-time.After(p.takes(kind))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -23,13 +24,14 @@ type EpisodeRecorder interface {
 	Episode(ctx context.Context, c caller.EpisodeCall, run func(context.Context, model.Client) (caller.EpisodeResult, error)) ([]byte, error)
 }
 
-// Program is an environment that may leave the score to the checks; *env.Env is
+// Program is an environment that may leave the score to the checks; *wiring.EnvRunner is
 // one. It may be called concurrently.
 type Program interface {
-	// Answer returns what became of a task. scored says that it is scored, or
-	// failed within the task's limits; else its answer is to be scored. Errors are
+	// Answer returns what became of a task. The program may ask client, whose calls
+	// are those of the episode. scored says that the task is scored, or
+	// failed within its limits; else the answer is to be scored. Errors are
 	// those of task.Env.
-	Answer(ctx context.Context, t task.Task, s skill.Skill) (out trajectory.Outcome, scored bool, err error)
+	Answer(ctx context.Context, t task.Task, s skill.Skill, client model.Client) (out trajectory.Outcome, scored bool, err error)
 }
 
 // Env carries out tasks in a user's own environment: Env or Program. The episode
@@ -53,7 +55,10 @@ type Env struct {
 	RawGold bool
 	Context []byte        // what an outcome depends on besides task and skill
 	Hide    *redact.Exact // takes secrets that the environment was handed out of what it says; nil if it was handed none
+	Warn    func(error)   // what a user should know, each thing once; nil: nobody is told
 
+	omissions
+	noted   sync.Map // what was told
 	failing failing
 	broken  broken
 }
@@ -76,10 +81,23 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 	if err := json.Unmarshal(raw, &did); err != nil {
 		return trajectory.Outcome{}, fmt.Errorf("read the recorded outcome of %s: %w", p.Key(t), err)
 	}
+	e.note(did.LeftOut)
 	if did.Unscored {
 		return did.Outcome, e.score(ctx, p.Key(t), t, &did.Outcome)
 	}
 	return did.Outcome, nil
+}
+
+// note keeps and tells what of a program's requests did not reach the model.
+func (e *Env) note(left []trajectory.LeftOut) {
+	e.omit(left)
+	if len(left) == 0 || e.Warn == nil {
+		return
+	}
+	text := "environment: its model did not get all of its requests: " + told(left) + " left out"
+	if _, known := e.noted.LoadOrStore(text, true); !known {
+		e.Warn(errors.New(text))
+	}
 }
 
 // own is what the outcome of a task depends on besides the skill, as JSON.
@@ -149,6 +167,9 @@ func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model
 	if err == nil {
 		err = checkOutcome(out)
 	}
+	if tools := lacking(out.LeftOut); tools != nil && e.Program != nil {
+		return answered{}, &ToolError{Task: t.ID, Tools: tools, Program: true}
+	}
 	if err != nil {
 		return answered{}, caller.Unmeasurable(fmt.Errorf("environment, task %s: %w", t.ID, err))
 	}
@@ -167,7 +188,7 @@ func (e *Env) roll(ctx context.Context, t task.Task, s skill.Skill, client model
 
 func (e *Env) answer(ctx context.Context, t task.Task, s skill.Skill, client model.Client) (out trajectory.Outcome, scored bool, err error) {
 	if e.Program != nil {
-		return e.Program.Answer(ctx, t, s)
+		return e.Program.Answer(ctx, t, s, client)
 	}
 	out, err = e.Env.Rollout(ctx, t, s, client)
 	return out, true, err

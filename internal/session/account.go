@@ -38,12 +38,13 @@ func (s *Session) Account() (result.Usage, []result.Stage) {
 	return used, stages
 }
 
-// LeftOut is what of agents' requests did not reach the model, each thing once.
+// LeftOut is what of the requests of agents and programs did not reach the model, each
+// thing once.
 func (s *Session) LeftOut() []trajectory.LeftOut {
-	if s.agent == nil {
+	if s.left == nil {
 		return nil
 	}
-	return s.agent.LeftOut()
+	return s.left()
 }
 
 // TokensOf are the tokens of some calls.

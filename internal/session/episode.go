@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -48,36 +49,53 @@ func (s *episodes) process() (rollout.Episode, error) {
 	if s.Replay != nil {
 		return s.bind(&rollout.Env{Program: replayEnv{}, Assess: s.scorer.assessAnswer, Hide: s.hide})
 	}
-	p, _, err := s.Environment()
+	o, err := s.Environment()
 	if err != nil {
 		return nil, err
 	}
+	p, err := wiring.NewEnvRunner(o, s.Config, ProgramAsks(s.Session))
+	if err != nil {
+		return nil, unstarted(err)
+	}
 	s.closers = append(s.closers, p.Close)
-	return s.bind(&rollout.Env{
+	e := &rollout.Env{
 		Program: p, Assess: s.scorer.assessAnswer, Hide: s.hide, Slots: make(chan struct{}, s.Config.Limits.Concurrency),
-	})
+		Warn: func(err error) { s.Emit(event.Warning{Text: s.hide.Text(err.Error())}) },
+	}
+	s.left = e.LeftOut
+	return s.bind(e)
 }
 
-// Environment makes the environment of env.command, which starts nothing, and
-// returns the variables that its processes get.
-func (s *Inputs) Environment() (*env.Env, []string, error) {
+// ProgramAsks reports whether the program of env.command is led to the target of the
+// session.
+func ProgramAsks(s *Session) bool {
+	return s.Env == nil && len(s.Config.Env.Command) > 0 && s.Config.Env.Gateway && s.Replay == nil &&
+		s.Models.Has(model.Target) && s.Models.Of(model.Target).Kind != wiring.None
+}
+
+// Environment is what the processes of env.command are started with, but for where they
+// find a model. It fails when the program is not there.
+func (s *Inputs) Environment() (env.Options, error) {
 	environ := env.Allowed(s.Loaded.Lookup)
 	for _, name := range s.Config.Env.PassEnv {
 		v, ok := s.Loaded.Lookup(name)
 		if !ok {
-			return nil, nil, fault.Input(fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name))
+			return env.Options{}, fault.Input(fmt.Errorf("env.pass_env: the variable %s is not set; export it or take it off the list", name))
 		}
 		environ = append(environ, name+"="+v)
 	}
-	p, err := env.New(env.Options{
+	o := env.Options{
 		Command: s.Config.Env.Command, Dir: s.Loaded.Dir, Environ: environ, Slots: s.Config.Limits.Concurrency,
 		Timeout: s.Config.Env.Timeout.Std(), Protocol: s.Config.Env.Protocol, Extras: s.Config.Extras, Hide: s.Hidden(),
-	})
-	if err != nil {
-		return nil, nil, fault.Input(fmt.Errorf("env.command: %w", err))
 	}
-	return p, environ, nil
+	p, err := env.New(o) // which starts nothing
+	if err != nil {
+		return o, unstarted(err)
+	}
+	return o, p.Close()
 }
+
+func unstarted(err error) error { return fault.Input(fmt.Errorf("env.command: %w", err)) }
 
 // bind ties an environment to the record.
 func (s *episodes) bind(e *rollout.Env) (rollout.Episode, error) {
@@ -134,7 +152,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 	if s.Needs().Snapshot {
 		a.Snapshot = snapshot
 	}
-	s.agent = a
+	s.left = a.LeftOut
 	if s.Scorer == nil {
 		a.Looks = func(t task.Task) bool { return s.Suite.Needs(t).Workspace }
 	}
@@ -171,7 +189,7 @@ type replayEnv struct{}
 var errReplay = errors.New("a replay runs no agents and environments")
 
 // Answer implements rollout.Program.
-func (replayEnv) Answer(context.Context, task.Task, skill.Skill) (trajectory.Outcome, bool, error) {
+func (replayEnv) Answer(context.Context, task.Task, skill.Skill, model.Client) (trajectory.Outcome, bool, error) {
 	return trajectory.Outcome{}, false, errReplay
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // Session is a prepared configuration and what it has open. Run, Caller and Runner are
@@ -45,8 +46,8 @@ type Session struct {
 	Recorded int  // calls that the record held at the beginning
 	Measured bool // what is measured has been measured before: doubts about gold are warnings
 
-	known     *knownAnswers // what another run has recorded; nil: nothing
-	agent     *rollout.Agent
+	known     *knownAnswers               // what another run has recorded; nil: nothing
+	left      func() []trajectory.LeftOut // of the requests of episodes; nil: nothing is
 	telemetry telemetryOf
 	hide      *redact.Exact
 	began     time.Time
@@ -106,12 +107,8 @@ func (s *Session) requireMeans() error {
 		return fault.Input(errors.New("tasks.checks: they look at the files of a workspace, and env.command has none that is known here; score them in the environment"))
 	}
 	if len(s.Config.Env.Command) > 0 && s.Env == nil && s.Replay == nil {
-		p, _, err := s.Environment() // before a run is begun for it
-		if err != nil {
+		if _, err := s.Environment(); err != nil { // before a run is begun for it
 			return err
-		}
-		if err := p.Close(); err != nil {
-			return fmt.Errorf("env.command: %w", err)
 		}
 	}
 	if verified := len(s.Config.Edits.Verify.Command) > 0 && s.Kind == result.Train; verified {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
@@ -46,7 +47,7 @@ func (e *examiner) try(ctx context.Context) {
 		return
 	}
 	tasks := e.tried()
-	out, err := e.trial(ctx, tasks)
+	out, asked, err := e.trial(ctx, tasks)
 	if err != nil {
 		e.add("real tasks", "", e.unfitTask(err), e.fixTask())
 		return
@@ -67,6 +68,26 @@ func (e *examiner) try(ctx context.Context) {
 		if sign != "" && !row.Warning {
 			row.Warning, row.Detail = true, sign+"\n"+l.Shown()
 		}
+	}
+	e.rows = append(e.rows, row)
+	e.programAsked(len(tasks), asked)
+}
+
+// programAsked tells what the program of env.command has asked its model. One that asks
+// nothing may do without: that is no failure.
+func (e *examiner) programAsked(tasks int, asked caller.StageStats) {
+	s := e.session
+	if !session.ProgramAsks(s) {
+		return
+	}
+	row := result.Finding{Name: "environment's model", OK: true}
+	if asked.Calls == 0 {
+		row.Warning = true
+		row.Detail = fmt.Sprintf("models.target is set, and %s asked it nothing: a program finds it in the field model of each task, or in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the like "+
+			"(docs/environments.md); env.gateway=false tells it of no model", plural.Of(tasks, "task", "tasks"))
+	} else {
+		used := asked.Tokens()
+		row.Detail = fmt.Sprintf("%s asked models.target by %s through the gateway, %s", plural.Of(tasks, "task", "tasks"), plural.Of(asked.Calls, "call", "calls"), plural.Of(used.Input+used.Output, "token", "tokens"))
 	}
 	e.rows = append(e.rows, row)
 }
@@ -116,34 +137,35 @@ func (e *examiner) unfitTask(err error) error {
 	return err
 }
 
-// trial carries out tasks in a run of their own, of which nothing stays.
-func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajectory.Outcome, err error) {
+// trial carries out tasks in a run of their own, of which nothing stays, and returns what
+// the target was asked meanwhile.
+func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajectory.Outcome, asked caller.StageStats, err error) {
 	dir, err := os.MkdirTemp("", "skillopt-doctor-*")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for a trial: %w", err)
+		return nil, asked, fmt.Errorf("make a folder for a trial: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s := e.session
 	if !s.Models.Has(model.Target) { // an environment calls models by itself
 		if err := s.Models.Load(model.Target); err != nil {
-			return nil, err
+			return nil, asked, err
 		}
 	}
 	id, err := s.Identity()
 	if err != nil {
-		return nil, err
+		return nil, asked, err
 	}
 	r, err := run.Open(ctx, run.OpenOptions{
 		Dir: filepath.Join(dir, "run"), Name: "doctor", Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: session.DescribeChanges,
 	})
 	if err != nil {
-		return nil, err
+		return nil, asked, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	w := s.AsRecorded(r)
 	defer func() { err = errors.Join(err, w.Close()) }()
 	if err := w.Connect(ctx); err != nil {
-		return nil, err
+		return nil, asked, err
 	}
 	w.Runner.Extra = 0
 	out, err = w.Runner.All(ctx, rollout.Place{Prefix: "doctor"}, tasks, s.Skill, nil)
@@ -151,5 +173,16 @@ func (e *examiner) trial(ctx context.Context, tasks []task.Task) (out []trajecto
 	if err = w.Cause(ctx, err); errors.As(err, &stopped) {
 		err = stopped // without the advice to call doctor
 	}
-	return out, err
+	return out, askedOf(w.Caller, model.Target), err
+}
+
+// askedOf is what a role was asked.
+func askedOf(c *caller.Caller, role string) (sum caller.StageStats) {
+	_ = c.Settle() // what cannot be written is told when the run is closed
+	for _, st := range c.Stats().Stages {
+		if st.Role == role && st.Stage == model.StageRollout {
+			sum = st
+		}
+	}
+	return sum
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -186,9 +187,11 @@ func joined(parts ...string) string {
 // environment examines what an environment is started with. Whether it carries out tasks
 // the trial shows.
 func (e *examiner) environment() {
-	p, _, err := e.session.Environment()
-	if err == nil {
-		err = p.Close()
+	_, err := e.session.Environment()
+	c := e.session.Config
+	detail := strings.Join(c.Env.Command, " ")
+	if set := c.Models.Target.Provider != "" || e.session.Clients[model.Target] != nil; set && c.Env.Gateway {
+		detail += "; finds models.target through a gateway"
 	}
-	e.add("environment", strings.Join(e.session.Config.Env.Command, " "), err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
+	e.add("environment", detail, err, "check env.command; it is started in the folder of the config, and reads one JSON line a task")
 }
