@@ -77,6 +77,10 @@ type Record struct {
 	// Without it a second result for a key is refused.
 	Replace bool
 
+	// Exchange is what was said in a call inside an episode, of a ledger entry. Nothing
+	// reads it back but View.Said. Nil: it is not kept.
+	Exchange *Exchange
+
 	Spend
 }
 
