@@ -59,7 +59,6 @@ func (v *View) Close() error { return v.db.Close() }
 // Query says which entries are wanted: those that all of it holds for.
 type Query struct {
 	Key     string // that of the entry; "": any
-	Holding string // stands in its key
 	Item    string // that its key belongs to, as it is escaped there; found by an index
 	Results bool   // no ledger
 	Stage   string
@@ -75,7 +74,6 @@ func (q Query) where() (text string, args []any) {
 		}
 	}
 	add("key = ?", q.Key)
-	add("instr(key, ?) > 0", q.Holding)
 	add("stage = ?", q.Stage)
 	if q.Item != "" {
 		add("instr(key, ?) > 0", "/"+q.Item+"/sample")

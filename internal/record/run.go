@@ -108,6 +108,14 @@ type Call struct {
 	StartedAt string        `json:"started_at,omitempty"`
 	Seconds   float64       `json:"seconds"`
 	Stage     string        `json:"stage,omitempty"` // what it was made for, such as merge
+
+	began bool // it was sent: an attempt that gave no result may also be that of a whole episode
+}
+
+// InEpisode reports whether it is a call that was made inside an episode. Attempt is then
+// that of the episode, from 0.
+func (c Call) InEpisode() bool {
+	return c.Kind == journal.Inner || c.Kind == journal.Fault && c.Task != "" && c.Turn == 0 && c.began
 }
 
 const nanosOfUSD = 1e9
@@ -117,11 +125,14 @@ func callOf(rec journal.Record) Call {
 		Seq: rec.Seq, Key: rec.Key, Kind: rec.Kind, Place: PlaceOf(rec.Key), Role: rec.Role, Model: rec.Model, Code: rec.Code,
 		Usage: rec.Usage, Estimate: rec.Estimate, Seconds: rec.Took.Seconds(), Stage: rec.Stage,
 	}
+	if rec.Kind.InTry() && c.Turn == 0 {
+		c.Attempt = rec.Attempt
+	}
 	if rec.Cost != nil {
 		usd := float64(*rec.Cost) / nanosOfUSD
 		c.USD = &usd
 	}
-	if !rec.StartedAt.IsZero() {
+	if c.began = !rec.StartedAt.IsZero(); c.began {
 		c.StartedAt = rec.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	return c
@@ -153,7 +164,7 @@ type Filter struct {
 func (f Filter) query() journal.Query {
 	q := journal.Query{Key: f.Key, Stage: f.Stage, Faults: f.Failed}
 	if f.Task != "" {
-		q.Holding = "/" + escaped(f.Task) + "/sample"
+		q.Item = escaped(f.Task)
 	}
 	return q
 }

@@ -41,7 +41,7 @@ func (s *Session) Open(ctx context.Context) error {
 		}
 	}
 	if s.Fork == "" {
-		s.keepAsBegun(dir)
+		keepAsBegun(s, dir)
 	}
 	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
 		return err
@@ -58,7 +58,7 @@ const episodesKey = "record.episodes"
 
 // keepAsBegun has a run that an older build began keep what that one kept, unless somebody
 // chose otherwise.
-func (s *Session) keepAsBegun(dir string) {
+func keepAsBegun(s *Session, dir string) {
 	m, found, err := run.ReadManifest(dir)
 	if err != nil || !found {
 		return
