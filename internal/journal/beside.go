@@ -93,10 +93,17 @@ func (p *packer) pack(data []byte) []byte {
 	return bytes.Clone(p.buf.Bytes())
 }
 
+// maxUnpacked bounds what a text or a form is, in bytes: a few stored ones may claim to be
+// anything.
+const maxUnpacked = 64 << 20
+
 // unpack is the reverse, of data that was size bytes long.
 func unpack(stored []byte, size int64) ([]byte, error) {
 	if int64(len(stored)) == size {
 		return stored, nil
+	}
+	if size > maxUnpacked {
+		return nil, errors.New("it is larger than any that was written")
 	}
 	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(stored)), size+1))
 	if err == nil && int64(len(out)) != size {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,28 +69,44 @@ func (r *Run) Close() error { return errors.Join(r.view.Close(), r.root.Close())
 
 // decode reads a JSON file of the run; found is false if there is none.
 func (r *Run) decode(name string, v any) (found bool, err error) {
+	data, found, err := r.file(name)
+	if err != nil || !found {
+		return false, err
+	}
+	return true, decodeFile(name, data, v)
+}
+
+func decodeFile(name string, data []byte, v any) error {
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
+	}
+	return nil
+}
+
+// file reads a file of the run; found is false if there is none.
+func (r *Run) file(name string) (data []byte, found bool, err error) {
 	f, err := r.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read run: %w", err)
+		return nil, false, fmt.Errorf("read run: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false, fmt.Errorf("read run: %s is no regular file", name)
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("read run: %s is no regular file", name)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("read run: %w", err)
-	case len(data) > maxFile:
-		return false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
+		return nil, false, fmt.Errorf("read run: %w", err)
+	case b.Len() > maxFile:
+		return nil, false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return false, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
-	}
-	return true, nil
+	return b.Bytes(), true, nil
 }
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,

@@ -44,11 +44,10 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	}
 	all := r.evaluationsOf(calls)
 	for _, s := range sheets {
-		outcomes, err := r.Outcomes(s)
+		outcomes, err := r.outcomesOf(s, id)
 		if err != nil {
 			return nil, err
 		}
-		outcomes = slices.DeleteFunc(outcomes, func(o trajectory.Outcome) bool { return o.ID != id })
 		all = withOutcomes(all, s, outcomes)
 	}
 	slices.SortStableFunc(all, func(a, b Evaluation) int {
