@@ -144,8 +144,8 @@ func without(data []byte, wanted func(id string) bool) []byte {
 			out, list = append(out, line...), false
 			continue
 		}
-		if id, ok := idIn(line); ok && !wanted(id) {
-			continue
+		if id, ok := idIn(line); ok && !wanted(id) && !bytes.Contains(line[1:], []byte(outcomeLine)) {
+			continue // and no other one is on it
 		}
 		if list {
 			out = append(out, ',')
