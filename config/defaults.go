@@ -70,7 +70,7 @@ func Default() Config {
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},
 		Eval:       Eval{Test: true},
-		Record:     Record{Reuse: "auto"},
+		Record:     Record{Reuse: "auto", Episodes: EpisodesFull},
 		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute), Reserve: "auto"},
 		Telemetry:  Telemetry{Service: "skillopt"},
 		Run:        Run{Dir: "runs"},

@@ -57,7 +57,7 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 	got.spend.Role = d.role.name                 // also of one that was never sent
 	c.meter.end(got.spend, false, e.reservation) // unless it was answered
 	if failure != nil {
-		err = errors.Join(err, c.sender.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)}))
+		err = errors.Join(err, c.sender.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure}))
 	}
 	if err == nil && failure != nil {
 		e.watch.failed(time.Now(), failure.Code)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/exchange"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -87,6 +88,9 @@ func (c *Caller) Episode(ctx context.Context, call EpisodeCall, run func(ctx con
 	}
 	ctx = c.sender.underway(ctx)
 	client := &episodeClient{caller: c, role: r, call: call, try: c.journal.Attempts(call.Key), ctx: ctx}
+	if c.mask != nil {
+		client.keeper = exchange.NewKeeper(c.mask)
+	}
 	w := &watch{observe: c.opts.Observe, what: Activity{Key: call.Key, Stage: call.Stage, Role: r.name, Try: client.try, Episode: true, Request: model.Request{Model: r.Model}}}
 	w.begin(time.Now())
 	result, err := run(ctx, client)
@@ -157,7 +161,8 @@ type episodeClient struct {
 	role   *role
 	call   EpisodeCall
 	try    int
-	ctx    context.Context // of the episode as a whole
+	ctx    context.Context  // of the episode as a whole
+	keeper *exchange.Keeper // of what is said; nil: it is not kept
 
 	mu      sync.Mutex
 	ordinal int
@@ -200,8 +205,9 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 	}
 	e.caller.complete(e.role, e.call.Stage, &req)
 	check := Call{Key: e.call.Key, Role: e.call.Role, Tools: req.Tools}
+	begun := e.follow(req.Passage)
 	for n := 0; ; n++ {
-		rep, err := e.ask(ctx, req)
+		rep, err := e.ask(ctx, req, begun)
 		if err != nil {
 			e.fail(ctx, err)
 			return model.Response{}, err
@@ -225,24 +231,26 @@ func (e *episodeClient) Generate(ctx context.Context, req model.Request) (model.
 }
 
 // ask sends one request and charges its answer to the episode.
-func (e *episodeClient) ask(ctx context.Context, req model.Request) (reply, error) {
+func (e *episodeClient) ask(ctx context.Context, req model.Request, begun *beginning) (reply, error) {
 	ordinal, err := e.next()
 	if err != nil {
 		return reply{}, err
 	}
+	words, taken := e.keep(&req, begun)
+	defer taken()
 	record := func(got *answer) error {
 		code := ""
 		if got.reply.Finish == model.FinishLength {
 			code = journal.CodeCut
 		}
-		return e.caller.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+		return words.charge(ctx, e.caller.journal, journal.Record{
 			Key: e.call.Key, Kind: journal.Inner, Attempt: e.try, Ordinal: ordinal, Code: code, Spend: got.spend,
-		})
+		}, got.reply.end())
 	}
 	var served time.Duration
 	began := time.Now()
 	got, err := e.caller.sender.send(ctx, e.role, &request{
-		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record, served: &served,
+		key: e.call.Key, stage: e.call.Stage, req: req, begun: true, try: e.try, record: record, served: &served, kept: words,
 	})
 	e.mu.Lock()
 	e.waited += time.Since(began) - served

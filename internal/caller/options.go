@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/exchange"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -60,6 +61,11 @@ type Options struct {
 	// and what it returns is told how it goes on. It may be called concurrently and
 	// must not block. Nil: nobody wants to know.
 	Observe func(Activity) Observation
+
+	// Redact has what is said in the calls inside episodes kept in the record, beside its
+	// entries: it takes secrets out of a text first, and may be called concurrently. Nil:
+	// the calls are counted, and nothing of what they say is kept.
+	Redact func(text string) string
 
 	// JitterSeed seeds the spread of waiting times. No result depends on it.
 	JitterSeed uint64
@@ -123,7 +129,8 @@ type Caller struct {
 	live   *liveStats
 	cuts   *cutCounts
 	given  *givenUp
-	unkept sync.Once // it was told that the cache cannot be written
+	unkept sync.Once      // it was told that the cache cannot be written
+	mask   *exchange.Mask // of what is said inside episodes; nil: it is not kept
 }
 
 // role is a Role with the state of its endpoint.
@@ -153,6 +160,9 @@ func New(opts Options) (*Caller, error) {
 		cuts:  newCutCounts(),
 		reuse: newReuse(),
 		given: newGivenUp(),
+	}
+	if opts.Redact != nil {
+		c.mask = exchange.NewMask(opts.Redact)
 	}
 	unpriced, err := c.learn()
 	if err != nil {

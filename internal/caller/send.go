@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/exchange"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/model"
 )
@@ -61,6 +62,7 @@ type request struct {
 	// record makes an answer durable. The request keeps its slot of the run until
 	// it returns, so that a kill loses no more answers than there are slots.
 	record func(*answer) error
+	kept   *kept // the words of a call inside an episode
 
 	// served, if set, adds up how long the model was at work for the caller: all
 	// else of the time that a request takes is a wait for a slot, the server's
@@ -117,7 +119,7 @@ func (s *sender) retry(ctx context.Context, r *role, e *request) (*answer, error
 			return &answer{}, &WaitingError{Key: e.key, Err: failure.Err}
 		}
 		e.watch.failed(time.Now(), failure.Code)
-		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure)})); err != nil {
+		if err := errors.Join(err, s.fault(ctx, e, got, faulted{code: string(failure.Code), billed: billed(failure), why: failure})); err != nil {
 			return &answer{}, err
 		}
 		if e.req.Passage.Begun() {
@@ -154,7 +156,7 @@ func (s *sender) once(ctx context.Context, r *role, e *request, again bool) (*an
 
 	if failure != nil && ctx.Err() != nil {
 		// It may have cost something at the server.
-		return got, nil, errors.Join(context.Cause(ctx), s.fault(ctx, e, got, faulted{code: codeCancelled, billed: true}))
+		return got, nil, errors.Join(context.Cause(ctx), s.fault(ctx, e, got, faulted{code: codeCancelled, billed: true, why: context.Cause(ctx)}))
 	}
 	if got.read(failure); !got.received {
 		return got, failure, s.refused(r, e, failure)
@@ -340,6 +342,7 @@ func (a *answer) read(failure *model.Error) {
 type faulted struct {
 	code   string
 	billed bool // it may have been charged for
+	why    error
 }
 
 // fault puts an attempt without an answer into the ledger. One that may have been
@@ -350,9 +353,9 @@ func (s *sender) fault(ctx context.Context, e *request, got *answer, f faulted) 
 	if f.billed && e.reservation.usage.Output > 0 {
 		spend.Usage, spend.Cost, spend.Estimate = e.reservation.usage, e.reservation.cost, true
 	}
-	err := s.journal.Charge(context.WithoutCancel(ctx), journal.Record{
+	err := e.kept.charge(ctx, s.journal, journal.Record{
 		Key: e.key, Kind: journal.Fault, Attempt: e.try, Code: f.code, Spend: spend,
-	})
+	}, exchange.End{Fault: f.why.Error()})
 	s.meter.failed(spend, e.reservation)
 	return err
 }

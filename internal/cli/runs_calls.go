@@ -20,6 +20,7 @@ import (
 type runsCallsOptions struct {
 	stage, key string
 	failed     bool
+	episodes   bool
 	limit      int
 }
 
@@ -29,11 +30,13 @@ func runsCallsCommand(a *app) *cobra.Command {
 		Use:   "calls [RUN]",
 		Short: "List the model calls of a run, and show what was asked and answered",
 		Long: `Sum up the model calls of a run by stage. With --stage or --failed, list the latest of
-these calls; with --key, show one: what the model was sent, and its reply. Without RUN
-it is the newest one in the folder runs, at work or not.`,
+these calls; with --episodes those that agents and environments made inside episodes;
+with --key, show one: what the model was sent, and its reply, or all calls of an episode.
+Without RUN it is the newest one in the folder runs, at work or not.`,
 		Example: `  skillopt runs calls
   skillopt runs calls runs/quickstart-1 --stage merge
   skillopt runs calls runs/quickstart-1 --failed
+  skillopt runs calls runs/quickstart-1 --episodes --json
   skillopt runs calls runs/quickstart-1 --key e1/s1/mb0/analyst_error/0/attempt0/turn1`,
 		Args: atMost(1, "at most one run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +49,8 @@ it is the newest one in the folder runs, at work or not.`,
 	}
 	c.Flags().StringVar(&o.stage, "stage", "", "calls made for this, such as rollout, analyst_error, merge or ranking")
 	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")
-	c.Flags().StringVar(&o.key, "key", "", "the call with this key, whole")
+	c.Flags().BoolVar(&o.episodes, "episodes", false, "calls inside episodes, attempts that failed among them")
+	c.Flags().StringVar(&o.key, "key", "", "the call, or the calls inside the episode, with this key, whole")
 	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
 	return c
 }
@@ -68,8 +72,8 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	calls := slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" }) // decisions and checks
-	if o.stage == "" && !o.failed {
+	calls := slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" || o.episodes && !c.InEpisode() }) // decisions and checks
+	if o.stage == "" && !o.failed && !o.episodes {
 		return printStages(a, path, calls)
 	}
 	if len(calls) == 0 && o.stage != "" {
@@ -119,7 +123,7 @@ func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error 
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STARTED\tSTAGE\tIN\tOUT\tUSD\tSECONDS\tRESULT\tKEY")
 	for _, c := range calls {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\n", cmp.Or(c.StartedAt, "-"), c.Stage, tokenText(c, c.Usage.Input), tokenText(c, c.Usage.Output), usdText(c.USD), c.Seconds, fateText(c), oneLine(c.Key))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\n", cmp.Or(c.StartedAt, "-"), c.Stage, tokenText(c, c.Usage.Input), tokenText(c, c.Usage.Output), usdText(c.USD), c.Seconds, fateText(c), placeText(c))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print calls: %w", err)
@@ -128,6 +132,15 @@ func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error 
 		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(left, "call", "calls"))
 	}
 	return nil
+}
+
+// placeText is the key of a call, and of one inside an episode the attempt if it is not the
+// first.
+func placeText(c record.Call) string {
+	if c.InEpisode() && c.Attempt > 0 {
+		return fmt.Sprintf("%s (attempt %d)", oneLine(c.Key), c.Attempt+1)
+	}
+	return oneLine(c.Key)
 }
 
 // tokenText is a count of tokens. Of an attempt that gave no result nobody knows one, but
@@ -238,6 +251,9 @@ func (s *stageSum) add(c record.Call) {
 func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *record.Run) error {
 	c, err := r.Conversation(ctx, o.key)
 	if errors.Is(err, record.ErrNoCall) {
+		if shown, err := o.inside(ctx, a, path, r); shown || err != nil {
+			return err
+		}
 		return usagef("--key %s: the run has no model call under this key; `skillopt runs calls %s --stage STAGE` lists keys", o.key, path)
 	}
 	if err != nil {
@@ -262,4 +278,28 @@ func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *reco
 		block(out, "limit of the task", string(c.Limit)+": "+c.Message)
 	}
 	return nil
+}
+
+// inside shows the calls inside an episode, if there is one under the key.
+func (o *runsCallsOptions) inside(ctx context.Context, a *app, path string, r *record.Run) (shown bool, err error) {
+	place := record.PlaceOf(o.key)
+	all, err := r.Tries(ctx, place.Task, o.key)
+	if err != nil || len(all) == 0 {
+		return false, err
+	}
+	if r.OfTest(place) {
+		noteLook(ctx, a, path, r, "runs calls")
+	}
+	all = shareable(all)
+	if a.json {
+		return true, printJSON(a.Out, struct {
+			Key      string       `json:"key"`
+			Attempts []record.Try `json:"attempts"`
+		}{o.key, all})
+	}
+	out := a.printer(a.Out)
+	for _, t := range all {
+		printTry(out, t)
+	}
+	return true, nil
 }

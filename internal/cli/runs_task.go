@@ -33,7 +33,8 @@ func runsTaskCommand(a *app) *cobra.Command {
 		Short: "Show what was answered to a task, where in the run, and why it scored",
 		Long: `Show all that a run recorded of one task: where it was asked, what was answered, what
 was scored of that and why. With --step, --arm or --sample, of some of these places
-alone; with --prompt what the model was sent as well.
+alone; with --prompt what the model was sent as well. Of an agent or environment that is
+the conversation inside, each message once, of every attempt.
 
 Nothing is asked or paid for. What was answered to a test task is a reading of the
 test set: it is noted, and later runs count it.`,
@@ -54,6 +55,7 @@ test set: it is noted, and later runs count it.`,
 type shownEvaluation struct {
 	record.Evaluation
 	Conversation *caller.Conversation `json:"conversation,omitempty"`
+	Attempts     []record.Try         `json:"attempts,omitempty"` // of an episode, with the calls that it made
 }
 
 // run shows the evaluations of a task.
@@ -131,6 +133,9 @@ func placesOf(all []record.Evaluation) []string {
 // shown reads what was said in evaluations, where calls are recorded one by one.
 func (o *runsTaskOptions) shown(ctx context.Context, r *record.Run, chosen []record.Evaluation) ([]shownEvaluation, error) {
 	out := make([]shownEvaluation, len(chosen))
+	if err := o.attempts(ctx, r, chosen, out); err != nil {
+		return nil, err
+	}
 	for i, e := range chosen {
 		out[i].Evaluation = e
 		if e.Key == "" || e.Episode {
@@ -149,6 +154,27 @@ func (o *runsTaskOptions) shown(ctx context.Context, r *record.Run, chosen []rec
 		out[i].Conversation = &c
 	}
 	return out, nil
+}
+
+// attempts reads the calls inside episodes.
+func (o *runsTaskOptions) attempts(ctx context.Context, r *record.Run, chosen []record.Evaluation, out []shownEvaluation) error {
+	var keys []string
+	at := map[string]int{}
+	for i, e := range chosen {
+		if e.Episode && o.prompt {
+			keys = append(keys, e.Key)
+			at[e.Key] = i
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	tries, err := r.Tries(ctx, chosen[0].Task, keys...)
+	for _, t := range tries {
+		e := &out[at[t.Key]]
+		e.Attempts = append(e.Attempts, t)
+	}
+	return err
 }
 
 // print prints evaluations one after the other.
@@ -183,6 +209,12 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 			block(out, "limit of the task", string(c.Limit)+": "+c.Message)
 		}
 	}
+	if e.Open {
+		fmt.Fprintln(out, "  no attempt at the episode has a result: it was killed, failed, or is at work")
+	}
+	for _, t := range e.Attempts {
+		printTry(out, t)
+	}
 	if e.Outcome == nil {
 		return
 	}
@@ -193,7 +225,7 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 		block(out, "why", e.Outcome.FailReason)
 	}
 	switch {
-	case e.Episode:
+	case e.Episode && len(e.Attempts) == 0:
 		printTurns(out, e.Outcome.Trajectory)
 	case e.Key == "":
 		fmt.Fprintln(out, "  not asked here: an equal request had been answered elsewhere in the run")
@@ -204,7 +236,7 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 const maxTurn = 2000
 
 // printTurns prints what an agent did and said. What it asked its model in between is
-// counted, and not recorded call by call.
+// shown with --prompt.
 func printTurns(out printer, turns []trajectory.Turn) {
 	for _, t := range turns {
 		if t.Action != "" {

@@ -20,8 +20,11 @@ type Options struct {
 	// ReadOnly opens without a right to write, for instance beside a running
 	// process. It implies Existing.
 	ReadOnly bool
-	// Warn is told by Close of a *FoldError, after which nothing is lost. Nil: Close
-	// returns it.
+	// AsIs leaves a file of an older format in that format. Nothing can be recorded in it
+	// then.
+	AsIs bool
+	// Warn is told by Close of a *FoldError, after which nothing is lost, and of a
+	// *BesideError. Nil: Close returns it.
 	Warn func(error)
 }
 
@@ -31,6 +34,7 @@ type Journal struct {
 	db     *sql.DB
 	writer *writer // nil when read only
 	rows   *reader
+	marks  []uint32 // of the entries that the index of items is yet to cover, for the writer
 	lost   *LostEnd // nil when nothing is known to be missing
 	warn   func(error)
 
@@ -91,7 +95,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 		j.rows = newReader(path, j.db)
 		return j, nil
 	}
-	if err := j.openWriter(ctx); err != nil {
+	if err := j.openWriter(ctx, opts); err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -106,7 +110,7 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 		return err
 	}
 	files.open = m.known && m.Open
-	if err := j.check(ctx, files); err != nil {
+	if err := j.check(ctx, files, opts.ReadOnly || opts.AsIs); err != nil {
 		return err
 	}
 	// A mark that says what the journal has makes a look at its log superfluous,
@@ -124,7 +128,7 @@ func (j *Journal) examine(ctx context.Context, files files, opts Options) error 
 
 // check verifies and loads an existing file through a connection that cannot
 // write, so that a refused file stays as it is, its write-ahead log included.
-func (j *Journal) check(ctx context.Context, files files) (err error) {
+func (j *Journal) check(ctx context.Context, files files, forReading bool) (err error) {
 	db := openDB(sqliteuri.Of(j.path, string(readOnly(files))))
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
@@ -142,19 +146,23 @@ func (j *Journal) check(ctx context.Context, files files) (err error) {
 			err = j.readError("read", end)
 		}
 	}()
-	l := loader{path: j.path, conn: conn, state: &j.state}
-	return l.load(ctx, files)
+	l := loader{path: j.path, conn: conn, state: &j.state, marking: !forReading}
+	err = l.load(ctx, files)
+	j.marks = l.marks
+	return err
 }
 
 // openWriter opens the connection that writes, and starts its goroutine.
-func (j *Journal) openWriter(ctx context.Context) error {
+func (j *Journal) openWriter(ctx context.Context, opts Options) error {
 	db := openDB(sqliteuri.Of(j.path, string(readWrite)))
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return errors.Join(j.writeError(err), db.Close())
 	}
-	if err := migrate(ctx, conn, j.path); err != nil {
-		return errors.Join(j.writeError(err), conn.Close(), db.Close())
+	if !opts.AsIs {
+		if err := migrate(ctx, conn, j.path); err != nil {
+			return errors.Join(j.writeError(err), conn.Close(), db.Close())
+		}
 	}
 	marker, err := newMarker(j.path)
 	if err != nil {
@@ -186,20 +194,23 @@ func (j *Journal) Close() error {
 		folded, err = j.writer.checkpoint()
 	}
 	left := err == nil && !folded
-	err = errors.Join(err, j.writer.insert.Close(), j.writer.conn.Close(), j.db.Close())
+	err = errors.Join(err, j.writer.insert.Close(), j.writer.beside.close(), j.writer.conn.Close(), j.db.Close())
 	err = errors.Join(err, j.writer.marker.end(err == nil && folded))
 	if left {
-		err = errors.Join(err, j.leaves(&FoldError{Path: j.path}))
+		err = errors.Join(err, j.tells(&FoldError{Path: j.path}))
+	}
+	if b := &j.writer.beside; b.fault != nil {
+		err = errors.Join(err, j.tells(&BesideError{Path: j.path, From: b.at, Err: b.fault}))
 	}
 	return err
 }
 
-// leaves tells of a log that stays beside the file.
-func (j *Journal) leaves(left *FoldError) error {
+// tells tells of what is no failure.
+func (j *Journal) tells(what error) error {
 	if j.warn == nil {
-		return left
+		return what
 	}
-	j.warn(left)
+	j.warn(what)
 	return nil
 }
 
@@ -288,6 +299,9 @@ func (j *Journal) Charge(ctx context.Context, entries ...Record) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if j.writer != nil {
+		j.writer.beside.prepare(entries)
 	}
 	_, err := j.enqueue(&batch{records: entries})
 	return err

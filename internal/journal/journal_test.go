@@ -306,7 +306,7 @@ func TestOpenRefuses(t *testing.T) {
 		opts    journal.Options
 		want    string
 	}{
-		{"newer", script("PRAGMA user_version = 99"), journal.Options{}, "format version 99, this program knows versions up to 1"},
+		{"newer", script("PRAGMA user_version = 99"), journal.Options{}, "format version 99, this program knows versions up to 2"},
 		{"foreign", script("CREATE TABLE cats (id)"), journal.Options{}, "another program's database"},
 		{"no database", write("", strings.Repeat("text ", 1000)), journal.Options{}, "cannot be read"},
 		{"only a log", write("-wal", "frames"), journal.Options{}, "its write-ahead log is not"},

@@ -20,6 +20,10 @@ type loader struct {
 	deep  bool // read every byte, inputs and shared parts included
 	names map[string]string
 	parts []Blob // shared parts by number, from 1; without text
+
+	marking bool     // collect the marks of entries that the index of items does not cover
+	covered int64    // entries that it covers
+	marks   []uint32 // of those behind them
 }
 
 // load checks and reads the file. After a crash pages of the log may have been
@@ -51,6 +55,9 @@ func (l *loader) version(ctx context.Context) (empty bool, err error) {
 	version, err := userVersion(ctx, l.conn)
 	if err != nil {
 		return false, readError(l.path, "open", err)
+	}
+	if l.marking && version > 1 {
+		l.covered = l.indexed(ctx) * blockEntries
 	}
 	if known := len(migrations()); version > known {
 		return false, &VersionError{Path: l.path, Found: version, Known: known}
@@ -88,14 +95,17 @@ func (l *loader) length(ctx context.Context, size int64) error {
 	return nil
 }
 
+// quickCheck checks the tables that results rest on.
 func (l *loader) quickCheck(ctx context.Context) error {
-	var verdict string
-	if err := l.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
-		return readError(l.path, "check", err)
-	}
-	if verdict != "ok" {
-		verdict = strings.Join(strings.Fields(verdict), " ")
-		return l.corrupt("its check says: %s", verdict)
+	for _, table := range []string{"sqlite_schema", "meta", "blobs", "entries"} {
+		var verdict string
+		if err := l.conn.QueryRowContext(ctx, "PRAGMA quick_check("+table+")").Scan(&verdict); err != nil {
+			return readError(l.path, "check", err)
+		}
+		if verdict != "ok" {
+			verdict = strings.Join(strings.Fields(verdict), " ")
+			return l.corrupt("its check says: %s", verdict)
+		}
 	}
 	return nil
 }
@@ -218,6 +228,9 @@ func (l *loader) entry(w *row) error {
 		return l.corrupt("the input of entry %d is not what was written", r.Seq)
 	}
 	l.state.take(&r)
+	if l.marking && r.Seq > l.covered {
+		l.marks = append(l.marks, markOf(r.Key, r.Kind.ledger()))
+	}
 	return nil
 }
 

@@ -48,6 +48,10 @@ func (r *Record) stored() string {
 // ledger reports whether entries of this kind only count.
 func (k Kind) ledger() bool { return k == Inner || k == Fault }
 
+// InTry reports whether entries of this kind may be of one try of an episode, and say in
+// Attempt which.
+func (k Kind) InTry() bool { return k == Inner || k == Fault || k == Episode }
+
 // known reports whether k is one of the kinds above.
 func (k Kind) known() bool {
 	switch k {
@@ -76,6 +80,10 @@ type Record struct {
 	// Replace lets this result take the place of an earlier one with its key.
 	// Without it a second result for a key is refused.
 	Replace bool
+
+	// Exchange is what was said in a call inside an episode, of a ledger entry. Nothing
+	// reads it back but View.Said. Nil: it is not kept.
+	Exchange *Exchange
 
 	Spend
 }

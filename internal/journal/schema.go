@@ -10,10 +10,12 @@ import (
 // this program, in order. Step i makes version i+1. A released step is never
 // changed; a new format is a new step.
 //
-// No table but meta has an index beside its row number: memory knows the row of
-// each key, and an insert that only appends is the fastest there is. The
+// Neither entries nor blobs have an index beside their row number: memory knows the
+// row of each key, and an insert that only appends is the fastest there is. The
 // columns that Open reads stand before the long ones, so that it does not have
-// to walk through inputs.
+// to walk through inputs. Of version 2 are the tables of what stands beside the
+// entries, on which no result rests: an index by item (items.go), and what was said
+// in calls inside episodes (beside.go).
 func migrations() []string {
 	return []string{`
 CREATE TABLE meta (
@@ -48,6 +50,25 @@ CREATE TABLE entries (
 	result           BLOB,
 	shared           BLOB,
 	own              BLOB
+);`, `
+CREATE TABLE items (
+	block    INTEGER PRIMARY KEY,
+	checksum INTEGER NOT NULL,
+	marks    BLOB NOT NULL
+);
+CREATE TABLE texts (
+	id   INTEGER PRIMARY KEY,
+	hash BLOB NOT NULL,
+	size INTEGER NOT NULL,
+	data BLOB NOT NULL
+);
+CREATE INDEX texts_by_hash ON texts (hash);
+CREATE TABLE exchanges (
+	seq      INTEGER PRIMARY KEY,
+	checksum INTEGER NOT NULL,
+	texts    BLOB,
+	size     INTEGER NOT NULL,
+	form     BLOB NOT NULL
 );`}
 }
 

@@ -14,8 +14,9 @@ import (
 // without one. Unlike Open it does not read the file as a whole first: each entry is
 // checked when it is read. Its methods may be called concurrently.
 type View struct {
-	path string
-	db   *sql.DB
+	path    string
+	db      *sql.DB
+	version int // of the format
 }
 
 // OpenView opens the journal at path. A newer format is a *VersionError; that there is no
@@ -45,6 +46,7 @@ func (v *View) known(ctx context.Context) error {
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return readError(v.path, "open", err)
 	}
+	v.version = version
 	if version < 1 || version > len(migrations()) {
 		return &VersionError{Path: v.path, Found: version, Known: len(migrations())}
 	}
@@ -57,7 +59,8 @@ func (v *View) Close() error { return v.db.Close() }
 // Query says which entries are wanted: those that all of it holds for.
 type Query struct {
 	Key     string // that of the entry; "": any
-	Holding string // stands in its key
+	Item    string // that its key belongs to, as it is escaped there; found by an index
+	Results bool   // no ledger
 	Stage   string
 	Faults  bool // only attempts that gave no result
 }
@@ -71,8 +74,13 @@ func (q Query) where() (text string, args []any) {
 		}
 	}
 	add("key = ?", q.Key)
-	add("instr(key, ?) > 0", q.Holding)
 	add("stage = ?", q.Stage)
+	if q.Item != "" {
+		add("instr(key, ?) > 0", "/"+q.Item+"/sample")
+	}
+	if q.Results {
+		text, args = text+" AND kind NOT IN (?, ?)", append(args, string(Inner), string(Fault))
+	}
 	if q.Faults {
 		add("kind = ?", string(Fault))
 	}
@@ -84,27 +92,47 @@ func (q Query) where() (text string, args []any) {
 func (v *View) Entries(ctx context.Context, q Query) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		where, args := q.where()
-		rows, err := v.db.QueryContext(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE "+where+" ORDER BY seq", args...)
+		query, err := v.db.PrepareContext(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq BETWEEN ? AND ? AND "+where+" ORDER BY seq")
 		if err != nil {
 			yield(Record{}, readError(v.path, "read", err))
 			return
 		}
-		defer func() { _ = rows.Close() }() // what Err tells is all that matters
-		l, w := loader{path: v.path, names: make(map[string]string)}, row{}
-		targets := w.targets()
-		for rows.Next() {
-			var r Record
-			if err = rows.Scan(targets...); err == nil {
-				r, err = l.verified(&w)
+		defer func() { _ = query.Close() }() // nothing was written with it
+		l := loader{path: v.path, names: make(map[string]string)}
+		for _, s := range v.spans(ctx, q) {
+			more, err := l.span(ctx, query, append([]any{s.first, s.last}, args...), yield)
+			if err != nil {
+				yield(Record{}, readError(v.path, "read", err))
 			}
-			if err != nil || !yield(r, nil) {
-				break
+			if err != nil || !more {
+				return
 			}
-		}
-		if err = errors.Join(err, rows.Err()); err != nil {
-			yield(Record{}, readError(v.path, "read", err))
 		}
 	}
+}
+
+// span reads the entries that a query gives; more is false when yield wants none.
+func (l *loader) span(ctx context.Context, query *sql.Stmt, args []any, yield func(Record, error) bool) (more bool, err error) {
+	rows, err := query.QueryContext(ctx, args...)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	w := row{}
+	targets := w.targets()
+	for rows.Next() {
+		var r Record
+		if err = rows.Scan(targets...); err == nil {
+			r, err = l.verified(&w)
+		}
+		if err != nil {
+			return false, err
+		}
+		if !yield(r, nil) {
+			return false, nil
+		}
+	}
+	return true, rows.Err()
 }
 
 // Input reads what an entry depends on.

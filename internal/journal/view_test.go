@@ -61,8 +61,8 @@ func TestViewBesideAWriter(t *testing.T) {
 		want []string
 	}{
 		"by key":      {journal.Query{Key: "a/t1/sample0"}, []string{"a/t1/sample0"}},
-		"by a part":   {journal.Query{Holding: "/t2/"}, []string{"a/t2/sample0"}},
-		"no pattern":  {journal.Query{Holding: "%"}, []string{}},
+		"by a part":   {journal.Query{Item: "t2"}, []string{"a/t2/sample0"}},
+		"no pattern":  {journal.Query{Item: "%"}, []string{}},
 		"by stage":    {journal.Query{Stage: "merge"}, []string{"b", "c"}},
 		"faults":      {journal.Query{Faults: true}, []string{"b"}},
 		"all of them": {journal.Query{Stage: "merge", Key: "a/t1/sample0"}, []string{}},

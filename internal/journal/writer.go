@@ -33,6 +33,7 @@ type writer struct {
 	conn   *sql.Conn
 	insert *sql.Stmt
 	marker *marker
+	beside beside
 
 	wake     chan struct{}
 	finished chan struct{}
@@ -49,12 +50,15 @@ func newWriter(ctx context.Context, j *Journal, conn *sql.Conn, marker *marker) 
 	if err != nil {
 		return nil, err
 	}
-	return &writer{
+	w := &writer{
 		j: j, conn: conn, insert: insert, marker: marker,
+		beside:   beside{conn: conn, marks: j.marks, seq: j.seq},
 		wake:     make(chan struct{}, 1),
 		finished: make(chan struct{}),
 		pending:  make(map[string]struct{}),
-	}, nil
+	}
+	j.marks = nil
+	return w, w.beside.begin()
 }
 
 // enqueue hands a batch to the writer's goroutine.
@@ -282,6 +286,10 @@ func (t *transaction) write(b *batch) error {
 		if err := t.entry(r, refs); err != nil {
 			return err
 		}
+		if err := t.w.beside.take(r); err != nil {
+			return err
+		}
+		r.Exchange = nil
 	}
 	for _, m := range b.meta {
 		_, err := t.w.conn.ExecContext(unbounded(),

@@ -28,7 +28,7 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/price"},
 	{"result", "schedule"},
-	{"internal/journal", "internal/prompt", "internal/sandbox", "internal/testset"},
+	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",

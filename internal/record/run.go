@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,28 +69,44 @@ func (r *Run) Close() error { return errors.Join(r.view.Close(), r.root.Close())
 
 // decode reads a JSON file of the run; found is false if there is none.
 func (r *Run) decode(name string, v any) (found bool, err error) {
+	data, found, err := r.file(name)
+	if err != nil || !found {
+		return false, err
+	}
+	return true, decodeFile(name, data, v)
+}
+
+func decodeFile(name string, data []byte, v any) error {
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
+	}
+	return nil
+}
+
+// file reads a file of the run; found is false if there is none.
+func (r *Run) file(name string) (data []byte, found bool, err error) {
 	f, err := r.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read run: %w", err)
+		return nil, false, fmt.Errorf("read run: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false, fmt.Errorf("read run: %s is no regular file", name)
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("read run: %s is no regular file", name)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("read run: %w", err)
-	case len(data) > maxFile:
-		return false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
+		return nil, false, fmt.Errorf("read run: %w", err)
+	case b.Len() > maxFile:
+		return nil, false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return false, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
-	}
-	return true, nil
+	return b.Bytes(), true, nil
 }
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,
@@ -108,6 +125,14 @@ type Call struct {
 	StartedAt string        `json:"started_at,omitempty"`
 	Seconds   float64       `json:"seconds"`
 	Stage     string        `json:"stage,omitempty"` // what it was made for, such as merge
+
+	began bool // it was sent: an attempt that gave no result may also be that of a whole episode
+}
+
+// InEpisode reports whether it is a call that was made inside an episode. Attempt is then
+// that of the episode, from 0.
+func (c Call) InEpisode() bool {
+	return c.Kind == journal.Inner || c.Kind == journal.Fault && c.Task != "" && c.Turn == 0 && c.began
 }
 
 const nanosOfUSD = 1e9
@@ -117,11 +142,14 @@ func callOf(rec journal.Record) Call {
 		Seq: rec.Seq, Key: rec.Key, Kind: rec.Kind, Place: PlaceOf(rec.Key), Role: rec.Role, Model: rec.Model, Code: rec.Code,
 		Usage: rec.Usage, Estimate: rec.Estimate, Seconds: rec.Took.Seconds(), Stage: rec.Stage,
 	}
+	if rec.Kind.InTry() && c.Turn == 0 {
+		c.Attempt = rec.Attempt
+	}
 	if rec.Cost != nil {
 		usd := float64(*rec.Cost) / nanosOfUSD
 		c.USD = &usd
 	}
-	if !rec.StartedAt.IsZero() {
+	if c.began = !rec.StartedAt.IsZero(); c.began {
 		c.StartedAt = rec.StartedAt.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	return c
@@ -153,7 +181,7 @@ type Filter struct {
 func (f Filter) query() journal.Query {
 	q := journal.Query{Key: f.Key, Stage: f.Stage, Faults: f.Failed}
 	if f.Task != "" {
-		q.Holding = "/" + escaped(f.Task) + "/sample"
+		q.Item = escaped(f.Task)
 	}
 	return q
 }

@@ -22,6 +22,7 @@ type Evaluation struct {
 	// asked for there; an equal request had been answered elsewhere in the run.
 	Key     string              `json:"key,omitempty"`
 	Episode bool                `json:"episode,omitempty"` // by an agent or environment
+	Open    bool                `json:"open,omitempty"`    // of an episode: no attempt has a result; it was killed, failed, or is at work
 	Outcome *trajectory.Outcome `json:"outcome"`           // null: the run has written none down
 
 	test bool
@@ -43,11 +44,10 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	}
 	all := r.evaluationsOf(calls)
 	for _, s := range sheets {
-		outcomes, err := r.Outcomes(s)
+		outcomes, err := r.outcomesOf(s, id)
 		if err != nil {
 			return nil, err
 		}
-		outcomes = slices.DeleteFunc(outcomes, func(o trajectory.Outcome) bool { return o.ID != id })
 		all = withOutcomes(all, s, outcomes)
 	}
 	slices.SortStableFunc(all, func(a, b Evaluation) int {
@@ -62,7 +62,8 @@ func (r *Run) evaluationsOf(calls []Call) []Evaluation {
 	var out []Evaluation
 	at := map[Place]int{}
 	for _, c := range calls {
-		if c.Kind != journal.Call && c.Kind != journal.Episode || c.Role == "judge" {
+		result := c.Kind == journal.Call || c.Kind == journal.Episode
+		if !result && !c.InEpisode() || c.Role == "judge" {
 			continue
 		}
 		p := c.Place
@@ -71,9 +72,10 @@ func (r *Run) evaluationsOf(calls []Call) []Evaluation {
 		if !there {
 			i = len(out)
 			at[p] = i
-			out = append(out, Evaluation{Where: p.words(), Place: p, test: r.OfTest(p)})
+			out = append(out, Evaluation{Where: p.words(), Place: p, test: r.OfTest(p), Open: true})
 		}
-		out[i].Key, out[i].Episode = c.Key, c.Kind == journal.Episode
+		out[i].Key, out[i].Episode = c.Key, c.Kind == journal.Episode || c.InEpisode()
+		out[i].Open = out[i].Open && !result
 	}
 	return out
 }

@@ -80,6 +80,10 @@ func (s *Session) callerOptions() caller.Options {
 	for _, role := range s.Models.Roles() {
 		o.Roles[role] = s.Models.Role(role)
 	}
+	if s.Config.Record.Episodes == config.EpisodesFull && s.Replay == nil {
+		known, hide := s.Loaded.Redactor(), s.hide
+		o.Redact = func(text string) string { return known.Text(hide.Text(text)) }
+	}
 	if s.Config.Cache.Dir != "" {
 		o.Cache, o.Unkept = caller.DirCache{Dir: s.Config.Cache.Dir}, s.unkept
 	}

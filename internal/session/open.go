@@ -40,6 +40,9 @@ func (s *Session) Open(ctx context.Context) error {
 			return err
 		}
 	}
+	if s.Fork == "" {
+		keepAsBegun(s, dir)
+	}
 	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
 		return err
 	}
@@ -48,6 +51,22 @@ func (s *Session) Open(ctx context.Context) error {
 		Operational: s.Settings(), Keep: kept,
 	})
 	return err
+}
+
+// episodesKey is the key that says what is kept of calls inside episodes.
+const episodesKey = "record.episodes"
+
+// keepAsBegun has a run that an older build began keep what that one kept, unless somebody
+// chose otherwise.
+func keepAsBegun(s *Session, dir string) {
+	m, found, err := run.ReadManifest(dir)
+	if err != nil || !found {
+		return
+	}
+	_, said := m.Operational[episodesKey]
+	if _, chosen := s.Loaded.Origins[episodesKey]; !said && !chosen {
+		s.Config.Record.Episodes = config.EpisodesUsage
+	}
 }
 
 // openRun opens or forks a run, and tells what it has lost.
