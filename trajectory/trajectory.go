@@ -62,15 +62,15 @@ type Outcome struct {
 	Feedback   string       `json:"feedback,omitempty"`    // for analysts only
 	// Checks are the verdicts of the checks, in their order; nil: none was run, or the run
 	// is of a build that did not write them down.
-	Checks []CheckVerdict `json:"checks,omitempty"`
-	Question   string       `json:"question,omitempty"`    // the task's prompt, as the target saw it
-	Reference  string       `json:"reference,omitempty"`   // gold or hidden text, for analysts only
-	Trajectory []Turn       `json:"trajectory,omitempty"`  // without the system prompt, which all rollouts of a batch share
-	Usage      Usage        `json:"usage"`
-	Served     string       `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
-	LeftOut    []LeftOut    `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
-	Load       Load         `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
-	Told       Told         `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
+	Checks     []CheckVerdict `json:"checks,omitempty"`
+	Question   string         `json:"question,omitempty"`   // the task's prompt, as the target saw it
+	Reference  string         `json:"reference,omitempty"`  // gold or hidden text, for analysts only
+	Trajectory []Turn         `json:"trajectory,omitempty"` // without the system prompt, which all rollouts of a batch share
+	Usage      Usage          `json:"usage"`
+	Served     string         `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
+	LeftOut    []LeftOut      `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
+	Load       Load           `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
+	Told       Told           `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
 }
 
 // Load is whether an agent loaded the body of a skill; "" where that is not known.
