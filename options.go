@@ -26,6 +26,15 @@ func chosen(opts []Option) session.Options {
 	return o
 }
 
+// RescoreOptions say what of a run is rescored. The zero value is all but the answers to
+// test tasks.
+type RescoreOptions struct {
+	Step string   // a step, or "best"; "": all
+	IDs  []string // of tasks; none: all
+	Type string   // of tasks; "": all
+	Test bool     // answers to test tasks as well: whoever looks at them has read the test set
+}
+
 // PruneOptions say how Ablate and Prune work. The zero value is usable.
 type PruneOptions struct {
 	Split   string  // on whose tasks rules are judged: "" is selection

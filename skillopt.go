@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/op/export"
 	"github.com/seed-f4525e22/skillopt/internal/op/gateway"
 	"github.com/seed-f4525e22/skillopt/internal/op/prune"
+	"github.com/seed-f4525e22/skillopt/internal/op/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/op/train"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
@@ -69,6 +70,14 @@ func Ablate(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Opti
 func Prune(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Option) (*result.Pruned, error) {
 	p, err := prune.Run(ctx, cfg, prune.Options(o), chosen(opts))
 	return p, classify(err)
+}
+
+// Rescore scores the recorded answers of the run in dir by the checks, the extraction and
+// the tasks of a configuration, and tells which decisions of its gate would have been other
+// ones. No model is asked, and nothing of the run is changed. The error is an *Error.
+func Rescore(ctx context.Context, cfg config.Config, dir string, o RescoreOptions, opts ...Option) (*result.Rescore, error) {
+	r, err := rescore.Run(ctx, cfg, dir, rescore.Filter(o), chosen(opts))
+	return r, classify(err)
 }
 
 // MeasureNoise asks every selection task twice with the skill of a configuration.

@@ -84,7 +84,8 @@ type Means struct {
 // commands before it did; changes of files (diff) are those from before the
 // first of them. An error means that there is no score: checks that cannot be
 // read, means that are missing or failed, a judge that gives no usable reply, a
-// pattern that runs out of time. It never stands for a bad answer.
+// pattern that runs out of time. It never stands for a bad answer; an *UndecidedError
+// among its causes says which checks had been decided.
 func (s *Suite) Assess(ctx context.Context, ev Evidence, t task.Task, by Means) (score.Score, error) {
 	p, err := s.programOf(t)
 	if err != nil {
@@ -103,6 +104,17 @@ func (s *Suite) Assess(ctx context.Context, ev Evidence, t task.Task, by Means) 
 	defer what.close()
 	return p.run(ctx, what, "check", s.options)
 }
+
+// UndecidedError says that a check could not be decided, so that there is no score.
+type UndecidedError struct {
+	Components []score.Component // in the order of the checks: those that were decided, and those that were not run
+	Err        error
+}
+
+func (e *UndecidedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why.
+func (e *UndecidedError) Unwrap() error { return e.Err }
 
 func provided(n Needs, ev Evidence, by Means) error {
 	switch {

@@ -197,9 +197,9 @@ func TestWeightsAndThreshold(t *testing.T) {
 	}
 	parts := suite(t, text, Options{}).Score("ac", task.Task{}).Components
 	want := []score.Component{
-		{Check: "has-a", Score: 1, Weight: 3, Pass: true},
-		{Check: "contains", Score: 0, Weight: 1, Reason: `does not contain "b"; got "ac"`},
-		{Check: "contains", Score: 1, Pass: true},
+		{Check: "has-a", Type: "contains", Score: 1, Weight: 3, Required: true, Pass: true},
+		{Check: "contains", Type: "contains", Score: 0, Weight: 1, Reason: `does not contain "b"; got "ac"`},
+		{Check: "contains", Type: "contains", Score: 1, Pass: true},
 	}
 	if d := cmp.Diff(want, parts); d != "" {
 		t.Error(d)

@@ -248,7 +248,7 @@ func buildCommand(s *spec, n *node, own bool) {
 		if err != nil {
 			return verdict{}, err
 		}
-		v.detail = r.tail()
+		v.detail, v.saw = r.tail(), r.brief()
 		return v, nil
 	}
 }
@@ -366,6 +366,26 @@ func (c *Command) failure(r CommandResult) string {
 
 func (c *Command) rewardFault(r CommandResult) string {
 	return cmp.Or(r.RewardFault, c.Reward+" is empty")
+}
+
+// brief is how the command ended, and the reward that it left.
+func (r *CommandResult) brief() string {
+	var parts []string
+	if r.Execute != nil {
+		parts = append(parts, "execute: "+r.Execute.brief())
+	}
+	switch {
+	case r.End == EndExit && r.Signal != "":
+		parts = append(parts, r.Signal)
+	case r.End == EndExit:
+		parts = append(parts, fmt.Sprintf("exit code %d", r.Code))
+	case r.End != "":
+		parts = append(parts, string(r.End))
+	}
+	if r.Reward != "" {
+		parts = append(parts, "reward "+excerpt(oneLine(r.Reward), maxSaw))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (r *CommandResult) ending() string {

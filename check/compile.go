@@ -79,7 +79,8 @@ func (c *compiler) node(path string, raw any, required bool) (node, error) {
 	s := &spec{path: path, m: m}
 	n := node{}
 	s.kind, n.negate = c.kindOf(s)
-	n.name = s.text("name", label(s.kind, n.negate))
+	n.kind = label(s.kind, n.negate)
+	n.name = s.text("name", n.kind)
 	n.weight = s.number("weight", 1, 0, maxWeight)
 	n.required = s.flag("required", required && n.weight > 0)
 	n.feedback = s.text("feedback", "")

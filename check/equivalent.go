@@ -80,7 +80,7 @@ func equivalentVerdict(replies []string, answer string, references []string) (ve
 			against = why
 		}
 	}
-	v := verdict{score: float64(yes) / float64(len(replies)), pass: 2*yes > len(replies)}
+	v := verdict{score: float64(yes) / float64(len(replies)), pass: 2*yes > len(replies), saw: fmt.Sprintf("%d of %d votes", yes, len(replies))}
 	if !v.pass {
 		v.reason = fmt.Sprintf("not the same as %s%s", oneOf(references), got(answer))
 		if against != "" {

@@ -23,8 +23,9 @@ type Extractor struct {
 
 // extraction is one way to find an answer.
 type extraction struct {
-	name string
-	find func(reply string) (answer string, found bool, err error)
+	name     string
+	argument string // of tag, regex and json_path
+	find     func(reply string) (answer string, found bool, err error)
 
 	place func(answer string) (reply string) // that find would find; nil: none can be made
 }
@@ -65,16 +66,41 @@ func ParseExtract(v any) (*Extractor, error) {
 // rule finds one, the whole reply is the answer. An error means that a pattern ran
 // out of time: how far one comes is a matter of the machine, and no answer.
 func (e *Extractor) Answer(reply string) (string, error) {
+	answer, _, err := e.Extract(reply)
+	return answer, err
+}
+
+// NothingFound is what Extract says in place of a rule when none has found an answer.
+const NothingFound = "nothing found"
+
+// Extract is Answer, and says by which rule the answer was found, such as "tag:answer";
+// NothingFound if none found one, so that the whole reply stands for it, or, after the
+// fallback none, nothing; "" where there are no rules.
+func (e *Extractor) Extract(reply string) (answer, by string, err error) {
 	for _, r := range e.rules {
 		answer, found, err := r.find(reply)
 		if err != nil {
-			return "", fmt.Errorf("tasks.extract: %w", err)
+			return "", "", fmt.Errorf("tasks.extract: %w", err)
 		}
-		if found {
-			return strings.TrimSpace(answer), nil
+		switch {
+		case found && r.name == "none":
+			return "", NothingFound, nil
+		case found:
+			return strings.TrimSpace(answer), r.label(), nil
 		}
 	}
-	return strings.TrimSpace(reply), nil
+	if len(e.rules) > 0 {
+		by = NothingFound
+	}
+	return strings.TrimSpace(reply), by, nil
+}
+
+// label names a rule as users write it in short.
+func (r extraction) label() string {
+	if r.argument == "" {
+		return r.name
+	}
+	return r.name + ":" + excerpt(r.argument, 80)
 }
 
 // Finds reports whether a rule finds an answer in a reply, rather than all of it standing
@@ -117,6 +143,7 @@ func newExtraction(path string, v any) (rule extraction, fallback any, err error
 		return rule, nil, fmt.Errorf("%s: %q says nothing of where the answer is%s; one of %s is needed", path, keys, suggestion(keys, kinds), strings.Join(kinds, ", "))
 	}
 	rule.find = s.finder(rule.name)
+	rule.argument, _ = m[rule.name].(string)
 	switch rule.name {
 	case "tag":
 		name := strings.Trim(s.text("tag", ""), "<>/")

@@ -57,6 +57,7 @@ func ofFile(path string, judge judge) look {
 			return verdict{reason: reason(err), broken: !errors.Is(err, fs.ErrNotExist)}, nil
 		}
 		v := judge(text, w.task.Gold)
+		v.saw = path + ": " + excerpt(text, maxSaw)
 		if v.reason != "" {
 			v.reason = path + ": " + v.reason
 		}

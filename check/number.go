@@ -80,18 +80,29 @@ func (r numberRule) judge(answer string, accepted []string) verdict {
 	if reason != "" {
 		return verdict{reason: fmt.Sprintf("%s, expected %s", reason, oneOf(accepted))}
 	}
+	saw := "the number " + got.text()
 	reason = "there is nothing to compare with: the task has no gold answer"
 	for i, text := range accepted {
 		want, _ := parseNumber(text)
 		why := r.differ(got, want)
 		if why == "" {
-			return verdict{score: 1, pass: true}
+			return verdict{score: 1, pass: true, saw: saw}
 		}
 		if i == 0 {
 			reason = fmt.Sprintf("got %s, expected %s: %s", quote(answer), oneOf(accepted), why)
 		}
 	}
-	return verdict{reason: reason}
+	return verdict{reason: reason, saw: saw}
+}
+
+// text is a quantity as it was read.
+func (q quantity) text() string {
+	const digits = 12 // what rounding leaves behind them is no part of the answer
+	out := strconv.FormatFloat(q.bare(), 'g', digits, 64)
+	if q.percent {
+		out += " %"
+	}
+	return strings.TrimSpace(out + " " + excerpt(q.unit, 40))
 }
 
 // differ says why got is not want, "" if it is.

@@ -17,6 +17,7 @@ type verdict struct {
 	reason string // why it does not hold; empty if it does
 	broken bool   // it could not be decided, so it fails whichever way it is asked
 	detail string // more for analysts, of several lines
+	saw    string // what was judged, where that is not the answer as it stands
 
 	undecided string // why nothing was measured: it has no score
 }
@@ -28,9 +29,13 @@ type judge func(answer string, gold []string) verdict
 // within its suite. An error says that nothing was measured.
 type look func(ctx context.Context, s *subject, id string) (verdict, error)
 
+// maxSaw is how much of what a check judged is told, in characters.
+const maxSaw = 200
+
 // node is a compiled check.
 type node struct {
 	name       string // as reports call it
+	kind       string // its type, with not- if it is negated
 	holds      string // what is the case when it holds, for the message of its negation
 	negate     bool
 	weight     float64
@@ -57,12 +62,12 @@ func (n *node) run(ctx context.Context, s *subject, id string) (verdict, error) 
 		return verdict{}, errors.New(v.undecided)
 	}
 	if v.broken {
-		return verdict{broken: true, reason: v.reason, detail: v.detail}, nil
+		return verdict{broken: true, reason: v.reason, detail: v.detail, saw: v.saw}, nil
 	}
 	if !n.negate {
 		return v, nil
 	}
-	v = verdict{score: 1 - v.score, pass: !v.pass, detail: v.detail}
+	v = verdict{score: 1 - v.score, pass: !v.pass, detail: v.detail, saw: v.saw}
 	if !v.pass {
 		v.reason = "must not be so: " + cmp.Or(n.subject, "the answer") + " " + n.holds
 	}
@@ -141,21 +146,23 @@ func (p *program) judgeCallCount() int {
 
 // run scores what was left. Soft is the weighted mean of the checks' scores; hard
 // is 1 if every required check passes and soft reaches the threshold.
-// A check's id is that of its list, and its place in it from 1.
+// A check's id is that of its list, and its place in it from 1. An error is
+// an *UndecidedError.
 func (p *program) run(ctx context.Context, what *subject, id string, o Options) (score.Score, error) {
-	s := score.Score{Hard: 1, Components: make([]score.Component, len(p.nodes))}
+	s := score.Score{Hard: 1, Components: p.unrun()}
 	details := make([]string, len(p.nodes))
 	var sum, weights float64
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		v, err := n.run(ctx, what, fmt.Sprint(id, i+1))
 		if err != nil {
-			return score.Score{}, fmt.Errorf("check %s: %w", n.name, err)
+			s.Components[i].Reason = oneLine(err.Error())
+			return score.Score{}, &UndecidedError{Components: s.Components, Err: fmt.Errorf("check %s: %w", n.name, err)}
 		}
 		details[i] = v.detail
 		sum += float64(n.weight * v.score) // rounded, so that no processor adds it in one go with another result
 		weights += n.weight
-		s.Components[i] = score.Component{Check: n.name, Score: v.score, Weight: n.weight, Pass: v.pass, Reason: v.reason}
+		s.Components[i] = n.component(v)
 		if n.required && !v.pass {
 			s.Hard = 0
 			if s.Reason == "" {
@@ -170,6 +177,23 @@ func (p *program) run(ctx context.Context, what *subject, id string, o Options) 
 	}
 	s.Feedback = p.feedback(s, details)
 	return s, nil
+}
+
+// unrun are the components of checks none of which was run yet.
+func (p *program) unrun() []score.Component {
+	all := make([]score.Component, len(p.nodes))
+	for i := range p.nodes {
+		all[i] = p.nodes[i].component(verdict{})
+		all[i].NotRun = true
+	}
+	return all
+}
+
+// component is what a verdict of the check contributes to a score.
+func (n *node) component(v verdict) score.Component {
+	return score.Component{
+		Check: n.name, Type: n.kind, Score: v.score, Weight: n.weight, Required: n.required, Pass: v.pass, Saw: v.saw, Reason: v.reason,
+	}
 }
 
 // feedback tells the analysts what each failed check expected. A check that

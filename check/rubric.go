@@ -268,11 +268,20 @@ func (r *rubric) verdict(replies []string) (verdict, error) {
 	if r.average {
 		combined = mean(totals)
 	}
-	v := verdict{score: combined, pass: combined >= r.threshold}
+	v := verdict{score: combined, pass: combined >= r.threshold, saw: "votes " + listed(totals)}
 	if !v.pass {
 		v.reason = fmt.Sprintf("the judge gives %.3g, %.3g is needed%s", combined, r.threshold, r.why(grades[nearestTo(totals, combined)]))
 	}
 	return v, nil
+}
+
+// listed writes numbers in a row.
+func listed(values []float64) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprintf("%.3g", v)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // why gives the judge's reasons for what was not met in full.

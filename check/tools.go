@@ -64,9 +64,9 @@ func buildToolCalled(s *spec, n *node, timeout time.Duration) {
 			return undecided(strings.TrimSpace(tool+" "+args), timeout), nil
 		}
 		if count >= lo && (hi < 0 || count <= hi) {
-			return verdict{score: 1, pass: true}, nil
+			return verdict{score: 1, pass: true, saw: fmt.Sprintf("%d of %d calls", count, total)}, nil
 		}
-		return verdict{reason: fmt.Sprintf("%d %s, %s are allowed; %d calls in all", count, what, bounds(lo, hi), total)}, nil
+		return verdict{saw: fmt.Sprintf("%d of %d calls", count, total), reason: fmt.Sprintf("%d %s, %s are allowed; %d calls in all", count, what, bounds(lo, hi), total)}, nil
 	}
 }
 

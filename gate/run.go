@@ -201,7 +201,7 @@ func (r *round) settle(i int, o *trajectory.Outcome) {
 	defer r.mu.Unlock()
 	if !o.Status.Measured() {
 		// Whatever else it holds, no score of it may be read.
-		o = &trajectory.Outcome{ID: o.ID, Status: score.Unmeasured, FailReason: o.FailReason}
+		o = &trajectory.Outcome{ID: o.ID, Status: score.Unmeasured, FailReason: o.FailReason, Checks: o.Checks}
 	}
 	r.outcomes[i] = o
 	for !r.done && r.read < len(r.draws) && r.outcomes[r.read] != nil {

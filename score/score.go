@@ -24,11 +24,15 @@ func (s Status) Measured() bool { return s == OK || s == AgentError }
 
 // Component is the contribution of one check to a Score.
 type Component struct {
-	Check  string  `json:"check"`            // name of the check, as in the task file
-	Score  float64 `json:"score"`            // 0..1
-	Weight float64 `json:"weight"`           // >= 0; 0 = reported, not counted
-	Pass   bool    `json:"pass"`             // after negation
-	Reason string  `json:"reason,omitempty"` // why it failed, one line
+	Check    string  `json:"check"`              // name of the check, as in the task file
+	Type     string  `json:"type,omitempty"`     // such as equals, not-contains; any and all are groups
+	Score    float64 `json:"score"`              // 0..1
+	Weight   float64 `json:"weight"`             // >= 0; 0 = reported, not counted
+	Required bool    `json:"required,omitempty"` // if it fails, hard is 0
+	Pass     bool    `json:"pass"`               // after negation
+	Saw      string  `json:"saw,omitempty"`      // what it judged, where that is not the answer as it stands
+	Reason   string  `json:"reason,omitempty"`   // why it failed, one line
+	NotRun   bool    `json:"not_run,omitempty"`  // nothing was decided: it has no score, and Reason says why
 }
 
 // Score is the measurement of one rollout.

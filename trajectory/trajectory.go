@@ -57,16 +57,20 @@ type Outcome struct {
 	Hard       float64      `json:"hard"`
 	Soft       float64      `json:"soft"`
 	Answer     string       `json:"answer,omitempty"`      // what was extracted and scored
+	Extracted  string       `json:"extracted,omitempty"`   // the rule that found it, such as "tag:answer", or "nothing found"; "": there is no rule, or it is not known
 	FailReason string       `json:"fail_reason,omitempty"` // "class: detail", empty on success
 	Feedback   string       `json:"feedback,omitempty"`    // for analysts only
-	Question   string       `json:"question,omitempty"`    // the task's prompt, as the target saw it
-	Reference  string       `json:"reference,omitempty"`   // gold or hidden text, for analysts only
-	Trajectory []Turn       `json:"trajectory,omitempty"`  // without the system prompt, which all rollouts of a batch share
-	Usage      Usage        `json:"usage"`
-	Served     string       `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
-	LeftOut    []LeftOut    `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
-	Load       Load         `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
-	Told       Told         `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
+	// Checks are the verdicts of the checks, in their order; nil: none was run, or the run
+	// is of a build that did not write them down.
+	Checks     []CheckVerdict `json:"checks,omitempty"`
+	Question   string         `json:"question,omitempty"`   // the task's prompt, as the target saw it
+	Reference  string         `json:"reference,omitempty"`  // gold or hidden text, for analysts only
+	Trajectory []Turn         `json:"trajectory,omitempty"` // without the system prompt, which all rollouts of a batch share
+	Usage      Usage          `json:"usage"`
+	Served     string         `json:"served,omitempty"`   // the model that answered, as the server named it, with its system fingerprint
+	LeftOut    []LeftOut      `json:"left_out,omitempty"` // what of an agent's requests did not reach the model
+	Load       Load           `json:"load,omitempty"`     // of a trigger task: whether the body of the skill was loaded
+	Told       Told           `json:"-"`                  // by an agent, for analysts only; the record of the episode has it
 }
 
 // Load is whether an agent loaded the body of a skill; "" where that is not known.

@@ -87,7 +87,7 @@ gate on held-out tasks decides what stays.
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	root.PersistentFlags().StringVar(&a.events, "events", "", "write one JSON line an event to this file; - is standard output")
 	group(root)
-	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), gatewayCommand(a),
+	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), rescoreCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), gatewayCommand(a),
 		skillCommand(a), tasksCommand(a), runsCommand(a), labCommand(a), configCommand(a), pricesCommand(a), versionCommand(a))
 	return root
 }

@@ -219,11 +219,12 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 		return
 	}
 	if e.Conversation == nil || strings.TrimSpace(e.Outcome.Answer) != strings.TrimSpace(e.Conversation.Reply.Text) {
-		block(out, "answer that was scored", e.Outcome.Answer)
+		block(out, "answer that was scored"+foundBy(e.Outcome), e.Outcome.Answer)
 	}
 	if e.Outcome.FailReason != "" {
 		block(out, "why", e.Outcome.FailReason)
 	}
+	printChecks(out, e.Outcome)
 	switch {
 	case e.Episode && len(e.Attempts) == 0:
 		printTurns(out, e.Outcome.Trajectory)

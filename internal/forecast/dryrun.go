@@ -171,10 +171,10 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 	}
 	c := &rollout.Chat{
 		Model: &standIn{r, t, p}, Prompt: r.question, RunSeed: r.session.Config.Train.Seed,
-		Assess: func(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+		Assess: func(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (rollout.Assessment, error) {
 			r.judge(ctx, t, ev)
 			hard := r.solves(t, s)
-			return "?", score.Score{Hard: hard, Soft: hard, Reason: reason(hard)}, nil
+			return rollout.Assessment{Answer: "?", Score: score.Score{Hard: hard, Soft: hard, Reason: reason(hard)}}, nil
 		},
 	}
 	out, err := c.Run(ctx, p, t, s)

@@ -58,6 +58,7 @@ func (v *View) Close() error { return v.db.Close() }
 
 // Query says which entries are wanted: those that all of it holds for.
 type Query struct {
+	Seq     int64  // number of the entry; 0: any
 	Key     string // that of the entry; "": any
 	Item    string // that its key belongs to, as it is escaped there; found by an index
 	Results bool   // no ledger
@@ -72,6 +73,9 @@ func (q Query) where() (text string, args []any) {
 		if value != "" {
 			text, args = text+" AND "+condition, append(args, value)
 		}
+	}
+	if q.Seq > 0 {
+		text, args = text+" AND seq = ?", append(args, q.Seq)
 	}
 	add("key = ?", q.Key)
 	add("stage = ?", q.Stage)

@@ -215,3 +215,23 @@ func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation
 	}
 	return caller.ReadConversation(in, found.Result)
 }
+
+// Candidates are the skills that were put to the gate; none of a run that trains nothing.
+func (r *Run) Candidates() (out result.Candidates, err error) {
+	_, err = r.decode("candidates.json", &out)
+	return out, err
+}
+
+// Decision is what was decided under a key, as it is recorded; nil: nothing was.
+func (r *Run) Decision(ctx context.Context, key string) ([]byte, error) {
+	var out []byte
+	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {
+		if err != nil {
+			return nil, r.damaged(err)
+		}
+		if rec.Kind == journal.Decision {
+			out = rec.Result
+		}
+	}
+	return out, nil
+}

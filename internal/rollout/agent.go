@@ -151,7 +151,7 @@ func (a *Agent) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (t
 	} else if did.Failure != "" {
 		out.Status, out.Answer, out.FailReason = score.AgentError, did.Answer, did.Failure
 	} else if err := a.score(ctx, key, t, did, &out); err != nil {
-		return trajectory.Outcome{}, err
+		return out, err
 	}
 	a.tidy(key, out)
 	return out, nil
@@ -317,6 +317,7 @@ func (a *Agent) score(ctx context.Context, key string, t task.Task, did episodeR
 		ev := Evidence{Reply: did.Answer, Turns: did.Turns, Dir: a.Workspaces.at(key).Dir, Seen: a.Workspaces.seen(key), Before: did.Before, Written: did.Written, Digest: did.digest}
 		var scored trajectory.Outcome
 		if err := settle(ctx, a.Assess, key, t, ev, &scored); err != nil {
+			out.Checks = scored.Checks
 			return nil, err
 		}
 		return json.Marshal(scored)
@@ -330,6 +331,7 @@ func (a *Agent) score(ctx context.Context, key string, t task.Task, did episodeR
 	}
 	out.Status, out.Hard, out.Soft = scored.Status, scored.Hard, scored.Soft
 	out.Answer, out.FailReason, out.Feedback = scored.Answer, scored.FailReason, scored.Feedback
+	out.Extracted, out.Checks = scored.Extracted, scored.Checks
 	return nil
 }
 

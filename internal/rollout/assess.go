@@ -3,8 +3,10 @@ package rollout
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -22,22 +24,42 @@ type Evidence struct {
 	Digest  string          // names the episode that left it, and its task; "" if it has no workspace
 }
 
+// Assessment is an answer and its score.
+type Assessment struct {
+	Answer    string
+	Extracted string // the rule that found the answer, see check.Extractor.Extract
+	Score     score.Score
+}
+
 // Assess finds the answer in what a rollout left and scores it. key is that of
 // the rollout. An error that caller.ErrUnmeasured matches means that it could
-// not be scored.
-type Assess func(ctx context.Context, key string, t task.Task, ev Evidence) (answer string, s score.Score, err error)
+// not be scored; an *check.UndecidedError among its causes says what was decided.
+type Assess func(ctx context.Context, key string, t task.Task, ev Evidence) (Assessment, error)
 
 // settle scores what a rollout left and fills in the outcome. A score that is
 // none is no measurement.
 func settle(ctx context.Context, assess Assess, key string, t task.Task, ev Evidence, out *trajectory.Outcome) error {
-	answer, s, err := assess(ctx, key, t, ev)
+	a, err := assess(ctx, key, t, ev)
+	s := a.Score
+	out.Answer, out.Extracted = a.Answer, a.Extracted
 	if err != nil {
+		out.Checks = decided(err)
 		return fmt.Errorf("score task %s: %w", t.ID, err)
 	}
 	out.Status, out.Hard, out.Soft = score.OK, s.Hard, s.Soft
-	out.Answer, out.FailReason, out.Feedback = answer, s.Reason, feedback(s.Feedback)
+	out.FailReason, out.Feedback, out.Checks = s.Reason, feedback(s.Feedback), trajectory.VerdictsOf(s.Components)
 	if err := checkScores(*out); err != nil {
 		return caller.Unmeasurable(fmt.Errorf("score task %s: %w", t.ID, err))
 	}
 	return nil
+}
+
+// decided are the verdicts of checks one of which could not be decided; nil if it is
+// something else that kept the rollout from being scored.
+func decided(err error) []trajectory.CheckVerdict {
+	var undecided *check.UndecidedError
+	if !errors.As(err, &undecided) {
+		return nil
+	}
+	return trajectory.VerdictsOf(undecided.Components)
 }

@@ -58,15 +58,20 @@ func limitReason(resp *model.Response, err error) (string, error) {
 	if errors.As(err, &limit) {
 		return string(limit.Code) + ": " + limit.Error(), nil
 	}
+	return LimitOf(resp), err
+}
+
+// LimitOf names the limit that a reply says it ran into, "" if none.
+func LimitOf(resp *model.Response) string {
 	switch resp.Finish {
 	case model.FinishLength:
-		return "length: the answer was cut at the output limit (max_tokens)", err
+		return "length: the answer was cut at the output limit (max_tokens)"
 	case model.FinishFilter:
-		return "content_filter: the provider's filter cut the answer", err
+		return "content_filter: the provider's filter cut the answer"
 	case model.FinishRefusal:
-		return "refusal: the model declined to answer", err
+		return "refusal: the model declined to answer"
 	}
-	return "", err
+	return ""
 }
 
 func base(t task.Task, question string, resp *model.Response) trajectory.Outcome {

@@ -53,9 +53,9 @@ func exact(reply string, t task.Task) (string, score.Score) {
 
 // assessed makes a scorer of replies an Assess.
 func assessed(by func(string, task.Task) (string, score.Score)) Assess {
-	return func(_ context.Context, _ string, t task.Task, ev Evidence) (string, score.Score, error) {
+	return func(_ context.Context, _ string, t task.Task, ev Evidence) (Assessment, error) {
 		answer, s := by(ev.Reply, t)
-		return answer, s, nil
+		return Assessment{Answer: answer, Score: s}, nil
 	}
 }
 

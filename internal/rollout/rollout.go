@@ -62,7 +62,10 @@ type Runner struct {
 // Unmeasured and a reason; an error ends the run.
 func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (out trajectory.Outcome, err error) {
 	if out, err = r.Episode.Run(ctx, p, t, s); err != nil {
-		return unmeasured(ctx, &t, err)
+		checks := out.Checks
+		out, err = unmeasured(ctx, &t, err)
+		out.Checks = checks // those that had been decided when one could not be
+		return out, err
 	}
 	return out, nil
 }

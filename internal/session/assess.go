@@ -25,19 +25,18 @@ type scorer struct {
 }
 
 // assess finds the answer in what a rollout left and scores it.
-func (s *scorer) assess(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
-	answer, err := s.Extract.Answer(ev.Reply)
-	if err != nil {
-		return "", score.Score{}, caller.Unmeasurable(err)
+func (s *scorer) assess(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (a rollout.Assessment, err error) {
+	if a.Answer, a.Extracted, err = s.Extract.Extract(ev.Reply); err != nil {
+		return a, caller.Unmeasurable(err)
 	}
-	got, err := s.score(ctx, key, t, answer, ev)
-	return answer, got, err
+	a.Score, err = s.score(ctx, key, t, a.Answer, ev)
+	return a, err
 }
 
 // assessAnswer scores what is an answer already.
-func (s *scorer) assessAnswer(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+func (s *scorer) assessAnswer(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (rollout.Assessment, error) {
 	got, err := s.score(ctx, key, t, ev.Reply, ev)
-	return ev.Reply, got, err
+	return rollout.Assessment{Answer: ev.Reply, Score: got}, err
 }
 
 // score scores an answer, and what was left with it. What a judge or a command

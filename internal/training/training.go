@@ -28,6 +28,16 @@ func New(s *session.Session) *Sizes {
 	return &Sizes{in: s.Inputs, models: s.Models}
 }
 
+// Gating says how candidates are judged. deterministic: as far as the settings say, the
+// target's answers are.
+func Gating(in *session.Inputs, deterministic bool) train.Gating {
+	g := in.Config.Gate
+	return train.Gating{
+		Gate: gate.Mode(g.Mode), Risk: g.Risk, Confirm: g.Confirm, Fresh: g.Fresh, NullEvery: g.NullEvery, Alpha: g.Alpha, Reselect: g.Reselect,
+		Cluster: g.Cluster, Deterministic: deterministic, Projection: in.Projection(),
+	}
+}
+
 // memorySteps is how many of the newest steps of a run analysts are told of.
 const memorySteps = 8
 
@@ -52,9 +62,7 @@ func (z *Sizes) Options() train.Options {
 		Editing: train.Editing{
 			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,
 		},
-		Gating: train.Gating{
-			Gate: gate.Mode(c.Gate.Mode), Risk: c.Gate.Risk, Confirm: c.Gate.Confirm, Fresh: c.Gate.Fresh, NullEvery: c.Gate.NullEvery, Alpha: c.Gate.Alpha, Reselect: c.Gate.Reselect, Cluster: c.Gate.Cluster, Deterministic: z.models.Deterministic(), Projection: z.in.Projection(),
-		},
+		Gating: Gating(z.in, z.models.Deterministic()),
 		Ending: train.Ending{
 			Reopen: z.in.Reopen, Stop: StopOf(c.Train.Stop), Test: c.Eval.Test, NoSkill: c.Eval.NoSkill,
 		},

@@ -231,15 +231,15 @@ func (m *models) Decision(_ context.Context, _ string, compute func() ([]byte, e
 }
 
 // assess compares the answer in a reply with the expected one.
-func (a *Arena) assess(_ context.Context, _ string, t task.Task, ev rollout.Evidence) (string, score.Score, error) {
+func (a *Arena) assess(_ context.Context, _ string, t task.Task, ev rollout.Evidence) (rollout.Assessment, error) {
 	answer, ok := worlds.Answer(ev.Reply)
 	switch {
 	case !ok:
-		return "", score.Score{Reason: "no-answer: there is no <answer> in the reply"}, nil
+		return rollout.Assessment{Score: score.Score{Reason: "no-answer: there is no <answer> in the reply"}}, nil
 	case answer == t.Gold[0]:
-		return answer, score.Score{Hard: 1, Soft: a.worth(t)}, nil
+		return rollout.Assessment{Answer: answer, Score: score.Score{Hard: 1, Soft: a.worth(t)}}, nil
 	}
-	return answer, score.Score{Reason: "wrong-answer: not as expected"}, nil
+	return rollout.Assessment{Answer: answer, Score: score.Score{Reason: "wrong-answer: not as expected"}}, nil
 }
 
 // worth is the soft score of a task that is solved: 1, or in worlds with heavy tails

@@ -1,0 +1,136 @@
+// Package rescore scores replies that a run has recorded by other checks than it did, or by
+// another extraction, without asking a model.
+//
+// It knows tasks, checks and replies. It knows nothing of run directories, gates or how
+// replies are found, and changes nothing.
+package rescore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// Scorer scores replies anew. It may be used concurrently.
+type Scorer struct {
+	Tasks   map[string]task.Task // by id
+	Suite   *check.Suite
+	Extract *check.Extractor
+	Prompt  *rollout.ChatPrompt
+	// Judged finds what a judge said to a request about the rollout with a key. What nobody
+	// asked is record.ErrNoReply.
+	Judged func(ctx context.Context, key string, q check.JudgeRequest) (string, error)
+}
+
+// A RefusedError says why a reply cannot be rescored. It has no score then.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+func refused(format string, args ...any) error {
+	return &RefusedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Reasons why a reply is not rescored.
+const (
+	NoTask     = "the config has no task with this id"
+	OtherTask  = "it asks something else now: another task has its id"
+	OwnScore   = "the environment has scored it by itself"
+	NoFolder   = "its checks look at what an agent leaves in its workspace, which the record does not hold"
+	NoJudgment = "a judge would have to be asked, and nothing is asked"
+)
+
+// Outcome scores the reply of the rollout with a key to the task with an id, made with the
+// skill s. The error is that of ctx, one to read the record, or a *RefusedError.
+func (s *Scorer) Outcome(ctx context.Context, id, key string, r record.Reply, sk skill.Skill) (trajectory.Outcome, error) {
+	t, ok := s.Tasks[id]
+	if !ok {
+		return trajectory.Outcome{}, refused(NoTask)
+	}
+	if !s.same(t, r, sk) {
+		return trajectory.Outcome{}, refused(OtherTask)
+	}
+	out := trajectory.Outcome{ID: t.ID, Type: t.Type, Question: r.Question, Reference: rollout.Reference(t), Trajectory: r.Turns}
+	switch {
+	case r.Scored:
+		return out, refused(OwnScore)
+	case r.Failure != "":
+		out.Status, out.FailReason = score.AgentError, r.Failure
+		return out, nil
+	case s.Suite.Needs(t).Workspace:
+		return out, refused(NoFolder)
+	}
+	return out, s.score(ctx, key, t, r, &out)
+}
+
+// score fills in what the checks say.
+func (s *Scorer) score(ctx context.Context, key string, t task.Task, r record.Reply, out *trajectory.Outcome) (err error) {
+	out.Answer = r.Text
+	if !r.Answer {
+		if out.Answer, out.Extracted, err = s.Extract.Extract(r.Text); err != nil {
+			return refused("%v", err)
+		}
+	}
+	got, err := s.Suite.Assess(ctx, check.Evidence{Answer: out.Answer, Turns: r.Turns}, t, check.Means{
+		Judge: func(ctx context.Context, _ string, q check.JudgeRequest) (string, error) {
+			return s.Judged(ctx, key, q)
+		},
+	})
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, record.ErrNoReply):
+		return refused(NoJudgment)
+	default:
+		return refused("%v", err)
+	}
+	out.Status, out.Hard, out.Soft = score.OK, got.Hard, got.Soft
+	out.FailReason, out.Feedback, out.Checks = got.Reason, got.Feedback, trajectory.VerdictsOf(got.Components)
+	return nil
+}
+
+// same reports whether a task asks what a reply answers.
+func (s *Scorer) same(t task.Task, r record.Reply, sk skill.Skill) bool {
+	if r.Episode {
+		return r.Task != nil && r.Task.Prompt == t.Prompt && equalJSON(r.Task.Data, t.Data)
+	}
+	asked, err := s.Prompt.Question(t, sk)
+	return err == nil && (asked == r.Question || rollout.Seen(asked, t) == r.Question)
+}
+
+// equalJSON compares values by what JSON makes of them.
+func equalJSON(a, b map[string]any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && (len(a) == 0 && len(b) == 0 || bytes.Equal(x, y))
+}
+
+// ReplyOf is the reply in an outcome of a chat: the run has written it down whole.
+func ReplyOf(o trajectory.Outcome) record.Reply {
+	r := record.Reply{Question: o.Question, Turns: o.Trajectory}
+	if len(o.Trajectory) > 0 {
+		r.Text = o.Trajectory[len(o.Trajectory)-1].Content
+	}
+	if o.Status == score.AgentError {
+		r.Failure = o.FailReason
+	}
+	return r
+}
+
+// Differs reports whether an answer scores otherwise than it did, or something else is
+// scored of it.
+func Differs(then, now trajectory.Outcome) bool {
+	return then.Hard != now.Hard || then.Soft != now.Soft || strings.TrimSpace(then.Answer) != strings.TrimSpace(now.Answer)
+}
