@@ -24,6 +24,7 @@ func formers() []former {
 		{"gate.confirm", `"measured"`, `"auto"`, func(c *Config) { c.Gate.Confirm = "auto" }},
 		{"split.cross_fit", `"auto"`, "", func(c *Config) { c.Split.CrossFit = 0 }},
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
+		{"edits.tidy", "true", "", func(c *Config) { c.Edits.Tidy = false }},
 		{"skill_files", `"all"`, "", func(c *Config) { c.SkillFiles = FilesDocument }},
 	}
 }
