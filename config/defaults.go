@@ -25,15 +25,15 @@ const (
 
 // published returns the defaults of a configuration that keeps the protocol of SkillOpt: 4
 // epochs, a fixed split, batch 40, minibatch 8, fan-in 8, an edit budget from 4 to 2 by cosine, one pass
-// of the gate and any higher mean, all steps, guidance without a gate, and the view of the optimizer
-// that goes with them.
+// of the gate and any higher mean, all steps, guidance without a gate, edits put where they say,
+// and the view of the optimizer that goes with them.
 func published() Config {
 	c := Default()
 	c.Protocol = protocolSkillOpt
 	c.Train.Epochs, c.Train.BatchSize, c.Train.Accumulation = 4, 40, 1
 	c.Reflect.MinibatchSize, c.Reflect.View = 8, ViewTask
 	c.Aggregate.FanIn = 8
-	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule = 4, 2, "cosine"
+	c.Edits.Budget, c.Edits.MinBudget, c.Edits.Schedule, c.Edits.Tidy = 4, 2, "cosine", false
 	c.Split.CrossFit, c.Train.Warm.Drafts = 0, 0
 	c.Train.Stop.Perfect = false
 	c.Gate.Mode, c.Gate.Risk, c.Gate.Fresh, c.SlowUpdate.Gated = "strict", 0.5, false, false
@@ -65,7 +65,7 @@ func Default() Config {
 		},
 		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},
-		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Verify: Verify{Timeout: Duration(time.Minute)}},
+		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Tidy: true, Verify: Verify{Timeout: Duration(time.Minute)}},
 		Gate:       Gate{Mode: "race", Risk: 0, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},
 		SlowUpdate: SlowUpdate{Enabled: true, Samples: 20, Gated: true, Pairs: "mixed"},
 		MetaSkill:  MetaSkill{Enabled: true},

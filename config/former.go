@@ -26,6 +26,7 @@ func formers() []former {
 		{"gate.fresh", "true", "", func(c *Config) { c.Gate.Fresh = false }},
 		{"train.stop.perfect", "true", "", func(c *Config) { c.Train.Stop.Perfect = false }},
 		{"env.gateway", "true", "", func(c *Config) { c.Env.Gateway = false }},
+		{"edits.tidy", "true", "", func(c *Config) { c.Edits.Tidy = false }},
 		{"skill_files", `"all"`, "", func(c *Config) { c.SkillFiles = FilesDocument }},
 	}
 }

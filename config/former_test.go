@@ -29,8 +29,12 @@ func TestAsBegunWithoutAKey(t *testing.T) {
 			t.Errorf("%s: the identity has the key: %v", tt.name, kept)
 		}
 	}
+	c := Default()
+	if (&Loaded{Config: c}).AsBegun(&c, begun); c.Edits.Tidy {
+		t.Error("a run that began before edits were tidy goes on with tidy ones")
+	}
 	old := Default()
-	old.Reflect.View = ViewTask
+	old.Reflect.View, old.Edits.Tidy = ViewTask, false
 	if diff := cmp.Diff(AsEver(old.Fingerprint(nil, nil)), AsEver(Default().Fingerprint(nil, nil))); diff != "" {
 		t.Errorf("what is named by the identity has another name (-then +now):\n%s", diff)
 	}

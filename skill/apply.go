@@ -25,7 +25,8 @@ type ApplyOptions struct {
 // Content is trimmed, freed of characters that steer or hide (see Plain) and of
 // region markers, and given the line ending of the file. Bytes outside an edit
 // never change, except white space at the end of the file, or before its first
-// region, that an append replaces. Front matter and regions of SKILL.md stay byte for
+// region, that an append replaces; with Scope.WithTidy also blank lines where an edit begins
+// or ends. Front matter and regions of SKILL.md stay byte for
 // byte as they are, but for the description where the scope allows Describe; other files
 // have none. An append to a file that is not there, and
 // may be added, makes it. A move takes text out of SKILL.md and appends it to another
@@ -94,15 +95,24 @@ type applier struct {
 	skill   Skill
 	applied int           // edits so far
 	done    map[Edit]bool // the applied edits, without their origin
+	shift   int           // columns by which the content of the edit was indented
 }
 
 // clean returns e with its content as it may go into a file, and SKILL.md named by no
 // name. Only then are markers looked for: what is left out may have stood in the middle
 // of one.
 func (a *applier) clean(e Edit) Edit {
-	e.Content = trim(Plain(e.Content))
+	content := Plain(e.Content)
+	a.shift = 0
+	if a.fits(e) && (e.Op == Append || e.Op == InsertAfter) {
+		content, a.shift = dedented(content)
+	}
+	e.Content = trim(content)
 	if !a.opts.Unprotected {
 		e.Content = StripMarkers(e.Content)
+	}
+	if a.fits(e) { // what is left out may have been all of a line
+		e.Content = trim(e.Content)
 	}
 	if e.File == Main {
 		e.File = ""
@@ -222,6 +232,9 @@ func (a *applier) added(file, content string) (Change, ApplyStatus, string) {
 		return Change{}, SkippedUnsupportedFile, detail
 	}
 	end := LineEnd(a.before.main)
+	if a.tidies(file) && content != "" {
+		content = page{end: end}.fit(mdText{}, content, 0).plain()
+	}
 	return Change{File: file, Text: WithLineEnd(content, end) + end}, AppliedNewFile, ""
 }
 
@@ -236,7 +249,7 @@ func (a *applier) moved(e Edit) (Change, ApplyStatus, string) {
 	case main.isProtected(Replace, at):
 		return Change{}, SkippedProtectedRegion, ""
 	}
-	out := Change{From: at.from, To: at.to, Text: WithLineEnd(e.Content, main.end)}
+	out := main.replaced(e.Content, at)
 	in, detail := Change{}, ""
 	if _, there := a.skill.File(e.File); there {
 		in, _ = a.page(e.File).appended(text, AppliedMove, AppliedMove)
@@ -258,5 +271,13 @@ func (a *applier) page(path string) page {
 	if !there {
 		was = text
 	}
-	return page{text: text, end: LineEnd(was), main: path == Main, loose: a.opts.Unprotected}
+	return page{text: text, end: LineEnd(was), main: path == Main, loose: a.opts.Unprotected, tidy: a.tidies(path), shift: a.shift}
 }
+
+// tidies reports whether edits of a file are fitted in.
+func (a *applier) tidies(path string) bool {
+	return a.opts.Scope.tidy && !a.opts.Unprotected && tidied(path)
+}
+
+// fits reports whether e is fitted into its file.
+func (a *applier) fits(e Edit) bool { return a.tidies(e.path()) }

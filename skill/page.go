@@ -11,6 +11,8 @@ type page struct {
 	end   string // line ending that the file had before the first edit
 	main  bool   // it is SKILL.md, which has front matter and regions
 	loose bool   // as in skillrl: no front matter, no regions
+	tidy  bool   // it is Markdown in which edits are fitted in
+	shift int    // columns by which the content of the edit was indented
 }
 
 // edited returns what e would change, and the state that e ends in when nothing
@@ -27,17 +29,17 @@ func (p page) edited(e Edit) (Change, ApplyStatus) {
 		if !found {
 			return p.appended(e.Content, AppliedInsertAfterFallbackAppend, AppliedInsertAfterFallbackBeforeRegion)
 		}
-		return p.inserted(e.Content, at.to), AppliedInsertAfter
+		return p.inserted(e.Content, at), AppliedInsertAfter
 	case Replace:
 		if !found {
 			return Change{}, missing(Replace, e.Target)
 		}
-		return Change{From: at.from, To: at.to, Text: WithLineEnd(e.Content, p.end)}, AppliedReplace
+		return p.replaced(e.Content, at), AppliedReplace
 	case Delete:
 		if !found {
 			return Change{}, missing(Delete, e.Target)
 		}
-		return Change{From: at.from, To: at.to}, AppliedDelete
+		return p.replaced("", at), AppliedDelete
 	}
 	return Change{}, SkippedUnknownOp
 }
@@ -107,14 +109,34 @@ func (p page) afterLine(at int) int {
 	return next
 }
 
-func (p page) inserted(content string, at int) Change {
-	at = p.afterLine(at)
+func (p page) inserted(content string, target span) Change {
+	if p.tidy {
+		if c, ok := p.fittedBehind(content, p.shift, target); ok {
+			return c
+		}
+	}
+	at := p.afterLine(target.to)
 	return Change{From: at, To: at, Text: p.end + WithLineEnd(content, p.end) + p.end}
+}
+
+// replaced puts content in the place of a target; without any it takes the target out.
+func (p page) replaced(content string, target span) Change {
+	if p.tidy {
+		if r, ok := p.region(target); ok && content != "" {
+			return r.replaced(content)
+		} else if c, whole := r.taken(); ok && whole {
+			return c
+		}
+	}
+	return Change{From: target.from, To: target.to, Text: WithLineEnd(content, p.end)}
 }
 
 // appended adds content as a paragraph at the end of the document, or before
 // its first region.
 func (p page) appended(content string, atEnd, beforeRegion ApplyStatus) (Change, ApplyStatus) {
+	if c, status, ok := p.joined(content, atEnd, beforeRegion); ok {
+		return c, status
+	}
 	content = WithLineEnd(content, p.end)
 	if p.loose {
 		kept := len(trimEnd(p.text))
@@ -128,6 +150,21 @@ func (p page) appended(content string, atEnd, beforeRegion ApplyStatus) (Change,
 		return p.paragraph(len(p.text), content+p.end), atEnd
 	}
 	return p.paragraph(at, content+strings.Repeat(p.end, 2)), beforeRegion
+}
+
+// joined is appended where the content is fitted in; ok is false if it is not.
+func (p page) joined(content string, atEnd, beforeRegion ApplyStatus) (c Change, status ApplyStatus, ok bool) {
+	if !p.tidy {
+		return c, "", false
+	}
+	at, status := len(p.text), atEnd
+	if m := -1; p.main {
+		if m = firstMarker(p.text); m >= 0 {
+			at, status = m, beforeRegion
+		}
+	}
+	c, ok = p.fittedAtEnd(content, p.shift, at)
+	return c, status, ok
 }
 
 // paragraph puts text before the byte at, after one blank line.

@@ -19,6 +19,7 @@ type Scope struct {
 
 	description bool
 	alone       bool // with description: nothing else
+	tidy        bool
 }
 
 // Why a scope cannot be had, besides ErrNotUTF8 and ErrTooLarge.
@@ -114,6 +115,19 @@ func (s Scope) WithDescriptionAlone() Scope {
 	s.description, s.alone = true, true
 	return s
 }
+
+// WithTidy returns the scope in which edits are fitted into Markdown files, or are not: list items join
+// the list that they are put behind, with its bullet and indent; blocks are parted by one
+// blank line; an insert goes behind the whole paragraph or item that holds its target; what
+// is taken out leaves no second blank line; white space around the target of a replacement
+// stays. An edit within a code block changes it as it would without.
+func (s Scope) WithTidy(tidy bool) Scope {
+	s.tidy = tidy
+	return s
+}
+
+// Tidy reports whether edits are fitted in.
+func (s Scope) Tidy() bool { return s.tidy }
 
 // Description reports whether edits may replace the description.
 func (s Scope) Description() bool { return s.description }

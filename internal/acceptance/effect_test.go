@@ -86,6 +86,11 @@ func rolledOut(s sight) any { return s.history.ids }
 
 func stages(s sight) any { return s.stages() }
 
+func bestText(s sight) any {
+	text, err := os.ReadFile(filepath.Join(s.sum.RunDir, "best_skill.md"))
+	return fmt.Sprint(string(text), err)
+}
+
 func testOfSeed(s sight) any { return s.sum.Test.Seed }
 
 func status(s sight) any { return s.sum.Status }
@@ -220,6 +225,7 @@ func stageEffects() map[string]effect {
 		"edits.min_budget":       {to: "1", see: budgets},
 		"edits.files":            {base: []string{"skill=testdata/effect/folder"}, to: "[SKILL.md, references/*.md]", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"edits.new_files":        {base: []string{"skill=testdata/effect/folder", "edits.files=[SKILL.md, references/*.md]"}, to: "2", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
+		"edits.tidy":             {to: "false", see: bestText},
 		"edits.description":      {to: "true", see: func(s sight) any { return fmt.Sprint(s.err) }}, // the example has no trigger tasks
 		"edits.verify.command":   {to: "[sh, -c, exit 1]", see: status},
 		"edits.verify.timeout":   {base: []string{"edits.verify.command=[sleep, 1]"}, to: "1ms", see: status},

@@ -27,7 +27,7 @@ func Examine(ctx context.Context, path string) (Examined, error) {
 	}
 	files.open = true // as after a crash, everything is read
 	j := &Journal{path: path, state: newState()}
-	if err := j.check(ctx, files); err != nil {
+	if err := j.check(ctx, files, true); err != nil {
 		return Examined{}, err
 	}
 	m.broken = m.broken && files.unclean()

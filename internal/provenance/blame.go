@@ -65,6 +65,7 @@ type File struct {
 
 // Blame says for every line of every file of doc what wrote it: the last change after
 // which its text was no longer what it had been. seed is the skill before the changes.
+// tidy says whether edits were fitted in (skill.Scope.WithTidy).
 // Each file of doc is that of one of the versions (of equal ones the latest counts); what
 // no version has is Outside. A line that was moved into another file is blamed on the move.
 //
@@ -72,8 +73,8 @@ type File struct {
 // changed, so that equal lines are told apart. What edits do not explain, such as
 // a document written anew, is compared line by line. SKILL.md stands first, the others
 // sorted by path.
-func Blame(seed skill.Skill, changes []Change, doc skill.Skill) []File {
-	h := newHistory(seed, changes)
+func Blame(seed skill.Skill, changes []Change, doc skill.Skill, tidy bool) []File {
+	h := newHistory(seed, changes, tidy)
 	found := map[string][]line{}
 	h.find(doc, found)
 	for _, c := range changes {

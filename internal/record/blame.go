@@ -54,7 +54,7 @@ func (r *Training) Blame(version string, doc skill.Skill) Blame {
 	b := Blame{Run: r.Name, Version: version, Simulated: r.Manifest.Simulated, Problems: append([]string{}, r.Problems...)}
 	changes, problems := r.changes()
 	b.Problems = append(b.Problems, problems...)
-	files := provenance.Blame(r.Seed, changes, doc)
+	files := provenance.Blame(r.Seed, changes, doc, r.Manifest.Identity["edits.tidy"] == "true")
 	b.Lines, b.Files = files[0].Lines, files[1:]
 	judged := r.Judged()
 	at := map[provenance.Origin]int{}

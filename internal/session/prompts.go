@@ -53,7 +53,7 @@ func (s *loader) promptsOver(ctx context.Context, builtIn *prompt.Set) (*prompt.
 
 // GoOn takes what follows from the defaults that a run was begun with.
 func (s *Inputs) GoOn() error {
-	s.Skill = s.Carried(s.Skill)
+	s.Skill, s.Scope = s.Carried(s.Skill), s.Scope.WithTidy(s.Config.Edits.Tidy)
 	return errors.Join(s.listTasks(context.Background()), s.choosePrompts())
 }
 

@@ -42,6 +42,7 @@ func (s *loader) loadScope() (err error) {
 	if edits.Description {
 		s.Scope = s.Scope.WithDescription()
 	}
+	s.Scope = s.Scope.WithTidy(edits.Tidy)
 	var bad *skill.ScopeError
 	switch {
 	case errors.As(err, &bad) && errors.Is(err, skill.ErrNoMatch):
