@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
 // TestMain lets the test binary play the program: a script that says skillopt
@@ -48,8 +49,11 @@ func TestScripts(t *testing.T) {
 			"serves": serves,
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "mount" {
+			switch name {
+			case "mount":
 				return canMount(t), nil
+			case "lite":
+				return wiring.Lite, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
