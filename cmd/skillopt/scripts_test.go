@@ -46,12 +46,14 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHas, "locked": locked, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
-			"serves": serves,
+			"serves": serves, "action": runAction, "github": github,
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "mount":
 				return canMount(t), nil
+			case "action":
+				return canAct(exec.LookPath), nil
 			case "lite":
 				return wiring.Lite, nil
 			}
