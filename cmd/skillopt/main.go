@@ -17,8 +17,18 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/cli"
 )
 
-// version is set by releases.
-var version = "dev"
+// version is set by releases; else it is that of the module, as go install knows it.
+var version = ""
+
+// builtVersion returns what a program is called that no release named: the version of
+// its module, or dev without one.
+func builtVersion(read func() (*debug.BuildInfo, bool)) string {
+	info, ok := read()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "dev"
+	}
+	return info.Main.Version
+}
 
 func main() {
 	skillopt.RunHelper(os.Args)
@@ -28,6 +38,9 @@ func main() {
 		os.Exit(1)
 	}
 	failWritesToBrokenPipes()
+	if version == "" {
+		version = builtVersion(debug.ReadBuildInfo)
+	}
 	stop := collectLater()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

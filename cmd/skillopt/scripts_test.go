@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
 // TestMain lets the test binary play the program: a script that says skillopt
@@ -45,11 +46,16 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHas, "locked": locked, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
-			"serves": serves,
+			"serves": serves, "action": runAction, "github": github,
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "mount" {
+			switch name {
+			case "mount":
 				return canMount(t), nil
+			case "action":
+				return canAct(exec.LookPath), nil
+			case "lite":
+				return wiring.Lite, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

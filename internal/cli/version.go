@@ -5,6 +5,8 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
 func versionCommand(a *app) *cobra.Command {
@@ -19,8 +21,20 @@ func versionCommand(a *app) *cobra.Command {
 
 func printVersion(a *app) error {
 	if a.json {
-		return printJSON(a.Out, map[string]string{"version": a.version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+		return printJSON(a.Out, map[string]string{"version": a.version, "edition": edition(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
-	_, err := fmt.Fprintf(a.Out, "skillopt %s (%s, %s/%s)\n", a.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	lite := ""
+	if edition() != "full" {
+		lite = " " + edition()
+	}
+	_, err := fmt.Fprintf(a.Out, "skillopt %s%s (%s, %s/%s)\n", a.version, lite, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
+}
+
+// edition is full, or lite for a build without the SDKs of clouds.
+func edition() string {
+	if wiring.Lite {
+		return "lite"
+	}
+	return "full"
 }

@@ -2,23 +2,21 @@ package wiring
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
-	"github.com/seed-f4525e22/skillopt/internal/provider/anthropic"
 	"github.com/seed-f4525e22/skillopt/internal/provider/failover"
-	"github.com/seed-f4525e22/skillopt/internal/provider/gemini"
-	"github.com/seed-f4525e22/skillopt/internal/provider/header"
 	"github.com/seed-f4525e22/skillopt/internal/provider/ollama"
 	"github.com/seed-f4525e22/skillopt/internal/provider/openai"
 	"github.com/seed-f4525e22/skillopt/internal/provider/preset"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/model"
 )
+
+// maxCredentials is the size of the largest file of credentials, in bytes.
+const maxCredentials = 1 << 20
 
 // server is a model behind a URL, as a config and its preset describe it.
 type server struct {
@@ -32,6 +30,9 @@ type server struct {
 
 // remote builds the client of a model that a preset describes.
 func remote(role string, m config.Model, p preset.Preset, lookup func(string) (string, bool)) (Built, error) {
+	if err := inBuild(Lite, role, m, p); err != nil {
+		return Built{}, err
+	}
 	hide := redact.NewExact(credentials(m, lookup)...)
 	s, err := resolve(role, m, p, lookup)
 	if err != nil {
@@ -124,7 +125,7 @@ func (s server) apiKey() (string, error) {
 	if v := s.config.APIKeyEnv; v != nil {
 		name, must = *v, true
 	}
-	if name == "" || s.Cloud == preset.Azure && slices.Contains([]string{openai.AzureCLI, openai.AzureManagedIdentity}, s.config.Azure.Auth) {
+	if name == "" || s.Cloud == preset.Azure && slices.Contains(tokenAuth(), s.config.Azure.Auth) {
 		return "", nil
 	}
 	key, ok := s.lookup(name)
@@ -206,100 +207,6 @@ func (s server) schema() string {
 		return openai.SchemaNative
 	}
 	return string(s.Schema)
-}
-
-func (s server) anthropic(base string) (model.Client, error) {
-	m := s.config
-	o := anthropic.Options{
-		Headers: m.Headers, AlwaysThinks: s.AlwaysThink, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
-		Structured: anthropic.StructuredTool, Sampling: anthropic.SamplingOne, Thinking: anthropic.ThinkEffort,
-	}
-	switch {
-	case m.Structured == "off":
-		o.Structured = anthropic.StructuredNone
-	case s.Schema == preset.SchemaNative:
-		o.Structured = anthropic.StructuredNative
-	}
-	if s.Temperature == preset.TemperatureRefused {
-		o.Sampling = anthropic.SamplingNone
-	}
-	if s.Budget {
-		o.Thinking = anthropic.ThinkBudget
-	}
-	switch s.Cloud {
-	case preset.Bedrock:
-		o.Bedrock = s.bedrock()
-		if m.BaseURL != "" {
-			o.BaseURL = base
-		}
-	case preset.Vertex:
-		token, err := s.googleToken()
-		if err != nil {
-			return nil, err
-		}
-		o.Vertex = &anthropic.Vertex{Project: m.Google.Project, Region: s.Region, Token: token}
-		if m.BaseURL != "" {
-			o.BaseURL = base
-		}
-	default:
-		o.BaseURL, o.APIKey = base, s.key
-	}
-	return anthropic.New(o)
-}
-
-func (s server) bedrock() *anthropic.Bedrock {
-	read := func(name string) string {
-		v, _ := s.lookup(name)
-		return v
-	}
-	b := &anthropic.Bedrock{Region: s.Region, BearerToken: s.key}
-	if b.BearerToken == "" {
-		a := s.config.AWS
-		b.AccessKey, b.SecretKey = read(a.AccessKeyEnv), read(a.SecretKeyEnv)
-		b.SessionToken = read(a.SessionTokenEnv)
-	}
-	return b
-}
-
-// maxCredentials is the size of the largest file of credentials, in bytes.
-const maxCredentials = 1 << 20
-
-// googleToken returns where tokens for Vertex come from.
-func (s server) googleToken() (func(context.Context) (string, error), error) {
-	if s.config.Google.Credentials == "" {
-		return nil, errors.New("google.credentials: found nothing, allowed: a file with credentials, such as the one that gcloud auth application-default login writes")
-	}
-	data, err := userfile.Read(context.Background(), s.config.Google.Credentials, maxCredentials)
-	if err != nil {
-		return nil, fmt.Errorf("google.credentials: %w", err)
-	}
-	token, err := gemini.Credentials(data, header.NewTransport(Proxy(s.lookup)))
-	if err != nil {
-		return nil, fmt.Errorf("google.credentials: %w", err)
-	}
-	return token, nil
-}
-
-func (s server) gemini(base string) (model.Client, error) {
-	m := s.config
-	o := gemini.Options{
-		BaseURL: base, APIKey: s.key, Headers: m.Headers, Stream: m.Stream, Idle: m.IdleTimeout.Std(), Proxy: Proxy(s.lookup),
-		Structured: m.Structured != "off", AlwaysThinks: s.AlwaysThink,
-	}
-	if s.Budget {
-		o.Thinking = gemini.ThinkBudget
-	}
-	if s.Cloud == preset.Vertex {
-		token, err := s.googleToken()
-		if err != nil {
-			return nil, err
-		}
-		o.Vertex = &gemini.Vertex{Project: m.Google.Project, Region: s.Region, Token: token}
-		if m.BaseURL == "" {
-			o.BaseURL = ""
-		}
-	}
-	return gemini.New(o)
 }
 
 func (s server) ollama(base string) (model.Client, error) {

@@ -91,6 +91,7 @@ func Examine(ctx context.Context, cfg config.Config, o session.Options) result.E
 	for _, text := range s.Warnings {
 		e.rows = append(e.rows, result.Finding{Name: "warning", OK: true, Warning: true, Detail: text})
 	}
+	e.edition()
 	return result.Examination{Rows: e.rows}
 }
 
@@ -98,6 +99,13 @@ func Examine(ctx context.Context, cfg config.Config, o session.Options) result.E
 type examiner struct {
 	session *session.Session
 	rows    []result.Finding
+}
+
+// edition says what this build leaves out.
+func (e *examiner) edition() {
+	if out := wiring.LeftOut(); len(out) > 0 {
+		e.rows = append(e.rows, result.Finding{Name: "edition", OK: true, Warning: true, Detail: "lite: a build without " + strings.Join(out, ", ")})
+	}
 }
 
 // inputs examines what the configuration names.
@@ -300,6 +308,10 @@ func advise(m config.Model, role, address string, err error) string {
 	var missing *wiring.AgentError
 	if errors.As(err, &missing) {
 		return missing.Help
+	}
+	var out *wiring.LeftOutError
+	if errors.As(err, &out) {
+		return wiring.FullBuild
 	}
 	login, isLogin := strings.CutSuffix(m.Provider, "-cli")
 	switch code := model.CodeOf(err); {

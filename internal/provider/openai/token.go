@@ -7,12 +7,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-
 	"github.com/seed-f4525e22/skillopt/model"
 )
-
-type accessToken = azcore.AccessToken
 
 // Token is a credential for some time.
 type Token struct {
