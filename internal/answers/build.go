@@ -23,6 +23,8 @@ type builder struct {
 	db    *sql.DB
 	until time.Time
 	now   func() time.Time
+
+	single bool // only one of the runs is told
 }
 
 // row is what the index knows of a run.
@@ -33,6 +35,7 @@ type row struct {
 	time   int64
 	seq    int64
 	count  int64
+	filter filter
 }
 
 // all takes in what is new of some runs, as long as there is time, and returns in sources
@@ -53,14 +56,17 @@ func (b *builder) all(ctx context.Context, found []candidate, self string, sourc
 			}
 		}
 		if r.count > 0 && c.manifest.RunID != self {
-			sources[r.number] = &source{candidate: c}
+			sources[r.number] = &source{candidate: c, number: r.number, count: r.count, filter: r.filter}
 		}
+	}
+	if b.single {
+		return nil
 	}
 	return b.tidy(ctx, found, known)
 }
 
 func (b *builder) known(ctx context.Context) (map[string]row, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT run_id, number, file, size, time, seq, count FROM runs")
+	rows, err := b.db.QueryContext(ctx, "SELECT run_id, number, file, size, time, seq, count, filter FROM runs")
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +75,11 @@ func (b *builder) known(ctx context.Context) (map[string]row, error) {
 	for rows.Next() {
 		var id string
 		var r row
-		if err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count); err != nil {
+		var bits sql.RawBytes
+		if err := rows.Scan(&id, &r.number, &r.file, &r.size, &r.time, &r.seq, &r.count, &bits); err != nil {
 			return nil, err
 		}
+		r.filter = filterOf(bits)
 		out[id] = r
 	}
 	return out, rows.Err()
@@ -198,24 +206,17 @@ func (b *builder) write(ctx context.Context, c candidate, r *row, answers []answ
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	err = tx.QueryRowContext(ctx, `INSERT INTO runs (run_id, file, size, time, seq, count) VALUES (?, ?, ?, ?, ?, ?)
+	err = tx.QueryRowContext(ctx, `INSERT INTO runs (run_id, file, size, time, seq, count, filter) VALUES (?, ?, ?, ?, ?, ?, x'')
 		ON CONFLICT (run_id) DO UPDATE SET file = excluded.file, size = excluded.size, time = excluded.time, seq = excluded.seq, count = excluded.count
 		RETURNING number`, c.manifest.RunID, c.file, c.size, c.time, r.seq, r.count+int64(len(answers))).Scan(&r.number)
 	if err != nil {
 		return err
 	}
 	r.file, r.size, r.time, r.count = c.file, c.size, c.time, r.count+int64(len(answers))
-	insert, err := tx.PrepareContext(ctx, fmt.Sprintf("INSERT OR IGNORE INTO answers (hash, run, seq) VALUES (?, %d, ?)", r.number))
-	if err != nil {
-		return err
-	}
-	for _, a := range answers {
-		if _, err := insert.ExecContext(ctx, a.hash, a.seq); err != nil {
-			return errors.Join(err, insert.Close())
+	if len(answers) > 0 {
+		if r.filter, err = add(ctx, tx, r.number, answers); err != nil {
+			return err
 		}
-	}
-	if err := insert.Close(); err != nil {
-		return err
 	}
 	for _, s := range names {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO served (endpoint, model, time, name) VALUES (?, ?, ?, ?)
@@ -226,25 +227,67 @@ func (b *builder) write(ctx context.Context, c candidate, r *row, answers []answ
 	return tx.Commit()
 }
 
-// tidy drops what runs left that are no longer there, once that is most of the index: it
-// has to be looked through as a whole for that.
-func (b *builder) tidy(ctx context.Context, found []candidate, known map[string]row) error {
-	if len(found) == 1 { // a single run is added, or there is no other
-		return nil
+// add writes answers of a run, and returns the filter of all that it has.
+func add(ctx context.Context, tx *sql.Tx, number int64, answers []answer) (f filter, err error) {
+	insert, err := tx.PrepareContext(ctx, fmt.Sprintf("INSERT OR IGNORE INTO answers (run, hash, seq) VALUES (%d, ?, ?)", number))
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, insert.Close()) }()
+	for _, a := range answers {
+		if _, err := insert.ExecContext(ctx, a.hash, a.seq); err != nil {
+			return nil, err
+		}
+	}
+	all, err := answersOf(ctx, tx, number)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]int64, len(all))
+	for i, a := range all {
+		hashes[i] = a.hash
+	}
+	f = newFilter(hashes)
+	_, err = tx.ExecContext(ctx, "UPDATE runs SET filter = ? WHERE number = ?", f.bytes(), number)
+	return f, err
+}
+
+// querier is a transaction, or a connection.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// answersOf lists the answers of a run by their hashes.
+func answersOf(ctx context.Context, from querier, number int64) ([]answer, error) {
+	rows, err := from.QueryContext(ctx, "SELECT hash, seq FROM answers WHERE run = ? ORDER BY hash, seq", number)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	var out []answer
+	for rows.Next() {
+		var a answer
+		if err := rows.Scan(&a.hash, &a.seq); err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, rows.Err()
+}
+
+// tidy drops what runs left that are no longer there.
+func (b *builder) tidy(ctx context.Context, found []candidate, known map[string]row) error {
 	live := map[string]bool{}
 	for _, c := range found {
 		live[c.manifest.RunID] = true
 	}
 	var gone []int64
-	var dead, all int64
 	for id, r := range known {
-		all += r.count
 		if !live[id] {
-			gone, dead = append(gone, r.number), dead+r.count
+			gone = append(gone, r.number)
 		}
 	}
-	if len(gone) == 0 || 2*dead < all {
+	if len(gone) == 0 {
 		return nil
 	}
 	tx, err := b.db.BeginTx(ctx, nil)

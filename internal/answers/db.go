@@ -30,13 +30,14 @@ CREATE TABLE runs (
 	size   INTEGER NOT NULL,
 	time   INTEGER NOT NULL,
 	seq    INTEGER NOT NULL,
-	count  INTEGER NOT NULL  -- of its answers
+	count  INTEGER NOT NULL, -- of its answers
+	filter BLOB NOT NULL     -- of their hashes; see filter
 );
 CREATE TABLE answers (
-	hash INTEGER NOT NULL,
 	run  INTEGER NOT NULL,
+	hash INTEGER NOT NULL,
 	seq  INTEGER NOT NULL,
-	PRIMARY KEY (hash, run, seq)
+	PRIMARY KEY (run, hash, seq)
 ) WITHOUT ROWID;
 CREATE TABLE served (
 	endpoint TEXT NOT NULL,
@@ -49,7 +50,7 @@ PRAGMA user_version = 1;`
 
 // access says how the index is opened. What a loss of power takes from it is found again in
 // the runs.
-const access = "?_txlock=immediate&_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-4096)"
+const access = "?_txlock=immediate&_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-1024)"
 
 // openDB opens the index of a folder, or makes it. A damaged one is made anew.
 func openDB(ctx context.Context, dir string) (*sql.DB, error) {

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -42,47 +43,91 @@ func (x *Index) Find(ctx context.Context, q Question) (Answer, bool) {
 	if !known {
 		return Answer{}, false
 	}
-	for _, at := range x.rows(ctx, hashOf(endpoint, q.Digest)) {
-		s := x.source(ctx, at.run)
-		if s == nil {
+	hash := hashOf(endpoint, q.Digest)
+	for _, s := range x.order {
+		if !s.filter.has(hash) {
 			continue
 		}
-		rec, ok, err := s.view.Answer(ctx, at.seq)
-		if err != nil && ctx.Err() == nil {
-			delete(x.runs, at.run) // it is damaged, or written anew: nothing of it counts
-		}
-		if err == nil && ok && s.answers(&rec, &q, endpoint) && usable(rec.Result, served) {
-			return Answer{Result: rec.Result, Origin: originOf(&rec, s)}, true
+		for _, seq := range x.rows(ctx, s, hash) {
+			if rec, ok := x.entry(ctx, s, seq); ok && s.answers(&rec, &q, endpoint) && usable(rec.Result, served) {
+				return Answer{Result: rec.Result, Origin: originOf(&rec, s)}, true
+			}
 		}
 	}
 	return Answer{}, false
 }
 
-// rowAt is where the index says that there is an answer.
-type rowAt struct{ run, seq int64 }
+// entry reads an entry of a run.
+func (x *Index) entry(ctx context.Context, s *source, seq int64) (journal.Record, bool) {
+	if !x.opened(ctx, s) {
+		return journal.Record{}, false
+	}
+	rec, ok, err := s.view.Answer(ctx, seq)
+	if err != nil && ctx.Err() == nil {
+		s.filter = nil // it is damaged, or written anew: nothing of it counts
+	}
+	return rec, ok && err == nil
+}
 
-// rows looks up where there may be an answer.
-func (x *Index) rows(ctx context.Context, hash int64) []rowAt {
-	rows, err := x.lookUp.QueryContext(ctx, hash)
+// rows looks up where a run may have an answer. A run that had one is likely to have the
+// next ones too: then its part of the index is kept in memory.
+func (x *Index) rows(ctx context.Context, s *source, hash int64) []int64 {
+	if s.list == nil {
+		seqs := x.ask(ctx, s, hash)
+		if len(seqs) > 0 {
+			x.load(ctx, s)
+		}
+		return seqs
+	}
+	var out []int64
+	at, _ := slices.BinarySearchFunc(s.list, hash, func(a answer, h int64) int { return cmp.Compare(a.hash, h) })
+	for ; at < len(s.list) && s.list[at].hash == hash && len(out) < 4; at++ {
+		out = append(out, s.list[at].seq)
+	}
+	return out
+}
+
+// ask looks up a hash in the file.
+func (x *Index) ask(ctx context.Context, s *source, hash int64) (seqs []int64) {
+	rows, err := x.lookUp.QueryContext(ctx, s.number, hash)
 	if err != nil {
 		x.fail(ctx, err)
 		return nil
 	}
 	defer func() { _ = rows.Close() }() // what Err tells is all that matters
-	var out []rowAt
 	for rows.Next() {
-		var at rowAt
-		if err := rows.Scan(&at.run, &at.seq); err != nil {
+		var seq int64
+		if err := rows.Scan(&seq); err != nil {
 			x.fail(ctx, err)
 			return nil
 		}
-		out = append(out, at)
+		seqs = append(seqs, seq)
 	}
 	if err := rows.Err(); err != nil {
 		x.fail(ctx, err)
 		return nil
 	}
-	return out
+	return seqs
+}
+
+// maxList is the most answers of a run that are kept in memory.
+const maxList = 100_000
+
+// load takes the part of a run into memory.
+func (x *Index) load(ctx context.Context, s *source) {
+	if s.count > maxList {
+		return
+	}
+	list, err := answersOf(ctx, x.conn, s.number)
+	if err != nil {
+		x.fail(ctx, err)
+		return
+	}
+	if len(x.lists) == maxLists {
+		x.lists[0].list = nil
+		x.lists = x.lists[1:]
+	}
+	s.list, x.lists = list, append(x.lists, s)
 }
 
 // fail remembers that the index cannot be used.
@@ -113,33 +158,33 @@ func (x *Index) Served(endpoint, model, name string) (before string, other bool)
 // source is a run that has answers.
 type source struct {
 	candidate
-	view *journal.View // nil: it is not open
-	said sessions
+	number int64 // in the index
+	count  int64 // of its answers
+	filter filter
+	list   []answer      // its part of the index, by hash; nil: it is not in memory
+	view   *journal.View // nil: it is not open
+	said   sessions
 }
 
-// source returns a run with its record open, nil if it does not count or is not there.
-func (x *Index) source(ctx context.Context, number int64) *source {
-	s := x.runs[number]
-	if s == nil {
-		return nil
-	}
+// opened opens the record of a run, and reports whether it counts and is there.
+func (x *Index) opened(ctx context.Context, s *source) bool {
 	if s.view != nil {
 		i := slices.Index(x.open, s)
 		x.open = append(slices.Delete(x.open, i, i+1), s)
-		return s
+		return true
 	}
 	if err := s.openView(ctx); err != nil {
 		if ctx.Err() == nil {
-			delete(x.runs, number)
+			s.filter = nil
 		}
-		return nil
+		return false
 	}
 	if len(x.open) == maxSources {
 		_ = x.open[0].close() // it was only read
 		x.open = x.open[1:]
 	}
 	x.open = append(x.open, s)
-	return s
+	return true
 }
 
 var errOther = errors.New("the record is another one than its manifest and its sessions say")

@@ -1,12 +1,15 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +21,10 @@ import (
 const patience = 10 * time.Second
 
 // maxSources bounds the records that are open at once.
-const maxSources = 4
+const maxSources = 3
+
+// maxLists bounds the runs whose part of the index is in memory.
+const maxLists = 8
 
 // Index finds answers in the runs of a folder. Its methods may be called concurrently, but
 // for Close.
@@ -31,7 +37,9 @@ type Index struct {
 	conn    *sql.Conn
 	lookUp  *sql.Stmt
 	runs    map[int64]*source // that count, by number in the index
+	order   []*source         // of runs, the newest in the index first
 	open    []*source         // the one that was asked last behind
+	lists   []*source         // whose part of the index is in memory
 	served  map[asking]string // name of the model that answered last
 	failure error             // the index can no longer be used
 }
@@ -77,9 +85,10 @@ func (x *Index) begin(ctx context.Context, found []candidate, until time.Time, n
 	if x.conn, err = x.db.Conn(ctx); err != nil {
 		return err
 	}
-	if x.lookUp, err = x.conn.PrepareContext(ctx, "SELECT run, seq FROM answers WHERE hash = ? ORDER BY run DESC, seq DESC LIMIT 16"); err != nil {
+	if x.lookUp, err = x.conn.PrepareContext(ctx, "SELECT seq FROM answers WHERE run = ? AND hash = ? LIMIT 4"); err != nil {
 		return err
 	}
+	x.order = slices.SortedFunc(maps.Values(x.runs), func(a, b *source) int { return cmp.Compare(b.number, a.number) })
 	return x.readServed(ctx)
 }
 
@@ -133,7 +142,7 @@ func Add(ctx context.Context, folder, dir string, now func() time.Time) error {
 	if err != nil {
 		return fmt.Errorf("the index of answers %s: %w", filepath.Join(folder, File), err)
 	}
-	b := &builder{db: db, until: now().Add(patience), now: now}
+	b := &builder{db: db, until: now().Add(patience), now: now, single: true}
 	err = errors.Join(b.all(ctx, []candidate{c}, "", map[int64]*source{}), db.Close())
 	if err != nil {
 		return fmt.Errorf("the index of answers %s: %w", filepath.Join(folder, File), err)
@@ -193,4 +202,11 @@ func asCandidate(dir string, m run.Manifest) (candidate, bool) {
 	_, err = os.Lstat(path + "-wal")
 	c.live = err == nil
 	return c, true
+}
+
+// Runs is how many runs there are that may have an answer.
+func (x *Index) Runs() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.runs)
 }

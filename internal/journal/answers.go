@@ -87,6 +87,8 @@ type answers struct {
 	part  *sql.Stmt
 	l     loader
 	parts map[int64]Blob
+	ahead map[int64]entry // entries that were read with another one
+	last  int64           // that was asked for
 }
 
 // Answer returns entry seq with its input, both checked. ok is false if there is no such
@@ -98,18 +100,24 @@ func (v *View) Answer(ctx context.Context, seq int64) (r Record, ok bool, err er
 	if err := a.open(ctx, v); err != nil {
 		return r, false, fmt.Errorf("read entry %d: %w", seq, err)
 	}
-	var w row
-	err = a.entry.QueryRowContext(ctx, seq).Scan(raw(w.targets())...)
-	if errors.Is(err, sql.ErrNoRows) {
+	e, ok := a.ahead[seq]
+	if !ok {
+		// Those who go through a run ask nearly in the order of its entries.
+		rows := int64(1)
+		if near := seq - a.last; near > 0 && near <= entriesAhead {
+			rows = entriesAhead
+		}
+		if err := a.read(ctx, seq, seq+rows-1); err != nil {
+			return r, false, fmt.Errorf("read entry %d: %w", seq, err)
+		}
+		e, ok = a.ahead[seq]
+	}
+	a.last = seq
+	if !ok {
 		return r, false, nil
 	}
-	if err != nil {
-		return r, false, fmt.Errorf("read entry %d: %w", seq, readError(v.path, "read", err))
-	}
-	if r, err = a.l.verified(&w); err != nil {
-		return r, false, err
-	}
-	if r.Input, err = a.input(ctx, v.path, &w); err != nil {
+	r = e.record
+	if r.Input, err = a.input(ctx, v.path, e); err != nil {
 		return r, false, err
 	}
 	if r.Input.Digest() != r.Digest {
@@ -118,14 +126,40 @@ func (v *View) Answer(ctx context.Context, seq int64) (r Record, ok bool, err er
 	return r, true, nil
 }
 
-// raw lets a row that is read alone keep its bytes, which those of a list may not.
-func raw(targets []any) []any {
-	for i, t := range targets {
-		if b, ok := t.(*sql.RawBytes); ok {
-			targets[i] = (*[]byte)(b)
-		}
+// entriesAhead is how many entries are read at once.
+const entriesAhead = 32
+
+// entry is a record whose input is not resolved.
+type entry struct {
+	record      Record
+	shared, own []byte
+}
+
+// read reads entries, as far as they have room beside the first.
+func (a *answers) read(ctx context.Context, from, to int64) (err error) {
+	clear(a.ahead)
+	rows, err := a.entry.QueryContext(ctx, from, to)
+	if err != nil {
+		return readError(a.l.path, "read", err)
 	}
-	return targets
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var w row
+	targets, size := w.targets(), 0
+	for rows.Next() && size < bytesAhead {
+		if err := rows.Scan(targets...); err != nil {
+			return readError(a.l.path, "read", err)
+		}
+		r, err := a.l.verified(&w)
+		if err != nil {
+			return err
+		}
+		a.ahead[r.Seq] = entry{r, bytes.Clone(w.shared), bytes.Clone(w.own)}
+		size += len(r.Result) + len(w.own)
+	}
+	if err := rows.Err(); err != nil {
+		return readError(a.l.path, "read", err)
+	}
+	return nil
 }
 
 func (a *answers) open(ctx context.Context, v *View) (err error) {
@@ -137,8 +171,11 @@ func (a *answers) open(ctx context.Context, v *View) (err error) {
 			return readError(v.path, "open", err)
 		}
 	}
-	a.l, a.parts = loader{path: v.path, names: make(map[string]string)}, make(map[int64]Blob)
-	if a.entry, err = a.conn.PrepareContext(ctx, "SELECT "+entryColumns+", shared, own FROM entries WHERE seq = ?"); err != nil {
+	if _, err := a.conn.ExecContext(ctx, "PRAGMA cache_size = -512"); err != nil { // entries are read once
+		return readError(v.path, "open", err)
+	}
+	a.l, a.parts, a.ahead = loader{path: v.path, names: make(map[string]string)}, make(map[int64]Blob), make(map[int64]entry)
+	if a.entry, err = a.conn.PrepareContext(ctx, "SELECT "+entryColumns+", shared, own FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq"); err != nil {
 		return readError(v.path, "read", err)
 	}
 	if a.part, err = a.conn.PrepareContext(ctx, "SELECT data FROM blobs WHERE id = ?"); err != nil {
@@ -148,9 +185,9 @@ func (a *answers) open(ctx context.Context, v *View) (err error) {
 }
 
 // input resolves the references of an entry to shared parts.
-func (a *answers) input(ctx context.Context, path string, w *row) (Input, error) {
-	in := Input{Own: w.own}
-	ids, ok := parseRefs(w.shared)
+func (a *answers) input(ctx context.Context, path string, e entry) (Input, error) {
+	in := Input{Own: e.own}
+	ids, ok := parseRefs(e.shared)
 	if !ok {
 		return in, a.l.corrupt("a list of shared parts cannot be read")
 	}
