@@ -40,7 +40,7 @@ func (s *shop) since() int {
 
 // never are places of which nothing may come from another run: every place but those of a
 // first answer in training.
-var never = regexp.MustCompile(`test|again/[^m]|fresh|reselect|null|drift|final|sample[1-9]|anew|confirm`)
+var never = regexp.MustCompile(`test|again/[^m]|fresh|reselect|null|drift|^final|sample[1-9]|anew|confirm`)
 
 // entries checks what a run has recorded, and returns how many of its calls were asked, and
 // how many answered from other runs.
@@ -73,6 +73,11 @@ func (s *shop) entries(dir string) (asked, reused int) {
 	return asked, reused
 }
 
+func readSkill(path string) (skill.Skill, error) {
+	text, err := os.ReadFile(path)
+	return skill.New(string(text)), err
+}
+
 func (s *shop) train(opts ...skillopt.Option) *result.Summary {
 	s.t.Helper()
 	sum, err := skillopt.Train(s.t.Context(), s.cfg, opts...)
@@ -92,7 +97,7 @@ func TestPaidOnceAcrossCommands(t *testing.T) {
 	if asked, reused := s.entries(first.RunDir); asked != paid || reused != 0 {
 		t.Errorf("%d calls at the server, %d asked, %d reused", paid, asked, reused)
 	}
-	best, err := skill.Load(filepath.Join(first.RunDir, "best_skill.md"))
+	best, err := readSkill(filepath.Join(first.RunDir, "best_skill.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,12 +120,12 @@ func TestPaidOnceAcrossCommands(t *testing.T) {
 		t.Errorf("ablate asked for %d answers, and prune took %d of them", ablated, reused)
 	}
 
-	seed, err := skill.Load(s.cfg.Skill)
+	seed, err := readSkill(s.cfg.Skill)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		compared, err := skillopt.Compare(t.Context(), s.cfg, seed, best)
+	for _, name := range []string{"compare-1", "compare-2"} {
+		compared, err := skillopt.Compare(t.Context(), s.cfg, seed, best, skillopt.WithRunDir(filepath.Join(s.cfg.Run.Dir, name)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +182,7 @@ func TestPaidOnceAcrossCommands(t *testing.T) {
 func TestNoAnswerIsSmuggledIntoTheTest(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	whole, err := task.Load(s.cfg.Tasks.Path)
+	whole, err := task.Load(s.cfg.Tasks.Path, task.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}
