@@ -17,6 +17,7 @@ type View struct {
 	path    string
 	db      *sql.DB
 	version int // of the format
+	answers answers
 }
 
 // OpenView opens the journal at path. A newer format is a *VersionError; that there is no
@@ -54,7 +55,7 @@ func (v *View) known(ctx context.Context) error {
 }
 
 // Close lets go of the file.
-func (v *View) Close() error { return v.db.Close() }
+func (v *View) Close() error { return errors.Join(v.answers.close(), v.db.Close()) }
 
 // Query says which entries are wanted: those that all of it holds for.
 type Query struct {

@@ -118,7 +118,8 @@ type Call struct {
 	Place
 	Role      string        `json:"role,omitempty"`
 	Model     string        `json:"model,omitempty"`
-	Code      string        `json:"code,omitempty"` // of an attempt that gave no result, its class
+	Code      string        `json:"code,omitempty"`   // of an attempt that gave no result, its class
+	Origin    *Origin       `json:"origin,omitempty"` // of an answer that another run paid for, where that is known
 	Usage     journal.Usage `json:"usage"`
 	USD       *float64      `json:"usd"` // null: no price is known
 	Estimate  bool          `json:"estimate,omitempty"`
@@ -135,6 +136,12 @@ func (c Call) InEpisode() bool {
 	return c.Kind == journal.Inner || c.Kind == journal.Fault && c.Task != "" && c.Turn == 0 && c.began
 }
 
+// Origin is where an answer was taken from.
+type Origin struct {
+	RunID string `json:"run_id"`
+	Entry int64  `json:"entry"` // of the record of that run
+}
+
 const nanosOfUSD = 1e9
 
 func callOf(rec journal.Record) Call {
@@ -148,6 +155,9 @@ func callOf(rec journal.Record) Call {
 	if rec.Cost != nil {
 		usd := float64(*rec.Cost) / nanosOfUSD
 		c.USD = &usd
+	}
+	if rec.Origin != (journal.Origin{}) {
+		c.Origin = &Origin{RunID: rec.Origin.Run, Entry: rec.Origin.Entry}
 	}
 	if c.began = !rec.StartedAt.IsZero(); c.began {
 		c.StartedAt = rec.StartedAt.UTC().Format("2006-01-02T15:04:05Z")

@@ -8,21 +8,21 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-func score(v float64) *float64 { return &v }
+func scored(v float64) *float64 { return &v }
 
 // The parts of a run stand in its order, and each gain belongs to the part that brought it.
 func TestGainsBelongToTheirPart(t *testing.T) {
 	t.Parallel()
 	r := &Run{History: result.History{
 		Steps: []result.StepRecord{
-			{Best: score(.2)},
-			{Epoch: 1, Step: 1, Best: score(.5)},
-			{Epoch: 1, Step: 2, Best: score(.5)},
-			{Epoch: 2, Step: 3, Best: score(.9)},
+			{Best: scored(.2)},
+			{Epoch: 1, Step: 1, Best: scored(.5)},
+			{Epoch: 1, Step: 2, Best: scored(.5)},
+			{Epoch: 2, Step: 3, Best: scored(.9)},
 		},
 		Epochs: []result.EpochRecord{
-			{Epoch: 1, SlowUpdate: "accept_new_best", Score: score(.75)},
-			{Epoch: 2, SlowUpdate: "reject", Score: score(.1)},
+			{Epoch: 1, SlowUpdate: "accept_new_best", Score: scored(.75)},
+			{Epoch: 2, SlowUpdate: "reject", Score: scored(.1)},
 		},
 	}}
 	got := map[string]string{}

@@ -30,6 +30,7 @@ type Options struct {
 	Fork        string
 	Finish      bool
 	Reopen      bool
+	Once        bool // a run of the same configuration that is complete is not begun again
 	Replay      *cassette.Cassette
 	TestLedgers []string
 	AcceptSeed  bool
