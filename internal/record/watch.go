@@ -114,7 +114,7 @@ func (w *Watcher) Look(ctx context.Context) (Progress, error) {
 func (w *Watcher) files() error {
 	for name, into := range map[string]func() any{
 		run.HistoryFile:   func() any { w.history = result.History{}; return &w.history },
-		"candidates.json": func() any { w.scores = result.Candidates{}; return &w.scores },
+		candidatesFile: func() any { w.scores = result.Candidates{}; return &w.scores },
 		run.SummaryFile:   func() any { w.summary = new(result.Summary); return w.summary },
 	} {
 		info, err := os.Lstat(filepath.Join(w.dir, name))
