@@ -15,7 +15,7 @@ import (
 
 // runsPruneOptions are the flags of runs prune.
 type runsPruneOptions struct {
-	keep                                int
+	keep                                 int
 	unfinished, parents, dry, yes, purge bool
 }
 

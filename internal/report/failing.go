@@ -15,8 +15,8 @@ const Transcripts = 20
 
 // Bounds of a text of a transcript, and of all of them.
 const (
-	messageBytes   = 6000
-	referenceBytes = 2000
+	messageBytes     = 6000
+	referenceBytes   = 2000
 	transcriptsBytes = 400 << 10
 )
 
