@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -427,6 +428,15 @@ func (w *Watcher) standings() (current, best *Standing) {
 	}
 	s := w.history.Steps[n-1]
 	current, best = w.standing(s.Current, s.CurrentOrigin), w.standing(s.Best, s.BestOrigin)
+	for _, e := range w.history.Epochs { // the end of an epoch comes after its last step
+		if e.Epoch != s.Epoch || !SlowAccepted(e) {
+			continue
+		}
+		current = w.standing(e.Score, fmt.Sprintf("slow update, epoch %d", e.Epoch))
+		if e.SlowUpdate == string(gate.AcceptNewBest) {
+			best = current
+		}
+	}
 	if f := w.history.Final; f != nil && f.BestScore != nil && best != nil {
 		best = w.standing(f.BestScore, best.Origin)
 	}
