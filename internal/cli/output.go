@@ -51,14 +51,18 @@ func exitCode(err error) int {
 		tasks  *task.Error
 		opened *skillopt.Error
 		record *run.DamagedError
+		none   *run.NoDirError
+		locked *run.LockedError
 	)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &opened):
 		return codeOf[opened.Kind]
-	case errors.As(err, &usage), errors.As(err, &tasks), errors.As(err, &record), config.IsInput(err):
+	case errors.As(err, &usage), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
 		return exitInput
+	case errors.As(err, &locked):
+		return exitLocked
 	case errors.Is(err, context.Canceled):
 		return exitStopped
 	case errors.Is(err, syscall.EPIPE):

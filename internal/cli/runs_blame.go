@@ -19,7 +19,10 @@ import (
 )
 
 // runsBlameOptions are the flags of runs blame.
-type runsBlameOptions struct{ at string }
+type runsBlameOptions struct {
+	at, file    string
+	line, limit int
+}
 
 func runsBlameCommand(a *app) *cobra.Command {
 	var o runsBlameOptions
@@ -30,20 +33,30 @@ func runsBlameCommand(a *app) *cobra.Command {
 which trajectories asked for it, and what the gate measured. Without RUN it is the
 newest one in the folder runs.
 
-The gate measures a step as a whole: the difference is that of all its edits.`,
+The gate measures a step as a whole: the difference is that of all its edits.
+
+--line explains one line to the ground: what the analysts replied that asked for it, and
+each task that they had read, with what was answered, what was expected and why it failed.`,
 		Example: `  skillopt runs blame runs/quickstart-1
   skillopt runs blame runs/quickstart-1 --at 3        the skill after step 3
+  skillopt runs blame runs/quickstart-1 --line 14     which failures asked for line 14?
   skillopt runs blame runs/quickstart-1 --json`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := runOrNewest(a, args)
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("line") {
+				return o.runLine(cmd.Context(), a, path)
 			}
 			return o.run(a, path)
 		},
 	}
 	c.Flags().StringVar(&o.at, "at", "best", "a step, or best")
+	c.Flags().IntVar(&o.line, "line", 0, "explain this line, from 1, with the tasks that asked for it")
+	c.Flags().StringVar(&o.file, "file", skill.Main, "with --line: the file that it is in")
+	c.Flags().IntVar(&o.limit, "limit", 20, "with --line: so many tasks; 0: all")
 	return c
 }
 
@@ -56,7 +69,11 @@ func (o *runsBlameOptions) run(a *app, path string) error {
 	if a.json {
 		return printJSON(a.Out, b)
 	}
-	return printBlame(a.printer(a.Out), b)
+	out := a.printer(a.Out)
+	if err := printBlame(out, b); err != nil {
+		return err
+	}
+	return hintLine(out, b, path)
 }
 
 // readTraining reads the files of a run that trains.

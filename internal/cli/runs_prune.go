@@ -15,7 +15,7 @@ import (
 
 // runsPruneOptions are the flags of runs prune.
 type runsPruneOptions struct {
-	keep                                int
+	keep                                 int
 	unfinished, parents, dry, yes, purge bool
 }
 
@@ -162,6 +162,6 @@ func (o *runsPruneOptions) table(out printer, list []removal, kept int) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print runs: %w", err)
 	}
-	_, err := fmt.Fprintf(out, "%s go, %s; %s\n", plural.Of(len(list), "run", "runs"), bytesText(total), plural.Of(kept, "run stays", "runs stay"))
+	_, err := fmt.Fprintf(out, "%s, %s; %s\n", plural.Of(len(list), "run goes", "runs go"), bytesText(total), plural.Of(kept, "run stays", "runs stay"))
 	return err
 }

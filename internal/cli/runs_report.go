@@ -2,12 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
@@ -21,7 +23,7 @@ func runsReportCommand(a *app) *cobra.Command {
 		Use:   "report [RUN]",
 		Short: "Write the report of a run: a page, and a text for a pull request",
 		Long: `Write report.html and report.md of a run from its files: headline, score by step,
-items by step, the skill and who wrote its lines, baselines, cost, what was lost and
+items by step, what fails with the best skill and what was sent and answered there, the skill and who wrote its lines, baselines, cost, what was lost and
 how to do it again. Without RUN it is the newest one in the folder runs.
 
 A run writes both at its end. This command writes them for a run that has not ended,
@@ -29,12 +31,12 @@ or that an older version trained. The page loads nothing and runs nothing.`,
 		Example: `  skillopt runs report runs/quickstart-1
   skillopt runs report runs/quickstart-1 --to out     in another folder`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := runOrNewest(a, args)
 			if err != nil {
 				return err
 			}
-			return o.run(a, path)
+			return o.run(cmd.Context(), a, path)
 		},
 	}
 	c.Flags().StringVar(&o.to, "to", "", "folder to write to; without it that of the run")
@@ -42,13 +44,16 @@ or that an older version trained. The page loads nothing and runs nothing.`,
 }
 
 // run writes the report of a run.
-func (o *runsReportOptions) run(a *app, dir string) error {
+func (o *runsReportOptions) run(ctx context.Context, a *app, dir string) error {
 	training, err := readTraining(a, dir)
 	if err != nil {
 		return err
 	}
 	r := report.Of(training)
 	r.Name = report.NameOf(a.absolute(dir))
+	if r.Failing, err = record.FailingOf(ctx, a.absolute(dir), report.Transcripts); err != nil {
+		r.Problems = append(r.Problems, "what fails is not shown: "+err.Error())
+	}
 	page, err := report.HTML(r)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (o *runsRmOptions) run(ctx context.Context, a *app, paths []string) error {
 		}
 		r, err := removalOf(dir)
 		if err != nil {
-			return err
+			return namedAs(err, path)
 		}
 		list = append(list, r)
 	}
@@ -89,6 +89,19 @@ func (o *runsRmOptions) run(ctx context.Context, a *app, paths []string) error {
 		}
 	}
 	return remove(ctx, a, list, o.purge)
+}
+
+// namedAs is an error that names a run as the user did.
+func namedAs(err error, path string) error {
+	var none *run.NoDirError
+	var locked *run.LockedError
+	switch {
+	case errors.As(err, &none):
+		return &run.NoDirError{Dir: path, Reason: none.Reason}
+	case errors.As(err, &locked):
+		return &run.LockedError{Dir: path}
+	}
+	return err
 }
 
 // removalOf looks at a run that is to be removed.

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -68,3 +69,24 @@ func (t *Tally) Add(r Record) { t.totals.add(&r) }
 
 // Totals returns the sums so far by stage and role, sorted.
 func (t *Tally) Totals() []Total { return t.totals.list() }
+
+// Entry returns an entry with its result and without its input. That there is none is a
+// *CorruptError: entries have no gaps.
+func (v *View) Entry(ctx context.Context, seq int64) (r Record, err error) {
+	rows, err := v.db.QueryContext(ctx, "SELECT "+entryColumns+", NULL, NULL FROM entries WHERE seq = ?", seq)
+	if err != nil {
+		return r, readError(v.path, "read", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	l, w := loader{path: v.path, names: make(map[string]string)}, row{}
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return r, readError(v.path, "read", err)
+		}
+		return r, &CorruptError{Path: v.path, Reason: fmt.Sprintf("entry %d is missing", seq)}
+	}
+	if err := rows.Scan(w.targets()...); err != nil {
+		return r, readError(v.path, "read", err)
+	}
+	return l.verified(&w)
+}

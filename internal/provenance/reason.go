@@ -13,6 +13,8 @@ import (
 
 // Analysis is what one analyst of a step read and proposed.
 type Analysis struct {
+	Place    string       // within the step, of the request to it: mb0/analyst_error/0
+	Why      string       // it gave for what it proposed
 	Source   skill.Source // which trajectories it read
 	Tasks    []string     // their task ids
 	Patterns []Pattern    // what it saw in them
@@ -42,6 +44,8 @@ type Reason struct {
 	Support  int          `json:"support,omitempty"`  // trajectories behind the edit, by the optimizer's word
 	Tasks    []string     `json:"tasks,omitempty"`    // that the analysts read
 	Patterns []Pattern    `json:"patterns,omitempty"` // that they saw, those that speak of the edit first
+	Replies  []string     `json:"replies,omitempty"`  // their places within the step: mb0/analyst_error/0
+	Why      []string     `json:"why,omitempty"`      // they gave for what they proposed
 }
 
 // similar is the share of common words from which a proposal counts as the origin
@@ -75,10 +79,17 @@ func Asked(e skill.Edit, analyses []Analysis) Reason {
 	for _, a := range from {
 		r.Tasks = append(r.Tasks, a.Tasks...)
 		r.Patterns = append(r.Patterns, a.Patterns...)
+		if a.Place != "" {
+			r.Replies = append(r.Replies, a.Place)
+		}
+		if a.Why != "" {
+			r.Why = append(r.Why, a.Why)
+		}
 		if r.Source == "" {
 			r.Source = a.Source
 		}
 	}
+	r.Why = distinct(r.Why)
 	r.Tasks, r.Patterns = distinct(r.Tasks), about(e, merged(r.Patterns))
 	return r
 }

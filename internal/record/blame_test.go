@@ -88,6 +88,7 @@ func TestBlameOfARun(t *testing.T) {
 	if diff := cmp.Diff(&provenance.Reason{
 		Link: provenance.Verbatim, Source: "failure", Support: 1, Tasks: []string{"total-09", "missing-05"},
 		Patterns: []provenance.Pattern{{Name: "rule_missing", Count: 1, Description: "the skill does not say: Put EUR and a space before amounts of money."}},
+		Replies:  []string{"mb0/analyst_error/0"}, Why: []string{"each change accounts for a difference between what was answered and what was expected"},
 	}, money.Reason); diff != "" || money.Edit.Content != "- Money is written with EUR in front of the number." {
 		t.Errorf("%v: %s", money.Edit, diff)
 	}

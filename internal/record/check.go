@@ -23,7 +23,7 @@ type State string
 
 // How files are.
 const (
-	Intact   State = "ok"
+	Intact  State = "ok"
 	Missing State = "missing"
 	Damaged State = "damaged" // it cannot be read, or its checksums differ
 	Differs State = "differs" // it says something else than what it was made from

@@ -25,13 +25,7 @@ type Progress struct {
 
 	Work []Work `json:"work"` // what was answered last, the latest first; empty once it has ended
 
-	Calls      int64            `json:"calls"`       // replies received, those within episodes among them
-	LastMinute int              `json:"last_minute"` // of them
-	Inherited  int64            `json:"inherited,omitempty"`
-	Episodes   int64            `json:"episodes,omitempty"`
-	Failed     map[string]int64 `json:"failed"` // attempts that gave no result, by class
-	Tokens     result.Tokens    `json:"tokens"`
-	USD        *float64         `json:"cost_usd"` // null: a model has no price, or is simulated
+	Spending
 
 	Ceilings Ceilings `json:"ceilings"`
 
@@ -41,15 +35,31 @@ type Progress struct {
 	Decisions []Decided `json:"decisions"` // the last ones, the latest last
 	Faults    []Faulted `json:"faults"`    // so too
 
+	Pulse
+}
+
+// Ended reports whether nothing more comes.
+func (p Progress) Ended() bool { return p.Status != result.Running || p.Killed }
+
+// Spending is what a run has used so far, over all its sessions.
+type Spending struct {
+	Calls      int64            `json:"calls"`       // replies received, those within episodes among them
+	LastMinute int              `json:"last_minute"` // of them
+	Inherited  int64            `json:"inherited,omitempty"`
+	Episodes   int64            `json:"episodes,omitempty"`
+	Failed     map[string]int64 `json:"failed"` // attempts that gave no result, by class
+	Tokens     result.Tokens    `json:"tokens"`
+	USD        *float64         `json:"cost_usd"` // null: a model has no price, or is simulated
+}
+
+// Pulse says whether a run is alive.
+type Pulse struct {
 	Entries   int64      `json:"entries"`              // that the record holds
 	Unread    int64      `json:"unread,omitempty"`     // of them, not counted yet: a long record is read in parts
 	LastEntry *time.Time `json:"last_entry"`           // when the last answer came in; null: none has
 	SilentS   *float64   `json:"silent_s,omitempty"`   // since then, of a run at work
 	StageOf   string     `json:"last_stage,omitempty"` // what the last entry was for
 }
-
-// Ended reports whether nothing more comes.
-func (p Progress) Ended() bool { return p.Status != result.Running || p.Killed }
 
 // Ceilings are those that the run stops at; null is none.
 type Ceilings struct {

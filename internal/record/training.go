@@ -178,9 +178,13 @@ func (r *reader) step(of result.StepRecord) Step {
 		Lost     []string   `json:"lost"`
 	}
 	r.optional(dir+"patches.json", &batches)
-	for _, b := range batches {
+	for i, b := range batches {
 		for _, a := range b.Analyses {
-			s.Analyses = append(s.Analyses, a.plain())
+			plain := a.plain()
+			if a.Key != "" {
+				plain.Place = fmt.Sprintf("mb%d/%s", i, a.Key)
+			}
+			s.Analyses = append(s.Analyses, plain)
 		}
 		s.Lost = append(s.Lost, b.Lost...)
 	}
@@ -243,6 +247,7 @@ func applied(edits []skill.Edit, reports []skill.Report) []provenance.Applied {
 
 // analysis is an analyst's reply as a step recorded it.
 type analysis struct {
+	Key      string       `json:"key"`
 	Source   skill.Source `json:"source_type"`
 	TaskIDs  []string     `json:"task_ids"`
 	Failures []struct {
@@ -262,6 +267,7 @@ func (a analysis) plain() provenance.Analysis {
 	for _, s := range a.Successes {
 		out.Patterns = append(out.Patterns, provenance.Pattern{Description: s})
 	}
+	_ = json.Unmarshal(a.Patch["reasoning"], &out.Why) // another update mode gives none
 	var items []any
 	if json.Unmarshal(a.Patch["edits"], &items) != nil {
 		return out // another update mode: it proposed no edits

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -113,9 +114,9 @@ func (w *Watcher) Look(ctx context.Context) (Progress, error) {
 // files reads the files that have changed.
 func (w *Watcher) files() error {
 	for name, into := range map[string]func() any{
-		run.HistoryFile:   func() any { w.history = result.History{}; return &w.history },
-		"candidates.json": func() any { w.scores = result.Candidates{}; return &w.scores },
-		run.SummaryFile:   func() any { w.summary = new(result.Summary); return w.summary },
+		run.HistoryFile: func() any { w.history = result.History{}; return &w.history },
+		candidatesFile:  func() any { w.scores = result.Candidates{}; return &w.scores },
+		run.SummaryFile: func() any { w.summary = new(result.Summary); return w.summary },
 	} {
 		info, err := os.Lstat(filepath.Join(w.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -269,14 +270,7 @@ func (w *Watcher) progress(killed bool) Progress {
 	p := Progress{
 		RunDir: w.dir, RunID: m.RunID, At: now.UTC(), Kind: m.KindOf(), Status: m.Status, Killed: killed, Simulated: m.Simulated, Begun: m.CreatedAt,
 		Plan: m.Plan, Work: []Work{}, Ceilings: ceilingsOf(m), Decisions: w.decided(), Faults: append([]Faulted{}, w.faults...),
-		Entries: w.seq + w.unread, Unread: w.unread, LastMinute: w.lastMinute(), StageOf: w.last.Stage,
-	}
-	sum := journal.Sum(w.tally.Totals())
-	p.Calls, p.Inherited, p.Episodes, p.Failed = sum.Calls, sum.Inherited, sum.Episodes, sum.Faults
-	p.Tokens = result.Tokens{Input: sum.Usage.Input + sum.Bounded.Usage.Input, Output: sum.Usage.Output + sum.Bounded.Usage.Output, Cached: sum.Usage.Cached + sum.Bounded.Usage.Cached}
-	if !m.Simulated && sum.Unpriced == 0 {
-		usd := float64(sum.CostNano+sum.Bounded.CostNano) / nanosOfUSD
-		p.USD = &usd
+		Spending: w.spending(), Pulse: Pulse{Entries: w.seq + w.unread, Unread: w.unread, StageOf: w.last.Stage},
 	}
 	if w.summary != nil && m.Status != result.Running {
 		p.Reason = w.summary.Reason
@@ -297,14 +291,29 @@ func (w *Watcher) progress(killed bool) Progress {
 	return p
 }
 
+// spending is what was counted so far.
+func (w *Watcher) spending() Spending {
+	sum := journal.Sum(w.tally.Totals())
+	tokens := sum.Usage
+	out := Spending{
+		Calls: sum.Calls, LastMinute: w.lastMinute(), Inherited: sum.Inherited, Episodes: sum.Episodes, Failed: sum.Faults,
+		Tokens: result.Tokens{Input: tokens.Input + sum.Bounded.Usage.Input, Output: tokens.Output + sum.Bounded.Usage.Output, Cached: tokens.Cached + sum.Bounded.Usage.Cached},
+	}
+	if !w.manifest.Simulated && sum.Unpriced == 0 {
+		usd := float64(sum.CostNano+sum.Bounded.CostNano) / nanosOfUSD
+		out.USD = &usd
+	}
+	return out
+}
+
 // alive says when the record has grown last. Of a run at work its mark tells, which is
 // written with each commit; else the last answer does.
 func (w *Watcher) alive(p *Progress) {
 	at := w.last.EndedAt()
-	if !p.Ended() && w.written.After(at) || at.IsZero() && w.seq > 0 {
+	if !p.Ended() && w.written.After(at) || at.IsZero() {
 		at = w.written
 	}
-	if at.IsZero() {
+	if at.IsZero() || w.seq == 0 {
 		return
 	}
 	at = at.UTC()
@@ -419,6 +428,15 @@ func (w *Watcher) standings() (current, best *Standing) {
 	}
 	s := w.history.Steps[n-1]
 	current, best = w.standing(s.Current, s.CurrentOrigin), w.standing(s.Best, s.BestOrigin)
+	for _, e := range w.history.Epochs { // the end of an epoch comes after its last step
+		if e.Epoch != s.Epoch || !SlowAccepted(e) {
+			continue
+		}
+		current = w.standing(e.Score, fmt.Sprintf("slow update, epoch %d", e.Epoch))
+		if e.SlowUpdate == string(gate.AcceptNewBest) {
+			best = current
+		}
+	}
 	if f := w.history.Final; f != nil && f.BestScore != nil && best != nil {
 		best = w.standing(f.BestScore, best.Origin)
 	}

@@ -23,6 +23,7 @@ type page struct {
 	Steps    []stepRow
 	Raced    bool // differences have a standard error
 	Heatmap  heatmap
+	Failing  *failing
 	Skill    []skillFile
 	Changed  bool // the best skill differs from the seed skill
 	HasSkill bool
@@ -68,7 +69,7 @@ func newPage(r *Run) page {
 	p := page{
 		Name: line(r.Name, reasonLength), HasSkill: r.HasBest, Changed: r.HasBest && !r.Best.Equal(r.Seed),
 		Notices: r.notices(), Tiles: r.tiles(), Lead: r.lead(),
-		Chart: newChart(columns), Steps: r.stepRows(columns), Heatmap: newHeatmap(columns),
+		Chart: newChart(columns), Steps: r.stepRows(columns), Heatmap: newHeatmap(columns), Failing: r.failing(),
 		Origins: groups(blame), Arms: r.arms(), Compared: r.compared(),
 		Lost: r.losses(), Facts: r.facts(), Commands: r.commands(), Problems: lines(blame.Problems, reasonLength),
 	}

@@ -15,6 +15,7 @@ import (
 // Run is a run that is reported.
 type Run struct {
 	record.Training
+	Failing *record.Failing // what fails with the best skill; nil: not known, and nothing is shown
 }
 
 // Of is the report of what the files of a run say.

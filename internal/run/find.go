@@ -92,11 +92,18 @@ func nextNumber(dir, name string) (int, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("list runs: %w", err)
 	}
+	removed, err := os.ReadDir(filepath.Join(dir, TrashFolder)) // what is moved back finds its name free
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("list runs: %w", err)
+	}
 	next := 1
-	for _, n := range names {
+	for i, n := range append(names, removed...) {
 		rest, ok := strings.CutPrefix(n.Name(), name+"-")
 		if !ok {
 			continue
+		}
+		if i >= len(names) { // the time is behind it
+			rest, _, _ = strings.Cut(rest, "-")
 		}
 		if i, err := strconv.Atoi(rest); err == nil && i >= next {
 			next = i + 1

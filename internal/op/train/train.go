@@ -115,7 +115,7 @@ func (t *operation) work(ctx context.Context) (result.Status, error) {
 	sum.Usage, sum.Stages = s.Account()
 	sum.LeftOut = s.LeftOut()
 	ended(sum, err)
-	if werr := t.writeEnd(); werr != nil && err == nil {
+	if werr := t.writeEnd(context.WithoutCancel(ctx)); werr != nil && err == nil {
 		err = werr
 		ended(sum, err)
 	}
@@ -201,14 +201,14 @@ func changeable(s *session.Inputs, prefix string) string {
 
 // writeEnd writes the summary and the report, and how the run ended. It is written also
 // when the context of the run is cancelled.
-func (t *operation) writeEnd() error {
+func (t *operation) writeEnd(ctx context.Context) error {
 	r := t.session.Run
 	kept := *t.summary
 	kept.RunDir = "." // a run directory can be moved: the file names no place
 	if err := r.WriteJSON(run.SummaryFile, kept); err != nil {
 		return err
 	}
-	if err := writeReport(r); err != nil {
+	if err := writeReport(ctx, r); err != nil {
 		return err
 	}
 	return r.SetStatus(t.summary.Status)
@@ -216,7 +216,7 @@ func (t *operation) writeEnd() error {
 
 // writeReport writes report.html and report.md from the other files of a run, once
 // they are written.
-func writeReport(r *run.Run) error {
+func writeReport(ctx context.Context, r *run.Run) error {
 	if err := r.Settle(); err != nil {
 		return err
 	}
@@ -224,12 +224,16 @@ func writeReport(r *run.Run) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	page, err := report.HTML(report.Of(files))
+	out := report.Of(files)
+	if out.Failing, err = record.FailingOf(ctx, r.Dir, report.Transcripts); err != nil {
+		out.Problems = append(out.Problems, "what fails is not shown: "+err.Error())
+	}
+	page, err := report.HTML(out)
 	if err != nil {
 		return err
 	}
 	if err := r.WriteFile(run.ReportFile, page); err != nil {
 		return err
 	}
-	return r.WriteFile(run.PullFile, report.Markdown(report.Of(files)))
+	return r.WriteFile(run.PullFile, report.Markdown(out))
 }
