@@ -22,6 +22,12 @@ func writeSummary(out printer, s *result.Summary) error {
 		fmt.Fprintf(out, ", %s lost", plural.Of(s.Lost, "reply", "replies"))
 	}
 	fmt.Fprintln(out)
+	if s.Continues != nil {
+		out.paragraph(s.Continues.Words())
+	}
+	if s.Stop != nil {
+		out.paragraph(s.Stop.Words())
+	}
 	if s.EndedAfter != nil {
 		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
 	}

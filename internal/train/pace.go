@@ -67,8 +67,8 @@ const leastTasks = 10
 // is recorded, unless it is all.
 func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) ([]schedule.Batch, error) {
 	batches, known, err := recordedSize(p.record, id, batches)
-	if err != nil {
-		return nil, err
+	if err != nil || id.number <= p.opts.carriedOut() {
+		return batches, err // another run has had room for it
 	}
 	all := tasksOf(batches)
 	unit := Unit{Name: UnitStep, Step: id.number, Tasks: all, Least: all}

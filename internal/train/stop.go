@@ -26,7 +26,7 @@ type Stop struct {
 	Evidence bool    `json:"evidence,omitempty"` // less is left to gain than the tasks could show
 }
 
-// without is the rules but for one.
+// without is the rules but for one. Patience is left: it counts anew.
 func (s Stop) without(rule string) Stop {
 	switch rule {
 	case result.StopPerfect:
