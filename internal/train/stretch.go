@@ -72,6 +72,14 @@ func (o Options) carriedOut() int {
 	return 0
 }
 
+// carriedUnits is how many units of the loop another run has carried out.
+func (o Options) carriedUnits() int {
+	if n := len(o.Earlier); n > 0 {
+		return o.Earlier[n-1].Units
+	}
+	return 0
+}
+
 // epochsAt is with how many epochs a step was planned.
 func (o Options) epochsAt(step int) int {
 	for _, s := range o.Earlier {

@@ -246,7 +246,7 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	if !t.opts.loops(t.units) {
 		return ErrEnded
 	}
-	if t.lastStep() >= t.opts.carriedOut() { // else another run has had room for it
+	if t.units >= t.opts.carriedUnits() { // else another run has had room for it
 		if _, err := t.pacer.admit(Unit{Name: UnitEpochEnd}); err != nil {
 			return err
 		}
