@@ -124,6 +124,15 @@ func WithRunDir(dir string) Option { return func(o *session.Options) { o.RunDir 
 // has paid for, up to the first call that differs.
 func WithFork(dir string) Option { return func(o *session.Options) { o.Fork = dir } }
 
+// WithContinue begins a new run that trains on from the finished run in dir, until it has so
+// many epochs in all, or with more so many in addition to those that run has carried out. What
+// that run has paid for is taken over. The new run is kept in the directory of WithRunDir, or in
+// the next free one. The configuration may differ from that of the finished run in train.stop
+// and in what may change when a run is resumed.
+func WithContinue(dir string, epochs int, more bool) Option {
+	return func(o *session.Options) { o.Continue = session.Continuation{Dir: dir, Epochs: epochs, More: more} }
+}
+
 // WithFinish ends the loop of a run that was begun where its record ends, and
 // evaluates what there is, on the test split too. That is recorded: the run stays
 // ended.

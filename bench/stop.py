@@ -83,7 +83,7 @@ def row(world, name, rows):
     stopped = [r for r in rows if r[name]["stop"]]
     saved = [1 - r[name]["calls"] / r["full"]["calls"] for r in rows]
     of = [1 - r[name]["calls"] / r["full"]["calls"] for r in stopped]
-    cells = [world, name, f"{len(stopped)} of {len(rows)}", f"{100 * statistics.mean(saved):.0f} %"]
+    cells = [world, name, f"{len(stopped)} of {len(rows)}", f"{abs(round(100 * statistics.mean(saved))) if abs(statistics.mean(saved)) < 0.005 else round(100 * statistics.mean(saved))} %"]
     cells.append(f"{100 * statistics.mean(of):.0f} % ({100 * min(of):.0f} to {100 * max(of):.0f})" if of else "-")
     cells.append(points([r[name]["test"] - r["full"]["test"] for r in rows]))
     cells.append(points([r[name]["test"] - r["full"]["test"] for r in stopped]) if len(stopped) > 1 else "-")

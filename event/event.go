@@ -32,6 +32,7 @@ type RunStarted struct {
 	Folds     int    `json:"folds,omitempty"` // in which Train and Selection are the same tasks; 0: they are two splits
 	Steps     int    `json:"steps"`           // of the whole run
 	MaxCalls  int    `json:"max_calls"`
+	Continues string `json:"continues,omitempty"` // from which finished run it goes on, in words
 }
 
 // StageStarted says that a stage of a step begins. Total is how many rollouts

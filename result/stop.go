@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 )
@@ -58,14 +59,22 @@ func (s *Stop) why() string {
 	case StopPerfect:
 		return fmt.Sprintf("each of %s was solved each time, in %d evaluations", tasks, s.Evaluations)
 	case StopScore:
-		return fmt.Sprintf("the selection score %.3f (%s) has reached %.3g", *s.Score, s.Metric, *s.Wanted)
+		return fmt.Sprintf("the selection score %.3f (%s) has reached %.3g", of(s.Score), s.Metric, of(s.Wanted))
 	case StopPatience:
 		return fmt.Sprintf("%s in a row gained nothing", plural.Of(s.Idle, "step", "steps"))
 	case StopEvidence:
-		if *s.Open < s.Least {
+		if s.Open != nil && *s.Open < s.Least {
 			return fmt.Sprintf("only %d of %s can still gain, and a gain on fewer than %d could be chance", *s.Open, tasks, s.Least)
 		}
-		return fmt.Sprintf("at most %.1f points are left to gain, and %s show %.1f at the least, since answers change", 100**s.Left, tasks, 100**s.Shown)
+		return fmt.Sprintf("at most %.1f points are left to gain, and %s show %.1f at the least, since answers change", 100*of(s.Left), tasks, 100*of(s.Shown))
 	}
 	return s.Rule
+}
+
+// of is a figure that the rule has: a file that somebody has changed may lack it.
+func of(f *float64) float64 {
+	if f == nil {
+		return math.NaN()
+	}
+	return *f
 }

@@ -1,6 +1,9 @@
 package result
 
 import (
+	"fmt"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -18,6 +21,8 @@ type Summary struct {
 	// EndedAfter is the step after which the loop was ended early, to evaluate what
 	// there was; null if it ran to its end.
 	EndedAfter *int `json:"ended_after_step,omitempty"`
+	// Continues says from which finished run this one went on; null: from none.
+	Continues *Continues `json:"continues,omitempty"`
 	// Stop is the rule that ended the loop before its last step; null if none did.
 	Stop     *Stop `json:"stop,omitempty"`
 	Accepted int   `json:"accepted"`
@@ -46,6 +51,23 @@ type Summary struct {
 	NullControls *NullControls `json:"null_controls,omitempty"`
 	// Drift says where another model than before began to answer.
 	Drift []Drift `json:"drift,omitempty"`
+}
+
+// Continues is the finished run that another one went on from.
+type Continues struct {
+	RunID  string `json:"run_id"`
+	Name   string `json:"name"`
+	Steps  int    `json:"steps"`  // that were taken over from its record
+	Tested bool   `json:"tested"` // its test split was read before
+}
+
+// Words says it in a sentence.
+func (c Continues) Words() string {
+	text := fmt.Sprintf("goes on from run %s, after its %s", c.Name, plural.Of(c.Steps, "step", "steps"))
+	if c.Tested {
+		text += ", whose test tasks were read at its end: they are read again, and certify at a stricter level"
+	}
+	return text
 }
 
 // Types are the test scores of one task type by arm.

@@ -187,6 +187,10 @@ func trainEffects() map[string]effect {
 		"train.warm.drafts":     {to: "1", see: rolledOut},
 		"train.failures":        {base: []string{"train.warm.drafts=0", "train.batch_size=2"}, to: "9", see: rolledOut},
 		"train.second_try":      {base: []string{"models.target.temperature=0", "train.epochs=4"}, to: "true", see: stages},
+		"train.stop.perfect":    {to: "true", see: steps},
+		"train.stop.score":      {to: "0.5", see: steps},
+		"train.stop.patience":   {base: []string{"train.epochs=4"}, to: "1", see: steps},
+		"train.stop.evidence":   {to: "true", see: steps},
 		"train.population.size": {to: "2", see: stages},
 		"train.population.vary": {base: []string{"train.population.size=3"}, to: "temperature", see: stages},
 

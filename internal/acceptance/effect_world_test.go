@@ -173,7 +173,7 @@ func common(url string) []string {
 	return []string{
 		"skill=testdata/guarantee/SKILL.md", "tasks.path=testdata/guarantee/tasks.jsonl", "tasks.extract=tag:answer",
 		"tasks.checks=[{type: equals, value: $gold}]", "models.target" + m, "models.optimizer" + m,
-		"train.epochs=2", "train.batch_size=10", "train.seed=3", "reflect.minibatch_size=3", "slow_update.samples=6", "run.name=effect",
+		"train.epochs=2", "train.stop.perfect=false", "train.batch_size=10", "train.seed=3", "reflect.minibatch_size=3", "slow_update.samples=6", "run.name=effect",
 	}
 }
 

@@ -55,7 +55,7 @@ func TestOlderDefaultsAreReplayed(t *testing.T) {
 	t.Parallel()
 	url := serve(t, wiretest.Options{Seed: 1}).URL()
 	older := wide(url, 0)
-	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget = 0, 8, 4
+	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget, older.Train.Stop.Perfect = 0, 8, 4, false
 	older.Gate.Confirm, older.Gate.Risk, older.Gate.Fresh, older.Reflect.View = "auto", 0.5, false, "task"
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run")

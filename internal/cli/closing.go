@@ -48,6 +48,12 @@ func stepsText(s *result.Summary) string {
 }
 
 func writeEarlyEnd(out printer, s *result.Summary) {
+	if s.Continues != nil {
+		out.paragraph(s.Continues.Words())
+	}
+	if s.Stop != nil {
+		out.paragraph(s.Stop.Words())
+	}
 	if s.EndedAfter != nil {
 		fmt.Fprintf(out, "ended early, after step %d, to evaluate what there was (--finish)\n", *s.EndedAfter)
 	}

@@ -17,12 +17,16 @@ import (
 
 // runPlan is train --plan: it prints what a run is expected to take. Nothing is sent.
 func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
+	goesOn, err := o.continuing(a)
+	if err != nil {
+		return err
+	}
 	l, err := o.load(a, path)
 	if err != nil {
 		return err
 	}
 	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Plan, error) {
-		return skillopt.Plan(ctx, l.Config, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))
+		return skillopt.Plan(ctx, l.Config, append(goesOn, skillopt.WithLoaded(l), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithTestLedger(l.Config.Run.Dir))...)
 	})
 	if err != nil {
 		return err

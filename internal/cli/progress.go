@@ -87,6 +87,9 @@ func (p *progress) started(e event.RunStarted) {
 		tasks = fmt.Sprintf("%d train and selection in %d folds", e.Train, e.Folds)
 	}
 	p.line("%s %s: %s, %d test %s, %s", verb, p.path(e.RunDir), tasks, e.Test, plural.Word(e.Test, "task", "tasks"), plural.Of(e.Steps, "step", "steps"))
+	if e.Continues != "" {
+		p.line("%s", e.Continues)
+	}
 	if e.Folds > 0 {
 		p.line("best is the score on all %d tasks, on most of which the skill is made too: expect less on new ones", e.Train)
 	}

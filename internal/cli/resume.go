@@ -25,6 +25,9 @@ func (c command) text(reached string) string {
 			words = append(words, "--"+f.name, shellWord(f.value))
 		}
 	}
+	if c.options.from != "" {
+		words = append(words, "--continue", shellWord(c.options.from), "--epochs", c.options.epochs)
+	}
 	for _, set := range c.options.sets {
 		key, value, _ := strings.Cut(set, "=")
 		if reached != "" && (key == reached || key == "limits") {

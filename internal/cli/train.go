@@ -20,6 +20,8 @@ import (
 type trainOptions struct {
 	sessionOptions
 	fork                     string
+	from, epochs             string           // --continue, and for how long
+	beside                   []config.Setting // of a run that goes on from another one without a config of its own
 	sets                     []string
 	tasks, target, optimizer string // without a config
 	plan, finish, reopen     bool
@@ -30,7 +32,7 @@ type trainOptions struct {
 func trainCommand(a *app) *cobra.Command {
 	var o trainOptions
 	c := &cobra.Command{
-		Use:   "train CONFIG_OR_DIR | SKILL.md --tasks FILE --target PROVIDER/MODEL --optimizer PROVIDER/MODEL",
+		Use:   "train CONFIG_OR_DIR | SKILL.md --tasks FILE --target PROVIDER/MODEL --optimizer PROVIDER/MODEL | --continue RUN --epochs +N",
 		Short: "Train a skill, or resume its training",
 		Long: `Train a skill. A directory with config.yaml is a config; otherwise a directory with
 SKILL.md, or a Markdown file, is a skill to train with the flags --tasks, --target
@@ -42,6 +44,14 @@ a second one at once. Once the run is complete the command says so; --again begi
 another run of the same configuration. What equals a request at temperature 0 that
 another run below run.dir was answered is not paid for again.
 
+Training ends before its last step where a rule of train.stop says so: by default when
+every selection task is solved, asked twice. --continue RUN trains on from a finished
+run, as a new one: with its skill, what the optimizer was told, and its schedule; what
+RUN has paid for is not paid again. --epochs +3 adds three epochs to those that it
+carried out, --epochs 8 trains up to eight in all. A rule that ended RUN does not end
+what goes on from it, unless it is set to another value. Without a config, that of RUN
+is taken. The test tasks were read by RUN: reading them again certifies less.
+
 ` + exitHelp,
 		Example: `  skillopt train examples/quickstart
   skillopt train my-skill --plan                         calls, tokens, money and time, unspent
@@ -50,10 +60,23 @@ another run below run.dir was answered is not paid for again.
   skillopt train my-skill --run runs/my-skill-1 --finish evaluate what there is, open the test
   skillopt train my-skill --run runs/a --fork runs/b     new run with what a has paid for
   skillopt train my-skill --again                        another run of a configuration that is complete
+  skillopt train my-skill --continue runs/a --epochs +3  train on from a finished run
+  skillopt train my-skill --set train.stop.patience=5    stop when 5 steps gain nothing
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
-		Args: exactly(1, "a config, a directory or a SKILL.md"),
+		Args: func(c *cobra.Command, args []string) error {
+			if o.from != "" && len(args) == 0 {
+				return nil
+			}
+			return exactly(1, "a config, a directory or a SKILL.md")(c, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				var err error
+				if args, err = o.configOfRun(a); err != nil {
+					return err
+				}
+			}
 			if o.plan {
 				return o.runPlan(cmd.Context(), a, args[0])
 			}
@@ -62,6 +85,8 @@ another run below run.dir was answered is not paid for again.
 	}
 	o.addFlags(c, "keep the run in this directory; resumes it if it is there")
 	c.Flags().StringVar(&o.fork, "fork", "", "begin a new run in this directory with what --run has paid for")
+	c.Flags().StringVar(&o.from, "continue", "", "train on from this finished run, as a new one; with --epochs")
+	c.Flags().StringVar(&o.epochs, "epochs", "", "with --continue: +N for so many more epochs, N for so many in all")
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
@@ -82,6 +107,10 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.fork != "" && o.replay != "" {
 		return usagef("--fork goes on with models and --replay without any: give one of them")
 	}
+	goesOn, err := o.continuing(a)
+	if err != nil {
+		return err
+	}
 	l, err := o.load(a, path)
 	if err != nil {
 		return err
@@ -91,6 +120,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	opts = append(opts, skillopt.WithFork(a.absolute(o.fork)), skillopt.WithReopenTest(o.reopen))
+	opts = append(opts, goesOn...)
 	if o.acceptSeed {
 		opts = append(opts, skillopt.WithAcceptedSeed())
 	}
@@ -154,7 +184,7 @@ func (o *trainOptions) load(a *app, path string) (*config.Loaded, error) {
 	if o.tasks+o.target+o.optimizer != "" {
 		return nil, usagef("--tasks, --target and --optimizer go with a SKILL.md; with a config use --set tasks.path=..., --set models.target.model=...")
 	}
-	return a.loadConfig(full, o.sets, nil)
+	return a.loadConfig(full, o.sets, o.beside)
 }
 
 // fromFlags makes a config of the flags for training without one.

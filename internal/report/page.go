@@ -150,9 +150,24 @@ func (r *Run) notices() []notice {
 	return out
 }
 
+// lead says in some sentences what the run came to.
 func (r *Run) lead() string {
+	text := r.stepsLead()
+	if s := r.Summary; s != nil && s.Continues != nil {
+		text += " It " + line(s.Continues.Words(), reasonLength) + "."
+	}
+	if stop := r.History.Stop; stop != nil {
+		text += " It " + line(stop.Words(), reasonLength) + "."
+	}
+	return text
+}
+
+func (r *Run) stepsLead() string {
 	steps := max(len(r.History.Steps)-1, 0)
-	if steps == 0 {
+	switch {
+	case steps == 0 && r.History.Final != nil:
+		return "No step was carried out."
+	case steps == 0:
 		return "No step is done yet."
 	}
 	lead := ""

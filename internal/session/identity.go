@@ -55,7 +55,7 @@ func (s *Inputs) OutcomeContext(more ...string) ([]byte, error) {
 	}
 	h := sha256.New()
 	parts := append([]string{"agent.", "env.", "extras", "library.", "tasks.checks", "tasks.extract", "tasks.threshold"}, more...)
-	for _, key := range []string{TriggersKey, TrainTriggersKey} { // what else is asked is no part of an outcome
+	for _, key := range []string{TriggersKey, TrainTriggersKey, ContinuesKey} { // what else is asked is no part of an outcome
 		delete(id, "library."+key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(id)) {

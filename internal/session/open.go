@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -41,6 +42,9 @@ func (s *Session) Open(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := errors.Join(s.likeOrigin(id), s.chooseFork(id)); err != nil {
+		return err
+	}
 	if s.Fork == "" {
 		keepAsBegun(s, dir)
 	}
@@ -49,7 +53,7 @@ func (s *Session) Open(ctx context.Context) error {
 	}
 	s.Run, err = s.openRun(ctx, run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Kind: s.Kind, Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: DescribeChanges,
-		Operational: s.Settings(), Keep: kept,
+		Operational: s.Settings(), Keep: s.kept,
 	})
 	return err
 }
@@ -173,10 +177,10 @@ const BatchKey = "train/batch"
 const StartKey = "train/start"
 
 // kept reports whether a fork takes a decision over: that the test split was opened, how
-// large batches and steps are, how the run began, and where there was room for a second
-// try, which its parent has paid for.
+// large batches and steps are, how the run began and what it goes on from, and where there was
+// room for a second try, which its parent has paid for.
 func kept(key string) bool {
-	return key == BatchKey || key == StartKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)
+	return key == BatchKey || key == StartKey || key == StretchesKey || train.IsSize(key) || train.IsRoom(key) || train.IsOpening(key)
 }
 
 // asRecordedIn gives the run of an identity the defaults that the run in a cassette began

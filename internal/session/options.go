@@ -28,6 +28,7 @@ type Options struct {
 	// Where the run is, and how it goes on.
 	RunDir      string
 	Fork        string
+	Continue    Continuation
 	Finish      bool
 	Reopen      bool
 	Once        bool // a run of the same configuration that is complete is not begun again

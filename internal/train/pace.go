@@ -16,11 +16,12 @@ import (
 
 // Unit is what a run does that is begun only as a whole.
 type Unit struct {
-	Name string // "step", "second try", "epoch end" or "final evaluation"
-	Step int    // of a step or a second try
+	Name string // one of the names of units
+	Step int    // of a step, or of what comes within or after it
 	// Tasks is how many train tasks a step is to roll out, Least how few it may if
 	// there is no room for all.
 	Tasks, Least int
+	Key          string // of a confirmation: where it stands in the record
 	// Arms is how many different skills the final evaluation would score now.
 	Arms int
 	// Closing is how many rollouts of selection tasks come before it: the last
@@ -33,13 +34,12 @@ const (
 	UnitStep     = "step"
 	UnitEpochEnd = "epoch end"
 	UnitFinal    = "final evaluation"
+	// After a step Tasks selection tasks are asked once more, to see whether training may stop.
+	UnitConfirmation = "confirmation"
 	// Within a step another candidate is judged, or more tasks are rolled out. The answer
 	// is 0 tasks where there is no room for that.
 	UnitSecondTry = "second try"
 	UnitMore      = "more tasks"
-	// After a step selection tasks are asked once more, to see whether training may stop. The
-	// answer is 0 tasks where there is no room for that.
-	UnitConfirmation = "confirmation"
 )
 
 // ErrEnded says that the loop ends before its time and the final evaluation follows: as
@@ -67,8 +67,8 @@ const leastTasks = 10
 // is recorded, unless it is all.
 func (p *pacer) step(ctx context.Context, id stepID, batches []schedule.Batch) ([]schedule.Batch, error) {
 	batches, known, err := recordedSize(p.record, id, batches)
-	if err != nil {
-		return nil, err
+	if err != nil || id.number <= p.opts.carriedOut() {
+		return batches, err // another run has had room for it
 	}
 	all := tasksOf(batches)
 	unit := Unit{Name: UnitStep, Step: id.number, Tasks: all, Least: all}
@@ -149,8 +149,7 @@ func (p *pacer) admit(unit Unit) (tasks int, err error) {
 const roomSuffix = "/room"
 
 // IsRoom reports whether a key is that of a recorded decision whether there was room for
-// more within a step, or after it: a second try, tasks that its batch grows by, or a
-// confirmation.
+// more within a step: a second try, or tasks that its batch grows by.
 func IsRoom(key string) bool { return strings.HasSuffix(key, roomSuffix) }
 
 // room is that decision.

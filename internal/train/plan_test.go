@@ -53,6 +53,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 			Test: yes("test"), NoSkill: yes("no skill"),
 		},
 	}
+	o.Stop = anyStop(t)
 	o.SkillAware = o.Mode == "patch" && yes("skill aware")
 	if yes("several candidates") {
 		o.Population = Population{Size: count("candidates", 2, 4), Vary: of("vary", "minibatches", VaryTemperature)}

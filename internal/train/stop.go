@@ -26,7 +26,7 @@ type Stop struct {
 	Evidence bool    `json:"evidence,omitempty"` // less is left to gain than the tasks could show
 }
 
-// without is the rules but for one.
+// without is the rules but for one. Patience is left: it counts anew.
 func (s Stop) without(rule string) Stop {
 	switch rule {
 	case result.StopPerfect:
@@ -262,8 +262,9 @@ func (e *entry) once() []int {
 	return out
 }
 
-// confirm asks the tasks again that were asked once, if the run has room for it, and reports
-// whether each was solved each time.
+// confirm asks the tasks again that were asked once, and reports whether each was solved each
+// time. A run that has no room for it ends there, as it does before a step, which would take
+// more: what it decides does not depend on its ceilings.
 func (s *stopper) confirm(ctx context.Context, e *entry, at stopPlace) (bool, error) {
 	which := e.once()
 	if len(which) == 0 {
@@ -272,8 +273,7 @@ func (s *stopper) confirm(ctx context.Context, e *entry, at stopPlace) (bool, er
 	if left := s.opts.Steps(s.data.Drawable()) - at.step; s.passes >= MostConfirmations || left*s.opts.BatchSize*s.opts.Accumulation < len(which) {
 		return false, nil // what is left of the loop takes less than to know that it is in vain
 	}
-	fits, err := s.pacer.roomFor(ctx, at.key, Unit{Name: UnitConfirmation, Step: at.step, Tasks: len(which)})
-	if err != nil || !fits {
+	if _, err := s.pacer.admit(Unit{Name: UnitConfirmation, Step: at.step, Tasks: len(which), Key: at.key}); err != nil {
 		return false, err
 	}
 	s.passes++
@@ -358,6 +358,9 @@ func (s *stopper) mayBePerfect(units int, sk skill.Skill, seen []trajectory.Outc
 
 // stopKey is where a confirmation after a unit stands in the record.
 func stopKey(unit string) string { return unit + "/stop" }
+
+// ConfirmationMark stands in the keys of the rollouts of confirmations, and in no others.
+const ConfirmationMark = "/stop/"
 
 // remains reports whether the loop asks for anything more after so many steps of an epoch.
 func (t *trainer) remains(epoch, inEpoch int) bool {

@@ -10,19 +10,38 @@ type Stretch struct {
 	Units  int    `json:"parts"` // of the loop, at its end
 	Steps  int    `json:"steps"`
 	Epochs int    `json:"epochs"` // that it was planned with
-	Stop   Stop   `json:"stop"`   // its rules
-	Ended  string `json:"ended"`  // the rule that ended it, "" for none
-	Tested bool   `json:"tested"` // its test split was read
+
+	PerEpoch int    `json:"steps_per_epoch,omitempty"` // 0: it ended before its first step
+	Asked    Stop   `json:"asked"`                     // the rules of its configuration
+	Stop     Stop   `json:"stop"`                      // those of them that held
+	Ended    string `json:"ended"`                     // the rule that ended it, "" for none
+	Tested   bool   `json:"tested"`                    // its test split was read
 }
 
-// After is the rules of what comes after a stretch: the one that ended it does not end what
-// goes on from there, unless somebody has set it anew.
-func (s Stretch) After(rules Stop) Stop {
-	then, now := s.Stop, rules
-	if s.Ended == "" || then != now && then.without(s.Ended) == now.without(s.Ended) {
-		return rules
+// EndKey is the key of the recorded decision to end a loop before its last step.
+const EndKey = "loop/end"
+
+// LoopEnd is that decision: after how many of its units, and of its steps.
+type LoopEnd struct {
+	Units int `json:"parts"`
+	Steps int `json:"steps"`
+}
+
+// After is the rules of what comes after a stretch, of those that somebody asks for then: a
+// rule that ended it, or did not hold in it because it had ended one before, ends what goes on
+// from there only if it is set anew.
+func (s Stretch) After(asked Stop) Stop {
+	held := s.Stop.without(s.Ended)
+	if asked.Perfect == s.Asked.Perfect {
+		asked.Perfect = held.Perfect
 	}
-	return rules.without(s.Ended)
+	if asked.Score == s.Asked.Score {
+		asked.Score = held.Score
+	}
+	if asked.Evidence == s.Asked.Evidence {
+		asked.Evidence = held.Evidence
+	}
+	return asked
 }
 
 // rulesAt is by which rules the loop may end after so many units.
@@ -45,6 +64,22 @@ func (o Options) begins(units int) bool {
 	return false
 }
 
+// carriedOut is how many steps another run has carried out.
+func (o Options) carriedOut() int {
+	if n := len(o.Earlier); n > 0 {
+		return o.Earlier[n-1].Steps
+	}
+	return 0
+}
+
+// carriedUnits is how many units of the loop another run has carried out.
+func (o Options) carriedUnits() int {
+	if n := len(o.Earlier); n > 0 {
+		return o.Earlier[n-1].Units
+	}
+	return 0
+}
+
 // epochsAt is with how many epochs a step was planned.
 func (o Options) epochsAt(step int) int {
 	for _, s := range o.Earlier {
@@ -53,6 +88,21 @@ func (o Options) epochsAt(step int) int {
 		}
 	}
 	return o.Epochs
+}
+
+// Rest is about what of the loop no other run has carried out: as many epochs as are left,
+// one that has begun among them. It is for plans.
+func (o Options) Rest() Options {
+	if len(o.Earlier) == 0 {
+		return o
+	}
+	last := o.Earlier[len(o.Earlier)-1]
+	done := 0
+	if last.PerEpoch > 0 {
+		done = last.Units / (last.PerEpoch + 1)
+	}
+	o.Epochs, o.Earlier, o.Warm = max(1, o.Epochs-done+1), nil, Warm{}
+	return o
 }
 
 // budgets are the edit budgets of steps.

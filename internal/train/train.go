@@ -246,8 +246,10 @@ func (t *trainer) endEpoch(ctx context.Context, epoch int) error {
 	if !t.opts.loops(t.units) {
 		return ErrEnded
 	}
-	if _, err := t.pacer.admit(Unit{Name: UnitEpochEnd}); err != nil {
-		return err
+	if t.units >= t.opts.carriedUnits() { // else another run has had room for it
+		if _, err := t.pacer.admit(Unit{Name: UnitEpochEnd}); err != nil {
+			return err
+		}
 	}
 	previous := t.epochStart
 	if !t.opts.looksBack(epoch) {

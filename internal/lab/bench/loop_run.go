@@ -222,6 +222,9 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 	if c.passed || left <= 0 {
 		return 0, train.ErrEnded
 	}
+	if p.Name == train.UnitConfirmation && p.Tasks > left {
+		return 0, train.ErrEnded
+	}
 	if p.Name != train.UnitStep {
 		return p.Tasks, nil
 	}
@@ -238,8 +241,6 @@ func (c *ceiling) room(p train.Unit) (int, error) {
 func (c *ceiling) within(p train.Unit) (calls int, ok bool) {
 	const asked = 8
 	switch p.Name {
-	case train.UnitConfirmation:
-		return p.Tasks, true
 	case train.UnitSecondTry:
 		return 1 + c.selection, true
 	case train.UnitMore:

@@ -14,13 +14,7 @@ import (
 )
 
 // endKey is the key of the decision to end a loop before its last step.
-const endKey = "loop/end"
-
-// loopEnd is that decision: after how many of its units, and of its steps.
-type loopEnd struct {
-	Units int `json:"parts"`
-	Steps int `json:"steps"`
-}
+const endKey = loop.EndKey
 
 // endAfter returns after how many units the loop is to end, nil if at its own
 // end: what was decided in an earlier session, or now if the user says so.
@@ -33,7 +27,7 @@ func (t *operation) endAfter(ctx context.Context) (*int, error) {
 	}
 	switch {
 	case ok:
-		var end loopEnd
+		var end loop.LoopEnd
 		if err := json.Unmarshal(rec.Result, &end); err != nil {
 			return nil, fmt.Errorf("read the recorded decision %s: %w", endKey, err)
 		}
@@ -69,10 +63,10 @@ func (t *operation) endNow(ctx context.Context) (_ *int, err error) {
 		return nil, s.Cause(ctx, err)
 	case len(result.History.Steps) == 0:
 		return nil, fault.Input(fmt.Errorf("--finish: %s holds nothing to evaluate yet: the seed skill is not scored; raise the ceiling and train on", s.Run.Dir))
-	case result.History.Final != nil || result.Units == o.Units(s.Data.Drawable()):
+	case result.History.Stop != nil || result.History.Final != nil || result.Units == o.Units(s.Data.Drawable()):
 		return nil, nil // only the final evaluation is left
 	}
-	decision, err := json.Marshal(loopEnd{Units: result.Units, Steps: len(result.History.Steps) - 1})
+	decision, err := json.Marshal(loop.LoopEnd{Units: result.Units, Steps: len(result.History.Steps) - 1})
 	if err != nil {
 		return nil, fmt.Errorf("encode the decision %s: %w", endKey, err)
 	}

@@ -50,7 +50,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitSecondTry:
 		return p.within(unit, 0, 1), nil
 	case loop.UnitConfirmation:
-		return p.within(unit, unit.Tasks-p.session.Data.Pass(), 0), nil
+		return p.confirms(unit)
 	case loop.UnitMore:
 		return p.within(unit, unit.Tasks, askedInStep), nil
 	default:
@@ -76,6 +76,16 @@ func (p *pacer) within(unit loop.Unit, tasks, requests int) int {
 		return 0
 	}
 	return unit.Tasks
+}
+
+// confirms is unit.Tasks if there is room for a confirmation, or if it has begun; else an
+// error.
+func (p *pacer) confirms(unit loop.Unit) (tasks int, err error) {
+	if p.spending.confirmed[unit.Key] {
+		return unit.Tasks, nil
+	}
+	spent := p.spentOnSteps(func(step int) bool { return step <= unit.Step })
+	return unit.Tasks, p.session.Caller.Affords(spent.rollouts(float64(unit.Tasks)))
 }
 
 // affords is how many tasks of a step there is room for.

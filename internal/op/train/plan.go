@@ -16,12 +16,16 @@ import (
 
 // Plan forecasts a training run. Nothing is sent, and no run is begun.
 func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.Plan, err error) {
+	earlier, err := session.Continue(ctx, &cfg, &o)
+	if err != nil {
+		return p, err
+	}
 	s, err := session.Prepare(ctx, cfg, o, model.Target, model.Optimizer)
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := session.TrainDescription(s.Inputs); err != nil {
+	if err := errors.Join(session.TrainDescription(s.Inputs), s.AsOrigin()); err != nil {
 		return p, err
 	}
 	if err := errors.Join(s.Doubt(s.Fork != "" || s.RunDir != "" && session.Begun(s.RunDir)), s.RequireSplits()); err != nil {
@@ -29,7 +33,7 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 	}
 	sizes := training.New(s)
 	sizes.Decide()
-	options := sizes.Options()
+	options := goingOn(sizes.Options(), earlier).Rest()
 	if why := options.TooFewToShow(s.Data); why != "" {
 		return p, fault.Input(errors.New(why))
 	}

@@ -7,23 +7,25 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
+	loop "github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
 // spending adds up what this run has paid for by the record, by step. It reads each
 // result once, since it is asked before every part of a run.
 type spending struct {
-	read     int64 // number of the last entry that is in it
-	revised  int   // results that others had taken the place of by then
-	rollouts int
-	all      map[string]caller.Amount // by role
-	steps    map[int]*stepCost        // sums
+	read      int64 // number of the last entry that is in it
+	revised   int   // results that others had taken the place of by then
+	rollouts  int
+	all       map[string]caller.Amount // by role
+	steps     map[int]*stepCost        // sums
+	confirmed map[string]bool          // confirmations that have begun, by their keys
 }
 
 // follow takes in what was recorded since it was called last.
 func (s *spending) follow(j *journal.Journal) error {
 	if n := j.Counts().Revised; s.steps == nil || n != s.revised {
-		*s = spending{revised: n, all: map[string]caller.Amount{}, steps: map[int]*stepCost{}}
+		*s = spending{revised: n, all: map[string]caller.Amount{}, steps: map[int]*stepCost{}, confirmed: map[string]bool{}}
 	}
 	for r, err := range j.Results(context.Background(), s.read) {
 		if err != nil {
@@ -45,7 +47,11 @@ func (s *spending) add(r journal.Record) {
 	spent := caller.AmountOfRecord(r)
 	s.all[r.Role] = s.all[r.Role].Plus(spent)
 	number, ok := stepOf(r.Key)
-	if !ok || strings.Contains(r.Key, "/stop/") { // what a confirmation takes no later step does
+	if unit, _, is := strings.Cut(r.Key, loop.ConfirmationMark); is { // what it takes no later step does
+		s.confirmed[unit+strings.TrimSuffix(loop.ConfirmationMark, "/")] = true
+		return
+	}
+	if !ok {
 		return
 	}
 	if s.steps[number] == nil {

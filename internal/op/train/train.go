@@ -33,6 +33,10 @@ import (
 // Run trains a skill, or resumes its training. The summary is there whenever a run was
 // begun, also beside an error.
 func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
+	earlier, err := session.Continue(ctx, &cfg, &o)
+	if err != nil {
+		return nil, err
+	}
 	s, err := session.Prepare(ctx, cfg, o, model.Target, model.Optimizer)
 	if err != nil {
 		return nil, err
@@ -40,7 +44,7 @@ func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Sum
 	if err := session.TrainDescription(s.Inputs); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	t := &operation{session: s, sizes: training.New(s)}
+	t := &operation{session: s, sizes: training.New(s), earlier: earlier}
 	err = s.Do(ctx, session.Op{Kind: result.Train, Check: s.RequireSplits, Ask: t.ask, Steps: t.steps, Begin: t.begin, Work: t.work, Ends: true})
 	return t.summary, err
 }
@@ -53,6 +57,8 @@ type operation struct {
 	plan    result.Plan
 	summary *result.Summary // nil: the run was not begun
 
+	earlier []loop.Stretch // of the runs that this one goes on from
+
 	warnings []string // before anybody was asked
 }
 
@@ -62,8 +68,11 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	if err := t.sizes.Settle(s.Run); err != nil {
 		return t.plan, err
 	}
-	t.options = t.sizes.Options()
-	t.plan = forecast.Bound(s, t.options)
+	if err := t.settleEarlier(); err != nil {
+		return t.plan, err
+	}
+	t.options = goingOn(t.sizes.Options(), t.earlier)
+	t.plan = forecast.Bound(s, t.options.Rest())
 	t.warnings = s.Warnings
 	if s.Run.Resumed {
 		return t.plan, nil
@@ -75,7 +84,7 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 		return t.plan, errors.Join(fault.Input(errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")), s.Run.Discard())
 	}
 	if s.Confirm != nil {
-		forecast.Foretell(ctx, s, t.options, &t.plan)
+		forecast.Foretell(ctx, s, t.options.Rest(), &t.plan)
 	}
 	return t.plan, nil
 }
@@ -87,7 +96,8 @@ func (t *operation) steps() int { return t.options.Steps(t.session.Data.Drawable
 func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
 	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
-	if err := errors.Join(t.sizes.Record(ctx, s.Run)); err != nil {
+	t.summary.Continues = continued(t.earlier)
+	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx)); err != nil {
 		return err
 	}
 	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
@@ -148,7 +158,7 @@ func (t *operation) announce() {
 	s := t.session
 	s.Emit(event.RunStarted{
 		RunDir: s.Run.Dir, RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Recorded,
-		Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(), Steps: t.steps(), MaxCalls: t.plan.Total,
+		Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(), Steps: t.steps(), MaxCalls: t.plan.Total, Continues: continuesWords(t.earlier),
 	})
 	for _, change := range s.Run.Changed {
 		s.Emit(event.Warning{Text: "since the last session, " + change})
@@ -182,7 +192,9 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 		d.Verify = s.Verify
 	}
 	if reads := s.TestReads(s.Data.Test); reads != nil {
-		d.Before = reads.Note
+		d.Before = func(ctx context.Context, n int, taken bool) (result.TestReads, error) {
+			return reads.Note(ctx, n, taken || t.testedBefore())
+		}
 	}
 	return d, nil
 }

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+)
+
+// continuing returns how a run goes on from a finished one, as the flags have it.
+func (o *trainOptions) continuing(a *app) ([]skillopt.Option, error) {
+	switch {
+	case o.from == "" && o.epochs == "":
+		return nil, nil
+	case o.from == "":
+		return nil, usagef("--epochs goes with --continue RUN; how long a new run trains says --set train.epochs=N")
+	case o.epochs == "":
+		return nil, usagef("--continue %s needs --epochs: +3 trains three more epochs, 8 up to eight in all", o.from)
+	case o.fork != "":
+		return nil, usagef("--continue begins a new run already: give --run NEW to name its directory, and no --fork")
+	case o.replay != "", o.finish:
+		return nil, usagef("--continue asks models: give neither --replay nor --finish beside it")
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(o.epochs, "+"))
+	if err != nil || n < 1 {
+		return nil, usagef("--epochs: found %q, allowed are +N and N, with N from 1 up", o.epochs)
+	}
+	return []skillopt.Option{skillopt.WithContinue(a.absolute(o.from), n, strings.HasPrefix(o.epochs, "+"))}, nil
+}
+
+// runNumber is what the directory of a run ends with.
+var runNumber = regexp.MustCompile(`-\d+$`)
+
+// configOfRun names the configuration of the run that is gone on from, and has the new run
+// kept beside it, under its name.
+func (o *trainOptions) configOfRun(a *app) ([]string, error) {
+	path := filepath.Join(o.from, run.ConfigFile)
+	if _, err := os.Stat(a.absolute(path)); err != nil {
+		return nil, usagef("--continue %s: there is no %s (%v); `skillopt runs list` shows runs", o.from, run.ConfigFile, reasonOf(err))
+	}
+	full := a.absolute(o.from)
+	o.beside = []config.Setting{{Key: "run.dir", Value: filepath.Dir(full), Origin: "--continue"}}
+	if name := runNumber.ReplaceAllString(filepath.Base(full), ""); name != "" {
+		o.beside = append(o.beside, config.Setting{Key: "run.name", Value: name, Origin: "--continue"})
+	}
+	return []string{path}, nil
+}
