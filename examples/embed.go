@@ -1,4 +1,4 @@
-// Package examples holds the example that `skillopt init` writes. It knows
+// Package examples holds the examples that `skillopt init` writes. It knows
 // nothing about what is in the files.
 package examples
 
@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed quickstart/config.yaml quickstart/SKILL.md quickstart/tasks.jsonl quickstart/world.yaml
 var Quickstart embed.FS
+
+// Environment holds the files of a task environment in Python under "env-model".
+//
+//go:embed env-model/config.yaml env-model/SKILL.md env-model/tasks.jsonl env-model/world.yaml env-model/desk.py
+var Environment embed.FS

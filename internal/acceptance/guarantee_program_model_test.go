@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -30,6 +32,7 @@ type programRun struct {
 	change   func(*config.Config)
 	dir      string // "" is another one
 	flag     string
+	origins  map[string]string // of keys that somebody chose
 }
 
 // realKey is the key of the provider, which no program may see.
@@ -71,6 +74,9 @@ func (a programRun) config(t testing.TB, url string) (config.Config, []skillopt.
 		t.Fatal(err)
 	}
 	l.Config = cfg
+	if a.origins != nil {
+		l.Origins = a.origins
+	}
 	n := a.tasks
 	if n == 0 {
 		n = 4
@@ -158,6 +164,32 @@ func TestAProgramThatAsksNothingIsAsBefore(t *testing.T) {
 				t.Errorf("%d requests, %+v, told %s", s.requests, e.Tokens, out["t00"].Feedback)
 			}
 		})
+	}
+}
+
+// A run that knows of no env.gateway, as older builds began them, goes on as it was: its
+// program is told of no model. Whoever asks for one has another run.
+func TestRunsWithoutAGatewayGoOnWithout(t *testing.T) {
+	t.Parallel()
+	s := &cashier{}
+	url := s.serve(t)
+	a := programRun{mode: "silent", tasks: 2, dir: filepath.Join(t.TempDir(), "run"), change: func(c *config.Config) { c.Env.Gateway = false }}
+	if _, _, _, err := a.ask(t, url); err != nil {
+		t.Fatal(err)
+	}
+	var m struct{ Identity map[string]string }
+	if readJSON(t, filepath.Join(a.dir, "manifest.json"), &m); m.Identity["env.protocol"] != "" || m.Identity["env.gateway"] != "" || m.Identity["env.command"] == "" {
+		t.Fatalf("the run is not one of an older build: %v", m.Identity)
+	}
+	before := recordOf(t, a.dir)
+	a.change = nil
+	_, out, _, err := a.ask(t, url)
+	if diff := cmp.Diff(before, recordOf(t, a.dir)); err != nil || diff != "" || out["t00"].Feedback != `[[], false]` {
+		t.Errorf("%v, %v (-before +after):\n%s", out, err, diff)
+	}
+	a.origins = map[string]string{"env.gateway": "--set"}
+	if _, _, _, err = a.ask(t, url); err == nil || !strings.Contains(err.Error(), "env.gateway") {
+		t.Errorf("another run goes on as this one: %v", err)
 	}
 }
 

@@ -25,7 +25,7 @@ type cashier struct {
 
 	mu            sync.Mutex
 	requests      int
-	answered      int
+	answered      int   // without a failure
 	input, output int64 // of what was answered
 	models        map[string]int
 	keys          map[string]int
@@ -106,13 +106,6 @@ func (s *cashier) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inside--
-}
-
-// seen are the counts.
-func (s *cashier) seen() (requests, answered int, tokens int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests, s.answered, s.input + s.output
 }
 
 // reply is what the model says.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"path/filepath"
 
@@ -15,6 +16,7 @@ type initOptions struct {
 	skill, optimizer, target, config string
 	generate, triggers               int
 	drafts                           bool // --triggers was given, whatever its number
+	env                              bool
 	seed                             int64
 	yes                              bool
 }
@@ -22,6 +24,9 @@ type initOptions struct {
 const initHelp = `Write a skill, tasks and a config that train as they are, with a simulated
 model and without a key. Then change the tasks to yours and the provider to a
 real one.
+
+With --env the tasks are carried out by a program in Python instead, which asks the
+model in several turns (docs/environments.md).
 
 With --skill and --generate the optimizer drafts that many tasks from the skill
 and its references instead: it writes them with expected answers and checks,
@@ -43,10 +48,11 @@ Files that exist are never overwritten.`
 func initCommand(a *app) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
-		Use:   "init [DIR] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
+		Use:   "init [DIR] [--env] | init [DIR] --skill PATH --generate N | init [DIR] --triggers N",
 		Short: "Write a working example to change, or draft tasks for a skill",
 		Long:  initHelp,
 		Example: `  skillopt init my-skill && skillopt train my-skill
+  skillopt init my-env --env && skillopt train my-env
   skillopt init work --skill SKILL.md --generate 30 --optimizer openai/gpt-5
   skillopt init work --skill skills/pdf --generate 30 --config models.yaml
   skillopt init work --triggers 20
@@ -61,6 +67,7 @@ func initCommand(a *app) *cobra.Command {
 			return o.run(cmd.Context(), a, dir)
 		},
 	}
+	c.Flags().BoolVar(&o.env, "env", false, "the example of a task environment in Python")
 	c.Flags().StringVar(&o.skill, "skill", "", "the skill to draft tasks for: a folder or a SKILL.md")
 	c.Flags().IntVar(&o.generate, "generate", 0, "how many tasks to draft, up to 500")
 	c.Flags().IntVar(&o.triggers, "triggers", 0, "how many trigger tasks to draft, 2 to 500")
@@ -75,6 +82,9 @@ func initCommand(a *app) *cobra.Command {
 // run writes a folder to train in: the example, or tasks drafted for a skill.
 func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	folder := newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
+	if o.env && (o.drafts || o.skill != "" || o.generate != 0) {
+		return usagef("--env writes an example, and goes with no --skill, --generate or --triggers")
+	}
 	if o.drafts {
 		if err := o.checkTriggers(); err != nil {
 			return err
@@ -88,12 +98,15 @@ func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	if generate {
 		return o.runGenerate(ctx, a, folder)
 	}
-	return writeExample(a, folder)
+	if o.env {
+		return writeExample(a, folder, examples.Environment, "env-model")
+	}
+	return writeExample(a, folder, examples.Quickstart, "quickstart")
 }
 
-// writeExample writes the example.
-func writeExample(a *app, folder newFolder) error {
-	files, err := exampleFiles()
+// writeExample writes an example.
+func writeExample(a *app, folder newFolder, from embed.FS, name string) error {
+	files, err := exampleFiles(from, name)
 	if err != nil {
 		return err
 	}
@@ -112,15 +125,14 @@ func writeExample(a *app, folder newFolder) error {
 }
 
 // exampleFiles returns the files of the example by name.
-func exampleFiles() (map[string][]byte, error) {
-	const dir = "quickstart"
-	entries, err := examples.Quickstart.ReadDir(dir)
+func exampleFiles(from embed.FS, dir string) (map[string][]byte, error) {
+	entries, err := from.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read example: %w", err)
 	}
 	files := make(map[string][]byte, len(entries))
 	for _, e := range entries {
-		data, err := examples.Quickstart.ReadFile(dir + "/" + e.Name())
+		data, err := from.ReadFile(dir + "/" + e.Name())
 		if err != nil {
 			return nil, fmt.Errorf("read example: %w", err)
 		}
