@@ -225,12 +225,13 @@ func TestTheFirstFormat(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
+	to := ""
 	for _, o := range []journal.Options{{ReadOnly: true}, {Existing: true, AsIs: true}} {
 		j, err := journal.Open(t.Context(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		to := filepath.Join(t.TempDir(), "copy.db")
+		to = filepath.Join(t.TempDir(), "copy.db")
 		if err := errors.Join(j.CopyTo(t.Context(), to, j.HighWater()), j.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -251,6 +252,11 @@ func TestTheFirstFormat(t *testing.T) {
 	}
 	if n := len(keysOf(t, viewOf(t, path), journal.Query{Item: "t77"})); n != 2 {
 		t.Errorf("%d entries of the task", n)
+	}
+	for file, want := range map[string]int{path: 1, to: 2} {
+		if began, err := journal.Began(t.Context(), file); err != nil || began != want {
+			t.Errorf("began as %d, %v, want %d", began, err, want)
+		}
 	}
 }
 
