@@ -113,7 +113,7 @@ func TestWhatWasSaidIsReadBack(t *testing.T) {
 	check("after a kill")
 	j = open(t, path)
 	charge(t, j, inner("a/t2/sample0", 0, "{}", long))
-	j = reopen(t, j, path)
+	reopen(t, j, path)
 	check("after a session more")
 	if n := count(t, path, "SELECT count(*) FROM texts"); n != 6 {
 		t.Errorf("%d texts are stored", n)
