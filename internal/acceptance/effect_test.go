@@ -256,6 +256,7 @@ func stageEffects() map[string]effect {
 		"eval.test":              {to: "false", see: func(s sight) any { return s.sum.Test.Best == nil }},
 		"eval.no_skill":          {to: "true", see: func(s sight) any { return s.sum.Test.NoSkill != nil }},
 		"record.reuse":           {base: []string{"models.target.temperature=0"}, to: "never", see: func(s sight) any { return s.sum.Calls.Reused > 0 }},
+		"record.episodes":        {test: wordsOfEpisodes},
 	}
 }
 

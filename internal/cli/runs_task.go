@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -226,7 +227,7 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 	}
 	printChecks(out, e.Outcome)
 	switch {
-	case e.Episode && len(e.Attempts) == 0:
+	case e.Episode && !slices.ContainsFunc(e.Attempts, func(t record.Try) bool { return t.Kept() }):
 		printTurns(out, e.Outcome.Trajectory)
 	case e.Key == "":
 		fmt.Fprintln(out, "  not asked here: an equal request had been answered elsewhere in the run")

@@ -113,7 +113,7 @@ func TestWhatWasSaidIsReadBack(t *testing.T) {
 	check("after a kill")
 	j = open(t, path)
 	charge(t, j, inner("a/t2/sample0", 0, "{}", long))
-	j = reopen(t, j, path)
+	reopen(t, j, path)
 	check("after a session more")
 	if n := count(t, path, "SELECT count(*) FROM texts"); n != 6 {
 		t.Errorf("%d texts are stored", n)
@@ -225,12 +225,13 @@ func TestTheFirstFormat(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
+	to := ""
 	for _, o := range []journal.Options{{ReadOnly: true}, {Existing: true, AsIs: true}} {
 		j, err := journal.Open(t.Context(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		to := filepath.Join(t.TempDir(), "copy.db")
+		to = filepath.Join(t.TempDir(), "copy.db")
 		if err := errors.Join(j.CopyTo(t.Context(), to, j.HighWater()), j.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -251,6 +252,11 @@ func TestTheFirstFormat(t *testing.T) {
 	}
 	if n := len(keysOf(t, viewOf(t, path), journal.Query{Item: "t77"})); n != 2 {
 		t.Errorf("%d entries of the task", n)
+	}
+	for file, want := range map[string]int{path: 1, to: 2} {
+		if began, err := journal.Began(t.Context(), file); err != nil || began != want {
+			t.Errorf("began as %d, %v, want %d", began, err, want)
+		}
 	}
 }
 

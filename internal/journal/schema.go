@@ -69,7 +69,8 @@ CREATE TABLE exchanges (
 	texts    BLOB,
 	size     INTEGER NOT NULL,
 	form     BLOB NOT NULL
-);`}
+);
+INSERT INTO meta SELECT 'began_as', '1' WHERE EXISTS (SELECT 1 FROM entries);`}
 }
 
 // migrate brings the file to the format of this program.

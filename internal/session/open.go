@@ -46,7 +46,7 @@ func (s *Session) Open(ctx context.Context) error {
 		return err
 	}
 	if s.Fork == "" {
-		keepAsBegun(s, dir)
+		keepAsBegun(ctx, s, dir)
 	}
 	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
 		return err
@@ -63,13 +63,13 @@ const episodesKey = "record.episodes"
 
 // keepAsBegun has a run that an older build began keep what that one kept, unless somebody
 // chose otherwise.
-func keepAsBegun(s *Session, dir string) {
-	m, found, err := run.ReadManifest(dir)
-	if err != nil || !found {
-		return
+func keepAsBegun(ctx context.Context, s *Session, dir string) {
+	const keeps = 2 // the first format that can
+	began, err := journal.Began(ctx, filepath.Join(dir, run.DBFile))
+	if err != nil || began >= keeps {
+		return // one that cannot be read is refused when it is opened
 	}
-	_, said := m.Operational[episodesKey]
-	if _, chosen := s.Loaded.Origins[episodesKey]; !said && !chosen {
+	if _, chosen := s.Loaded.Origins[episodesKey]; !chosen {
 		s.Config.Record.Episodes = config.EpisodesUsage
 	}
 }
