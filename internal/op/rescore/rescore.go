@@ -151,7 +151,7 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 	for _, o := range outcomes {
 		sample := samples[o.ID]
 		samples[o.ID]++
-		if !w.wanted(o) {
+		if !w.wanted(o) || !o.Status.Measured() && o.FailReason == "" { // nobody asked: the gate knew before
 			continue
 		}
 		again, err := w.outcome(ctx, s, o, sample)
@@ -183,7 +183,7 @@ func (w *work) wanted(o trajectory.Outcome) bool {
 
 // Reasons of replies that cannot be found.
 const (
-	notMeasured = "nothing was measured"
+	notMeasured = "it could not be measured"
 	noReply     = "the record has no reply of the agent there"
 )
 
