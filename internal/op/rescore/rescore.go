@@ -70,7 +70,6 @@ type work struct {
 	step    int // of the filter; below 0: all
 	replies *record.Replies
 	scorer  *rescore.Scorer
-	episode bool // the run's rollouts are episodes
 	out     *result.Rescore
 }
 
@@ -96,7 +95,6 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.replies, err = w.run.Replies(ctx); err != nil {
 		return err
 	}
-	w.episode = m.Identity["agent.name"] != "" && m.Identity["agent.name"] != `""` || len(w.in.Config.Env.Command) > 0
 	tasks := map[string]task.Task{}
 	for _, t := range w.in.Set.Tasks() {
 		tasks[t.ID] = t
@@ -194,7 +192,7 @@ func (w *work) outcome(ctx context.Context, s record.Sheet, o trajectory.Outcome
 	}
 	key := w.replies.Of(s, o.ID, sample)
 	reply := rescore.ReplyOf(o)
-	if w.episode {
+	if w.replies.Episodes() {
 		var err error
 		if reply, err = w.replies.Read(ctx, key); errors.Is(err, record.ErrNoReply) {
 			return o, &rescore.RefusedError{Reason: noReply}
