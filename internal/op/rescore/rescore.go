@@ -1,8 +1,8 @@
 // Package rescore is the operation that scores the recorded answers of a run by other
 // checks, and has its gate decide on them once more.
 //
-// It knows sessions, the reader of runs and the gate of the loop. It opens no run for
-// writing, and asks no model.
+// It knows sessions, the reader of runs and the gate of the loop. It knows nothing of how
+// calls are made: it opens no run for writing, and asks no model.
 package rescore
 
 import (
