@@ -67,7 +67,8 @@ type work struct {
 	in      *session.Inputs
 	run     *record.Run
 	filter  Filter
-	step    int // of the filter; below 0: all
+	step    int  // of the filter; below 0: all
+	met     bool // the filter has let a task through
 	replies *record.Replies
 	scorer  *rescore.Scorer
 	out     *result.Rescore
@@ -131,10 +132,21 @@ func (w *work) sheets(ctx context.Context) error {
 		}
 		w.out.Sheets = append(w.out.Sheets, made)
 	}
+	if !w.met && (len(w.filter.IDs) > 0 || w.filter.Type != "") {
+		return fault.Input(fmt.Errorf("--task, --type: no answer there is to such a task; `skillopt runs failures` and `runs task` name tasks of a run%s", orTest(w.out.TestLeftOut)))
+	}
 	if len(w.out.Sheets) == 0 && w.out.TestLeftOut && w.step < 0 {
 		return fault.Input(errors.New("the run has answers to test tasks alone: --test rescores them, which is a reading of the test set"))
 	}
 	return nil
+}
+
+// orTest says that answers to test tasks were left out.
+func orTest(leftOut bool) string {
+	if leftOut {
+		return "; answers to test tasks take --test"
+	}
+	return ""
 }
 
 // sheet rescores one sheet.
@@ -152,6 +164,7 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 		if !w.wanted(o) || !o.Status.Measured() && o.FailReason == "" { // nobody asked: the gate knew before
 			continue
 		}
+		w.met = true
 		again, err := w.outcome(ctx, s, o, sample)
 		var no *rescore.RefusedError
 		if errors.As(err, &no) {
