@@ -126,3 +126,33 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+// Which rule found an answer is told; that none did is told too, whatever stands for the
+// answer then.
+func TestWhatFoundTheAnswer(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		rules           any
+		reply, want, by string
+	}{
+		"no rules":      {nil, " a ", "a", ""},
+		"tag":           {"tag:answer", "x <answer>a</answer>", "a", "tag:answer"},
+		"nothing found": {"tag:answer", " a ", "a", NothingFound},
+		"fallback":      {map[string]any{"tag": "answer", "fallback": "last_line"}, "x\na", "a", "last_line"},
+		"none":          {map[string]any{"tag": "answer", "fallback": "none"}, "x", "", NothingFound},
+		"all":           {"all", "x", "x", "all"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, err := ParseExtract(tt.rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, by, err := e.Extract(tt.reply)
+			if err != nil || answer != tt.want || by != tt.by {
+				t.Errorf("%q by %q, %v; want %q by %q", answer, by, err, tt.want, tt.by)
+			}
+		})
+	}
+}

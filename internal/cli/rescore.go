@@ -94,8 +94,9 @@ func (o *rescoreOptions) print(out printer, path string, r *result.Rescore) erro
 	for _, s := range o.listed(r.Sheets) {
 		printChanged(out, s)
 	}
-	if n := len(r.Sheets) - len(o.listed(r.Sheets)); n > 0 && o.Step == "" {
-		out.paragraph("the answers of other steps: --step N, or all of them with --json")
+	if elsewhere := changes(r.Sheets) - changes(o.listed(r.Sheets)); elsewhere > 0 {
+		fmt.Fprintln(out)
+		out.paragraph(plural.Of(elsewhere, "answer changes", "answers change") + " elsewhere: --step N lists those of a step, --task ID those to a task, --json all")
 	}
 	printDecisions(out, r)
 	for _, reason := range slices.Sorted(maps.Keys(r.NotRescored)) {
@@ -109,20 +110,33 @@ func (o *rescoreOptions) print(out printer, path string, r *result.Rescore) erro
 }
 
 // listed are the sheets whose answers are listed one by one: those of the step that is
-// asked for, of an evaluation, or else of the last step with a candidate.
+// asked for, of an evaluation, or else the last one on selection tasks that changes.
 func (o *rescoreOptions) listed(all []result.RescoredSheet) []result.RescoredSheet {
 	if o.Step != "" || len(o.IDs) > 0 || len(all) <= 2 {
 		return all
 	}
 	last := -1
 	for i, s := range all {
-		if s.Split == "selection" {
+		if s.Split == "selection" && len(s.Changed) > 0 {
 			last = i
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(s result.RescoredSheet) bool {
-		return s.Split != "test" && (last < 0 || s.Where != all[last].Where)
-	})
+	var out []result.RescoredSheet
+	for i, s := range all {
+		if s.Split == "test" || i == last {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// changes is how many answers of some sheets change.
+func changes(all []result.RescoredSheet) int {
+	n := 0
+	for _, s := range all {
+		n += len(s.Changed)
+	}
+	return n
 }
 
 // printSheets prints the scores before and after.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
@@ -219,7 +220,7 @@ func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
 	if e.Outcome == nil {
 		return
 	}
-	if e.Conversation == nil || strings.TrimSpace(e.Outcome.Answer) != strings.TrimSpace(e.Conversation.Reply.Text) {
+	if e.Conversation == nil || e.Outcome.Extracted == check.NothingFound || strings.TrimSpace(e.Outcome.Answer) != strings.TrimSpace(e.Conversation.Reply.Text) {
 		block(out, "answer that was scored"+foundBy(e.Outcome), e.Outcome.Answer)
 	}
 	if e.Outcome.FailReason != "" {

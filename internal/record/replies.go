@@ -27,6 +27,8 @@ type Replies struct {
 	places map[string][]Place // of the rollouts, by task, in the order of the record
 	judged map[string][]int64 // calls of judges, by the rollout that they judge
 	lost   map[string]bool    // rollouts that the run went on without
+
+	episodes bool // rollouts are episodes
 }
 
 // Replies reads where the replies of a run are. What is recorded later is not among them.
@@ -58,6 +60,7 @@ func (p *Replies) take(rec journal.Record) {
 		return
 	}
 	key := base(rec.Key)
+	p.episodes = p.episodes || rec.Kind == journal.Episode
 	if _, known := p.at[key]; !known {
 		place.Attempt, place.Turn = 0, 0
 		p.places[place.Task] = append(p.places[place.Task], place)
@@ -110,6 +113,9 @@ func (p *Replies) Of(s Sheet, id string, sample int) string {
 // Has reports whether a rollout was answered there, and Lost whether the run went on
 // without it.
 func (p *Replies) Has(key string) bool { _, ok := p.at[key]; return ok }
+
+// Episodes reports whether the run's rollouts are episodes, of agents or environments.
+func (p *Replies) Episodes() bool { return p.episodes }
 
 // Lost reports whether the run went on without a rollout.
 func (p *Replies) Lost(key string) bool { return p.lost[key] }

@@ -208,6 +208,7 @@ func (j *rejudge) unfit() string {
 
 // begin scores the seed skill, and what was asked of it a second time.
 func (j *rejudge) begin(ctx context.Context) (why string, err error) {
+	j.batches()
 	seed := incumbent{skill: j.texts[0], origin: "seed"}
 	e := j.skills.entry(&seed)
 	e.Accepted = true
@@ -234,6 +235,25 @@ func (j *rejudge) begin(ctx context.Context) (why string, err error) {
 	}
 	j.skills.current, j.skills.best = seed, seed
 	return "", nil
+}
+
+// batches tells with which skill each step began: an answer of its batch may be that to an
+// equal request of a gate.
+func (j *rejudge) batches() {
+	for i, s := range j.History.Steps {
+		if i == 0 {
+			continue
+		}
+		hash := j.History.Steps[i-1].SkillHash
+		for _, e := range j.History.Epochs {
+			if e.Epoch == s.Epoch-1 && s.StepInEpoch == 1 {
+				hash = e.SkillHash
+			}
+		}
+		if at := slices.IndexFunc(j.Candidates.Candidates, func(c result.Candidate) bool { return c.Hash == hash }); at >= 0 {
+			j.Answers.Known(stepID{epoch: s.Epoch, number: s.Step}.key()+"/", j.texts[at])
+		}
+	}
 }
 
 // unit decides on the candidates of one step, or of the end of an epoch. why says that
@@ -312,9 +332,6 @@ func (j *rejudge) decide(ctx context.Context, p judgedPlace, cand *incumbent) (v
 		r = notWorse
 	}
 	prefix := p.At
-	if p.step > 0 {
-		j.Answers.Known(fmt.Sprintf("e%d/s%d/", p.epoch, p.step), j.skills.current.skill)
-	}
 	var lost *NothingMeasuredError
 	if v, err = j.judge.compare(ctx, prefix, cand, r); errors.As(err, &lost) {
 		return v, lost.Error(), nil

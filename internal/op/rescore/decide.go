@@ -51,7 +51,7 @@ func (w *work) decide(ctx context.Context) error {
 		return fmt.Errorf("decide once more: %w", err)
 	}
 	for _, d := range made {
-		if w.step < 0 || d.Step == w.step {
+		if w.step < 0 || d.Step == w.step && d.Step > 0 {
 			w.out.Decisions = append(w.out.Decisions, d)
 		}
 	}

@@ -1,8 +1,8 @@
 // Package rescore is the operation that scores the recorded answers of a run by other
 // checks, and has its gate decide on them once more.
 //
-// It knows sessions, the reader of runs and the gate of the loop. It opens no run for
-// writing, and asks no model.
+// It knows sessions, the reader of runs and the gate of the loop. It knows nothing of how
+// calls are made: it opens no run for writing, and asks no model.
 package rescore
 
 import (
@@ -67,10 +67,10 @@ type work struct {
 	in      *session.Inputs
 	run     *record.Run
 	filter  Filter
-	step    int // of the filter; below 0: all
+	step    int  // of the filter; below 0: all
+	met     bool // the filter has let a task through
 	replies *record.Replies
 	scorer  *rescore.Scorer
-	episode bool // the run's rollouts are episodes
 	out     *result.Rescore
 }
 
@@ -96,7 +96,6 @@ func (w *work) prepare(ctx context.Context) error {
 	if w.replies, err = w.run.Replies(ctx); err != nil {
 		return err
 	}
-	w.episode = m.Identity["agent.name"] != "" && m.Identity["agent.name"] != `""` || len(w.in.Config.Env.Command) > 0
 	tasks := map[string]task.Task{}
 	for _, t := range w.in.Set.Tasks() {
 		tasks[t.ID] = t
@@ -133,10 +132,21 @@ func (w *work) sheets(ctx context.Context) error {
 		}
 		w.out.Sheets = append(w.out.Sheets, made)
 	}
+	if !w.met && (len(w.filter.IDs) > 0 || w.filter.Type != "") {
+		return fault.Input(fmt.Errorf("--task, --type: no answer there is to such a task; `skillopt runs failures` and `runs task` name tasks of a run%s", orTest(w.out.TestLeftOut)))
+	}
 	if len(w.out.Sheets) == 0 && w.out.TestLeftOut && w.step < 0 {
 		return fault.Input(errors.New("the run has answers to test tasks alone: --test rescores them, which is a reading of the test set"))
 	}
 	return nil
+}
+
+// orTest says that answers to test tasks were left out.
+func orTest(leftOut bool) string {
+	if leftOut {
+		return "; answers to test tasks take --test"
+	}
+	return ""
 }
 
 // sheet rescores one sheet.
@@ -151,9 +161,10 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 	for _, o := range outcomes {
 		sample := samples[o.ID]
 		samples[o.ID]++
-		if !w.wanted(o) {
+		if !w.wanted(o) || !o.Status.Measured() && o.FailReason == "" { // nobody asked: the gate knew before
 			continue
 		}
+		w.met = true
 		again, err := w.outcome(ctx, s, o, sample)
 		var no *rescore.RefusedError
 		if errors.As(err, &no) {
@@ -183,7 +194,7 @@ func (w *work) wanted(o trajectory.Outcome) bool {
 
 // Reasons of replies that cannot be found.
 const (
-	notMeasured = "nothing was measured"
+	notMeasured = "it could not be measured"
 	noReply     = "the record has no reply of the agent there"
 )
 
@@ -194,7 +205,7 @@ func (w *work) outcome(ctx context.Context, s record.Sheet, o trajectory.Outcome
 	}
 	key := w.replies.Of(s, o.ID, sample)
 	reply := rescore.ReplyOf(o)
-	if w.episode {
+	if w.replies.Episodes() {
 		var err error
 		if reply, err = w.replies.Read(ctx, key); errors.Is(err, record.ErrNoReply) {
 			return o, &rescore.RefusedError{Reason: noReply}
