@@ -68,7 +68,7 @@ func TestOthersAnswerAndAreRecorded(t *testing.T) {
 // under way at the same time.
 func TestNoStepIsAnsweredThroughAnEqualOne(t *testing.T) {
 	t.Parallel()
-	for name, together := range map[string]bool{"one after the other": false, "at once": true} {
+	for name, joint := range map[string]bool{"one after the other": false, "at once": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestNoStepIsAnsweredThroughAnEqualOne(t *testing.T) {
 							t.Errorf("%d, %s: %q, %v", i, key, text, err)
 						}
 					}
-					if !together {
+					if !joint {
 						do()
 						continue
 					}
