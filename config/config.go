@@ -282,7 +282,7 @@ type Eval struct {
 
 // Record is how the record is used within a run.
 type Record struct {
-	Reuse    string `key:"reuse" doc:"auto (equal requests are answered once at temperature 0) or never" enum:"auto,never"`
+	Reuse    string `key:"reuse" doc:"auto (equal requests at temperature 0 are answered once, also across the runs below run.dir) or never" enum:"auto,never"`
 	Episodes string `key:"episodes" doc:"what is kept of the model calls inside episodes of agents and environments: full (what was sent and answered, without secrets) or usage (that they were made, with tokens and costs); nothing depends on it" enum:"full,usage" class:"operational" older:"\"usage\""`
 }
 

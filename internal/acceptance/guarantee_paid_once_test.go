@@ -251,7 +251,9 @@ func TestACopyAnswersNothing(t *testing.T) {
 	}
 	for _, damage := range []func() error{
 		func() error { return os.Remove(filepath.Join(here, "answers.db")) },
-		func() error { return os.WriteFile(filepath.Join(here, "answers.db"), []byte("no database at all, but long enough to be one ........................................................................."), 0o600) },
+		func() error {
+			return os.WriteFile(filepath.Join(here, "answers.db"), []byte("no database at all, but long enough to be one ........................................................................."), 0o600)
+		},
 		func() error { return os.Truncate(filepath.Join(here, "answers.db"), 5000) },
 	} {
 		if err := damage(); err != nil {

@@ -1,7 +1,6 @@
 package answers_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/answers"
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/model"
@@ -114,7 +112,7 @@ func fill(b testing.TB, folder string, runs, calls int) {
 		if _, err := os.Stat(filepath.Join(dir, run.ManifestFile)); err == nil {
 			continue
 		}
-		made(b, dir, fmt.Sprintf("id-%03d", r), func(j *journal.Journal) {
+		made(b, dir, func(j *journal.Journal) {
 			var batch []journal.Record
 			for i := range calls {
 				batch = append(batch, journal.Record{
@@ -134,7 +132,7 @@ func fill(b testing.TB, folder string, runs, calls int) {
 }
 
 // made makes a run as the program does.
-func made(b testing.TB, dir, id string, record func(j *journal.Journal)) {
+func made(b testing.TB, dir string, record func(j *journal.Journal)) {
 	r, err := run.Open(b.Context(), run.OpenOptions{Dir: dir, Name: filepath.Base(dir), Kind: result.Train, Version: "v", Identity: map[string]string{"k": "v"}, Now: time.Now})
 	if err != nil {
 		b.Fatal(err)
@@ -149,7 +147,4 @@ func made(b testing.TB, dir, id string, record func(j *journal.Journal)) {
 	if err := r.Close(); err != nil {
 		b.Fatal(err)
 	}
-	_ = id
-	_ = atomicfile.WriteFile
-	_ = json.Marshal
 }

@@ -269,7 +269,7 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 	if found {
 		return rep, c.inherit(ctx, r, s, rep, journal.Origin{})
 	}
-	if rep, found, err = c.fromOthers(ctx, r, s); found || err != nil {
+	if rep, found, err = fromOthers(ctx, c, r, s); found || err != nil {
 		return rep, err
 	}
 	var result []byte

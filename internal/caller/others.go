@@ -28,8 +28,8 @@ type Question struct {
 
 // fromOthers answers a deterministic first attempt with what another run was answered, and
 // records it with its origin. What could not be used is no answer.
-func (c *Caller) fromOthers(ctx context.Context, r *role, s *step) (rep reply, found bool, err error) {
-	if s.attempt > 0 || c.opts.Reuse == ReuseNever || !s.req.Deterministic() || !c.may(r, s) {
+func fromOthers(ctx context.Context, c *Caller, r *role, s *step) (rep reply, found bool, err error) {
+	if s.attempt > 0 || c.opts.Reuse == ReuseNever || !s.req.Deterministic() || !may(c, r, s) {
 		return rep, false, nil
 	}
 	if err := c.sender.admit(ctx, false); err != nil {
@@ -44,12 +44,12 @@ func (c *Caller) fromOthers(ctx context.Context, r *role, s *step) (rep reply, f
 }
 
 // may reports whether a step may be answered from another run.
-func (c *Caller) may(r *role, s *step) bool {
+func may(c *Caller, r *role, s *step) bool {
 	return c.opts.Others != nil && c.opts.Others.May(s.key, r.name)
 }
 
 // counts reports whether an answer to an equal step of this run is one to this step: one
 // that came from another run answers no step that has to be asked in this one.
-func (c *Caller) counts(elsewhere bool, r *role, s *step) bool {
-	return !elsewhere || c.may(r, s)
+func counts(c *Caller, elsewhere bool, r *role, s *step) bool {
+	return !elsewhere || may(c, r, s)
 }

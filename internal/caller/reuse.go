@@ -63,7 +63,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 			if err != nil {
 				return reply{}, err
 			}
-			if !ok || rec.Digest != s.digest || !c.counts(rec.Origin != journal.Origin{}, r, s) {
+			if !ok || rec.Digest != s.digest || !counts(c, rec.Origin != journal.Origin{}, r, s) {
 				c.reuse.forget(t, seq) // a fork has replaced the record, or it does not count here
 				continue
 			}
@@ -83,7 +83,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 		case <-ctx.Done():
 			return reply{}, context.Cause(ctx)
 		}
-		if f.abandoned || f.err == nil && !c.counts(f.elsewhere, r, s) {
+		if f.abandoned || f.err == nil && !counts(c, f.elsewhere, r, s) {
 			continue
 		}
 		if f.err == nil {

@@ -61,10 +61,10 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	s.Emit = serial(s.telemetry.sink(s.Options.Events))
 	s.Recorded = s.Run.Journal.Counts().Answers
 	o := s.callerOptions()
-	if shared := s.newOthers(); shared != nil {
+	if shared := newOthers(s); shared != nil {
 		o.Others = shared
 		if !s.borrowed {
-			if err := s.openOthers(ctx, shared); err != nil {
+			if err := shared.open(ctx, s); err != nil {
 				return err
 			}
 		}

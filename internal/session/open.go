@@ -121,7 +121,7 @@ func (s *Session) choose(id map[string]string) (string, error) {
 		return err == nil && len(config.Changes(other, as)) == 0
 	}
 	dir, resumes, err := run.Choose(base, s.RunName(), same)
-	if err != nil || resumes || !s.Once || s.Finish {
+	if err != nil || resumes || !s.Start.Once || s.Finish {
 		return dir, err
 	}
 	complete, found, err := run.Newest(base, result.Completed, same)

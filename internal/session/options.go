@@ -26,15 +26,15 @@ type Options struct {
 	Names   map[string]string       // entries of the identity that stand for values of the caller, without "library."
 
 	// Where the run is, and how it goes on.
-	RunDir      string
-	Fork        string
-	Continue    Continuation
-	Finish      bool
-	Reopen      bool
-	Once        bool // a run of the same configuration that is complete is not begun again
+	RunDir   string
+	Fork     string
+	Continue Continuation
+	Finish   bool
+	Reopen   bool
+
 	Replay      *cassette.Cassette
 	TestLedgers []string
-	AcceptSeed  bool
+	Start       Start
 
 	// Of single commands.
 	Split    string
@@ -51,6 +51,13 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Start says what a run may begin with. The zero value: only a sound measurement, and however
+// often there was one before.
+type Start struct {
+	AcceptSeed bool // though the first scores look as if the measurement were broken
+	Once       bool // not where a run of the same configuration is complete
 }
 
 // Only says which tasks of a split Evaluate scores. The zero value is all of them.

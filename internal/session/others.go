@@ -36,13 +36,13 @@ var _ caller.Others = (*others)(nil)
 
 // sharesAnswers reports whether the run may be answered from others, and answer others: not
 // one that an older program began, nor a replay, nor where equal requests are all sent.
-func (s *Session) sharesAnswers() bool {
+func sharesAnswers(s *Session) bool {
 	return s.Run.Manifest.Rules >= run.ReuseRule && s.Replay == nil && s.Config.Record.Reuse != caller.ReuseNever
 }
 
 // newOthers is nil for a run that shares no answers.
-func (s *Session) newOthers() *others {
-	if !s.sharesAnswers() {
+func newOthers(s *Session) *others {
+	if !sharesAnswers(s) {
 		return nil
 	}
 	o := &others{
@@ -53,16 +53,16 @@ func (s *Session) newOthers() *others {
 		o.test[t.ID] = true
 	}
 	for _, role := range s.Models.Roles() {
-		if endpoint, ok := s.endpoint(role); ok {
+		if endpoint, ok := endpointOf(s, role); ok {
 			o.endpoints[role] = endpoint
 		}
 	}
 	return o
 }
 
-// endpoint names all that an answer depends on beside the request: where the model of a role
+// endpointOf names all that an answer depends on beside the request: where the model of a role
 // is asked, and how. ok is false where nobody can tell whether it is the same.
-func (s *Session) endpoint(role string) (name string, ok bool) {
+func endpointOf(s *Session, role string) (name string, ok bool) {
 	b := s.Models.Of(role)
 	switch {
 	case b.Kind == wiring.None || b.Kind == wiring.Recorded:
@@ -75,9 +75,9 @@ func (s *Session) endpoint(role string) (name string, ok bool) {
 	return strings.Join(append(parts, "headers "+s.Settings()["models."+role+".headers"]), "\n"), true
 }
 
-// openOthers notes in the record who is asked from now on, and opens the index. That it
+// open notes in the record who is asked from now on, and opens the index. That it
 // cannot be opened costs money and nothing else.
-func (s *Session) openOthers(ctx context.Context, o *others) error {
+func (o *others) open(ctx context.Context, s *Session) error {
 	if err := answers.Announce(ctx, s.Run, o.endpoints); err != nil {
 		return err
 	}
@@ -100,9 +100,9 @@ func (s *Session) openOthers(ctx context.Context, o *others) error {
 // indexing is how long a run may take to be added to the index.
 const indexing = 30 * time.Second
 
-// index adds the run to the index of its folder once it is closed. If that fails the next
+// addToIndex adds the run to the index of its folder once it is closed. If that fails the next
 // command does it.
-func (s *Session) index(dir string) error {
+func addToIndex(s *Session, dir string) error {
 	folder, err := filepath.Abs(s.Config.Run.Dir)
 	if err != nil || !s.announced || filepath.Dir(dir) != folder {
 		return err
@@ -165,14 +165,14 @@ func named(served string) string {
 }
 
 // closeRun closes the run, and adds it to the index of its folder.
-func (s *Session) closeRun() error {
+func closeRun(s *Session) error {
 	dir := s.Run.Dir
 	err := s.Run.Close()
 	s.Run = nil
 	if err != nil {
 		return fmt.Errorf("close run: %w", err)
 	}
-	if err := s.index(dir); err != nil {
+	if err := addToIndex(s, dir); err != nil {
 		return s.tell(fmt.Errorf("the run is complete in itself, but not in the index of answers, which the next command sees to: %w", err))
 	}
 	return nil

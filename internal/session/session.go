@@ -196,7 +196,7 @@ func (s *Session) Close() error {
 	s.closeTelemetry()
 	if s.Run != nil {
 		_ = os.Remove(filepath.Join(s.Run.Dir, workspaces)) // unless some are kept, or there are none
-		errs = append(errs, s.closeRun())
+		errs = append(errs, closeRun(s))
 	}
 	return errors.Join(errs...)
 }
