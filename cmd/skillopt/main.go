@@ -32,12 +32,13 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	fd := int(os.Stderr.Fd())
+	shown := term.IsTerminal(int(os.Stdout.Fd()))
 	width, _, err := term.GetSize(fd)
 	if err != nil {
 		width = 80
 	}
 	code := cli.Main(context.Background(), os.Args[1:], cli.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: term.IsTerminal(int(os.Stdout.Fd())), Width: width, Signals: signals,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: shown, Color: shown && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", Width: width, Signals: signals,
 	}, version)
 	stop()
 	os.Exit(code)

@@ -75,6 +75,7 @@ type app struct {
 	Streams
 	version string
 	json    bool   // one JSON document instead of text
+	color   string // auto, always or never
 	events  string // file of the events, "-" = standard output, "" = none
 }
 
@@ -99,8 +100,17 @@ gate on held-out tasks decides what stays.
 		return usagef("%v; `%s --help` lists the flags", err, c.CommandPath())
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text, an error on standard error too")
+	root.PersistentFlags().StringVar(&a.color, "color", colorAuto, "colours in diffs: auto (on a terminal, unless NO_COLOR is set), always or never")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	root.PersistentFlags().StringVar(&a.events, "events", "", "write one JSON line an event to this file; - is standard output")
 	group(root)
+	showVersion := root.Flags().BoolP("version", "v", false, "print the version")
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if *showVersion {
+			return printVersion(a)
+		}
+		return c.Help()
+	}
 	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), gatewayCommand(a),
 		skillCommand(a), tasksCommand(a), runsCommand(a), labCommand(a), configCommand(a), pricesCommand(a), versionCommand(a))
 	return root
