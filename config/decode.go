@@ -33,7 +33,10 @@ func (p Problem) Error() string {
 	}
 	b.WriteString(p.Key)
 	if p.Found != "" {
-		fmt.Fprintf(&b, ": found %s", p.Found)
+		if p.Key != "" {
+			b.WriteString(": ")
+		}
+		fmt.Fprintf(&b, "found %s", p.Found)
 	}
 	if p.Want != "" {
 		fmt.Fprintf(&b, ", allowed: %s", p.Want)
@@ -42,6 +45,15 @@ func (p Problem) Error() string {
 		fmt.Fprintf(&b, " (%s)", p.Hint)
 	}
 	return b.String()
+}
+
+// Place is the file and the line (1-based, 0 if unknown) that a problem is in; "" where it
+// is in none.
+func (p Problem) Place() (file string, line int) {
+	if file, line = place(p.Origin); strings.HasPrefix(file, "--") || file == "argument" {
+		return "", 0
+	}
+	return file, line
 }
 
 // Error is everything that is wrong with a configuration, at once.

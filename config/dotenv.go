@@ -25,14 +25,14 @@ func (l *loader) readDotenv(ctx context.Context, path string) error {
 		return nil
 	}
 	if err != nil {
-		return problem(l.show(path), userfile.Reason(err), "a readable file with lines of NAME=value")
+		return problemAt(l.show(path), "", userfile.Reason(err), "a readable file with lines of NAME=value")
 	}
 	text := string(data)
 	if n := longestVariables(text); n > maxExpanded {
-		return problem(l.show(path), "variables that stand for more than "+userfile.Size(maxExpanded), "lines of NAME=value")
+		return problemAt(l.show(path), "", "variables that stand for more than "+userfile.Size(maxExpanded), "lines of NAME=value")
 	}
 	if l.dotenv, err = godotenv.Unmarshal(text); err != nil {
-		return problem(fmt.Sprintf("%s:%d", l.show(path), brokenLine(text)), "a line that cannot be read", "lines of NAME=value")
+		return problemAt(fmt.Sprintf("%s:%d", l.show(path), brokenLine(text)), "", "a line that cannot be read", "lines of NAME=value")
 	}
 	return nil
 }

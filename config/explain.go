@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
@@ -20,17 +21,28 @@ type Explanation struct {
 	Class  Class  `json:"class"`
 	Origin string `json:"origin"`
 	Doc    string `json:"doc"`
+
+	Type    string `json:"type"`              // of the value, in words
+	Allowed string `json:"allowed,omitempty"` // of that type; absent: all of it
+	Default string `json:"default"`           // JSON
 }
+
+// Changed reports whether the value differs from the default.
+func (e Explanation) Changed() bool { return e.Value != e.Default }
 
 // Explain lists every key of a loaded configuration. Secrets are masked.
 func (l *Loaded) Explain() []Explanation {
 	var out []Explanation
+	defaults := map[string]string{}
+	for _, k := range Default().Keys() {
+		defaults[k.Path] = k.Value
+	}
 	for _, k := range l.Config.Redacted(l.Redactor()).Keys() {
 		origin := originOf(l.Origins, k.Path)
 		if _, set := l.Origins[k.Path]; !set && !hasBelow(l.Origins, k.Path) {
 			origin = "default"
 		}
-		out = append(out, Explanation{Key: k.Path, Value: k.Value, Class: k.Class, Origin: origin, Doc: k.Doc})
+		out = append(out, Explanation{Key: k.Path, Value: k.Value, Class: k.Class, Origin: origin, Doc: k.Doc, Type: k.Type, Allowed: k.Allowed, Default: defaults[k.Path]})
 	}
 	return out
 }
@@ -42,6 +54,31 @@ func hasBelow(origins map[string]string, key string) bool {
 		}
 	}
 	return false
+}
+
+// Find returns the explanations of a key: its own, those of the keys in a block, or that of
+// the mapping that it is an entry of. Where there is none, near is the key that was
+// probably meant, "" if none is like it.
+func Find(list []Explanation, key string) (found []Explanation, near string) {
+	var names []string
+	for _, e := range list {
+		if e.Key == key || strings.HasPrefix(e.Key, key+".") || strings.HasPrefix(key, e.Key+".") && e.Type == typeText(reflect.TypeFor[map[string]any]()) {
+			found = append(found, e)
+		}
+		names = append(names, e.Key)
+		if block, _, ok := strings.Cut(e.Key, "."); ok && !slices.Contains(names, block) {
+			names = append(names, block)
+		}
+	}
+	if len(found) == 0 {
+		near, _ = suggest.Of(key, names)
+		for _, name := range names { // the last part of a key alone
+			if near == "" && strings.HasSuffix(name, "."+key) {
+				near = name
+			}
+		}
+	}
+	return found, near
 }
 
 // WriteExplanations prints one line a key, aligned, with its documentation.

@@ -22,12 +22,14 @@ const (
 
 // Key is one leaf of the configuration.
 type Key struct {
-	Path  string
-	Value string // JSON
-	Class Class
-	Doc   string
-	File  bool   // the value is a path; its content counts, not its name
-	Older string // JSON of the value that runs had before there was the key; "" = it was always there
+	Path    string
+	Value   string // JSON
+	Class   Class
+	Doc     string
+	File    bool   // the value is a path; its content counts, not its name
+	Type    string // what its value is, in words
+	Allowed string // what of that type is allowed, "" if all of it
+	Older   string // JSON of the value that runs had before there was the key; "" = it was always there
 }
 
 // Keys lists all leaves in the order of the struct.
@@ -50,8 +52,50 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 			leaves(v.Field(i), key, cl, out)
 			continue
 		}
-		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), File: tag.Get("path") != "", Older: tag.Get("older")})
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), File: tag.Get("path") != "", Older: tag.Get("older")})
 	}
+}
+
+// typeText is what the values of a type are, in words.
+func typeText(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return "a duration such as 30s"
+	case reflect.TypeFor[Size]():
+		return "a size such as 4GiB"
+	case reflect.TypeFor[Auto]():
+		return "auto or a whole number"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeText(t.Elem()) + ", or null"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map:
+		return "a mapping"
+	}
+	return "text, a list or a mapping"
+}
+
+// allowedText is what the tags of a key allow.
+func allowedText(tag reflect.StructTag) string {
+	if list, ok := tag.Lookup("enum"); ok {
+		return strings.ReplaceAll(strings.TrimPrefix(list, ","), ",", ", ")
+	}
+	lo, hasLo := tag.Lookup("min")
+	hi, hasHi := tag.Lookup("max")
+	if hasLo || hasHi {
+		return rangeText(lo, hi)
+	}
+	return ""
 }
 
 // isOperational names the blocks that never belong to the identity. extends is

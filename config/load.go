@@ -63,7 +63,7 @@ func LoadContext(ctx context.Context, opts Options) (*Loaded, error) {
 	}
 	for _, s := range opts.Settings {
 		if s.Key == "extends" {
-			return nil, problem(s.Origin+": extends", "a setting", "extends in a config file only")
+			return nil, problemAt(s.Origin, "extends", "a setting", "extends in a config file only")
 		}
 		l.set(s)
 	}
@@ -111,17 +111,17 @@ func (l *loader) files(ctx context.Context) (string, error) {
 // file merges what path extends, then path itself.
 func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	if slices.Contains(seen, path) {
-		return problem(path, "a circle: "+strings.Join(append(seen, path), " extends "), "extends without circles")
+		return problemAt(l.show(path), "", "a circle: "+strings.Join(append(seen, path), " extends "), "extends without circles")
 	}
 	if len(seen) == MaxExtends { // links to folders can make a circle of ever new names
-		return problem(l.show(path), fmt.Sprintf("more than %d files that extend each other", MaxExtends), "fewer, and no circle")
+		return problemAt(l.show(path), "", fmt.Sprintf("more than %d files that extend each other", MaxExtends), "fewer, and no circle")
 	}
 	data, err := userfile.Read(ctx, path, MaxFile)
 	if ctx.Err() != nil {
 		return fmt.Errorf("read config: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		return &Error{Problems: []Problem{{Key: l.show(path), Found: userfile.Reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
+		return &Error{Problems: []Problem{{Origin: l.show(path), Found: userfile.Reason(err), Want: "a readable YAML file", Hint: "`skillopt init` writes a working example"}}}
 	}
 	l.read = append(l.read, path)
 	layer, lines, err := parse(l.show(path), data)
@@ -130,7 +130,7 @@ func (l *loader) file(ctx context.Context, path string, seen []string) error {
 	}
 	base, ok := layer["extends"].(string)
 	if layer["extends"] != nil && !ok {
-		return problem(fmt.Sprintf("%s:%d: extends", l.show(path), lines["extends"]), describe(layer["extends"]), "text, the path of one config file")
+		return problemAt(fmt.Sprintf("%s:%d", l.show(path), lines["extends"]), "extends", describe(layer["extends"]), "text, the path of one config file")
 	}
 	if base != "" {
 		if err := l.file(ctx, resolve(filepath.Dir(path), base), append(seen, path)); err != nil {
@@ -317,8 +317,8 @@ func resolve(dir, path string) string {
 	return filepath.Join(dir, filepath.FromSlash(path))
 }
 
-func problem(key, found, want string) error {
-	return &Error{Problems: []Problem{{Key: key, Found: found, Want: want}}}
+func problemAt(origin, key, found, want string) error {
+	return &Error{Problems: []Problem{{Origin: origin, Key: key, Found: found, Want: want}}}
 }
 
 // ParseSetting reads "a.b=c"; the value is YAML. The value of a key that holds
@@ -326,7 +326,7 @@ func problem(key, found, want string) error {
 func ParseSetting(text string) (Setting, error) {
 	key, raw, ok := strings.Cut(text, "=")
 	if !ok || key == "" {
-		return Setting{}, problem("--set "+text, "no key=value", "for example --set train.epochs=2")
+		return Setting{}, problemAt("--set "+text, "", "no key=value", "for example --set train.epochs=2")
 	}
 	var v any
 	_, err := yamlx.Decode([]byte(raw), &v)
@@ -334,7 +334,7 @@ func ParseSetting(text string) (Setting, error) {
 		v, err = raw, nil
 	}
 	if err != nil {
-		return Setting{}, problem("--set "+key, fmt.Sprintf("%q, which is not YAML", raw), "a YAML value")
+		return Setting{}, problemAt("--set", key, fmt.Sprintf("%q, which is not YAML", raw), "a YAML value")
 	}
 	return Setting{Key: key, Value: v, Origin: "--set"}, nil
 }

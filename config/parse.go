@@ -24,7 +24,7 @@ func parse(name string, data []byte) (tree map[string]any, lines map[string]int,
 			continue
 		}
 		if found { // the rest would be dropped without a word
-			return nil, nil, problem(fmt.Sprintf("%s:%d", name, doc.Line()), "a second YAML document", "one YAML mapping")
+			return nil, nil, problemAt(fmt.Sprintf("%s:%d", name, doc.Line()), "", "a second YAML document", "one YAML mapping")
 		}
 		found = true
 		keyLines(doc, "", lines)
@@ -47,7 +47,7 @@ func unreadable(name string, err error) error {
 			found += fmt.Sprintf(" (column %d)", at.Column)
 		}
 	}
-	return problem(name, "YAML that cannot be read: "+found, "one YAML mapping")
+	return problemAt(name, "", "YAML that cannot be read: "+found, "one YAML mapping")
 }
 
 func holdsValue(doc yamlx.Node) bool {

@@ -13,6 +13,9 @@ import (
 // beside it. Load passes over it in directories.
 const RejectedFile = "rejected.jsonl"
 
+// schemaSuffix ends the names of schemas, which Load passes over in directories.
+const schemaSuffix = ".schema.json"
+
 // Load reads the tasks at path: a JSONL, JSON, YAML or CSV file, a directory
 // that holds one, or a directory with one per split (train, val or selection,
 // test; each a file or a directory such as train/items.json).
@@ -156,7 +159,7 @@ func dataFile(dir string, entries []os.DirEntry) (string, error) {
 	var named, others []string
 	for _, e := range entries {
 		name := e.Name()
-		if !isData(name) || name == RejectedFile || isDir(filepath.Join(dir, name)) {
+		if !isData(name) || name == RejectedFile || strings.HasSuffix(name, schemaSuffix) || isDir(filepath.Join(dir, name)) {
 			continue
 		}
 		stem := strings.TrimSuffix(name, filepath.Ext(name))

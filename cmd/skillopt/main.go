@@ -45,13 +45,14 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	fd := int(os.Stderr.Fd())
+	shown := term.IsTerminal(int(os.Stdout.Fd()))
 	width, _, err := term.GetSize(fd)
 	if err != nil {
 		width = 80
 	}
 	code := cli.Main(context.Background(), os.Args[1:], cli.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: term.IsTerminal(int(os.Stdout.Fd())), Width: width, Signals: signals,
-		Dumb: dumb(), Size: outSize, Keys: keys,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Terminal: term.IsTerminal(fd), Shown: shown, Width: width, Signals: signals,
+		Dumb: dumb(), Color: shown && os.Getenv("NO_COLOR") == "" && !dumb(), Size: outSize, Keys: keys,
 	}, version)
 	stop()
 	os.Exit(code)

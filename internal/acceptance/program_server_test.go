@@ -33,8 +33,8 @@ type cashier struct {
 	first         int // requests that begin a conversation
 }
 
-// asked is the part of a request that is read, of either protocol.
-type asked struct {
+// question is the part of a request that is read, of either protocol.
+type question struct {
 	Model    string          `json:"model"`
 	System   json.RawMessage `json:"system"`
 	Messages []struct {
@@ -53,7 +53,7 @@ func (s *cashier) serve(t testing.TB) string {
 }
 
 func (s *cashier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var q asked
+	var q question
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Messages) == 0 {
 		http.Error(w, "no request", http.StatusBadRequest)
 		return
@@ -79,7 +79,7 @@ func (s *cashier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *cashier) begin(q asked, key string) int {
+func (s *cashier) begin(q question, key string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
@@ -109,7 +109,7 @@ func (s *cashier) end() {
 }
 
 // reply is what the model says.
-func (s *cashier) reply(ctx context.Context, q asked) string {
+func (s *cashier) reply(ctx context.Context, q question) string {
 	if s.client == nil {
 		return fmt.Sprintf("<answer>%d</answer>", len(q.Messages[len(q.Messages)-1].Content))
 	}
@@ -128,7 +128,7 @@ func (s *cashier) reply(ctx context.Context, q asked) string {
 	return resp.Text
 }
 
-func (s *cashier) answer(ctx context.Context, w http.ResponseWriter, path string, q asked) {
+func (s *cashier) answer(ctx context.Context, w http.ResponseWriter, path string, q question) {
 	text := s.reply(ctx, q)
 	input, output := int64(7+len(q.System)), int64(3+len(q.Messages))
 	for _, m := range q.Messages {
@@ -163,7 +163,7 @@ func (s *cashier) answer(ctx context.Context, w http.ResponseWriter, path string
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-func (s *cashier) anthropic(w http.ResponseWriter, q asked, text string, input, output int64) {
+func (s *cashier) anthropic(w http.ResponseWriter, q question, text string, input, output int64) {
 	if !q.Stream {
 		fmt.Fprintf(w, `{"id": "m", "type": "message", "role": "assistant", "model": %q, "content": [{"type": "text", "text": %q}], "stop_reason": "end_turn", "stop_sequence": null, "usage": {"input_tokens": %d, "output_tokens": %d}}`, q.Model, text, input, output)
 		return

@@ -45,9 +45,23 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	// Whoever read the output has gone, as head does when it has enough: nobody is to be told.
 	gone := errors.Is(perr, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 	if !errors.As(err, &shown) && !gone {
-		printError(s.Err, err, app.json)
+		printError(s.Err, s.Dir, err, app.json || asksForJSON(args))
 	}
 	return exitCode(err)
+}
+
+// asksForJSON reports whether a command line says --json: one that is broken before it
+// says so is answered so too.
+func asksForJSON(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "--json", "--json=true":
+			return true
+		}
+	}
+	return false
 }
 
 // shownError is an error whose text the command has printed itself.
@@ -61,6 +75,7 @@ type app struct {
 	Streams
 	version string
 	json    bool   // one JSON document instead of text
+	color   string // auto, always or never
 	events  string // file of the events, "-" = standard output, "" = none
 }
 
@@ -84,9 +99,18 @@ gate on held-out tasks decides what stays.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v; `%s --help` lists the flags", err, c.CommandPath())
 	})
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text, an error on standard error too")
+	root.PersistentFlags().StringVar(&a.color, "color", colorAuto, "colours in diffs: auto (on a terminal, unless NO_COLOR is set), always or never")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	root.PersistentFlags().StringVar(&a.events, "events", "", "write one JSON line an event to this file; - is standard output")
 	group(root)
+	showVersion := root.Flags().BoolP("version", "v", false, "print the version")
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if *showVersion {
+			return printVersion(a)
+		}
+		return c.Help()
+	}
 	root.AddCommand(trainCommand(a), tryCommand(a), evalCommand(a), rescoreCommand(a), compareCommand(a), ablateCommand(a), pruneCommand(a), initCommand(a), doctorCommand(a), gatewayCommand(a),
 		skillCommand(a), tasksCommand(a), runsCommand(a), labCommand(a), configCommand(a), pricesCommand(a), versionCommand(a))
 	return root

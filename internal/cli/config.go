@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,40 +19,108 @@ func configCommand(a *app) *cobra.Command {
 }
 
 // configExplainOptions are the flags of config explain.
-type configExplainOptions struct{ sets []string }
+type configExplainOptions struct {
+	sets    []string
+	changed bool
+}
 
 func configExplainCommand(a *app) *cobra.Command {
 	var o configExplainOptions
 	c := &cobra.Command{
-		Use:   "explain [CONFIG_OR_DIR]",
-		Short: "Show each key's value, class and origin",
+		Use:   "explain [KEY] [CONFIG_OR_DIR]",
+		Short: "Show each key's value, class and origin, or all about one key",
 		Long: `Show each key's value, its class and where the value came from. An operational key
-may change when a run is resumed; an identity key is part of what the run is.`,
+may change when a run is resumed; an identity key is part of what the run is.
+
+With KEY, a key or a block of keys, all there is to know of it: what it does, what is
+allowed, the default, and the value in force with the file and line, or the flag, that
+it came from. With --changed only what differs from the default.`,
 		Example: `  skillopt config explain
+  skillopt config explain gate.risk
+  skillopt config explain edits my-skill --changed
   skillopt config explain examples/quickstart --set train.epochs=2`,
-		Args: atMost(1, "at most one config"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			path := ""
-			if len(args) == 1 {
-				path = args[0]
-			}
-			return o.run(a, path)
-		},
+		Args: atMost(2, "a key and a config at most"),
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, args) },
 	}
+	c.Flags().BoolVar(&o.changed, "changed", false, "only keys whose value differs from the default")
 	addSet(c, &o.sets)
 	return c
 }
 
-// run explains a config, "" for the defaults.
-func (o *configExplainOptions) run(a *app, path string) error {
+// run explains a config, or the defaults.
+func (o *configExplainOptions) run(a *app, args []string) error {
+	key, path, err := a.keyAndConfig(args)
+	if err != nil {
+		return err
+	}
 	l, err := a.loadConfig(path, o.sets, nil)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return printJSON(a.Out, l.Explain())
+	list := l.Explain()
+	if key != "" {
+		found, near := config.Find(list, key)
+		if len(found) == 0 && near != "" {
+			return usagef("there is no key %s; did you mean %s?", key, near)
+		}
+		if list = found; len(list) == 0 {
+			return usagef("there is no key %s, and no such file; `skillopt config explain` lists the keys", key)
+		}
 	}
-	return config.WriteExplanations(a.Out, l.Explain())
+	if o.changed {
+		list = slices.DeleteFunc(list, func(e config.Explanation) bool { return !e.Changed() })
+	}
+	switch {
+	case a.json:
+		return printJSON(a.Out, append([]config.Explanation{}, list...))
+	case len(list) == 0:
+		_, err = fmt.Fprintln(a.Out, "nothing differs from the defaults")
+		return err
+	case key != "":
+		return writeKeys(a.printer(a.Out), list)
+	}
+	return config.WriteExplanations(a.Out, list)
+}
+
+// keyAndConfig tells a key from a config: that is a file, or a folder with config.yaml.
+func (a *app) keyAndConfig(args []string) (key, path string, err error) {
+	for _, arg := range args {
+		full := a.absolute(arg)
+		isConfig := exists(filepath.Join(full, "config.yaml")) || exists(full) && !isFolder(full) || strings.ContainsAny(arg, `/\`) || filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
+		switch {
+		case isConfig && path == "":
+			path = arg
+		case !isConfig && key == "":
+			key = arg
+		default:
+			return "", "", usagef("config explain takes one key and one config, got %s; `skillopt config explain --help` shows examples", strings.Join(args, " and "))
+		}
+	}
+	return key, path, nil
+}
+
+// writeKeys prints all there is to know of some keys.
+func writeKeys(out printer, list []config.Explanation) error {
+	classes := map[config.Class]string{
+		config.Identity:    "identity: part of what a run is; another value is another run",
+		config.Operational: "operational: may change when a run is resumed",
+	}
+	for i, e := range list {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, e.Key)
+		out.hang("  ", e.Doc)
+		out.hang("  value    ", fmt.Sprintf("%s (%s)", e.Value, e.Origin))
+		out.hang("  default  ", e.Default)
+		kind := e.Type
+		if e.Allowed != "" {
+			kind += ": " + e.Allowed
+		}
+		out.hang("  allowed  ", kind)
+		out.hang("  class    ", classes[e.Class])
+	}
+	return nil
 }
 
 func configSchemaCommand(a *app) *cobra.Command {

@@ -20,6 +20,7 @@ import (
 type evalOptions struct {
 	sessionOptions
 	skill, split string
+	junit        string // file of the report as JUnit XML, "" = none
 	repeat       int
 	only         skillopt.Only
 	sets         []string
@@ -40,6 +41,9 @@ With --repeat the tasks are asked several times with fresh samples: the score is
 the mean of all passes, with how much of it is chance, which tasks flip, and the
 smallest difference between two skills that as many passes of each would show.
 
+With --junit a file gets a case for each task, as servers of continuous integration read
+them: failed with answer, expected and why, or skipped where it could not be measured.
+
 Trigger tasks are measured apart from the scores: how often the agent loads the skill
 by its description, on prompts that should load it and on those that should not.
 
@@ -48,6 +52,7 @@ by its description, on prompts that should load it and on those that should not.
   skillopt eval my-skill --skill runs/my-skill-1/best_skill.md --split test
   skillopt eval my-skill --repeat 5
   skillopt eval my-skill --split train --type total --limit 5
+  skillopt eval my-skill --junit report.xml
   skillopt eval my-skill --split all --json`,
 		Args: exactly(1, "a config or a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
@@ -55,6 +60,7 @@ by its description, on prompts that should load it and on those that should not.
 	c.Flags().StringVar(&o.skill, "skill", "", "another skill than the config's: a Markdown file or a directory")
 	c.Flags().StringVar(&o.split, "split", "test", "train, selection, test or all")
 	c.Flags().IntVar(&o.repeat, "repeat", 1, "go over the tasks so often, with fresh samples")
+	c.Flags().StringVar(&o.junit, "junit", "", "write a case for each task to this file, as JUnit XML for continuous integration")
 	o.addOnly(c)
 	c.Flags().IntVar(&o.only.Limit, "limit", 0, "the first so many tasks of the split; 0: all")
 	o.addFlags(c, recordUsage)
@@ -76,6 +82,11 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	evaluated, err := o.evaluate(ctx, a, path)
 	if err != nil {
 		return err
+	}
+	if o.junit != "" {
+		if err := writeJUnit(ctx, a, o.junit, evaluated); err != nil {
+			return err
+		}
 	}
 	evaluated = shareable(evaluated)
 	if a.json {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/examples"
+	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
 // initOptions are the flags of init.
@@ -43,7 +45,10 @@ the new tasks are added behind those that its .jsonl file holds if it has an age
 that finds the skill by itself; else they go into triggers.jsonl. The record of the
 calls is in draft-triggers/.
 
-Files that exist are never overwritten.`
+The config names its schema, which is written beside it (config.schema.json): editors that
+know YAML schemas then complete and explain its keys.
+
+Files that exist are never overwritten, but for the schema.`
 
 func initCommand(a *app) *cobra.Command {
 	var o initOptions
@@ -124,6 +129,24 @@ func writeExample(a *app, folder newFolder, from embed.FS, name string) error {
 	return err
 }
 
+// workSchema is the schema of configs, beside the config of a folder. Editors find it by
+// the config's first line.
+const workSchema = "config.schema.json"
+
+// withSchemaLine is a config whose first line names the schema beside it.
+func withSchemaLine(text []byte) []byte {
+	return append([]byte("# yaml-language-server: $schema="+workSchema+"\n"), text...)
+}
+
+// writeSchema writes the schema of configs into a folder, in place of an older one.
+func writeSchema(dir string) error {
+	schema, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	return run.WriteExport(filepath.Join(dir, workSchema), schema)
+}
+
 // exampleFiles returns the files of the example by name.
 func exampleFiles(from embed.FS, dir string) (map[string][]byte, error) {
 	entries, err := from.ReadDir(dir)
@@ -137,6 +160,10 @@ func exampleFiles(from embed.FS, dir string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("read example: %w", err)
 		}
 		files[e.Name()] = data
+	}
+	files[workConfig] = withSchemaLine(files[workConfig])
+	if files[workSchema], err = config.Schema(); err != nil {
+		return nil, err
 	}
 	return files, nil
 }

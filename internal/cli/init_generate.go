@@ -68,10 +68,13 @@ func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder)
 	for _, file := range []struct {
 		name string
 		data []byte
-	}{{workTasks, d.Tasks}, {workConfig, text}} {
+	}{{workTasks, d.Tasks}, {workConfig, withSchemaLine(text)}} {
 		if err := run.WriteExport(filepath.Join(folder.dir, file.name), file.data); err != nil {
 			return err
 		}
+	}
+	if err := writeSchema(folder.dir); err != nil {
+		return err
 	}
 	if a.json {
 		return printJSON(a.Out, struct {

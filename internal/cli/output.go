@@ -122,16 +122,12 @@ func writeCaveats(out io.Writer, simulated, unreviewed bool) {
 func shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "RunDir", "Text") }
 
 // printError prints err once, with every line of it indented under the first. What
-// looks like a secret is masked.
-func printError(w io.Writer, err error, asJSON bool) {
-	text := redact.New().Text(err.Error())
-	if asJSON {
-		line, merr := json.Marshal(map[string]any{"error": text, "exit_code": exitCode(err)})
-		if merr == nil {
-			fmt.Fprintf(w, "%s\n", line)
-			return
-		}
+// looks like a secret is masked. As JSON it is a result.Failure.
+func printError(w io.Writer, dir string, err error, asJSON bool) {
+	if asJSON && printFailure(w, dir, err) == nil {
+		return
 	}
+	text := redact.New().Text(err.Error())
 	fmt.Fprintf(w, "skillopt: %s\n", strings.ReplaceAll(printable(text), "\n", "\n  "))
 }
 
@@ -154,6 +150,7 @@ type Streams struct {
 	Dir      string // working directory
 	Terminal bool   // Err is a terminal: progress is drawn, questions are asked
 	Shown    bool   // Out is a terminal: also documents are shown with escapes
+	Color    bool   // Out is a terminal that shows colours, and nobody has asked for none
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
 

@@ -51,6 +51,5 @@ func (o *runsDiffOptions) run(a *app, runs []string) error {
 		_, err = fmt.Fprintln(a.Out, "no difference")
 		return err
 	}
-	_, err = fmt.Fprint(a.Out, text)
-	return err
+	return a.writeDiff(text)
 }

@@ -84,10 +84,15 @@ func (o *runsExportOptions) exportSkill(a *app, dir string) error {
 		if err := run.ExportFolder(a.absolute(o.to), s); err != nil {
 			return err
 		}
+		if a.json {
+			return printJSON(a.Out, exportedSkill{Dir: a.absolute(o.to), Files: s.Files()})
+		}
 		_, err = fmt.Fprintf(a.Err, "wrote %s: %s\n", a.relative(a.absolute(o.to)), plural.Of(len(s.Files()), "file", "files"))
 		return err
 	}
-	a.sayOthers(whole)
+	if !a.json {
+		a.sayOthers(whole)
+	}
 	return o.exportDocument(a, s, a.absolute(o.to))
 }
 
@@ -109,6 +114,9 @@ func (a *app) sayOthers(s skill.Skill) {
 
 // exportDocument writes the SKILL.md of a skill to a file, or to standard output.
 func (o *runsExportOptions) exportDocument(a *app, s skill.Skill, path string) error {
+	if o.to == "-" && a.json {
+		return printJSON(a.Out, exportedSkill{Files: []string{skill.Main}, Text: s.Text()})
+	}
 	if o.to == "-" {
 		out := unescaped(a.Out)
 		if a.Shown {
@@ -120,8 +128,19 @@ func (o *runsExportOptions) exportDocument(a *app, s skill.Skill, path string) e
 	if err := run.WriteExport(path, []byte(s.Text())); err != nil {
 		return err
 	}
+	if a.json {
+		return printJSON(a.Out, exportedSkill{File: path, Files: []string{skill.Main}})
+	}
 	_, err := fmt.Fprintf(a.Err, "wrote %s\n", a.relative(path))
 	return err
+}
+
+// exportedSkill is the result of exporting a skill.
+type exportedSkill struct {
+	File  string   `json:"file,omitempty"` // that SKILL.md was written to
+	Dir   string   `json:"dir,omitempty"`  // folder that all files were written to
+	Files []string `json:"files"`          // of the skill, that were written
+	Text  string   `json:"text,omitempty"` // of SKILL.md, where it was written nowhere
 }
 
 // exported is the result of exporting a cassette.

@@ -65,9 +65,28 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, report)
+		return printJSON(a.Out, taskLint{TaskReport: report, Findings: a.findings(report.Warnings)})
 	}
 	return writeTaskReport(a.Out, report)
+}
+
+// taskLint is the result of tasks lint: what is wrong with tasks is an error, and no part
+// of it.
+type taskLint struct {
+	result.TaskReport
+	Findings []result.Problem `json:"findings"` // what is odd: the warnings taken apart
+}
+
+// findings are warnings as documents.
+func (a *app) findings(warnings []string) []result.Problem {
+	out := make([]result.Problem, len(warnings))
+	for i, w := range warnings {
+		out[i] = toldProblem(w)
+		if out[i].File = a.relative(out[i].File); out[i].Help == "" {
+			out[i].Help = "nothing has to be done; docs/tasks.md says what is meant"
+		}
+	}
+	return out
 }
 
 // writeTaskReport prints how many tasks there are, and what is odd about them.

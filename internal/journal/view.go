@@ -85,6 +85,7 @@ type Query struct {
 	Seq     int64  // number of the entry; 0: any
 	Key     string // that of the entry; "": any
 	Item    string // that its key belongs to, as it is escaped there; found by an index
+	Holding string // a text that its key holds; "": any. Goes through all entries
 	Results bool   // no ledger
 	Stage   string
 	Faults  bool // only attempts that gave no result
@@ -102,6 +103,7 @@ func (q Query) where() (text string, args []any) {
 		text, args = text+" AND seq = ?", append(args, q.Seq)
 	}
 	add("key = ?", q.Key)
+	add("instr(key, ?) > 0", q.Holding)
 	add("stage = ?", q.Stage)
 	if q.Item != "" {
 		add("instr(key, ?) > 0", "/"+q.Item+"/sample")

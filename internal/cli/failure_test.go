@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// broken are command lines that cannot be carried out, one for each command at least.
+var broken = map[string][]string{
+	"train":                 {"nothing", "bad", "bad --set train.epoch=2", "tasks --set tasks.path=bad.jsonl"},
+	"try":                   {"nothing", "bad"},
+	"eval":                  {"nothing", "bad", "--nope", "bad --repeat 0"},
+	"compare":               {"a b", "a", "a b --config bad"},
+	"ablate":                {"nothing"},
+	"prune":                 {"nothing"},
+	"init":                  {"full", "a b", "x --skill nothing --generate 3 --optimizer openai/m"},
+	"doctor":                {"nothing", "bad"},
+	"gateway":               {"nothing", "bad"},
+	"skill lint":            {"nothing"},
+	"tasks lint":            {"nothing", "bad.jsonl", "bad", "lines.jsonl"},
+	"tasks review":          {"nothing"},
+	"runs list":             {"a b"},
+	"runs show":             {"nothing", "damaged"},
+	"runs diff":             {"nothing", "damaged"},
+	"runs blame":            {"nothing", "damaged"},
+	"runs report":           {"nothing", "damaged"},
+	"runs export":           {"nothing", "damaged", "a --to x --cassette y"},
+	"runs task":             {"nothing t", "damaged t"},
+	"runs failures":         {"nothing", "damaged"},
+	"runs calls":            {"nothing", "damaged"},
+	"lab baselines":         {"--nope"},
+	"lab certificate":       {"--nope"},
+	"lab curriculum":        {"--nope"},
+	"lab few":               {"--nope"},
+	"lab gates":             {"--nope", "--runs x"},
+	"lab loop":              {"--nope"},
+	"lab prune":             {"--nope"},
+	"lab worlds":            {"--nope"},
+	"config explain":        {"nothing.yaml", "bad"},
+	"config schema":         {"a"},
+	"config import":         {"nothing"},
+	"prices list":           {"nothing"},
+	"prices import":         {"nothing"},
+	"version":               {"a"},
+	"help":                  nil, // it prints help, whatever it is asked
+	"completion bash":       {"a"},
+	"completion zsh":        {"a"},
+	"completion fish":       {"a"},
+	"completion powershell": {"a"},
+}
+
+// brokenFiles is a folder in which they are given.
+func brokenFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"bad/config.yaml":       "tasks: tasks.jsonl\ntrian: {epochs: 2}\nedits: {budget: four}\n",
+		"tasks/config.yaml":     "tasks: tasks.jsonl\nmodels: {target: {provider: openai, model: m}, optimizer: {provider: openai, model: m}}\n",
+		"tasks/tasks.jsonl":     "{\"id\":\"a\",\"prompt\":\"p\",\"gold\":\"g\"}\n",
+		"bad.jsonl":             "{\"id\":\"a\",\"prompt\":\"x\",\"gold\":\"1\"}\n{\"id\":\"a\",\"prompt\":\"y\",\"gold\":\"2\"}\n{\"id\":\"b\",\"prompt\":\"z\"}\n",
+		"lines.jsonl":           "{\"id\":\"a\"}\n{no\n",
+		"full/config.yaml":      "",
+		"damaged/manifest.json": "{",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func errorSchema(t *testing.T) *jsonschema.Resolved {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/error.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+// Every command answers every broken input under --json with one document on standard
+// error that keeps to the schema, and with nothing on standard output.
+func TestEveryCommandFailsAsADocument(t *testing.T) {
+	t.Parallel()
+	schema, dir := errorSchema(t), brokenFiles(t)
+	for _, name := range leaves(rootCommand(&app{}), "") {
+		lines, known := broken[name]
+		if !known {
+			t.Errorf("%s: no broken input: add one", name)
+		}
+		for _, line := range lines {
+			for _, args := range [][]string{
+				append(strings.Fields(name+" "+line), "--json"),
+				append([]string{"--json"}, strings.Fields(name+" "+line)...),
+			} {
+				var out, errs bytes.Buffer
+				code := Main(context.Background(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: dir}, "test")
+				checkFailure(t, schema, strings.Join(args, " "), code, out.String(), errs.String())
+			}
+		}
+	}
+}
+
+func checkFailure(t *testing.T, schema *jsonschema.Resolved, line string, code int, out, errs string) {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal([]byte(errs), &doc); err != nil || strings.Count(errs, "\n") != 1 {
+		t.Errorf("%s: not one line of JSON (%v): %s", line, err, errs)
+		return
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Errorf("%s: %v: %s", line, err, errs)
+	}
+	var f result.Failure
+	if err := json.Unmarshal([]byte(errs), &f); err != nil || f.ExitCode != code || code == exitOK || out != "" {
+		t.Errorf("%s: exit code %d, output %q, %v: %s", line, code, out, err, errs)
+	}
+}
+
+// leaves are the commands that do something, by their names.
+func leaves(c *cobra.Command, prefix string) []string {
+	if c.Root() == c {
+		c.InitDefaultHelpCmd()
+		c.InitDefaultCompletionCmd()
+	}
+	var out []string
+	for _, sub := range c.Commands() {
+		name := strings.TrimSpace(prefix + " " + sub.Name())
+		if sub.HasSubCommands() {
+			out = append(out, leaves(sub, name)...)
+		} else {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func TestProblemsOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		err  error
+		want []result.Problem
+	}{
+		{
+			"of a config", &config.Error{Problems: []config.Problem{{Key: "train.epochs", Origin: "c.yaml:3", Found: "0", Want: "1 or more"}, {Key: "trian", Origin: "--set", Found: "an unknown key", Hint: "did you mean train?"}, {Origin: "c.yaml:1", Found: "YAML that cannot be read"}}},
+			[]result.Problem{{File: "c.yaml", Line: 3, Key: "train.epochs", Message: "found 0, allowed: 1 or more"}, {Key: "trian", Message: "found an unknown key", Help: "did you mean train?"}, {File: "c.yaml", Line: 1, Message: "found YAML that cannot be read"}},
+		},
+		{
+			"of tasks", &task.Error{Problems: []task.Problem{{Origin: "t.jsonl:2", ID: "a", Msg: "no gold answer; give it one, or checks"}, {Origin: "t", Msg: "no tasks"}}},
+			[]result.Problem{{File: "t.jsonl", Line: 2, Task: "a", Message: "no gold answer", Help: "give it one, or checks"}, {File: "t", Message: "no tasks"}},
+		},
+		{
+			"in words", errors.New(`t.csv:3: task "x": no prompt; add one here`),
+			[]result.Problem{{File: "t.csv", Line: 3, Task: "x", Message: "no prompt", Help: "add one here"}},
+		},
+		{"of a key in words", errors.New("edits.files: no such file"), []result.Problem{{Key: "edits.files", Message: "edits.files: no such file"}}},
+		{"of a file", &os.PathError{Op: "open", Path: "f", Err: os.ErrPermission}, []result.Problem{{File: "f", Message: "open f: permission denied"}}},
+		{"of several lines", errors.New("was begun otherwise:\n  a\ngo on with --fork"), []result.Problem{{Message: "was begun otherwise:\n  a", Help: "go on with --fork"}}},
+	} {
+		if diff := cmp.Diff(tt.want, problemsOf(tt.err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
