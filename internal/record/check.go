@@ -309,8 +309,12 @@ func (c *checker) outcomes(ctx context.Context) {
 			if !ok || len(o.Trajectory) != 1 {
 				continue // an episode, or answered elsewhere in the run
 			}
+			same := slices.Contains(said, textOf(o.Trajectory[0].Content))
+			if !same && c.severalAt(s.Step) {
+				continue // recorded of another candidate, and answered elsewhere in the run of this one
+			}
 			looked[s.file]++
-			if !slices.Contains(said, textOf(o.Trajectory[0].Content)) && !c.Bad(s.file) {
+			if !same && !c.Bad(s.file) {
 				c.add(s.file, Differs, fmt.Sprintf("its answer to task %s is not the one that is recorded", o.ID), helpAnew)
 			}
 		}
@@ -324,6 +328,11 @@ func (c *checker) outcomes(ctx context.Context) {
 	if n > 0 {
 		c.add("outcomes", Intact, fmt.Sprintf("%d answers are those of the record", n), "")
 	}
+}
+
+// severalAt reports whether a step made several candidates.
+func (c *checker) severalAt(step int) bool {
+	return slices.ContainsFunc(c.run.History.Steps, func(s result.StepRecord) bool { return s.Step == step && len(s.Candidates) > 0 })
 }
 
 // answerKey is where a task was asked.
