@@ -90,7 +90,11 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 				return errors.Join(err, view.end(last))
 			}
 		}
-		if last.Unread == 0 && wait(ctx, tick, keys, a) {
+		next := tick.C
+		if err == nil && last.Unread > 0 { // a long record is read in parts, without waiting in between
+			next = passed()
+		}
+		if wait(ctx, next, keys, a) {
 			return view.end(last)
 		}
 	}
@@ -117,10 +121,10 @@ func (o *runsWatchOptions) lost(path string, err error, last record.Progress) er
 }
 
 // wait waits for the next look. It reports whether there is to be none.
-func wait(ctx context.Context, tick *time.Ticker, keys <-chan byte, a *app) (end bool) {
+func wait(ctx context.Context, next <-chan time.Time, keys <-chan byte, a *app) (end bool) {
 	for {
 		select {
-		case <-tick.C:
+		case <-next:
 			return false
 		case key, ok := <-keys:
 			if !ok {
@@ -135,6 +139,13 @@ func wait(ctx context.Context, tick *time.Ticker, keys <-chan byte, a *app) (end
 			return true
 		}
 	}
+}
+
+// passed is a moment that has passed.
+func passed() <-chan time.Time {
+	c := make(chan time.Time)
+	close(c)
+	return c
 }
 
 // Keys that end watching in a terminal that sends no signals.

@@ -22,6 +22,10 @@ type watchText struct {
 // labelWidth is the width of what stands in front of a line of the screen.
 const labelWidth = 10
 
+// reasonColumns bounds the reason why a run did not complete: some tell of all that helps,
+// which runs show prints.
+const reasonColumns = 240
+
 // frame is all of it, in lines that fit into the columns of a terminal.
 func (t watchText) frame(p record.Progress, columns int) []string {
 	var out []string
@@ -41,7 +45,7 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 	}
 	add("status", status)
 	if p.Reason != "" {
-		add("", p.Reason)
+		add("", shortened(oneLine(p.Reason), reasonColumns))
 	}
 	add("alive", aliveWords(p))
 	if p.Unread > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -124,7 +125,7 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 	for i, t := range list {
 		wanted[t.Outcome.ID] = i
 	}
-	at := map[int]int64{} // the last call of each
+	at := map[int][]int64{} // calls of each: of a step with several candidates, those of all
 	for seq := int64(0); ; {
 		entries, err := r.view.Follow(ctx, seq, entriesAtOnce)
 		if err != nil {
@@ -137,27 +138,42 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 			}
 			p := PlaceOf(e.Key)
 			if i, ok := wanted[p.Task]; ok && p.Sample == 0 && sheet.holds(p) {
-				at[i] = e.Seq
+				at[i] = append(at[i], e.Seq)
 			}
 		}
 		if len(entries) < entriesAtOnce {
 			break
 		}
 	}
-	for i, seq := range at {
-		e, err := r.view.Entry(ctx, seq)
-		if err != nil {
-			return r.damaged(err)
+	for i, calls := range at {
+		for _, seq := range slices.Backward(calls) {
+			c, err := r.conversation(ctx, seq)
+			if err != nil {
+				return err
+			}
+			if said := list[i].Outcome.Trajectory; len(said) == 1 && textOf(said[0].Content) != textOf(c.Reply.Text) {
+				continue // another candidate's, or one that could not be used
+			}
+			list[i].Conversation = &c
+			break
 		}
-		in, err := r.view.Input(ctx, seq)
-		if err != nil {
-			return r.damaged(err)
-		}
-		c, err := caller.ReadConversation(in, e.Result)
-		if err != nil {
-			return fmt.Errorf("read entry %d of run %s: %w", seq, filepath.Join(r.dir, run.DBFile), err)
-		}
-		list[i].Conversation = &c
 	}
 	return nil
+}
+
+// conversation reads the call that is entry seq.
+func (r *Run) conversation(ctx context.Context, seq int64) (caller.Conversation, error) {
+	e, err := r.view.Entry(ctx, seq)
+	if err != nil {
+		return caller.Conversation{}, r.damaged(err)
+	}
+	in, err := r.view.Input(ctx, seq)
+	if err != nil {
+		return caller.Conversation{}, r.damaged(err)
+	}
+	c, err := caller.ReadConversation(in, e.Result)
+	if err != nil {
+		return c, fmt.Errorf("read entry %d of run %s: %w", seq, filepath.Join(r.dir, run.DBFile), err)
+	}
+	return c, nil
 }

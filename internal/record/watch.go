@@ -22,8 +22,8 @@ import (
 
 // Bounds of what a look reads and keeps.
 const (
-	entriesAtOnce = 20_000  // of one query, so that no look holds up the writer's own upkeep
-	entriesOfLook = 200_000 // a longer record is read by several looks
+	entriesAtOnce = 20_000 // of one query, so that no look holds up the writer's own upkeep
+	entriesOfLook = 40_000 // a longer record is read by several looks
 	placesKept    = 32
 	shownLately   = 5 // decisions and faults
 )
