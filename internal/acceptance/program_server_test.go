@@ -25,7 +25,7 @@ type cashier struct {
 
 	mu            sync.Mutex
 	requests      int
-	answered      int // without a failure
+	answered      int   // without a failure
 	input, output int64 // of what was answered
 	models        map[string]int
 	keys          map[string]int

@@ -15,6 +15,10 @@ import (
 // unless it says otherwise; more wait.
 const DefaultConcurrency = 16
 
+// maxHeld is how many requests of one session are read and held at once. More wait
+// unread, so that a flood of large ones takes no more memory than these.
+const maxHeld = 64
+
 // DefaultTimeout bounds one call of a client unless the session says otherwise.
 const DefaultTimeout = 30 * time.Minute
 
@@ -84,6 +88,7 @@ type Handle struct {
 	key     string
 	now     func() time.Time
 	slots   chan struct{}
+	room    chan struct{}   // holds one token per request that is read
 	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
 
@@ -111,7 +116,7 @@ func (g *Gateway) newHandle(s Session, key string) *Handle {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	h := &Handle{session: s, gateway: g, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency)}
+	h := &Handle{session: s, gateway: g, key: key, now: g.opts.Now, slots: make(chan struct{}, s.Concurrency), room: make(chan struct{}, max(maxHeld, s.Concurrency))}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -240,6 +245,18 @@ func (e *overError) Error() string { return e.why.Error() }
 func (e *overError) Unwrap() error { return e.why }
 
 func (h *Handle) leave() { h.inflight.Done() }
+
+// hold waits for room to read a request, and returns how to give it back.
+func (h *Handle) hold(agent context.Context) (release func(), err error) {
+	select {
+	case h.room <- struct{}{}:
+		return func() { <-h.room }, nil
+	case <-h.ctx.Done():
+		return nil, errClosed
+	case <-agent.Done():
+		return nil, context.Cause(agent)
+	}
+}
 
 // ask sends a request to the client. It is given up when the agent's context ends.
 func (h *Handle) ask(agent context.Context, wire Wire, q agentRequest) (model.Response, error) {

@@ -1,11 +1,17 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/model/modeltest"
 )
 
 // statusWith posts a question with a key and returns the status.
@@ -96,5 +102,57 @@ func TestPastIsBounded(t *testing.T) {
 	p.add(keyHash{byte(1), byte(maxPast >> 8)}) // again
 	if len(p.known) != maxPast || len(p.order) != maxPast || p.has(keyHash{}) || !p.has(keyHash{byte(1), byte(maxPast >> 8)}) {
 		t.Errorf("%d are known", len(p.known))
+	}
+}
+
+// Of a flood no more is read than there is room for, all of it is answered, and what
+// waits ends with the session.
+func TestAFloodWaitsUnread(t *testing.T) {
+	t.Parallel()
+	g, c := testGateway(t, Options{}), agent(t)
+	gate := make(chan struct{})
+	var mu sync.Mutex
+	inside, peak := 0, 0
+	client := modeltest.Func(func(ctx context.Context, _ model.Request) (model.Response, error) {
+		mu.Lock()
+		inside++
+		peak = max(peak, inside)
+		mu.Unlock()
+		<-gate
+		mu.Lock()
+		defer mu.Unlock()
+		inside--
+		return model.Response{Text: "a", Finish: model.FinishStop}, nil
+	})
+	h := open(t, g, Session{Client: client})
+	const flood = maxHeld + 40
+	var wg sync.WaitGroup
+	var answered atomic.Int64
+	for range flood {
+		wg.Go(func() {
+			if statusWith(t, c, g.URL()+"/v1/chat/completions", h.Key()) == http.StatusOK {
+				answered.Add(1)
+			}
+		})
+	}
+	for len(h.room) < maxHeld {
+		runtime.Gosched()
+	}
+	close(gate)
+	wg.Wait()
+	if answered.Load() != flood || peak > DefaultConcurrency || cap(h.room) != maxHeld || len(h.room) != 0 {
+		t.Errorf("%d of %d are answered, %d at once, %d are held", answered.Load(), flood, peak, len(h.room))
+	}
+	for range maxHeld {
+		h.room <- struct{}{}
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.hold(t.Context())
+		done <- err
+	}()
+	h.Close()
+	if err := <-done; !errors.Is(err, errClosed) {
+		t.Errorf("what waits ends with %v", err)
 	}
 }
