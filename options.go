@@ -186,9 +186,17 @@ func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.L
 // WithVersion names the program in the manifest of the run.
 func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }
 
+// WithoutRepeat keeps Train from beginning a run of a configuration that has a complete run
+// in run.dir: the error is then a *CompleteError. A run that is named with WithRunDir, a fork
+// and a replay are not looked at.
+func WithoutRepeat() Option { return func(o *session.Options) { o.Start.Once = true } }
+
+// CompleteError says that a run of the same configuration has come to its end, and which.
+type CompleteError = session.CompleteError
+
 // WithAcceptedSeed trains on though the seed skill's first scores look as if the
 // measurement were broken.
-func WithAcceptedSeed() Option { return func(o *session.Options) { o.AcceptSeed = true } }
+func WithAcceptedSeed() Option { return func(o *session.Options) { o.Start.AcceptSeed = true } }
 
 // WithProofs keeps proofs of agents: one that is kept for the same program, model,
 // config and build of this package is not made again.

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,7 @@ type trainOptions struct {
 	sets                     []string
 	tasks, target, optimizer string // without a config
 	plan, finish, reopen     bool
+	again                    bool
 	acceptSeed               bool
 }
 
@@ -35,7 +38,9 @@ and --optimizer, and the config that they amount to is saved in the run.
 
 The same command again resumes an unfinished run: what was paid for is answered
 from its record. Ctrl-C stops softly (calls in flight are finished and recorded),
-a second one at once.
+a second one at once. Once the run is complete the command says so; --again begins
+another run of the same configuration. What equals a request at temperature 0 that
+another run below run.dir was answered is not paid for again.
 
 ` + exitHelp,
 		Example: `  skillopt train examples/quickstart
@@ -44,6 +49,7 @@ a second one at once.
   skillopt train my-skill --run runs/my-skill-1          resume this run
   skillopt train my-skill --run runs/my-skill-1 --finish evaluate what there is, open the test
   skillopt train my-skill --run runs/a --fork runs/b     new run with what a has paid for
+  skillopt train my-skill --again                        another run of a configuration that is complete
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
 		Args: exactly(1, "a config, a directory or a SKILL.md"),
@@ -61,6 +67,7 @@ a second one at once.
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
+	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
 	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "train on though the seed skill's first scores look as if the measurement were broken")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	addSet(c, &o.sets)
@@ -90,9 +97,16 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if o.finish {
 		opts = append(opts, skillopt.WithFinish())
 	}
+	if !o.again && o.replay == "" {
+		opts = append(opts, skillopt.WithoutRepeat())
+	}
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
 	if cerr := end(); cerr != nil && err == nil {
 		err = cerr
+	}
+	var complete *skillopt.CompleteError
+	if errors.As(err, &complete) {
+		return o.complete(a, path, complete.RunDir)
 	}
 	if perr := printSummary(a, summary); perr != nil && err == nil {
 		err = perr
@@ -101,6 +115,21 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 		return withResume(err, a.relative(summary.RunDir), command{path: path, options: *o, hide: l.Redactor()})
 	}
 	return err
+}
+
+// complete says that there is nothing left to do, and what came of the run.
+func (o *trainOptions) complete(a *app, path, dir string) error {
+	shown := a.relative(dir)
+	out := a.printer(a.Err)
+	out.line(fmt.Sprintf("%s is complete: this configuration was trained to its end, and nothing is asked", shown))
+	out.line(fmt.Sprintf("  skillopt runs show %s    step by step", shellWord(shown)))
+	out.line(fmt.Sprintf("  skillopt train %s --again    another run of the same configuration", shellWord(path)))
+	v, err := readRun(dir, shown)
+	if err != nil || v.Summary == nil {
+		return err
+	}
+	v.Summary.RunDir = dir
+	return printSummary(a, v.Summary)
 }
 
 // load reads the config, or makes one of the flags.

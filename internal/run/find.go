@@ -73,6 +73,20 @@ func Choose(dir, name string, same func(identity map[string]string) bool) (path 
 	return filepath.Join(dir, fmt.Sprintf("%s-%d", name, next)), false, nil
 }
 
+// Newest returns the newest run in dir with a status whose identity same accepts.
+func Newest(dir string, status result.Status, same func(identity map[string]string) bool) (path string, found bool, err error) {
+	entries, err := List(dir)
+	if err != nil {
+		return "", false, err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Err == nil && e.Manifest.Status == status && same(e.Manifest.Identity) {
+			return e.Dir, true, nil
+		}
+	}
+	return "", false, nil
+}
+
 func nextNumber(dir, name string) (int, error) {
 	names, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

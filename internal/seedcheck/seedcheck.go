@@ -42,7 +42,7 @@ const (
 // have been looked at before, or are another run's.
 func AtStart(s *session.Session) func([]trajectory.Outcome) error {
 	_, err := os.Stat(filepath.Join(s.Run.Dir, filepath.FromSlash(train.BaselineFile)))
-	if s.AcceptSeed || s.Fork != "" || s.Replay != nil || !errors.Is(err, fs.ErrNotExist) {
+	if s.Start.AcceptSeed || s.Fork != "" || s.Replay != nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return func(out []trajectory.Outcome) error {

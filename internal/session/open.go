@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/train"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Open finds and opens the run directory: that of the options, else the newest
@@ -92,12 +93,30 @@ func (s *Session) choose(id map[string]string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find run.dir: %w", err)
 	}
-	dir, _, err := run.Choose(base, s.RunName(), func(other map[string]string) bool {
+	same := func(other map[string]string) bool {
 		as, err := s.AsBegun(id, other)
 		return err == nil && len(config.Changes(other, as)) == 0
-	})
+	}
+	dir, resumes, err := run.Choose(base, s.RunName(), same)
+	if err != nil || resumes || !s.Start.Once || s.Finish {
+		return dir, err
+	}
+	complete, found, err := run.Newest(base, result.Completed, same)
+	if err == nil && found {
+		err = &CompleteError{RunDir: complete}
+	}
 	return dir, err
 }
+
+// CompleteError says that a run of the same configuration has come to its end.
+type CompleteError struct{ RunDir string }
+
+func (e *CompleteError) Error() string {
+	return fmt.Sprintf("run %s of this configuration is complete; change the configuration, or ask for another run", e.RunDir)
+}
+
+// ErrorKind says whose business the error is.
+func (*CompleteError) ErrorKind() string { return string(fault.BadInput) }
 
 // Begun reports whether there is a run in dir, which a damaged one is too.
 func Begun(dir string) bool {

@@ -26,13 +26,14 @@ type Options struct {
 	Names   map[string]string       // entries of the identity that stand for values of the caller, without "library."
 
 	// Where the run is, and how it goes on.
-	RunDir      string
-	Fork        string
-	Finish      bool
-	Reopen      bool
+	RunDir string
+	Fork   string
+	Finish bool
+	Reopen bool
+
 	Replay      *cassette.Cassette
 	TestLedgers []string
-	AcceptSeed  bool
+	Start       Start
 
 	// Of single commands.
 	Split    string
@@ -49,6 +50,13 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Start says what a run may begin with. The zero value: only a sound measurement, and however
+// often there was one before.
+type Start struct {
+	AcceptSeed bool // though the first scores look as if the measurement were broken
+	Once       bool // not where a run of the same configuration is complete
 }
 
 // Only says which tasks of a split Evaluate scores. The zero value is all of them.
