@@ -270,7 +270,7 @@ type Eval struct {
 
 // Record is how the record is used within a run.
 type Record struct {
-	Reuse string `key:"reuse" doc:"auto (equal requests are answered once at temperature 0) or never" enum:"auto,never"`
+	Reuse string `key:"reuse" doc:"auto (equal requests at temperature 0 are answered once, also across the runs below run.dir) or never" enum:"auto,never"`
 }
 
 // Limits are ceilings.

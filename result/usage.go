@@ -20,6 +20,10 @@ type Calls struct {
 	// that this one is a fork of, a cache or another record. Not all need be used;
 	// Total counts none of them.
 	Inherited int64 `json:"inherited,omitempty"`
+
+	// FromRuns are those of Inherited that were taken from other runs of the folder, each
+	// with its origin. They count no call, no tokens and no money.
+	FromRuns int64 `json:"from_runs,omitempty"`
 }
 
 // Tokens counts tokens.

@@ -87,7 +87,7 @@ func TestAnUnfinishedRunKeepsItsCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := strings.Replace(string(text), `"rules": 3`, `"rules": 2`, 1)
+	older := strings.Replace(string(text), `"rules": 4`, `"rules": 2`, 1)
 	if older == string(text) {
 		t.Fatalf("no rules in %s", text)
 	}

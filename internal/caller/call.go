@@ -177,6 +177,7 @@ type step struct {
 	digest journal.Digest
 
 	inherited bool // its reply was taken over from another run, or a cache
+	elsewhere bool // it was recorded with its origin
 }
 
 // stepKey is the key under which an attempt is recorded.
@@ -190,10 +191,10 @@ func stepKey(key string, attempt, turn int) string {
 	return string(b)
 }
 
-// firstAttempt reports whether key is that of a first attempt: only those are
+// FirstAttempt reports whether key is that of a first attempt: only those are
 // reused, since a re-ask wants another answer to the same request.
 // What stands before the last two segments is free text.
-func firstAttempt(key string) bool {
+func FirstAttempt(key string) bool {
 	slash := strings.LastIndexByte(key, '/')
 	return slash >= 0 && strings.HasPrefix(key[slash:], "/turn") && strings.HasSuffix(key[:slash], "/attempt0")
 }
@@ -266,7 +267,10 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 		return reply{}, err
 	}
 	if found {
-		return rep, c.inherit(ctx, r, s, rep)
+		return rep, c.inherit(ctx, r, s, rep, journal.Origin{})
+	}
+	if rep, found, err = fromOthers(ctx, c, r, s); found || err != nil {
+		return rep, err
 	}
 	var result []byte
 	got, err := c.sender.send(ctx, r, &request{key: s.key, stage: s.call.Stage, req: s.req, record: func(got *answer) error {
@@ -277,15 +281,18 @@ func (c *Caller) ask(ctx context.Context, r *role, s *step) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if c.opts.Others != nil {
+		c.opts.Others.Answered(r.name, s.req.Model, got.reply.Model)
+	}
 	c.keep(r, s, got.reply, result)
 	return got.reply, nil
 }
 
-// inherit makes a reply durable that another run paid for.
-func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply) error {
+// inherit makes a reply durable that another run paid for, origin if that is known.
+func (c *Caller) inherit(ctx context.Context, r *role, s *step, rep reply, origin journal.Origin) error {
 	s.inherited = true
 	_, err := c.store(ctx, s, rep, journal.Record{
-		Code: journal.CodeInherited, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
+		Code: journal.CodeInherited, Origin: origin, Spend: journal.Spend{Stage: s.call.Stage, Role: r.name, Model: s.req.Model},
 	})
 	return err
 }

@@ -20,6 +20,21 @@ type Conversation struct {
 	Message  string            `json:"message,omitempty"`
 }
 
+// RecordedReply is the reply of a recorded call.
+type RecordedReply struct {
+	model.Response
+	Limit model.Code // of the task, that the request ran into; "": none
+}
+
+// ReadReply reads the reply of a recorded call.
+func ReadReply(result []byte) (RecordedReply, error) {
+	var rep reply
+	if err := json.Unmarshal(result, &rep); err != nil {
+		return RecordedReply{}, fmt.Errorf("read a recorded reply: %w", err)
+	}
+	return RecordedReply{Response: rep.Response, Limit: rep.Limit}, nil
+}
+
 // RecordedMessage is a message of a recorded call. Of images it has the hashes.
 type RecordedMessage struct {
 	Role string `json:"role"`

@@ -14,7 +14,7 @@ func TestFirstAttempt(t *testing.T) {
 		"attempt0": false,
 		"":         false,
 	} {
-		if got := firstAttempt(key); got != want {
+		if got := FirstAttempt(key); got != want {
 			t.Errorf("%s: %v", key, got)
 		}
 	}

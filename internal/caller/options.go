@@ -47,6 +47,9 @@ type Options struct {
 	// nobody wants to know.
 	Unkept func(error)
 
+	// Others answers what other runs have been asked before. Nil: nobody does.
+	Others Others
+
 	// Replay answers every step that the journal does not: nothing is sent, no
 	// episode and no check is run. Nil: steps are carried out.
 	Replay Replay

@@ -55,7 +55,7 @@ func (c *Caller) replayed(ctx context.Context, r *role, s *step) (reply, error) 
 	if err := json.Unmarshal(rec.Result, &rep); err != nil {
 		return rep, fmt.Errorf("read the replayed reply of %s: %w", s.key, err)
 	}
-	return rep, c.inherit(ctx, r, s, rep)
+	return rep, c.inherit(ctx, r, s, rep, journal.Origin{})
 }
 
 // replayedStep answers an episode or a check from the replay and records it.

@@ -33,6 +33,7 @@ type inFlightCall struct {
 	err   error
 
 	abandoned bool // the context of whoever led it ended
+	elsewhere bool // another run has answered it
 }
 
 func newReuse() *reuse {
@@ -41,7 +42,7 @@ func newReuse() *reuse {
 
 // learn takes in a recorded result.
 func (u *reuse) learn(r *journal.Record) {
-	if r.Kind != journal.Call || !firstAttempt(r.Key) {
+	if r.Kind != journal.Call || !FirstAttempt(r.Key) {
 		return
 	}
 	t := equalKeyOf(r.Role, r.Digest)
@@ -62,8 +63,8 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 			if err != nil {
 				return reply{}, err
 			}
-			if !ok || rec.Digest != s.digest {
-				c.reuse.forget(t) // a fork has replaced the record
+			if !ok || rec.Digest != s.digest || !counts(c, rec.Origin != journal.Origin{}, r, s) {
+				c.reuse.forget(t, seq) // a fork has replaced the record, or it does not count here
 				continue
 			}
 			c.live.add(s.call.Stage, r.name, reused)
@@ -71,6 +72,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 			return decodeReply(&rec)
 		case first:
 			f.reply, f.err = c.ask(ctx, r, s)
+			f.elsewhere = s.elsewhere
 			f.abandoned = f.err != nil && ctx.Err() != nil
 			seq, _ := c.journal.Row(s.key)
 			c.reuse.land(t, f, seq)
@@ -81,7 +83,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 		case <-ctx.Done():
 			return reply{}, context.Cause(ctx)
 		}
-		if f.abandoned {
+		if f.abandoned || f.err == nil && !counts(c, f.elsewhere, r, s) {
 			continue
 		}
 		if f.err == nil {
@@ -129,8 +131,11 @@ func (u *reuse) land(t equalKey, f *inFlightCall, seq int64) {
 	close(f.done)
 }
 
-func (u *reuse) forget(t equalKey) {
+// forget drops an answer, unless another one has taken its place.
+func (u *reuse) forget(t equalKey, seq int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.known, t)
+	if u.known[t] == seq {
+		delete(u.known, t)
+	}
 }

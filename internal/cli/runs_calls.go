@@ -151,6 +151,8 @@ func usdText(usd *float64) string {
 
 func fateText(c record.Call) string {
 	switch {
+	case c.Origin != nil:
+		return fmt.Sprintf("reused: %s, entry %d", c.Origin.RunID, c.Origin.Entry)
 	case c.Code == journal.CodeInherited:
 		return "taken over"
 	case c.Kind == journal.Fault:
@@ -168,6 +170,7 @@ type stageSum struct {
 	Results   int      `json:"results"`
 	Failed    int      `json:"failed_attempts"`
 	TakenOver int      `json:"taken_over,omitempty"` // that another run paid for
+	Reused    int      `json:"reused,omitempty"`     // of those, the ones whose origin is known
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
 	USD       *float64 `json:"usd"` // null: of some no price is known
@@ -199,11 +202,16 @@ func printStages(a *app, path string, calls []record.Call) error {
 	}
 	w := tabwriter.NewWriter(a.printer(a.Out), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
+	reused := 0
 	for _, s := range sums {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Stage, s.Role, s.Results, s.Failed, s.Input, s.Output, usdText(s.USD))
+		reused += s.Reused
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print calls: %w", err)
+	}
+	if reused > 0 {
+		a.printer(a.Out).line(fmt.Sprintf("%s of those reused from other runs, which paid for them", plural.Of(reused, "answer", "answers")))
 	}
 	return nil
 }
@@ -220,6 +228,9 @@ func (s *stageSum) add(c record.Call) {
 	}
 	if c.Code == journal.CodeInherited {
 		s.TakenOver++
+		if c.Origin != nil {
+			s.Reused++
+		}
 		return
 	}
 	s.Input, s.Output = s.Input+c.Usage.Input, s.Output+c.Usage.Output

@@ -171,9 +171,7 @@ func writeUsage(out printer, s *result.Summary) {
 	out.line(fmt.Sprintf("%s, %s and %s output tokens, %s, %.1f s in the last session", plural.Of(s.Calls.Total, "model call", "model calls"), input, about+count(s.Tokens.Output), costText(s), s.WallS))
 	writeUnknown(out, s.Unknown)
 	writeLeftOut(out, s.LeftOut)
-	if n := s.Calls.Inherited; n > 0 {
-		out.line(fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
-	}
+	writeTakenOver(out, s.Calls)
 	var faults int64
 	for _, n := range s.Calls.Faults {
 		faults += n
@@ -184,6 +182,16 @@ func writeUsage(out printer, s *result.Summary) {
 			text += fmt.Sprintf(" %s %d", code, s.Calls.Faults[code])
 		}
 		out.line(text)
+	}
+}
+
+// writeTakenOver says what of the answers others had paid for.
+func writeTakenOver(out printer, c result.Calls) {
+	if c.FromRuns > 0 {
+		out.line(fmt.Sprintf("%s reused from other runs, which paid for them: 0 calls", plural.Of(c.FromRuns, "answer", "answers")))
+	}
+	if n := c.Inherited - c.FromRuns; n > 0 {
+		out.line(fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))
 	}
 }
 

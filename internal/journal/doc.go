@@ -10,6 +10,8 @@
 // by content hash. Every entry carries a checksum, so that a damaged or cut
 // file is refused instead of being read as a shorter run.
 //
+// A result that was taken from another run says from which, and from which entry there.
+//
 // Memory holds where each result stands, and decisions as a whole; other results are
 // read from the file when they are asked for.
 //

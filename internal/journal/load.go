@@ -225,8 +225,14 @@ func (l *loader) entry(w *row) error {
 func (l *loader) record(w *row) Record {
 	r := w.record
 	r.Kind = Kind(l.intern(w.kind))
-	r.Stage, r.Role, r.Model, r.Code = l.intern(w.stage), l.intern(w.role), l.intern(w.model), l.intern(w.code)
-	r.Code, r.Estimate = strings.CutSuffix(r.Code, estimateMark)
+	r.Stage, r.Role, r.Model = l.intern(w.stage), l.intern(w.role), l.intern(w.model)
+	if bytes.Contains(w.code, []byte(originMark)) { // nearly each is another one
+		r.Code, r.Estimate = strings.CutSuffix(string(w.code), estimateMark)
+		r.Code, r.Origin = cutOrigin(r.Code)
+		r.Code, r.Origin.Run = l.intern([]byte(r.Code)), l.intern([]byte(r.Origin.Run))
+	} else {
+		r.Code, r.Estimate = strings.CutSuffix(l.intern(w.code), estimateMark)
+	}
 	if len(w.digest) == len(r.Digest) {
 		r.Digest = Digest(w.digest)
 	}

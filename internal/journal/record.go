@@ -3,6 +3,8 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -26,9 +28,45 @@ const (
 	Fault Kind = "fault" // an attempt that gave no result
 )
 
-// CodeInherited marks a result that was copied from the run that this one was
-// forked from, which paid for it.
+// CodeInherited marks a result that another run paid for: it was copied from the run that
+// this one was forked from, or taken from where its Origin says.
 const CodeInherited = "inherited"
+
+// Origin is where a result was taken from that another run paid for: the id of that run,
+// and the number of the entry there. The zero value: it is not known, or this run paid.
+type Origin struct {
+	Run   string
+	Entry int64
+}
+
+// Marks of an origin in the code of an entry, in the file. It is part of the code there, as
+// the mark of an estimate is.
+const (
+	originMark = "@"
+	entryMark  = "#"
+)
+
+// code is the code of an entry with an origin, as the file has it.
+func (o Origin) code(code string) string {
+	if o == (Origin{}) {
+		return code
+	}
+	return code + originMark + o.Run + entryMark + strconv.FormatInt(o.Entry, 10)
+}
+
+// cutOrigin is the reverse of Origin.code. What is no origin stays part of the code.
+func cutOrigin(stored string) (code string, o Origin) {
+	code, rest, _ := strings.Cut(stored, originMark)
+	at := strings.LastIndex(rest, entryMark)
+	if at < 0 {
+		return stored, Origin{}
+	}
+	entry, err := strconv.ParseInt(rest[at+len(entryMark):], 10, 64)
+	if err != nil {
+		return stored, Origin{}
+	}
+	return code, Origin{Run: rest[:at], Entry: entry}
+}
 
 // CodeCut marks an Inner call whose answer was cut at the output limit.
 const CodeCut = "length"
@@ -39,10 +77,11 @@ const estimateMark = "~"
 
 // stored is the code as the file has it.
 func (r *Record) stored() string {
+	code := r.Origin.code(r.Code)
 	if r.Estimate {
-		return r.Code + estimateMark
+		return code + estimateMark
 	}
-	return r.Code
+	return code
 }
 
 // ledger reports whether entries of this kind only count.
@@ -65,6 +104,7 @@ type Record struct {
 	Attempt int    // of an episode, from 0: which try this is, or belongs to
 	Ordinal int    // of an Inner call: its place in the episode, from 0
 	Code    string // of a Fault: its class; CodeInherited for a copied result; CodeCut of an Inner call
+	Origin  Origin // of a result with CodeInherited, where that is known
 
 	// Input is what the result depends on. Lookup and Range leave it empty, see
 	// Journal.Input. Digest is Input.Digest(); Append computes it when it is zero.

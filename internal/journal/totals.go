@@ -15,6 +15,7 @@ type Total struct {
 	Calls     int64            // replies received: Call and Inner entries, without inherited ones
 	Episodes  int64            // finished episodes, without inherited ones
 	Inherited int64            // results that another run paid for
+	Elsewhere int64            // of them, those whose origin is known
 	Faults    map[string]int64 // attempts without a result, by class
 	Usage     Usage            // of everything that answered, lost calls included
 	CostNano  int64            // known cost in billionths of a US dollar
@@ -85,6 +86,7 @@ func Sum(all []Total) Total {
 		sum.Calls += t.Calls
 		sum.Episodes += t.Episodes
 		sum.Inherited += t.Inherited
+		sum.Elsewhere += t.Elsewhere
 		addUsage(&sum.Usage, t.Usage, 1)
 		sum.CostNano += t.CostNano
 		sum.Took += t.Took
@@ -133,6 +135,9 @@ func (t *totals) add(r *Record) {
 	sum := t.of(totalKey{r.Stage, r.Role})
 	if r.Code == CodeInherited && !r.Kind.ledger() {
 		sum.Inherited++
+		if r.Origin != (Origin{}) {
+			sum.Elsewhere++
+		}
 		return
 	}
 	switch {

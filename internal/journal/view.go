@@ -14,8 +14,9 @@ import (
 // without one. Unlike Open it does not read the file as a whole first: each entry is
 // checked when it is read. Its methods may be called concurrently.
 type View struct {
-	path string
-	db   *sql.DB
+	path    string
+	db      *sql.DB
+	answers answers
 }
 
 // OpenView opens the journal at path. A newer format is a *VersionError; that there is no
@@ -52,7 +53,7 @@ func (v *View) known(ctx context.Context) error {
 }
 
 // Close lets go of the file.
-func (v *View) Close() error { return v.db.Close() }
+func (v *View) Close() error { return errors.Join(v.answers.close(), v.db.Close()) }
 
 // Query says which entries are wanted: those that all of it holds for.
 type Query struct {

@@ -37,7 +37,7 @@ var tiers = [][]string{
 	},
 	{"config", "internal/draft", "internal/lab/worlds"},
 	{"internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry"},
-	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/report", "internal/importer"},
+	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/report", "internal/importer", "internal/answers"},
 	{"internal/wiring", "internal/lab/bench"},
 	{"internal/commands"},
 	{"internal/session"},

@@ -101,13 +101,20 @@ type Call struct {
 	Place
 	Role      string        `json:"role,omitempty"`
 	Model     string        `json:"model,omitempty"`
-	Code      string        `json:"code,omitempty"` // of an attempt that gave no result, its class
+	Code      string        `json:"code,omitempty"`   // of an attempt that gave no result, its class
+	Origin    *Origin       `json:"origin,omitempty"` // of an answer that another run paid for, where that is known
 	Usage     journal.Usage `json:"usage"`
 	USD       *float64      `json:"usd"` // null: no price is known
 	Estimate  bool          `json:"estimate,omitempty"`
 	StartedAt string        `json:"started_at,omitempty"`
 	Seconds   float64       `json:"seconds"`
 	Stage     string        `json:"stage,omitempty"` // what it was made for, such as merge
+}
+
+// Origin is where an answer was taken from.
+type Origin struct {
+	RunID string `json:"run_id"`
+	Entry int64  `json:"entry"` // of the record of that run
 }
 
 const nanosOfUSD = 1e9
@@ -120,6 +127,9 @@ func callOf(rec journal.Record) Call {
 	if rec.Cost != nil {
 		usd := float64(*rec.Cost) / nanosOfUSD
 		c.USD = &usd
+	}
+	if rec.Origin != (journal.Origin{}) {
+		c.Origin = &Origin{RunID: rec.Origin.Run, Entry: rec.Origin.Entry}
 	}
 	if !rec.StartedAt.IsZero() {
 		c.StartedAt = rec.StartedAt.UTC().Format("2006-01-02T15:04:05Z")

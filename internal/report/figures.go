@@ -318,8 +318,11 @@ func spent(r *Run) []fact {
 	if s.Tokens.Cached > 0 {
 		out = append(out, fact{"from the provider's cache", count(s.Tokens.Cached)})
 	}
-	if s.Calls.Inherited > 0 {
-		out = append(out, fact{"answers taken over, paid for elsewhere (a forked run, a cache)", count(s.Calls.Inherited)})
+	if s.Calls.FromRuns > 0 {
+		out = append(out, fact{"answers reused from other runs, which paid for them", count(s.Calls.FromRuns)})
+	}
+	if n := s.Calls.Inherited - s.Calls.FromRuns; n > 0 {
+		out = append(out, fact{"answers taken over, paid for elsewhere (a forked run, a cache)", count(n)})
 	}
 	if s.Calls.Reused > 0 {
 		out = append(out, fact{"answered from the record", count(s.Calls.Reused)})

@@ -76,6 +76,7 @@ const (
 	FruitlessRule = 1 // a run ends whose analysts give nothing that can be used
 	LedgerRule    = 2 // a run notes in the ledger of its folder when it reads a test set
 	LookRule      = 3 // the certificate is a test that looks once, at a level by the ledger
+	ReuseRule     = 4 // a run may be answered from other runs, and answer others
 )
 
 // Run is an open run directory. One process has it open at a time.
@@ -338,7 +339,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, Kind: o.Kind, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: LookRule,
+		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: ReuseRule,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

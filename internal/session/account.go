@@ -24,7 +24,7 @@ func (s *Session) Account() (result.Usage, []result.Stage) {
 	stats := s.Caller.Stats()
 	sum := stats.Sum
 	used := result.Usage{
-		Calls:  result.Calls{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited},
+		Calls:  result.Calls{Total: sum.Calls, ByStage: map[string]int64{}, Faults: sum.Faults, Reused: sum.Reused, Inherited: sum.Inherited, FromRuns: sum.Elsewhere},
 		Tokens: TokensOf(sum), CostUSD: cost(sum, s.Simulated()), Unknown: unknown(sum, s.Simulated()), WallS: s.Now().Sub(s.began).Seconds(),
 	}
 	var stages []result.Stage

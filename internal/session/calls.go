@@ -32,7 +32,7 @@ func (s *Session) outage(o caller.Outage) {
 // carries out tasks, the sinks of events. ctx is that of the whole run. What it has
 // opened when it fails is closed by Close.
 func (s *Session) Connect(ctx context.Context) error {
-	err := s.ConnectCalls(func(o *caller.Options) { o.Lifetime, o.Waiting = ctx, s.outage })
+	err := s.ConnectCalls(ctx, func(o *caller.Options) { o.Lifetime, o.Waiting = ctx, s.outage })
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Session) Connect(ctx context.Context) error {
 
 // ConnectCalls makes the caller of the models, and the sinks of events, over the open run.
 // adjust changes how calls are made; nil: nothing.
-func (s *Session) ConnectCalls(adjust func(*caller.Options)) (err error) {
+func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)) (err error) {
 	s.began, s.hide = s.Now(), s.Hidden()
 	if s.telemetry, err = s.newTelemetry(); err != nil {
 		return err
@@ -61,6 +61,14 @@ func (s *Session) ConnectCalls(adjust func(*caller.Options)) (err error) {
 	s.Emit = serial(s.telemetry.sink(s.Options.Events))
 	s.Recorded = s.Run.Journal.Counts().Answers
 	o := s.callerOptions()
+	if shared := newOthers(s); shared != nil {
+		o.Others = shared
+		if !s.borrowed {
+			if err := shared.open(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
 	if adjust != nil {
 		adjust(&o)
 	}

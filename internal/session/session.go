@@ -54,6 +54,7 @@ type Session struct {
 	stopWatch func()
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
+	announced bool // the record says who is asked: it may answer other runs
 }
 
 // Prepare loads and checks what cfg names, and the models of the roles. On an error
@@ -198,10 +199,7 @@ func (s *Session) Close() error {
 	s.closeTelemetry()
 	if s.Run != nil {
 		_ = os.Remove(filepath.Join(s.Run.Dir, workspaces)) // unless some are kept, or there are none
-		if err := s.Run.Close(); err != nil {
-			errs = append(errs, fmt.Errorf("close run: %w", err))
-		}
-		s.Run = nil
+		errs = append(errs, closeRun(s))
 	}
 	return errors.Join(errs...)
 }

@@ -139,7 +139,7 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	if err := openLedger(ctx, s); err != nil {
 		return err
 	}
-	if err := s.ConnectCalls(nil); err != nil {
+	if err := s.ConnectCalls(ctx, nil); err != nil {
 		return err
 	}
 	g.price, g.key = s.Models.Role(g.role).Price, fmt.Sprintf("gateway/%d", s.Run.Journal.Counts().Results+1)

@@ -1,0 +1,137 @@
+package answers
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite" // the database driver
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+)
+
+// File is the name of the index in a folder of runs.
+const File = "answers.db"
+
+// version is that of the file, its user_version. A newer one is left alone.
+const version = 1
+
+// A run is number in the index; seq is the last of its entries that is in it.
+const schema = `
+CREATE TABLE runs (
+	number INTEGER PRIMARY KEY,
+	run_id TEXT NOT NULL UNIQUE,
+	file   TEXT NOT NULL,    -- the record, as it was looked at last: which file, how large, when changed
+	size   INTEGER NOT NULL,
+	time   INTEGER NOT NULL,
+	seq    INTEGER NOT NULL,
+	count  INTEGER NOT NULL, -- of its answers
+	filter BLOB NOT NULL     -- of their hashes; see filter
+);
+CREATE TABLE answers (
+	run  INTEGER NOT NULL,
+	hash INTEGER NOT NULL,
+	seq  INTEGER NOT NULL,
+	PRIMARY KEY (run, hash, seq)
+) WITHOUT ROWID;
+CREATE TABLE served (
+	endpoint TEXT NOT NULL,
+	model    TEXT NOT NULL,  -- that was asked for
+	time     INTEGER NOT NULL,
+	name     TEXT NOT NULL,  -- of the one that answered
+	PRIMARY KEY (endpoint, model)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;`
+
+// access says how the index is opened. What a loss of power takes from it is found again in
+// the runs.
+const access = "?_txlock=immediate&_pragma=busy_timeout(2000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-1024)"
+
+// openDB opens the index of a folder, or makes it. A damaged one is made anew.
+func openDB(ctx context.Context, dir string) (*sql.DB, error) {
+	path := filepath.Join(dir, File)
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	db, err := prepared(ctx, path)
+	if !damaged(err) {
+		return db, err
+	}
+	if err := remove(path); err != nil {
+		return nil, err
+	}
+	return prepared(ctx, path)
+}
+
+func prepared(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", sqliteuri.Of(path, access))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(2) // one that looks up, one that adds
+	if err := migrate(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
+	var found, tables int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+		return err
+	}
+	if found > version {
+		return fmt.Errorf("it has format %d, and this program knows formats up to %d", found, version)
+	}
+	if found == version {
+		return nil
+	}
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	if tables > 0 {
+		return errors.New("it is another program's database")
+	}
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// damaged reports whether an error says that the index cannot be used as it is, and another
+// one can be made in its place.
+func damaged(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
+// remove deletes the files of an index.
+func remove(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
