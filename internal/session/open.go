@@ -41,7 +41,7 @@ func (s *Session) Open(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := errors.Join(s.likeOrigin(id), s.chooseFork(id)); err != nil {
+	if err := errors.Join(likeOrigin(s, id), chooseFork(s, id)); err != nil {
 		return err
 	}
 	if err := s.Doubt(s.Measured || s.Fork != "" || s.Replay != nil || Begun(dir)); err != nil {
@@ -49,7 +49,7 @@ func (s *Session) Open(ctx context.Context) error {
 	}
 	s.Run, err = s.openRun(ctx, run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Kind: s.Kind, Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: DescribeChanges,
-		Operational: s.Settings(), Keep: s.kept,
+		Operational: s.Settings(), Keep: keptBy(s),
 	})
 	return err
 }

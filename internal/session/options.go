@@ -26,9 +26,8 @@ type Options struct {
 	Names   map[string]string       // entries of the identity that stand for values of the caller, without "library."
 
 	// Where the run is, and how it goes on.
-	RunDir      string
-	Fork        string
-	Continue    Continuation
+	RunDir string
+	Beginning
 	Finish      bool
 	Reopen      bool
 	Replay      *cassette.Cassette
@@ -50,6 +49,12 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Beginning says what other run a new one begins with. The zero value: none.
+type Beginning struct {
+	Fork     string // directory of the new run, which takes over what that of RunDir has paid for
+	Continue Continuation
 }
 
 // Only says which tasks of a split Evaluate scores. The zero value is all of them.
