@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -200,7 +199,7 @@ func mayDiffer(key string) bool {
 
 // AsOrigin takes the defaults of the run that is gone on from, for a plan, and refuses a
 // configuration that differs from its in more than how long it trains.
-func (s *Session) AsOrigin() error {
+func AsOrigin(s *Session) error {
 	if s.Continue.Dir == "" {
 		return nil
 	}
@@ -220,12 +219,12 @@ func (s *Session) AsOrigin() error {
 			return err
 		}
 	}
-	return s.likeOrigin(id)
+	return likeOrigin(s, id)
 }
 
 // likeOrigin refuses an identity that differs in more than may from that of the run that is
 // gone on from.
-func (s *Session) likeOrigin(id map[string]string) error {
+func likeOrigin(s *Session, id map[string]string) error {
 	if s.Continue.Dir == "" {
 		return nil
 	}
@@ -243,7 +242,7 @@ func (s *Session) likeOrigin(id map[string]string) error {
 
 // chooseFork is where a run is that goes on from another one and for which nobody has named a
 // directory.
-func (s *Session) chooseFork(id map[string]string) error {
+func chooseFork(s *Session, id map[string]string) error {
 	if s.Continue.Dir == "" || s.Fork != "" {
 		return nil
 	}
@@ -255,16 +254,12 @@ func (s *Session) chooseFork(id map[string]string) error {
 	return err
 }
 
-// kept reports whether a fork takes a decision over. A run that goes on from another one
-// opens the test split for skills of its own, and says itself what it goes on from: that the
-// test was read before, the ledger says.
-func (s *Session) kept(key string) bool {
-	return kept(key) && (s.Continue.Dir == "" || !train.IsOpening(key) && key != StretchesKey)
-}
-
-// ConfigOf names the configuration that a run was trained with, as it is saved in the run.
-func ConfigOf(dir string) (path string, err error) {
-	path = filepath.Join(dir, run.ConfigFile)
-	_, err = os.Stat(path)
-	return path, err
+// keptBy reports which decisions the fork of a session takes over. A run that goes on from
+// another one opens the test split for skills of its own, and says itself what it goes on from:
+// that the test was read before, the ledger says.
+func keptBy(s *Session) func(key string) bool {
+	goesOn := s.Continue.Dir != ""
+	return func(key string) bool {
+		return kept(key) && !(goesOn && (train.IsOpening(key) || key == StretchesKey))
+	}
 }

@@ -42,7 +42,7 @@ func (s *Session) Open(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := errors.Join(s.likeOrigin(id), s.chooseFork(id)); err != nil {
+	if err := errors.Join(likeOrigin(s, id), chooseFork(s, id)); err != nil {
 		return err
 	}
 	if s.Fork == "" {
@@ -53,7 +53,7 @@ func (s *Session) Open(ctx context.Context) error {
 	}
 	s.Run, err = s.openRun(ctx, run.OpenOptions{
 		Dir: dir, Name: filepath.Base(dir), Kind: s.Kind, Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: DescribeChanges,
-		Operational: s.Settings(), Keep: s.kept,
+		Operational: s.Settings(), Keep: keptBy(s),
 	})
 	return err
 }

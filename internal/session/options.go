@@ -26,11 +26,10 @@ type Options struct {
 	Names   map[string]string       // entries of the identity that stand for values of the caller, without "library."
 
 	// Where the run is, and how it goes on.
-	RunDir   string
-	Fork     string
-	Continue Continuation
-	Finish   bool
-	Reopen   bool
+	RunDir string
+	Beginning
+	Finish bool
+	Reopen bool
 
 	Replay      *cassette.Cassette
 	TestLedgers []string
@@ -58,6 +57,12 @@ type Options struct {
 type Start struct {
 	AcceptSeed bool // though the first scores look as if the measurement were broken
 	Once       bool // not where a run of the same configuration is complete
+}
+
+// Beginning says what other run a new one begins with. The zero value: none.
+type Beginning struct {
+	Fork     string // directory of the new run, which takes over what that of RunDir has paid for
+	Continue Continuation
 }
 
 // Only says which tasks of a split Evaluate scores. The zero value is all of them.

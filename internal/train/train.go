@@ -47,9 +47,8 @@ type trainer struct {
 
 	baseliner *baseliner
 	stepper   *stepper
-	fruitless *fruitless
 	ender     *epochEnder
-	stopper   *stopper
+	early
 	testSplit *testSplit
 
 	history    result.History // but for drifts, which the judge notes
@@ -60,6 +59,12 @@ type trainer struct {
 	baseline baseline
 	fresh    []trajectory.Outcome // of the best skill, in a pass that nothing was decided by
 	tested   tested
+}
+
+// early is what ends the loop before its last step.
+type early struct {
+	fruitless *fruitless
+	stopper   *stopper
 }
 
 // counts are how many steps ended how, and how many replies had no usable answer.
