@@ -45,6 +45,7 @@ type Options struct {
 	// The program around.
 	Events  event.Sink
 	Confirm func(result.Plan) error
+	Plan    *result.Plan // takes the plan of an operation, which ends there; nil: it is carried out
 	Stop    <-chan struct{}
 	Loaded  *config.Loaded
 	Version string
