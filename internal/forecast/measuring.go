@@ -20,6 +20,9 @@ type Measuring struct {
 	Skills   []skill.Skill // each about as often as the others
 }
 
+// askedAgain is which share of the rollouts may be asked once more.
+const askedAgain = 0.02
+
 // mostPrompts is how many prompts are made to find their mean length.
 const mostPrompts = 400
 
@@ -37,7 +40,7 @@ func Measure(ctx context.Context, on *session.Session, p *result.Plan, m Measuri
 		return err
 	}
 	var runs []*dryRun
-	for _, rollouts := range []float64{m.Rollouts.Expected, m.Rollouts.Low, m.Rollouts.High} {
+	for _, rollouts := range []float64{m.Rollouts.Expected, m.Rollouts.Low, math.Ceil(m.Rollouts.High * (1 + askedAgain))} {
 		runs = append(runs, one.times(rollouts/float64(n)))
 	}
 	p.Forecast = s.sum(runs, known, false)

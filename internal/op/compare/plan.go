@@ -16,9 +16,9 @@ import (
 func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 	s := c.session
 	p := forecast.Rollouts(s, 2*len(c.tasks)*c.most, c.splits...)
-	differences, chances := []float64{0, 0.1, 0.2, 0.4}, []float64{0.05, 0.3}
-	if c.repeats || s.Models.Deterministic() {
-		chances = []float64{0}
+	differences, chances := []float64{0, 0.1, 0.2, 0.4}, []float64{0, 0.05, 0.3}
+	if c.repeats {
+		chances = chances[:1]
 	}
 	if c.skill(0).Digest() == c.skill(1).Digest() {
 		differences = []float64{0}
