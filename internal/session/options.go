@@ -43,13 +43,18 @@ type Options struct {
 	Counting bool // tasks are only counted
 
 	// The program around.
-	Events  event.Sink
-	Confirm func(result.Plan) error
-	Plan    *result.Plan // takes the plan of an operation, which ends there; nil: it is carried out
+	Events event.Sink
+	Planning
 	Stop    <-chan struct{}
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Planning is what becomes of the plan of an operation before anything is spent.
+type Planning struct {
+	Confirm func(result.Plan) error // asked whether to go on; nil: nobody is
+	Plan    *result.Plan            // takes the plan of an operation, which ends there; nil: it is carried out
 }
 
 // Only says which tasks of a split Evaluate scores. The zero value is all of them.
