@@ -116,6 +116,11 @@ func WithClient(role, name string, c model.Client) Option {
 // never concurrently, and the run waits for it.
 func WithEvents(sink event.Sink) Option { return func(o *session.Options) { o.Events = sink } }
 
+// WithPlanOnly has Evaluate, Compare, Ablate, Prune and MeasureNoise say in plan what they
+// would take, and end there: they return nil and no error, nothing is sent and no run is
+// begun.
+func WithPlanOnly(plan *result.Plan) Option { return func(o *session.Options) { o.Plan = plan } }
+
 // WithRunDir keeps the run in this directory. Without it the newest unfinished
 // run of the same configuration is resumed, or the next run.dir/NAME-N begun.
 func WithRunDir(dir string) Option { return func(o *session.Options) { o.RunDir = dir } }

@@ -16,6 +16,9 @@ type Plan struct {
 	Forecast   *Forecast `json:"forecast,omitempty"`
 	NoForecast string    `json:"no_forecast,omitempty"`
 
+	// Ceilings says which of limits are below what is expected, in words.
+	Ceilings []string `json:"ceilings,omitempty"`
+
 	// Selection is the number of tasks that the gate decides by, Noise what an A/A
 	// pass over them has found (MeasureNoise); nil: there was none, or no gate.
 	Selection int    `json:"selection,omitempty"`

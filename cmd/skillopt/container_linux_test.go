@@ -40,7 +40,7 @@ func TestContainer(t *testing.T) {
 	last := lastStage(t)
 	want := map[string]string{
 		"FROM": "scratch", "COPY": "--from=build /root-of-image/ /", "USER": "65532:65532", "WORKDIR": "/work",
-		"ENV": "HOME=/home/skillopt PATH=/usr/bin", "ENTRYPOINT": `["/usr/bin/skillopt"]`, "CMD": `["--help"]`,
+		"ENV": "HOME=/tmp PATH=/usr/bin", "ENTRYPOINT": `["/usr/bin/skillopt"]`, "CMD": `["--help"]`,
 	}
 	if diff := cmp.Diff(want, last); diff != "" {
 		t.Fatalf("the last stage (-want +got):\n%s", diff)

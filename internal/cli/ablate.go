@@ -35,6 +35,7 @@ func (o *ruleOptions) addFlags(c *cobra.Command) {
 	c.Flags().IntVar(&o.passes, "passes", 10, "evaluations of a task by a text at most, on average")
 	c.Flags().StringVar(&o.record, "record", "", "take answers from the record of this run; default: RUN")
 	o.sessionOptions.addFlags(c, recordUsage)
+	o.addPlan(c)
 	addSet(c, &o.sets)
 }
 
@@ -59,6 +60,7 @@ the run of ablate.
 
 ` + exitHelp,
 		Example: `  skillopt ablate runs/quickstart-1
+  skillopt ablate runs/quickstart-1 --plan      what that will take
   skillopt ablate SKILL.md --config my-skill
   skillopt ablate runs/my-skill-1 --split train --passes 5 --json`,
 		Args: exactly(1, "a run directory or a skill"),
@@ -75,7 +77,7 @@ func (o *ablateOptions) run(ctx context.Context, a *app, path string) error {
 		ablation, err = skillopt.Ablate(ctx, cfg, po, opts...)
 		return err
 	})
-	if err != nil {
+	if err != nil || o.plan {
 		return withSameCommand(err)
 	}
 	ablation = shareable(ablation)
@@ -102,6 +104,11 @@ func (o *ruleOptions) measure(ctx context.Context, a *app, path string, work fun
 		return err
 	}
 	po := skillopt.PruneOptions{Split: o.split, Margin: o.margin, Passes: o.passes, Record: record}
+	if o.plan {
+		return errors.Join(a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
+			return work(ctx, l.Config, po, append(opts, plan))
+		}), end())
+	}
 	return errors.Join(work(ctx, l.Config, po, opts), end())
 }
 

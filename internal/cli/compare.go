@@ -47,6 +47,7 @@ on: nothing is paid for twice.
 Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 		Example: `  skillopt compare old/SKILL.md new/SKILL.md --config my-skill
   skillopt compare seed.md runs/my-skill-1/best_skill.md --config my-skill --passes 20
+  skillopt compare old.md new.md --config my-skill --plan
   skillopt compare a.md b.md --tasks tasks.csv --target openai/gpt-5-mini
   skillopt compare a.md b.md --config my-skill --split selection --margin 0.02 --json`,
 		Args: exactly(2, "two skills, A and B"),
@@ -59,6 +60,7 @@ Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 	c.Flags().IntVar(&o.passes, "passes", 10, "go over the tasks at most so often")
 	c.Flags().Float64Var(&o.margin, "margin", 0.05, "the largest difference of scores that does not matter")
 	o.addFlags(c, recordUsage)
+	o.addPlan(c)
 	addSet(c, &o.sets)
 	return c
 }
@@ -92,6 +94,12 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 		return err
 	}
 	opts = append(opts, skillopt.WithSplit(o.splitOrAll()), skillopt.WithPasses(o.passes), skillopt.WithMargin(o.margin))
+	if o.plan {
+		return errors.Join(a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
+			_, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], append(opts, plan)...)
+			return err
+		}), end())
+	}
 	compared, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], opts...)
 	err = errors.Join(err, end())
 	if compared != nil {

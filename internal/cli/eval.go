@@ -51,6 +51,7 @@ by its description, on prompts that should load it and on those that should not.
 		Example: `  skillopt eval my-skill
   skillopt eval my-skill --skill runs/my-skill-1/best_skill.md --split test
   skillopt eval my-skill --repeat 5
+  skillopt eval my-skill --repeat 5 --plan      what that will take
   skillopt eval my-skill --split train --type total --limit 5
   skillopt eval my-skill --junit report.xml
   skillopt eval my-skill --split all --json`,
@@ -64,6 +65,7 @@ by its description, on prompts that should load it and on those that should not.
 	o.addOnly(c)
 	c.Flags().IntVar(&o.only.Limit, "limit", 0, "the first so many tasks of the split; 0: all")
 	o.addFlags(c, recordUsage)
+	o.addPlan(c)
 	addSet(c, &o.sets)
 	return c
 }
@@ -78,6 +80,12 @@ func (o *evalOptions) addOnly(c *cobra.Command) {
 func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
+	}
+	if o.plan {
+		return a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
+			_, err := o.evaluate(ctx, a, path, plan)
+			return err
+		})
 	}
 	evaluated, err := o.evaluate(ctx, a, path)
 	if err != nil {
@@ -96,7 +104,7 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 }
 
 // evaluate scores what the flags name.
-func (o *evalOptions) evaluate(ctx context.Context, a *app, path string) (*result.Evaluation, error) {
+func (o *evalOptions) evaluate(ctx context.Context, a *app, path string, more ...skillopt.Option) (*result.Evaluation, error) {
 	var flags []config.Setting
 	if o.skill != "" {
 		flags = append(flags, config.Setting{Key: "skill", Value: o.skill, Origin: "--skill"})
@@ -109,6 +117,7 @@ func (o *evalOptions) evaluate(ctx context.Context, a *app, path string) (*resul
 	if err != nil {
 		return nil, err
 	}
+	opts = append(opts, more...)
 	evaluated, err := skillopt.Evaluate(ctx, l.Config, o.split, append(opts, skillopt.WithPasses(o.repeat), skillopt.WithOnly(o.only))...)
 	return evaluated, endSession(err, end)
 }

@@ -53,7 +53,15 @@ func writePlan(out printer, p result.Plan) error {
 		return err
 	}
 	writeForecast(out, p)
+	writeCeilings(out, p)
 	return nil
+}
+
+// writeCeilings says which limits are below what is expected.
+func writeCeilings(out printer, p result.Plan) {
+	for _, text := range p.Ceilings {
+		out.paragraph("limit: " + text)
+	}
 }
 
 // writeBound prints the upper bound of calls by stage, broken between words.

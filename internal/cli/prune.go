@@ -40,6 +40,7 @@ report beside it. The skill itself is never changed.
 ` + exitHelp + `
 Here 1 also says that the result could not be certified: --to is not written then.`,
 		Example: `  skillopt prune runs/quickstart-1 --to pruned.md
+  skillopt prune runs/quickstart-1 --plan       what that will take
   skillopt prune SKILL.md --config my-skill --to pruned.md --margin 0.02
   skillopt prune runs/quickstart-1-ablate-1 --to pruned.md    goes on from an ablation`,
 		Args: exactly(1, "a run directory or a skill"),
@@ -68,7 +69,7 @@ func (o *pruneOptions) run(ctx context.Context, a *app, path string) error {
 		pruned, err = skillopt.Prune(ctx, cfg, po, opts...)
 		return err
 	})
-	if err != nil {
+	if err != nil || o.plan {
 		return withSameCommand(err)
 	}
 	certified := pruned.Certificate == nil || pruned.Certificate.Certified

@@ -23,6 +23,7 @@ type sessionOptions struct {
 	runDir string // directory of the run, "" = chosen
 	replay string // cassette that answers, "" = models do
 	yes    bool   // do not ask before spending
+	plan   bool   // say what it will take, and end there
 }
 
 // addFlags adds all of them to a command; runUsage says what --run does there.
@@ -30,6 +31,26 @@ func (o *sessionOptions) addFlags(c *cobra.Command, runUsage string) {
 	c.Flags().StringVar(&o.runDir, "run", "", runUsage)
 	c.Flags().StringVar(&o.replay, "replay", "", "answer from this cassette (skillopt runs export RUN --cassette FILE): no network, no key")
 	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
+}
+
+// addPlan adds --plan to a command that measures.
+func (o *sessionOptions) addPlan(c *cobra.Command) {
+	c.Flags().BoolVar(&o.plan, "plan", false, "say what it is expected to take, and end there: nothing is sent")
+}
+
+// planned has work say what it would take, and prints that.
+func (a *app) planned(ctx context.Context, work func(context.Context, skillopt.Option) error) error {
+	p, err := interruptible(ctx, a.Signals, func(ctx context.Context) (p result.Plan, err error) {
+		err = work(ctx, skillopt.WithPlanOnly(&p))
+		return p, err
+	})
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return printJSON(a.Out, p)
+	}
+	return writePlan(a.printer(a.Out), p)
 }
 
 // recordUsage says what --run does where there is nothing but a record to keep.
@@ -109,6 +130,7 @@ func (a *app) confirm(yes bool) func(result.Plan) error {
 			writeForecast(out, p)
 		}
 		writeNoForecast(out, p)
+		writeCeilings(out, p)
 		if p.Simulated {
 			fmt.Fprintln(out, "the models are simulated: this run shows how training works, not what a model can do")
 		}

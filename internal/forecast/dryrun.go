@@ -40,6 +40,7 @@ type dryRun struct {
 	known  map[[sha256.Size]byte]bool // sums of requests that the record answers when they come again
 
 	steps learned // how many candidates were judged, and survived
+	all   bool    // every call counts, whatever the record answers
 }
 
 type stageRole struct{ stage, role string }
@@ -229,7 +230,7 @@ func (d *standIn) Do(_ context.Context, c caller.Call) (model.Response, error) {
 // record: that of the run shares answers at temperature 0.
 func (d *standIn) repeats(c caller.Call) bool {
 	temperature := d.session.Config.Models.Target.Temperature
-	if d.session.Config.Record.Reuse == caller.ReuseNever || temperature == nil || *temperature != 0 {
+	if d.all || d.session.Config.Record.Reuse == caller.ReuseNever || temperature == nil || *temperature != 0 {
 		return false
 	}
 	h := sha256.New()
@@ -245,6 +246,11 @@ func (d *standIn) repeats(c caller.Call) bool {
 	}
 	d.known[key] = true
 	return false
+}
+
+// forecastPlace is where the n-th rollout stands that is made to see its prompt.
+func forecastPlace(n int) rollout.Place {
+	return rollout.Place{Prefix: "forecast/compare/", Sample: n}
 }
 
 // seedPlace is where a run scores its seed skill.

@@ -24,7 +24,10 @@ import (
 )
 
 // forecaster makes the forecast of one session.
-type forecaster struct{ *session.Session }
+type forecaster struct {
+	*session.Session
+	measuring bool // of an operation that trains nothing
+}
 
 // accuracyOf is what bench/forecast.py found; docs/budgets.md has all of it.
 func accuracyOf(basis string) *result.Accuracy {
@@ -85,7 +88,7 @@ func Foretell(ctx context.Context, s *session.Session, o train.Options, p *resul
 
 // Add adds to a plan what the run will take and what its gate can see.
 func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Plan) error {
-	s := &forecaster{on}
+	s := &forecaster{Session: on}
 	known, err := s.earlier(ctx)
 	if err != nil {
 		return err
@@ -122,6 +125,14 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	}
 	nearest := known.learned.helps(runs)
 	runs[0], runs[nearest] = runs[nearest], runs[0]
+	f := s.sum(runs, known, !known.whole)
+	f.Accuracy = accuracyOf(f.Basis)
+	return f, nil
+}
+
+// sum puts dry runs, the first of them the expected one, into calls, tokens, money and time.
+// loose: how many calls there are is less certain than they say.
+func (s *forecaster) sum(runs []*dryRun, known measured, loose bool) *result.Forecast {
 	f := &result.Forecast{Basis: result.Estimated, Learned: known.learned.told(runs[0])}
 	switch {
 	case len(known.stages) > 0:
@@ -129,7 +140,6 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	case f.Learned != nil:
 		f.Basis = result.LearnedBasis
 	}
-	f.Accuracy = accuracyOf(f.Basis)
 	keys := map[stageRole]bool{}
 	for _, r := range runs {
 		for k := range r.tally {
@@ -146,7 +156,7 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 		return cmp.Or(-strings.Compare(a.role, b.role), strings.Compare(a.stage, b.stage))
 	}) {
 		st := s.forecastStage(k, runs, known)
-		if !known.whole {
+		if loose {
 			spread(&st, fewestCalls, mostCalls)
 		}
 		f.Stages = append(f.Stages, st)
@@ -160,8 +170,8 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	if len(f.Unknown) == 0 && !s.Simulated() {
 		f.USD = &total
 	}
-	f.TimeS = s.forecastTime(runs[0], known)
-	return f, nil
+	f.TimeS = s.forecastTime(runs[0], known, loose)
+	return f
 }
 
 func plus(i, j result.Interval) result.Interval {
@@ -218,7 +228,7 @@ func (s *forecaster) forecastStage(k stageRole, runs []*dryRun, known measured) 
 		}
 		st.Output = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * m.output }), 1-replySpread, 1+replySpread)
 	}
-	if each, ok := known.learned.replies[k]; ok && !isKnown {
+	if each, ok := known.learned.replies[k]; ok && !isKnown && st.Output.High > 0 {
 		st.Output = widened(of(runs, func(r *dryRun) float64 { return float64(r.tally[k].calls) * each.output }), 1-learnedSpread, 1+learnedSpread)
 	}
 	st.USD = s.priceOf(k.role, st)
@@ -288,7 +298,7 @@ func (s *forecaster) priceOf(role string, st result.StageForecast) *result.Inter
 // forecastTime adds up the phases of a dry run: each takes as long as its calls
 // do beside each other, and one call at least. Nil: nobody knows how long an episode
 // takes before one was made.
-func (s *forecaster) forecastTime(r *dryRun, known measured) *result.Interval {
+func (s *forecaster) forecastTime(r *dryRun, known measured, loose bool) *result.Interval {
 	total := time.Duration(0)
 	slots := float64(s.Config.Limits.Concurrency)
 	spread := 1.0
@@ -305,6 +315,8 @@ func (s *forecaster) forecastTime(r *dryRun, known measured) *result.Interval {
 				return nil
 			case ok:
 				each, off = m.took, 1+2*promptSpread
+			case known.learned.replies[k].took > 0:
+				each, off = known.learned.replies[k].took, 1+learnedSpread
 			}
 			spread = max(spread, off)
 			work += time.Duration(n) * each
@@ -314,7 +326,7 @@ func (s *forecaster) forecastTime(r *dryRun, known measured) *result.Interval {
 	}
 	sec := total.Seconds()
 	out := result.Interval{Expected: sec, Low: sec / spread, High: sec * spread}
-	if !known.whole {
+	if loose {
 		out = widened(out, fewestCalls, mostCalls)
 	}
 	return &out

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -28,7 +29,7 @@ func otherHelps() []float64 { return []float64{0.1, 0.25, 0.75} }
 // models that they share with this one.
 type learned struct {
 	runs     []string                   // names of the runs that something was taken of, the newest first
-	replies  map[stageRole]stageMeasure // calls, and output tokens by call
+	replies  map[stageRole]stageMeasure // calls, output tokens and time by call
 	judged   int                        // candidates of steps
 	survived int
 }
@@ -55,7 +56,7 @@ func (s *forecaster) learn(ctx context.Context, dir string, identity map[string]
 			continue
 		}
 		read++
-		if l.take(ctx, e.Dir, roles) {
+		if l.take(ctx, e.Dir, roles, s.measuring) {
 			l.runs = append(l.runs, e.Manifest.Name)
 		}
 	}
@@ -84,10 +85,11 @@ func sameModels(a, b map[string]string) []string {
 	return out
 }
 
-// take adds what a run tells of some roles, and reports whether that is anything.
-func (l *learned) take(ctx context.Context, dir string, roles []string) bool {
+// take adds what a run tells of some roles, and reports whether that is anything. any: a
+// run that has trained nothing tells something too.
+func (l *learned) take(ctx context.Context, dir string, roles []string, any bool) bool {
 	h := historyIn(dir)
-	if h == nil || h.Final == nil {
+	if !any && (h == nil || h.Final == nil) {
 		return false // no training run, or none that came to its end
 	}
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
@@ -101,11 +103,12 @@ func (l *learned) take(ctx context.Context, dir string, roles []string) bool {
 			k := stageRole{t.Stage, t.Role}
 			m, n := l.replies[k], float64(t.Calls)
 			m.output = (m.output*m.calls + float64(t.Usage.Output)) / (m.calls + n)
+			m.took = time.Duration((float64(m.took)*m.calls + float64(t.Took)) / (m.calls + n))
 			m.calls += n
 			l.replies[k], took = m, true
 		}
 	}
-	if slices.Contains(roles, model.Target) && slices.Contains(roles, model.Optimizer) {
+	if h != nil && slices.Contains(roles, model.Target) && slices.Contains(roles, model.Optimizer) {
 		for _, st := range h.Steps {
 			l.count(st)
 		}

@@ -20,7 +20,7 @@ type Op struct {
 	// Check is what has to hold before a run is opened. Nil: nothing.
 	Check func() error
 	// Ask returns what a new run will take, before anything is spent. It is called with
-	// the run open. Nil: nobody is asked.
+	// the run open, or without one where nothing but the plan is wanted. Nil: nobody is asked.
 	Ask func(ctx context.Context) (result.Plan, error)
 	// Begin writes what belongs into the run beside its configuration, before anything is
 	// asked. Nil: nothing.
@@ -57,6 +57,10 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 		if err := op.Check(); err != nil {
 			return err
 		}
+	}
+	if s.Plan != nil && op.Ask != nil {
+		*s.Plan, err = op.Ask(ctx)
+		return err
 	}
 	if err := s.Open(ctx); err != nil {
 		return err

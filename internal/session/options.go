@@ -44,8 +44,8 @@ type Options struct {
 	Counting bool // tasks are only counted
 
 	// The program around.
-	Events  event.Sink
-	Confirm func(result.Plan) error
+	Events event.Sink
+	Planning
 	Stop    <-chan struct{}
 	Loaded  *config.Loaded
 	Version string
@@ -63,6 +63,12 @@ type Start struct {
 type Beginning struct {
 	Fork     string // directory of the new run, which takes over what that of RunDir has paid for
 	Continue Continuation
+}
+
+// Planning is what becomes of the plan of an operation before anything is spent.
+type Planning struct {
+	Confirm func(result.Plan) error // asked whether to go on; nil: nobody is
+	Plan    *result.Plan            // takes the plan of an operation, which ends there; nil: it is carried out
 }
 
 // Only says which tasks of a split Evaluate scores. The zero value is all of them.

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/passes"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/session"
@@ -47,9 +46,7 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	err = s.Do(ctx, session.Op{
 		Kind: result.Compare, Suffix: "-compare", About: about(split, s.Carried(b)),
 		Check: func() error { return c.settle(split) },
-		Ask: func(context.Context) (result.Plan, error) {
-			return forecast.Rollouts(s, 2*len(c.tasks)*c.most, c.splits...), nil
-		},
+		Ask:   c.plan,
 		Begin: func(context.Context) error { return c.writeSkills() },
 		Work:  c.work,
 	})

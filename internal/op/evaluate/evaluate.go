@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -20,6 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -56,12 +58,8 @@ func Run(ctx context.Context, cfg config.Config, split string, o session.Options
 	err = s.Do(ctx, session.Op{
 		Kind: result.Evaluate, Suffix: "-eval", About: about,
 		Check: e.require,
-		Ask: func(context.Context) (result.Plan, error) {
-			p := forecast.Rollouts(s, e.repeats*(s.Count(splits)+e.asked()), splits...)
-			p.Unreviewed += session.Drafts(s.Triggers, splits)
-			return p, nil
-		},
-		Work: e.work,
+		Ask:   e.plan,
+		Work:  e.work,
 	})
 	return e.result, err
 }
@@ -74,6 +72,20 @@ type evaluation struct {
 	whole    map[task.Split]int // tasks of each split, before some were left out
 	outcomes map[string][]trajectory.Outcome
 	result   *result.Evaluation // nil: it has not come to its end
+}
+
+// plan is what the evaluation takes: each task as often as it is asked for, but once where
+// the record answers what is asked again.
+func (e *evaluation) plan(ctx context.Context) (result.Plan, error) {
+	s := e.session
+	n := s.Count(e.splits) + e.asked()
+	p := forecast.Rollouts(s, e.repeats*n, e.splits...)
+	p.Unreviewed += session.Drafts(s.Triggers, e.splits)
+	var tasks []task.Task
+	for _, split := range e.splits {
+		tasks = slices.Concat(tasks, s.Set.Split(split), s.Triggers.Split(split))
+	}
+	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.Exactly(e.repeats * n), Tasks: tasks, Skills: []skill.Skill{s.Skill}})
 }
 
 func (e *evaluation) work(ctx context.Context) (result.Status, error) {

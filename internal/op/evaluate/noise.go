@@ -19,6 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -54,8 +55,10 @@ func Noise(ctx context.Context, cfg config.Config, o session.Options) (*result.N
 			}
 			return err
 		},
-		Ask: func(context.Context) (result.Plan, error) {
-			return forecast.Rollouts(s, 2*len(s.Data.Selection), task.Selection), nil
+		Ask: func(ctx context.Context) (result.Plan, error) {
+			n := 2 * len(s.Data.Selection)
+			p := forecast.Rollouts(s, n, task.Selection)
+			return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: forecast.Exactly(n), Tasks: s.Data.Selection, Skills: []skill.Skill{s.Skill}})
 		},
 		Work: func(ctx context.Context) (result.Status, error) {
 			if n, err = noise(ctx, s); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/prune"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -91,9 +90,7 @@ func do(ctx context.Context, cfg config.Config, o Options, so session.Options, k
 	return s.Do(ctx, session.Op{
 		Kind: kind, Suffix: "-" + string(kind),
 		Check: func() error { return p.settle(ctx) },
-		Ask: func(context.Context) (result.Plan, error) {
-			return forecast.Rollouts(s, p.rollouts(), p.splits...), nil
-		},
+		Ask:   p.plan,
 		Begin: func(context.Context) error { return p.keep(s.Skill, result.WholeFile, result.WholeFolder) },
 		Work: func(ctx context.Context) (result.Status, error) {
 			if err := p.begin(ctx); err != nil {
