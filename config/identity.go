@@ -26,10 +26,11 @@ type Key struct {
 	Value   string // JSON
 	Class   Class
 	Doc     string
-	File    bool   // the value is a path; its content counts, not its name
-	Type    string // what its value is, in words
-	Allowed string // what of that type is allowed, "" if all of it
-	Older   string // JSON of the value that runs had before there was the key; "" = it was always there
+	File    bool     // the value is a path; its content counts, not its name
+	Type    string   // what its value is, in words
+	Allowed string   // what of that type is allowed, "" if all of it
+	Values  []string // the values that there are, if they are a few names
+	Older   string   // JSON of the value that runs had before there was the key; "" = it was always there
 }
 
 // Keys lists all leaves in the order of the struct.
@@ -52,7 +53,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 			leaves(v.Field(i), key, cl, out)
 			continue
 		}
-		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), File: tag.Get("path") != "", Older: tag.Get("older")})
+		*out = append(*out, Key{Path: key, Value: jsonText(v.Field(i).Interface()), Class: cl, Doc: tag.Get("doc"), Type: typeText(t.Field(i).Type), Allowed: allowedText(tag), Values: namesOf(tag), File: tag.Get("path") != "", Older: tag.Get("older")})
 	}
 }
 
@@ -83,6 +84,15 @@ func typeText(t reflect.Type) string {
 		return "a mapping"
 	}
 	return "text, a list or a mapping"
+}
+
+// namesOf are the names that a key allows; nil: others too.
+func namesOf(tag reflect.StructTag) []string {
+	list, ok := tag.Lookup("enum")
+	if !ok {
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(list, ","), ",")
 }
 
 // allowedText is what the tags of a key allow.
