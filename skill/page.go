@@ -124,6 +124,10 @@ func (p page) replaced(content string, target span) Change {
 	if p.tidy {
 		if r, ok := p.region(target); ok && content != "" {
 			return r.replaced(content)
+		} else if !ok && content != "" && strings.Contains(p.text[target.from:target.to], "\n") { // blank lines: the text is put there
+			if c, fits := p.fittedBehind(content, p.shift, target); fits {
+				return c
+			}
 		} else if c, whole := r.taken(); ok && whole {
 			return c
 		}

@@ -238,6 +238,9 @@ func (p page) fittedBehind(content string, shift int, target span) (c Change, ok
 		if f.closes(i) {
 			return f.put(place{after: doc.blockEnd(i), text: f.plain(), blank: true}), true
 		}
+		if k := doc.lines[i].owner; k >= 0 { // else the item, and the code with it, would end there
+			shift = max(shift, doc.lines[k].body)
+		}
 		text := f.indented(strings.Split(WithLineEnd(content, lf), lf), strings.Repeat(" ", shift))
 		at := doc.lines[i].next
 		return Change{From: at, To: at, Text: text + p.end}, true

@@ -55,7 +55,7 @@ func TestOlderDefaultsAreReplayed(t *testing.T) {
 	t.Parallel()
 	url := serve(t, wiretest.Options{Seed: 1}).URL()
 	older := wide(url, 0)
-	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget, older.Train.Stop.Perfect = 0, 8, 4, false
+	older.Train.BatchSize, older.Reflect.MinibatchSize, older.Edits.Budget, older.Train.Stop.Perfect, older.Edits.Tidy = 0, 8, 4, false, false
 	older.Gate.Confirm, older.Gate.Risk, older.Gate.Fresh, older.Reflect.View = "auto", 0.5, false, "task"
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run")
@@ -64,7 +64,7 @@ func TestOlderDefaultsAreReplayed(t *testing.T) {
 		again := filepath.Join(dir, name)
 		now := wide(url, 0)
 		now.Gate.Confirm, now.Gate.Risk, now.Gate.Fresh, now.Reflect.View = "measured", 0, true, "agent"
-		now.Train.Warm.Drafts = config.AutoCount
+		now.Train.Warm.Drafts, now.Edits.Tidy = config.AutoCount, name == "before" // the other cassette names it
 		trained(t, now, again, skillopt.WithReplay(c))
 		sameResults(t, results(t, path), again)
 	}

@@ -42,6 +42,12 @@ var broken = map[string][]string{
 	"runs task":             {"nothing t", "damaged t"},
 	"runs failures":         {"nothing", "damaged"},
 	"runs calls":            {"nothing", "damaged"},
+	"runs spend":            {"nothing", "damaged"},
+	"runs watch":            {"nothing", "damaged"},
+	"runs check":            {"nothing"}, // what is damaged is its result
+	"runs rm":               {"nothing", "damaged"},
+	"runs prune":            {"--keep -1"},
+	"rescore":               {"nothing --config tasks", "damaged --config tasks"},
 	"lab baselines":         {"--nope"},
 	"lab certificate":       {"--nope"},
 	"lab curriculum":        {"--nope"},

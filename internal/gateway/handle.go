@@ -246,8 +246,8 @@ func (e *overError) Unwrap() error { return e.why }
 
 func (h *Handle) leave() { h.inflight.Done() }
 
-// hold waits for room to read a request, and returns how to give it back.
-func (h *Handle) hold(agent context.Context) (release func(), err error) {
+// reserve waits for room to read a request, and returns how to give it back.
+func (h *Handle) reserve(agent context.Context) (release func(), err error) {
 	select {
 	case h.room <- struct{}{}:
 		return func() { <-h.room }, nil

@@ -148,7 +148,7 @@ func TestAFloodWaitsUnread(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := h.hold(t.Context())
+		_, err := h.reserve(t.Context())
 		done <- err
 	}()
 	h.Close()

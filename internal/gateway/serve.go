@@ -72,7 +72,7 @@ func (g *Gateway) admit(key string) (*Handle, error) {
 
 // serve reads a request and answers it.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, to target, h *Handle) {
-	release, err := h.hold(r.Context())
+	release, err := h.reserve(r.Context())
 	if err != nil {
 		g.refuse(w, to.codec, faultOf(err, true))
 		return

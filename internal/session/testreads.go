@@ -247,6 +247,9 @@ func (s *Inputs) Measure(r *run.Run) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, tasks)
 	for _, key := range slices.Sorted(maps.Keys(r.Manifest.Identity)) {
+		if key == "env.gateway" && (len(s.Config.Env.Command) == 0 || r.Manifest.Identity[key] != "true") {
+			continue // as in manifests that do not know it
+		}
 		if slices.ContainsFunc(scoredBy[:], func(part string) bool { return strings.HasPrefix(key, part) }) {
 			fmt.Fprintf(h, "%q=%q\n", key, r.Manifest.Identity[key])
 		}

@@ -140,7 +140,11 @@ func TestEveryRunKeepsTheLaws(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if len(r.History.Steps) != o.Steps(len(w.data.Train))+1 || r.Accepted+r.Rejected+r.Skipped != len(r.History.Steps)-1 {
+		steps := o.Steps(len(w.data.Train))
+		if stop := r.History.Stop; stop != nil {
+			steps = stop.Step
+		}
+		if len(r.History.Steps) != steps+1 || r.Accepted+r.Rejected+r.Skipped != len(r.History.Steps)-1 {
 			rt.Errorf("%d steps are recorded, %d+%d+%d are counted", len(r.History.Steps)-1, r.Accepted, r.Rejected, r.Skipped)
 		}
 		best := -1.0
