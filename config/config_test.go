@@ -483,3 +483,40 @@ func TestNamesWithDotsMayBeSet(t *testing.T) {
 		}
 	}
 }
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	l, err := load(t, map[string]string{"config.yaml": "tasks: {path: t.csv, columns: {id: 7, prompt: Question}}\n"}, "tasks.columns.gold=The answer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"id": "7", "prompt": "Question", "gold": "The answer"}, l.Config.Tasks.Columns); diff != "" {
+		t.Error(diff)
+	}
+	for yaml, want := range map[string]string{
+		"tasks: {columns: {prompt: \"\"}}": `config.yaml:1: tasks.columns.prompt: found "", allowed: the name of a column of the table`,
+		"tasks: {columns: [prompt]}":       `config.yaml:1: tasks.columns: found a list, allowed: a mapping`,
+		"tasks: {columns: {prompt: true}}": `tasks.columns.prompt: found true, allowed: text`,
+	} {
+		if _, err := load(t, map[string]string{"config.yaml": yaml}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", yaml, err, want)
+		}
+	}
+}
+
+// A run of a program that had no such key is the run of one that has it and says nothing.
+func TestColumnsAreNoPartOfOlderRuns(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []map[string]string{nil, {}} {
+		c := Default()
+		c.Tasks.Columns = columns
+		if v, told := c.Fingerprint(nil, nil)["tasks.columns"]; told {
+			t.Errorf("%v is told as %s", columns, v)
+		}
+	}
+	c := Default()
+	c.Tasks.Columns = map[string]string{"prompt": "Q"}
+	if got := c.Fingerprint(nil, nil)["tasks.columns"]; got != `{"prompt":"Q"}` {
+		t.Errorf("got %q", got)
+	}
+}

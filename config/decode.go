@@ -384,7 +384,7 @@ func join(key, name string) string {
 	return key + "." + name
 }
 
-func sortedKeys(m map[string]any) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)

@@ -152,6 +152,7 @@ func (d *decoder) rules(c *Config) {
 	if c.Train.SecondTry && (c.Gate.Mode == "off" || c.Edits.Mode != "patch") {
 		d.fail("train.second_try", "true with edits.mode "+c.Edits.Mode+" and gate.mode "+c.Gate.Mode, "true only with edits.mode patch and a gate: it judges some of a rejected candidate's edits", "")
 	}
+	d.columns(c.Tasks.Columns)
 	d.stop(c)
 	d.files(c)
 	d.priced(c)
@@ -168,6 +169,18 @@ func (d *decoder) rules(c *Config) {
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)
 	d.model("models.judge", c.Models.Judge)
+}
+
+// columns checks that fields and columns have names.
+func (d *decoder) columns(columns map[string]string) {
+	for _, field := range sortedKeys(columns) {
+		if strings.TrimSpace(field) != field || field == "" {
+			d.fail("tasks.columns", strconv.Quote(field), "names of fields of a task, such as id, prompt, gold, type and split", "")
+		}
+		if strings.TrimSpace(columns[field]) == "" {
+			d.fail("tasks.columns."+field, strconv.Quote(columns[field]), "the name of a column of the table", "skillopt tasks lint lists them")
+		}
+	}
 }
 
 // stop checks what rules of a stop do not go with.

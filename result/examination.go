@@ -1,5 +1,7 @@
 package result
 
+import "github.com/seed-f4525e22/skillopt/task"
+
 // TaskReport is what a set of tasks holds.
 type TaskReport struct {
 	Tasks     int            `json:"tasks"`
@@ -11,6 +13,9 @@ type TaskReport struct {
 	Triggers int `json:"triggers,omitempty"`
 	// Unreviewed counts drafts that nobody has accepted: runs on them are exploratory.
 	Unreviewed int `json:"unreviewed,omitempty"`
+
+	// Tables are the .csv and .tsv files that were read, and what was made of their columns.
+	Tables []task.Table `json:"tables,omitempty"`
 
 	Warnings []string `json:"warnings,omitempty"`
 }

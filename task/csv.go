@@ -9,47 +9,97 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 )
 
-// streamTable reads a table with a header. The delimiter is the comma, or the
-// tab or semicolon when the header has that and no comma. A gold cell may hold
-// a JSON list of accepted answers, a checks cell holds JSON.
-func streamTable(in *bufio.Reader, take func(Item)) error {
+// tableReader reads a table with a header. A gold cell may hold a JSON list of accepted
+// answers, a checks cell holds JSON.
+type tableReader struct {
+	source
+	rules Rules
+	used  []string    // fields that templates name
+	seen  func(Table) // gets the columns
+	take  func(Item)
+}
+
+// read goes over the rows.
+func (t tableReader) read(in *bufio.Reader) error {
 	first, _ := in.Peek(in.Size())
 	rows := &rowReader{r: in, left: MaxLine}
 	r := csv.NewReader(rows)
-	r.Comma = delimiter(first)
-	header, err := r.Read()
+	r.Comma = delimiter(first, strings.EqualFold(filepath.Ext(t.path), ".tsv"))
+	names, err := r.Read()
+	if err == nil && isSeparatorRow(names) { // what Excel writes above a header
+		r.FieldsPerRecord = 0
+		rows.left = MaxLine
+		names, err = r.Read()
+	}
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
-		return tableError(err)
+		return t.rowError(rows, err)
 	}
-	if err := checkHeader(header); err != nil {
+	line, _ := r.FieldPos(0)
+	cols, err := header{line: line, names: names, rules: t.rules}.columns(t.used)
+	if err != nil {
 		return err
 	}
+	t.seen(Table{Path: t.path, Separator: string(r.Comma), Columns: cols})
 	for {
 		rows.left = MaxLine
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if errors.Is(err, csv.ErrFieldCount) {
-			line, _ := r.FieldPos(0)
-			return &syntaxError{Line: line, Msg: fmt.Sprintf("the row has %d cells, the header has %d; put cells with a %q in double quotes", len(row), len(header), r.Comma)}
+		line := rows.line
+		if len(row) > 0 {
+			line, _ = r.FieldPos(0)
 		}
-		if errors.Is(err, errLongRow) {
-			return &syntaxError{Line: rows.line, Msg: fmt.Sprintf("the row has more than %d bytes: is a quotation mark not closed?", MaxLine)}
+		if errors.Is(err, csv.ErrFieldCount) {
+			return &syntaxError{Line: line, Msg: fmt.Sprintf("the row has %d cells, the header has %d; put cells with a %q in double quotes", len(row), len(cols), r.Comma)}
 		}
 		if err != nil {
-			return tableError(err)
+			return t.rowError(rows, err)
 		}
-		line, _ := r.FieldPos(0)
+		if err := nameless(cols, row, line); err != nil {
+			return err
+		}
 		rows.line = line + 1
-		take(rowItem(header, row, line))
+		t.take(rowItem(cols, row, line))
 	}
+}
+
+// rowError names the line of what is wrong with a row.
+func (t tableReader) rowError(rows *rowReader, err error) error {
+	var pe *csv.ParseError
+	switch {
+	case errors.Is(err, errLongRow):
+		return &syntaxError{Line: max(rows.line, 1), Msg: fmt.Sprintf("the row has more than %d bytes: is a quotation mark not closed?", MaxLine)}
+	case errors.As(err, &pe) && pe.Line > pe.StartLine && pe.StartLine > 0:
+		return &syntaxError{Line: pe.StartLine, Msg: fmt.Sprintf("the row that begins here: %v (line %d, column %d); is a quotation mark not closed?", pe.Err, pe.Line, pe.Column)}
+	case errors.As(err, &pe):
+		return &syntaxError{Line: pe.Line, Msg: fmt.Sprintf("%v (column %d)", pe.Err, pe.Column)}
+	}
+	return err
+}
+
+// isSeparatorRow reports whether a row is the line that tells Excel how cells are
+// separated: "sep=;".
+func isSeparatorRow(row []string) bool {
+	return len(row) == 2 && strings.EqualFold(row[0], "sep=") && row[1] == ""
+}
+
+// nameless refuses a cell that holds something and has no name. Spreadsheets write columns
+// that are empty all the way down; those are no loss.
+func nameless(cols []Column, row []string, line int) error {
+	for i, cell := range row {
+		if cols[i].Name == "" && strings.TrimSpace(cell) != "" {
+			return &syntaxError{Line: line, Msg: fmt.Sprintf("column %d has no name in the header and holds %q here: give it one, or take the column out (with pandas: index=False)", i+1, short(cell))}
+		}
+	}
+	return nil
 }
 
 var errLongRow = errors.New("a row is too long")
@@ -71,49 +121,52 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func delimiter(data []byte) rune {
-	first, _, _ := bytes.Cut(data, []byte("\n"))
-	for _, c := range ",\t;" {
-		if bytes.ContainsRune(first, c) {
+// delimiter is what separates the cells of a header, outside of quotation marks: the
+// comma, or the tab or semicolon when the header has that and no comma. With tabs a tab
+// comes first.
+func delimiter(data []byte, tabs bool) rune {
+	var seen []byte
+	quoted := false
+	for _, c := range bytes.TrimLeft(data, "\r\n") {
+		if c == '"' {
+			quoted = !quoted
+		} else if !quoted {
+			if c == '\n' {
+				break
+			}
+			seen = append(seen, c)
+		}
+	}
+	order := ",\t;"
+	if tabs {
+		order = "\t,;"
+	}
+	for _, c := range order {
+		if bytes.ContainsRune(seen, c) {
 			return c
 		}
 	}
-	return ','
+	return rune(order[0])
 }
 
-// checkHeader trims the names of the columns in place.
-func checkHeader(header []string) error {
-	seen := map[string]int{}
-	for i, name := range header {
-		name = strings.TrimSpace(name)
-		if name == "" {
-			return &syntaxError{Line: 1, Msg: fmt.Sprintf("column %d of the header has no name", i+1)}
-		}
-		if first, twice := seen[name]; twice {
-			return &syntaxError{Line: 1, Msg: fmt.Sprintf("the header names column %d like column %d", i+1, first+1)}
-		}
-		seen[name] = i
-		header[i] = name
-	}
-	return nil
-}
-
-func rowItem(header, row []string, line int) Item {
+func rowItem(cols []Column, row []string, line int) Item {
 	m := make(map[string]any, len(row))
 	it := Item{Value: m, Line: line}
 	for i, cell := range row {
-		m[header[i]] = cell
-		switch header[i] {
-		case "gold", "answer", "answers":
-			v, repeated := jsonCell(cell)
-			if list, ok := v.([]any); ok {
-				m[header[i]] = list
-				it.repeated = cmp.Or(it.repeated, repeated)
-			}
-		case "checks":
-			if v, repeated := jsonCell(cell); v != nil {
-				m[header[i]] = v
-				it.repeated = cmp.Or(it.repeated, repeated)
+		for _, field := range cols[i].Fields {
+			m[field] = cell
+			switch field {
+			case "gold", "answer", "answers":
+				v, repeated := jsonCell(cell)
+				if list, ok := v.([]any); ok {
+					m[field] = list
+					it.repeated = cmp.Or(it.repeated, repeated)
+				}
+			case "checks":
+				if v, repeated := jsonCell(cell); v != nil {
+					m[field] = v
+					it.repeated = cmp.Or(it.repeated, repeated)
+				}
 			}
 		}
 	}
@@ -132,12 +185,4 @@ func jsonCell(cell string) (v any, repeated string) {
 		return cell, ""
 	}
 	return v, p.repeated
-}
-
-func tableError(err error) error {
-	var pe *csv.ParseError
-	if errors.As(err, &pe) {
-		return &syntaxError{Line: pe.Line, Msg: fmt.Sprintf("%v (column %d)", pe.Err, pe.Column)}
-	}
-	return err
 }

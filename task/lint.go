@@ -45,6 +45,11 @@ type Rules struct {
 	// NoTriggers is why trigger tasks cannot be measured, and what would allow them; "":
 	// they can.
 	NoTriggers string
+	// Columns names, by field, the columns of a table that fields of its tasks are read from;
+	// other columns are fields of their own names.
+	Columns map[string]string
+	// Reads are fields that something reads besides the templates, such as gate.cluster.
+	Reads []string
 	// OwnScore says that the environment makes and scores its own tasks: they
 	// need neither prompt nor gold, and equal texts do not make equal tasks.
 	OwnScore bool
@@ -64,7 +69,7 @@ func NewSet(tasks []Task, rules Rules) (Set, error) {
 // templates, or what was found since.
 func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 	all := l.tasks.join()
-	s := Set{tasks: all}
+	s := Set{tasks: all, tables: l.tables}
 	s.apart()
 	if len(all) == 0 && len(ps.list) == 0 {
 		ps.add(ps.path, "", "no tasks")
@@ -82,6 +87,9 @@ func (l *linter) set(ps *problems, templateErr error) (Set, error) {
 		return Set{}, err
 	}
 	s.warnings = append(s.warnings, l.slips.warnings()...)
+	for _, t := range l.tables {
+		s.warnings = append(s.warnings, t.unread()...)
+	}
 	if len(s.tasks) < MinTasks && (len(s.tasks) > 0 || len(s.triggers) == 0) {
 		s.warnings = append(s.warnings, fmt.Sprintf("only %s: with fewer than %d, differences between skills are mostly chance", plural.Of(len(s.tasks), "task", "tasks"), MinTasks))
 	}
@@ -103,7 +111,10 @@ type linter struct {
 	doubts problems
 	slips  slips
 	used   []string // fields that the templates name
+	tables []Table
 }
+
+func (l *linter) saw(t Table) { l.tables = append(l.tables, t) }
 
 // newLinter fails if the templates are of no use. The linter can still count tasks.
 func newLinter(r Rules, keep func(Task) Task) (*linter, error) {

@@ -234,7 +234,7 @@ func TestProblems(t *testing.T) {
 		{"t.csv", "prompt,gold\na,b\nc\n", "t.csv:3: the row has 1 cells, the header has 2"},
 		{"t.csv", "prompt,gold\na,\"b\n", "t.csv:"},
 		{"t.csv", "\"prompt,gold\na,b\n", "t.csv:"},
-		{"t.csv", "prompt,,gold\na,b,c\n", "t.csv:1: column 2 of the header has no name"},
+		{"t.csv", "prompt,,gold\na,b,c\n", `t.csv:2: column 2 has no name in the header and holds "b" here`},
 		{"t.csv", "prompt,prompt\na,b\n", `t.csv:1: the header names column 2 like column 1`},
 		{"t.jsonl", ok + "{\"id\":\"\xff\"}", "t.jsonl:2: not valid UTF-8"},
 		{"t.jsonl", ok + `{"id":"x","gold":"g"}`, `t.jsonl:2: task "x": no prompt`},

@@ -29,7 +29,7 @@ type source struct {
 // read as what it should be has that one problem and no tasks.
 func (s source) read(ctx context.Context, l *linter, ps *problems) error {
 	before, faults, n := l.mark(), len(ps.list), 0
-	err := s.each(ctx, func(it Item) {
+	err := s.each(ctx, l, func(it Item) {
 		n++
 		if t, ok := s.task(it, ps); ok {
 			l.add(t)
@@ -81,13 +81,17 @@ func (s source) problem(err error) Problem {
 type systemError struct{ error }
 
 // each calls take with the items of the file in their order.
-func (s source) each(ctx context.Context, take func(Item)) error {
+func (s source) each(ctx context.Context, l *linter, take func(Item)) error {
 	ext := strings.ToLower(filepath.Ext(s.path))
+	table := ext == ".csv" || ext == ".tsv"
+	if len(l.rules.Columns) > 0 && !table && isData(s.path) {
+		return fmt.Errorf("tasks.columns is for tables (.csv and .tsv), and the fields of a %s file have names of their own: take tasks.columns out", ext)
+	}
 	switch ext {
 	case ".jsonl", ".ndjson":
 		return s.stream(ctx, func(r *bufio.Reader) error { return streamLines(r, take) })
 	case ".csv", ".tsv":
-		return s.stream(ctx, func(r *bufio.Reader) error { return streamTable(r, take) })
+		return s.stream(ctx, tableReader{source: s, rules: l.rules, used: l.used, seen: l.saw, take: take}.read)
 	case ".json":
 		return s.whole(ctx, func(data []byte) error { return eachTask(data, take) })
 	case ".yaml", ".yml":

@@ -30,6 +30,7 @@ type Set struct {
 	splits   map[Split][]int // indices into tasks; nil before Assign
 	warnings []string
 	doubts   error
+	tables   []Table
 
 	// Those that measure whether the skill is loaded.
 	triggers      []Task
@@ -102,7 +103,7 @@ func (s Set) Assign(parts map[Split][]int) (Set, error) {
 	if i := slices.Index(seen, false); i >= 0 {
 		return Set{}, fmt.Errorf("assign splits: task %q is in no split", tasks[i].ID)
 	}
-	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts, triggers: s.triggers, triggerSplits: s.triggerSplits}, nil
+	return Set{tasks: tasks, splits: splits, warnings: s.warnings, doubts: s.doubts, tables: s.tables, triggers: s.triggers, triggerSplits: s.triggerSplits}, nil
 }
 
 // Only returns the set with those of its tasks alone, trigger tasks included, that keep lets

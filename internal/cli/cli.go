@@ -45,7 +45,7 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 	// Whoever read the output has gone, as head does when it has enough: nobody is to be told.
 	gone := errors.Is(perr, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 	if !errors.As(err, &shown) && !gone {
-		printError(s.Err, s.Dir, err, app.json || asksForJSON(args))
+		printError(app.printer(s.Err), err, app.json || asksForJSON(args))
 	}
 	return exitCode(err)
 }
@@ -96,6 +96,7 @@ gate on held-out tasks decides what stays.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetHelpFunc(a.help)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%v; `%s --help` lists the flags", err, c.CommandPath())
 	})

@@ -134,7 +134,7 @@ func (a *app) taskIDs(path string) []string {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), completionTime)
 	defer stop()
-	set, err := task.Survey(ctx, l.Config.Tasks.Path, task.Rules{OwnScore: true})
+	set, err := task.Survey(ctx, l.Config.Tasks.Path, task.Rules{OwnScore: true, Columns: l.Config.Tasks.Columns})
 	if err != nil {
 		return nil
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +81,28 @@ func (o *configExplainOptions) run(a *app, args []string) error {
 	case key != "":
 		return writeKeys(a.printer(a.Out), list)
 	}
-	return config.WriteExplanations(a.Out, list)
+	return a.writeExplanations(list)
+}
+
+// writeExplanations prints keys in columns, or where these are wider than the terminal one
+// under another.
+func (a *app) writeExplanations(list []config.Explanation) error {
+	var wide bytes.Buffer
+	if err := config.WriteExplanations(&wide, list); err != nil {
+		return err
+	}
+	out := a.shown()
+	fits := func(line string) bool { return utf8.RuneCountInString(line) < out.columns }
+	if out.columns <= 0 || !slices.ContainsFunc(strings.Split(wide.String(), "\n"), func(l string) bool { return !fits(l) }) {
+		_, err := a.Out.Write(wide.Bytes())
+		return err
+	}
+	for _, e := range list {
+		out.page(fmt.Sprintf("%s = %s\n", e.Key, e.Value))
+		out.hang("    ", fmt.Sprintf("%s, %s", e.Origin, e.Class))
+		out.hang("    ", e.Doc)
+	}
+	return nil
 }
 
 // keyAndConfig tells a key from a config: that is a file, or a folder with config.yaml.

@@ -126,7 +126,7 @@ func printExamination(a *app, report result.Examination) error {
 			return err
 		}
 	} else {
-		writeExamination(a.printer(a.Out), report)
+		writeExamination(a.paged(), report)
 	}
 	if err := report.Err(); err != nil {
 		return &shownError{err}

@@ -123,12 +123,14 @@ func shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "Ru
 
 // printError prints err once, with every line of it indented under the first. What
 // looks like a secret is masked. As JSON it is a result.Failure.
-func printError(w io.Writer, dir string, err error, asJSON bool) {
-	if asJSON && printFailure(w, dir, err) == nil {
+func printError(out printer, err error, asJSON bool) {
+	if asJSON && printFailure(out, out.dir, err) == nil {
 		return
 	}
 	text := redact.New().Text(err.Error())
-	fmt.Fprintf(w, "skillopt: %s\n", strings.ReplaceAll(printable(text), "\n", "\n  "))
+	for line := range strings.SplitSeq("skillopt: "+strings.ReplaceAll(printable(text), "\n", "\n  "), "\n") {
+		out.line(line)
+	}
 }
 
 // printJSON prints one document. Characters that steer a terminal are escaped in it

@@ -1,11 +1,16 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/spf13/cobra"
 )
 
 // lineWidth is the largest width of running text, in columns.
@@ -26,6 +31,21 @@ func (a *app) printer(w io.Writer) printer {
 		p.columns = a.Width
 	}
 	return p
+}
+
+// shown returns a printer to standard output, which folds where that is a terminal.
+func (a *app) shown() printer {
+	p := printer{Writer: a.Out, dir: a.Dir}
+	if a.Shown {
+		p.columns = a.Width
+	}
+	return p
+}
+
+// help prints the help of a command in the width of the terminal.
+func (a *app) help(c *cobra.Command, _ []string) {
+	text := strings.TrimRight(cmp.Or(c.Long, c.Short), " \n") + "\n\n"
+	a.shown().page(text + c.UsageString())
 }
 
 // results is where a command that sends events prints its result as text: not
@@ -103,22 +123,114 @@ func relativeTo(dir, path string) string {
 
 // fold breaks a line at spaces so that a narrow terminal does not break its
 // words, with what follows indented.
-func fold(text string, width int) string {
-	const indent = "  "
+func fold(text string, width int) string { return foldUnder(text, width, 2) }
+
+// foldUnder is fold with what follows indented to a column. A word that is wider than
+// what is left stays whole.
+func foldUnder(text string, width, column int) string {
 	var out strings.Builder
-	for width > 2*len(indent) && utf8.RuneCountInString(text) > width {
+	for width > 2*column && utf8.RuneCountInString(text) > width {
 		r := []rune(text)
 		at := width
-		for at > len(indent) && r[at] != ' ' {
+		for at > column && r[at] != ' ' {
 			at--
 		}
-		if at <= len(indent) {
+		if at <= column || strings.TrimSpace(string(r[:at])) == "" {
 			break
 		}
 		fmt.Fprintln(&out, strings.TrimRight(string(r[:at]), " "))
-		text = indent + strings.TrimLeft(string(r[at:]), " ")
+		text = strings.Repeat(" ", column) + strings.TrimLeft(string(r[at:]), " ")
 	}
 	return out.String() + text
+}
+
+// page prints text of several lines whose columns are laid out for a wide terminal. On one
+// that is narrower a line goes on under its last column, or where that stands too far
+// right, under its own beginning. Lines of running text that do not fit are filled anew.
+func (p printer) page(text string) {
+	if p.columns <= 0 {
+		fmt.Fprint(p, text)
+		return
+	}
+	width := p.columns - 1
+	var running []string
+	flush := func() {
+		if slices.ContainsFunc(running, func(l string) bool { return utf8.RuneCountInString(l) > width }) {
+			running = strings.Split(foldUnder(strings.Join(running, " "), width, 0), "\n")
+		}
+		for _, l := range running {
+			fmt.Fprintln(p, l)
+		}
+		running = nil
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		if isRunning(line) {
+			running = append(running, line)
+			continue
+		}
+		flush()
+		fmt.Fprintln(p, laidOut(line, width))
+	}
+	flush()
+}
+
+// paged returns a printer for a command whose result is tables and lines: on a terminal
+// that is narrower than these no word is broken.
+func (a *app) paged() printer {
+	p := a.printer(a.Out)
+	if a.Shown && a.Width > 0 {
+		p.Writer = &pageWriter{to: a.shown()}
+	}
+	return p
+}
+
+// pageWriter lays out lines as page does, each by itself. What follows the last line
+// break is not printed.
+type pageWriter struct {
+	to   printer
+	rest []byte
+}
+
+func (w *pageWriter) Write(text []byte) (int, error) {
+	w.rest = append(w.rest, text...)
+	for {
+		i := bytes.IndexByte(w.rest, '\n')
+		if i < 0 {
+			return len(text), nil
+		}
+		line, width := string(w.rest[:i]), w.to.columns-1
+		if _, err := fmt.Fprintln(w.to, laidOut(line, width)); err != nil {
+			return 0, err
+		}
+		w.rest = w.rest[i+1:]
+	}
+}
+
+// isRunning reports whether a line is one of running text: it begins at the left and has
+// no columns.
+func isRunning(line string) bool {
+	return line != "" && line[0] != ' ' && line[0] != '\t' && !strings.Contains(line, "  ")
+}
+
+// laidOut folds a line. One that does not fit and begins so far right that little room is
+// left begins further left.
+func laidOut(line string, width int) string {
+	text := strings.TrimLeft(line, " ")
+	if start := len(line) - len(text); start > width/2 && utf8.RuneCountInString(line) > width {
+		line = strings.Repeat(" ", width/4) + text
+	}
+	return foldUnder(line, width, hangColumn(line, width))
+}
+
+// hangColumn is where a line that is broken goes on.
+func hangColumn(line string, width int) int {
+	start := len(line) - len(strings.TrimLeft(line, " "))
+	if i := strings.LastIndex(line[start:], "  "); i >= 0 {
+		if at := utf8.RuneCountInString(line[:start+i+2]); at <= width/2 && width-at >= leastColumn {
+			return at
+		}
+	}
+	return min(start+2, width/4+2)
 }
 
 // shortened cuts a text to some columns.

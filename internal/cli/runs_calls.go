@@ -119,7 +119,7 @@ func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error 
 			Left   int           `json:"left_out"`
 		}{a.absolute(path), calls, left})
 	}
-	out := a.printer(a.Out)
+	out := a.paged()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STARTED\tSTAGE\tIN\tOUT\tUSD\tSECONDS\tRESULT\tKEY")
 	for _, c := range calls {
@@ -213,7 +213,7 @@ func printStages(a *app, path string, calls []record.Call) error {
 			Stages []*stageSum `json:"stages"`
 		}{a.absolute(path), sums})
 	}
-	w := tabwriter.NewWriter(a.printer(a.Out), 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
 	reused := 0
 	for _, s := range sums {

@@ -85,7 +85,7 @@ func (o *runsFailuresOptions) run(ctx context.Context, a *app, path string) erro
 	if a.json {
 		return printJSON(a.Out, f)
 	}
-	return f.print(a.printer(a.Out), path)
+	return f.print(a.paged(), path)
 }
 
 // sheets finds the outcomes of the skill that is looked at, and those of the seed skill on

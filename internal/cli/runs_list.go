@@ -278,7 +278,7 @@ func (o *runsListOptions) run(a *app, dir string) error {
 		_, err := fmt.Fprintf(a.Out, "no runs in %s; `skillopt train CONFIG` begins one\n", dir)
 		return err
 	}
-	return writeRuns(a.printer(a.Out), rows)
+	return writeRuns(a.paged(), rows)
 }
 
 // rowOf reads what the list says of a run.

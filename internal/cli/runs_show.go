@@ -38,7 +38,7 @@ func printRun(a *app, path string) error {
 	if a.json {
 		return printJSON(a.Out, v)
 	}
-	return showRun(a.printer(a.Out), v)
+	return showRun(a.paged(), v)
 }
 
 // showRun explains a run by its kind.

@@ -67,7 +67,7 @@ func (o *runsSpendOptions) run(ctx context.Context, a *app, path string) error {
 			Parts  []record.Spent `json:"parts"`
 		}{a.absolute(path), parts})
 	}
-	return printSpending(a.printer(a.Out), parts)
+	return printSpending(a.paged(), parts)
 }
 
 // printSpending prints what parts of a run paid for, and where the last gain was.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 func tasksCommand(a *app) *cobra.Command {
@@ -32,9 +32,11 @@ func tasksLintCommand(a *app) *cobra.Command {
 		Short: "Check tasks before money is spent on them",
 		Long: `Check tasks the way every load does: duplicate ids, empty gold, checks that are
 broken or that an empty answer passes, splits that overlap. Every problem is named
-with its file, line and item. No model is called.`,
+with its file, line and item. Of a table it says which column was read as which field,
+and which are not used. No model is called.`,
 		Example: `  skillopt tasks lint my-skill
-  skillopt tasks lint tasks.jsonl`,
+  skillopt tasks lint tasks.jsonl
+  skillopt tasks lint tasks.csv --set tasks.columns.prompt=Question --set tasks.columns.gold=Answer`,
 		Args: exactly(1, "a config, a directory or a task file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
@@ -65,9 +67,12 @@ func (o *tasksLintOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	if a.json {
+		for i := range report.Tables {
+			report.Tables[i].Path = a.relative(report.Tables[i].Path)
+		}
 		return printJSON(a.Out, taskLint{TaskReport: report, Findings: a.findings(report.Warnings)})
 	}
-	return writeTaskReport(a.Out, report)
+	return a.writeTaskReport(report)
 }
 
 // taskLint is the result of tasks lint: what is wrong with tasks is an error, and no part
@@ -89,21 +94,70 @@ func (a *app) findings(warnings []string) []result.Problem {
 	return out
 }
 
-// writeTaskReport prints how many tasks there are, and what is odd about them.
-func writeTaskReport(out io.Writer, report result.TaskReport) error {
-	fmt.Fprintf(out, "%s: %d train, %d selection, %d test\n", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test)
+// writeTaskReport prints how many tasks there are, what was made of the columns of tables,
+// and what is odd.
+func (a *app) writeTaskReport(report result.TaskReport) error {
+	out := a.printer(a.Out)
+	out.line(fmt.Sprintf("%s: %d train, %d selection, %d test", plural.Of(report.Tasks, "task", "tasks"), report.Train, report.Selection, report.Test))
 	for _, name := range slices.Sorted(maps.Keys(report.ByType)) {
-		fmt.Fprintf(out, "  %s: %d\n", name, report.ByType[name])
+		out.line(fmt.Sprintf("  %s: %d", name, report.ByType[name]))
 	}
 	if report.Triggers > 0 {
-		fmt.Fprintf(out, "%s, apart from these\n", plural.Of(report.Triggers, "trigger task", "trigger tasks"))
+		out.line(plural.Of(report.Triggers, "trigger task", "trigger tasks") + ", apart from these")
 	}
 	if report.Unreviewed > 0 {
-		fmt.Fprintln(out, exploratory(report.Unreviewed))
+		out.line(exploratory(report.Unreviewed))
+	}
+	for _, t := range report.Tables {
+		out.table(t)
 	}
 	for _, w := range report.Warnings {
-		fmt.Fprintf(out, "warning: %s\n", strings.ReplaceAll(w, "\n", "\n  "))
+		for i, line := range strings.Split(w, "\n") {
+			if i == 0 {
+				out.line("warning: " + line)
+				continue
+			}
+			out.hang("  ", line)
+		}
 	}
 	_, err := fmt.Fprintln(out, "no problems")
 	return err
+}
+
+// maxColumns is how many columns of a table are printed, of each kind.
+const maxColumns = 20
+
+// table prints what was made of the columns of a table.
+func (p printer) table(t task.Table) {
+	separator := map[string]string{",": "commas", ";": "semicolons", "\t": "tabs"}[t.Separator]
+	p.line(fmt.Sprintf("%s: %s, separated by %s", p.path(t.Path), plural.Of(len(t.Columns), "column", "columns"), separator))
+	var used, unused []string
+	for i, c := range t.Columns {
+		name := shortened(oneLine(c.Name), 60)
+		if name == "" {
+			name = fmt.Sprintf("column %d (no name, empty)", i+1)
+		}
+		switch fields := strings.Join(c.Fields, ", "); {
+		case !c.Used:
+			unused = append(unused, name)
+		case fields == c.Name:
+			used = append(used, name)
+		default:
+			used = append(used, fmt.Sprintf("%s (column %s)", oneLine(fields), name))
+		}
+	}
+	p.names("  read: ", used)
+	p.names("  not used: ", unused)
+}
+
+// names prints the first of some names.
+func (p printer) names(head string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	text := strings.Join(names[:min(len(names), maxColumns)], ", ")
+	if more := len(names) - maxColumns; more > 0 {
+		text += fmt.Sprintf(" and %d more (--json lists all)", more)
+	}
+	p.hang(head, text)
 }

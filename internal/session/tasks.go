@@ -26,7 +26,7 @@ import (
 const taskFiles = "a .jsonl, .json, .yaml or .csv file, or a directory with train/, val/ and test/"
 
 func (s *loader) loadTasks(ctx context.Context) (err error) {
-	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv(), NoTriggers: s.noTriggers()}
+	rules := task.Rules{Prompt: s.Config.Tasks.Prompt, System: s.Config.Tasks.System, Checker: s.Suite, Values: s.templateValues(), OwnScore: s.OwnEnv(), NoTriggers: s.noTriggers(), Columns: s.Config.Tasks.Columns, Reads: s.fieldsRead()}
 	if s.Scorer != nil {
 		rules.Checker = nil
 	}
@@ -57,6 +57,18 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 	}
 	s.Contents["tasks.path"], err = DigestTasks(s.Set.Tasks(), s.RawGold())
 	return err
+}
+
+// fieldsRead are the fields that something reads besides templates and task.
+func (s *loader) fieldsRead() []string {
+	var names []string
+	if s.Config.Gate.Cluster != "" {
+		names = append(names, s.Config.Gate.Cluster)
+	}
+	if s.Config.Agent.Name != "" {
+		names = append(names, rollout.FieldWorkspace, rollout.FieldFiles)
+	}
+	return names
 }
 
 // RawGold reports whether gold is handed over as it stands in a task, which is then a

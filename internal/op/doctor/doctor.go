@@ -36,7 +36,7 @@ func Tasks(ctx context.Context, cfg config.Config, o session.Options) (result.Ta
 	if err != nil {
 		return result.TaskReport{}, err
 	}
-	r := result.TaskReport{Tasks: in.Set.Len(), Triggers: in.Triggers.Len(), Unreviewed: in.Set.Unreviewed() + in.Triggers.Unreviewed(), Warnings: in.Warnings, ByType: map[string]int{}}
+	r := result.TaskReport{Tasks: in.Set.Len(), Triggers: in.Triggers.Len(), Unreviewed: in.Set.Unreviewed() + in.Triggers.Unreviewed(), Warnings: in.Warnings, Tables: in.Set.Tables(), ByType: map[string]int{}}
 	r.Train, r.Selection, r.Test = sized(in, task.Train), sized(in, task.Selection), sized(in, task.Test)
 	for _, t := range in.Set.Tasks() {
 		if t.Type != "" {

@@ -1,0 +1,319 @@
+package task
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/suggest"
+)
+
+// Table is what was made of the columns of a table of tasks, a .csv or .tsv file.
+type Table struct {
+	Path      string   `json:"file"`
+	Separator string   `json:"separator"` // what stands between cells: one character
+	Columns   []Column `json:"columns"`   // in their order
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name   string   `json:"name"`             // in the header, without space around it; "" = it has none and is empty
+	Fields []string `json:"fields,omitempty"` // of a task that its cells become; none: it is not read
+	Used   bool     `json:"used"`             // something reads one of these fields
+}
+
+// Tables are the tables that the set was read from, in the order of reading.
+func (s Set) Tables() []Table { return s.tables }
+
+// unread are warnings of columns that nothing reads and whose names are those of fields
+// but for case, white space, _ and -.
+func (t Table) unread() []string {
+	var out []string
+	for _, c := range t.Columns {
+		if c.Used || len(c.Fields) == 0 || slices.Contains(meant(), plainName(c.Name)) { // slips tells of these
+			continue
+		}
+		for _, field := range []string{"id", "type", "task_type", "gold", "split", "trigger"} {
+			if plainName(c.Name) == plainName(field) && !has(t.Columns, field) {
+				out = append(out, fmt.Sprintf("%s: the column %q is read by nothing; as the field %s it is with tasks.columns: {%s: %s}", t.Path, short(c.Name), field, field, quotedName(c.Name)))
+			}
+		}
+	}
+	return out
+}
+
+// sameField are names that mean one field of a task.
+func sameField(name string) []string {
+	for _, names := range [][]string{{"gold", "answer", "answers"}, {"type", "task_type"}} {
+		if slices.Contains(names, name) {
+			return names
+		}
+	}
+	return []string{name}
+}
+
+// header is the first row of a table, on its way to columns.
+type header struct {
+	line  int
+	names []string
+	rules Rules
+}
+
+func (h header) fail(format string, args ...any) error {
+	return &syntaxError{Line: h.line, Msg: fmt.Sprintf(format, args...)}
+}
+
+// columns gives each column the fields that its cells become. used are the fields that
+// templates name.
+func (h header) columns(used []string) ([]Column, error) {
+	cols := make([]Column, len(h.names))
+	if err := h.name(cols); err != nil {
+		return nil, err
+	}
+	mapped, err := h.mapped(cols)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cols {
+		c := &cols[i]
+		if c.Name != "" && len(c.Fields) == 0 && !mapped[c.Name] {
+			c.Fields = []string{c.Name}
+		}
+	}
+	if err := h.required(cols); err != nil {
+		return nil, err
+	}
+	for i := range cols {
+		cols[i].Used = slices.ContainsFunc(cols[i].Fields, func(f string) bool { return h.reads(f, used, cols) })
+	}
+	return cols, nil
+}
+
+// name trims and checks the names.
+func (h header) name(cols []Column) error {
+	seen := map[string]int{}
+	for i, name := range h.names {
+		name = strings.TrimSpace(name)
+		if name == "" {
+			continue
+		}
+		if first, twice := seen[name]; twice {
+			return h.fail("the header names column %d like column %d, %q: rename one of them", i+1, first+1, short(name))
+		}
+		seen[name] = i
+		cols[i].Name = name
+	}
+	if len(seen) == 0 {
+		return h.fail("the header names no column: its cells are empty")
+	}
+	return nil
+}
+
+// mapped gives columns the fields that Rules.Columns says, and returns all names of these
+// fields: a column that is called so is not read.
+func (h header) mapped(cols []Column) (map[string]bool, error) {
+	taken := map[string]bool{}
+	for _, field := range slices.Sorted(maps.Keys(h.rules.Columns)) {
+		if taken[field] {
+			return nil, h.fail("tasks.columns names %s, which mean the same: keep one", strings.Join(sameField(field), ", "))
+		}
+		i, err := h.find(cols, field, h.rules.Columns[field])
+		if err != nil {
+			return nil, err
+		}
+		cols[i].Fields = append(cols[i].Fields, field)
+		for _, name := range sameField(field) {
+			taken[name] = true
+		}
+	}
+	return taken, nil
+}
+
+// find returns the column with a name: as it is written, or else the only one that
+// differs from it in case, white space, _ and - alone.
+func (h header) find(cols []Column, field, name string) (int, error) {
+	name = strings.TrimSpace(name)
+	var similar []int
+	for i, c := range cols {
+		if c.Name == "" {
+			continue
+		}
+		if c.Name == name {
+			return i, nil
+		}
+		if plainName(c.Name) == plainName(name) {
+			similar = append(similar, i)
+		}
+	}
+	if len(similar) == 1 {
+		return similar[0], nil
+	}
+	if len(similar) > 1 {
+		return 0, h.fail("tasks.columns.%s is %q, which could be column %d, %q, or column %d, %q: write it as it stands in the header",
+			field, short(name), similar[0]+1, short(cols[similar[0]].Name), similar[1]+1, short(cols[similar[1]].Name))
+	}
+	hint := ""
+	if near, ok := suggest.Of(name, columnNames(cols)); ok {
+		hint = fmt.Sprintf("; did you mean %q?", short(near))
+	}
+	return 0, h.fail("tasks.columns.%s is %q, and the header has no such column; there %s%s", field, short(name), listed(cols), hint)
+}
+
+// required fails where no task of the table could have a field that each needs.
+func (h header) required(cols []Column) error {
+	if h.rules.OwnScore || has(cols, fieldQuery) && has(cols, fieldTrigger) {
+		return nil
+	}
+	var missing []string
+	if h.rules.Prompt == "" && !has(cols, "prompt") {
+		missing = append(missing, "prompt")
+	}
+	scored := slices.ContainsFunc([]string{"gold", "answer", "answers", "checks", "trigger"}, func(f string) bool { return has(cols, f) })
+	if !scored && h.rules.needGold() {
+		missing = append(missing, "gold")
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	or := ""
+	if missing[0] == "prompt" {
+		or = "; or give the set a template of its fields (tasks.prompt)"
+	}
+	return h.fail("no column for %s of the tasks; there %s; say which is which, such as %s%s",
+		strings.Join(missing, " and "), listed(cols), example(missing, cols), or)
+}
+
+// needGold reports whether a task without checks of its own is of no use without gold.
+func (r Rules) needGold() bool {
+	if r.Checker == nil {
+		return true
+	}
+	t := Task{ID: "t", Prompt: "p"}
+	without := r.Checker.Check(t)
+	t.Gold = []string{"1"}
+	return without != nil && r.Checker.Check(t) == nil
+}
+
+// likely are names that columns with a field often have, the likeliest first.
+func likely(field string) []string {
+	if field == "gold" {
+		return []string{
+			"gold", "answer", "answers", "expected", "expected answer", "expected output", "correct answer", "ground truth",
+			"reference", "reference answer", "solution", "target", "label", "output", "completion", "response", "ideal",
+		}
+	}
+	return []string{"prompt", "question", "query", "input", "instruction", "problem", "user", "request", "text", "message", "task"}
+}
+
+// example is a map of columns that may be what was meant.
+func example(missing []string, cols []Column) string {
+	var parts []string
+	taken := ""
+	for _, field := range missing {
+		name := probable(field, cols, taken)
+		taken = name
+		if name == "" {
+			name = "NAME OF A COLUMN"
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s", field, quotedName(name)))
+	}
+	return "tasks.columns: {" + strings.Join(parts, ", ") + "}"
+}
+
+// probable returns the column whose name is nearest to what a field is often called; ""
+// if none is near.
+func probable(field string, cols []Column, not string) string {
+	names := slices.DeleteFunc(columnNames(cols), func(n string) bool { return n == not })
+	for _, want := range likely(field) {
+		for _, n := range names {
+			if plainName(n) == want {
+				return n
+			}
+		}
+	}
+	for _, want := range likely(field) {
+		for _, n := range names {
+			if slices.Contains(words(n), want) {
+				return n
+			}
+		}
+	}
+	near, _ := suggest.Of(field, names)
+	return near
+}
+
+// words are the words of a name in lower case.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// quotedName writes a name so that YAML reads it as text.
+func quotedName(name string) string {
+	plain := func(r rune) bool { return r == ' ' || r == '_' || unicode.IsLetter(r) }
+	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return fmt.Sprintf("%q", name)
+	}
+	return name
+}
+
+// reads reports whether something reads a field of the tasks.
+func (h header) reads(field string, used []string, cols []Column) bool {
+	switch field {
+	case "id", "type", "task_type", "prompt", "gold", "answer", "answers", "hidden", "checks", "split", "trigger", "reviewed", FieldImages:
+		return true
+	case fieldQuery, fieldTrigger:
+		if has(cols, fieldQuery) && has(cols, fieldTrigger) {
+			return true
+		}
+	}
+	under := func(name string) bool { return name == field || strings.HasPrefix(name, field+".") }
+	return h.rules.OwnScore || slices.Contains(h.rules.Reads, field) || slices.ContainsFunc(used, under)
+}
+
+func has(cols []Column, field string) bool {
+	return slices.ContainsFunc(cols, func(c Column) bool { return slices.Contains(c.Fields, field) })
+}
+
+func columnNames(cols []Column) []string {
+	var names []string
+	for _, c := range cols {
+		if c.Name != "" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// plainName is a name without what people write differently: case, white space, _ and -.
+func plainName(name string) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }), " "))
+}
+
+// maxListed and maxNamed bound what a message repeats of a header.
+const (
+	maxListed = 20
+	maxNamed  = 60
+)
+
+func listed(cols []Column) string {
+	names := columnNames(cols)
+	var shown []string
+	for _, n := range names[:min(len(names), maxListed)] {
+		shown = append(shown, fmt.Sprintf("%q", short(n)))
+	}
+	text := plural.Word(len(names), "is ", "are ") + strings.Join(shown, ", ")
+	if more := len(names) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func short(name string) string {
+	if r := []rune(name); len(r) > maxNamed {
+		return string(r[:maxNamed-3]) + "..."
+	}
+	return name
+}
