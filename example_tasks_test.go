@@ -129,7 +129,6 @@ func ExampleWithEvents() {
 	// Output:
 	// step 0: baseline
 	// step 1: accept_new_best
-	// step 2: skip_no_patches
 	// test seed: 0.0 on 3 tasks
 	// test best: 1.0 on 3 tasks
 	// test final: 1.0 on 3 tasks

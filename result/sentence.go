@@ -35,7 +35,7 @@ func (s *Summary) Sentence() string {
 	if seed.N != best.N {
 		text += fmt.Sprintf(" (the seed skill on %d)", seed.N)
 	}
-	if words := s.Certificate.brief(); words != "" {
+	if words := s.certified(); words != "" {
 		text += ", " + words
 	}
 	return text
@@ -79,7 +79,7 @@ func rounded(v float64) string {
 func (s *Summary) testTasks(n int) string {
 	switch before := s.Test.ReadBefore; {
 	case s.Test.Openings > 1:
-		return fmt.Sprintf("%s, read by this run %d times", plural.Of(n, "test task", "test tasks"), s.Test.Openings)
+		return plural.Of(n, "test task", "test tasks")
 	case before == nil || before.Times == 0 && before.Unknown != "":
 		return plural.Of(n, "test task", "test tasks")
 	case before.Times == 0:
@@ -92,11 +92,14 @@ func (s *Summary) testTasks(n int) string {
 // soft reports whether soft scores alone decide.
 func (c *Certificate) soft() bool { return c != nil && c.Metric == "soft" }
 
-// brief is the certificate in a few words, "" if there is none.
-func (c *Certificate) brief() string {
+// certified is the certificate in a few words, "" if there is none.
+func (s *Summary) certified() string {
+	c := s.Certificate
 	switch {
 	case c == nil:
 		return ""
+	case s.Test.Openings > 1:
+		return fmt.Sprintf("not certified: the test split was opened %d times", s.Test.Openings)
 	case c.Certified:
 		return "certified"
 	case c.Difference == nil:
@@ -105,6 +108,9 @@ func (c *Certificate) brief() string {
 		return "not certified: it is not ahead"
 	case c.Test != "" && c.Level == nil:
 		return "not certified: nobody knows how often these tasks were read before"
+	}
+	if c.Reading > 1 && c.Level != nil {
+		return fmt.Sprintf("not certified at the %.3g %% level that is left to this reading", 100**c.Level)
 	}
 	return "not certified: it may be chance"
 }

@@ -101,7 +101,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 
 // run trains, or resumes a run.
 func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
-	if o.fork != "" && o.runDir == "" {
+	if o.fork != "" && o.runDir == "" && o.from == "" {
 		return usagef("--fork %s needs --run with the run to take over from; `skillopt runs list` shows runs", o.fork)
 	}
 	if o.fork != "" && o.replay != "" {

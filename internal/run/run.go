@@ -81,6 +81,7 @@ const (
 	LedgerRule    = 2 // a run notes in the ledger of its folder when it reads a test set
 	LookRule      = 3 // the certificate is a test that looks once, at a level by the ledger
 	ReuseRule     = 4 // a run may be answered from other runs, and answer others
+	VerdictRule   = 5 // outcomes hold what each check said
 )
 
 // Run is an open run directory. One process has it open at a time.
@@ -343,7 +344,7 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 	r.Journal = j
 	r.Manifest = Manifest{
 		Format: FormatVersion, RunID: uuid.Must(uuid.NewV7()).String(), Name: o.Name, Kind: o.Kind, CreatedAt: o.Now().UTC().Truncate(time.Second),
-		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: ReuseRule,
+		Version: o.Version, Status: result.Running, Identity: o.Identity, Simulated: o.Simulated, ForkedOf: o.ForkedOf, Operational: o.Operational, Rules: VerdictRule,
 	}
 	if err := j.SetMeta(ctx, journal.MetaRunID, r.Manifest.RunID); err != nil {
 		return fmt.Errorf("name the record: %w", err)

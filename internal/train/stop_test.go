@@ -210,6 +210,8 @@ func TestNothingIsPrefetchedBeyondAStop(t *testing.T) {
 			if _, err := w.run(t.Context(), o); err != nil {
 				rt.Fatal(err)
 			}
+			// How much of what a race needs no more is under way when it ends is chance.
+			w.rollouts = slices.DeleteFunc(w.rollouts, func(key string) bool { return strings.Contains(key, "/gate/") })
 			slices.Sort(w.rollouts)
 		}
 		if diff := cmp.Diff(w.rollouts, ahead.rollouts); diff != "" {
