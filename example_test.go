@@ -82,7 +82,7 @@ func ExampleCompare() {
 	defer os.RemoveAll(dir)
 
 	old := skill.New("# Answering from documents\n")
-	better := skill.New("# Answering from documents\n\n- Put EUR and a space before amounts of money.\n- Give every date in ISO form, with the year first.\n")
+	better := skill.New("# Answering from documents\n\n- Put EUR and a space before amounts of money.\n- Round totals half up to full currency units.\n- Give every date in ISO form, with the year first.\n- Give times on the 24-hour clock, without am or pm.\n- State weights in whole grams, followed by g.\n")
 	result, err := skillopt.Compare(context.Background(), cfg, old, better, skillopt.WithPasses(20), skillopt.WithRunDir(filepath.Join(dir, "run")))
 	if err != nil {
 		log.Fatal(err)

@@ -39,8 +39,8 @@ func (s *shop) since() int {
 }
 
 // never are places of which nothing may come from another run: every place but those of a
-// first answer in training.
-var never = regexp.MustCompile(`test|again/[^m]|fresh|reselect|null|drift|^final|sample[1-9]|anew|confirm`)
+// first answer in training, and of the samples by which rules are judged.
+var never = regexp.MustCompile(`test|again/[^m]|fresh|reselect|null|drift|^final|anew|confirm|^[^t].*sample[1-9]|sample\d{4}`)
 
 // entries checks what a run has recorded, and returns how many of its calls were asked, and
 // how many answered from other runs.
@@ -116,8 +116,8 @@ func TestPaidOnceAcrossCommands(t *testing.T) {
 	if int64(ablated) != ablation.Calls.Total || int64(again) != pruned.Calls.Total || asked != again || int64(reused) != pruned.Calls.FromRuns {
 		t.Errorf("ablate: %d calls, %+v; prune: %d calls, %d asked, %d reused, %+v", ablated, ablation.Calls, again, asked, reused, pruned.Calls)
 	}
-	if reused < ablated/2 {
-		t.Errorf("ablate asked for %d answers, and prune took %d of them", ablated, reused)
+	if n := s.askedTwice(ablation.RunDir, pruned.RunDir); n != 0 || reused < ablated*9/10 { // what is in flight when a race ends is asked or not, by chance
+		t.Errorf("ablate asked for %d answers, prune took %d, and asked %d again", ablated, reused, n)
 	}
 
 	seed, err := readSkill(s.cfg.Skill)

@@ -106,6 +106,34 @@ func TestFindsNothingElse(t *testing.T) {
 	}
 }
 
+// An equal request at another sample is another question: even where the seed of the sample
+// is not part of it, and even where the index says that it is answered.
+func TestAnAnswerIsToItsSample(t *testing.T) {
+	t.Parallel()
+	for _, recorded := range []int{0, 1, 2, 999, 1000} {
+		t.Run(fmt.Sprintf("recorded at sample %d", recorded), func(t *testing.T) {
+			t.Parallel()
+			folder, entry := t.TempDir(), call(0)
+			entry.Key = fmt.Sprintf("text/0a1b/task-0/sample%d/attempt0/turn1", recorded)
+			other := call(1)
+			other.Key = "text/0a1b/task-1/sample0/attempt0/turn1"
+			madeAs(t, result.Ablate, filepath.Join(folder, "x-1"), record(t, entry, other))
+			q := asking(0)
+			for _, forged := range []bool{false, true} {
+				if forged {
+					forge(t, folder, fmt.Sprintf("INSERT OR IGNORE INTO answers SELECT number, %d, 1 FROM runs; UPDATE runs SET filter = x'%s', count = 2", answers.HashOf(answers.EndpointID("e"), q.Digest), strings.Repeat("ff", 64)))
+				}
+				for _, asked := range []int{0, 1, 2, 10, 999, 1000} {
+					q.Sample = asked
+					if got, want := finds(t, folder, q), asked == recorded && recorded < 1000; got != want {
+						t.Errorf("asked at sample %d, forged %t: found %t", asked, forged, got)
+					}
+				}
+			}
+		})
+	}
+}
+
 // forge changes the index.
 func forge(t testing.TB, folder, statement string) {
 	t.Helper()
@@ -258,29 +286,38 @@ func TestPlaces(t *testing.T) {
 		kind result.Kind
 		key  string
 		role string
-		task string
+		at   answers.At
 		may  bool
 	}{
-		{result.Train, "seed/selection/a%2Fb/sample0/attempt0/turn1", model.Target, "a/b", true},
-		{result.Train, "e1/s2/again/mb0/more1/rollout/t/sample0/attempt0/turn1", model.Target, "t", true},
-		{result.Train, "e1/s2/p1/second/gate/inc/t/sample0/check1/attempt0/turn1", model.Judge, "t", true},
-		{result.Train, "e1/s2/gate/inc/t/sample0/check1/vote2/attempt0/turn1", model.Judge, "", false},
-		{result.Train, "e1/s2/merge/failure/1/0/attempt0/turn1", model.Optimizer, "", true},
-		{result.Train, "e1/end/compare/prev/t/sample0/attempt0/turn1", model.Target, "t", true},
-		{result.Train, "final/test/best/t/sample0/attempt0/turn1", model.Target, "", false},
-		{result.Train, "final/pool/t/sample0/attempt0/turn1", model.Target, "", false},
-		{result.Train, "e1/s1/gate/drift/current/t/sample0/attempt0/turn1", model.Target, "", false},
-		{result.Train, "e1/s1/null/cand/rollout/sample0/attempt0/turn1", model.Target, "", false},
-		{result.Evaluate, "eval/selection/t/sample0/attempt0/turn1", model.Target, "t", true},
-		{result.Evaluate, "eval/selection/t/sample1/attempt0/turn1", model.Target, "", false},
-		{result.Evaluate, "eval/test/t/sample0/attempt0/turn1", model.Target, "", false},
-		{result.Ablate, "text/0a1b/t/sample0/attempt0/turn1", model.Target, "t", true},
-		{result.Prune, "text/0a1b/t/sample1000/attempt0/turn1", model.Target, "", false},
-		{result.Compare, "compare/a/t/sample0/attempt0/turn1", model.Target, "", false},
-		{result.MeasureNoise, "noise/t/sample0/attempt0/turn1", model.Target, "", false},
+		{result.Train, "seed/selection/a%2Fb/sample0/attempt0/turn1", model.Target, answers.At{Task: "a/b"}, true},
+		{result.Train, "e1/s2/again/mb0/more1/rollout/t/sample0/attempt0/turn1", model.Target, answers.At{Task: "t"}, true},
+		{result.Train, "e1/s2/p1/second/gate/inc/t/sample0/check1/attempt0/turn1", model.Judge, answers.At{Task: "t"}, true},
+		{result.Train, "e1/s2/gate/inc/t/sample0/check1/vote2/attempt0/turn1", model.Judge, answers.At{}, false},
+		{result.Train, "e1/s2/merge/failure/1/0/attempt0/turn1", model.Optimizer, answers.At{}, true},
+		{result.Train, "e1/end/compare/prev/t/sample0/attempt0/turn1", model.Target, answers.At{Task: "t"}, true},
+		{result.Train, "final/test/best/t/sample0/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Train, "final/pool/t/sample0/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Train, "e1/s1/gate/drift/current/t/sample0/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Train, "e1/s1/null/cand/rollout/sample0/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Evaluate, "eval/selection/t/sample0/attempt0/turn1", model.Target, answers.At{Task: "t"}, true},
+		{result.Evaluate, "eval/selection/t/sample1/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Evaluate, "eval/test/t/sample0/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Ablate, "text/0a1b/t/sample0/attempt0/turn1", model.Target, answers.At{Task: "t"}, true},
+		{result.Ablate, "text/0a1b/t/sample1/attempt0/turn1", model.Target, answers.At{Task: "t", Sample: 1}, true},
+		{result.Prune, "text/0a1b/t/sample999/attempt0/turn1", model.Target, answers.At{Task: "t", Sample: 999}, true},
+		{result.Prune, "text/0a1b/t/sample12/check1/attempt0/turn1", model.Judge, answers.At{Task: "t", Sample: 12}, true},
+		{result.Prune, "text/0a1b/t/sample01/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Prune, "text/0a1b/t/sample1x/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Prune, "text/0a1b/t/sample9999/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Ablate, "text/0a1b/t/sample1000/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Train, "text/0a1b/t/sample1/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Train, "e1/s1/rollout/t/sample1/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Prune, "text/0a1b/t/sample1000/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.Compare, "compare/a/t/sample0/attempt0/turn1", model.Target, answers.At{}, false},
+		{result.MeasureNoise, "noise/t/sample0/attempt0/turn1", model.Target, answers.At{}, false},
 	} {
-		if id, may := answers.Place(tt.kind, tt.key, tt.role); id != tt.task || may != tt.may {
-			t.Errorf("%s %s: %q, %t", tt.kind, tt.key, id, may)
+		if at, may := answers.Place(tt.kind, tt.key, tt.role); at != tt.at || may != tt.may {
+			t.Errorf("%s %s: %+v, %t", tt.kind, tt.key, at, may)
 		}
 	}
 }

@@ -133,7 +133,11 @@ func fill(b testing.TB, folder string, runs, calls int) {
 
 // made makes a run as the program does.
 func made(b testing.TB, dir string, record func(j *journal.Journal)) {
-	r, err := run.Open(b.Context(), run.OpenOptions{Dir: dir, Name: filepath.Base(dir), Kind: result.Train, Version: "v", Identity: map[string]string{"k": "v"}, Now: time.Now})
+	madeAs(b, result.Train, dir, record)
+}
+
+func madeAs(b testing.TB, kind result.Kind, dir string, record func(j *journal.Journal)) {
+	r, err := run.Open(b.Context(), run.OpenOptions{Dir: dir, Name: filepath.Base(dir), Kind: kind, Version: "v", Identity: map[string]string{"k": "v"}, Now: time.Now})
 	if err != nil {
 		b.Fatal(err)
 	}

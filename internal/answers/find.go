@@ -21,6 +21,7 @@ type Question struct {
 	Model    string // that is asked for
 	Input    journal.Input
 	Digest   journal.Digest // of Input
+	Sample   int            // as in At
 }
 
 // Answer is what a run has recorded.
@@ -31,7 +32,8 @@ type Answer struct {
 
 // Find looks a question up. Whatever keeps it from being answered is no error: then it is
 // asked. The entry is that of a step which may answer others, of an equal request to the
-// same endpoint, whole, and by the model that answers there now as far as is known.
+// same endpoint at the same sample, whole, and by the model that answers there now as far
+// as is known.
 func (x *Index) Find(ctx context.Context, q Question) (Answer, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -215,13 +217,13 @@ func (s *source) close() error {
 
 // answers reports whether an entry of the run is the answer to a question.
 func (s *source) answers(rec *journal.Record, q *Question, endpoint string) bool {
-	_, may := Place(s.manifest.KindOf(), rec.Key, rec.Role)
+	at, may := Place(s.manifest.KindOf(), rec.Key, rec.Role)
 	switch {
 	case !may || rec.Kind != journal.Call || !caller.FirstAttempt(rec.Key) || readsTest(s.manifest):
 		return false
 	case rec.Code != "" && rec.Origin == (journal.Origin{}):
 		return false // from a cache, a cassette, a run that was forked
-	case rec.Role != q.Role || rec.Digest != q.Digest || !equal(rec.Input, q.Input):
+	case rec.Role != q.Role || at.Sample != q.Sample || rec.Digest != q.Digest || !equal(rec.Input, q.Input):
 		return false
 	}
 	return s.said.endpoint(rec.Seq, rec.Role, s.file) == endpoint

@@ -20,6 +20,7 @@ type Others interface {
 
 // Question is a request that another run may have sent.
 type Question struct {
+	Key    string // of the step
 	Role   string
 	Model  string // that is asked for
 	Input  journal.Input
@@ -35,7 +36,7 @@ func fromOthers(ctx context.Context, c *Caller, r *role, s *step) (rep reply, fo
 	if err := c.sender.admit(ctx, false); err != nil {
 		return rep, false, err
 	}
-	result, from, found := c.opts.Others.Find(ctx, Question{Role: r.name, Model: s.req.Model, Input: s.input, Digest: s.digest})
+	result, from, found := c.opts.Others.Find(ctx, Question{Key: s.key, Role: r.name, Model: s.req.Model, Input: s.input, Digest: s.digest})
 	if !found || json.Unmarshal(result, &rep) != nil || rep.Limit != "" || s.call.refuses(rep.Response) != nil {
 		return reply{}, false, nil
 	}

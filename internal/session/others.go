@@ -117,16 +117,17 @@ func (o *others) May(key, role string) bool {
 	if o.endpoints[role] == "" {
 		return false
 	}
-	asked, may := answers.Place(o.kind, key, role)
-	return may && !o.test[asked]
+	at, may := answers.Place(o.kind, key, role)
+	return may && !o.test[at.Task]
 }
 
 // Find implements caller.Others.
 func (o *others) Find(ctx context.Context, q caller.Question) ([]byte, journal.Origin, bool) {
-	if o.index == nil {
+	at, may := answers.Place(o.kind, q.Key, q.Role)
+	if o.index == nil || !may {
 		return nil, journal.Origin{}, false
 	}
-	a, found := o.index.Find(ctx, answers.Question{Endpoint: o.endpoints[q.Role], Role: q.Role, Model: q.Model, Input: q.Input, Digest: q.Digest})
+	a, found := o.index.Find(ctx, answers.Question{Endpoint: o.endpoints[q.Role], Role: q.Role, Model: q.Model, Input: q.Input, Digest: q.Digest, Sample: at.Sample})
 	if err := o.index.Failed(); err != nil {
 		o.once.Do(func() { o.warn(fmt.Sprintf("nothing more is taken from other runs, all is asked: %v", err)) })
 	}
