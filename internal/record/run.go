@@ -85,17 +85,14 @@ func decodeFile(name string, data []byte, v any) error {
 
 // file reads a file of the run; found is false if there is none.
 func (r *Run) file(name string) (data []byte, found bool, err error) {
-	f, err := r.root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read run: %w", err)
+	f, found, err := r.open(name)
+	if err != nil || !found {
+		return nil, false, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("read run: %s is no regular file", name)
+	if err != nil {
+		return nil, false, fmt.Errorf("read run: %w", err)
 	}
 	var b bytes.Buffer
 	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
@@ -107,6 +104,21 @@ func (r *Run) file(name string) (data []byte, found bool, err error) {
 		return nil, false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
 	}
 	return b.Bytes(), true, nil
+}
+
+// open opens a regular file of the run; found is false if there is none.
+func (r *Run) open(name string) (f *os.File, found bool, err error) {
+	f, err = r.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read run: %w", err)
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, false, errors.Join(fmt.Errorf("read run: %s is no regular file", name), f.Close())
+	}
+	return f, true, nil
 }
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,

@@ -38,13 +38,14 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	sheets, err := r.Sheets()
+	found := r.ofTask(id)
+	sheets, err := found.sheets()
 	if err != nil {
 		return nil, err
 	}
 	all := r.evaluationsOf(calls)
 	for _, s := range sheets {
-		outcomes, err := r.outcomesOf(s, id)
+		outcomes, err := found.of(s)
 		if err != nil {
 			return nil, err
 		}
