@@ -220,7 +220,11 @@ var ErrNoCall = errors.New("the record has no call of a model under this key")
 // ErrNoCall.
 func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation, error) {
 	var found *journal.Record
-	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {
+	q := journal.Query{Key: key}
+	if p := PlaceOf(key); p.Task != "" {
+		q.Item = escaped(p.Task) // which is in the index
+	}
+	for rec, err := range r.view.Entries(ctx, q) {
 		if err != nil {
 			return caller.Conversation{}, r.damaged(err)
 		}

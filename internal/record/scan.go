@@ -168,19 +168,47 @@ func (s *scanner) skipText() error {
 // closed is the length of a string up to and with the quote that ends it, -1: it is not among
 // them. The text does not begin within an escape.
 func closed(text []byte) int {
-	for from := 0; ; {
+	for from := 0; from < len(text); {
 		i := bytes.IndexByte(text[from:], '"')
 		if i < 0 {
 			return -1
 		}
-		if from += i + 1; from < 2 || text[from-2] != '\\' || backslashes(text[:from-1])%2 == 0 {
-			return from
+		if at := from + i; backslashes(text[from:at])%2 == 0 {
+			return at + 1
+		} else if from = at + 1; from < len(text) {
+			end := 0
+			if end, from = stepwise(text, from); end > 0 {
+				return end
+			}
 		}
 	}
+	return -1
+}
+
+// stepwise looks for the end of a string a byte at a time, as long as there are escapes: they
+// come in swarms. It returns the end, or where to go on.
+func stepwise(text []byte, at int) (end, on int) {
+	const swarm = 48
+	for last := at + swarm; at < min(last, len(text)); at++ {
+		switch text[at] {
+		case '"':
+			return at + 1, 0
+		case '\\':
+			at++
+			last = at + swarm
+		}
+	}
+	return 0, at
 }
 
 // backslashes is how many of them end a text.
-func backslashes(text []byte) int { return len(text) - len(bytes.TrimRight(text, `\`)) }
+func backslashes(text []byte) int {
+	n := 0
+	for n < len(text) && text[len(text)-1-n] == '\\' {
+		n++
+	}
+	return n
+}
 
 // skip goes behind the next value.
 func (s *scanner) skip() error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -26,6 +27,16 @@ type Evaluation struct {
 	Outcome *trajectory.Outcome `json:"outcome"`           // null: the run has written none down
 
 	test bool
+	seq  int64 // of its call
+}
+
+// Said reads what the model was sent in an evaluation and its reply; ErrNoCall where no call
+// is recorded under its key.
+func (r *Run) Said(ctx context.Context, e Evaluation) (caller.Conversation, error) {
+	if e.seq == 0 || e.Episode {
+		return caller.Conversation{}, fmt.Errorf("%s: %w", e.Key, ErrNoCall)
+	}
+	return r.conversation(ctx, e.seq)
 }
 
 // OfTest reports whether it shows an answer to a test task.
@@ -75,7 +86,7 @@ func (r *Run) evaluationsOf(calls []Call) []Evaluation {
 			at[p] = i
 			out = append(out, Evaluation{Where: p.words(), Place: p, test: r.OfTest(p), Open: true})
 		}
-		out[i].Key, out[i].Episode = c.Key, c.Kind == journal.Episode || c.InEpisode()
+		out[i].Key, out[i].Episode, out[i].seq = c.Key, c.Kind == journal.Episode || c.InEpisode(), c.Seq
 		out[i].Open = out[i].Open && !result
 	}
 	return out
