@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -22,6 +21,9 @@ type Sheet struct {
 	file  string // of the run
 	name  string // under which it stands in the file; "": the file is a list
 	stage string // of its calls
+
+	again     bool   // of a step that was tried twice: the second counts
+	candidate string // begins the places of the one that the step is recorded by
 }
 
 // Title names a sheet for people.
@@ -50,8 +52,8 @@ func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error)
 			continue
 		}
 		out = append(out,
-			Sheet{Step: s.Step, Arm: "current", Split: "train", file: dir + "rollout.json", stage: "rollout"},
-			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: "gate/cand"})
+			Sheet{Step: s.Step, Arm: "current", Split: "train", file: dir + "rollout.json", stage: stageRollout, again: s.Retried},
+			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: stageGate, again: s.Retried, candidate: candidateOf(s)})
 	}
 	for _, e := range r.History.Epochs {
 		out = append(out, Sheet{Epoch: e.Epoch, Arm: "candidate", Split: "selection", file: fmt.Sprintf("epochs/epoch_%02d/selection.json", e.Epoch), stage: "end/gate/cand"})
@@ -117,18 +119,6 @@ func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", path.Base(file), err)
 	}
 	return slices.Concat(several...), nil
-}
-
-// holds reports whether a call belongs to a sheet.
-func (s Sheet) holds(p Place) bool {
-	switch {
-	case s.Step > 0 || s.Epoch > 0:
-		if s.Step > 0 && p.Step != s.Step || s.Epoch > 0 && (p.Epoch != s.Epoch || p.Step != 0) {
-			return false
-		}
-		return p.At == s.stage || strings.HasSuffix(p.At, "/"+s.stage)
-	}
-	return p.Step == 0 && p.Epoch == 0 && p.At == s.stage
 }
 
 // ParseStep reads what users call a step: its number, or best, which is the step that the

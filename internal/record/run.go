@@ -181,15 +181,21 @@ func callOf(rec journal.Record) Call {
 // commits.
 func (r *Run) Calls(ctx context.Context, f Filter) ([]Call, error) {
 	var out []Call
+	err := r.calls(ctx, f, func(c Call, _ []byte) { out = append(out, c) })
+	return out, err
+}
+
+// calls gives each with what was answered, as it is recorded.
+func (r *Run) calls(ctx context.Context, f Filter, each func(c Call, answer []byte)) error {
 	for rec, err := range r.view.Entries(ctx, f.query()) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return r.damaged(err)
 		}
 		if c := callOf(rec); f.lets(c) {
-			out = append(out, c)
+			each(c, rec.Result)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // Filter says which entries of the record are wanted: those that all of it holds for.
