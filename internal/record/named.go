@@ -9,17 +9,17 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// lists decodes a file of lists by name as a whole.
-func (r *Run) lists(file string) (map[string]json.RawMessage, error) {
+// listsIn decodes a file of lists by name as a whole.
+func listsIn(r *Run, file string) (map[string]json.RawMessage, error) {
 	var all map[string]json.RawMessage
 	_, err := r.decode(file, &all)
 	return all, err
 }
 
-// names are those of the lists in a file, sorted.
-func (r *Run) names(file string) ([]string, error) {
+// namesIn are those of the lists in a file, sorted.
+func namesIn(r *Run, file string) ([]string, error) {
 	s, names := &scanner{}, map[string]bool{}
-	_, err := r.scanned(s, file, func() error {
+	err := s.through(r, file, func() error {
 		return s.lists(func(name string) error {
 			names[name] = true
 			return s.skip()
@@ -28,14 +28,14 @@ func (r *Run) names(file string) ([]string, error) {
 	if !errors.Is(err, errOdd) {
 		return slices.Sorted(maps.Keys(names)), err
 	}
-	all, err := r.lists(file)
+	all, err := listsIn(r, file)
 	return slices.Sorted(maps.Keys(all)), err
 }
 
 // listOf is the list of a sheet that stands under a name, as it is encoded; nil: there is none.
-func (r *Run) listOf(sheet Sheet) (list json.RawMessage, err error) {
+func listOf(r *Run, sheet Sheet) (list json.RawMessage, err error) {
 	s := &scanner{}
-	_, err = r.scanned(s, sheet.file, func() error {
+	err = s.through(r, sheet.file, func() error {
 		return s.lists(func(name string) error {
 			if name != sheet.name {
 				return s.skip()
@@ -48,7 +48,7 @@ func (r *Run) listOf(sheet Sheet) (list json.RawMessage, err error) {
 	if !errors.Is(err, errOdd) {
 		return list, err
 	}
-	all, err := r.lists(sheet.file)
+	all, err := listsIn(r, sheet.file)
 	return all[sheet.name], err
 }
 
@@ -60,7 +60,7 @@ type ofTask struct {
 	named   map[string]map[string][]trajectory.Outcome // by file and name
 }
 
-func (r *Run) ofTask(task string) *ofTask {
+func newOfTask(r *Run, task string) *ofTask {
 	return &ofTask{run: r, task: task, named: map[string]map[string][]trajectory.Outcome{}}
 }
 
@@ -77,7 +77,7 @@ func (o *ofTask) sheets() ([]Sheet, error) {
 func (o *ofTask) lists(file string) (out map[string][]trajectory.Outcome, err error) {
 	s := &o.scanner
 	out = map[string][]trajectory.Outcome{}
-	_, err = o.run.scanned(s, file, func() error {
+	err = s.through(o.run, file, func() error {
 		return s.lists(func(name string) (err error) {
 			out[name], err = s.list(o.task)
 			return err
@@ -86,7 +86,7 @@ func (o *ofTask) lists(file string) (out map[string][]trajectory.Outcome, err er
 	if !errors.Is(err, errOdd) {
 		return out, err
 	}
-	all, err := o.run.lists(file)
+	all, err := listsIn(o.run, file)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (o *ofTask) of(sheet Sheet) (out []trajectory.Outcome, err error) {
 		return o.named[sheet.file][sheet.name], nil
 	}
 	s := &o.scanner
-	_, err = o.run.scanned(s, sheet.file, func() error {
+	err = s.through(o.run, sheet.file, func() error {
 		if out, err = s.list(o.task); err != nil {
 			return err
 		}

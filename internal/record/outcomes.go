@@ -39,7 +39,7 @@ func (s Sheet) Title() string {
 
 // Sheets lists what the run has written down of outcomes, in its order.
 func (r *Run) Sheets() ([]Sheet, error) {
-	return r.sheets(func(file string) ([]string, error) { return r.names(file) })
+	return r.sheets(func(file string) ([]string, error) { return namesIn(r, file) })
 }
 
 // sheets lists them; names tells the names of the lists in a file.
@@ -98,7 +98,7 @@ func (r *Run) Outcomes(s Sheet) ([]trajectory.Outcome, error) {
 		}
 		return passes(s.file, list)
 	}
-	list, err := r.listOf(s)
+	list, err := listOf(r, s)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (s *scanner) take(b byte) bool {
 	return true
 }
 
-// members calls f for each member between two brackets, and key with each key of an object.
+// members calls f at the beginning of each member between two brackets.
 func (s *scanner) members(closing byte, f func() error) error {
 	if s.at++; s.take(closing) {
 		return nil
@@ -400,17 +400,16 @@ func isID(key []byte) (bool, error) {
 	return isID([]byte(text))
 }
 
-// scanned has a scan go through a file of the run; found is false if there is none. What f
-// says is odd is errOdd.
-func (r *Run) scanned(s *scanner, name string, f func() error) (found bool, err error) {
+// through has f scan a file of a run, if there is one. What f says is odd is errOdd.
+func (s *scanner) through(r *Run, name string, f func() error) error {
 	file, found, err := r.open(name)
 	if err != nil || !found {
-		return false, err
+		return err
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	s.reset(file)
 	if err = f(); err != nil && s.err != nil && !errors.Is(s.err, io.EOF) && !errors.Is(s.err, errOdd) {
 		err = fmt.Errorf("read run: %w", s.err)
 	}
-	return true, err
+	return err
 }

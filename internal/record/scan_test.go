@@ -174,13 +174,13 @@ func TestScanFindsWhatDecodingGives(t *testing.T) {
 		if !named {
 			return
 		}
-		names, err := r.names(file)
+		names, err := namesIn(r, file)
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), names); err != nil || diff != "" {
 			t.Fatalf("names: %v %s", err, diff)
 		}
-		all, _ := r.lists(file)
+		all, _ := listsIn(r, file)
 		for name, list := range all {
-			if got, err := r.listOf(Sheet{file: file, name: name}); err != nil || string(got) != string(list) {
+			if got, err := listOf(r, Sheet{file: file, name: name}); err != nil || string(got) != string(list) {
 				t.Fatalf("list %q: %v\n%s\n%s", name, err, got, list)
 			}
 		}
@@ -202,7 +202,7 @@ func decodedWhole(r *Run, file string, named bool, task string) (map[string][]tr
 	var list json.RawMessage
 	all, err := map[string]json.RawMessage{}, error(nil)
 	if named {
-		all, err = r.lists(file)
+		all, err = listsIn(r, file)
 	} else if _, err = r.decode(file, &list); err == nil {
 		all[""] = list
 	}
@@ -223,7 +223,7 @@ func decodedWhole(r *Run, file string, named bool, task string) (map[string][]tr
 }
 
 func scannedOnly(r *Run, file string, named bool, task string) (out map[string][]trajectory.Outcome, err error) {
-	found := r.ofTask(task)
+	found := newOfTask(r, task)
 	if named {
 		out, err = found.lists(file)
 	} else {

@@ -51,7 +51,7 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := r.ofTask(id)
+	found := newOfTask(r, id)
 	sheets, err := found.sheets()
 	if err != nil {
 		return nil, err
