@@ -143,7 +143,7 @@ func (o *runsTaskOptions) shown(ctx context.Context, r *record.Run, chosen []rec
 		if e.Key == "" || e.Episode {
 			continue
 		}
-		c, err := r.Conversation(ctx, e.Key)
+		c, err := r.Said(ctx, e)
 		if errors.Is(err, record.ErrNoCall) {
 			continue
 		}

@@ -38,6 +38,87 @@ func BenchmarkTaskOf100000Outcomes(b *testing.B) {
 	}
 }
 
+// What it takes in one file of 100 MB, and what a task takes to find that fails there, for
+// which the whole list is decoded.
+func BenchmarkTaskOfOneFile(b *testing.B) {
+	dir := b.TempDir()
+	writeEvaluation(b, dir)
+	r, err := Open(b.Context(), dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	b.Run("task", func(b *testing.B) {
+		for b.Loop() {
+			found, err := r.Task(b.Context(), "task-050000")
+			if err != nil || len(found) != 1 || found[0].Outcome == nil || found[0].Key == "" {
+				b.Fatalf("%+v, %v", found, err)
+			}
+		}
+	})
+	b.Run("sheets", func(b *testing.B) {
+		for b.Loop() {
+			if s, err := r.Sheets(); err != nil || len(s) != 1 {
+				b.Fatalf("%+v, %v", s, err)
+			}
+		}
+	})
+	b.Run("failures", func(b *testing.B) {
+		for b.Loop() {
+			s, err := r.Sheets()
+			if err != nil || len(s) != 1 {
+				b.Fatalf("%+v, %v", s, err)
+			}
+			if all, err := r.Outcomes(s[0]); err != nil || len(all) != 100_000 {
+				b.Fatalf("%d, %v", len(all), err)
+			}
+		}
+	})
+}
+
+// writeEvaluation is a run of eval with 100,000 tasks.
+func writeEvaluation(b *testing.B, dir string) {
+	b.Helper()
+	j, err := journal.Open(b.Context(), filepath.Join(dir, run.DBFile), journal.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	question := strings.Repeat("a \"word\"\n", 60)
+	var batch []journal.Record
+	var all []trajectory.Outcome
+	for i := range 100_000 {
+		o := trajectory.Outcome{
+			ID: fmt.Sprintf("task-%06d", i), Type: "total", Status: score.OK, Hard: float64(i % 2), Soft: 1, Answer: "an answer", Question: question, Reference: "the \"reference\"",
+			Checks:     []trajectory.CheckVerdict{{Check: "exact", Verdict: trajectory.Passed, Weight: 1, Saw: "an answer", Why: "equal"}},
+			Trajectory: []trajectory.Turn{{Role: "assistant", Content: "an answer"}}, Usage: trajectory.Usage{Input: 237, Output: 11}, Served: "model",
+		}
+		all = append(all, o)
+		batch = append(batch, journal.Record{
+			Kind: journal.Call, Key: "eval/selection/" + o.ID + "/sample0/attempt0/turn1", Input: journal.Input{Own: []byte(`{"model":"m","messages":[]}`)},
+			Result: []byte(`{"text":"an answer","finish":"stop","usage":{"input":237,"output":11}}`), Spend: journal.Spend{Stage: "rollout", Role: "target", Model: "m"},
+		})
+		if len(batch) == 1000 {
+			if err := j.Append(b.Context(), batch...); err != nil {
+				b.Fatal(err)
+			}
+			batch = nil
+		}
+	}
+	if err := j.Close(); err != nil {
+		b.Fatal(err)
+	}
+	data, err := trajectory.Named{"selection": all}.Lines()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, data := range map[string][]byte{run.ManifestFile: []byte(`{"format":1,"run_id":"r","name":"n","status":"completed"}`), "outcomes.json": data} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("outcomes.json has %d MB", len(data)>>20)
+}
+
 func writeLarge(b *testing.B, dir string, inner int) {
 	b.Helper()
 	j, err := journal.Open(b.Context(), filepath.Join(dir, run.DBFile), journal.Options{})

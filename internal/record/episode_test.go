@@ -142,7 +142,7 @@ func TestOutcomesOfOneTask(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "some.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.outcomesOf(Sheet{file: "some.json"}, "a")
+		got, err := newOfTask(r, "a").of(Sheet{file: "some.json"})
 		if err != nil || len(got) != 2 || got[0].Hard != 1 || got[1].Hard != 0.5 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

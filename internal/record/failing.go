@@ -125,7 +125,7 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 	for i, t := range list {
 		wanted[t.Outcome.ID] = i
 	}
-	at := map[int][]int64{} // calls of each: of a step with several candidates, those of all
+	at := map[int][]int64{} // calls of each: also those that were judged anew
 	for seq := int64(0); ; {
 		entries, err := r.view.Follow(ctx, seq, entriesAtOnce)
 		if err != nil {
@@ -152,7 +152,7 @@ func (r *Run) converse(ctx context.Context, sheet Sheet, list []Transcript) erro
 				return err
 			}
 			if said := list[i].Outcome.Trajectory; len(said) == 1 && textOf(said[0].Content) != textOf(c.Reply.Text) {
-				continue // another candidate's, or one that could not be used
+				continue // one that could not be used, or did not count
 			}
 			list[i].Conversation = &c
 			break

@@ -1,15 +1,12 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -24,6 +21,9 @@ type Sheet struct {
 	file  string // of the run
 	name  string // under which it stands in the file; "": the file is a list
 	stage string // of its calls
+
+	again     bool   // of a step that was tried twice: the second counts
+	candidate string // begins the places of the one that the step is recorded by
 }
 
 // Title names a sheet for people.
@@ -39,6 +39,11 @@ func (s Sheet) Title() string {
 
 // Sheets lists what the run has written down of outcomes, in its order.
 func (r *Run) Sheets() ([]Sheet, error) {
+	return r.sheets(func(file string) ([]string, error) { return namesIn(r, file) })
+}
+
+// sheets lists them; names tells the names of the lists in a file.
+func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error) {
 	var out []Sheet
 	for _, s := range r.History.Steps {
 		dir := fmt.Sprintf("steps/step_%04d/", s.Step)
@@ -47,36 +52,35 @@ func (r *Run) Sheets() ([]Sheet, error) {
 			continue
 		}
 		out = append(out,
-			Sheet{Step: s.Step, Arm: "current", Split: "train", file: dir + "rollout.json", stage: "rollout"},
-			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: "gate/cand"})
+			Sheet{Step: s.Step, Arm: "current", Split: "train", file: dir + "rollout.json", stage: stageRollout, again: s.Retried},
+			Sheet{Step: s.Step, Arm: "candidate", Split: "selection", file: dir + "selection.json", stage: stageGate, again: s.Retried, candidate: candidateOf(s)})
 	}
 	for _, e := range r.History.Epochs {
 		out = append(out, Sheet{Epoch: e.Epoch, Arm: "candidate", Split: "selection", file: fmt.Sprintf("epochs/epoch_%02d/selection.json", e.Epoch), stage: "end/gate/cand"})
 	}
-	named, err := r.named()
-	return slices.DeleteFunc(append(out, named...), func(s Sheet) bool { return !r.has(s.file) }), err
-}
-
-// named are the sheets of files that hold several by name.
-func (r *Run) named() ([]Sheet, error) {
-	var out []Sheet
+	out = slices.DeleteFunc(out, func(s Sheet) bool { return !r.has(s.file) })
 	for _, file := range []string{"test_outcomes.json", "outcomes.json"} {
-		all := map[string]json.RawMessage{}
-		if _, err := r.decodeOf(file, &all, func(string) bool { return false }); err != nil {
+		all, err := names(file)
+		if err != nil {
 			return nil, err
 		}
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			s := Sheet{Arm: name, Split: "test", file: file, name: name, stage: "final/test/" + name}
-			switch {
-			case file == "outcomes.json" && slices.Contains([]string{"train", "selection", "test"}, name):
-				s.Arm, s.Split, s.stage = "skill", name, "eval/"+name
-			case file == "outcomes.json":
-				s.Split, s.stage = r.compares(), comparePrefix+name
-			}
-			out = append(out, s)
+		for _, name := range all {
+			out = append(out, r.named(file, name))
 		}
 	}
 	return out, nil
+}
+
+// named is the sheet that stands under a name in a file of several.
+func (r *Run) named(file, name string) Sheet {
+	s := Sheet{Arm: name, Split: "test", file: file, name: name, stage: "final/test/" + name}
+	switch {
+	case file == "outcomes.json" && slices.Contains([]string{"train", "selection", "test"}, name):
+		s.Arm, s.Split, s.stage = "skill", name, "eval/"+name
+	case file == "outcomes.json":
+		s.Split, s.stage = r.compares(), comparePrefix+name
+	}
+	return s
 }
 
 func (r *Run) has(file string) bool {
@@ -86,93 +90,19 @@ func (r *Run) has(file string) bool {
 
 // Outcomes reads a sheet: of each task the outcome, of several passes each.
 func (r *Run) Outcomes(s Sheet) ([]trajectory.Outcome, error) {
-	return r.outcomes(s, func(string) bool { return true })
-}
-
-// outcomesOf reads those of one task.
-func (r *Run) outcomesOf(s Sheet, task string) ([]trajectory.Outcome, error) {
-	all, err := r.outcomes(s, func(id string) bool { return id == task })
-	return slices.DeleteFunc(all, func(o trajectory.Outcome) bool { return o.ID != task }), err
-}
-
-func (r *Run) outcomes(s Sheet, wanted func(id string) bool) ([]trajectory.Outcome, error) {
-	var list json.RawMessage
 	if s.name == "" {
-		_, err := r.decodeOf(s.file, &list, wanted)
+		var list json.RawMessage
+		_, err := r.decode(s.file, &list)
 		if err != nil {
 			return nil, err
 		}
-	} else {
-		var all map[string]json.RawMessage
-		if _, err := r.decodeOf(s.file, &all, wanted); err != nil {
-			return nil, err
-		}
-		list = all[s.name]
+		return passes(s.file, list)
+	}
+	list, err := listOf(r, s)
+	if err != nil {
+		return nil, err
 	}
 	return passes(s.file, list)
-}
-
-// decodeOf reads a file of outcomes without those that nobody wants.
-func (r *Run) decodeOf(name string, v any, wanted func(id string) bool) (found bool, err error) {
-	data, found, err := r.file(name)
-	if err != nil || !found {
-		return false, err
-	}
-	if json.Unmarshal(without(data, wanted), v) == nil {
-		return true, nil
-	}
-	return true, decodeFile(name, data, v)
-}
-
-// outcomeLine begins the line of an outcome.
-const outcomeLine = `{"id":`
-
-// without leaves out the lines of a file that hold outcomes which nobody wants: to look for
-// the ends of lines takes a small part of the time of decoding. What is not written a line
-// an outcome, as by older builds, stays as it is.
-func without(data []byte, wanted func(id string) bool) []byte {
-	var out []byte
-	list := false // the last line that is kept is an outcome
-	for len(data) > 0 {
-		end := bytes.IndexByte(data, '\n') + 1
-		if end == 0 {
-			end = len(data)
-		}
-		line := data[:end]
-		data = data[end:]
-		if !bytes.HasPrefix(line, []byte(outcomeLine)) {
-			out, list = append(out, line...), false
-			continue
-		}
-		if id, ok := idIn(line); ok && !wanted(id) && !bytes.Contains(line[1:], []byte(outcomeLine)) {
-			continue // and no other one is on it
-		}
-		if list {
-			out = append(out, ',')
-		}
-		out, list = append(out, bytes.TrimSuffix(bytes.TrimRight(line, "\r\n"), []byte(","))...), true
-	}
-	return out
-}
-
-// idIn is the id in the line of an outcome.
-func idIn(line []byte) (id string, ok bool) {
-	text := line[len(outcomeLine):]
-	escapes := false
-	for i := 1; i < len(text) && text[0] == '"'; i++ {
-		switch text[i] {
-		case '\\':
-			escapes = true
-			i++
-		case '"':
-			if escapes {
-				ok = json.Unmarshal(text[:i+1], &id) == nil
-				return id, ok
-			}
-			return string(text[1:i]), true
-		}
-	}
-	return "", false
 }
 
 // passes reads a list of outcomes, or a list of such lists.
@@ -189,18 +119,6 @@ func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", path.Base(file), err)
 	}
 	return slices.Concat(several...), nil
-}
-
-// holds reports whether a call belongs to a sheet.
-func (s Sheet) holds(p Place) bool {
-	switch {
-	case s.Step > 0 || s.Epoch > 0:
-		if s.Step > 0 && p.Step != s.Step || s.Epoch > 0 && (p.Epoch != s.Epoch || p.Step != 0) {
-			return false
-		}
-		return p.At == s.stage || strings.HasSuffix(p.At, "/"+s.stage)
-	}
-	return p.Step == 0 && p.Epoch == 0 && p.At == s.stage
 }
 
 // ParseStep reads what users call a step: its number, or best, which is the step that the

@@ -101,10 +101,10 @@ func (p Place) Key() string {
 // Of returns the key of the rollout of a task that a sheet has as its given sample, ""
 // where it was answered elsewhere.
 func (p *Replies) Of(s Sheet, id string, sample int) string {
-	key := ""
+	key, best := "", 1
 	for _, place := range p.places[id] {
-		if s.holds(place) && place.Sample == sample {
-			key = place.Key()
+		if rank := s.rank(place); rank >= best && place.Sample == sample {
+			key, best = place.Key(), rank
 		}
 	}
 	return key

@@ -85,17 +85,14 @@ func decodeFile(name string, data []byte, v any) error {
 
 // file reads a file of the run; found is false if there is none.
 func (r *Run) file(name string) (data []byte, found bool, err error) {
-	f, err := r.root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read run: %w", err)
+	f, found, err := r.open(name)
+	if err != nil || !found {
+		return nil, false, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("read run: %s is no regular file", name)
+	if err != nil {
+		return nil, false, fmt.Errorf("read run: %w", err)
 	}
 	var b bytes.Buffer
 	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
@@ -107,6 +104,21 @@ func (r *Run) file(name string) (data []byte, found bool, err error) {
 		return nil, false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
 	}
 	return b.Bytes(), true, nil
+}
+
+// open opens a regular file of the run; found is false if there is none.
+func (r *Run) open(name string) (f *os.File, found bool, err error) {
+	f, err = r.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read run: %w", err)
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, false, errors.Join(fmt.Errorf("read run: %s is no regular file", name), f.Close())
+	}
+	return f, true, nil
 }
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,
@@ -169,15 +181,21 @@ func callOf(rec journal.Record) Call {
 // commits.
 func (r *Run) Calls(ctx context.Context, f Filter) ([]Call, error) {
 	var out []Call
+	err := r.calls(ctx, f, func(c Call, _ []byte) { out = append(out, c) })
+	return out, err
+}
+
+// calls gives each with what was answered, as it is recorded.
+func (r *Run) calls(ctx context.Context, f Filter, each func(c Call, answer []byte)) error {
 	for rec, err := range r.view.Entries(ctx, f.query()) {
 		if err != nil {
-			return nil, r.damaged(err)
+			return r.damaged(err)
 		}
 		if c := callOf(rec); f.lets(c) {
-			out = append(out, c)
+			each(c, rec.Result)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // Filter says which entries of the record are wanted: those that all of it holds for.
@@ -208,7 +226,11 @@ var ErrNoCall = errors.New("the record has no call of a model under this key")
 // ErrNoCall.
 func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation, error) {
 	var found *journal.Record
-	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {
+	q := journal.Query{Key: key}
+	if p := PlaceOf(key); p.Task != "" {
+		q.Item = escaped(p.Task) // which is in the index
+	}
+	for rec, err := range r.view.Entries(ctx, q) {
 		if err != nil {
 			return caller.Conversation{}, r.damaged(err)
 		}

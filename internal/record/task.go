@@ -3,11 +3,13 @@ package record
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -26,6 +28,17 @@ type Evaluation struct {
 	Outcome *trajectory.Outcome `json:"outcome"`           // null: the run has written none down
 
 	test bool
+	seq  int64              // of its call
+	said *[sha256.Size]byte // of the reply in it; nil: of an episode
+}
+
+// Said reads what the model was sent in an evaluation and its reply; ErrNoCall where no call
+// is recorded under its key.
+func (r *Run) Said(ctx context.Context, e Evaluation) (caller.Conversation, error) {
+	if e.seq == 0 || e.Episode {
+		return caller.Conversation{}, fmt.Errorf("%s: %w", e.Key, ErrNoCall)
+	}
+	return r.conversation(ctx, e.seq)
 }
 
 // OfTest reports whether it shows an answer to a test task.
@@ -34,17 +47,17 @@ func (e Evaluation) OfTest() bool { return e.test }
 // Task returns all evaluations of a task that the run knows of, in the order of the run;
 // none of a task that it has never asked.
 func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
-	calls, err := r.Calls(ctx, Filter{Task: id})
+	all, err := r.asked(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	sheets, err := r.Sheets()
+	found := newOfTask(r, id)
+	sheets, err := found.sheets()
 	if err != nil {
 		return nil, err
 	}
-	all := r.evaluationsOf(calls)
 	for _, s := range sheets {
-		outcomes, err := r.outcomesOf(s, id)
+		outcomes, err := found.of(s)
 		if err != nil {
 			return nil, err
 		}
@@ -56,15 +69,15 @@ func (r *Run) Task(ctx context.Context, id string) ([]Evaluation, error) {
 	return all, nil
 }
 
-// evaluationsOf are the evaluations that calls belong to: what a conversation takes and
+// asked are the evaluations of a task that the record has: what a conversation takes and
 // what was asked again is one.
-func (r *Run) evaluationsOf(calls []Call) []Evaluation {
+func (r *Run) asked(ctx context.Context, id string) ([]Evaluation, error) {
 	var out []Evaluation
 	at := map[Place]int{}
-	for _, c := range calls {
+	err := r.calls(ctx, Filter{Task: id}, func(c Call, answer []byte) {
 		result := c.Kind == journal.Call || c.Kind == journal.Episode
 		if !result && !c.InEpisode() || c.Role == "judge" {
-			continue
+			return
 		}
 		p := c.Place
 		p.Attempt, p.Turn = 0, 0
@@ -74,17 +87,22 @@ func (r *Run) evaluationsOf(calls []Call) []Evaluation {
 			at[p] = i
 			out = append(out, Evaluation{Where: p.words(), Place: p, test: r.OfTest(p), Open: true})
 		}
-		out[i].Key, out[i].Episode = c.Key, c.Kind == journal.Episode || c.InEpisode()
-		out[i].Open = out[i].Open && !result
-	}
-	return out
+		e := &out[i]
+		e.Key, e.Episode, e.seq, e.said = c.Key, c.Kind == journal.Episode || c.InEpisode(), c.Seq, nil
+		e.Open = e.Open && !result
+		if reply, err := caller.ReadReply(answer); err == nil && !e.Episode { // its checksum is right: a build that keeps replies otherwise has written it
+			text := textOf(reply.Text)
+			e.said = &text
+		}
+	})
+	return out, err
 }
 
 // withOutcomes gives the outcomes of a sheet, one for each sample of the task, to the
 // evaluations that they are of.
 func withOutcomes(all []Evaluation, s Sheet, outcomes []trajectory.Outcome) []Evaluation {
 	for sample, o := range outcomes {
-		i := slices.IndexFunc(all, func(e Evaluation) bool { return s.holds(e.Place) && e.Sample == sample && e.Outcome == nil })
+		i := s.pair(all, &o, sample)
 		if i < 0 {
 			i = len(all)
 			all = append(all, Evaluation{Place: Place{Step: s.Step, Epoch: s.Epoch, At: s.stage, Task: o.ID, Sample: sample}})
