@@ -4,7 +4,6 @@
 linted && may_spend || exit 0
 sets
 args=("$SKILLOPT_CONFIG" --split "${SKILLOPT_SPLIT:-selection}" --yes --run "$out/eval" "${set_args[@]}")
-# Builds before it have no such flag.
 args+=(--junit "$out/junit.xml")
 code=0
 skillopt eval "${args[@]}" >"$out/eval.all" 2>"$out/eval.err" || code=$?
