@@ -132,10 +132,10 @@ func (a *app) confirm(yes bool) func(result.Plan) error {
 		writeNoForecast(out, p)
 		writeCeilings(out, p)
 		if p.Simulated {
-			fmt.Fprintln(out, "the models are simulated: this run shows how training works, not what a model can do")
+			out.line("the models are simulated: this run shows how training works, not what a model can do")
 		}
 		if p.Unreviewed > 0 {
-			fmt.Fprintln(out, exploratory(p.Unreviewed))
+			out.line(exploratory(p.Unreviewed))
 		}
 		if yes || p.Simulated || p.Total <= askAbove || !a.Terminal {
 			return nil

@@ -3,6 +3,7 @@ package rollout
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -132,6 +133,11 @@ func filesOf(t task.Task) (map[string]string, error) {
 	v, ok := t.Data[FieldFiles]
 	if !ok || v == nil {
 		return nil, nil
+	}
+	if text, cell := v.(string); cell { // of a table
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return nil, fmt.Errorf("the field %s is text that is no JSON, want an object of paths and texts: %w", FieldFiles, err)
+		}
 	}
 	list, ok := v.(map[string]any)
 	if !ok {
