@@ -102,6 +102,7 @@ func taskEffects() map[string]effect {
 		"skill":           {to: "../../cmd/skillopt/testdata/small/SKILL.md", see: systemTexts},
 		"skill_files":     {base: []string{"skill=testdata/effect/folder"}, to: "document", see: systemTexts},
 		"tasks.path":      {to: "../../cmd/skillopt/testdata/small/tasks.jsonl", see: func(s sight) any { return s.started.Train }},
+		"tasks.columns":   {base: []string{"tasks.path=testdata/effect/columns.csv"}, to: "{prompt: longer}", see: userTexts},
 		"tasks.prompt":    {to: `{{prompt}} Now.`, see: userTexts},
 		"tasks.system":    {to: `Rules: {{skill}}`, see: systemTexts},
 		"tasks.extract":   {to: "last_line", see: func(s sight) any { return s.sum.Test.Best }},

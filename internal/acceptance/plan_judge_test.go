@@ -23,7 +23,7 @@ func TestPlansCountJudges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Run.Dir = t.TempDir()
+			cfg.Run.Dir, cfg.Record.Reuse = t.TempDir(), "never" // equal answers are judged once, else
 			cfg.Models.Judge = cfg.Models.Optimizer
 			rubric := map[string]any{"type": "llm-rubric", "criteria": "It is short.", "votes": 3}
 			cfg.Tasks.Checks = []any{rubric}
