@@ -169,7 +169,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 		out.paragraph(fmt.Sprintf("%s from the record, %s new", plural.Of(e.FromRecord, "answer", "answers"), plural.Of(int(e.Calls.Total), "answer", "answers")))
 	}
 	if n := e.Calls.FromRuns; n > 0 {
-		out.paragraph(fmt.Sprintf("%s reused from other runs, which paid for them", plural.Of(n, "answer", "answers")))
+		out.paragraph(fmt.Sprintf("%s taken from other runs, which had paid", plural.Of(n, "answer", "answers")))
 	}
 	writeCaveats(out, e.Simulated, e.Exploratory)
 	if e.TestRead {

@@ -224,7 +224,7 @@ func printStages(a *app, path string, calls []record.Call) error {
 		return fmt.Errorf("print calls: %w", err)
 	}
 	if reused > 0 {
-		a.printer(a.Out).line(fmt.Sprintf("%s of those reused from other runs, which paid for them", plural.Of(reused, "answer", "answers")))
+		a.printer(a.Out).line(fmt.Sprintf("%s of those taken from other runs, which had paid", plural.Of(reused, "answer", "answers")))
 	}
 	return nil
 }

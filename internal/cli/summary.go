@@ -197,7 +197,7 @@ func writeUsage(out printer, s *result.Summary) {
 // writeTakenOver says what of the answers others had paid for.
 func writeTakenOver(out printer, c result.Calls) {
 	if c.FromRuns > 0 {
-		out.line(fmt.Sprintf("%s reused from other runs, which paid for them: 0 calls", plural.Of(c.FromRuns, "answer", "answers")))
+		out.line(fmt.Sprintf("%s taken from other runs, which had paid: 0 calls", plural.Of(c.FromRuns, "answer", "answers")))
 	}
 	if n := c.Inherited - c.FromRuns; n > 0 {
 		out.line(fmt.Sprintf("its record also took over %s paid for elsewhere (a forked run, a cache)", plural.Of(n, "answer", "answers")))

@@ -41,7 +41,7 @@ var runNumber = regexp.MustCompile(`-\d+$`)
 func (o *trainOptions) configOfRun(a *app) ([]string, error) {
 	path := filepath.Join(o.from, run.ConfigFile)
 	if _, err := os.Stat(a.absolute(path)); err != nil {
-		return nil, usagef("--continue %s: there is no %s (%v); `skillopt runs list` shows runs", o.from, run.ConfigFile, reasonOf(err))
+		return nil, usagef("--continue %s: no run is there, it has no %s (%v); `skillopt runs list` shows runs", o.from, run.ConfigFile, reasonOf(err))
 	}
 	full := a.absolute(o.from)
 	o.beside = []config.Setting{{Key: "run.dir", Value: filepath.Dir(full), Origin: "--continue"}}

@@ -323,7 +323,7 @@ func spent(r *Run) []fact {
 		out = append(out, fact{"from the provider's cache", count(s.Tokens.Cached)})
 	}
 	if s.Calls.FromRuns > 0 {
-		out = append(out, fact{"answers reused from other runs, which paid for them", count(s.Calls.FromRuns)})
+		out = append(out, fact{"answers taken from other runs, which had paid", count(s.Calls.FromRuns)})
 	}
 	if n := s.Calls.Inherited - s.Calls.FromRuns; n > 0 {
 		out = append(out, fact{"answers taken over, paid for elsewhere (a forked run, a cache)", count(n)})
