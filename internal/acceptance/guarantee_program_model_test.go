@@ -117,8 +117,8 @@ func TestALedgerOfAProgramIsThatOfTheServer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if s.requests != 8 || e.Calls.Total != 8 || e.Tokens.Input != s.input || e.Tokens.Output != s.output || e.Unknown != nil {
-					t.Errorf("the server counted %d requests, %d and %d tokens, the ledger has %+v, %+v (unknown: %+v)", s.requests, s.input, s.output, e.Calls, e.Tokens, e.Unknown)
+				if s.seen().requests != 8 || e.Calls.Total != 8 || e.Tokens.Input != s.seen().input || e.Tokens.Output != s.seen().output || e.Unknown != nil {
+					t.Errorf("the server counted %d requests, %d and %d tokens, the ledger has %+v, %+v (unknown: %+v)", s.seen().requests, s.seen().input, s.seen().output, e.Calls, e.Tokens, e.Unknown)
 				}
 				if kinds := recordedKinds(t, dir); kinds[journal.Inner] != 8 || kinds[journal.Episode] != 4 || kinds[journal.Fault] != 0 {
 					t.Errorf("recorded: %v", kinds)
@@ -133,7 +133,7 @@ func TestALedgerOfAProgramIsThatOfTheServer(t *testing.T) {
 						t.Errorf("outcome %+v", o)
 					}
 				}
-				if used.Input != s.input || used.Output != s.output {
+				if used.Input != s.seen().input || used.Output != s.seen().output {
 					t.Errorf("the outcomes say %+v", used)
 				}
 			})
@@ -160,8 +160,8 @@ func TestAProgramThatAsksNothingIsAsBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.requests != 0 || e.Tokens != (result.Tokens{}) || out["t00"].Feedback != tt.told {
-				t.Errorf("%d requests, %+v, told %s", s.requests, e.Tokens, out["t00"].Feedback)
+			if s.seen().requests != 0 || e.Tokens != (result.Tokens{}) || out["t00"].Feedback != tt.told {
+				t.Errorf("%d requests, %+v, told %s", s.seen().requests, e.Tokens, out["t00"].Feedback)
 			}
 		})
 	}
@@ -244,8 +244,8 @@ func TestKeysOfAProgramAreThoseOfItsTask(t *testing.T) {
 			t.Errorf("%s: %s", o.ID, o.Feedback)
 		}
 	}
-	if late != 0+1+2+3 || s.requests != 4 || e.Calls.Total != 4 {
-		t.Errorf("%d late calls were refused, the server had %d requests, the ledger has %d", late, s.requests, e.Calls.Total)
+	if late != 0+1+2+3 || s.seen().requests != 4 || e.Calls.Total != 4 {
+		t.Errorf("%d late calls were refused, the server had %d requests, the ledger has %d", late, s.seen().requests, e.Calls.Total)
 	}
 	other := &cashier{}
 	if _, _, _, err := (programRun{mode: "model"}).ask(t, other.serve(t)); err != nil || len(other.models) != 1 || other.models["world"] != 4 {
@@ -306,8 +306,8 @@ func TestServersOfProgramsMayFail(t *testing.T) {
 	if err != nil || e.Splits["test"].Hard != 1 || len(out) != 12 {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	if e.Calls.Total != 24 || s.answered != 24 || e.Tokens.Input != s.input || e.Tokens.Output != s.output || e.Calls.Faults["server"] != int64(s.requests-24) {
-		t.Errorf("the server answered %d of %d, %d + %d tokens; the ledger has %+v, %+v", s.answered, s.requests, s.input, s.output, e.Calls, e.Tokens)
+	if e.Calls.Total != 24 || s.seen().answered != 24 || e.Tokens.Input != s.seen().input || e.Tokens.Output != s.seen().output || e.Calls.Faults["server"] != int64(s.seen().requests-24) {
+		t.Errorf("the server answered %d of %d, %d + %d tokens; the ledger has %+v, %+v", s.seen().answered, s.seen().requests, s.seen().input, s.seen().output, e.Calls, e.Tokens)
 	}
 	for _, mode := range []string{"chat", "chat-stream"} {
 		quiet := &cashier{mute: true}
@@ -328,10 +328,10 @@ func TestCeilingsHoldInsideOfPrograms(t *testing.T) {
 		set   func(*config.Config)
 		holds func(s *cashier) bool
 	}{
-		"limits.calls":  {func(c *config.Config) { n := int64(9); c.Limits.Calls = &n }, func(s *cashier) bool { return s.requests <= 9 }},
-		"limits.tokens": {func(c *config.Config) { n := int64(2000); c.Limits.Tokens = &n }, func(s *cashier) bool { return s.input+s.output <= 2000 }},
+		"limits.calls":  {func(c *config.Config) { n := int64(9); c.Limits.Calls = &n }, func(s *cashier) bool { return s.seen().requests <= 9 }},
+		"limits.tokens": {func(c *config.Config) { n := int64(2000); c.Limits.Tokens = &n }, func(s *cashier) bool { return s.seen().input+s.seen().output <= 2000 }},
 		"limits.usd": {func(c *config.Config) { n := 0.02; c.Limits.USD = &n }, func(s *cashier) bool {
-			return float64(10*s.input+40*s.output)/1e6 <= 0.02
+			return float64(10*s.seen().input+40*s.seen().output)/1e6 <= 0.02
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -348,11 +348,11 @@ func TestCeilingsHoldInsideOfPrograms(t *testing.T) {
 			if !errors.As(err, &over) || over.Limit != name {
 				t.Fatalf("%v, want the ceiling", err)
 			}
-			if s.requests == 0 || !tt.holds(s) {
-				t.Errorf("%d requests and %d + %d tokens", s.requests, s.input, s.output)
+			if s.seen().requests == 0 || !tt.holds(s) {
+				t.Errorf("%d requests and %d + %d tokens", s.seen().requests, s.seen().input, s.seen().output)
 			}
 			finished := recordedKinds(t, a.dir)[journal.Episode]
-			before := s.first
+			before := s.seen().first
 			a.change = func(c *config.Config) {
 				c.Prices = map[string]config.Price{"world": {Input: 10, Output: 40}}
 				c.Limits.Concurrency = 3
@@ -361,11 +361,11 @@ func TestCeilingsHoldInsideOfPrograms(t *testing.T) {
 			if err != nil || e.Splits["test"].Hard != 1 {
 				t.Fatalf("%+v, %v", e, err)
 			}
-			if again := s.first - before; again != 12-finished {
+			if again := s.seen().first - before; again != 12-finished {
 				t.Errorf("%d episodes were begun after the ceiling, %d of 12 were finished", again, finished)
 			}
-			if e.Tokens.Input != s.input || e.Tokens.Output != s.output || e.CostUSD == nil {
-				t.Errorf("the server counted %d + %d, the ledger has %+v, $%v", s.input, s.output, e.Tokens, e.CostUSD)
+			if e.Tokens.Input != s.seen().input || e.Tokens.Output != s.seen().output || e.CostUSD == nil {
+				t.Errorf("the server counted %d + %d, the ledger has %+v, $%v", s.seen().input, s.seen().output, e.Tokens, e.CostUSD)
 			}
 		})
 	}
@@ -379,8 +379,8 @@ func TestAFloodOfAProgramIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out["t00"].Hard != 1 || s.requests != 120 || s.peak > 5 || e.Tokens.Input != s.input {
-		t.Errorf("%+v; %d requests, at most %d at a time", out["t00"], s.requests, s.peak)
+	if out["t00"].Hard != 1 || s.seen().requests != 120 || s.seen().peak > 5 || e.Tokens.Input != s.seen().input {
+		t.Errorf("%+v; %d requests, at most %d at a time", out["t00"], s.seen().requests, s.seen().peak)
 	}
 	if n := len(out["t00"].Trajectory); n != 0 {
 		t.Errorf("calls beside each other made a trajectory of %d turns", n)

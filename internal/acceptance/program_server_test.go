@@ -23,14 +23,28 @@ type cashier struct {
 	refuses string                                 // a prompt with this is too long
 	client  model.Client                           // answers; nil: the length of the last message is the answer
 
-	mu            sync.Mutex
+	mu     sync.Mutex
+	models map[string]int
+	keys   map[string]int
+	inside int
+	tally
+}
+
+// tally is what a cashier has counted.
+type tally struct {
 	requests      int
 	answered      int   // without a failure
 	input, output int64 // of what was answered
-	models        map[string]int
-	keys          map[string]int
-	inside, peak  int
-	first         int // requests that begin a conversation
+	peak          int   // requests at a time
+	first         int   // requests that begin a conversation
+}
+
+// seen is what it has counted so far. A request that is answered counts, though its
+// handler may not have ended.
+func (s *cashier) seen() tally {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tally
 }
 
 // question is the part of a request that is read, of either protocol.
