@@ -20,7 +20,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 var tiers = [][]string{
 	{
 		"internal/fault", "internal/fit", "internal/memfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/race", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/telemetry/otlptest",
-		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest",
+		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest", "internal/redact/redacttest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
 	{"score", "skill", "event"},
@@ -28,7 +28,7 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/price"},
 	{"result", "schedule"},
-	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset"},
+	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/bank", "internal/sleep/transcript/transcripttest"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
@@ -55,15 +55,17 @@ var tiers = [][]string{
 
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
-	"model/modeltest":             {"model"},
-	"internal/provider/openai":    {"internal/provider/header"},
-	"internal/provider/anthropic": {"internal/provider/header"},
-	"internal/provider/gemini":    {"internal/provider/header"},
-	"internal/provider/ollama":    {"internal/provider/header"},
-	"internal/agent":              {"internal/provider/header"},
-	"internal/reach":              {"internal/userfile"},
-	"internal/provider/seat":      {"internal/agent"},
-	"internal/provider/cassette":  {"internal/caller"},
+	"internal/sleep/bank":                      {"internal/sleep/transcript"},
+	"internal/sleep/transcript/transcripttest": {"internal/sleep/transcript"},
+	"model/modeltest":                          {"model"},
+	"internal/provider/openai":                 {"internal/provider/header"},
+	"internal/provider/anthropic":              {"internal/provider/header"},
+	"internal/provider/gemini":                 {"internal/provider/header"},
+	"internal/provider/ollama":                 {"internal/provider/header"},
+	"internal/agent":                           {"internal/provider/header"},
+	"internal/reach":                           {"internal/userfile"},
+	"internal/provider/seat":                   {"internal/agent"},
+	"internal/provider/cassette":               {"internal/caller"},
 }
 
 // printers may write to the terminal.

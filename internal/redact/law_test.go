@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
 )
 
 // marks are around the secret in planted texts.
@@ -40,7 +42,7 @@ func messy() *rapid.Generator[string] {
 		"sk-abcDEF1234567890", "ghp_a1b2c3d4e5f6g7h8i9j0k1", "AKIAABCDEFGHIJKLMNOP", "eyJhbGciOiJI.eyJzdWIiOiIx.abc", Mask, "[REDACTED_X]", "redacted]", "[redac",
 		"-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "-----BEGIN ", "abc123", "x", "ß", "%3D", "%2", "&quot;", "null", "42", "--", "hunter2hunter2", `\u0022`, "\t", "-", "_", ".",
 	}
-	for _, marked := range planted {
+	for _, marked := range redacttest.Planted() {
 		in, _ := unmark(marked)
 		parts = append(parts, in)
 	}
@@ -63,7 +65,7 @@ func TestTextIsIdempotent(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, marked := range planted {
+	for _, marked := range redacttest.Planted() {
 		in, _ := unmark(marked)
 		f.Add(in, uint8(7))
 	}

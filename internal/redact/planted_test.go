@@ -1,102 +1,10 @@
 package redact
 
-import "testing"
+import (
+	"testing"
 
-// planted are texts with a secret between « and », by the shape of the secret. None
-// is a key of anyone's.
-var planted = map[string]string{
-	"openai":               "key «sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb» used",
-	"anthropic":            "«sk-ant-api03-Zx8Kq2Lm9Np4Rt6Vw1Yb-Aa»",
-	"stripe live":          "«sk_live_4eC39HqLyjWDarjtT1zd»",
-	"stripe test":          "«rk_test_4eC39HqLyjWDarjtT1zd».",
-	"stripe hook":          "«whsec_Zx8Kq2Lm9Np4Rt6Vw1Yb3Dd5»",
-	"github":               "git clone with «ghp_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8»",
-	"github server":        "(«ghs_a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8»)",
-	"github fine":          "«github_pat_11ABCDEFG0a1b2c3d4e5f6_g7h8i9j0k1l2m3n4o5p6»",
-	"kubernetes":           "    client-key-data: «LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo=»",
-	"pulumi":               "«pul-0123456789abcdef0123456789abcdef01234567»",
-	"passphrase":           "passphrase: «correct horse battery staple», user: me",
-	"passphrase, a word":   "PASSPHRASE=«correcthorse» next",
-	"gitlab":               "«glpat-aB3dE5gH7jK9mN1pQ3sT»",
-	"npm":                  "//registry.npmjs.org/:_authToken=«npm_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p»",
-	"npm alone":            "«npm_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p» works",
-	"hugging face":         "«hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ»",
-	"aws":                  "«AKIAIOSFODNN7EXAMPLE» and more",
-	"aws session":          "«ASIAIOSFODNN7EXAMPLE»",
-	"aws secret":           "aws_secret_access_key = «wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY»",
-	"google":               "«AIzaSyA1234567890abcdefghijklmnopqrstu»",
-	"google oauth":         "«ya29.a0AfH6SMBx1234567890abcdef»",
-	"google client":        "«GOCSPX-aB3dE5gH7jK9mN1pQ3sT»",
-	"slack":                "«xoxb-1234567890-abcdefghijkl»",
-	"slack app":            "«xapp-1-A0123456789-1234567890-abcdef»",
-	"slack hook":           "POST https://hooks.slack.com/services/«T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX»",
-	"discord hook":         "https://discord.com/api/webhooks/«123456789012345678/aB3dE5gH7jK9mN1pQ3sT»",
-	"discord bot":          "«MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK»",
-	"telegram":             "«123456789:AAEhBP0av28frXqL6LZ8dF3vKj1mN5pQ7sT»",
-	"sendgrid":             "«SG.aB3dE5gH7jK9mN1pQ3sTaB.aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sTaB3»",
-	"pypi":                 "«pypi-AgEIcHlwaS5vcmcCJDFhMmIzYzRk»",
-	"docker":               "«dckr_pat_aB3dE5gH7jK9mN1pQ3sTaB3dE5g»",
-	"shopify":              "«shpat_0123456789abcdef0123456789abcdef»",
-	"digitalocean":         "«dop_v1_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef»",
-	"linear":               "«lin_api_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sT»",
-	"figma":                "«figd_aB3dE5gH7jK9mN1pQ3sT-aB3dE5gH7jK9mN1pQ3s»",
-	"notion":               "«ntn_123456789012aB3dE5gH7jK9mN1pQ3sTaB3dE5g»",
-	"airtable":             "«patAbCdEf12345678.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef»",
-	"facebook":             "«EAACEdEose0cBA1234567890abcdefghijklmnop»",
-	"square":               "«sq0atp-aB3dE5gH7jK9mN1pQ3sTaB»",
-	"age":                  "«AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3J»",
-	"mailgun":              "«key-0123456789abcdef0123456789abcdef»",
-	"groq":                 "«gsk_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sT»",
-	"xai":                  "«xai-aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p»",
-	"replicate":            "«r8_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1p»",
-	"databricks":           "«dapi0123456789abcdef0123456789abcdef»",
-	"terraform":            "«aBcDeFgHiJkLmN.atlasv1.aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sT»",
-	"twilio":               "«SK0123456789abcdef0123456789abcdef»",
-	"web token":            "«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U»",
-	"pem":                  "x\n«-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----»\ny",
-	"pem, cut":             "x «-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nBG5vbmUAAA»",
-	"pem in json":          `{"k": "«-----BEGIN PRIVATE KEY-----\nMIIEow\n-----END PRIVATE KEY-----»\n", "n": 1}`,
-	"pem in json, cut":     `{"k": "«-----BEGIN PRIVATE KEY-----\nMIIEow\nabc»", "n": 1}`,
-	"basic":                "Authorization: Basic «dXNlcjpwYXNz»",
-	"bearer":               "curl -H 'Authorization: Bearer «abc.def-ghi»' host",
-	"bearer alone":         "sent Bearer «abcdef1234567890»",
-	"cookie":               "Cookie: «session=abcdef; theme=dark»\nnext",
-	"header":               "x-api-key: «k1»",
-	"url":                  "postgres://app:«pa55word»@db.test/app",
-	"url token":            "https://«0123456789abcdef0123»@github.com/me/x",
-	"url in json":          `{"u": "redis:\/\/app:«pa55word»@db.test\/0"}`,
-	"connection":           "Server=a;Password=«{a;b}»;User=z",
-	"connection, quoted":   "Password=«'a;b'»;User=z",
-	"connection, PWD":      "Server=a;PWD=«zzz»;",
-	"account key":          "AccountName=x;AccountKey=«abc==»;EndpointSuffix=core",
-	"shared access":        "https://x/?sv=1&sig=«abcDEF123%2B456»&se=2",
-	"quoted":               `token=«"a b"» c`,
-	"unterminated":         "password=«\"un terminated, and more»\nnext",
-	"camel":                "myToken=«abc»",
-	"variable":             "AZURE_CLIENT_SECRET=«qwe»",
-	"short variable":       "export DB_PASS=«hunter»\nnext",
-	"flag":                 "tool --password «secretword» --x",
-	"call":                 "retry(token=«x7»)",
-	"index":                `os.environ["API_KEY"] = "«v1»"`,
-	"json":                 `{"api_key": "«v1»", 'token': '«v2»'}`,
-	"json number":          `{"accessToken": «123», "n": 1}`,
-	"json list":            `{"passwords": 2, "password": ["«a»", "«b c»"], "n": ["d"]}`,
-	"json in json":         `{"text": "{\"api_key\": \"«v1»\", \"n\": 1}"}`,
-	"line in json":         `{"text": "export TOKEN=«abc»\nls"}`,
-	"key in json":          `{"text": "first\n«sk-abcDEF1234567890»\nlast"}`,
-	"html":                 "&quot;api_key&quot;: &quot;«v1»&quot;",
-	"encoded":              "https://x/?next=a%3Fapi_key%3D«abcdef»&y",
-	"spoken":               "the password «hunter22» is ours, token «abc123def».",
-	"random under a name":  "signing_salt: «aB3dE5gH7jK9mN1pQ3sTaB3d»",
-	"yaml":                 "  client-secret: «z9»  # ours",
-	"not ascii":            "ünï_token=«ß»",
-	"supabase":             "«sbp_0123456789abcdef0123456789abcdef01234567»",
-	"atlassian":            "«ATATT3xFfGF0aB3dE5gH7jK9mN1pQ3sT»",
-	"vault":                "«hvs.CAESIaB3dE5gH7jK9mN1pQ3sT»",
-	"grafana":              "«glsa_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK_0123abcd»",
-	"sentry":               "«sntrys_eyJpYXQiOjE2ODczMzY1NDMuNjk4NTksInVybCI6bn»",
-	"key before a bracket": "[«sk-abcDEF1234567890»]",
-}
+	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
+)
 
 // harmless are texts that stay as they are.
 var harmless40 = []string{
@@ -115,6 +23,7 @@ var harmless40 = []string{
 
 func TestPlantedSecretsAreMasked(t *testing.T) {
 	t.Parallel()
+	planted := redacttest.Planted()
 	if len(planted) < 40 {
 		t.Fatalf("only %d shapes", len(planted))
 	}

@@ -200,6 +200,21 @@ func (f *File) beyond() error {
 	return err
 }
 
+// Tail returns the last n bytes that the file had when it was opened, fewer where it is
+// shorter. What is read is not moved on.
+func (f *File) Tail(n int64) ([]byte, error) {
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	n = min(n, f.size)
+	data := make([]byte, n)
+	read, err := f.file.ReadAt(data, f.size-n)
+	if errors.Is(err, io.EOF) { // it was cut since
+		err = nil
+	}
+	return data[:read], err
+}
+
 // Close implements io.Closer.
 func (f *File) Close() error { return f.file.Close() }
 

@@ -1,0 +1,323 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// Bounds of what a transcript keeps, in bytes and numbers. A text is made free of secrets
+// before it is cut.
+const (
+	MaxUser  = 16 << 10 // of a user's words in one turn
+	MaxAgent = 8 << 10  // of an agent's last words in one turn
+	MaxName  = 200      // of a tool, a skill, a version, an id, a branch
+	MaxPath  = 1 << 10
+	MaxTools = 500  // a turn
+	MaxFiles = 200  // a turn
+	MaxTurns = 5000 // a session: the newest are kept
+
+	// window is what is looked at of a text that is longer: far more than is kept, so that
+	// nothing near its end, where a secret may be torn, is kept.
+	window = 1 << 20
+)
+
+// Cleaner takes secrets out of a text. It is safe for concurrent use.
+type Cleaner interface{ Text(s string) string }
+
+// Builder makes one transcript out of what a source reads, in order. The zero Builder is not
+// usable: Reading.Builder makes one. It is for one goroutine.
+type Builder struct {
+	clean Cleaner
+	t     Transcript
+	turn  *draft
+	ids   map[string]int // how often an id was seen
+	lost  int            // turns beyond MaxTurns
+}
+
+// draft is a turn that is still going on, raw.
+type draft struct {
+	Turn
+
+	agent  string         // last words so far
+	calls  map[string]int // call id -> index in Tools
+	skills map[Evidence][]string
+	wrote  map[string]bool
+}
+
+// Session names the session. What is empty does not replace what was said before.
+func (b *Builder) Session(id, version string) {
+	b.t.ID = first(b.name(id), b.t.ID)
+	b.t.Version = first(b.name(version), b.t.Version)
+}
+
+// Project says in which folder the session began; the first word counts.
+func (b *Builder) Project(dir string) {
+	if b.t.Project == "" && dir != "" {
+		b.t.Project = b.path(dir)
+	}
+}
+
+// At says what was checked out when the session began; the first word on each counts.
+func (b *Builder) At(branch, commit string) {
+	b.t.Branch = first(b.t.Branch, b.name(branch))
+	b.t.Commit = first(b.t.Commit, b.name(commit))
+}
+
+// Origin says who drives the session; what is said last counts.
+func (b *Builder) Origin(o Origin) { b.t.Origin = o }
+
+// User begins a turn with the user's words. Without an id, one is made of the time and the
+// words. An id that was there before is the same message once more, and is left out: the
+// result is false, and what follows still belongs to the turn before.
+func (b *Builder) User(id, text string, at time.Time) bool {
+	text, masked, cut := b.text(strings.TrimSpace(text), MaxUser)
+	if text == "" {
+		return false
+	}
+	if id = b.name(id); id == "" {
+		id = digest(b.t.ID, at.UTC().Format(time.RFC3339Nano), text)
+	}
+	if b.ids[id]++; b.ids[id] > 1 {
+		return false
+	}
+	b.complete()
+	b.turn = &draft{
+		Turn:  Turn{ID: id, Started: at.UTC(), Ended: at.UTC(), User: text, Tools: []Tool{}, Files: []string{}, Redacted: masked, Cut: cut},
+		calls: map[string]int{}, skills: map[Evidence][]string{}, wrote: map[string]bool{},
+	}
+	return true
+}
+
+// Agent is what the agent said: its last words of a turn are kept. Words after a failure say
+// that the turn went on.
+func (b *Builder) Agent(text string, at time.Time) {
+	if b.turn == nil || strings.TrimSpace(text) == "" {
+		return
+	}
+	b.turn.agent, b.turn.Failed = text, ""
+	b.Seen(at)
+}
+
+// Seen says that something of the turn happened at a time.
+func (b *Builder) Seen(at time.Time) {
+	if b.turn != nil && at.After(b.turn.Ended) {
+		b.turn.Ended = at.UTC()
+	}
+}
+
+// Call is a call of a tool. An id that was there before in the turn is the same call.
+func (b *Builder) Call(id, tool string) {
+	if b.turn == nil || tool == "" || len(b.turn.Tools) >= MaxTools {
+		return
+	}
+	if _, again := b.turn.calls[id]; again && id != "" {
+		return
+	}
+	if id != "" {
+		b.turn.calls[id] = len(b.turn.Tools)
+	}
+	b.turn.Tools = append(b.turn.Tools, Tool{Name: b.name(tool)})
+}
+
+// Result says whether the call of an id succeeded. A call that nobody has heard of is left out.
+func (b *Builder) Result(id string, ok bool) {
+	if b.turn == nil {
+		return
+	}
+	if i, known := b.turn.calls[id]; known {
+		b.turn.Tools[i].OK = &ok
+	}
+}
+
+// Wrote says that a tool wrote a file.
+func (b *Builder) Wrote(file string) {
+	if b.turn == nil || file == "" || len(b.turn.Files) >= MaxFiles {
+		return
+	}
+	// Secrets go first: a path that is made short may no longer look like what has one.
+	if file = b.within(b.path(file)); !b.turn.wrote[file] {
+		b.turn.wrote[file] = true
+		b.turn.Files = append(b.turn.Files, file)
+	}
+}
+
+// Skill says that a skill was at work, and how that is known.
+func (b *Builder) Skill(skill string, by Evidence) {
+	skill = b.name(strings.TrimSpace(skill))
+	if b.turn == nil || skill == "" || slices.Contains(b.turn.skills[by], skill) {
+		return
+	}
+	b.turn.skills[by] = append(b.turn.skills[by], skill)
+}
+
+// Read says that a tool read a file, or ran a command that names files: reading a SKILL.md is
+// evidence of a skill.
+func (b *Builder) Read(text string) {
+	if b.turn == nil || !strings.Contains(text, "SKILL.md") {
+		return
+	}
+	text, _, _ = b.text(text, window)
+	for _, skill := range skillsRead(text) {
+		b.Skill(skill, ByRead)
+	}
+}
+
+// Fail says that the model or the program failed in this turn.
+func (b *Builder) Fail(what string) {
+	if b.turn != nil {
+		b.turn.Failed = first(b.name(what), "failed")
+	}
+}
+
+// Interrupt says that the user stopped the agent or refused a tool.
+func (b *Builder) Interrupt() {
+	if b.turn != nil {
+		b.turn.Interrupted = true
+	}
+}
+
+// complete ends the turn that is going on.
+func (b *Builder) complete() {
+	d := b.turn
+	b.turn = nil
+	if d == nil {
+		return
+	}
+	if d.Failed == "" {
+		var masked int
+		var cut bool
+		d.Agent, masked, cut = b.text(strings.TrimSpace(d.agent), MaxAgent)
+		d.Redacted += masked
+		d.Cut = d.Cut || cut
+	}
+	for _, by := range []Evidence{ByRecord, ByTool, ByRead} {
+		if names := d.skills[by]; len(names) > 0 {
+			if len(names) == 1 {
+				d.Skill, d.SkillBy = names[0], by
+			}
+			break
+		}
+	}
+	b.t.Turns = append(b.t.Turns, d.Turn)
+	if n := len(b.t.Turns); n > 2*MaxTurns {
+		b.trim()
+	}
+}
+
+func (b *Builder) trim() {
+	if over := len(b.t.Turns) - MaxTurns; over > 0 {
+		b.lost += over
+		b.t.Turns = append([]Turn{}, b.t.Turns[over:]...)
+	}
+}
+
+// transcript ends the session.
+func (b *Builder) transcript() Transcript {
+	b.complete()
+	b.trim()
+	for i := range b.t.Turns {
+		turn := &b.t.Turns[i]
+		if b.t.Started.IsZero() || turn.Started.Before(b.t.Started) {
+			b.t.Started = turn.Started
+		}
+		if turn.Ended.After(b.t.Ended) {
+			b.t.Ended = turn.Ended
+		}
+	}
+	return b.t
+}
+
+// text is a text as it is kept, with the number of secrets that were taken out of it and
+// whether it was cut.
+func (b *Builder) text(raw string, limit int) (text string, masked int, cut bool) {
+	if len(raw) > window {
+		raw, cut = raw[:window], true
+	}
+	text = plain.Text(raw)
+	before := strings.Count(text, redact.Mask)
+	text = b.clean.Text(text)
+	masked = max(0, strings.Count(text, redact.Mask)-before)
+	if cut && len(text) > window-MaxPath { // the end of the window may be half a secret
+		text = text[:window-MaxPath]
+	}
+	if len(text) > limit {
+		return shorten(text, limit), masked, true
+	}
+	return text, masked, cut
+}
+
+// shorten cuts a text at a character, and says so with an ellipsis.
+func shorten(text string, limit int) string {
+	n := limit - len("…")
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// name is a short text in one line.
+func (b *Builder) name(raw string) string { return b.line(raw, MaxName) }
+
+func (b *Builder) path(raw string) string { return b.line(raw, MaxPath) }
+
+func (b *Builder) line(raw string, limit int) string {
+	text, _, _ := b.text(raw, limit)
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " ")
+}
+
+// within is a file relative to the project, where it lies in it.
+func (b *Builder) within(file string) string {
+	if b.t.Project == "" || !filepath.IsAbs(file) {
+		return path.Clean(filepath.ToSlash(file))
+	}
+	rel, err := filepath.Rel(b.t.Project, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return filepath.Clean(file)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// skillsRead are the skills whose SKILL.md a path or a command names.
+func skillsRead(text string) []string {
+	const file = "SKILL.md"
+	var out []string
+	for rest := text; ; {
+		i := strings.Index(rest, file)
+		if i < 0 {
+			return out
+		}
+		dir := strings.TrimRight(rest[:i], `/\`)
+		from := strings.LastIndexAny(dir, "/\\ '\"\t\n=(:") + 1
+		if len(dir) < i && dir[from:] != "" && dir[from:] != "." {
+			out = append(out, dir[from:])
+		}
+		rest = rest[i+len(file):]
+	}
+}
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,138 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the database driver
+
+	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// BusyError says that a database was written all the time while it was copied.
+type BusyError struct{ Path string }
+
+func (e *BusyError) Error() string {
+	return e.Path + ": the agent writes it without a pause; it is read in the next harvest"
+}
+
+// maxCopies is how often a database is copied that is written meanwhile.
+const maxCopies = 5
+
+// database opens a private copy of a SQLite file with what its log holds, and hands it to use.
+// The copy is deleted before database returns. The store itself is read as bytes alone: a
+// connection to it, even one that only reads, would write the file of shared memory beside it,
+// and in a database without a log keep the agent from committing.
+//
+// A copy counts only if nothing was moved from the log into the file, and no log was begun
+// anew, while it was made.
+func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error) (err error) {
+	dir, err := os.MkdirTemp(r.Temp, "copy-")
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", s.Path(), err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := r.copyDatabase(ctx, s, dir); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", sqliteuri.Of(filepath.Join(dir, "db"), "?_pragma=query_only(1)&_pragma=trusted_schema(0)"))
+	if err != nil {
+		return fmt.Errorf("open the copy of %s: %w", s.Path(), err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return use(db)
+}
+
+func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {
+	root, err := os.OpenRoot(s.Root)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", s.Path(), err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	for range maxCopies {
+		before, err := state(ctx, root, s.Name)
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", s.Path(), err)
+		}
+		if r.Mark, err = peek(ctx, root, s); err != nil {
+			return fmt.Errorf("look at %s: %w", s.Path(), err)
+		}
+		if err := r.copyFile(ctx, root, s.Name, filepath.Join(dir, "db")); err != nil {
+			return fmt.Errorf("copy %s: %w", s.Path(), err)
+		}
+		err = r.copyFile(ctx, root, s.Name+"-wal", filepath.Join(dir, "db-wal"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("copy %s-wal: %w", s.Path(), err)
+		}
+		after, err := state(ctx, root, s.Name)
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", s.Path(), err)
+		}
+		if bytes.Equal(before, after) {
+			return nil
+		}
+	}
+	return &BusyError{Path: s.Path()}
+}
+
+// state is what changes whenever a copy of a database would not be whole: the header of the
+// file, which counts changes, that of its log, which is another one when the log is begun
+// anew, the time of the file, and whether a transaction is being rolled back.
+func state(ctx context.Context, root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	out := fmt.Appendf(nil, "%d %d\n", info.Size(), info.ModTime().UnixNano())
+	for _, part := range []struct {
+		file string
+		n    int64
+	}{{name, 100}, {name + "-wal", 32}, {name + "-journal", 28}} {
+		head, err := headOf(ctx, root, part.file, part.n)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		out = append(append(out, head...), '\n')
+	}
+	return out, nil
+}
+
+func headOf(ctx context.Context, root *os.Root, name string, n int64) ([]byte, error) {
+	f, err := userfile.OpenIn(ctx, root, name, maxStore)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+func (r *Reading) copyFile(ctx context.Context, root *os.Root, name, to string) (err error) {
+	in, err := userfile.OpenIn(ctx, root, name, maxStore)
+	if err != nil {
+		return errors.Join(err, removeIfThere(to))
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	n, err := io.Copy(out, io.LimitReader(in, in.Size()))
+	r.Bytes += n
+	return err
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// MaxLine is the length of a line, in bytes, above which it is skipped and named.
+const MaxLine = 16 << 20
+
+// errStop ends the reading of a store early: the rest is not wanted.
+var errStop = errors.New("the rest is not read")
+
+// lines hands the JSON objects of a file of lines to each, in order, with their numbers from 1.
+// A record is valid only during the call. It ends early, without an error, where each returns
+// errStop. A line that is too long, not UTF-8 or no JSON object is named and left out; a last
+// line without its end that is no whole object waits for the next reading.
+func (r *Reading) lines(ctx context.Context, s Store, each func(n int, record gjson.Result) error) error {
+	f, err := r.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	in := bufio.NewReaderSize(io.LimitReader(f, f.Size()), 64<<10)
+	var long []byte
+	for n := 1; ; n++ {
+		line, ended, err := readLine(in, &long)
+		if err != nil && !errors.Is(err, errLong) {
+			return fmt.Errorf("read %s: %w", s.Path(), err)
+		}
+		if line == nil && !ended {
+			return nil
+		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		if err := r.line(s, n, line, ended, errors.Is(err, errLong), each); err != nil {
+			if errors.Is(err, errStop) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// open opens the file of a store and makes its mark.
+func (r *Reading) open(ctx context.Context, s Store) (*userfile.File, error) {
+	root, err := os.OpenRoot(s.Root)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", s.Path(), err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	if r.Mark, err = peek(ctx, root, s); err != nil {
+		return nil, fmt.Errorf("look at %s: %w", s.Path(), err)
+	}
+	f, err := userfile.OpenIn(ctx, root, s.Name, maxStore)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", s.Path(), err)
+	}
+	r.Bytes += f.Size()
+	return f, nil
+}
+
+// line hands one line over, or says what is wrong with it.
+func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(int, gjson.Result) error) error {
+	if long {
+		r.problem(Problem{Path: s.Path(), Line: n, What: fmt.Sprintf("longer than %s, which is the most that is read of a line", userfile.Size(MaxLine))})
+		return nil
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil
+	}
+	whole := line[0] == '{' && gjson.ValidBytes(line)
+	switch {
+	case !whole && !ended:
+		return nil // somebody is writing it
+	case !utf8.Valid(line):
+		r.problem(Problem{Path: s.Path(), Line: n, What: "not UTF-8"})
+		return nil
+	case !whole:
+		r.problem(Problem{Path: s.Path(), Line: n, What: "not a JSON object"})
+		return nil
+	}
+	return each(n, gjson.ParseBytes(line))
+}
+
+// errLong is a line beyond MaxLine: it is read to its end and left out.
+var errLong = errors.New("line too long")
+
+// readLine reads a line without its end. ended: it had one. At the end of the file line is nil.
+// *long is room for lines that do not fit into the reader's.
+func readLine(in *bufio.Reader, long *[]byte) (line []byte, ended bool, err error) {
+	*long = (*long)[:0]
+	tooLong := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if err == nil && len(*long) == 0 && !tooLong {
+			return part[:len(part)-1], true, nil
+		}
+		if len(*long)+len(part) > MaxLine {
+			tooLong, *long = true, nil
+		}
+		if !tooLong {
+			*long = append(*long, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == nil && tooLong:
+			return nil, true, errLong
+		case err == nil:
+			return (*long)[:len(*long)-1], true, nil
+		case errors.Is(err, io.EOF) && tooLong:
+			return []byte{}, false, errLong
+		case errors.Is(err, io.EOF) && len(*long) == 0:
+			return nil, false, nil
+		case errors.Is(err, io.EOF):
+			return *long, false, nil
+		}
+		return nil, false, err
+	}
+}
