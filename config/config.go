@@ -37,6 +37,7 @@ type Config struct {
 	Cache      Cache            `key:"cache" doc:"answers kept across runs"`
 	Telemetry  Telemetry        `key:"telemetry" doc:"OpenTelemetry traces and metrics of a run; docs/telemetry.md says what is sent"`
 	Run        Run              `key:"run" doc:"where the run is kept"`
+	Sleep      Sleep            `key:"sleep" doc:"what the sleep commands read of the sessions of coding agents, and where they keep it; runs do not look at it"`
 }
 
 // Tasks says where tasks are and how they are asked and scored.
@@ -348,4 +349,15 @@ type Telemetry struct {
 type Run struct {
 	Dir  string `key:"dir" doc:"the folder of run directories; relative to the working directory"`
 	Name string `key:"name" doc:"name of runs of this config; absent: the name of the config's folder or file"`
+}
+
+// Sleep is what the profile of the sleep commands says. Nothing of it concerns a run.
+type Sleep struct {
+	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational" older:"[]"`
+	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational" older:"[]"`
+	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational" older:"{}"`
+	Headless bool              `key:"headless" doc:"sessions that a script drove are read too" class:"operational" older:"false"`
+	Dir      string            `key:"dir" doc:"the folder of what is kept; absent: the system's folder for state" path:"file" class:"operational" older:"\"\""`
+	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational" older:"\"90d\""`
+	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational" older:"\"5000000000B\""`
 }

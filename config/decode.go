@@ -172,6 +172,9 @@ func (d *decoder) text(u encoding.TextUnmarshaler, key string, v any) {
 			v = n
 		}
 	}
+	if _, ok := u.(*Age); ok {
+		want = ageWant
+	}
 	if _, ok := u.(*Auto); ok {
 		want = autoWant
 		if n, ok := wholeNumber(v); ok {

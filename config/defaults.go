@@ -74,5 +74,6 @@ func Default() Config {
 		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute), Reserve: "auto"},
 		Telemetry:  Telemetry{Service: "skillopt"},
 		Run:        Run{Dir: "runs"},
+		Sleep:      Sleep{Keep: Age(90 * day), Disk: 5e9},
 	}
 }

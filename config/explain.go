@@ -214,6 +214,8 @@ func yamlValue(f reflect.Value) any {
 		return v.Std().String()
 	case Size:
 		return v.String()
+	case Age:
+		return v.String()
 	case Auto:
 		if v == AutoCount {
 			return v.String()

@@ -62,6 +62,8 @@ func typeText(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Duration]():
 		return "a duration such as 30s"
+	case reflect.TypeFor[Age]():
+		return ageWant
 	case reflect.TypeFor[Size]():
 		return "a size such as 4GiB"
 	case reflect.TypeFor[Auto]():

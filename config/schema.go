@@ -40,6 +40,9 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) *jsonschema.Schema {
 	if t == reflect.TypeFor[Duration]() {
 		return &jsonschema.Schema{Type: "string", Pattern: `^([0-9.]+(ns|us|ms|s|m|h))+$|^\$\{`}
 	}
+	if t == reflect.TypeFor[Age]() {
+		return &jsonschema.Schema{Type: "string", Pattern: `^[0-9.]+d$|^([0-9.]+(ns|us|ms|s|m|h))+$|^\$\{`}
+	}
 	if t == reflect.TypeFor[Size]() {
 		return &jsonschema.Schema{Types: []string{"string", "integer"}, Pattern: `^[0-9.]+ ?([kKmMgGtTpP]i?)?[bB]?$|^\$\{`}
 	}

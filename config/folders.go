@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Folders are the user's own folders, by the rules of the system.
+type Folders struct {
+	OS       string // as runtime.GOOS
+	Home     string
+	Settings string // of programs
+	State    string // of programs
+	// Lookup reads a variable of the environment that says where another program keeps its
+	// files; "" where it is not set.
+	Lookup func(name string) string
+}
+
+// UserFolders finds the user's folders. Variables win over the usual places, as they do in
+// other programs.
+func UserFolders() (Folders, error) { return foldersOf(runtime.GOOS, os.Getenv) }
+
+func foldersOf(system string, get func(string) string) (Folders, error) {
+	f := Folders{OS: system, Home: get("HOME"), Lookup: get}
+	if system == "windows" {
+		f.Home = or(get("USERPROFILE"), f.Home)
+	}
+	if f.Home == "" {
+		return f, fmt.Errorf("find the home folder: neither HOME nor USERPROFILE is set")
+	}
+	switch system {
+	case "windows":
+		f.Settings = or(get("APPDATA"), filepath.Join(f.Home, "AppData", "Roaming"))
+		f.State = or(get("LOCALAPPDATA"), filepath.Join(f.Home, "AppData", "Local"))
+	case "darwin":
+		support := filepath.Join(f.Home, "Library", "Application Support")
+		f.Settings, f.State = or(get("XDG_CONFIG_HOME"), filepath.Join(f.Home, ".config")), or(get("XDG_STATE_HOME"), support)
+	default:
+		f.Settings, f.State = or(get("XDG_CONFIG_HOME"), filepath.Join(f.Home, ".config")), or(get("XDG_STATE_HOME"), filepath.Join(f.Home, ".local", "state"))
+	}
+	return f, nil
+}
+
+// SleepProfile is the file of the profile of the sleep commands.
+func (f Folders) SleepProfile() string { return filepath.Join(f.Settings, "skillopt", "sleep.yaml") }
+
+// SleepDir is the folder in which the sleep commands keep what they keep, unless sleep.dir
+// says otherwise.
+func (f Folders) SleepDir() string { return filepath.Join(f.State, "skillopt", "sleep") }
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

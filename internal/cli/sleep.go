@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+)
+
+func sleepCommand(a *app) *cobra.Command {
+	var profile string
+	c := &cobra.Command{
+		Use:   "sleep",
+		Short: "Read the sessions of your coding agents: what they did, and where you corrected them",
+		Long: `Coding agents write down their sessions. The sleep commands read them, for the projects that
+you allow and no others, and keep the turns without secrets: what you said, what the agent
+answered last, which tools succeeded, which files were written, which skill was at work,
+and what you corrected. Nothing is sent anywhere, and the agents' own files are only read.
+
+What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.`,
+		Example: `  skillopt sleep doctor                    which agents' sessions are there
+  skillopt sleep init                      choose the projects
+  skillopt sleep harvest                   read what is new
+  skillopt sleep sessions --corrected      where did I correct them
+  skillopt sleep session 01a2024d          one session, turn by turn`,
+	}
+	group(c)
+	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml")
+	c.AddCommand(sleepHarvestCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile))
+	return c
+}
+
+// sleepSetup is what the sleep commands work with.
+type sleepSetup struct {
+	profile string // its file
+	found   bool   // the file is there
+	loaded  *config.Loaded
+	dir     string // of the bank
+	places  transcript.Places
+	folders config.Folders
+}
+
+// sleepSetup reads the profile, which need not be there.
+func (a *app) sleepSetup(profile string) (sleepSetup, error) {
+	folders, err := config.UserFolders()
+	if err != nil {
+		return sleepSetup{}, err
+	}
+	s := sleepSetup{profile: folders.SleepProfile(), folders: folders}
+	if profile != "" {
+		s.profile = a.absolute(profile)
+	}
+	path := s.profile
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && profile == "" {
+		path = ""
+	}
+	s.found = path != ""
+	if s.loaded, err = a.loadConfig(path, nil, nil); err != nil {
+		return s, err
+	}
+	sleep := s.loaded.Config.Sleep
+	if err := s.check(sleep); err != nil {
+		return s, err
+	}
+	s.dir = sleep.Dir
+	if s.dir == "" {
+		s.dir = folders.SleepDir()
+	}
+	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
+	for name, path := range sleep.Stores {
+		s.places.Given[name] = s.absolute(path)
+	}
+	return s, nil
+}
+
+// check refuses sources that there are not.
+func (s sleepSetup) check(c config.Sleep) error {
+	names := sourceNames()
+	for name := range c.Stores {
+		if !names[name] {
+			return usagef("%s: sleep.stores: there is no source %q; there are %s", s.profile, name, strings.Join(allSources(), ", "))
+		}
+	}
+	for _, name := range c.Sources {
+		if !names[name] {
+			return usagef("%s: sleep.sources: there is no source %q; there are %s", s.profile, name, strings.Join(allSources(), ", "))
+		}
+	}
+	return nil
+}
+
+func allSources() []string {
+	var out []string
+	for _, s := range transcript.Sources() {
+		out = append(out, s.Name())
+	}
+	return out
+}
+
+func sourceNames() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range allSources() {
+		out[name] = true
+	}
+	return out
+}
+
+// absolute is a path of the profile: from ~, or relative to the profile.
+func (s sleepSetup) absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return filepath.Join(s.folders.Home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		return filepath.Join(filepath.Dir(s.profile), path)
+	}
+	return filepath.Clean(path)
+}
+
+// projects are the folders that the user allowed. Without any nothing is read.
+func (s sleepSetup) projects() (harvest.Projects, error) {
+	list := s.loaded.Config.Sleep.Projects
+	if len(list) == 0 {
+		return harvest.Projects{}, usagef("%s allows no project, so nothing is read; `skillopt sleep init` shows the projects and asks, or name folders under sleep.projects", s.profile)
+	}
+	var dirs []string
+	for _, dir := range list {
+		dirs = append(dirs, s.absolute(dir))
+	}
+	return harvest.NewProjects(dirs...), nil
+}
+
+// sources are those that the profile names.
+func (s sleepSetup) sources() []transcript.Source {
+	chosen := map[string]bool{}
+	for _, name := range s.loaded.Config.Sleep.Sources {
+		chosen[name] = true
+	}
+	var out []transcript.Source
+	for _, src := range transcript.Sources() {
+		if len(chosen) == 0 || chosen[src.Name()] {
+			out = append(out, src)
+		}
+	}
+	return out
+}
+
+// workers is how many stores are read at a time.
+func workers() int { return min(4, runtime.GOMAXPROCS(0)) }
+
+// cleaner takes secrets out: by their shape, and those of the profile.
+func (s sleepSetup) cleaner() *redact.Redactor { return redact.New(s.loaded.Secrets()...) }
+
+// look opens the bank for reading. Without one it says what to do.
+func (s sleepSetup) look(ctx context.Context) (*bank.Bank, error) {
+	b, err := bank.Look(ctx, s.dir)
+	if errors.Is(err, bank.ErrNone) {
+		return nil, usagef("nothing is kept in %s yet; `skillopt sleep harvest` reads sessions", s.dir)
+	}
+	return b, err
+}

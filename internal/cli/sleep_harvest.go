@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+)
+
+// sleepHarvestOptions are the flags of sleep harvest.
+type sleepHarvestOptions struct {
+	since    string
+	dryRun   bool
+	headless bool
+}
+
+func sleepHarvestCommand(a *app, profile *string) *cobra.Command {
+	var o sleepHarvestOptions
+	c := &cobra.Command{
+		Use:   "harvest",
+		Short: "Read what is new in the sessions of the allowed projects",
+		Long: `Read the sessions of the projects under sleep.projects into the folder sleep.dir, without
+secrets. Stores that have not changed since are not read again; nothing counts twice. A
+store that cannot be read is named and does not stop the others.`,
+		Example: `  skillopt sleep harvest
+  skillopt sleep harvest --since 72h
+  skillopt sleep harvest --dry-run --json`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+	}
+	c.Flags().StringVar(&o.since, "since", "", "sessions that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d); absent: all within sleep.keep")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read, and keep nothing")
+	c.Flags().BoolVar(&o.headless, "headless", false, "take sessions too that a script drove")
+	return c
+}
+
+func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (err error) {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	terms, err := o.terms(setup, now)
+	if err != nil {
+		return err
+	}
+	in := harvest.Inputs{Sources: setup.sources(), Places: setup.places, Clean: setup.cleaner(), Now: now, Workers: workers()}
+	var b *bank.Bank
+	if o.dryRun {
+		if in.Temp, err = os.MkdirTemp("", "skillopt-harvest-"); err != nil {
+			return fmt.Errorf("make a folder for copies: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(in.Temp)) }()
+	} else {
+		if b, err = bank.Open(ctx, setup.dir); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.Close()) }()
+	}
+	ctx, _, release := a.interrupts(ctx)
+	defer release()
+	report, err := harvest.Run(ctx, b, terms, in)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, report)
+	}
+	printHarvest(a.shown(), a.printer(a.Err), report)
+	return nil
+}
+
+func (o *sleepHarvestOptions) terms(setup sleepSetup, now time.Time) (harvest.Terms, error) {
+	projects, err := setup.projects()
+	if err != nil {
+		return harvest.Terms{}, err
+	}
+	since, err := sinceOf(o.since, now)
+	if err != nil {
+		return harvest.Terms{}, err
+	}
+	c := setup.loaded.Config.Sleep
+	return harvest.Terms{Projects: projects, Headless: c.Headless || o.headless, Since: since, Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}, nil
+}
+
+// printHarvest says what a harvest came to, and on errs what was left out of it.
+func printHarvest(out, errs printer, r harvest.Report) {
+	states, left := map[string]int{}, map[string]int{}
+	for _, s := range r.Stores {
+		states[s.State]++
+		for why, n := range s.LeftOut {
+			left[why] += n
+		}
+	}
+	out.line(fmt.Sprintf("%s with %s read from %s (%d unchanged, %s)", plural.Of(r.Sessions, "session", "sessions"), plural.Of(r.Turns, "turn", "turns"),
+		plural.Of(states["new"]+states["changed"], "store", "stores"), states["unchanged"], bytesText(r.Bytes)))
+	if len(left) > 0 {
+		out.line("left out: " + leftOutText(left))
+	}
+	if r.DryRun {
+		out.line("dry run: nothing was kept")
+	} else {
+		out.line(fmt.Sprintf("kept: %s with %s", plural.Of(r.Kept.Sessions, "session", "sessions"), plural.Of(r.Kept.Turns, "turn", "turns")))
+	}
+	for _, s := range r.Sources {
+		if s.Untried && s.Stores > 0 {
+			errs.line(fmt.Sprintf("note: %s: written from public descriptions, not tried on a real store", s.Name))
+		}
+		if s.Error != "" {
+			errs.line("warning: " + s.Error)
+		}
+	}
+	for _, s := range r.Stores {
+		if s.Error != "" {
+			errs.line("warning: " + oneLine(s.Error))
+		}
+		for _, p := range s.Problems {
+			errs.line("warning: left out: " + oneLine(p.String()))
+		}
+	}
+	for _, w := range r.Warnings {
+		errs.line("warning: " + oneLine(w))
+	}
+}
+
+// leftOutWords say why sessions are left out.
+var leftOutWords = map[string]string{
+	harvest.NotAllowed: "of projects that are not allowed", harvest.NoProject: "without a project", harvest.Headless: "driven by a script (--headless takes them)",
+	harvest.Subagent: "of an agent's helper", harvest.Replay: "of this program's own agents", harvest.TooOld: "too old",
+}
+
+func leftOutText(left map[string]int) string {
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		parts = append(parts, fmt.Sprintf("%d %s", left[why], leftOutWords[why]))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+)
+
+// sleepSessionsOptions are the flags of sleep sessions.
+type sleepSessionsOptions struct {
+	project, skill, source, since string
+	corrected, failed             bool
+	limit                         int
+}
+
+func sleepSessionsCommand(a *app, profile *string) *cobra.Command {
+	var o sleepSessionsOptions
+	c := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the sessions that are kept, the newest first",
+		Example: `  skillopt sleep sessions
+  skillopt sleep sessions --corrected --since 7d
+  skillopt sleep sessions --skill house-rules --project ~/src/shop`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+	}
+	c.Flags().StringVar(&o.project, "project", "", "in this folder or below it")
+	c.Flags().StringVar(&o.skill, "skill", "", "with this skill at work")
+	c.Flags().StringVar(&o.source, "source", "", "of this agent: "+strings.Join(allSources(), ", "))
+	c.Flags().StringVar(&o.since, "since", "", "that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d)")
+	c.Flags().BoolVar(&o.corrected, "corrected", false, "in which you corrected the agent")
+	c.Flags().BoolVar(&o.failed, "failed", false, "in which the model failed")
+	c.Flags().IntVar(&o.limit, "limit", 0, "so many; 0: all")
+	return c
+}
+
+// listedSession is a session in a list.
+type listedSession struct {
+	ID          string            `json:"session"`
+	Source      string            `json:"source"`
+	Project     string            `json:"project"`
+	Started     time.Time         `json:"started"`
+	Ended       time.Time         `json:"ended"`
+	Turns       int               `json:"turns"`
+	Skills      []string          `json:"skills"`
+	Corrections []correction.Mark `json:"corrections"`
+	Failed      int               `json:"failed"` // turns
+	First       string            `json:"first"`  // the beginning of what was said first
+}
+
+func listed(s bank.Session) listedSession {
+	l := listedSession{ID: s.ID, Source: s.Source, Project: s.Project, Started: s.Started, Ended: s.Ended, Turns: len(s.Turns), Skills: []string{}, Corrections: correction.Marks(s.Turns), First: firstWords(s.Turns[0].User)}
+	if l.Corrections == nil {
+		l.Corrections = []correction.Mark{}
+	}
+	for i := range s.Turns {
+		if skill := s.Turns[i].Skill; skill != "" && !slices.Contains(l.Skills, skill) {
+			l.Skills = append(l.Skills, skill)
+		}
+		if s.Turns[i].Failed != "" {
+			l.Failed++
+		}
+	}
+	return l
+}
+
+func firstWords(text string) string {
+	text = oneLine(strings.Join(strings.Fields(text), " "))
+	if r := []rune(text); len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return text
+}
+
+func (o *sleepSessionsOptions) run(ctx context.Context, a *app, profile string) (err error) {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	if o.source != "" && !sourceNames()[o.source] {
+		return usagef("--source %s: there are %s", o.source, strings.Join(allSources(), ", "))
+	}
+	f := bank.Filter{}
+	if f.Since, err = sinceOf(o.since, time.Now()); err != nil {
+		return err
+	}
+	if o.project != "" {
+		f.Project = harvest.NewProjects(a.absolute(o.project)).Allow
+	}
+	b, err := setup.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	list := []listedSession{}
+	err = b.Sessions(ctx, f, func(s bank.Session) error {
+		if l := listed(s); o.takes(l) && (o.limit == 0 || len(list) < o.limit) {
+			list = append(list, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, list)
+	}
+	return printSessions(a, list)
+}
+
+func (o *sleepSessionsOptions) takes(l listedSession) bool {
+	return (o.source == "" || l.Source == o.source) && (o.skill == "" || slices.Contains(l.Skills, o.skill)) &&
+		(!o.corrected || len(l.Corrections) > 0) && (!o.failed || l.Failed > 0)
+}
+
+func printSessions(a *app, list []listedSession) error {
+	if len(list) == 0 {
+		a.printer(a.Err).line("no such sessions are kept")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ENDED\tSESSION\tAGENT\tPROJECT\tTURNS\tCORRECTED\tSKILL\tFIRST WORDS")
+	for _, l := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", l.Ended.Local().Format("2006-01-02 15:04"), oneLine(shortID(l.ID)), l.Source, oneLine(filepath.Base(l.Project)),
+			l.Turns, dash(len(l.Corrections)), oneLine(strings.Join(l.Skills, ",")), l.First)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func dash(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// shortID is what suffices of an id to name a session.
+func shortID(id string) string {
+	if len(id) > 13 {
+		return id[:13]
+	}
+	return id
+}
+
+func sleepSessionCommand(a *app, profile *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "session ID",
+		Short: "Show one session: turns, tools, corrections, skill, what was redacted",
+		Example: `  skillopt sleep session 01a2024d-26b4
+  skillopt sleep session 01a2024d --json`,
+		Args: exactly(1, "the id of a session, or how it begins"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSleepSession(cmd.Context(), a, *profile, args[0])
+		},
+	}
+}
+
+// shownSession is a session with what is seen in it.
+type shownSession struct {
+	bank.Session
+
+	Corrections []correction.Mark `json:"corrections"`
+}
+
+func runSleepSession(ctx context.Context, a *app, profile, id string) (err error) {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	b, err := setup.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	s, err := oneSession(ctx, b, id)
+	if err != nil {
+		return err
+	}
+	shown := shownSession{Session: s, Corrections: correction.Marks(s.Turns)}
+	if shown.Corrections == nil {
+		shown.Corrections = []correction.Mark{}
+	}
+	if a.json {
+		return printJSON(a.Out, shown)
+	}
+	printSession(a.shown(), shown)
+	return nil
+}
+
+// oneSession finds the session of an id, or of the only id that begins so.
+func oneSession(ctx context.Context, b *bank.Bank, id string) (bank.Session, error) {
+	var found []bank.Session
+	err := b.Sessions(ctx, bank.Filter{ID: id}, func(s bank.Session) error {
+		found = append(found, s)
+		return nil
+	})
+	if err != nil {
+		return bank.Session{}, err
+	}
+	if i := slices.IndexFunc(found, func(s bank.Session) bool { return s.ID == id }); i >= 0 {
+		return found[i], nil
+	}
+	switch len(found) {
+	case 0:
+		return bank.Session{}, usagef("no session %s is kept; `skillopt sleep sessions` lists them", id)
+	case 1:
+		return found[0], nil
+	}
+	var ids []string
+	for i := range found {
+		ids = append(ids, found[i].Source+" "+found[i].ID)
+	}
+	return bank.Session{}, usagef("%d sessions begin with %s: %s; give more of the id", len(found), id, strings.Join(ids, ", "))
+}
+
+func printSession(out printer, s shownSession) {
+	out.line(fmt.Sprintf("%s session %s", s.Source, oneLine(s.ID)))
+	out.line("project: " + oneLine(s.Project))
+	if s.Commit != "" {
+		out.line(fmt.Sprintf("commit: %s (%s) %s", oneLine(s.Commit), s.CommitBy, oneLine(s.Branch)))
+	}
+	out.line(fmt.Sprintf("from %s to %s, %s, %s", s.Started.Local().Format("2006-01-02 15:04:05"), s.Ended.Local().Format("15:04:05"), plural.Of(len(s.Turns), "turn", "turns"), s.Origin))
+	for i := range s.Turns {
+		t := &s.Turns[i]
+		out.line("")
+		out.line(fmt.Sprintf("turn %d, %s", i+1, t.Started.Local().Format("15:04:05")))
+		out.hang("  you:   ", t.User)
+		switch {
+		case t.Failed != "":
+			out.hang("  failed: ", t.Failed)
+		case t.Agent != "":
+			out.hang("  agent: ", t.Agent)
+		}
+		for _, part := range turnFacts(s.Turns[i].Tools, t.Files, t.Skill, string(t.SkillBy), t.Redacted) {
+			out.hang("  ", part)
+		}
+		for _, m := range s.Corrections {
+			if m.Turn == i {
+				out.hang("  corrected: ", signsText(m.Signs))
+			}
+		}
+	}
+}

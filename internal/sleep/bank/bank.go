@@ -1,0 +1,310 @@
+package bank
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/gofrs/flock"
+	"modernc.org/sqlite" // the database driver
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+)
+
+// Names of files in the folder of the bank.
+const (
+	File     = "bank.db"
+	lockFile = "lock"
+	tempDir  = "tmp" // private copies; whatever is in it when the bank is opened is left over
+)
+
+// version is that of the file, its user_version. A newer one is refused.
+const version = 1
+
+const schema = `
+CREATE TABLE stores (
+	path     TEXT PRIMARY KEY,
+	source   TEXT NOT NULL,
+	mark     TEXT NOT NULL,    -- JSON: as the store was when it was read
+	terms    TEXT NOT NULL,    -- digest of what was wanted of it
+	since    INTEGER NOT NULL, -- sessions that ended before were left out, in nanoseconds; 0: none
+	read_at  INTEGER NOT NULL,
+	highest  INTEGER NOT NULL, -- end of its newest session
+	bytes    INTEGER NOT NULL,
+	left_out TEXT NOT NULL,    -- JSON: how many sessions, by reason
+	problems TEXT NOT NULL,    -- JSON
+	error    TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE sessions (
+	number  INTEGER PRIMARY KEY,
+	store   TEXT NOT NULL,
+	source  TEXT NOT NULL,
+	session TEXT NOT NULL,
+	project TEXT NOT NULL,
+	started INTEGER NOT NULL,
+	ended   INTEGER NOT NULL,
+	turns   INTEGER NOT NULL,
+	data    TEXT NOT NULL,              -- JSON: the session without its turns
+	shadow  INTEGER NOT NULL DEFAULT 0, -- another session has all that it has
+	UNIQUE (store, source, session)
+);
+CREATE INDEX session_names ON sessions (source, session);
+CREATE INDEX session_ends ON sessions (ended);
+CREATE TABLE turns (
+	number INTEGER NOT NULL REFERENCES sessions (number),
+	seq    INTEGER NOT NULL,
+	source TEXT NOT NULL,
+	turn   TEXT NOT NULL,
+	data   TEXT NOT NULL,              -- JSON
+	shadow INTEGER NOT NULL DEFAULT 0, -- another session has the same turn, and it counts there
+	PRIMARY KEY (number, seq)
+) WITHOUT ROWID;
+CREATE INDEX turn_names ON turns (source, turn);
+CREATE TABLE consent (
+	role    TEXT NOT NULL, -- target, optimizer, judge
+	host    TEXT NOT NULL,
+	given   INTEGER NOT NULL,
+	revoked INTEGER,
+	PRIMARY KEY (role, host, given)
+) WITHOUT ROWID;
+CREATE TABLE forgotten (
+	kind TEXT NOT NULL, -- project, session
+	name TEXT NOT NULL, -- digest: what was forgotten is not told by it
+	at   INTEGER NOT NULL,
+	PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;`
+
+// access says how a bank is opened: what is deleted is overwritten with zeros.
+const access = "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)"
+
+// Bank is an open bank. Its methods are safe for concurrent use.
+type Bank struct {
+	db   *sql.DB
+	dir  string
+	lock *flock.Flock // nil: opened for reading
+}
+
+// LockedError says that another process writes the bank.
+type LockedError struct{ Dir string }
+
+func (e *LockedError) Error() string {
+	return e.Dir + ": another process is at work on what sleep keeps; wait until it has ended"
+}
+
+// ErrorKind says whose business the error is.
+func (*LockedError) ErrorKind() string { return string(fault.Locked) }
+
+// Error is a bank that cannot be used: damaged, of a newer program, or another program's.
+type Error struct{ Path, Reason, Help string }
+
+func (e *Error) Error() string { return e.Path + ": " + e.Reason + "\n" + e.Help }
+
+// ErrorKind says whose business the error is.
+func (*Error) ErrorKind() string { return string(fault.BadInput) }
+
+// ErrNone says that there is no bank in a folder yet.
+var ErrNone = errors.New("nothing is kept yet")
+
+// Open opens the bank of a folder for writing, or makes it. The folder and what is in it are
+// for the user alone. While it is open no other process can open it so.
+func Open(ctx context.Context, dir string) (*Bank, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of sleep: %w", err)
+	}
+	if err := private(dir); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+	switch locked, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	case !locked:
+		return nil, &LockedError{Dir: dir}
+	}
+	b := &Bank{dir: dir, lock: lock}
+	err := b.clearTemp()
+	if err == nil {
+		b.db, err = connect(ctx, filepath.Join(dir, File))
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return b, nil
+}
+
+// Look opens the bank of a folder for reading. ErrNone: there is none.
+func Look(ctx context.Context, dir string) (*Bank, error) {
+	path := filepath.Join(dir, File)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNone
+	}
+	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	found, err := formatOf(ctx, db)
+	if err == nil && found != version {
+		err = wrongFormat(path, found)
+	}
+	if err != nil {
+		return nil, errors.Join(told(path, err), db.Close())
+	}
+	return &Bank{db: db, dir: dir}, nil
+}
+
+// private refuses a folder that others can read.
+func private(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the folder of sleep: %w", err)
+	}
+	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return &Error{Path: dir, Reason: "others can read this folder, and it cannot be made private: " + err.Error(), Help: "choose another one by sleep.dir, or have its owner run: chmod 700 " + dir}
+	}
+	return nil
+}
+
+func (b *Bank) clearTemp() error {
+	temp := filepath.Join(b.dir, tempDir)
+	if err := os.RemoveAll(temp); err != nil {
+		return fmt.Errorf("delete what is left over: %w", err)
+	}
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		return fmt.Errorf("make a folder for copies: %w", err)
+	}
+	return nil
+}
+
+// Temp is a private folder for what is needed for a moment. It is emptied when the bank is
+// opened and closed.
+func (b *Bank) Temp() string { return filepath.Join(b.dir, tempDir) }
+
+// Close closes the bank.
+func (b *Bank) Close() error {
+	err := b.db.Close()
+	if b.lock != nil {
+		err = errors.Join(err, os.RemoveAll(b.Temp()), b.lock.Unlock())
+	}
+	return err
+}
+
+func connect(ctx context.Context, path string) (*sql.DB, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{Path: path, Reason: "it is not a regular file", Help: "move it away, or choose another folder by sleep.dir"}
+	}
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", sqliteuri.Of(path, access))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	if err := migrate(ctx, db, path); err != nil {
+		return nil, errors.Join(told(path, err), db.Close())
+	}
+	return db, nil
+}
+
+// makePrivate makes the file before SQLite does, for the user alone.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	return f.Close()
+}
+
+func formatOf(ctx context.Context, db *sql.DB) (found int, err error) {
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found)
+	return found, err
+}
+
+func wrongFormat(path string, found int) error {
+	if found > version {
+		return &Error{Path: path, Reason: fmt.Sprintf("it has format %d, and this program knows formats up to %d", found, version), Help: "use the newer program; or move the file away, and what was harvested is read again"}
+	}
+	return &Error{Path: path, Reason: "it is not what sleep keeps", Help: "move it away, or choose another folder by sleep.dir"}
+}
+
+func migrate(ctx context.Context, db *sql.DB, path string) error {
+	found, err := formatOf(ctx, db)
+	if err != nil {
+		return err
+	}
+	if found == version {
+		return checked(ctx, db, path)
+	}
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return err
+	}
+	if found > 0 || tables > 0 {
+		return wrongFormat(path, found)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// checked looks whether the tables are whole.
+func checked(ctx context.Context, db *sql.DB, path string) error {
+	var said string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
+		return err
+	}
+	if said != "ok" {
+		return damagedError(path, said)
+	}
+	return nil
+}
+
+func damagedError(path, reason string) error {
+	return &Error{Path: path, Reason: "damaged: " + reason, Help: "move it away: the next harvest reads the sessions again; consent is asked for again"}
+}
+
+// told names the file in an error of SQLite, and what helps.
+func told(path string, err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return damagedError(path, e.Error())
+		}
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	return err
+}
+
+// write runs f in a transaction.
+func (b *Bank) write(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, told(filepath.Join(b.dir, File), err))
+	}
+	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
+	if err := f(tx); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package bank
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Consent is the user's word that what is kept may be sent to a host in a role.
+type Consent struct {
+	Role    string    `json:"role"` // target, optimizer, judge
+	Host    string    `json:"host"`
+	Given   time.Time `json:"given"`
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+// Consents lists all words given, also those taken back, in the order in which they were given.
+func (b *Bank) Consents(ctx context.Context) ([]Consent, error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT role, host, given, revoked FROM consent ORDER BY given, role, host")
+	if err != nil {
+		return nil, fmt.Errorf("list consent: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	out := []Consent{}
+	for rows.Next() {
+		var c Consent
+		var given int64
+		var revoked sql.NullInt64
+		if err := rows.Scan(&c.Role, &c.Host, &given, &revoked); err != nil {
+			return nil, fmt.Errorf("list consent: %w", err)
+		}
+		c.Given, c.Revoked = ofNano(given), ofNano(revoked.Int64)
+		out = append(out, c)
+	}
+	return out, rows.Err()
+}
+
+// Grant notes the user's word for a role and a host. Given again it stays as it was.
+func (b *Bank) Grant(ctx context.Context, role, host string, at time.Time) error {
+	return b.write(ctx, "note consent", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO consent (role, host, given)
+			SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM consent WHERE role = ?1 AND host = ?2 AND revoked IS NULL)`, role, host, nano(at))
+		return err
+	})
+}
+
+// Revoke takes back what was given for a host, or for all if host is empty; it returns how
+// many words that were.
+func (b *Bank) Revoke(ctx context.Context, host string, at time.Time) (int, error) {
+	var n int64
+	err := b.write(ctx, "take consent back", func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "UPDATE consent SET revoked = ? WHERE revoked IS NULL AND (? = '' OR host = ?)", nano(at), host, host)
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,246 @@
+package bank
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+)
+
+// Store is what is known of a store since it was read last.
+type Store struct {
+	Path     string               `json:"file"`
+	Source   string               `json:"source"`
+	Mark     transcript.Mark      `json:"mark"`
+	Terms    string               `json:"-"`
+	Since    time.Time            `json:"since,omitzero"` // sessions that ended before were left out
+	ReadAt   time.Time            `json:"read_at"`
+	Highest  time.Time            `json:"last_entry,omitzero"`
+	Bytes    int64                `json:"bytes"`
+	LeftOut  map[string]int       `json:"left_out"`
+	Problems []transcript.Problem `json:"problems"`
+	Error    string               `json:"error,omitempty"`
+}
+
+// Session is a session that is kept. CommitBy says how its commit is known.
+type Session struct {
+	transcript.Transcript
+
+	Store    string `json:"file"`
+	CommitBy string `json:"commit_by,omitempty"` // recorded, inferred
+}
+
+// Stores returns what is known of the stores, by path.
+func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error FROM stores")
+	if err != nil {
+		return nil, fmt.Errorf("list stores: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	out := map[string]Store{}
+	for rows.Next() {
+		var s Store
+		var mark, left, problems []byte
+		var since, read, highest int64
+		if err := rows.Scan(&s.Path, &s.Source, &mark, &s.Terms, &since, &read, &highest, &s.Bytes, &left, &problems, &s.Error); err != nil {
+			return nil, fmt.Errorf("list stores: %w", err)
+		}
+		s.Since, s.ReadAt, s.Highest = ofNano(since), ofNano(read), ofNano(highest)
+		if err := errors.Join(json.Unmarshal(mark, &s.Mark), json.Unmarshal(left, &s.LeftOut), json.Unmarshal(problems, &s.Problems)); err != nil {
+			return nil, fmt.Errorf("list stores: %s: %w", s.Path, err)
+		}
+		out[s.Path] = s
+	}
+	return out, rows.Err()
+}
+
+func ofNano(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+func nano(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// Replace puts what was read of a store in the place of what was known of it. What was
+// forgotten stays forgotten.
+func (b *Bank) Replace(ctx context.Context, s Store, sessions []Session) error {
+	return b.write(ctx, "keep sessions of "+s.Path, func(tx *sql.Tx) error {
+		if err := dropStore(ctx, tx, s.Path); err != nil {
+			return err
+		}
+		for i := range sessions {
+			if forgotten, err := wasForgotten(ctx, tx, sessions[i]); err != nil || forgotten {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			if err := insert(ctx, tx, s.Path, sessions[i]); err != nil {
+				return err
+			}
+		}
+		return putStore(ctx, tx, s)
+	})
+}
+
+// Missing notes that stores are gone. Their sessions are kept: agents delete old ones.
+func (b *Bank) Missing(ctx context.Context, paths []string) error {
+	return b.write(ctx, "note stores that are gone", func(tx *sql.Tx) error {
+		for _, path := range paths {
+			if _, err := tx.ExecContext(ctx, "UPDATE stores SET error = ? WHERE path = ?", Gone, path); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Gone is the error of a store that is not there any more.
+const Gone = "it is not there any more; what was read of it is kept"
+
+// Failed notes that a store could not be read. What was read before stays.
+func (b *Bank) Failed(ctx context.Context, s Store) error {
+	return b.write(ctx, "note a store that cannot be read", func(tx *sql.Tx) error { return putStore(ctx, tx, s) })
+}
+
+func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
+	mark, err1 := json.Marshal(s.Mark)
+	left, err2 := json.Marshal(s.LeftOut)
+	problems, err3 := json.Marshal(s.Problems)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO stores (path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.Path, s.Source, string(mark), s.Terms, nano(s.Since), nano(s.ReadAt), nano(s.Highest), s.Bytes, string(left), string(problems), s.Error)
+	return err
+}
+
+func dropStore(ctx context.Context, tx *sql.Tx, path string) error {
+	for _, q := range []string{"DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE store = ?)", "DELETE FROM sessions WHERE store = ?"} {
+		if _, err := tx.ExecContext(ctx, q, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
+	turns := s.Turns
+	s.Turns, s.Store = nil, store
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	res, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO sessions (store, source, session, project, started, ended, turns, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		store, s.Source, s.ID, s.Project, nano(s.Started), nano(s.Ended), len(turns), string(data))
+	if err != nil {
+		return err
+	}
+	number, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	for seq, turn := range turns {
+		data, err := json.Marshal(turn)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, data) VALUES (?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, string(data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle decides where a turn counts that several sessions have, as copies, forks and resumed
+// sessions do: in the session with the most turns, of equal ones in that which began first, has
+// the lower name, or lies in the first store by name. A session without a turn of its own is not
+// shown. The result does not depend on the order in which stores were read.
+func (b *Bank) Settle(ctx context.Context) error {
+	return b.write(ctx, "settle sessions that are kept twice", func(tx *sql.Tx) error {
+		for _, q := range []string{
+			"UPDATE turns SET shadow = 0 WHERE shadow = 1",
+			"UPDATE sessions SET shadow = 0 WHERE shadow = 1",
+			`UPDATE turns SET shadow = 1 WHERE (number, seq) IN (
+				SELECT number, seq FROM (
+					SELECT t.number, t.seq, row_number() OVER (PARTITION BY t.source, t.turn ORDER BY s.turns DESC, s.started, s.session, s.store) AS place
+					FROM turns t JOIN sessions s USING (number)
+					WHERE (t.source, t.turn) IN (SELECT source, turn FROM turns GROUP BY source, turn HAVING count(*) > 1))
+				WHERE place > 1)`,
+			"UPDATE sessions SET shadow = 1 WHERE number IN (SELECT number FROM turns GROUP BY number HAVING min(shadow) = 1)",
+		} {
+			if _, err := tx.ExecContext(ctx, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Filter says which sessions are listed.
+type Filter struct {
+	Since   time.Time // that ended at or after
+	ID      string    // of this id, or whose id begins so
+	Project func(string) bool
+}
+
+// Sessions hands the sessions to each, the newest first, with the turns that count in them.
+func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error) error {
+	rows, err := b.db.QueryContext(ctx, `SELECT s.data, json_group_array(json(t.data) ORDER BY t.seq) FROM sessions s JOIN turns t USING (number)
+		WHERE s.shadow = 0 AND t.shadow = 0 AND s.ended >= ? AND (? = '' OR substr(s.session, 1, length(?)) = ?)
+		GROUP BY s.number ORDER BY s.ended DESC, s.source, s.session`, nano(f.Since), f.ID, f.ID, f.ID)
+	if err != nil {
+		return fmt.Errorf("list sessions: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var data, turns []byte
+		var s Session
+		if err := rows.Scan(&data, &turns); err != nil {
+			return fmt.Errorf("list sessions: %w", err)
+		}
+		if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(turns, &s.Turns)); err != nil {
+			return fmt.Errorf("list sessions: %w", err)
+		}
+		if f.Project != nil && !f.Project(s.Project) {
+			continue
+		}
+		if err := each(s); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Totals is how much is kept.
+type Totals struct {
+	Sessions int       `json:"sessions"`
+	Turns    int       `json:"turns"`
+	Oldest   time.Time `json:"oldest,omitzero"`
+	Newest   time.Time `json:"newest,omitzero"`
+}
+
+// Totals counts what is kept, and what counts.
+func (b *Bank) Totals(ctx context.Context) (t Totals, err error) {
+	var oldest, newest sql.NullInt64
+	err = b.db.QueryRowContext(ctx, "SELECT count(*), min(started), max(ended) FROM sessions WHERE shadow = 0").Scan(&t.Sessions, &oldest, &newest)
+	if err == nil {
+		err = b.db.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE shadow = 0").Scan(&t.Turns)
+	}
+	if err != nil {
+		return t, fmt.Errorf("count sessions: %w", err)
+	}
+	t.Oldest, t.Newest = ofNano(oldest.Int64), ofNano(newest.Int64)
+	return t, nil
+}

@@ -1,0 +1,6 @@
+// Package harvest reads the sessions of coding agents into the bank: which stores there are, which
+// of them have news, which sessions the user allowed, what is left out and why.
+//
+// It knows nothing about the formats of stores, about models, or about what is learned from
+// sessions.
+package harvest
