@@ -72,26 +72,46 @@ func nano(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Replace puts what was read of a store in the place of what was known of it. What was
-// forgotten stays forgotten.
-func (b *Bank) Replace(ctx context.Context, s Store, sessions []Session) error {
-	return b.write(ctx, "keep sessions of "+s.Path, func(tx *sql.Tx) error {
-		if err := dropStore(ctx, tx, s.Path); err != nil {
+// Kept is what was read of a store. Failed: it could not be read, and what was read before
+// stays.
+type Kept struct {
+	Store    Store
+	Sessions []Session
+	Failed   bool
+}
+
+// Keep puts what was read of stores in the place of what was known of them, all or nothing.
+// What was forgotten stays forgotten.
+func (b *Bank) Keep(ctx context.Context, list []Kept) error {
+	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {
+		for i := range list {
+			if err := replace(ctx, tx, &list[i]); err != nil {
+				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
+			}
+		}
+		return nil
+	})
+}
+
+func replace(ctx context.Context, tx *sql.Tx, k *Kept) error {
+	if k.Failed {
+		return putStore(ctx, tx, k.Store)
+	}
+	if err := dropStore(ctx, tx, k.Store.Path); err != nil {
+		return err
+	}
+	for i := range k.Sessions {
+		forgotten, err := wasForgotten(ctx, tx, k.Sessions[i])
+		if err != nil {
 			return err
 		}
-		for i := range sessions {
-			if forgotten, err := wasForgotten(ctx, tx, sessions[i]); err != nil || forgotten {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if err := insert(ctx, tx, s.Path, sessions[i]); err != nil {
+		if !forgotten {
+			if err := insert(ctx, tx, k.Store.Path, k.Sessions[i]); err != nil {
 				return err
 			}
 		}
-		return putStore(ctx, tx, s)
-	})
+	}
+	return putStore(ctx, tx, k.Store)
 }
 
 // Missing notes that stores are gone. Their sessions are kept: agents delete old ones.
@@ -108,11 +128,6 @@ func (b *Bank) Missing(ctx context.Context, paths []string) error {
 
 // Gone is the error of a store that is not there any more.
 const Gone = "it is not there any more; what was read of it is kept"
-
-// Failed notes that a store could not be read. What was read before stays.
-func (b *Bank) Failed(ctx context.Context, s Store) error {
-	return b.write(ctx, "note a store that cannot be read", func(tx *sql.Tx) error { return putStore(ctx, tx, s) })
-}
 
 func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
 	mark, err1 := json.Marshal(s.Mark)

@@ -110,7 +110,16 @@ type harvest struct {
 	known  map[string]bank.Store
 	digest string
 	report Report
+
+	waiting []bank.Kept // to be kept together
+	turns   int         // in them
 }
+
+// A commit waits for the disk: many stores are kept in one.
+const (
+	maxWaiting = 100
+	maxTurns   = 2000
+)
 
 // digest names what is wanted, but for Since: stores that were read under other terms are read
 // anew.
@@ -193,7 +202,10 @@ func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 		}
 		<-slots
 	}
-	return failed
+	if failed != nil || h.bank == nil {
+		return failed
+	}
+	return h.flush(ctx)
 }
 
 // one reads one store, if it has news.
@@ -323,10 +335,22 @@ func (h *harvest) keep(ctx context.Context, res result) error {
 	case h.bank == nil:
 		h.report.Found = append(h.report.Found, res.sessions...)
 		return nil
-	case res.err != nil:
-		return h.bank.Failed(ctx, res.store)
 	}
-	return h.bank.Replace(ctx, res.store, res.sessions)
+	h.waiting = append(h.waiting, bank.Kept{Store: res.store, Sessions: res.sessions, Failed: res.err != nil})
+	if h.turns += res.report.Turns; len(h.waiting) < maxWaiting && h.turns < maxTurns {
+		return nil
+	}
+	return h.flush(ctx)
+}
+
+// flush keeps what waits.
+func (h *harvest) flush(ctx context.Context) error {
+	if len(h.waiting) == 0 {
+		return nil
+	}
+	err := h.bank.Keep(ctx, h.waiting)
+	h.waiting, h.turns = nil, 0
+	return err
 }
 
 // finish notes stores that are gone, settles what is kept twice and keeps the bounds.
