@@ -158,21 +158,10 @@ func (Claude) results(b *Builder, m claudeRecord) (any bool) {
 		return false
 	}
 	m.content.ForEach(func(_, block gjson.Result) bool {
-		id, failed, result := "", false, false
-		block.ForEach(func(key, v gjson.Result) bool {
-			switch key.Str {
-			case "type":
-				result = v.Str == "tool_result"
-			case "tool_use_id":
-				id = v.Str
-			case "is_error":
-				failed = v.Bool()
-			}
-			return true
-		})
-		if result {
+		// One member at a time: to go through all would unescape what the tool printed.
+		if block.Get("type").Str == "tool_result" {
 			any = true
-			b.Result(id, !failed)
+			b.Result(block.Get("tool_use_id").Str, !block.Get("is_error").Bool())
 		}
 		return true
 	})
