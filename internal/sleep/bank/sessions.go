@@ -171,7 +171,7 @@ func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, data) VALUES (?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, string(data)); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
 			return err
 		}
 	}
@@ -210,19 +210,22 @@ type Filter struct {
 	Project func(string) bool
 }
 
-// Sessions hands the sessions to each, the newest first, with the turns that count in them.
+// Sessions hands the sessions to each, the newest first, with the turns that count in them. What
+// several stores have under one name is one session.
 func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error) error {
-	rows, err := b.db.QueryContext(ctx, `SELECT s.data, json_group_array(json(t.data) ORDER BY t.seq) FROM sessions s JOIN turns t USING (number)
-		WHERE s.shadow = 0 AND t.shadow = 0 AND s.ended >= ? AND (? = '' OR substr(s.session, 1, length(?)) = ?)
-		GROUP BY s.number ORDER BY s.ended DESC, s.source, s.session`, nano(f.Since), f.ID, f.ID, f.ID)
+	rows, err := b.db.QueryContext(ctx, `SELECT max(s.ended) AS last, s.data, json_group_array(json(t.data) ORDER BY t.started, s.store, t.seq)
+		FROM sessions s JOIN turns t USING (number)
+		WHERE s.shadow = 0 AND t.shadow = 0 AND (? = '' OR substr(s.session, 1, length(?)) = ?)
+		GROUP BY s.source, s.session HAVING last >= ? ORDER BY last DESC, s.source, s.session`, f.ID, f.ID, f.ID, nano(f.Since))
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	for rows.Next() {
 		var data, turns []byte
+		var last int64
 		var s Session
-		if err := rows.Scan(&data, &turns); err != nil {
+		if err := rows.Scan(&last, &data, &turns); err != nil {
 			return fmt.Errorf("list sessions: %w", err)
 		}
 		if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(turns, &s.Turns)); err != nil {
@@ -231,6 +234,7 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 		if f.Project != nil && !f.Project(s.Project) {
 			continue
 		}
+		s.Started, s.Ended = s.Turns[0].Started, ofNano(last)
 		if err := each(s); err != nil {
 			return err
 		}
@@ -249,7 +253,7 @@ type Totals struct {
 // Totals counts what is kept, and what counts.
 func (b *Bank) Totals(ctx context.Context) (t Totals, err error) {
 	var oldest, newest sql.NullInt64
-	err = b.db.QueryRowContext(ctx, "SELECT count(*), min(started), max(ended) FROM sessions WHERE shadow = 0").Scan(&t.Sessions, &oldest, &newest)
+	err = b.db.QueryRowContext(ctx, "SELECT count(DISTINCT source || char(0) || session), min(started), max(ended) FROM sessions WHERE shadow = 0").Scan(&t.Sessions, &oldest, &newest)
 	if err == nil {
 		err = b.db.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE shadow = 0").Scan(&t.Turns)
 	}

@@ -225,6 +225,8 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 		return nil
 	}}
 	res.err = h.source(s.Source).Read(ctx, s, r)
+	count(res.report.LeftOut, NotAllowed, r.Unwanted)
+	count(res.report.LeftOut, NoProject, r.Nowhere)
 	res.report.Bytes, res.report.Problems = r.Bytes, append(res.report.Problems, r.Problems...)
 	if r.More > 0 {
 		res.report.Problems = append(res.report.Problems, transcript.Problem{Path: path, What: fmt.Sprintf("%d more problems", r.More)})
@@ -241,6 +243,12 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 		res.store.Mark = transcript.Mark{}
 	}
 	return res
+}
+
+func count(left map[string]int, why string, n int) {
+	if n > 0 {
+		left[why] += n
+	}
 }
 
 // same reports whether a store has nothing new under the terms.
