@@ -116,7 +116,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	if log.session == "" || !r.wanted(b) {
 		return nil
 	}
-	typed, err := geminiTyped(ctx, s, log.session)
+	typed, err := typedIn(ctx, s, path.Join(path.Dir(path.Dir(s.Name)), "logs.json"), log.session)
 	if err != nil {
 		return err
 	}
@@ -131,20 +131,20 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(b)
 }
 
-// geminiTyped reports whether somebody typed in a session: logs.json names it.
-func geminiTyped(ctx context.Context, s Store, session string) (bool, error) {
+// typedIn reports whether somebody typed in a session: a log of what was typed names it. Of the
+// log only the ids of sessions are looked at.
+func typedIn(ctx context.Context, s Store, log, session string) (bool, error) {
 	root, err := os.OpenRoot(s.Root)
 	if err != nil {
 		return false, fmt.Errorf("open %s: %w", s.Path(), err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	name := path.Join(path.Dir(path.Dir(s.Name)), "logs.json")
-	data, err := userfile.ReadIn(ctx, root, name, 16*MaxLine)
+	data, err := userfile.ReadIn(ctx, root, log, 16*MaxLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read %s: %w", filepath.Join(s.Root, filepath.FromSlash(name)), err)
+		return false, fmt.Errorf("read %s: %w", filepath.Join(s.Root, filepath.FromSlash(log)), err)
 	}
 	found := false
 	gjson.ParseBytes(data).ForEach(func(_, entry gjson.Result) bool {

@@ -100,7 +100,7 @@ func (o OpenCode) folders(p Places) []string {
 // Read implements Source.
 func (o OpenCode) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.database(ctx, s, func(db *sql.DB) error {
-		d := &openCodeDB{db: db, store: s, r: r, first: map[string]string{}}
+		d := &openCodeDB{db: db, store: s, r: r, first: map[string]openCodeFirst{}}
 		sessions, err := d.sessions(ctx)
 		if err != nil {
 			return err
@@ -119,8 +119,8 @@ type openCodeDB struct {
 	db    *sql.DB
 	store Store
 	r     *Reading
-	first map[string]string // time and words of a message -> id of the first that has them
-	next  bool              // it has session_message
+	first map[string]openCodeFirst // by time and words of a message
+	next  bool                     // it has session_message
 }
 
 // columns are the columns of a table; none: it is not there.
@@ -416,7 +416,8 @@ func (d *openCodeDB) said(b *Builder, m openCodeMessage, words string) {
 		if b.t.Origin == Headless {
 			words = unquoted(words)
 		}
-		b.User(d.once(m, words), words, m.created)
+		said := d.once(m, words)
+		b.User(said.id, said.words, m.created)
 	case "assistant":
 		if !m.summary {
 			b.Agent(words, m.created)
@@ -432,13 +433,16 @@ func (d *openCodeDB) said(b *Builder, m openCodeMessage, words string) {
 	}
 }
 
-// once is the id of the first message with these words at this time: a fork copies messages
-// under other ids.
-func (d *openCodeDB) once(m openCodeMessage, words string) string {
+// openCodeFirst is a message of the user where it was said first.
+type openCodeFirst struct{ id, words string }
+
+// once is the first message with these words at this time: a fork copies messages under other
+// ids, and does not say that it began as a fork of a session without a person.
+func (d *openCodeDB) once(m openCodeMessage, words string) openCodeFirst {
 	sum := sha256.Sum256([]byte(unquoted(words)))
 	key := strconv.FormatInt(m.created.UnixMilli(), 10) + hex.EncodeToString(sum[:])
-	if d.first[key] == "" {
-		d.first[key] = m.id
+	if d.first[key].id == "" {
+		d.first[key] = openCodeFirst{m.id, words}
 	}
 	return d.first[key]
 }

@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 	"path/filepath"
 	"strings"
@@ -20,13 +22,14 @@ import (
 // and are left out; at_command, slash_command and prompts of timers are no words. Where the
 // record keeps what was typed (displayText) it is taken.
 //
-// Headless is told by the ids of prompts in telemetry: those of the terminal and of editors
-// name the session, those of one prompt on a command line do not. A surface that begins with
-// sdk is headless, too. qwen-code.api_error is a failure unless an answer follows. Skills are
-// told by the tool skill. Helpers' records (isSidechain, agentId), and requests that
-// telemetry gives a subagent_name, are left out.
+// The records do not say whether a person was there: tmp/<digest of the folder>/logs.json
+// names the sessions in which somebody typed, and prompts that came over the program's daemon
+// have a daemonPromptId. A session with neither, or of a surface that begins with sdk, is
+// headless. qwen-code.api_error is a failure unless an answer follows. Skills are told by the
+// tool skill. Helpers' records (isSidechain, agentId), and requests that telemetry gives a
+// subagent_name, are left out; a session with a parent_session is a helper's.
 //
-// Tried on files of 0.15.10; newer ones by the source of the program.
+// Tried on files of 0.15.10 and 0.24.4.
 type Qwen struct{}
 
 // Name implements Source.
@@ -65,18 +68,29 @@ func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	for _, event := range log.events {
 		event.build(b)
 	}
-	b.Origin(log.origin())
+	sum := sha256.Sum256([]byte(log.folder))
+	typed, err := typedIn(ctx, s, path.Join("tmp", hex.EncodeToString(sum[:]), "logs.json"), b.t.ID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case log.child:
+		b.Origin(Subagent)
+	case log.sdk || !typed && !log.daemon:
+		b.Origin(Headless)
+	}
 	return r.Done(b)
 }
 
 // qwenLog is the active branch of a session.
 type qwenLog struct {
 	events []qwenEvent
-	at     map[string]int    // id of a record -> number of events up to it
-	called map[string]string // id of a call, which may come again -> the last call under it
+	at     map[string]int         // id of a record -> number of events up to it
+	called map[string]string      // id of a call, which may come again -> the last call under it
 	after  map[string][]qwenEvent // call -> what holds once it has succeeded
 
-	prompted, typed, sdk, child bool
+	folder             string // in which the program was started
+	sdk, daemon, child bool
 }
 
 // qwenEvent is a record, or a part of one.
@@ -106,6 +120,8 @@ const (
 // record adds what a record says.
 func (l *qwenLog) record(rec gjson.Result) {
 	kind, subtype := rec.Get("type").Str, rec.Get("subtype").Str
+	l.folder = first(l.folder, strings.Clone(rec.Get("cwd").Str))
+	l.daemon = l.daemon || rec.Get("daemonPromptId").Str != ""
 	l.branch(rec, kind, subtype)
 	at := rec.Get("timestamp")
 	at.Raw, at.Str = "", strings.Clone(at.Str)
@@ -248,24 +264,10 @@ func (l *qwenLog) system(rec gjson.Result, subtype string, at gjson.Result) {
 		if event.Get("subagent_name").Str != "" {
 			return
 		}
-		if prompt := event.Get("prompt_id").Str; prompt != "" {
-			l.prompted = true
-			l.typed = l.typed || strings.Contains(prompt, "########")
-		}
 		if event.Get("event\\.name").Str == "qwen-code.api_error" {
 			l.add(qwenFail, "", first(event.Get("error_type").Str, "api_error"), at, true)
 		}
 	}
-}
-
-func (l *qwenLog) origin() Origin {
-	switch {
-	case l.child:
-		return Subagent
-	case l.sdk, l.prompted && !l.typed:
-		return Headless
-	}
-	return Interactive
 }
 
 // build tells a builder of an event.
