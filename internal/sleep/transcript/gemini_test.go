@@ -130,6 +130,17 @@ func TestTrap73GeminiLog(t *testing.T) {
 			},
 			want: []briefTurn{{ID: "u1", User: "one", Agent: "1"}, {ID: "u2", User: "go on", Agent: "still 2"}, {ID: "u3", User: "go on", Agent: "3"}},
 		},
+		"a message of the program that is written out later": {
+			lines: []string{`{"$set":{"messages":[` + geminiUser("z", "What happened so far", "") + `]}}`, geminiUser("u1", "one", ""), geminiUser("z", "What happened so far", "")},
+			want:  []briefTurn{{ID: "u1", User: "one"}},
+		},
+		"the same words, answered twice, of which the model is shown the later": {
+			lines: []string{
+				geminiUser("u1", "go on", ""), geminiAgent("a1", "1", geminiModel), geminiUser("u2", "go on", ""), geminiAgent("a2", "2", geminiModel),
+				`{"$set":{"messages":[` + geminiUser("u2", "go on", "") + `]}}`,
+			},
+			want: []briefTurn{{ID: "u1", User: "go on", Agent: "1"}, {ID: "u2", User: "go on", Agent: "2"}},
+		},
 		"rewound": {
 			lines: []string{
 				geminiUser("u1", "one", ""), geminiAgent("a1", "1", geminiModel), geminiUser("u2", "two", ""), geminiAgent("a2", "2", geminiModel),
