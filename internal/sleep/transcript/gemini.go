@@ -32,8 +32,9 @@ import (
 // The log does not say whether a person was there. Messages of type info, warning and error
 // are written by the terminal alone, and so is logs.json beside chats, which names the sessions in
 // which somebody typed: of it only the ids of sessions are looked at. A session with neither
-// is headless. Files of helpers, below chats/<session>, are not read. A message of
-// type error is a failure; a headless run that fails leaves a turn without an answer.
+// is headless. Files of helpers, below chats/<session>, are not read. A message of type error
+// is a failure; so is a prompt that the program takes out of what the model is shown before
+// there is an answer, which is all that a headless run leaves of one.
 // Skills are told by the tool activate_skill.
 //
 // Tried on files of 0.61.0; older ones by the source of the program.
@@ -139,7 +140,7 @@ func typedIn(ctx context.Context, s Store, log, session string) (bool, error) {
 		return false, fmt.Errorf("open %s: %w", s.Path(), err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	data, err := userfile.ReadIn(ctx, root, log, 16*MaxLine)
+	data, err := userfile.ReadIn(ctx, root, log, 2*MaxLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -169,6 +170,7 @@ type geminiMessage struct {
 	time           gjson.Result
 	calls          []geminiCall
 	model          bool // a model answered it: it was not recorded again
+	failed         bool // the program has taken it out of what the model is shown, unanswered
 }
 
 type geminiCall struct{ id, name, status, skill, wrote, read string }
@@ -265,6 +267,9 @@ func (l *geminiLog) shown(list gjson.Result) {
 		now[first(l.same[id], id)] = true
 		return true
 	})
+	if n := len(l.said); n > 0 && l.said[n-1].kind == "user" && !now[l.said[n-1].id] {
+		l.said[n-1].failed = true
+	}
 	from := len(l.said)
 	next := 0 // the first message that may be the one that was recorded again
 	for i, m := range l.said {
@@ -295,15 +300,33 @@ func (l *geminiLog) answered(i int) bool {
 	return false
 }
 
+// cancels reports whether a message says that the user stopped the agent.
+func (m geminiMessage) cancels() bool {
+	return m.kind == "info" && strings.HasPrefix(m.text, "Request cancelled")
+}
+
+// cancelled reports whether the user stopped the agent before the next words.
+func (l *geminiLog) cancelled(i int) bool {
+	for _, m := range l.said[i+1:] {
+		if m.cancels() || m.kind == "user" && m.text != "" {
+			return m.cancels()
+		}
+	}
+	return false
+}
+
 // build makes turns of what was said.
 func (l *geminiLog) build(b *Builder) {
 	words := false // the agent has said something in this turn
-	for _, m := range l.said {
+	for i, m := range l.said {
 		at := instant(m.time)
 		switch m.kind {
 		case "user":
 			if m.text != "" && b.User(m.id, m.text, at) {
 				words = false
+			}
+			if m.failed && !l.cancelled(i) {
+				b.Fail("unanswered")
 			}
 		case "gemini":
 			b.Agent(m.text, at)
@@ -313,7 +336,7 @@ func (l *geminiLog) build(b *Builder) {
 			}
 			b.Seen(at)
 		case "info":
-			if strings.HasPrefix(m.text, "Request cancelled") {
+			if m.cancels() {
 				b.Interrupt()
 			}
 		case "error":

@@ -190,9 +190,16 @@ func TestTrap69GeminiFailure(t *testing.T) {
 		geminiUser("u1", "one", ""), fail,
 		geminiUser("u2", "two", ""), geminiAgent("a2", "Working.", geminiModel), strings.Replace(fail, `"e"`, `"f"`, 1),
 		geminiUser("u3", "three", ""), geminiAgent("a3", "done", geminiModel), `{"id":"g","type":"error","content":"Unknown command"}`,
-		geminiUser("u4", "four", ""), `{"id":"h","type":"info","content":"Request cancelled."}`))
+		geminiUser("u4", "four", ""), `{"$set":{"messages":[]}}`, `{"id":"h","type":"info","content":"Request cancelled."}`,
+		geminiUser("u5", "five", ""), `{"$set":{"messages":[`+geminiUser("u3", "three", "")+`]}}`,
+		geminiUser("u6", "six", ""), `{"$set":{"messages":[`+geminiUser("u6", "six", "")+`]}}`, geminiAgent("a6", "6", geminiModel)))
 	want := []brief{{ID: "s", Project: "/p", Origin: transcript.Interactive, Turns: []briefTurn{
-		{ID: "u1", User: "one", Failed: "error"}, {ID: "u2", User: "two", Failed: "error"}, {ID: "u3", User: "three", Agent: "done"}, {ID: "u4", User: "four", Interrupted: true},
+		{ID: "u1", User: "one", Failed: "error"},
+		{ID: "u2", User: "two", Failed: "error"},
+		{ID: "u3", User: "three", Agent: "done"},
+		{ID: "u4", User: "four", Interrupted: true},
+		{ID: "u5", User: "five", Failed: "unanswered"},
+		{ID: "u6", User: "six", Agent: "6"},
 	}}}
 	if diff := cmp.Diff(want, briefs(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
