@@ -123,9 +123,13 @@ func (x *codexSession) record(rec gjson.Result) {
 		x.begin(rec.Get("payload.turn_id").Str)
 		x.asks = rec.Get("payload.approval_policy").Str != "never"
 	case "response_item":
-		x.item(rec, rec.Get("payload"), false)
+		if read(rec, itemTypes) {
+			x.item(rec, rec.Get("payload"), false)
+		}
 	case "event_msg":
-		x.event(rec)
+		if read(rec, eventTypes) {
+			x.event(rec, rec.Get("payload"))
+		}
 	case "": // a bare session_meta
 		if !x.met && rec.Get("id").Type == gjson.String && rec.Get("timestamp").Exists() {
 			x.bareMeta(rec)
@@ -135,6 +139,17 @@ func (x *codexSession) record(rec gjson.Result) {
 			x.item(rec, rec, true)
 		}
 	}
+}
+
+// The types of payloads that are read: what others hold is not even looked for, as it may be
+// long.
+const (
+	itemTypes  = " message function_call custom_tool_call local_shell_call web_search_call tool_search_call image_generation_call function_call_output custom_tool_call_output "
+	eventTypes = " task_started turn_started user_message agent_message item_completed exec_command_end patch_apply_end mcp_tool_call_end error task_complete turn_complete turn_aborted thread_rolled_back "
+)
+
+func read(rec gjson.Result, types string) bool {
+	return strings.Contains(types, " "+rec.Get("payload.type").Str+" ")
 }
 
 // meta reads what the file says of its session. A second one is of the session of which this

@@ -7,9 +7,9 @@ import (
 )
 
 // event is an event_msg: what the program tells its screen.
-func (x *codexSession) event(rec gjson.Result) {
+func (x *codexSession) event(rec, p gjson.Result) {
 	at := instant(rec.Get("timestamp"))
-	switch p := rec.Get("payload"); p.Get("type").Str {
+	switch p.Get("type").Str {
 	case "task_started", "turn_started":
 		x.begin(p.Get("turn_id").Str)
 		x.said.reset()

@@ -47,15 +47,23 @@ func (c Pi) Stores(ctx context.Context, p Places) ([]Store, error) {
 	return append(out, more...), errors.Join(err, err2)
 }
 
-// Read implements Source. The file is read twice: for the tree, and for what leads to its leaf.
+// Read implements Source. A session without forks is read once; where there was one, the file
+// is read again for what leads to the leaf.
 func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 	t := &piTree{line: map[string]int32{}}
+	x := c.session(r)
 	before := len(r.Problems) + r.More
 	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
 		if !t.begun {
-			return t.begin(s, rec, r)
+			return errors.Join(t.begin(s, rec), x.begin(rec, r))
 		}
-		return t.add(n, rec)
+		if err := t.add(n, rec); err != nil {
+			return err
+		}
+		if !t.forked {
+			x.record(n, rec)
+		}
+		return nil
 	})
 	var bad *piDamage
 	switch {
@@ -64,44 +72,43 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 		return nil
 	case err != nil:
 		return err
-	case !t.begun || t.unwanted || len(t.parents) == 0:
+	case !r.wanted(x.b):
 		return nil
 	case len(r.Problems)+r.More > before:
 		r.problem(Problem{Path: s.Path(), What: "a record that cannot be read may be the one that the session went on from: the session is left out"})
 		return nil
+	case t.forked:
+		return c.second(ctx, s, r, t)
 	}
-	return c.second(ctx, s, r, t)
+	return r.Done(x.b)
 }
 
 // second reads what leads to the leaf. The file may have grown since: the mark is that of the
 // first time, so that the next reading has the rest.
 func (c Pi) second(ctx context.Context, s Store, r *Reading, t *piTree) error {
 	mark, bytes := r.Mark, r.Bytes
-	x := &piSession{b: r.Builder(c.Name()), calls: map[string]piCall{}, times: map[string]int{}}
+	x := c.session(r)
 	active := t.active()
-	i, begun := 0, false
+	i := -1
 	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
-		if !begun {
-			begun = true
-			x.b.Session(rec.Get("id").Str, "")
-			x.b.Project(rec.Get("cwd").Str)
-			return nil
-		}
-		if i >= len(active) {
+		switch {
+		case i < 0:
+			i = 0
+			return x.begin(rec, r)
+		case i >= len(active):
 			return errStop
-		}
-		if active[i] && rec.Get("type").Str == "message" {
-			x.message(n, rec)
+		case active[i]:
+			x.record(n, rec)
 		}
 		i++
 		return nil
 	})
-	changed := r.Mark.Inode != mark.Inode || r.Mark.Size < mark.Size || err == nil && i < len(active)
+	anew := r.Mark.Inode != mark.Inode || r.Mark.Size < mark.Size || i < len(active)
 	r.Mark, r.Bytes = mark, bytes
 	switch {
 	case err != nil:
 		return err
-	case changed:
+	case anew:
 		return fmt.Errorf("%s: the file was written anew while it was read; it is read in the next harvest", s.Path())
 	}
 	return r.Done(x.b)
@@ -121,15 +128,15 @@ func (e *piDamage) Error() string { return e.what }
 
 // piTree is the tree of the records of a session.
 type piTree struct {
-	begun    bool
-	unwanted bool
-	version  int
-	line     map[string]int32 // id -> index in parents
-	parents  []int32          // index of the parent; -1: none
+	begun   bool
+	version int
+	line    map[string]int32 // id -> index in parents
+	parents []int32          // index of the parent; -1: none
+	forked  bool             // a record does not go on from the one before it
 }
 
 // begin reads the record of the session.
-func (t *piTree) begin(s Store, rec gjson.Result, r *Reading) error {
+func (t *piTree) begin(s Store, rec gjson.Result) error {
 	t.begun = true
 	if rec.Get("kind").Str == "header" {
 		return piVersion(s, rec)
@@ -145,11 +152,6 @@ func (t *piTree) begin(s Store, rec gjson.Result, r *Reading) error {
 		return piVersion(s, rec)
 	default:
 		t.version = int(version.Num)
-	}
-	b := r.Builder("pi")
-	b.Project(rec.Get("cwd").Str)
-	if t.unwanted = !r.wanted(b); t.unwanted {
-		return errStop
 	}
 	return nil
 }
@@ -182,6 +184,7 @@ func (t *piTree) add(n int, rec gjson.Result) error {
 	if err != nil {
 		return err
 	}
+	t.forked = t.forked || at != int32(len(t.parents))-1
 	t.line[id.Str] = int32(len(t.parents))
 	t.parents = append(t.parents, at)
 	return nil
@@ -219,6 +222,27 @@ type piSession struct {
 type piCall struct {
 	key   string
 	wrote string // the file, if the call succeeds
+}
+
+func (c Pi) session(r *Reading) *piSession {
+	return &piSession{b: r.Builder(c.Name()), calls: map[string]piCall{}, times: map[string]int{}}
+}
+
+// begin reads the record of the session.
+func (x *piSession) begin(rec gjson.Result, r *Reading) error {
+	x.b.Session(rec.Get("id").Str, "")
+	x.b.Project(rec.Get("cwd").Str)
+	if !r.wanted(x.b) {
+		return errStop
+	}
+	return nil
+}
+
+// record reads a record of the active branch.
+func (x *piSession) record(n int, rec gjson.Result) {
+	if rec.Get("type").Str == "message" {
+		x.message(n, rec)
+	}
 }
 
 func (x *piSession) message(n int, rec gjson.Result) {
