@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"errors"
 	"path"
 	"strconv"
 	"strings"
@@ -11,9 +12,10 @@ import (
 
 // Codex reads the sessions of Codex, of its command line and its desktop program alike:
 // sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl and archived_sessions/rollout-<time>-<id>.jsonl
-// below CODEX_HOME, usually ~/.codex. A session that lies in both is read from the first. The
-// databases beside them (state_5.sqlite, thread_history_1.sqlite) are an index and are not
-// read: the files are whole.
+// below CODEX_HOME, usually ~/.codex. Old ones are packed: their names end in .zst. A session
+// that lies at two places is read from the first of sessions and archived_sessions, and there
+// as the plain file. The databases beside them (state_5.sqlite, thread_history_1.sqlite) are
+// an index and are not read: the files are whole.
 //
 // A message is written up to three times: as a response_item, as an event item_completed, and
 // as an event user_message or agent_message of older versions. Within a turn of the agent the
@@ -40,22 +42,22 @@ func (Codex) Name() string { return "codex" }
 func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 	root := p.root(c.Name(), "CODEX_HOME", ".codex")
 	rollout := func(name string) bool {
-		return strings.HasPrefix(path.Base(name), "rollout-") && path.Ext(name) == ".jsonl"
+		return strings.HasPrefix(path.Base(name), "rollout-") && path.Ext(strings.TrimSuffix(name, packed)) == ".jsonl"
 	}
 	live, err := files(ctx, c.Name(), root, "sessions", rollout)
-	if err != nil {
-		return live, err
-	}
-	archived, err := files(ctx, c.Name(), root, "archived_sessions", rollout)
-	return onceByName(append(live, archived...)), err
+	archived, err2 := files(ctx, c.Name(), root, "archived_sessions", rollout)
+	return onceByName(append(live, archived...)), errors.Join(err, err2)
 }
 
-// onceByName are the stores without those whose file name was there before.
+// packed ends the name of a file that Codex has packed.
+const packed = ".zst"
+
+// onceByName are the stores without those whose file name was there before, packed or not.
 func onceByName(stores []Store) []Store {
 	seen := map[string]bool{}
 	var out []Store
 	for _, s := range stores {
-		if base := path.Base(s.Name); !seen[base] {
+		if base := strings.TrimSuffix(path.Base(s.Name), packed); !seen[base] {
 			seen[base] = true
 			out = append(out, s)
 		}
@@ -88,7 +90,7 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 
 // rolloutID is the id of a session as the name of its file says it.
 func rolloutID(name string) string {
-	base := strings.TrimSuffix(path.Base(name), ".jsonl")
+	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), packed), ".jsonl")
 	const uuid = 36
 	if len(base) > uuid {
 		return base[len(base)-uuid:]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -180,6 +181,47 @@ func TestTrap71CodexLiveAndArchived(t *testing.T) {
 	moved := transcripttest.Case{Source: transcript.Codex{}, Env: map[string]string{"CODEX_HOME": ".codex"}}
 	if more := moved.All(t, home, nil); len(more.Transcripts) != 2 {
 		t.Errorf("CODEX_HOME: %d sessions", len(more.Transcripts))
+	}
+}
+
+// pack packs a file, as Codex does with old ones.
+func pack(t *testing.T, name string, text []byte) {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, z.EncodeAll(text, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTrap71CodexPacked(t *testing.T) {
+	t.Parallel()
+	home := lay(t, map[string][]string{rollout: {interactive, said("A"), said("B")}})
+	file := filepath.Join(home, filepath.FromSlash(rollout))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := transcripttest.Case{Source: transcript.Codex{}}
+	plain := only(t, c.All(t, home, nil))
+	pack(t, file+".zst", []byte(interactive+"\n"))
+	if diff := cmp.Diff(plain, only(t, c.All(t, home, nil))); diff != "" {
+		t.Errorf("with a packed file beside it:\n%s", diff)
+	}
+	pack(t, file+".zst", text)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(plain, only(t, c.All(t, home, nil))); diff != "" {
+		t.Errorf("packed:\n%s", diff)
+	}
+	if err := os.Truncate(file+".zst", 60); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.All(t, home, nil); got.Err == nil || !strings.Contains(got.Err.Error(), ".jsonl.zst") {
+		t.Errorf("damaged: %+v", got)
 	}
 }
 
