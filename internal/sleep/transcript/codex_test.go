@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,7 @@ func TestTrap70CodexWrittenTwice(t *testing.T) {
 		{"old name alone", []string{said("A")}, []string{"A"}},
 		{"old version: the item says no kinds", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}`), said("A")}, []string{"A"}},
 		{"old version: AGENTS.md and environment", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /p\nx"}]}`), codexEvent(`{"type":"user_message","kind":"environment_context","message":"<environment_context>"}`), said("A")}, []string{"A"}},
+		{"old version: an item that no event tells of", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"B"}]}`), said("A")}, []string{"A"}},
 		{"equal, apart", []string{started("t1"), kindly("m1", "A", "user.text"), userItem("i1", "A"), started("t2"), kindly("m2", "A", "user.text"), userItem("i2", "A")}, []string{"A", "A"}},
 		{"equal, in one turn of the agent", []string{started("t1"), kindly("m1", "A", "user.text"), userItem("i1", "A"), kindly("m2", "A", "user.text"), userItem("i2", "A")}, []string{"A", "A"}},
 		{"equal, apart, old version", []string{said("A"), codexEvent(`{"type":"agent_message","message":"x"}`), said("A")}, []string{"A", "A"}},
@@ -252,6 +254,20 @@ func TestTrap71CodexForks(t *testing.T) {
 	}
 }
 
+// What is said after a fork is said twice, even where it is the same.
+func TestTrap71CodexAfterAFork(t *testing.T) {
+	t.Parallel()
+	turn := func(id string) []string {
+		return []string{codexEvent(`{"type":"task_started","turn_id":"01a2024d-292e-74a0-94d0-` + id + `"}`), said("A")}
+	}
+	fork := `{"timestamp":"2026-11-23T08:00:00Z","type":"session_meta","payload":{"id":"s2","forked_from_id":"s1","cwd":"/p","source":"cli"}}`
+	parent := only(t, readLines(t, transcript.Codex{}, rollout, slices.Concat([]string{interactive}, turn("cdfa59e8d9d4"), turn("cdfa59e8d9d5"))...))
+	child := only(t, readLines(t, transcript.Codex{}, rollout, slices.Concat([]string{fork, interactive}, turn("cdfa59e8d9d4"), turn("cdfa59e8d9d6"))...))
+	if parent.Turns[0].ID != child.Turns[0].ID || parent.Turns[1].ID == child.Turns[1].ID {
+		t.Errorf("%+v %+v", parent.Turns, child.Turns)
+	}
+}
+
 func TestTrap72CodexOrigin(t *testing.T) {
 	t.Parallel()
 	for members, want := range map[string]transcript.Origin{
@@ -259,6 +275,7 @@ func TestTrap72CodexOrigin(t *testing.T) {
 		`"originator":"codex_vscode","source":"vscode","thread_source":"user"`:                        transcript.Interactive,
 		`"originator":"Codex Desktop","source":{"custom":"x"}`:                                        transcript.Interactive,
 		`"originator":"codex_exec","source":"exec","thread_source":"user"`:                            transcript.Headless,
+		`"originator":"a_script","source":"exec"`:                                                     transcript.Headless,
 		`"originator":"codex_sdk_ts"`:                                                                 transcript.Headless,
 		`"originator":"codex_exec"`:                                                                   transcript.Headless,
 		`"originator":"x","source":"mcp"`:                                                             transcript.Headless,

@@ -96,6 +96,7 @@ func TestTrap40PiCorrupt(t *testing.T) {
 		{"bad line", []string{piHeader("3"), user("a", "", "A"), `x`, user("bb", "a", "B")}, 3},
 		{"bad line in a list", []string{piHeader("1"), user("a", "", "A"), `x`}, 3},
 		{"two sessions", []string{piHeader("3"), piHeader("3"), user("a", "", "A")}, 2},
+		{"two sessions in a list", []string{piHeader("1"), user("a", "", "A"), piHeader("1")}, 3},
 		{"no session", []string{user("a", "", "A")}, 1},
 		{"leaf to nowhere", []string{piHeader("3"), user("a", "", "A"), piEntry("bb", "a", `"type":"leaf","targetId":"zz"`)}, 3},
 	} {
@@ -136,10 +137,12 @@ func TestTrap40PiHalfALine(t *testing.T) {
 	}
 }
 
-// What an agent writes between the two times that a file is read is read in the next harvest.
+// What an agent writes between the two times that a file with a fork is read is read in the
+// next harvest.
 func TestTrap80PiWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
-	home := lay(t, map[string][]string{piFile: {piHeader("3"), piEntry("a", "", piSays("user", "A", ""))}})
+	user := func(id, parent, text string) string { return piEntry(id, parent, piSays("user", text, "")) }
+	home := lay(t, map[string][]string{piFile: {piHeader("3"), user("a", "", "A"), user("bb", "a", "left"), user("ccc", "a", "B")}})
 	c := transcripttest.Case{Source: transcript.Pi{}}
 	stores, err := c.Source.Stores(t.Context(), c.Places(home))
 	if err != nil || len(stores) != 1 {
@@ -157,7 +160,7 @@ func TestTrap80PiWrittenMeanwhile(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = f.Close() }()
-				if _, err := f.WriteString(piEntry("bb", "a", piSays("user", "B", "")) + "\n"); err != nil {
+				if _, err := f.WriteString(user("dddd", "ccc", "C") + "\n"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -167,7 +170,7 @@ func TestTrap80PiWrittenMeanwhile(t *testing.T) {
 	if err := c.Source.Read(t.Context(), stores[0], r); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"A"}, words); diff != "" {
+	if diff := cmp.Diff([]string{"A", "B"}, words); diff != "" {
 		t.Error(diff)
 	}
 	if mark, err := transcript.Peek(t.Context(), stores[0]); err != nil || mark == r.Mark {
