@@ -163,12 +163,18 @@ func (b *Builder) Skill(skill string, by Evidence) {
 // Read says that a tool read a file, or ran a command that names files: reading a SKILL.md is
 // evidence of a skill.
 func (b *Builder) Read(text string) {
-	if b.turn == nil || !strings.Contains(text, "SKILL.md") {
+	if b.turn == nil || !strings.Contains(text, skillFile) {
 		return
 	}
-	text, _, _ = b.text(text, window)
-	for _, skill := range skillsRead(text) {
-		b.Skill(skill, ByRead)
+	if len(text) > window {
+		text = text[:window]
+	}
+	// Secrets go out of each part alone: what looks like none with the name of the file behind
+	// it may be one without.
+	parts := strings.Split(text, skillFile)
+	for _, part := range parts[:min(len(parts)-1, MaxTools)] {
+		part, _, _ = b.text(part, window)
+		b.Skill(folderOf(part), ByRead)
 	}
 }
 
@@ -287,22 +293,17 @@ func (b *Builder) within(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// skillsRead are the skills whose SKILL.md a path or a command names.
-func skillsRead(text string) []string {
-	const file = "SKILL.md"
-	var out []string
-	for rest := text; ; {
-		i := strings.Index(rest, file)
-		if i < 0 {
-			return out
-		}
-		dir := strings.TrimRight(rest[:i], `/\`)
-		from := strings.LastIndexAny(dir, "/\\ '\"\t\n=(:") + 1
-		if len(dir) < i && dir[from:] != "" && dir[from:] != "." {
-			out = append(out, dir[from:])
-		}
-		rest = rest[i+len(file):]
+const skillFile = "SKILL.md"
+
+// folderOf is the folder that a text ends with, before the name of a file in it; "" where it
+// ends with none, or where a secret was taken out of its name.
+func folderOf(text string) string {
+	dir := strings.TrimRight(text, `/\`)
+	name := dir[strings.LastIndexAny(dir, "/\\ '\"\t\n=(:")+1:]
+	if len(dir) == len(text) || name == "." || strings.Contains(name, redact.Mask) {
+		return ""
 	}
+	return name
 }
 
 func digest(parts ...string) string {
