@@ -93,12 +93,28 @@ type copilotCall struct{ id, file string }
 
 // event reads one event.
 func (e *copilotEvents) event(rec gjson.Result) {
-	data := rec.Get("data")
-	if rec.Get("agentId").Str != "" || data.Get("parentToolCallId").Str != "" {
+	var kind, id, helper string
+	var data gjson.Result
+	var at time.Time
+	rec.ForEach(func(key, v gjson.Result) bool { // one pass: most of a record is what a tool printed
+		switch key.Str {
+		case "type":
+			kind = v.Str
+		case "id":
+			id = v.Str
+		case "agentId":
+			helper = v.Str
+		case "timestamp":
+			at = instant(v)
+		case "data":
+			data = v
+		}
+		return true
+	})
+	if helper != "" || data.Get("parentToolCallId").Str != "" {
 		return
 	}
-	id, at := rec.Get("id").Str, instant(rec.Get("timestamp"))
-	switch rec.Get("type").Str {
+	switch kind {
 	case "session.start":
 		e.b.Session(data.Get("sessionId").Str, data.Get("copilotVersion").Str)
 		e.b.Project(data.Get("context.cwd").Str)

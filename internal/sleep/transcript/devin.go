@@ -172,7 +172,8 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 	session := known[id]
 	x := newDevin(r, id, session)
 	if !r.wanted(x.b) {
-		session.read, known[id] = true, session
+		session.read = true
+		known[id] = session
 		return nil
 	}
 	nodes, err := d.chain(ctx, db, id, session.tip)
@@ -197,7 +198,8 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		}
 		x.message(gjson.Parse(text), at)
 	}
-	session.read, known[id] = len(nodes) > 0, session
+	session.read = len(nodes) > 0
+	known[id] = session
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -299,6 +301,8 @@ func (x *devinReader) message(m gjson.Result, created any) {
 		if ok := about.Get(`extensions.chisel/tool_result_meta.success`); ok.IsBool() {
 			x.b.Result(m.Get("tool_call_id").Str, ok.Bool())
 		}
+	default:
+		return
 	}
 	x.b.Seen(at)
 }
@@ -385,6 +389,8 @@ func (x *devinReader) step(step gjson.Result) {
 			x.call(call.Get("tool_call_id").Str, call.Get("function_name").Str, call.Get("arguments"))
 			return true
 		})
+	default:
+		return
 	}
 	x.b.Seen(at)
 }

@@ -231,9 +231,12 @@ func openClawEntry(b *Builder, rec gjson.Result) {
 	m, at := rec.Get("message"), instant(rec.Get("timestamp"))
 	switch m.Get("role").Str {
 	case "user":
-		if kind := m.Get("provenance.kind").Str; kind == "" || kind == "external_user" {
-			b.User(rec.Get("id").Str, openClawWords(texts(m.Get("content"), "text")), at)
+		words := openClawWords(texts(m.Get("content"), "text"))
+		if kind := m.Get("provenance.kind").Str; words == "" || kind != "" && kind != "external_user" {
+			b.complete() // what is answered to the program or to another session is not of the user's turn
+			return
 		}
+		b.User(rec.Get("id").Str, words, at)
 	case "assistant":
 		if model := m.Get("model").Str; model == "delivery-mirror" || model == "gateway-injected" {
 			return
