@@ -73,7 +73,7 @@ func (c Copilot) Read(ctx context.Context, s Store, r *Reading) error {
 	switch {
 	case e.helper:
 		e.b.Origin(Subagent)
-	case !e.typed && !strings.HasPrefix(e.b.t.Version, "0."):
+	case !e.typed && e.b.t.Version != "" && !strings.HasPrefix(e.b.t.Version, "0."):
 		e.b.Origin(Headless)
 	}
 	return r.Done(e.b)

@@ -316,6 +316,7 @@ func fuzz(f *testing.F, src transcript.Source, name, note string, seeds ...strin
 	for _, s := range seeds {
 		f.Add(s)
 	}
+	clean := redact.New()
 	f.Fuzz(func(t *testing.T, text string) {
 		root := t.TempDir()
 		path := filepath.Join(root, filepath.FromSlash(name))
@@ -325,7 +326,7 @@ func fuzz(f *testing.F, src transcript.Source, name, note string, seeds ...strin
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := &transcript.Reading{Clean: redact.New(), Temp: root, Each: func(tr transcript.Transcript) error {
+		r := &transcript.Reading{Clean: clean, Temp: root, Each: func(tr transcript.Transcript) error {
 			for _, turn := range tr.Turns {
 				if turn.ID == "" || turn.User == "" {
 					t.Errorf("a turn without an id or words: %+v", turn)

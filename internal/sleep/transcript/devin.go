@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -192,7 +193,7 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		if err != nil {
 			return fmt.Errorf("read session %s of %s: %w", id, s.Path(), err)
 		}
-		if !gjson.Valid(text) {
+		if tooDeep([]byte(text)) || !gjson.Valid(text) {
 			r.problem(Problem{Path: s.Path(), What: fmt.Sprintf("session %s: message %d is not JSON", id, node)})
 			continue
 		}
@@ -370,27 +371,42 @@ func devinProject(doc gjson.Result, folders []string) string {
 	return longest
 }
 
-// step reads a step of a transcript.
+// step reads a step of a transcript, in one pass: most of it is what tools printed.
 func (x *devinReader) step(step gjson.Result) {
-	at := instant(step.Get("timestamp"))
-	text := texts(step.Get("message"), "text")
-	if step.Get("is_copied_context").Bool() {
-		return
-	}
-	switch step.Get("source").Str {
-	case "user":
-		if devinUser(step.Get("extra")) {
+	var source string
+	var message, extra, calls gjson.Result
+	var at time.Time
+	copied := false
+	step.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "source":
+			source = v.Str
+		case "message":
+			message = v
+		case "timestamp":
+			at = instant(v)
+		case "extra":
+			extra = v
+		case "tool_calls":
+			calls = v
+		case "is_copied_context":
+			copied = v.Bool()
+		}
+		return true
+	})
+	text := texts(message, "text")
+	switch {
+	case copied:
+	case source == "user":
+		if devinUser(extra) {
 			x.b.User(x.b.unnamed(text, x.said), text, at)
 		}
-		return
-	case "agent":
+	case source == "agent":
 		x.b.Agent(text, at)
-		step.Get("tool_calls").ForEach(func(_, call gjson.Result) bool {
+		calls.ForEach(func(_, call gjson.Result) bool {
 			x.call(call.Get("tool_call_id").Str, call.Get("function_name").Str, call.Get("arguments"))
 			return true
 		})
-	default:
-		return
+		x.b.Seen(at)
 	}
-	x.b.Seen(at)
 }

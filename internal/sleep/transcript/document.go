@@ -39,6 +39,10 @@ func (r *Reading) document(ctx context.Context, s Store, name string) (doc gjson
 		return doc, false, fmt.Errorf("read %s: %w", path, err)
 	}
 	r.Bytes += int64(len(data))
+	if tooDeep(data) {
+		r.problem(Problem{Path: path, What: fmt.Sprintf("nested deeper than %d, which is the most that is read", maxDepth)})
+		return doc, false, nil
+	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	if !utf8.ValidString(text) || !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
 		r.problem(Problem{Path: path, What: "not a JSON object"})
@@ -64,7 +68,7 @@ func (r *Reading) mark(ctx context.Context, s Store) error {
 // the result does not exist.
 func small(ctx context.Context, root *os.Root, name string) gjson.Result {
 	data, err := userfile.ReadIn(ctx, root, name, maxDocument)
-	if err != nil || !gjson.ValidBytes(data) {
+	if err != nil || tooDeep(data) || !gjson.ValidBytes(data) {
 		return gjson.Result{}
 	}
 	return gjson.ParseBytes(data)

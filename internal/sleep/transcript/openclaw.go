@@ -139,14 +139,15 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 	}
 	t := &openClawTree{at: map[string]int{}}
 	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
-		if rec.Get("type").Str == "session" {
+		kind, id, parent := openClawPlace(rec)
+		if kind == "session" {
 			openClawHeader(b, rec)
 			if !r.wanted(b) {
 				return errStop
 			}
 			return nil
 		}
-		t.add(n, rec)
+		t.add(n, id, parent)
 		return nil
 	})
 	if err != nil || !r.wanted(b) {
@@ -184,10 +185,29 @@ type openClawTree struct {
 	err     error
 }
 
+// openClawPlace is where an entry stands in the tree. The members stand before what was said.
+func openClawPlace(rec gjson.Result) (kind string, id, parent gjson.Result) {
+	left := 3
+	rec.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			kind = v.Str
+		case "id":
+			id = v
+		case "parentId":
+			parent = v
+		default:
+			return true
+		}
+		left--
+		return left > 0
+	})
+	return kind, id, parent
+}
+
 // add adds the entry with a number. An entry without the member parentId goes on after the one
 // before it.
-func (t *openClawTree) add(n int, rec gjson.Result) {
-	id, parent := rec.Get("id"), rec.Get("parentId")
+func (t *openClawTree) add(n int, id, parent gjson.Result) {
 	up := -1
 	switch {
 	case !parent.Exists():
@@ -410,14 +430,15 @@ func (o OpenClaw) session(ctx context.Context, s Store, r *Reading, db *sql.DB, 
 	}
 	t := &openClawTree{at: map[string]int{}}
 	err := o.events(ctx, s, r, db, id, func(n int, rec gjson.Result) error {
-		if rec.Get("type").Str == "session" {
+		kind, id, parent := openClawPlace(rec)
+		if kind == "session" {
 			openClawHeader(b, rec)
 			if !r.wanted(b) {
 				return errStop
 			}
 			return nil
 		}
-		t.add(n, rec)
+		t.add(n, id, parent)
 		return nil
 	})
 	if err != nil || !r.wanted(b) {
@@ -454,7 +475,7 @@ func (OpenClaw) events(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		if err := rows.Scan(&n, &text); err != nil {
 			return fmt.Errorf("read session %s of %s: %w", id, s.Path(), err)
 		}
-		if !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
+		if tooDeep([]byte(text)) || !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
 			if r != nil {
 				r.problem(Problem{Path: s.Path(), What: fmt.Sprintf("session %s: record %d is not a JSON object", id, n)})
 			}

@@ -262,6 +262,14 @@ func (s shape) take(v gjson.Result) any {
 		out := []any{}
 		v.ForEach(func(_, item gjson.Result) bool { out = append(out, items.take(item)); return true })
 		return out
+	case v.IsObject() && len(s) <= 2: // not even a look at the others, which may be what tools printed
+		out := map[string]any{}
+		for key, inner := range s {
+			if member := v.Get(key); member.Exists() {
+				out[key] = inner.take(member)
+			}
+		}
+		return out
 	case v.IsObject():
 		out := map[string]any{}
 		v.ForEach(func(key, member gjson.Result) bool {
