@@ -116,9 +116,9 @@ func TestTrap38VSCodeOperations(t *testing.T) {
 func TestVSCodePlaces(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"APPDATA": `C:\Users\me\AppData\Roaming`, "VSCODE_PORTABLE": ""}
-	for os, want := range map[string]string{"linux": "/home/me/.config/Code", "darwin": "/home/me/Library/Application Support/Code"} {
+	for os, want := range map[string]string{"linux": ".config/Code", "darwin": "Library/Application Support/Code"} {
 		home := t.TempDir()
-		dir := filepath.Join(home, filepath.FromSlash(strings.TrimPrefix(want, "/home/me/")), "User/workspaceStorage/w")
+		dir := filepath.Join(home, filepath.FromSlash(want), "User/workspaceStorage/w")
 		writeFile(t, filepath.Join(dir, "workspace.json"), `{"folder":"file:///PROJECT/shop"}`)
 		writeFile(t, filepath.Join(dir, "chatSessions/s.jsonl"), "{}\n")
 		stores, err := transcript.VSCode{}.Stores(t.Context(), transcript.Places{Home: home, OS: os, Env: func(n string) string { return env[n] }})
