@@ -201,15 +201,26 @@ type cursorReader struct {
 }
 
 func (x *cursorReader) record(rec gjson.Result) {
-	content := rec.Get("message.content")
-	switch {
-	case rec.Get("type").Str == "turn_ended":
-		x.ended(rec.Get("status").Str)
-	case first(rec.Get("role").Str, rec.Get("message.role").Str) == "user":
-		x.user(texts(content, "text"))
-	case first(rec.Get("role").Str, rec.Get("message.role").Str) == "assistant":
-		x.assistant(content)
+	switch pick(rec, "role", "message.role") { // first: to look for what is not there costs the whole record
+	case "user":
+		x.user(texts(rec.Get("message.content"), "text"))
+	case "assistant":
+		x.assistant(rec.Get("message.content"))
+	case "":
+		if rec.Get("type").Str == "turn_ended" {
+			x.ended(rec.Get("status").Str)
+		}
 	}
+}
+
+// pick is the first of the members that is a text.
+func pick(v gjson.Result, members ...string) string {
+	for _, m := range members {
+		if text := v.Get(m).Str; text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 func (x *cursorReader) ended(status string) {
@@ -318,28 +329,30 @@ func digits(text string) (n int, ok bool) {
 }
 
 func (x *cursorReader) assistant(content gjson.Result) {
-	text := strings.TrimSpace(texts(content, "text"))
+	text := content.Str
+	content.ForEach(func(_, block gjson.Result) bool {
+		switch block.Get("type").Str {
+		case "text":
+			text = strings.TrimSpace(text + "\n" + block.Get("text").Str)
+		case "tool_use":
+			x.call(block.Get("name").Str, block)
+		}
+		return true
+	})
 	for strings.HasSuffix(text, "[REDACTED]") { // stands for what the model thought
 		text = strings.TrimSpace(strings.TrimSuffix(text, "[REDACTED]"))
 	}
 	x.b.Agent(text, time.Time{})
-	content.ForEach(func(_, block gjson.Result) bool {
-		if block.Get("type").Str == "tool_use" {
-			x.call(block.Get("name").Str, block.Get("input"))
-		}
-		return true
-	})
 }
 
-func (x *cursorReader) call(name string, input gjson.Result) {
+func (x *cursorReader) call(name string, block gjson.Result) {
 	x.b.Call("", name)
-	file := first(input.Get("path").Str, input.Get("file_path").Str, input.Get("target_file").Str)
 	switch name {
 	case "Read", "ReadFile", "read_file":
-		x.b.Read(file)
+		x.b.Read(pick(block, "input.path", "input.file_path", "input.target_file"))
 	case "Shell", "run_terminal_cmd":
-		x.b.Read(input.Get("command").Str)
+		x.b.Read(block.Get("input.command").Str)
 	case "Write", "Edit", "StrReplace", "MultiEdit", "Delete", "EditNotebook", "edit_file", "search_replace", "write", "delete_file":
-		x.b.Wrote(file)
+		x.b.Wrote(pick(block, "input.path", "input.file_path", "input.target_file"))
 	}
 }

@@ -85,7 +85,7 @@ func (e *SchemaError) Error() string {
 	if e.Column != "" {
 		what = "the column " + e.Column + " of the table " + e.Table
 	}
-	return fmt.Sprintf("%s: %s is missing; databases of %s are read: name the program's own export, or another version's database, in the profile", e.Path, what, e.Known)
+	return fmt.Sprintf("%s: %s is missing: databases of %s are read. A newer version of skillopt may know this one; other stores are read", e.Path, what, e.Known)
 }
 
 // hasColumns reports whether a table is there with all columns; which is missing is named.

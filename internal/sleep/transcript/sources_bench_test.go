@@ -32,7 +32,7 @@ func asJSON(b *testing.B, values ...any) string {
 
 type object = map[string]any
 
-// BenchmarkSources reads 20 stores of 1 MB each of a source; BenchmarkSources/…/lines splits the
+// BenchmarkSources reads 20 stores of 1 MB each of a source; BenchmarkSources/…-lines splits the
 // same bytes into lines.
 func BenchmarkSources(b *testing.B) {
 	prose := strings.Repeat("Write the delivery date of the order. ", 10)
@@ -94,7 +94,7 @@ func BenchmarkSources(b *testing.B) {
 				}
 			}
 		})
-		b.Run(c.src.Name()+"/lines", func(b *testing.B) {
+		b.Run(c.src.Name()+"-lines", func(b *testing.B) {
 			b.SetBytes(bytes)
 			for b.Loop() {
 				for _, s := range stores {
