@@ -163,7 +163,7 @@ func (b *Builder) Skill(skill string, by Evidence) {
 // Read says that a tool read a file, or ran a command that names files: reading a SKILL.md is
 // evidence of a skill.
 func (b *Builder) Read(text string) {
-	if b.turn == nil || !strings.Contains(text, skillFile) {
+	if b.turn == nil || !strings.Contains(text, "SKILL.md") {
 		return
 	}
 	if len(text) > window {
@@ -171,10 +171,14 @@ func (b *Builder) Read(text string) {
 	}
 	// Secrets go out of each part alone: what looks like none with the name of the file behind
 	// it may be one without.
-	parts := strings.Split(text, skillFile)
+	parts := strings.Split(text, "SKILL.md")
 	for _, part := range parts[:min(len(parts)-1, MaxTools)] {
 		part, _, _ = b.text(part, window)
-		b.Skill(folderOf(part), ByRead)
+		for _, skill := range skillsRead(part + "SKILL.md") {
+			if !strings.Contains(skill, redact.Mask) {
+				b.Skill(skill, ByRead)
+			}
+		}
 	}
 }
 
@@ -293,17 +297,22 @@ func (b *Builder) within(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-const skillFile = "SKILL.md"
-
-// folderOf is the folder that a text ends with, before the name of a file in it; "" where it
-// ends with none, or where a secret was taken out of its name.
-func folderOf(text string) string {
-	dir := strings.TrimRight(text, `/\`)
-	name := dir[strings.LastIndexAny(dir, "/\\ '\"\t\n=(:")+1:]
-	if len(dir) == len(text) || name == "." || strings.Contains(name, redact.Mask) {
-		return ""
+// skillsRead are the skills whose SKILL.md a path or a command names.
+func skillsRead(text string) []string {
+	const file = "SKILL.md"
+	var out []string
+	for rest := text; ; {
+		i := strings.Index(rest, file)
+		if i < 0 {
+			return out
+		}
+		dir := strings.TrimRight(rest[:i], `/\`)
+		from := strings.LastIndexAny(dir, "/\\ '\"\t\n=(:") + 1
+		if len(dir) < i && dir[from:] != "" && dir[from:] != "." {
+			out = append(out, dir[from:])
+		}
+		rest = rest[i+len(file):]
 	}
-	return name
 }
 
 func digest(parts ...string) string {

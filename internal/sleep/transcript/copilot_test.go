@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
 )
 
-func no() *bool { ok := false; return &ok }
+func failed() *bool { ok := false; return &ok }
 
 // copilotCase is the sample, an interactive session made by hand, and a session of the database alone.
 func copilotCase() transcripttest.Case {
@@ -44,7 +44,7 @@ func copilotCase() transcripttest.Case {
 			Started: at("2026-11-23T08:00:01Z"), Ended: at("2026-11-23T08:03:05Z"),
 			Turns: []transcript.Turn{{
 				ID: "u1", Started: at("2026-11-23T08:00:01Z"), Ended: at("2026-11-23T08:00:07Z"), User: "Sort the orders.", Agent: "Not done.",
-				Tools: []transcript.Tool{{Name: "bash", OK: yes()}, {Name: "edit", OK: no()}}, Files: []string{},
+				Tools: []transcript.Tool{{Name: "bash", OK: yes()}, {Name: "edit", OK: failed()}}, Files: []string{},
 				Skill: "sorting", SkillBy: transcript.ByRead, Interrupted: true,
 			}, {
 				ID: "u4", Started: at("2026-11-23T08:03:00Z"), Ended: at("2026-11-23T08:03:05Z"), User: "Try again.",
@@ -69,8 +69,8 @@ func TestCopilot(t *testing.T) {
 	transcripttest.Run(t, copilotCase())
 }
 
-// read reads all stores of a source below a home folder of lines, by their names.
-func read(t *testing.T, src transcript.Source, lines map[string]string) transcripttest.Result {
+// readFiles reads all stores of a source below a home folder of lines, by their names.
+func readFiles(t *testing.T, src transcript.Source, lines map[string]string) transcripttest.Result {
 	t.Helper()
 	home := t.TempDir()
 	for name, text := range lines {
@@ -85,8 +85,8 @@ func read(t *testing.T, src transcript.Source, lines map[string]string) transcri
 	return transcripttest.Case{Source: src}.All(t, home, nil)
 }
 
-// said are the words of users and what became of them.
-func said(res transcripttest.Result) []string {
+// userWords are the words of users and what became of them.
+func userWords(res transcripttest.Result) []string {
 	out := []string{}
 	for _, tr := range res.Transcripts {
 		for _, turn := range tr.Turns {
@@ -181,14 +181,14 @@ func TestTrap39CopilotLockedDatabase(t *testing.T) {
 			}
 		}
 		res := transcripttest.Case{Source: transcript.Copilot{}}.All(t, home, nil)
-		if diff := cmp.Diff([]string{"committed"}, said(res)); diff != "" || res.Err != nil {
+		if diff := cmp.Diff([]string{"committed"}, userWords(res)); diff != "" || res.Err != nil {
 			t.Errorf("%s: %s %v", mode, diff, res.Err)
 		}
 		if _, err := conn.ExecContext(t.Context(), "COMMIT"); err != nil {
 			t.Errorf("%s: the agent could not commit: %v", mode, err)
 		}
 		res = transcripttest.Case{Source: transcript.Copilot{}}.All(t, home, nil)
-		if diff := cmp.Diff([]string{"committed", "not yet"}, said(res)); diff != "" {
+		if diff := cmp.Diff([]string{"committed", "not yet"}, userWords(res)); diff != "" {
 			t.Errorf("%s: after the commit: %s", mode, diff)
 		}
 	}
@@ -204,7 +204,7 @@ func TestTrap69CopilotSessionErrorIsNoAnswer(t *testing.T) {
 		head:         {Failed: "authentication"},
 		head + after: {Agent: "Done."}, // the program tried again by itself
 	} {
-		turn := read(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s/events.jsonl": text}).Transcripts[0].Turns[0]
+		turn := readFiles(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s/events.jsonl": text}).Transcripts[0].Turns[0]
 		if turn.Failed != want.Failed || turn.Agent != want.Agent {
 			t.Errorf("failed %q, answer %q, want %q, %q", turn.Failed, turn.Agent, want.Failed, want.Agent)
 		}
@@ -251,7 +251,7 @@ func TestTrap77CopilotSkills(t *testing.T) {
 	record := `{"type":"skill.invoked","id":"3","data":{"name":"by-record"}}` + "\n"
 	other := `{"type":"skill.invoked","id":"4","data":{"name":"another"}}` + "\n"
 	for text, want := range map[string]string{read1: "by-read", read1 + tool: "by-tool", read1 + tool + record: "by-record", read1 + record + other: ""} {
-		turn := read(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s/events.jsonl": user + text}).Transcripts[0].Turns[0]
+		turn := readFiles(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s/events.jsonl": user + text}).Transcripts[0].Turns[0]
 		if turn.Skill != want {
 			t.Errorf("skill %q, want %q", turn.Skill, want)
 		}
@@ -272,7 +272,7 @@ func TestCopilotDatabaseWithoutAColumn(t *testing.T) {
 // Older versions kept one file a session, and gave no mode with messages.
 func TestCopilotOlderVersion(t *testing.T) {
 	t.Parallel()
-	res := read(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s.jsonl": `{"type":"session.start","id":"0","data":{"sessionId":"s","copilotVersion":"0.0.363"}}
+	res := readFiles(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s.jsonl": `{"type":"session.start","id":"0","data":{"sessionId":"s","copilotVersion":"0.0.363"}}
 {"type":"user.message","id":"u","timestamp":"2026-01-23T08:00:00Z","data":{"content":"hi"}}
 `})
 	if len(res.Transcripts) != 1 || res.Transcripts[0].ID != "s" || res.Transcripts[0].Origin != transcript.Interactive {
@@ -282,7 +282,7 @@ func TestCopilotOlderVersion(t *testing.T) {
 
 func TestCopilotHelpersSession(t *testing.T) {
 	t.Parallel()
-	res := read(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s/events.jsonl": `{"type":"session.start","id":"0","data":{"sessionId":"s","copilotVersion":"1.0.102","detachedFromSpawningParentSessionId":"p"}}
+	res := readFiles(t, transcript.Copilot{}, map[string]string{".copilot/session-state/s/events.jsonl": `{"type":"session.start","id":"0","data":{"sessionId":"s","copilotVersion":"1.0.102","detachedFromSpawningParentSessionId":"p"}}
 {"type":"user.message","id":"u","timestamp":"2026-01-23T08:00:00Z","data":{"content":"hi","agentMode":"interactive"}}
 `})
 	if res.Transcripts[0].Origin != transcript.Subagent {
@@ -300,10 +300,10 @@ func TestCopilotRewindWithinATurn(t *testing.T) {
 	for event, want := range map[string][]string{
 		"a1": {"say 1"}, "u2": {"say 1"}, "a2": {"say 1", "say 2"}, "a3": {"say 1", "say 2", "say 3"}, "unknown": {"say 1", "say 2", "say 3"},
 	} {
-		res := read(t, transcript.Copilot{}, map[string]string{
+		res := readFiles(t, transcript.Copilot{}, map[string]string{
 			".copilot/session-state/s/events.jsonl": lines + `{"type":"session.snapshot_rewind","id":"r","data":{"upToEventId":"` + event + `"}}` + "\n",
 		})
-		if diff := cmp.Diff(want, said(res)); diff != "" {
+		if diff := cmp.Diff(want, userWords(res)); diff != "" {
 			t.Errorf("%s: %s", event, diff)
 		}
 	}

@@ -234,12 +234,12 @@ func (x *cursorReader) ended(status string) {
 
 func (x *cursorReader) user(text string) {
 	at := x.now
-	if stamp, ok := between(text, "<timestamp>", "</timestamp>"); ok {
+	if stamp, ok := inside(text, "<timestamp>", "</timestamp>"); ok {
 		if t := cursorTime(stamp); !t.IsZero() {
 			at = t
 		}
 	}
-	query, wrapped := between(text, "<user_query>", "</user_query>")
+	query, wrapped := inside(text, "<user_query>", "</user_query>")
 	switch {
 	case wrapped:
 		x.wrapped, text = true, query
@@ -249,8 +249,8 @@ func (x *cursorReader) user(text string) {
 	x.b.User(x.b.unnamed(text, x.said), text, at)
 }
 
-// between is what stands between the first open and the last end behind it.
-func between(text, open, end string) (string, bool) {
+// inside is what stands between the first open and the last end behind it.
+func inside(text, open, end string) (string, bool) {
 	_, rest, ok := strings.Cut(text, open)
 	i := strings.LastIndex(rest, end)
 	if !ok || i < 0 {

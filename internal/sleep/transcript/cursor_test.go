@@ -135,7 +135,7 @@ func TestTrap42CursorNestedProjects(t *testing.T) {
 		"a relative path":     {map[string]string{dir + "srv-shop/agent-transcripts/s/s.jsonl": user + strings.Replace(read1, "%", "srv/shop/x", 1)}, ""},
 		"recorded, not whole": {map[string]string{dir + "srv-shop/.workspace-trusted": `{"workspacePath":"/sr`, dir + "srv-shop/agent-transcripts/s/s.jsonl": user}, ""},
 	} {
-		res := read(t, transcript.Cursor{}, c.files)
+		res := readFiles(t, transcript.Cursor{}, c.files)
 		if len(res.Transcripts) != 1 || res.Transcripts[0].Project != c.want {
 			t.Errorf("%s: %+v", name, res.Transcripts)
 		}
@@ -175,7 +175,7 @@ func TestTrap70CursorIdsStay(t *testing.T) {
 		for _, text := range texts {
 			lines += cursorSays(text)
 		}
-		for _, turn := range read(t, transcript.Cursor{}, map[string]string{".cursor/projects/x/agent-transcripts/s/s.jsonl": lines}).Transcripts[0].Turns {
+		for _, turn := range readFiles(t, transcript.Cursor{}, map[string]string{".cursor/projects/x/agent-transcripts/s/s.jsonl": lines}).Transcripts[0].Turns {
 			out = append(out, turn.ID)
 		}
 		return out
@@ -209,8 +209,8 @@ func TestCursorWords(t *testing.T) {
 		for _, text := range c.texts {
 			lines += cursorSays(text)
 		}
-		res := read(t, transcript.Cursor{}, map[string]string{".cursor/projects/x/agent-transcripts/s.jsonl": lines})
-		if diff := cmp.Diff(c.want, said(res)); diff != "" {
+		res := readFiles(t, transcript.Cursor{}, map[string]string{".cursor/projects/x/agent-transcripts/s.jsonl": lines})
+		if diff := cmp.Diff(c.want, userWords(res)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -218,7 +218,7 @@ func TestCursorWords(t *testing.T) {
 
 func TestCursorHelper(t *testing.T) {
 	t.Parallel()
-	res := read(t, transcript.Cursor{}, map[string]string{
+	res := readFiles(t, transcript.Cursor{}, map[string]string{
 		".cursor/projects/x/agent-transcripts/s/s.jsonl": cursorSays("hi"), ".cursor/chats/0/s/meta.json": `{"cwd":"/x","isSubagent":true}`,
 	})
 	if len(res.Transcripts) != 1 || res.Transcripts[0].Origin != transcript.Subagent || res.Transcripts[0].Project != "/x" {

@@ -17,7 +17,7 @@ func TestTrap79DeepNesting(t *testing.T) {
 		".local/share/devin/cli/transcripts/s.json": transcript.Devin{},
 	} {
 		for _, text := range []string{deep + "\n", strings.ReplaceAll(deep, "[", `{"a":`)[:15<<20] + "\n", deep + strings.Repeat("]", 1<<19) + "\n"} {
-			if res := read(t, src, map[string]string{name: text}); len(res.Problems) != 1 || res.Err != nil {
+			if res := readFiles(t, src, map[string]string{name: text}); len(res.Problems) != 1 || res.Err != nil {
 				t.Errorf("%s: %v %v", name, res.Problems, res.Err)
 			}
 		}

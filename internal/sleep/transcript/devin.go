@@ -325,7 +325,7 @@ func (x *devinReader) call(id, name string, args gjson.Result) {
 
 // transcript reads a transcript.
 func (d Devin) transcript(ctx context.Context, s Store, r *Reading, name string, known map[string]devinSession) error {
-	doc, ok, err := r.document(ctx, s, name)
+	doc, ok, err := r.whole(ctx, s, name)
 	if err != nil || !ok {
 		return err
 	}

@@ -24,7 +24,7 @@ func devinCase() transcripttest.Case {
 	ibis := oneTurn("devin", "calm-ibis", "", "Name the tables.", "Two.", transcript.Interactive, "2026-08-02T10:00:00Z", "2026-08-02T10:00:01Z")
 	ibis.Version = "3000.10.27"
 	otter := oneTurn("devin", "brisk-otter", "", "Fix the rounding.", "Fixed.", transcript.Interactive, "2026-09-02T08:00:01Z", "2026-09-02T08:00:06Z")
-	otter.Turns[0].Tools = []transcript.Tool{{Name: "read", OK: yes()}, {Name: "edit", OK: no()}}
+	otter.Turns[0].Tools = []transcript.Tool{{Name: "read", OK: yes()}, {Name: "edit", OK: failed()}}
 	otter.Turns[0].Files, otter.Turns[0].Skill, otter.Turns[0].SkillBy = []string{"money.go"}, "money", transcript.ByRead
 	otter.Turns = append(otter.Turns, oneTurn("devin", "", "", "No: to two digits.", "Two digits.", "", "2026-09-02T08:06:00Z", "2026-09-02T08:06:01Z").Turns...)
 	otter.Ended = at("2026-09-02T08:06:01Z")
@@ -130,7 +130,7 @@ func TestDevinProjects(t *testing.T) {
 		for k, v := range c.files {
 			all[k] = v
 		}
-		if res := read(t, transcript.Devin{}, all); len(res.Transcripts) != 1 || res.Transcripts[0].Project != c.want {
+		if res := readFiles(t, transcript.Devin{}, all); len(res.Transcripts) != 1 || res.Transcripts[0].Project != c.want {
 			t.Errorf("%s: %+v", name, res.Transcripts)
 		}
 	}
@@ -138,7 +138,7 @@ func TestDevinProjects(t *testing.T) {
 
 func TestDevinVersions(t *testing.T) {
 	t.Parallel()
-	res := read(t, transcript.Devin{}, map[string]string{
+	res := readFiles(t, transcript.Devin{}, map[string]string{
 		devinCLI + "transcripts/old.json": strings.Replace(devinATIF, "ATIF-v1.7", "ATIF-v1.0", 1),
 		devinCLI + "transcripts/new.json": strings.Replace(devinATIF, "ATIF-v1.7", "ATIF-v2.0", 1),
 		devinCLI + "transcripts/bad.json": devinATIF[:100],
@@ -162,8 +162,8 @@ func TestDevinNewerDatabase(t *testing.T) {
 		}
 		res := transcripttest.Case{Source: transcript.Devin{}}.All(t, home, nil)
 		var schema *transcript.SchemaError
-		if !errors.As(res.Err, &schema) || len(said(res)) != 2 {
-			t.Errorf("read %v, error %v", said(res), res.Err)
+		if !errors.As(res.Err, &schema) || len(userWords(res)) != 2 {
+			t.Errorf("read %v, error %v", userWords(res), res.Err)
 		}
 		if strings.Contains(statements, "working_directory") && res.Transcripts[0].Project != "/PROJECT/shop" {
 			t.Errorf("project %q", res.Transcripts[0].Project)
@@ -176,8 +176,8 @@ func TestDevinCircle(t *testing.T) {
 	home := t.TempDir()
 	exec(t, filepath.Join(home, devinCLI, "sessions.db"), devinTables+`INSERT INTO message_nodes VALUES
 		('s', 1, 3, '{"message_id":"a","role":"user","content":"one"}', 1788336000), ('s', 3, 1, '{"message_id":"c","role":"user","content":"two"}', 1788336002);`)
-	if got := (transcripttest.Case{Source: transcript.Devin{}}).All(t, home, nil); len(said(got)) != 2 {
-		t.Errorf("got %v %v", said(got), got.Err)
+	if got := (transcripttest.Case{Source: transcript.Devin{}}).All(t, home, nil); len(userWords(got)) != 2 {
+		t.Errorf("got %v %v", userWords(got), got.Err)
 	}
 }
 

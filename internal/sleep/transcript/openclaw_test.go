@@ -35,7 +35,7 @@ func openClawCase() transcripttest.Case {
 				Started: at("2026-05-01T08:01:00Z"), Ended: at("2026-05-01T08:03:01Z"),
 				Turns: []transcript.Turn{{
 					ID: "u1", Started: at("2026-05-01T08:01:00Z"), Ended: at("2026-05-01T08:01:07Z"), User: "Send me the totals.", Agent: "42.",
-					Tools: []transcript.Tool{{Name: "read", OK: yes()}, {Name: "write", OK: no()}}, Files: []string{"totals.txt"},
+					Tools: []transcript.Tool{{Name: "read", OK: yes()}, {Name: "write", OK: failed()}}, Files: []string{"totals.txt"},
 					Skill: "totals", SkillBy: transcript.ByRead,
 				}, {
 					ID: "u2", Started: at("2026-05-01T08:03:00Z"), Ended: at("2026-05-01T08:03:01Z"), User: "No, in euros.",
@@ -106,8 +106,8 @@ func TestTrap40OpenClawTree(t *testing.T) {
 		"half a last line":  {openClawSays("1", "null", "one") + `{"type":"message","id":"2","par`, []string{"one"}, 0},
 		"no parents at all": {strings.ReplaceAll(openClawSays("1", "null", "one")+openClawSays("2", "null", "two"), `"parentId":null,`, ""), []string{"one", "two"}, 0},
 	} {
-		res := read(t, transcript.OpenClaw{}, map[string]string{openClawFile: head + c.lines})
-		if diff := cmp.Diff(c.want, said(res)); diff != "" || len(res.Problems) != c.problems || res.Err != nil {
+		res := readFiles(t, transcript.OpenClaw{}, map[string]string{openClawFile: head + c.lines})
+		if diff := cmp.Diff(c.want, userWords(res)); diff != "" || len(res.Problems) != c.problems || res.Err != nil {
 			t.Errorf("%s: %s %v %v", name, diff, res.Problems, res.Err)
 		}
 	}
@@ -132,8 +132,8 @@ func TestOpenClawWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := read(t, transcript.OpenClaw{}, map[string]string{openClawFile: head + strings.Replace(openClawSays("1", "null", "%"), `"%"`, string(data), 1)})
-		if diff := cmp.Diff(want, said(res)); diff != "" && len(want)+len(said(res)) > 0 {
+		res := readFiles(t, transcript.OpenClaw{}, map[string]string{openClawFile: head + strings.Replace(openClawSays("1", "null", "%"), `"%"`, string(data), 1)})
+		if diff := cmp.Diff(want, userWords(res)); diff != "" && len(want)+len(userWords(res)) > 0 {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -156,8 +156,8 @@ func TestOpenClawNewerDatabase(t *testing.T) {
 func TestOpenClawOlderFolder(t *testing.T) {
 	t.Parallel()
 	lines := `{"type":"session","id":"s","cwd":"/PROJECT/shop"}` + "\n" + openClawSays("1", "null", "hi")
-	res := read(t, transcript.OpenClaw{}, map[string]string{".clawdbot/agents/main/sessions/s.jsonl": lines})
-	if diff := cmp.Diff([]string{"hi"}, said(res)); diff != "" {
+	res := readFiles(t, transcript.OpenClaw{}, map[string]string{".clawdbot/agents/main/sessions/s.jsonl": lines})
+	if diff := cmp.Diff([]string{"hi"}, userWords(res)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -127,7 +127,7 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 		if err := r.mark(ctx, s); err != nil {
 			return err
 		}
-		doc, _, err := r.document(ctx, s, s.Name)
+		doc, _, err := r.whole(ctx, s, s.Name)
 		if err != nil {
 			return err
 		}

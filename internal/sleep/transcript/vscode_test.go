@@ -21,11 +21,11 @@ func vscodeCase() transcripttest.Case {
 			Started: at("2026-11-23T08:00:00Z"), Ended: at("2026-11-23T08:01:11Z"),
 			Turns: []transcript.Turn{{
 				ID: "request_1", Started: at("2026-11-23T08:00:00Z"), Ended: at("2026-11-23T08:00:09Z"), User: "Add a test.", Agent: "Done: one test.",
-				Tools: []transcript.Tool{{Name: "copilot_readFile"}, {Name: "run_in_terminal", OK: no()}}, Files: []string{"a test.go"},
+				Tools: []transcript.Tool{{Name: "copilot_readFile"}, {Name: "run_in_terminal", OK: failed()}}, Files: []string{"a test.go"},
 				Skill: "testing", SkillBy: transcript.ByRead,
 			}, {
 				ID: "request_2", Started: at("2026-11-23T08:01:00Z"), Ended: at("2026-11-23T08:01:01Z"), User: "No, use the table test.",
-				Tools: []transcript.Tool{{Name: "copilot_applyPatch", OK: no()}}, Files: []string{}, Interrupted: true,
+				Tools: []transcript.Tool{{Name: "copilot_applyPatch", OK: failed()}}, Files: []string{}, Interrupted: true,
 			}, {
 				ID: "request_7", Started: at("2026-11-23T08:01:10Z"), Ended: at("2026-11-23T08:01:11Z"), User: "Once more.",
 				Tools: []transcript.Tool{}, Files: []string{}, Failed: "rateLimited",
@@ -103,13 +103,13 @@ func TestTrap38VSCodeOperations(t *testing.T) {
 		"a member not read":  {[]string{`{"kind":1,"k":["inputState","inputText"],"v":"draft"}`}, []string{"one", "two"}},
 		"in front of others": {[]string{`{"kind":2,"k":["requests"],"i":0,"v":[` + chatRequest("0", "zero") + `]}`}, []string{"zero"}},
 	} {
-		res := read(t, transcript.VSCode{}, chatLog(append([]string{all}, c.ops...)...))
-		if diff := cmp.Diff(c.want, said(res)); diff != "" || len(res.Problems) > 0 {
+		res := readFiles(t, transcript.VSCode{}, chatLog(append([]string{all}, c.ops...)...))
+		if diff := cmp.Diff(c.want, userWords(res)); diff != "" || len(res.Problems) > 0 {
 			t.Errorf("%s: %s %v", name, diff, res.Problems)
 		}
 	}
-	if res := read(t, transcript.VSCode{}, chatLog(`{"kind":2,"k":["requests"],"v":[`+chatRequest("3", "three")+`]}`)); len(said(res)) > 0 {
-		t.Errorf("without a first state: %v", said(res))
+	if res := readFiles(t, transcript.VSCode{}, chatLog(`{"kind":2,"k":["requests"],"v":[`+chatRequest("3", "three")+`]}`)); len(userWords(res)) > 0 {
+		t.Errorf("without a first state: %v", userWords(res))
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // maxDocument is the size, in bytes, above which a file that has to be read whole is left out.
 const maxDocument = 32 << 20
 
-// document reads a file of a store that is one JSON object. What is none, or is too large, is
+// whole reads a file of a store that is one JSON object. What is none, or is too large, is
 // named and left out: ok is false.
-func (r *Reading) document(ctx context.Context, s Store, name string) (doc gjson.Result, ok bool, err error) {
+func (r *Reading) whole(ctx context.Context, s Store, name string) (doc gjson.Result, ok bool, err error) {
 	root, err := os.OpenRoot(s.Root)
 	if err != nil {
 		return doc, false, fmt.Errorf("open %s: %w", s.Path(), err)
