@@ -22,12 +22,13 @@ import (
 // Events of helpers have an agentId or a parentToolCallId and are left out. Skills are recorded
 // (skill.invoked), failures as session.error, and session.snapshot_rewind takes turns back.
 //
-// Versions from 1.0 on give the mode of the terminal (agentMode) with each message that was
-// typed; a session without one was a prompt on a command line. The database tells neither this
-// nor skills, tools, failures. The names that sessions are given hold the first prompt once
+// No member says that a session was a prompt on a command line. But a terminal writes which
+// model and mode it begins with (session.model_change, session.mode_changed), and versions
+// between gave the mode with each message (agentMode): of version 1.0 on a session with none of
+// them is headless. The database tells neither this nor skills, tools, failures. The names that sessions are given hold the first prompt once
 // more (workspace.yaml, sessions.summary, the index for search): they are never read.
 //
-// Tried on files of 1.0.102.
+// Tried on files of 1.0.102, of a terminal and of a command line.
 type Copilot struct{}
 
 const copilotKnown = "Copilot CLI 1.0 (schema_version 8)"
@@ -85,7 +86,7 @@ type copilotEvents struct {
 	calls  map[string]copilotCall // by toolCallId, which a model may give twice
 	turnOf map[string]string      // event -> the user's message that it came after; "" before the first
 	turn   string                 // id of the user's message that is going on
-	typed  bool                   // a message came from a terminal
+	typed  bool                   // a terminal wrote the events
 	helper bool                   // the session goes on for another one
 }
 
@@ -141,6 +142,8 @@ func (e *copilotEvents) event(rec gjson.Result) {
 		if data.Get("result.kind").Str == "denied-interactively-by-user" {
 			e.b.Interrupt()
 		}
+	case "session.model_change", "session.mode_changed":
+		e.typed, at = true, time.Time{}
 	case "session.snapshot_rewind":
 		e.rewind(data.Get("upToEventId").Str)
 		return

@@ -39,6 +39,17 @@ func copilotCase() transcripttest.Case {
 				User:  "No, that is wrong: the date must be written as YYYY-MM-DD. CWD=/PROJECT/shop;",
 				Agent: "FAKE-ANSWER 42", Tools: []transcript.Tool{}, Files: []string{},
 			}},
+		}, { // of a terminal
+			Source: "copilot", ID: "92e29582-8284-42a8-b51e-5534132a8b32", Project: "/PROJECT/shop", Origin: transcript.Interactive, Version: "1.0.102",
+			Branch: "master", Commit: "ef92f07989e429acbeb6177de6c838c11c5f4fb1",
+			Started: at("2026-11-25T09:46:13.557Z"), Ended: at("2026-11-25T09:46:27.488Z"),
+			Turns: []transcript.Turn{{
+				ID: "b0ce2c45-5862-4a87-aa84-bff8c1182c14", Started: at("2026-11-25T09:46:13.557Z"), Ended: at("2026-11-25T09:46:14.236Z"),
+				User: "Write the date of order 7.", Agent: "FAKE-ANSWER 42", Tools: []transcript.Tool{}, Files: []string{},
+			}, {
+				ID: "eeb11618-84ee-492c-86b0-3324d4a77ce5", Started: at("2026-11-25T09:46:27.36Z"), Ended: at("2026-11-25T09:46:27.488Z"),
+				User: "No, that is wrong: as YYYY-MM-DD.", Agent: "FAKE-ANSWER 42", Tools: []transcript.Tool{}, Files: []string{},
+			}},
 		}, {
 			Source: "copilot", ID: "live-1", Project: "/PROJECT/shop", Origin: transcript.Interactive, Version: "1.0.102", Branch: "main", Commit: "aa11",
 			Started: at("2026-11-23T08:00:01Z"), Ended: at("2026-11-23T08:03:05Z"),
