@@ -86,7 +86,9 @@ func kindly(id, text, kind string) string {
 	return codexItem(`{"type":"message","id":"` + id + `","role":"user","content":[{"type":"input_text","text":"` + text + `"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["` + kind + `"]}}`)
 }
 
-func userSaid(text string) string { return codexEvent(`{"type":"user_message","message":"` + text + `"}`) }
+func userSaid(text string) string {
+	return codexEvent(`{"type":"user_message","message":"` + text + `"}`)
+}
 
 func userItem(id, text string) string {
 	return codexEvent(`{"type":"item_completed","item":{"type":"UserMessage","id":"` + id + `","content":[{"type":"text","text":"` + text + `"}]}}`)
