@@ -112,7 +112,7 @@ func realGemini() realCLI {
 		name: "gemini", module: "@google/gemini-cli", source: transcript.Gemini{}, noVersion: true,
 		files: map[string]string{".gemini/settings.json": settings(args{
 			"security": args{"auth": args{"selectedType": "gemini-api-key"}}, "privacy": args{"usageStatisticsEnabled": false},
-			"general": args{"enableAutoUpdate": false, "enableAutoUpdateNotification": false}, "telemetry": args{"enabled": false},
+			"general": args{"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "sessionRetention": args{"enabled": false}}, "telemetry": args{"enabled": false},
 		})},
 		env:   []string{"GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=$URL", "GEMINI_API_KEY=made-up"},
 		first: flags, again: append(flags, "--resume", "latest"),
