@@ -4,7 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 )
 
 // Projects are the folders whose sessions may be read, with all below them.
@@ -52,24 +53,11 @@ func below(base, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Marks of folders that this program makes for the agents that it calls.
-const (
-	seatFolder  = "skillopt-seat-"  // of a login
-	agentFolder = "skillopt-agent-" // of an agent's home
-	checkFolder = "skillopt-check-" // of commands that check
-)
-
 // IsReplay reports whether a session in a folder was begun by this program: the folder, or one
 // that it lies in, is a run directory, or was made for an agent that the program calls.
 func IsReplay(dir string) bool {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		name := filepath.Base(at)
-		for _, mark := range []string{seatFolder, agentFolder, checkFolder} {
-			if strings.HasPrefix(name, mark) {
-				return true
-			}
-		}
-		if isRun(at) {
+		if ownfolder.Is(filepath.Base(at)) || isRun(at) {
 			return true
 		}
 		if filepath.Dir(at) == at {
