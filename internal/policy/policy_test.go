@@ -28,8 +28,8 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/price"},
 	{"result", "schedule"},
-	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo"},
-	{"internal/sleep/harvest"},
+	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound"},
+	{"internal/sleep/harvest", "internal/sleep/forget"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
@@ -57,6 +57,7 @@ var tiers = [][]string{
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
 	"internal/sleep/bank":                      {"internal/sleep/transcript"},
+	"internal/sleep/outbound":                  {"internal/sleep/transcript"},
 	"internal/sleep/correction":                {"internal/sleep/transcript"},
 	"internal/sleep/transcript/transcripttest": {"internal/sleep/transcript"},
 	"model/modeltest":                          {"model"},

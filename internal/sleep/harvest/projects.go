@@ -26,12 +26,18 @@ func NewProjects(dirs ...string) Projects {
 	return p
 }
 
-// resolved is a folder without links, as far as it is there.
+// resolved is a folder without links. Of one that is not there any more, that holds for the part
+// of it that is.
 func resolved(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	dir = filepath.Clean(dir)
+	for at, rest := dir, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if filepath.Dir(at) == at {
+			return dir
+		}
 	}
-	return filepath.Clean(dir)
 }
 
 // Allowed lists the folders.

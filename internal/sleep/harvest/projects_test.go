@@ -19,9 +19,9 @@ func TestTrap72OwnReplaysAreToldByTheirFolder(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]bool{
-		filepath.Join(run, "workspaces", "a"):                              true,
-		run:                                                                true,
-		filepath.Dir(run):                                                  false,
+		filepath.Join(run, "workspaces", "a"): true,
+		run:                                   true,
+		filepath.Dir(run):                     false,
 		filepath.Join(os.TempDir(), ownfolder.Seat+"123", "empty"):         true,
 		filepath.Join(os.TempDir(), ownfolder.Agent+"9"):                   true,
 		filepath.Join(os.TempDir(), ownfolder.Proof+"77", "work"):          true,
@@ -50,7 +50,7 @@ func TestAllowedFolders(t *testing.T) {
 		}
 	}
 	p := harvest.NewProjects(filepath.Join(root, "alias"))
-	for dir, want := range map[string]bool{"shop": true, "alias": true, "alias/cmd": true, "shop/gone": true, "shop-old": false, "secret": false, "shop/out": false, "": false} {
+	for dir, want := range map[string]bool{"shop": true, "alias": true, "alias/cmd": true, "shop/gone": true, "shop-old": false, "secret": false, "shop/out": false, "shop/out/gone": false, "alias/gone": true, "": false} {
 		if got := p.Allow(filepath.Join(root, dir)); got != want {
 			t.Errorf("%s: %v, want %v", dir, got, want)
 		}
