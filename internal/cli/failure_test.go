@@ -61,6 +61,15 @@ var broken = map[string][]string{
 	"config import":         {"nothing"},
 	"prices list":           {"nothing"},
 	"prices import":         {"nothing"},
+	"sleep init":            {"--profile bad", "--profile bad.jsonl", "x"},
+	"sleep harvest":         {"--profile bad", "--profile nothing", "x", "--project y", "--show-outbound --dry-run", "--profile tasks --since soon"},
+	"sleep status":          {"--profile bad", "x"},
+	"sleep sessions":        {"--profile bad", "--profile tasks --source nobody", "x"},
+	"sleep session":         {"--profile bad y", "a b"},
+	"sleep doctor":          {"x"}, // what is wrong with the profile is its result
+	"sleep consent":         {"--profile bad", "a b", "host"},
+	"sleep forget":          {"--profile bad y", "", "a b"},
+	"sleep reset":           {"--profile bad", "--profile tasks", "x"},
 	"version":               {"a"},
 	"help":                  nil, // it prints help, whatever it is asked
 	"completion bash":       {"a"},

@@ -329,3 +329,24 @@ func (b *Bank) compact(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Name is how a session is called.
+type Name struct{ Source, Session, Project string }
+
+// Names lists the sessions whose id begins so, also those of which another has all turns.
+func (b *Bank) Names(ctx context.Context, prefix string) ([]Name, error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT DISTINCT source, session, project FROM sessions WHERE substr(session, 1, length(?1)) = ?1 ORDER BY source, session, project", prefix)
+	if err != nil {
+		return nil, b.failed("look for sessions", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	var out []Name
+	for rows.Next() {
+		var n Name
+		if err := rows.Scan(&n.Source, &n.Session, &n.Project); err != nil {
+			return nil, b.failed("look for sessions", err)
+		}
+		out = append(out, n)
+	}
+	return out, b.failed("look for sessions", rows.Err())
+}
