@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -55,7 +55,7 @@ func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
 		}
 		s.Since, s.ReadAt, s.Highest = ofNano(since), ofNano(read), ofNano(highest)
 		if err := errors.Join(json.Unmarshal(mark, &s.Mark), json.Unmarshal(left, &s.LeftOut), json.Unmarshal(problems, &s.Problems)); err != nil {
-			return nil, fmt.Errorf("list stores: %s: %w", s.Path, err)
+			return nil, damagedError(filepath.Join(b.dir, File), "what is known of a store cannot be read")
 		}
 		out[s.Path] = s
 	}
@@ -246,7 +246,7 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 			return b.failed("list sessions", err)
 		}
 		if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(turns, &s.Turns)); err != nil {
-			return b.failed("list sessions", err)
+			return damagedError(filepath.Join(b.dir, File), "a session cannot be read")
 		}
 		if f.Project != nil && !f.Project(s.Project) {
 			continue

@@ -52,7 +52,9 @@ func Survey(ctx context.Context, in Inputs) ([]Place, []Found, error) {
 	for _, p := range s.places {
 		out = append(out, *p)
 	}
-	slices.SortFunc(out, func(a, b Place) int { return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Source, b.Source)) })
+	slices.SortFunc(out, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Source, b.Source))
+	})
 	return out, s.found, nil
 }
 
