@@ -116,7 +116,7 @@ var ErrNone = errors.New("nothing is kept yet")
 // Open opens the bank of a folder for writing, or makes it. The folder and what is in it are
 // for the user alone. While it is open no other process can open it so.
 func Open(ctx context.Context, dir string) (*Bank, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() || err != nil && isLink(dir) {
 		return nil, notFolder(dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -160,6 +160,11 @@ func hold(dir string) (*flock.Flock, error) {
 		return nil, errors.Join(&LockedError{Dir: dir}, lock.Unlock())
 	}
 	return lock, nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 func notFolder(dir string) error {
