@@ -186,6 +186,17 @@ func (b *Builder) Interrupt() {
 	}
 }
 
+// Back takes the last turns back: the user went back to before them.
+func (b *Builder) Back(n int) {
+	for ; n > 0 && (b.turn != nil || len(b.t.Turns) > 0); n-- {
+		if b.turn != nil {
+			b.turn = nil
+			continue
+		}
+		b.t.Turns = b.t.Turns[:len(b.t.Turns)-1]
+	}
+}
+
 // complete ends the turn that is going on.
 func (b *Builder) complete() {
 	d := b.turn
@@ -298,8 +309,8 @@ func skillsRead(text string) []string {
 		}
 		dir := strings.TrimRight(rest[:i], `/\`)
 		from := strings.LastIndexAny(dir, "/\\ '\"\t\n=(:") + 1
-		if len(dir) < i && dir[from:] != "" && dir[from:] != "." {
-			out = append(out, dir[from:])
+		if skill := dir[from:]; len(dir) < i && strings.Trim(skill, ".") != "" && !strings.ContainsAny(skill, "*?[]{}$<>") {
+			out = append(out, skill)
 		}
 		rest = rest[i+len(file):]
 	}

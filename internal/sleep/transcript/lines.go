@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
@@ -22,6 +24,7 @@ const MaxLine = 16 << 20
 var errStop = errors.New("the rest is not read")
 
 // lines hands the JSON objects of a file of lines to each, in order, with their numbers from 1.
+// A file NAME.zst is unpacked.
 // A record is valid only during the call. It ends early, without an error, where each returns
 // errStop. A line that is too long, not UTF-8 or no JSON object is named and left out; a last
 // line without its end that is no whole object waits for the next reading.
@@ -31,7 +34,12 @@ func (r *Reading) lines(ctx context.Context, s Store, each func(n int, record gj
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	in := bufio.NewReaderSize(io.LimitReader(f, f.Size()), 64<<10)
+	text, done, err := unpacked(s, io.LimitReader(f, f.Size()))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", s.Path(), err)
+	}
+	defer done()
+	in := bufio.NewReaderSize(text, 64<<10)
 	var long []byte
 	for n := 1; ; n++ {
 		line, ended, err := readLine(in, &long)
@@ -69,6 +77,38 @@ func (r *Reading) open(ctx context.Context, s Store) (*userfile.File, error) {
 	}
 	r.Bytes += f.Size()
 	return f, nil
+}
+
+// Bounds of what is unpacked: of its window in memory, and of all of it, in bytes.
+const (
+	maxWindow   = 32 << 20
+	maxUnpacked = 8 << 30
+)
+
+// unpacked is the text of a store: of a file NAME.zst what it holds when unpacked.
+func unpacked(s Store, in io.Reader) (text io.Reader, done func(), err error) {
+	if path.Ext(s.Name) != ".zst" {
+		return in, func() {}, nil
+	}
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, nil, err
+	}
+	return &bounded{in: z, left: maxUnpacked}, z.Close, nil
+}
+
+// bounded reads up to a number of bytes; more is an error.
+type bounded struct {
+	in   io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("more than %s when unpacked, which is the most that is read", userfile.Size(maxUnpacked))
+	}
+	return n, err
 }
 
 // line hands one line over, or says what is wrong with it.

@@ -2,7 +2,7 @@ package transcript
 
 // Sources are all sources, in the order of their names in documentation.
 func Sources() []Source {
-	return []Source{Claude{}, Gemini{}, Qwen{}, OpenCode{}, JSONL{}}
+	return []Source{Claude{}, Codex{}, Gemini{}, Qwen{}, OpenCode{}, Pi{}, JSONL{}}
 }
 
 // Untried names the sources that were written from public descriptions and never read a store
