@@ -166,9 +166,19 @@ func (b *Builder) Read(text string) {
 	if b.turn == nil || !strings.Contains(text, "SKILL.md") {
 		return
 	}
-	text, _, _ = b.text(text, window)
-	for _, skill := range skillsRead(text) {
-		b.Skill(skill, ByRead)
+	if len(text) > window {
+		text = text[:window]
+	}
+	// Secrets go out of each part alone: what looks like none with the name of the file behind
+	// it may be one without.
+	parts := strings.Split(text, "SKILL.md")
+	for _, part := range parts[:min(len(parts)-1, MaxTools)] {
+		part, _, _ = b.text(part, window)
+		for _, skill := range skillsRead(part + "SKILL.md") {
+			if !strings.Contains(skill, redact.Mask) {
+				b.Skill(skill, ByRead)
+			}
+		}
 	}
 }
 

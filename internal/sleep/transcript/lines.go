@@ -121,6 +121,10 @@ func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(
 	if len(line) == 0 {
 		return nil
 	}
+	if tooDeep(line) {
+		r.problem(Problem{Path: s.Path(), Line: n, What: fmt.Sprintf("nested deeper than %d, which is the most that is read", maxDepth)})
+		return nil
+	}
 	whole := line[0] == '{' && gjson.ValidBytes(line)
 	switch {
 	case !whole && !ended:
@@ -133,6 +137,35 @@ func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(
 		return nil
 	}
 	return each(n, gjson.ParseBytes(line))
+}
+
+// maxDepth is how deep values may be nested. Who checks JSON goes down into each, and no stack
+// is deep enough for a line of brackets.
+const maxDepth = 10_000
+
+// tooDeep reports whether a text is nested deeper than maxDepth.
+func tooDeep(text []byte) bool {
+	// Without as many brackets there is no such depth; to count them costs next to nothing.
+	if bytes.Count(text, []byte{'['})+bytes.Count(text, []byte{'{'}) <= maxDepth {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 // errLong is a line beyond MaxLine: it is read to its end and left out.
