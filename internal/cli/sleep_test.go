@@ -284,7 +284,7 @@ func TestTrap78ClockSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := bank.Store{Path: "/elsewhere", Source: "claude", ReadAt: time.Now().Add(48 * time.Hour)}
-	if err := b.Replace(t.Context(), later, nil); err != nil {
+	if err := b.Keep(t.Context(), []bank.Kept{{Store: later}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Close(); err != nil {

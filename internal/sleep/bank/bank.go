@@ -58,12 +58,13 @@ CREATE TABLE sessions (
 CREATE INDEX session_names ON sessions (source, session);
 CREATE INDEX session_ends ON sessions (ended);
 CREATE TABLE turns (
-	number INTEGER NOT NULL REFERENCES sessions (number),
-	seq    INTEGER NOT NULL,
-	source TEXT NOT NULL,
-	turn   TEXT NOT NULL,
-	data   TEXT NOT NULL,              -- JSON
-	shadow INTEGER NOT NULL DEFAULT 0, -- another session has the same turn, and it counts there
+	number  INTEGER NOT NULL REFERENCES sessions (number),
+	seq     INTEGER NOT NULL,
+	source  TEXT NOT NULL,
+	turn    TEXT NOT NULL,
+	started INTEGER NOT NULL,
+	data    TEXT NOT NULL,              -- JSON
+	shadow  INTEGER NOT NULL DEFAULT 0, -- another session has the same turn, and it counts there
 	PRIMARY KEY (number, seq)
 ) WITHOUT ROWID;
 CREATE INDEX turn_names ON turns (source, turn);

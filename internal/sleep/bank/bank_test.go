@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) *bank.Bank {
 func keep(t *testing.T, b *bank.Bank, store string, list ...bank.Session) {
 	t.Helper()
 	s := bank.Store{Path: store, Source: "claude", ReadAt: noon, Problems: []transcript.Problem{{Path: store, What: "session of " + store}}}
-	if err := errors.Join(b.Replace(t.Context(), s, list), b.Settle(t.Context())); err != nil {
+	if err := errors.Join(b.Keep(t.Context(), []bank.Kept{{Store: s, Sessions: list}}), b.Settle(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 }

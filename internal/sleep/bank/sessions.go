@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -76,31 +77,48 @@ func nano(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Replace puts what was read of a store in the place of what was known of it. What was
-// forgotten stays forgotten.
-func (b *Bank) Replace(ctx context.Context, s Store, sessions []Session) error {
-	return b.write(ctx, "keep sessions of "+s.Path, func(tx *sql.Tx) error {
-		if err := dropStore(ctx, tx, s.Path); err != nil {
-			return err
+// Kept is what was read of a store. Failed: it could not be read, and what was read before
+// stays.
+type Kept struct {
+	Store    Store
+	Sessions []Session
+	Failed   bool
+}
+
+// Keep puts what was read of stores in the place of what was known of them, all or nothing.
+// What was forgotten stays forgotten.
+func (b *Bank) Keep(ctx context.Context, list []Kept) error {
+	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {
+		for i := range list {
+			if err := replace(ctx, tx, &list[i]); err != nil {
+				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
+			}
 		}
-		memory, err := forgottenOf(ctx, tx)
+		return nil
+	})
+}
+
+func replace(ctx context.Context, tx *sql.Tx, k *Kept) error {
+	if k.Failed {
+		return putStore(ctx, tx, k.Store)
+	}
+	if err := dropStore(ctx, tx, k.Store.Path); err != nil {
+		return err
+	}
+	memory, err := forgottenOf(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for i := range k.Sessions {
+		kept, ok, err := memory.rest(ctx, tx, k.Sessions[i])
+		if err == nil && ok {
+			err = insert(ctx, tx, k.Store.Path, kept)
+		}
 		if err != nil {
 			return err
 		}
-		for i := range sessions {
-			kept, ok, err := memory.rest(ctx, tx, sessions[i])
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			if err := insert(ctx, tx, s.Path, kept); err != nil {
-				return err
-			}
-		}
-		return putStore(ctx, tx, s)
-	})
+	}
+	return putStore(ctx, tx, k.Store)
 }
 
 // Gone notes that stores are gone. Their sessions are kept: agents delete old ones.
@@ -128,11 +146,6 @@ func (b *Bank) Unknown(ctx context.Context, keys []string) error {
 		}
 		return nil
 	})
-}
-
-// Failed notes that a store could not be read. What was read before stays.
-func (b *Bank) Failed(ctx context.Context, s Store) error {
-	return b.write(ctx, "note a store that cannot be read", func(tx *sql.Tx) error { return putStore(ctx, tx, s) })
 }
 
 func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
@@ -191,7 +204,7 @@ func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, data) VALUES (?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, string(data)); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
 			return err
 		}
 	}
@@ -230,19 +243,22 @@ type Filter struct {
 	Project func(string) bool
 }
 
-// Sessions hands the sessions to each, the newest first, with the turns that count in them.
+// Sessions hands the sessions to each, the newest first, with the turns that count in them. What
+// several stores have under one name is one session.
 func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error) error {
-	rows, err := b.db.QueryContext(ctx, `SELECT s.data, json_group_array(json(t.data) ORDER BY t.seq) FROM sessions s JOIN turns t USING (number)
-		WHERE s.shadow = 0 AND t.shadow = 0 AND s.ended >= ? AND (? = '' OR substr(s.session, 1, length(?)) = ?)
-		GROUP BY s.number ORDER BY s.ended DESC, s.source, s.session`, nano(f.Since), f.ID, f.ID, f.ID)
+	rows, err := b.db.QueryContext(ctx, `SELECT max(s.ended) AS last, s.data, json_group_array(json(t.data) ORDER BY t.started, s.store, t.seq)
+		FROM sessions s JOIN turns t USING (number)
+		WHERE s.shadow = 0 AND t.shadow = 0 AND (? = '' OR substr(s.session, 1, length(?)) = ?)
+		GROUP BY s.source, s.session HAVING last >= ? ORDER BY last DESC, s.source, s.session`, f.ID, f.ID, f.ID, nano(f.Since))
 	if err != nil {
 		return b.failed("list sessions", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	for rows.Next() {
 		var data, turns []byte
+		var last int64
 		var s Session
-		if err := rows.Scan(&data, &turns); err != nil {
+		if err := rows.Scan(&last, &data, &turns); err != nil {
 			return b.failed("list sessions", err)
 		}
 		if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(turns, &s.Turns)); err != nil {
@@ -251,6 +267,7 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 		if f.Project != nil && !f.Project(s.Project) {
 			continue
 		}
+		s.Started, s.Ended = s.Turns[0].Started, ofNano(last)
 		if err := each(s); err != nil {
 			return err
 		}
@@ -269,7 +286,7 @@ type Totals struct {
 // Totals counts what is kept, and what counts.
 func (b *Bank) Totals(ctx context.Context) (t Totals, err error) {
 	var oldest, newest sql.NullInt64
-	err = b.db.QueryRowContext(ctx, "SELECT count(*), min(started), max(ended) FROM sessions WHERE shadow = 0").Scan(&t.Sessions, &oldest, &newest)
+	err = b.db.QueryRowContext(ctx, "SELECT count(DISTINCT source || char(0) || session), min(started), max(ended) FROM sessions WHERE shadow = 0").Scan(&t.Sessions, &oldest, &newest)
 	if err == nil {
 		err = b.db.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE shadow = 0").Scan(&t.Turns)
 	}
@@ -291,7 +308,7 @@ type Part struct {
 
 // Parts counts what is kept by project and source, in the order of their names.
 func (b *Bank) Parts(ctx context.Context) ([]Part, error) {
-	rows, err := b.db.QueryContext(ctx, `SELECT s.project, s.source, count(DISTINCT s.number), count(*), max(s.ended) FROM sessions s JOIN turns t USING (number)
+	rows, err := b.db.QueryContext(ctx, `SELECT s.project, s.source, count(DISTINCT s.source || '/' || s.session), count(*), max(s.ended) FROM sessions s JOIN turns t USING (number)
 		WHERE s.shadow = 0 AND t.shadow = 0 GROUP BY s.project, s.source ORDER BY s.project, s.source`)
 	if err != nil {
 		return nil, b.failed("count sessions", err)

@@ -111,7 +111,16 @@ type harvest struct {
 	known  map[string]bank.Store
 	digest string
 	report Report
+
+	waiting []bank.Kept // to be kept together
+	turns   int         // in them
 }
+
+// A commit waits for the disk: many stores are kept in one.
+const (
+	maxWaiting = 100
+	maxTurns   = 2000
+)
 
 // digest names what is wanted, but for Since: stores that were read under other terms are read
 // anew.
@@ -194,7 +203,10 @@ func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 		}
 		<-slots
 	}
-	return failed
+	if failed != nil || h.bank == nil {
+		return failed
+	}
+	return h.flush(ctx)
 }
 
 // one reads one store, if it has news.
@@ -214,6 +226,8 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 		return nil
 	}}
 	res.err = h.source(s.Source).Read(ctx, s, r)
+	count(res.report.LeftOut, NotAllowed, r.Unwanted)
+	count(res.report.LeftOut, NoProject, r.Nowhere)
 	res.report.Bytes, res.report.Problems = r.Bytes, append(res.report.Problems, r.Problems...)
 	if r.More > 0 {
 		res.report.Problems = append(res.report.Problems, transcript.Problem{Path: path, What: fmt.Sprintf("%d more problems", r.More)})
@@ -239,6 +253,12 @@ func (h *harvest) knownAs(path string) (bank.Store, bool) {
 	}
 	s, ok := h.known[bank.KeyOf(path)]
 	return s, ok
+}
+
+func count(left map[string]int, why string, n int) {
+	if n > 0 {
+		left[why] += n
+	}
 }
 
 // same reports whether a store has nothing new under the terms.
@@ -333,10 +353,22 @@ func (h *harvest) keep(ctx context.Context, res result) error {
 	case h.bank == nil:
 		h.report.Found = append(h.report.Found, res.sessions...)
 		return nil
-	case res.err != nil:
-		return h.bank.Failed(ctx, res.store)
 	}
-	return h.bank.Replace(ctx, res.store, res.sessions)
+	h.waiting = append(h.waiting, bank.Kept{Store: res.store, Sessions: res.sessions, Failed: res.err != nil})
+	if h.turns += res.report.Turns; len(h.waiting) < maxWaiting && h.turns < maxTurns {
+		return nil
+	}
+	return h.flush(ctx)
+}
+
+// flush keeps what waits.
+func (h *harvest) flush(ctx context.Context) error {
+	if len(h.waiting) == 0 {
+		return nil
+	}
+	err := h.bank.Keep(ctx, h.waiting)
+	h.waiting, h.turns = nil, 0
+	return err
 }
 
 // finish notes stores that are gone, settles what is kept twice and keeps the bounds.

@@ -4,17 +4,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 )
 
-// Projects are the folders whose sessions may be read, with all below them.
-type Projects struct{ dirs []string }
+// Projects are the folders whose sessions may be read, with all below them. It is for one
+// harvest, and safe for concurrent use. NewProjects makes one.
+type Projects struct {
+	dirs []string
+	seen *sync.Map // folder -> whether it is allowed, as it was found first
+}
 
 // NewProjects makes a list of absolute folders. A link stands for itself and for what it leads
 // to, since agents record either.
 func NewProjects(dirs ...string) Projects {
-	var p Projects
+	p := Projects{seen: &sync.Map{}}
 	for _, dir := range dirs {
 		for _, name := range []string{filepath.Clean(dir), resolved(dir)} {
 			if !slices.Contains(p.dirs, name) {
@@ -49,8 +54,13 @@ func (p Projects) Allow(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
+	if known, ok := p.seen.Load(dir); ok {
+		return known == true
+	}
 	at := resolved(dir)
-	return slices.ContainsFunc(p.dirs, func(base string) bool { return below(base, at) })
+	allowed := slices.ContainsFunc(p.dirs, func(base string) bool { return below(base, at) })
+	p.seen.Store(dir, allowed)
+	return allowed
 }
 
 // below reports whether dir is base or lies below it.

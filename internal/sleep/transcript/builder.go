@@ -166,9 +166,19 @@ func (b *Builder) Read(text string) {
 	if b.turn == nil || !strings.Contains(text, "SKILL.md") {
 		return
 	}
-	text, _, _ = b.text(text, window)
-	for _, skill := range skillsRead(text) {
-		b.Skill(skill, ByRead)
+	if len(text) > window {
+		text = text[:window]
+	}
+	// Secrets go out of each part alone: what looks like none with the name of the file behind
+	// it may be one without.
+	parts := strings.Split(text, "SKILL.md")
+	for _, part := range parts[:min(len(parts)-1, MaxTools)] {
+		part, _, _ = b.text(part, window)
+		for _, skill := range skillsRead(part + "SKILL.md") {
+			if !strings.Contains(skill, redact.Mask) {
+				b.Skill(skill, ByRead)
+			}
+		}
 	}
 }
 
@@ -183,6 +193,17 @@ func (b *Builder) Fail(what string) {
 func (b *Builder) Interrupt() {
 	if b.turn != nil {
 		b.turn.Interrupted = true
+	}
+}
+
+// Back takes the last turns back: the user went back to before them.
+func (b *Builder) Back(n int) {
+	for ; n > 0 && (b.turn != nil || len(b.t.Turns) > 0); n-- {
+		if b.turn != nil {
+			b.turn = nil
+			continue
+		}
+		b.t.Turns = b.t.Turns[:len(b.t.Turns)-1]
 	}
 }
 
@@ -298,8 +319,8 @@ func skillsRead(text string) []string {
 		}
 		dir := strings.TrimRight(rest[:i], `/\`)
 		from := strings.LastIndexAny(dir, "/\\ '\"\t\n=(:") + 1
-		if len(dir) < i && dir[from:] != "" && dir[from:] != "." {
-			out = append(out, dir[from:])
+		if skill := dir[from:]; len(dir) < i && strings.Trim(skill, ".") != "" && !strings.ContainsAny(skill, "*?[]{}$<>") {
+			out = append(out, skill)
 		}
 		rest = rest[i+len(file):]
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -35,18 +36,19 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
-		if rec.Get("isSidechain").Bool() {
+		m := c.record(rec)
+		if m.sidechain {
 			return nil
 		}
-		b.Project(rec.Get("cwd").Str)
+		b.Project(m.cwd)
 		if !r.wanted(b) {
 			return errStop
 		}
-		switch rec.Get("type").Str {
+		switch m.kind {
 		case "user":
-			c.user(b, rec)
+			c.user(b, m)
 		case "assistant":
-			c.assistant(b, rec)
+			c.assistant(b, m)
 		}
 		return nil
 	})
@@ -56,28 +58,86 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(b)
 }
 
+// claudeRecord is what is read of a record.
+type claudeRecord struct {
+	kind, uuid, cwd, branch, version string
+	headless, meta, sidechain        bool
+	skill, failure                   string
+	failed                           bool
+	at                               time.Time
+	content, toolUse                 gjson.Result
+}
+
+// record reads a record in one pass over its members: most of its bytes are results of tools,
+// which are passed over.
+func (Claude) record(rec gjson.Result) (m claudeRecord) {
+	rec.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			m.kind = v.Str
+		case "uuid":
+			m.uuid = v.Str
+		case "cwd":
+			m.cwd = v.Str
+		case "gitBranch":
+			m.branch = v.Str
+		case "version":
+			m.version = v.Str
+		case "timestamp":
+			m.at = instant(v)
+		case "isSidechain":
+			m.sidechain = v.Bool()
+		case "isMeta", "isCompactSummary":
+			m.meta = m.meta || v.Bool()
+		case "entrypoint":
+			m.headless = m.headless || strings.HasPrefix(v.Str, "sdk")
+		case "promptSource":
+			m.headless = m.headless || v.Str == "sdk"
+		case "attributionSkill":
+			m.skill = v.Str
+		case "isApiErrorMessage":
+			m.failed = m.failed || v.Bool()
+		case "error":
+			m.failure = v.Str
+		case "toolUseResult":
+			m.toolUse = v
+		case "message":
+			v.ForEach(func(key, v gjson.Result) bool {
+				switch key.Str {
+				case "content":
+					m.content = v
+				case "model":
+					m.failed = m.failed || v.Str == "<synthetic>"
+				}
+				return true
+			})
+		}
+		return !m.sidechain
+	})
+	return m
+}
+
 // about reads what every record says of the session.
-func (Claude) about(b *Builder, rec gjson.Result) {
-	b.Session("", rec.Get("version").Str)
-	b.At(rec.Get("gitBranch").Str, "")
-	if entry := rec.Get("entrypoint").Str; strings.HasPrefix(entry, "sdk") || rec.Get("promptSource").Str == "sdk" {
+func (Claude) about(b *Builder, m claudeRecord) {
+	b.Session("", m.version)
+	b.At(m.branch, "")
+	if m.headless {
 		b.Origin(Headless)
 	}
 }
 
-func (c Claude) user(b *Builder, rec gjson.Result) {
-	c.about(b, rec)
-	content := rec.Get("message.content")
-	if c.results(b, content, rec) || rec.Get("isMeta").Bool() || rec.Get("isCompactSummary").Bool() {
+func (c Claude) user(b *Builder, m claudeRecord) {
+	c.about(b, m)
+	if c.results(b, m) || m.meta {
 		return
 	}
-	text := texts(content, "text")
+	text := texts(m.content, "text")
 	switch {
 	case strings.HasPrefix(text, "[Request interrupted by user"):
 		b.Interrupt()
 	case programs(text):
 	default:
-		b.User(rec.Get("uuid").Str, text, instant(rec.Get("timestamp")))
+		b.User(m.uuid, text, m.at)
 	}
 }
 
@@ -93,47 +153,45 @@ func programs(text string) bool {
 }
 
 // results reads the results of tools in a message, and reports whether there are any.
-func (Claude) results(b *Builder, content, rec gjson.Result) (any bool) {
-	if !content.IsArray() {
+func (Claude) results(b *Builder, m claudeRecord) (any bool) {
+	if !m.content.IsArray() {
 		return false
 	}
-	content.ForEach(func(_, block gjson.Result) bool {
-		if block.Get("type").Str != "tool_result" {
-			return true
+	m.content.ForEach(func(_, block gjson.Result) bool {
+		// One member at a time: to go through all would unescape what the tool printed.
+		if block.Get("type").Str == "tool_result" {
+			any = true
+			b.Result(block.Get("tool_use_id").Str, !block.Get("is_error").Bool())
 		}
-		any = true
-		b.Result(block.Get("tool_use_id").Str, !block.Get("is_error").Bool())
 		return true
 	})
 	if any {
-		if use := rec.Get("toolUseResult"); use.Type == gjson.String && strings.Contains(use.Str, "doesn't want to proceed") {
+		if m.toolUse.Type == gjson.String && strings.Contains(m.toolUse.Str, "doesn't want to proceed") {
 			b.Interrupt()
 		}
-		b.Seen(instant(rec.Get("timestamp")))
+		b.Seen(m.at)
 	}
 	return any
 }
 
-func (c Claude) assistant(b *Builder, rec gjson.Result) {
-	c.about(b, rec)
-	at := instant(rec.Get("timestamp"))
-	if rec.Get("isApiErrorMessage").Bool() || rec.Get("message.model").Str == "<synthetic>" {
-		b.Fail(first(rec.Get("error").Str, "api_error"))
-		b.Seen(at)
+func (c Claude) assistant(b *Builder, m claudeRecord) {
+	c.about(b, m)
+	if m.failed {
+		b.Fail(first(m.failure, "api_error"))
+		b.Seen(m.at)
 		return
 	}
-	if skill := rec.Get("attributionSkill").Str; skill != "" {
-		b.Skill(skill, ByRecord)
+	if m.skill != "" {
+		b.Skill(m.skill, ByRecord)
 	}
-	content := rec.Get("message.content")
-	b.Agent(texts(content, "text"), at)
-	content.ForEach(func(_, block gjson.Result) bool {
+	b.Agent(texts(m.content, "text"), m.at)
+	m.content.ForEach(func(_, block gjson.Result) bool {
 		if block.Get("type").Str == "tool_use" {
 			c.call(b, block)
 		}
 		return true
 	})
-	b.Seen(at)
+	b.Seen(m.at)
 }
 
 func (Claude) call(b *Builder, block gjson.Result) {

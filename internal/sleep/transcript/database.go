@@ -68,9 +68,13 @@ func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {
 		if err := r.copyFile(ctx, root, s.Name, filepath.Join(dir, "db")); err != nil {
 			return fmt.Errorf("copy %s: %w", s.Path(), err)
 		}
-		err = r.copyFile(ctx, root, s.Name+"-wal", filepath.Join(dir, "db-wal"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("copy %s-wal: %w", s.Path(), err)
+		// The logs come after the file: what was changed in it meanwhile can be told, or undone,
+		// by them alone.
+		for _, log := range []string{"-wal", "-journal"} {
+			err := r.copyFile(ctx, root, s.Name+log, filepath.Join(dir, "db"+log))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("copy %s%s: %w", s.Path(), log, err)
+			}
 		}
 		after, err := state(ctx, root, s.Name)
 		if err != nil {

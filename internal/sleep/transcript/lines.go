@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
@@ -22,6 +24,7 @@ const MaxLine = 16 << 20
 var errStop = errors.New("the rest is not read")
 
 // lines hands the JSON objects of a file of lines to each, in order, with their numbers from 1.
+// A file NAME.zst is unpacked.
 // A record is valid only during the call. It ends early, without an error, where each returns
 // errStop. A line that is too long, not UTF-8 or no JSON object is named and left out; a last
 // line without its end that is no whole object waits for the next reading.
@@ -31,7 +34,12 @@ func (r *Reading) lines(ctx context.Context, s Store, each func(n int, record gj
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	in := bufio.NewReaderSize(io.LimitReader(f, f.Size()), 64<<10)
+	text, done, err := unpacked(s, io.LimitReader(f, f.Size()))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", s.Path(), err)
+	}
+	defer done()
+	in := bufio.NewReaderSize(text, 64<<10)
 	var long []byte
 	for n := 1; ; n++ {
 		line, ended, err := readLine(in, &long)
@@ -71,6 +79,38 @@ func (r *Reading) open(ctx context.Context, s Store) (*userfile.File, error) {
 	return f, nil
 }
 
+// Bounds of what is unpacked: of its window in memory, and of all of it, in bytes.
+const (
+	maxWindow   = 32 << 20
+	maxUnpacked = 8 << 30
+)
+
+// unpacked is the text of a store: of a file NAME.zst what it holds when unpacked.
+func unpacked(s Store, in io.Reader) (text io.Reader, done func(), err error) {
+	if path.Ext(s.Name) != ".zst" {
+		return in, func() {}, nil
+	}
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, nil, err
+	}
+	return &bounded{in: z, left: maxUnpacked}, z.Close, nil
+}
+
+// bounded reads up to a number of bytes; more is an error.
+type bounded struct {
+	in   io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("more than %s when unpacked, which is the most that is read", userfile.Size(maxUnpacked))
+	}
+	return n, err
+}
+
 // line hands one line over, or says what is wrong with it.
 func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(int, gjson.Result) error) error {
 	if long {
@@ -79,6 +119,10 @@ func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
+		return nil
+	}
+	if tooDeep(line) {
+		r.problem(Problem{Path: s.Path(), Line: n, What: fmt.Sprintf("nested deeper than %d, which is the most that is read", maxDepth)})
 		return nil
 	}
 	whole := line[0] == '{' && gjson.ValidBytes(line)
@@ -93,6 +137,35 @@ func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(
 		return nil
 	}
 	return each(n, gjson.ParseBytes(line))
+}
+
+// maxDepth is how deep values may be nested. Who checks JSON goes down into each, and no stack
+// is deep enough for a line of brackets.
+const maxDepth = 10_000
+
+// tooDeep reports whether a text is nested deeper than maxDepth.
+func tooDeep(text []byte) bool {
+	// Without as many brackets there is no such depth; to count them costs next to nothing.
+	if bytes.Count(text, []byte{'['})+bytes.Count(text, []byte{'{'}) <= maxDepth {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 // errLong is a line beyond MaxLine: it is read to its end and left out.

@@ -203,6 +203,8 @@ type Reading struct {
 	Bytes    int64 // that were read
 	Problems []Problem
 	More     int // problems beyond those listed
+	Unwanted int // sessions of projects that nobody wants
+	Nowhere  int // sessions whose store does not say where they were
 }
 
 // Builder begins a transcript.
@@ -219,7 +221,14 @@ func (r *Reading) wanted(b *Builder) bool {
 // Done ends a transcript and hands it over, unless nobody wants it or the user said nothing.
 func (r *Reading) Done(b *Builder) error {
 	t := b.transcript()
-	if t.ID == "" || r.Wanted != nil && !r.Wanted(t.Project) {
+	switch {
+	case t.ID == "":
+		return nil
+	case t.Project == "" && len(t.Turns) > 0 && r.Wanted != nil:
+		r.Nowhere++
+		return nil
+	case r.Wanted != nil && !r.Wanted(t.Project):
+		r.Unwanted++
 		return nil
 	}
 	if b.lost > 0 {

@@ -30,6 +30,9 @@ import (
 // could take one from, and in those that it must not read.
 const Here = "@@HERE@@"
 
+// Bare is Here in a column of a database that is no JSON.
+const Bare = "@@BARE@@"
+
 // Case is a source with a store of its agent.
 type Case struct {
 	Source transcript.Source
@@ -261,7 +264,7 @@ func damaged(t *testing.T, c Case) {
 func secrets(t *testing.T, c Case) {
 	for shape, marked := range redacttest.Planted() {
 		text, parts := redacttest.Plain(marked)
-		home := Lay(t, c.Filled, func(name, file string) string { return strings.ReplaceAll(file, Here, quoted(name, text)) })
+		home := Lay(t, c.Filled, func(name, file string) string { return fill(name, file, text) })
 		got := c.All(t, home, nil)
 		if len(got.Transcripts) == 0 {
 			t.Fatalf("%s: nothing was read: %v %v", shape, got.Err, got.Problems)
@@ -282,7 +285,7 @@ func secrets(t *testing.T, c Case) {
 func hostile(t *testing.T, c Case) {
 	const text = "a\x1b[31mb\u202ec\x00d\u200be\x07"
 	home := Lay(t, c.Filled, func(name, file string) string {
-		return strings.ReplaceAll(file, Here, quoted(name, strings.ReplaceAll(text, "\x00", "")))
+		return fill(name, file, strings.ReplaceAll(text, "\x00", ""))
 	})
 	got := c.All(t, home, nil)
 	if len(got.Transcripts) == 0 {
@@ -297,6 +300,12 @@ func hostile(t *testing.T, c Case) {
 			t.Errorf("%q got through:\n%s", bad, out)
 		}
 	}
+}
+
+// fill puts a text into a file.
+func fill(name, file, text string) string {
+	file = strings.ReplaceAll(file, Here, quoted(name, text))
+	return strings.ReplaceAll(file, Bare, strings.ReplaceAll(text, "'", "''"))
 }
 
 // quoted is a text as it stands within a string of JSON, in a file of the kind; in SQL within

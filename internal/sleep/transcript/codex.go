@@ -1,0 +1,387 @@
+package transcript
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Codex reads the sessions of Codex, of its command line and its desktop program alike:
+// sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl and archived_sessions/rollout-<time>-<id>.jsonl
+// below CODEX_HOME, usually ~/.codex. Old ones are packed: their names end in .zst. A session
+// that lies at two places is read from the first of sessions and archived_sessions, and there
+// as the plain file. The databases beside them (state_5.sqlite, thread_history_1.sqlite) are
+// an index and are not read: the files are whole.
+//
+// A message is written up to three times: as a response_item, as an event item_completed, and
+// as an event user_message or agent_message of older versions. Within a turn of the agent the
+// same words count as often as the place that has them most often. Of a response_item the
+// user's are the parts of content_item_kinds user.text, without inherited_user_message; where
+// a version does not say kinds, only events are the user's words. Versions before 0.30 wrote
+// bare items without events: there what is wrapped in the program's own tags is left out.
+//
+// A fork copies its parent's records under their own ids: the first session_meta is that of
+// the session. thread_rolled_back takes turns back. A compaction repeats what was said and is
+// not read. Headless are the sources exec and mcp and the originators codex_exec and codex_sdk;
+// a source subagent, or a thread_source other than user, is a helper. task_complete.error and
+// the event error are failures; turn_aborted is an interruption. A skill at work is told by
+// its body, which the program puts in where the user names it (skills.selected_skill_…), by a
+// part of the user's input of type skill, and by reading its SKILL.md.
+//
+// Tried on files of 0.169.0; other versions from their public sources.
+type Codex struct{}
+
+// Name implements Source.
+func (Codex) Name() string { return "codex" }
+
+// Stores implements Source.
+func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
+	root := p.root(c.Name(), "CODEX_HOME", ".codex")
+	rollout := func(name string) bool {
+		return strings.HasPrefix(path.Base(name), "rollout-") && path.Ext(strings.TrimSuffix(name, packed)) == ".jsonl"
+	}
+	live, err := files(ctx, c.Name(), root, "sessions", rollout)
+	archived, err2 := files(ctx, c.Name(), root, "archived_sessions", rollout)
+	return onceByName(append(live, archived...)), errors.Join(err, err2)
+}
+
+// packed ends the name of a file that Codex has packed.
+const packed = ".zst"
+
+// onceByName are the stores without those whose file name was there before, packed or not.
+func onceByName(stores []Store) []Store {
+	seen := map[string]bool{}
+	var out []Store
+	for _, s := range stores {
+		if base := strings.TrimSuffix(path.Base(s.Name), packed); !seen[base] {
+			seen[base] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Read implements Source.
+func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
+	x := &codexSession{b: r.Builder(c.Name()), calls: map[string]string{}, patches: map[string][]string{}, known: map[string]bool{}}
+	x.said.reset()
+	x.b.Session(rolloutID(s.Name), "")
+	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+		x.n = n
+		if mode := rec.Get("payload.history_mode"); !x.met && mode.Exists() && mode.Str != "legacy" && mode.Str != "paginated" {
+			r.problem(Problem{Path: s.Path(), Line: n, What: "history_mode is neither legacy nor paginated: what the session keeps elsewhere is left out; a newer version of this program may know it"})
+		}
+		asked := x.b.t.Project != ""
+		x.record(rec)
+		if !asked && !r.wanted(x.b) {
+			return errStop
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.Done(x.b)
+}
+
+// rolloutID is the id of a session as the name of its file says it.
+func rolloutID(name string) string {
+	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), packed), ".jsonl")
+	const uuid = 36
+	if len(base) > uuid {
+		return base[len(base)-uuid:]
+	}
+	return base
+}
+
+// codexSession is one file that is being read.
+type codexSession struct {
+	b      *Builder
+	n      int    // the line
+	met    bool   // its session_meta was there
+	helper bool   // a subagent's session
+	root   string // the session at which a chain of forks began
+	users  int    // messages of the user so far
+	turn   string // of the agent
+	inTurn int    // messages of the user in it
+	asks   bool   // the user is asked before tools run
+	said   said
+	skills []string          // named before the words of the user that they belong to
+	calls  map[string]string // id of a call -> our key for the newest call of it
+	known  map[string]bool   // calls whose success an event told
+	// patches are the files that calls of apply_patch name, until it is known that they succeeded.
+	patches map[string][]string
+}
+
+func (x *codexSession) record(rec gjson.Result) {
+	switch kind := rec.Get("type").Str; kind {
+	case "session_meta":
+		x.meta(rec.Get("payload"))
+	case "turn_context":
+		x.begin(rec.Get("payload.turn_id").Str)
+		x.asks = rec.Get("payload.approval_policy").Str != "never"
+	case "response_item":
+		if read(rec, itemTypes) {
+			x.item(rec, rec.Get("payload"), false)
+		}
+	case "event_msg":
+		if read(rec, eventTypes) {
+			x.event(rec, rec.Get("payload"))
+		}
+	case "": // a bare session_meta
+		if !x.met && rec.Get("id").Type == gjson.String && rec.Get("timestamp").Exists() {
+			x.bareMeta(rec)
+		}
+	default:
+		if !rec.Get("payload").Exists() {
+			x.item(rec, rec, true)
+		}
+	}
+}
+
+// The types of payloads that are read: what others hold is not even looked for, as it may be
+// long.
+const (
+	itemTypes  = " message function_call custom_tool_call local_shell_call web_search_call tool_search_call image_generation_call function_call_output custom_tool_call_output "
+	eventTypes = " task_started turn_started user_message agent_message item_completed exec_command_end patch_apply_end mcp_tool_call_end error task_complete turn_complete turn_aborted thread_rolled_back "
+)
+
+func read(rec gjson.Result, types string) bool {
+	return strings.Contains(types, " "+rec.Get("payload.type").Str+" ")
+}
+
+// meta reads what the file says of its session. A second one is of the session of which this
+// one is a fork.
+func (x *codexSession) meta(p gjson.Result) {
+	x.root = first(p.Get("id").Str, x.root)
+	if x.met {
+		return
+	}
+	x.met = true
+	x.b.Session(p.Get("id").Str, p.Get("cli_version").Str)
+	x.b.Project(p.Get("cwd").Str)
+	x.b.At(p.Get("git.branch").Str, p.Get("git.commit_hash").Str)
+	source, by := p.Get("source"), p.Get("originator").Str
+	thread := p.Get("thread_source").Str
+	switch {
+	case source.Get("subagent").Exists() || strings.HasPrefix(source.Str, "subagent") || source.Get("internal").Exists() || thread != "" && thread != "user":
+		x.helper = true
+		x.b.Origin(Subagent)
+	case source.Str == "exec" || source.Str == "mcp" || strings.HasPrefix(by, "codex_exec") || strings.HasPrefix(by, "codex_sdk"):
+		x.b.Origin(Headless)
+	}
+}
+
+// bareMeta is the first line of versions before 0.30.
+func (x *codexSession) bareMeta(rec gjson.Result) {
+	x.met, x.root = true, rec.Get("id").Str
+	x.b.Session(x.root, "")
+	x.b.At(rec.Get("git.branch").Str, rec.Get("git.commit_hash").Str)
+}
+
+// begin begins a turn of the agent, unless it is the one that is going on.
+func (x *codexSession) begin(turn string) {
+	if turn == x.turn {
+		return
+	}
+	x.turn, x.inTurn = turn, 0
+	x.said.reset()
+}
+
+// The places at which a message of the user is written.
+const (
+	asItem = iota
+	asEvent
+	asOldEvent
+	places
+)
+
+// said counts messages of the user within a turn of the agent, so that what is written at
+// several places is one message, and equal messages that are apart are two.
+type said struct {
+	taken map[string]int
+	seen  [places]map[string]int
+}
+
+func (s *said) reset() {
+	s.taken = map[string]int{}
+	for i := range s.seen {
+		s.seen[i] = map[string]int{}
+	}
+}
+
+// anew reports whether a text at a place is a message that was not at another one.
+func (s *said) anew(place int, text string) bool {
+	key := digest(strings.Join(strings.Fields(text), ""))
+	s.seen[place][key]++
+	if s.seen[place][key] <= s.taken[key] {
+		return false
+	}
+	s.taken[key]++
+	return true
+}
+
+// user is a message of the user.
+func (x *codexSession) user(place int, id, text string, at gjson.Result) {
+	text = ownWords(text)
+	if strings.TrimSpace(text) == "" || !x.said.anew(place, text) {
+		return
+	}
+	if x.b.User(x.id(id, text), text, instant(at)) {
+		clear(x.calls)
+		clear(x.known)
+		clear(x.patches)
+	}
+	x.users++
+	x.inTurn++
+	for _, skill := range x.skills {
+		x.b.Skill(skill, ByRecord)
+	}
+	x.skills = nil
+}
+
+// id is the id of a message: its own, which a fork keeps, else its place in the turn of the
+// agent, which a fork keeps as well, else its place in the session at which a chain of forks
+// began. A helper's are its own.
+func (x *codexSession) id(id, text string) string {
+	const uuid = 36
+	switch {
+	case id != "":
+	case len(x.turn) >= uuid:
+		id = x.turn + "#" + strconv.Itoa(x.inTurn)
+	default:
+		clean, _, _ := x.b.text(text, MaxUser)
+		id = digest("codex", first(x.root, x.b.t.ID), strconv.Itoa(x.users), clean)
+	}
+	if x.helper {
+		return x.b.t.ID + "/" + id
+	}
+	return id
+}
+
+// ownWords are the user's words in a message to which an editor has put what is open in it.
+func ownWords(text string) string {
+	const request = "## My request for Codex:"
+	if i := strings.LastIndex(text, request); i >= 0 && strings.HasPrefix(strings.TrimSpace(text), "# Context from my IDE setup:") {
+		return text[i+len(request):]
+	}
+	return text
+}
+
+// skill is a skill that the program was told to use: of the words that follow, where the turn
+// of the agent has none yet.
+func (x *codexSession) skill(name string) {
+	if x.inTurn == 0 && x.turn != "" {
+		x.skills = append(x.skills, name)
+		return
+	}
+	x.b.Skill(name, ByRecord)
+}
+
+// item is a response_item: a part of the conversation as the model is shown it.
+func (x *codexSession) item(rec, p gjson.Result, bare bool) {
+	at := rec.Get("timestamp")
+	switch p.Get("type").Str {
+	case "message":
+		x.message(rec, p, bare)
+		return
+	case "function_call", "custom_tool_call", "local_shell_call":
+		x.call(p)
+	case "web_search_call", "tool_search_call", "image_generation_call":
+		x.b.Call(p.Get("type").Str+"@"+strconv.Itoa(x.n), strings.TrimSuffix(p.Get("type").Str, "_call"))
+	case "function_call_output", "custom_tool_call_output":
+		x.output(p)
+	default:
+		return
+	}
+	x.b.Seen(instant(at))
+}
+
+func (x *codexSession) message(rec, p gjson.Result, bare bool) {
+	switch p.Get("role").Str {
+	case "assistant":
+		x.b.Agent(texts(p.Get("content"), "output_text", "text"), instant(rec.Get("timestamp")))
+	case "user":
+		if rec.Get("metadata.inherited_user_message").Bool() {
+			return
+		}
+		about := p.Get("internal_chat_message_metadata_passthrough")
+		kinds := about.Get("content_item_kinds")
+		at := about.Get("create_time")
+		if instant(at).IsZero() {
+			at = rec.Get("timestamp")
+		}
+		if text := x.parts(p.Get("content"), kinds, bare); text != "" {
+			x.user(asItem, p.Get("id").Str, text, at)
+		}
+	}
+}
+
+// parts are the user's words in the parts of a message. Skills whose bodies the program has
+// put in are noted.
+func (x *codexSession) parts(content, kinds gjson.Result, bare bool) string {
+	kind := kinds.Array()
+	var out []string
+	for i, part := range content.Array() {
+		text := part.Get("text").Str
+		if skill, is := skillBody(text); is && (!kinds.Exists() || i < len(kind) && strings.Contains(kind[i].Str, "skill")) {
+			x.skill(skill)
+			continue
+		}
+		own := bare && !wrapped(text)
+		if kinds.Exists() {
+			own = i < len(kind) && kind[i].Str == "user.text" && !imageTag(text)
+		}
+		if own {
+			out = append(out, text)
+		} else if bare {
+			x.b.Project(between(text, "<cwd>", "</cwd>"))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// skillBody is the name of the skill whose body a text is.
+func skillBody(text string) (skill string, is bool) {
+	if !strings.HasPrefix(text, "<skill>") {
+		return "", false
+	}
+	return between(text, "<name>", "</name>"), true
+}
+
+// imageTag reports whether a text is the tag that the program puts before or after an image.
+func imageTag(text string) bool {
+	text = strings.TrimSpace(text)
+	return text == "</image>" || strings.HasPrefix(text, "<image") && strings.Index(text, ">") == len(text)-1
+}
+
+// wrapped reports whether a text of a version that does not say kinds is the program's.
+func wrapped(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, begin := range []string{
+		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<codex_internal_context",
+		"<user_shell_command>", "<turn_aborted>", "<subagent_notification>", "<hook_prompt", "<user_action>", "<skill>",
+	} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// between is what stands between two marks, "" where they are not there.
+func between(text, from, to string) string {
+	_, text, found := strings.Cut(text, from)
+	if !found {
+		return ""
+	}
+	text, _, found = strings.Cut(text, to)
+	if !found {
+		return ""
+	}
+	return text
+}

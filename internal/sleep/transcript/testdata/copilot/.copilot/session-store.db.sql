@@ -1,0 +1,17 @@
+CREATE TABLE schema_version ( version INTEGER NOT NULL );
+CREATE TABLE sessions ( id TEXT PRIMARY KEY, cwd TEXT, repository TEXT, host_type TEXT, branch TEXT, summary TEXT, created_at TEXT DEFAULT (datetime('now')), updated_at TEXT DEFAULT (datetime('now')) );
+CREATE TABLE turns ( id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL REFERENCES sessions(id), turn_index INTEGER NOT NULL, user_message TEXT, assistant_response TEXT, timestamp TEXT DEFAULT (datetime('now')), UNIQUE(session_id, turn_index) );
+CREATE TABLE session_files ( id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL REFERENCES sessions(id), file_path TEXT NOT NULL, tool_name TEXT, turn_index INTEGER, first_seen_at TEXT DEFAULT (datetime('now')), UNIQUE(session_id, file_path) );
+CREATE TABLE forge_skill_proposals ( id TEXT PRIMARY KEY, repo_owner TEXT, repo_name TEXT, git_root_path TEXT NOT NULL, branch_name TEXT NOT NULL, trigger_mode TEXT NOT NULL, status TEXT NOT NULL, fingerprint TEXT, manifest_json TEXT, summary_json TEXT, workspace_before_json TEXT, superseded_by TEXT, failure_reason TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL );
+CREATE VIRTUAL TABLE search_index USING fts5(content);
+INSERT INTO schema_version VALUES (8);
+INSERT INTO sessions VALUES ('91c3ac77-c3d2-483b-884a-bacd34587340', '/PROJECT/shop', NULL, NULL, 'master', 'CWD=/PROJECT/shop; Write the del...', '2026-11-22T08:15:07.840Z', '2026-11-22T08:15:26.547Z');
+INSERT INTO turns VALUES (1, '91c3ac77-c3d2-483b-884a-bacd34587340', 0, 'CWD=/PROJECT/shop; Write the delivery date of order 1042 into out.txt. The key is PLANTED_TOKEN=sk-fake-PLANTED0000000000000000', 'FAKE-ANSWER 42', '2026-11-22T08:15:13.748Z');
+INSERT INTO turns VALUES (2, '91c3ac77-c3d2-483b-884a-bacd34587340', 1, 'No, that is wrong: the date must be written as YYYY-MM-DD. CWD=/PROJECT/shop;', 'FAKE-ANSWER 42', '2026-11-22T08:15:28.260Z');
+INSERT INTO session_files VALUES (1, '91c3ac77-c3d2-483b-884a-bacd34587340', '/PROJECT/shop/out.txt', 'create', 0, '2026-11-22T08:15:13.251Z');
+INSERT INTO sessions VALUES ('old-1', '/PROJECT/shop', NULL, NULL, 'main', 'A summary that is never read', '2026-10-01 07:00:00', '2026-10-01 07:10:00');
+INSERT INTO turns VALUES (3, 'old-1', 0, 'Round the totals.', 'Rounded.', '2026-10-01 07:00:05');
+INSERT INTO turns VALUES (4, 'old-1', 1, 'To two digits.', NULL, '2026-10-01T07:10:00.500Z');
+INSERT INTO session_files VALUES (2, 'old-1', '/PROJECT/shop/total.go', 'edit', 0, '2026-10-01 07:00:04');
+INSERT INTO session_files VALUES (3, 'old-1', '/PROJECT/shop/read.go', 'view', 0, '2026-10-01 07:00:04');
+INSERT INTO search_index VALUES ('Round the totals.');
