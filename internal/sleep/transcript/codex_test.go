@@ -86,7 +86,9 @@ func kindly(id, text, kind string) string {
 	return codexItem(`{"type":"message","id":"` + id + `","role":"user","content":[{"type":"input_text","text":"` + text + `"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["` + kind + `"]}}`)
 }
 
-func said(text string) string { return codexEvent(`{"type":"user_message","message":"` + text + `"}`) }
+func userSaid(text string) string {
+	return codexEvent(`{"type":"user_message","message":"` + text + `"}`)
+}
 
 func userItem(id, text string) string {
 	return codexEvent(`{"type":"item_completed","item":{"type":"UserMessage","id":"` + id + `","content":[{"type":"text","text":"` + text + `"}]}}`)
@@ -101,7 +103,7 @@ func only(t *testing.T, got transcripttest.Result) transcript.Transcript {
 	return got.Transcripts[0]
 }
 
-func userWords(tr transcript.Transcript) []string {
+func wordsOf(tr transcript.Transcript) []string {
 	out := []string{}
 	for _, turn := range tr.Turns {
 		out = append(out, turn.User)
@@ -120,7 +122,7 @@ func TestTrap69CodexFailures(t *testing.T) {
 		{"budget", `{"type":"turn_aborted","reason":"budget_limited"}`, "budget_limited"},
 		{"none", `{"type":"task_complete","error":null}`, ""},
 	} {
-		tr := only(t, readLines(t, transcript.Codex{}, rollout, interactive, said("Do it."), codexEvent(`{"type":"agent_message","message":"On it."}`), codexEvent(c.event)))
+		tr := only(t, readLines(t, transcript.Codex{}, rollout, interactive, userSaid("Do it."), codexEvent(`{"type":"agent_message","message":"On it."}`), codexEvent(c.event)))
 		turn := tr.Turns[0]
 		if turn.Failed != c.want || (turn.Agent == "") != (c.want != "") {
 			t.Errorf("%s: failed %q, agent %q, want %q", c.name, turn.Failed, turn.Agent, c.want)
@@ -138,25 +140,25 @@ func TestTrap70CodexWrittenTwice(t *testing.T) {
 	}{
 		{"item and event", []string{kindly("m1", "A", "user.text"), userItem("i1", "A")}, []string{"A"}},
 		{"event and item", []string{userItem("i1", "A"), kindly("m1", "A", "user.text")}, []string{"A"}},
-		{"old and new names", []string{kindly("m1", "A", "user.text"), userItem("i1", "A"), said("A")}, []string{"A"}},
-		{"old name alone", []string{said("A")}, []string{"A"}},
-		{"old version: the item says no kinds", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}`), said("A")}, []string{"A"}},
-		{"old version: AGENTS.md and environment", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /p\nx"}]}`), codexEvent(`{"type":"user_message","kind":"environment_context","message":"<environment_context>"}`), said("A")}, []string{"A"}},
-		{"old version: an item that no event tells of", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"B"}]}`), said("A")}, []string{"A"}},
+		{"old and new names", []string{kindly("m1", "A", "user.text"), userItem("i1", "A"), userSaid("A")}, []string{"A"}},
+		{"old name alone", []string{userSaid("A")}, []string{"A"}},
+		{"old version: the item says no kinds", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}`), userSaid("A")}, []string{"A"}},
+		{"old version: AGENTS.md and environment", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /p\nx"}]}`), codexEvent(`{"type":"user_message","kind":"environment_context","message":"<environment_context>"}`), userSaid("A")}, []string{"A"}},
+		{"old version: an item that no event tells of", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"B"}]}`), userSaid("A")}, []string{"A"}},
 		{"equal, apart", []string{started("t1"), kindly("m1", "A", "user.text"), userItem("i1", "A"), started("t2"), kindly("m2", "A", "user.text"), userItem("i2", "A")}, []string{"A", "A"}},
 		{"equal, in one turn of the agent", []string{started("t1"), kindly("m1", "A", "user.text"), userItem("i1", "A"), kindly("m2", "A", "user.text"), userItem("i2", "A")}, []string{"A", "A"}},
-		{"equal, apart, old version", []string{said("A"), codexEvent(`{"type":"agent_message","message":"x"}`), said("A")}, []string{"A", "A"}},
-		{"one place each, apart", []string{started("t1"), userItem("i1", "A"), started("t2"), said("A")}, []string{"A", "A"}},
+		{"equal, apart, old version", []string{userSaid("A"), codexEvent(`{"type":"agent_message","message":"x"}`), userSaid("A")}, []string{"A", "A"}},
+		{"one place each, apart", []string{started("t1"), userItem("i1", "A"), started("t2"), userSaid("A")}, []string{"A", "A"}},
 		{"what the program put in", []string{kindly("m1", "B", "hooks.additional_context"), kindly("m2", "A", "user.text"), kindly("m3", "C", "agents_md.instructions")}, []string{"A"}},
 		{"a helper's inheritance", []string{strings.Replace(kindly("m1", "B", "user.text"), `"payload"`, `"metadata":{"inherited_user_message":true},"payload"`, 1), kindly("m2", "A", "user.text")}, []string{"A"}},
-		{"what an editor put in", []string{said(`# Context from my IDE setup:\n\n## Open tabs:\n- a\n\n## My request for Codex:\nA`)}, []string{"A"}},
+		{"what an editor put in", []string{userSaid(`# Context from my IDE setup:\n\n## Open tabs:\n- a\n\n## My request for Codex:\nA`)}, []string{"A"}},
 		{"an image's tag", []string{codexItem(`{"type":"message","id":"m1","role":"user","content":[{"type":"input_text","text":"<image name=[Image #1]>"},{"type":"input_image","image_url":"x"},{"type":"input_text","text":"</image>"},{"type":"input_text","text":"A"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["user.text","user.image","user.text","user.text"]}}`), userItem("i1", "A")}, []string{"A"}},
-		{"a compaction repeats", []string{said("A"), `{"timestamp":"2026-11-22T08:00:01Z","type":"compacted","payload":{"message":"B","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}]}}`}, []string{"A"}},
-		{"taken back", []string{said("A"), said("B"), said("C"), codexEvent(`{"type":"thread_rolled_back","num_turns":2}`), said("D")}, []string{"A", "D"}},
-		{"all taken back", []string{said("A"), codexEvent(`{"type":"thread_rolled_back","num_turns":9}`), codexEvent(`{"type":"agent_message","message":"x"}`), said("D")}, []string{"D"}},
+		{"a compaction repeats", []string{userSaid("A"), `{"timestamp":"2026-11-22T08:00:01Z","type":"compacted","payload":{"message":"B","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}]}}`}, []string{"A"}},
+		{"taken back", []string{userSaid("A"), userSaid("B"), userSaid("C"), codexEvent(`{"type":"thread_rolled_back","num_turns":2}`), userSaid("D")}, []string{"A", "D"}},
+		{"all taken back", []string{userSaid("A"), codexEvent(`{"type":"thread_rolled_back","num_turns":9}`), codexEvent(`{"type":"agent_message","message":"x"}`), userSaid("D")}, []string{"D"}},
 	} {
 		tr := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive}, c.lines...)...))
-		if diff := cmp.Diff(c.want, userWords(tr)); diff != "" {
+		if diff := cmp.Diff(c.want, wordsOf(tr)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -167,15 +169,15 @@ func TestTrap71CodexLiveAndArchived(t *testing.T) {
 	const archived = ".codex/archived_sessions/rollout-2026-11-21T08-00-00-119f9e0d-cc26-7ef0-a121-bc6eeff24bad.jsonl"
 	both := strings.Replace(rollout, "sessions/2026/11/22", "archived_sessions", 1)
 	home := lay(t, map[string][]string{
-		rollout:                                  {interactive, said("A"), said("B")},
-		both:                                     {interactive, said("A")},
-		archived:                                 {strings.Replace(interactive, `"s1"`, `"s0"`, 1), said("C")},
-		".codex/sessions/2026/11/22/other.jsonl": {interactive, said("X")},
+		rollout:                                  {interactive, userSaid("A"), userSaid("B")},
+		both:                                     {interactive, userSaid("A")},
+		archived:                                 {strings.Replace(interactive, `"s1"`, `"s0"`, 1), userSaid("C")},
+		".codex/sessions/2026/11/22/other.jsonl": {interactive, userSaid("X")},
 	})
 	got := transcripttest.Case{Source: transcript.Codex{}}.All(t, home, nil)
 	words := [][]string{}
 	for _, tr := range got.Transcripts {
-		words = append(words, userWords(tr))
+		words = append(words, wordsOf(tr))
 	}
 	if diff := cmp.Diff([][]string{{"A", "B"}, {"C"}}, words); diff != "" || got.Err != nil {
 		t.Errorf("%v (-want +got):\n%s", got.Err, diff)
@@ -200,7 +202,7 @@ func pack(t *testing.T, name string, text []byte) {
 
 func TestTrap71CodexPacked(t *testing.T) {
 	t.Parallel()
-	home := lay(t, map[string][]string{rollout: {interactive, said("A"), said("B")}})
+	home := lay(t, map[string][]string{rollout: {interactive, userSaid("A"), userSaid("B")}})
 	file := filepath.Join(home, filepath.FromSlash(rollout))
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -234,15 +236,15 @@ func TestTrap71CodexForks(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"ids of messages": {kindly("m1", "A", "user.text"), kindly("m2", "A", "user.text")},
 		"ids of items":    {userItem("i1", "A"), userItem("i2", "A")},
-		"ids of turns":    {codexEvent(`{"type":"task_started","turn_id":"01a2024d-292e-74a0-94d0-cdfa59e8d9d4"}`), said("A"), said("A")},
-		"places":          {said("A"), said("A")},
+		"ids of turns":    {codexEvent(`{"type":"task_started","turn_id":"01a2024d-292e-74a0-94d0-cdfa59e8d9d4"}`), userSaid("A"), userSaid("A")},
+		"places":          {userSaid("A"), userSaid("A")},
 	} {
 		parent := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive}, lines...)...))
 		later := []string{}
 		for _, l := range append([]string{fork, interactive}, lines...) {
 			later = append(later, strings.Replace(l, "2026-11-22T08:00:01Z", "2026-11-23T08:00:01Z", 1))
 		}
-		child := only(t, readLines(t, transcript.Codex{}, rollout, append(later, said("B"))...))
+		child := only(t, readLines(t, transcript.Codex{}, rollout, append(later, userSaid("B"))...))
 		if child.ID != "s2" || parent.ID != "s1" || len(parent.Turns) != 2 || len(child.Turns) != 3 || parent.Turns[0].ID == parent.Turns[1].ID {
 			t.Fatalf("%s: %+v %+v", name, parent, child)
 		}
@@ -258,7 +260,7 @@ func TestTrap71CodexForks(t *testing.T) {
 func TestTrap71CodexAfterAFork(t *testing.T) {
 	t.Parallel()
 	turn := func(id string) []string {
-		return []string{codexEvent(`{"type":"task_started","turn_id":"01a2024d-292e-74a0-94d0-` + id + `"}`), said("A")}
+		return []string{codexEvent(`{"type":"task_started","turn_id":"01a2024d-292e-74a0-94d0-` + id + `"}`), userSaid("A")}
 	}
 	fork := `{"timestamp":"2026-11-23T08:00:00Z","type":"session_meta","payload":{"id":"s2","forked_from_id":"s1","cwd":"/p","source":"cli"}}`
 	parent := only(t, readLines(t, transcript.Codex{}, rollout, slices.Concat([]string{interactive}, turn("cdfa59e8d9d4"), turn("cdfa59e8d9d5"))...))
@@ -303,18 +305,18 @@ func TestTrap77CodexSkills(t *testing.T) {
 		skill string
 		by    transcript.Evidence
 	}{
-		{"read", []string{said("A"), reads}, "house-rules", transcript.ByRead},
-		{"record before read", []string{said("A"), body, reads}, "release", transcript.ByRecord},
-		{"record before the words", []string{said("Before."), started, body, kindly("m1", "A", "user.text"), reads}, "release", transcript.ByRecord},
-		{"old version", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"<skill>\n<name>release</name>\nx</skill>"}]}`), said("A")}, "", ""},
-		{"old version, after the words", []string{said("A"), codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"<skill>\n<name>release</name>\nx</skill>"}]}`)}, "release", transcript.ByRecord},
+		{"read", []string{userSaid("A"), reads}, "house-rules", transcript.ByRead},
+		{"record before read", []string{userSaid("A"), body, reads}, "release", transcript.ByRecord},
+		{"record before the words", []string{userSaid("Before."), started, body, kindly("m1", "A", "user.text"), reads}, "release", transcript.ByRecord},
+		{"old version", []string{codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"<skill>\n<name>release</name>\nx</skill>"}]}`), userSaid("A")}, "", ""},
+		{"old version, after the words", []string{userSaid("A"), codexItem(`{"type":"message","role":"user","content":[{"type":"input_text","text":"<skill>\n<name>release</name>\nx</skill>"}]}`)}, "release", transcript.ByRecord},
 		{"user's input", []string{codexEvent(`{"type":"item_completed","item":{"type":"UserMessage","id":"i1","content":[{"type":"text","text":"A"},{"type":"skill","name":"release","path":"x"}]}}`)}, "release", transcript.ByRecord},
-		{"local shell", []string{said("A"), codexItem(`{"type":"local_shell_call","call_id":"c1","action":{"command":["cat","/s/house-rules/SKILL.md"]}}`)}, "house-rules", transcript.ByRead},
-		{"shell", []string{said("A"), codexItem(`{"type":"function_call","name":"shell","call_id":"c1","arguments":"{\"command\":[\"bash\",\"-lc\",\"cat /s/house-rules/SKILL.md\"]}"}`)}, "house-rules", transcript.ByRead},
-		{"code", []string{said("A"), codexItem(`{"type":"custom_tool_call","name":"exec","call_id":"c1","input":"await tools.exec_command({cmd:\"cat /s/house-rules/SKILL.md\"})"}`)}, "house-rules", transcript.ByRead},
-		{"two", []string{said("A"), reads, strings.Replace(reads, "house-rules", "release", 1)}, "", ""},
-		{"all", []string{said("A"), strings.Replace(reads, "house-rules", "*", 1)}, "", ""},
-		{"quoted by the user", []string{said("See x/SKILL.md")}, "", ""},
+		{"local shell", []string{userSaid("A"), codexItem(`{"type":"local_shell_call","call_id":"c1","action":{"command":["cat","/s/house-rules/SKILL.md"]}}`)}, "house-rules", transcript.ByRead},
+		{"shell", []string{userSaid("A"), codexItem(`{"type":"function_call","name":"shell","call_id":"c1","arguments":"{\"command\":[\"bash\",\"-lc\",\"cat /s/house-rules/SKILL.md\"]}"}`)}, "house-rules", transcript.ByRead},
+		{"code", []string{userSaid("A"), codexItem(`{"type":"custom_tool_call","name":"exec","call_id":"c1","input":"await tools.exec_command({cmd:\"cat /s/house-rules/SKILL.md\"})"}`)}, "house-rules", transcript.ByRead},
+		{"two", []string{userSaid("A"), reads, strings.Replace(reads, "house-rules", "release", 1)}, "", ""},
+		{"all", []string{userSaid("A"), strings.Replace(reads, "house-rules", "*", 1)}, "", ""},
+		{"quoted by the user", []string{userSaid("See x/SKILL.md")}, "", ""},
 	} {
 		tr := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive}, c.lines...)...))
 		if turn := tr.Turns[len(tr.Turns)-1]; turn.Skill != c.skill || turn.SkillBy != c.by {
@@ -354,7 +356,7 @@ func TestCodexTools(t *testing.T) {
 		{"patch by item", []string{patch, codexEvent(`{"type":"item_completed","item":{"type":"FileChange","id":"c1","status":"completed","changes":{"/p/a.txt":{"add":{"content":"x"}}}}}`)}, []transcript.Tool{{Name: "apply_patch", OK: yes()}}, []string{"a.txt"}},
 		{"search", []string{codexItem(`{"type":"web_search_call","status":"completed","action":{"query":"q"}}`)}, []transcript.Tool{{Name: "web_search"}}, nil},
 	} {
-		turn := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive, said("A")}, c.lines...)...)).Turns[0]
+		turn := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive, userSaid("A")}, c.lines...)...)).Turns[0]
 		if diff := cmp.Diff(c.tools, turn.Tools); diff != "" {
 			t.Errorf("%s: tools (-want +got):\n%s", c.name, diff)
 		}
@@ -379,7 +381,7 @@ func TestCodexInterrupted(t *testing.T) {
 		"refused":               {append([]string{context("on-request")}, refused...), true},
 		"refused by the policy": {append([]string{context("never")}, refused...), false},
 	} {
-		turn := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive, said("A")}, c.lines...)...)).Turns[0]
+		turn := only(t, readLines(t, transcript.Codex{}, rollout, append([]string{interactive, userSaid("A")}, c.lines...)...)).Turns[0]
 		if turn.Interrupted != c.want {
 			t.Errorf("%s: interrupted %v", name, turn.Interrupted)
 		}
@@ -406,11 +408,11 @@ func TestCodexNewer(t *testing.T) {
 	got := readLines(t, transcript.Codex{}, rollout,
 		strings.Replace(interactive, `"source"`, `"history_mode":"elsewhere","source"`, 1),
 		`{"timestamp":"2026-11-22T08:00:01Z","type":"not_known_yet","payload":{"type":"user_message","message":"X"}}`,
-		codexEvent(`{"type":"not_known_yet","message":"X"}`), codexItem(`{"type":"not_known_yet","text":"X"}`), said("A"))
+		codexEvent(`{"type":"not_known_yet","message":"X"}`), codexItem(`{"type":"not_known_yet","text":"X"}`), userSaid("A"))
 	if len(got.Transcripts) != 1 || len(got.Problems) != 1 || got.Err != nil || !strings.Contains(got.Problems[0].What, "history_mode") {
 		t.Fatalf("%+v", got)
 	}
-	if diff := cmp.Diff([]string{"A"}, userWords(got.Transcripts[0])); diff != "" {
+	if diff := cmp.Diff([]string{"A"}, wordsOf(got.Transcripts[0])); diff != "" {
 		t.Error(diff)
 	}
 }

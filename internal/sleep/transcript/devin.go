@@ -193,7 +193,7 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		if err != nil {
 			return fmt.Errorf("read session %s of %s: %w", id, s.Path(), err)
 		}
-		if tooDeep([]byte(text)) || !gjson.Valid(text) {
+		if !validJSON(text) {
 			r.problem(Problem{Path: s.Path(), What: fmt.Sprintf("session %s: message %d is not JSON", id, node)})
 			continue
 		}

@@ -70,7 +70,7 @@ func TestTrap40PiBranch(t *testing.T) {
 		{"the leaf is before all", []string{user("a", "", "A"), piEntry("ccc", "a", `"type":"leaf","targetId":null`)}, []string{}},
 	} {
 		got := readLines(t, transcript.Pi{}, piFile, append([]string{piHeader("3")}, c.lines...)...)
-		if diff := cmp.Diff(c.want, userWords(only(t, got))); diff != "" {
+		if diff := cmp.Diff(c.want, wordsOf(only(t, got))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -132,7 +132,7 @@ func TestTrap40PiHalfALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := only(t, transcripttest.Case{Source: transcript.Pi{}}.All(t, home, nil))
-	if diff := cmp.Diff([]string{"A"}, userWords(tr)); diff != "" {
+	if diff := cmp.Diff([]string{"A"}, wordsOf(tr)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -152,7 +152,7 @@ func TestTrap80PiWrittenMeanwhile(t *testing.T) {
 	var words []string
 	r := &transcript.Reading{
 		Clean: redact.New(), Temp: t.TempDir(),
-		Each: func(tr transcript.Transcript) error { words = append(words, userWords(tr)...); return nil },
+		Each: func(tr transcript.Transcript) error { words = append(words, wordsOf(tr)...); return nil },
 		Wanted: func(string) bool {
 			if asked++; asked == 1 { // the tree is being read
 				f, err := os.OpenFile(stores[0].Path(), os.O_APPEND|os.O_WRONLY, 0)
@@ -251,7 +251,7 @@ func TestPiNotOfTheUser(t *testing.T) {
 		piEntry("dddd", "ccc", `"type":"custom_message","content":"D"`), piEntry("eeeee", "dddd", `"type":"compaction","summary":"E","retainedTail":[{"role":"user","content":"F"}]`),
 		piEntry("ffffff", "eeeee", `"type":"not_known_yet","message":{"role":"user","content":"G"}`),
 	}
-	if diff := cmp.Diff([]string{"A"}, userWords(only(t, readLines(t, transcript.Pi{}, piFile, lines...)))); diff != "" {
+	if diff := cmp.Diff([]string{"A"}, wordsOf(only(t, readLines(t, transcript.Pi{}, piFile, lines...)))); diff != "" {
 		t.Error(diff)
 	}
 }
