@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,8 +41,14 @@ func newSleeper(t *testing.T) sleeper {
 
 func (u sleeper) session(id, project, entry, words string) {
 	u.t.Helper()
-	text := fmt.Sprintf(`{"type":"user","uuid":%q,"sessionId":%q,"cwd":%q,"entrypoint":%q,"version":"2.1","timestamp":%q,"message":{"role":"user","content":%q}}`+"\n",
-		"u-"+id, id, project, entry, time.Now().UTC().Add(-time.Hour).Format(time.RFC3339), words)
+	line, err := json.Marshal(map[string]any{
+		"type": "user", "uuid": "u-" + id, "sessionId": id, "cwd": project, "entrypoint": entry, "version": "2.1",
+		"timestamp": time.Now().UTC().Add(-time.Hour).Format(time.RFC3339), "message": map[string]any{"role": "user", "content": words},
+	})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	text := string(line) + "\n"
 	if err := os.WriteFile(filepath.Join(u.stores, id+".jsonl"), []byte(text), 0o600); err != nil {
 		u.t.Fatal(err)
 	}
@@ -298,5 +305,31 @@ func TestTrap78ClockSetBack(t *testing.T) {
 	out, _ := u.must("", "sessions", "--json")
 	if n := strings.Count(out, `"shop-session"`); n != 1 {
 		t.Errorf("%d sessions: %s", n, out)
+	}
+}
+
+// Trap 59: names that agents record cannot steer the terminal on which they are chosen.
+func TestTrap59NamesAreInert(t *testing.T) {
+	u := newSleeper(t)
+	u.session("evil-session", filepath.Join(u.home, "src", "a\u009bm\u202eb|<b>\x1b]0;x"), "cli", "\x1b[2Jwords\u202e")
+	for name, shown := range map[string]func() (string, string){
+		"init":   func() (string, string) { _, out, errs := u.run("\n", "init"); return out, errs },
+		"doctor": func() (string, string) { return u.must("", "doctor") },
+		"json":   func() (string, string) { return u.must("", "doctor", "--json") },
+	} {
+		out, errs := shown()
+		if strings.ContainsAny(out+errs, "\x1b\x07\u202e\x00") {
+			t.Errorf("%s: %q", name, out+errs)
+		}
+	}
+	u.write("sleep: {projects: [" + u.home + "/src]}\n")
+	u.must("", "harvest")
+	list, _ := u.must("", "sessions")
+	contains(t, list, "evil-session")
+	for _, args := range [][]string{{"status"}, {"status", "--json"}, {"sessions"}, {"session", "evil"}, {"harvest", "--show-outbound"}} {
+		out, errs := u.must("", args...)
+		if strings.ContainsAny(out+errs, "\x1b\x07\u202e\x00") {
+			t.Errorf("%v: %q", args, out+errs)
+		}
 	}
 }
