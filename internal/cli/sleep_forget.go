@@ -56,7 +56,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 	if err != nil {
 		return err
 	}
-	s, err := a.subjectOf(ctx, setup, name)
+	s, err := subjectOf(a, ctx, setup, name)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 	if err != nil {
 		return err
 	}
-	return a.tellForgotten(setup, s, gone, strange)
+	return tellForgotten(a, setup, s, gone, strange)
 }
 
 // rooms are all that keep something below the folder of sleep.
@@ -95,7 +95,7 @@ func (a *app) sure(yes bool, question, declined string) error {
 }
 
 // subjectOf finds what the user named: a folder, or a session by its id or how it begins.
-func (a *app) subjectOf(ctx context.Context, setup sleepSetup, name string) (s subject, err error) {
+func subjectOf(a *app, ctx context.Context, setup sleepSetup, name string) (s subject, err error) {
 	if strings.TrimSpace(name) == "" {
 		return s, usagef("forget takes the folder of a project, or the id of a session; `skillopt sleep status` lists the projects")
 	}
@@ -119,7 +119,7 @@ func (a *app) subjectOf(ctx context.Context, setup sleepSetup, name string) (s s
 			return s, usagef("%d sessions begin with %s: %s; give more of the id", len(sessions), name, strings.Join(sessions, ", "))
 		}
 	}
-	return a.projectOf(ctx, setup, b, name)
+	return projectOf(a, ctx, setup, b, name)
 }
 
 func distinct(list []bank.Name) []string {
@@ -133,7 +133,7 @@ func distinct(list []bank.Name) []string {
 }
 
 // projectOf is a folder as a subject. One that nobody knows is refused: it is probably misspelt.
-func (a *app) projectOf(ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
+func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
 	dir := a.folder(name)
 	projects := harvest.NewProjects(dir)
 	s = subject{Subject: forget.Subject{Folders: projects.Allowed(), Project: projects.Allow}, name: "project " + dir}
@@ -154,7 +154,7 @@ func (a *app) projectOf(ctx context.Context, setup sleepSetup, b *bank.Bank, nam
 }
 
 // tellForgotten says what went, and what stays and where.
-func (a *app) tellForgotten(setup sleepSetup, s subject, gone forget.Gone, strange []string) error {
+func tellForgotten(a *app, setup sleepSetup, s subject, gone forget.Gone, strange []string) error {
 	listed := []string{}
 	if s.Project != nil {
 		for _, dir := range setup.allowed() {

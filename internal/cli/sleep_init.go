@@ -57,7 +57,7 @@ func (o *sleepInitOptions) run(ctx context.Context, a *app, profile string) erro
 		return err
 	}
 	if err != nil { // a profile that is named and not there yet: it is written
-		if setup, err = a.newProfile(profile); err != nil {
+		if setup, err = newProfile(a, profile); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func isNew(profile string, err error, s sleepSetup) bool {
 }
 
 // newProfile is the setup of a profile that is not there yet.
-func (a *app) newProfile(profile string) (sleepSetup, error) {
+func newProfile(a *app, profile string) (sleepSetup, error) {
 	s, err := a.sleepSetupOf("", a.absolute(profile))
 	s.found = false
 	return s, err
@@ -146,7 +146,7 @@ func (o *sleepInitOptions) choose(ctx context.Context, a *app, s sleepSetup, q *
 		return nil, err
 	}
 	if len(o.projects) > 0 {
-		return a.folders(o.projects)
+		return folders(a, o.projects)
 	}
 	line, err := q.ask("which may be read? numbers or folders, with commas between: ")
 	if err != nil {
@@ -156,7 +156,7 @@ func (o *sleepInitOptions) choose(ctx context.Context, a *app, s sleepSetup, q *
 	if err != nil {
 		return nil, err
 	}
-	return a.folders(words)
+	return folders(a, words)
 }
 
 // projectsOf are the projects of places, each once.
@@ -216,7 +216,7 @@ func chosen(line string, list []string) ([]string, error) {
 }
 
 // folders makes folders that the user named absolute, and refuses what cannot be one.
-func (a *app) folders(names []string) ([]string, error) {
+func folders(a *app, names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
 		dir := a.folder(name)

@@ -126,7 +126,7 @@ func Open(ctx context.Context, dir string) (*Bank, error) {
 	if err := private(dir); err != nil {
 		return nil, err
 	}
-	lock, err := hold(dir)
+	lock, err := takeLock(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func Open(ctx context.Context, dir string) (*Bank, error) {
 	return b, nil
 }
 
-// hold takes the lock of a folder.
-func hold(dir string) (*flock.Flock, error) {
+// takeLock takes the lock of a folder.
+func takeLock(dir string) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockFile)
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path)

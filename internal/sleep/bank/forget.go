@@ -248,7 +248,7 @@ func Reset(dir string, first func() error) error {
 	case err != nil || !info.IsDir():
 		return notFolder(dir)
 	}
-	lock, err := hold(dir)
+	lock, err := takeLock(dir)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,11 @@ import (
 func session(text string) transcript.Transcript {
 	yes := true
 	return transcript.Transcript{
-		Source: "claude", ID: "id-of-session", Project: "/home/somebody/shop", Branch: "of-a-branch", Commit: "0123abcd", Version: "1.2",
+		Source: "claude", ID: "id-of-session", Project: "/srv/somebody/shop", Branch: "of-a-branch", Commit: "0123abcd", Version: "1.2",
 		Started: time.Unix(1_800_000_000, 0), Ended: time.Unix(1_800_000_100, 0),
 		Turns: []transcript.Turn{{
 			ID: "id-of-turn", User: text, Agent: text, Skill: "house-rules", SkillBy: transcript.ByRecord, Redacted: 3,
-			Tools: []transcript.Tool{{Name: "edit", OK: &yes}, {Name: "run"}}, Files: []string{"a/b.go", "/home/somebody/.netrc", "../other/x", `C:\Users\somebody\x`, `..\y`, "~/z"},
+			Tools: []transcript.Tool{{Name: "edit", OK: &yes}, {Name: "run"}}, Files: []string{"a/b.go", "/srv/somebody/.netrc", "../other/x", `C:\Users\somebody\x`, `..\y`, "~/z"},
 		}, {ID: "second", User: "again", Failed: "401 of somebody", Interrupted: true}},
 	}
 }
