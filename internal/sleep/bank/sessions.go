@@ -88,9 +88,14 @@ type Kept struct {
 // Keep puts what was read of stores in the place of what was known of them, all or nothing.
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
-	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {
+	return b.write(ctx, "keep sessions", func(tx *sql.Tx) (err error) {
+		turns, err := tx.PrepareContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, turns.Close()) }()
 		for i := range list {
-			if err := replace(ctx, tx, &list[i]); err != nil {
+			if err := replace(ctx, tx, turns, &list[i]); err != nil {
 				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
 			}
 		}
@@ -98,7 +103,7 @@ func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	})
 }
 
-func replace(ctx context.Context, tx *sql.Tx, k *Kept) error {
+func replace(ctx context.Context, tx *sql.Tx, turns *sql.Stmt, k *Kept) error {
 	if k.Failed {
 		return putStore(ctx, tx, k.Store)
 	}
@@ -112,7 +117,7 @@ func replace(ctx context.Context, tx *sql.Tx, k *Kept) error {
 	for i := range k.Sessions {
 		kept, ok, err := memory.rest(ctx, tx, k.Sessions[i])
 		if err == nil && ok {
-			err = insert(ctx, tx, k.Store.Path, kept)
+			err = insert(ctx, tx, turns, k.Store.Path, kept)
 		}
 		if err != nil {
 			return err
@@ -183,7 +188,7 @@ func dropStore(ctx context.Context, tx *sql.Tx, path string) error {
 	return nil
 }
 
-func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
+func insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, store string, s Session) error {
 	turns := s.Turns
 	s.Turns, s.Store = nil, store
 	data, err := json.Marshal(s)
@@ -204,7 +209,7 @@ func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
+		if _, err := into.ExecContext(ctx, number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
 			return err
 		}
 	}

@@ -161,7 +161,8 @@ func (Claude) results(b *Builder, m claudeRecord) (any bool) {
 		// One member at a time: to go through all would unescape what the tool printed.
 		if block.Get("type").Str == "tool_result" {
 			any = true
-			b.Result(block.Get("tool_use_id").Str, !block.Get("is_error").Bool())
+			failed := strings.Contains(block.Raw, `"is_error"`) && block.Get("is_error").Bool() // seldom, and behind all that was printed
+			b.Result(block.Get("tool_use_id").Str, !failed)
 		}
 		return true
 	})
