@@ -84,7 +84,7 @@ CREATE TABLE forgotten (
 PRAGMA user_version = 1;`
 
 // access says how a bank is opened: what is deleted is overwritten with zeros.
-const access = "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)"
+const access = "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&_pragma=temp_store(2)"
 
 // Bank is an open bank. Its methods are safe for concurrent use.
 type Bank struct {
