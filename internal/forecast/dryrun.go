@@ -101,7 +101,7 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
-	o = o.Rehearsed()
+	o = o.ForDryRun()
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
 	r := &dryRun{carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	res, err := train.Run(ctx, o, train.Deps{

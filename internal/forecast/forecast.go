@@ -67,9 +67,9 @@ const (
 // takes about ten seconds and a gigabyte.
 const mostSimulated = 300_000
 
-// rehearsed is how many rollouts a dry run makes at most, with those that another run has
+// playedRollouts is how many rollouts a dry run makes at most, with those that another run has
 // paid for.
-func rehearsed(s *session.Session, o train.Options) int {
+func playedRollouts(s *session.Session, o train.Options) int {
 	o.Earlier = nil
 	n := 0
 	for _, st := range o.Plan(s.Data.Sizes()) {
@@ -95,7 +95,7 @@ func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Pl
 	if err != nil {
 		return err
 	}
-	if n := rehearsed(s.Session, o); n > mostSimulated {
+	if n := playedRollouts(s.Session, o); n > mostSimulated {
 		p.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", n, mostSimulated)
 	} else if p.Forecast, err = s.forecast(ctx, o, known); err != nil {
 		return err

@@ -117,9 +117,9 @@ func (o Options) CarriedOut(key string) bool {
 	return last.PerEpoch > 0 && epoch <= last.Units/(last.PerEpoch+1)
 }
 
-// Rehearsed is what a rehearsal of the loop takes: no rule ends the part that another run has
+// ForDryRun is what a dry run of the loop takes: no rule ends the part that another run has
 // carried out.
-func (o Options) Rehearsed() Options {
+func (o Options) ForDryRun() Options {
 	o.Earlier = slices.Clone(o.Earlier)
 	for i := range o.Earlier {
 		o.Earlier[i].Stop = Stop{}
