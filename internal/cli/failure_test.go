@@ -192,3 +192,36 @@ func TestProblemsOf(t *testing.T) {
 		}
 	}
 }
+
+// A help that names a key names one that can be explained.
+func TestHelpExplainsKeysThatThereAre(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"a":                 "correct it; `skillopt config explain` lists the keys",
+		"models.target.foo": "correct it; `skillopt config explain` lists the keys",
+		"train.epochs":      "correct it; `skillopt config explain train.epochs` says what is allowed",
+		"train":             "correct it; `skillopt config explain train` says what is allowed",
+	} {
+		if got := helpFor(exitInput, result.Problem{Key: key}); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+}
+
+// A flag whose value is of another kind is told in the words of the other errors.
+func TestFlagsOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"eval x --limit many":        `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
+		"eval x --yes=perhaps":       `--yes: found "perhaps", allowed: true or false`,
+		"train x --population two":   "--population",
+		"runs list --limit 9e99":     `--limit: found "9e99", allowed: a whole number`,
+		"lab certificate --runs 1.5": `--runs: found "1.5", allowed: a whole number`,
+	} {
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}, "test")
+		if code != exitInput || !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "strconv") {
+			t.Errorf("%s: exit code %d: %s", line, code, errs.String())
+		}
+	}
+}
