@@ -225,3 +225,24 @@ func TestFlagsOfAnotherKind(t *testing.T) {
 		}
 	}
 }
+
+// A check or an extraction that is wrong says where in the config it stands.
+func TestWrongChecksHaveAPlace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]result.Problem{
+		"tasks:\n  path: tasks.jsonl\n  checks:\n    - {type: equal}\n": {Key: "tasks.checks", Line: 3},
+		"tasks:\n  path: tasks.jsonl\n  extract: {tagg: a}\n":           {Key: "tasks.extract", Line: 3},
+	} {
+		dir := brokenFiles(t)
+		writeFile(t, filepath.Join(dir, "tasks", "config.yaml"), text+"models: {target: {provider: openai, model: m}, optimizer: {provider: openai, model: m}}\n")
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), []string{"tasks", "lint", "tasks", "--json"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: dir}, "test")
+		var f result.Failure
+		if err := json.Unmarshal(errs.Bytes(), &f); err != nil || code != exitInput || len(f.Problems) != 1 {
+			t.Fatalf("exit code %d, %v: %s", code, err, errs.String())
+		}
+		if p := f.Problems[0]; p.File != filepath.Join("tasks", "config.yaml") || p.Line != want.Line || p.Key != want.Key {
+			t.Errorf("got %+v", p)
+		}
+	}
+}
