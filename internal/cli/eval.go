@@ -81,6 +81,9 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
 	}
+	if err := a.canHold("--junit", o.junit); err != nil {
+		return err
+	}
 	if o.plan {
 		return a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			_, err := o.evaluate(ctx, a, path, plan)
