@@ -202,8 +202,23 @@ func (c *checker) training() {
 		c.add(file, Differs, p, helpAnew)
 	}
 	c.skills(t)
+	c.candidates()
 	if !t.HasBest {
 		c.add(run.BestFile, Missing, "", helpAnew)
+	}
+}
+
+// candidates checks that the list of candidates can be read, which older builds did not write.
+func (c *checker) candidates() {
+	if c.run == nil {
+		return
+	}
+	data, found, err := c.run.file(candidatesFile)
+	if found && err == nil {
+		err = json.Unmarshal(data, &result.Candidates{})
+	}
+	if err != nil {
+		c.add(candidatesFile, Damaged, strings.TrimPrefix(err.Error(), "read run: "), helpAnew)
 	}
 }
 
