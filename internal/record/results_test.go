@@ -3,6 +3,7 @@ package record
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -71,5 +72,22 @@ func TestResultsAreThoseOfTheJournal(t *testing.T) {
 	var damaged *run.DamagedError
 	if got, err = read(); !errors.As(err, &damaged) {
 		t.Errorf("%d results, %v", len(got), err)
+	}
+}
+
+// A record that cannot be opened, as one that somebody has locked, is not known to be damaged:
+// nobody is told to put back a copy.
+func TestCheckOfARecordThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	_, dir := emptyRun(t)
+	path := filepath.Join(dir, run.DBFile)
+	if err := os.Rename(path, path+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, path); err != nil { // which leads nowhere else
+		t.Skip(err)
+	}
+	if found, err := Check(t.Context(), dir); err == nil {
+		t.Errorf("%+v", found)
 	}
 }
