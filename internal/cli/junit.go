@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -166,6 +167,9 @@ const maxJUnitText = 4000
 
 func junitFailed(o trajectory.Outcome) *junitFailure {
 	f := &junitFailure{Message: firstLine(o.FailReason, fmt.Sprintf("scored %.3f", o.Hard)), Type: string(o.Status)}
+	if o.Status == score.OK { // it was answered and scored; ok is no kind of failure
+		f.Type = "score"
+	}
 	var b strings.Builder
 	for _, part := range []struct{ name, text string }{
 		{"answer", o.Answer}, {"expected", strings.TrimPrefix(o.Reference, "expected: ")}, {"why", o.FailReason}, {"feedback", o.Feedback},
