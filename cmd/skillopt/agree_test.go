@@ -45,7 +45,7 @@ func agrees(ts *testscript.TestScript, neg bool, args []string) {
 		sum.Failed += n
 	}
 
-	var watched struct {
+	var live struct {
 		Calls     int64            `json:"calls"`
 		Inherited int64            `json:"inherited"`
 		Unknown   int64            `json:"usage_unknown"`
@@ -53,9 +53,9 @@ func agrees(ts *testscript.TestScript, neg bool, args []string) {
 		Tokens    result.Tokens    `json:"tokens"`
 		USD       *float64         `json:"cost_usd"`
 	}
-	documentOf(ts, &watched, "runs", "watch", "--once", args[0])
-	seen := spending{Calls: watched.Calls, Taken: watched.Inherited, Unknown: watched.Unknown, Input: watched.Tokens.Input, Output: watched.Tokens.Output, NanoUSD: nanoUSD(watched.USD)}
-	for _, n := range watched.Failed {
+	documentOf(ts, &live, "runs", "watch", "--once", args[0])
+	seen := spending{Calls: live.Calls, Taken: live.Inherited, Unknown: live.Unknown, Input: live.Tokens.Input, Output: live.Tokens.Output, NanoUSD: nanoUSD(live.USD)}
+	for _, n := range live.Failed {
 		seen.Failed += n
 	}
 	same(ts, "runs watch", seen, sum)
