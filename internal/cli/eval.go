@@ -153,8 +153,8 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	}
 	writeTriggers(out, e.Triggers)
 	writeReadBefore(out, e.TestReadBefore)
-	writeLeftOut(out, e.LeftOut)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(e.RunDir, "outcomes.json")))
+	writeUsage(out, &result.Summary{Usage: e.Usage, Simulated: e.Simulated, LeftOut: e.LeftOut})
 	writeCaveats(out, e.Simulated, e.Exploratory)
 	return nil
 }
