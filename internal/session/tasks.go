@@ -283,10 +283,10 @@ func (s *loader) sumFolders(folders []string) (string, error) {
 	return Digest([]byte(fmt.Sprint(all))), nil
 }
 
-// where is how a message about a key begins: where in a file it stands, if it does, and
-// the key.
+// where is how a message about a key begins: where it was set, if it was, and the
+// key.
 func where(l *config.Loaded, key string) string {
-	if o := l.Origins[key]; o != "" && !strings.HasPrefix(o, "--") {
+	if o := l.Origins[key]; o != "" {
 		return o + ": " + key
 	}
 	return key
