@@ -125,7 +125,7 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 		out.line(fmt.Sprintf("oldest: %s; what ended more than %s ago goes with the next harvest (sleep.keep)", s.Kept.Oldest.Local().Format("2006-01-02"), s.Keep))
 	}
 	if s.LastRead != nil {
-		out.line("news were last read at " + s.LastRead.Local().Format("2006-01-02 15:04"))
+		out.line("last harvest: " + s.LastRead.Local().Format("2006-01-02 15:04"))
 	} else {
 		out.line("nothing was read yet")
 	}

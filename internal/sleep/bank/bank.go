@@ -328,11 +328,31 @@ func told(path string, err error) error {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 			return damagedError(path, e.Error())
+		case sqlite3.SQLITE_FULL:
+			return &WriteError{Path: path, Reason: "the disk is full", Err: err}
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+			return &WriteError{Path: path, Reason: e.Error(), Err: err}
 		}
-		return fmt.Errorf("open %s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
 }
+
+// WriteError is a bank that cannot be read or written, for a reason that lies with the disk.
+// What was kept before is whole.
+type WriteError struct {
+	Path, Reason string
+	Err          error
+}
+
+func (e *WriteError) Error() string {
+	return e.Path + ": " + e.Reason + "\nwhat was kept before is whole: free room, or give access, and do it again"
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// ErrorKind says whose business the error is.
+func (*WriteError) ErrorKind() string { return string(fault.Environment) }
 
 // failed is an error of a query with what it was for; nil for none.
 func (b *Bank) failed(what string, err error) error {
