@@ -196,20 +196,20 @@ func (c Claude) assistant(b *Builder, m claudeRecord) {
 }
 
 func (Claude) call(b *Builder, block gjson.Result) {
-	name, input := block.Get("name").Str, block.Get("input")
-	b.Call(block.Get("id").Str, name)
+	id, name, input := block.Get("id").Str, block.Get("name").Str, block.Get("input")
+	b.Call(id, name)
 	switch name {
 	case "Skill":
 		if skill := input.Get("skill"); skill.Type == gjson.String {
-			b.Skill(skill.Str, ByTool)
+			b.After(id, func() { b.Skill(skill.Str, ByTool) })
 		}
 	case "Read":
-		b.Read(input.Get("file_path").Str)
+		b.After(id, func() { b.Read(input.Get("file_path").Str) })
 	case "Bash":
-		b.Read(input.Get("command").Str)
+		b.After(id, func() { b.Read(input.Get("command").Str) })
 	case "Write", "Edit", "MultiEdit":
-		b.Wrote(input.Get("file_path").Str)
+		b.After(id, func() { b.Wrote(input.Get("file_path").Str) })
 	case "NotebookEdit":
-		b.Wrote(input.Get("notebook_path").Str)
+		b.After(id, func() { b.Wrote(input.Get("notebook_path").Str) })
 	}
 }

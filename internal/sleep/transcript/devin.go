@@ -319,7 +319,7 @@ func (x *devinReader) call(id, name string, args gjson.Result) {
 	case "exec", "bash", "shell":
 		x.b.Read(args.Get("command").Str)
 	case "write", "edit", "create", "multi_edit", "str_replace":
-		x.b.Wrote(file)
+		x.b.After(id, func() { x.b.Wrote(file) })
 	}
 }
 

@@ -292,7 +292,7 @@ func openClawCall(b *Builder, block gjson.Result) {
 	case "exec", "bash":
 		b.Read(args.Get("command").Str)
 	case "write", "edit":
-		b.Wrote(file)
+		b.After(block.Get("id").Str, func() { b.Wrote(file) })
 	}
 }
 
