@@ -17,7 +17,7 @@ if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wiring.test" ./internal/wiring && CGO_ENABLED=0 go test -c -o "$work/train.test" ./internal/acceptance)
+(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wiring.test" ./internal/wiring && CGO_ENABLED=0 go test -c -o "$work/train.test" ./internal/acceptance && CGO_ENABLED=0 go test -c -o "$work/harvest.test" ./internal/sleep/harvest)
 
 lone='ip link set lo up && exec "$@"'
 wrap=()
@@ -38,5 +38,7 @@ fi
 (cd "$root/internal/agent" && "${wrap[@]}" "$work/agent.test" -test.run '^Test(Real|BuiltinBehaves)' -test.v -test.parallel 16 -test.timeout 20m "$@")
 # What doctor has them show.
 (cd "$root/internal/wiring" && "${wrap[@]}" "$work/wiring.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
+# What they write down of their sessions.
+(cd "$root/internal/sleep/harvest" && "${wrap[@]}" "$work/harvest.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # Whole training runs with agents as targets.
 (cd "$root/internal/acceptance" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")

@@ -157,7 +157,7 @@ func TestRealVersion(t *testing.T) {
 // left out.
 func checkUsage(t *testing.T, a *Agent, rep Report, f *fakeModel) {
 	t.Helper()
-	_, answers, want, _ := f.count()
+	_, answers, want, _ := f.Count()
 	if rep.UsageKnown != a.Abilities().Usage {
 		t.Errorf("usage known: %v, the adapter says %v", rep.UsageKnown, a.Abilities().Usage)
 	}
@@ -323,7 +323,7 @@ func TestRealSkill(t *testing.T) {
 		if rep := realRun(t, a, j); rep.Status != score.OK || len(rep.Written) != 2 {
 			t.Errorf("%s %s, written %q", rep.Status, rep.Reason, rep.Written)
 		}
-		if got := f.seen("MARKER-OF-THE-SKILL"); got != a.Abilities().Skills {
+		if got := f.Seen("MARKER-OF-THE-SKILL"); got != a.Abilities().Skills {
 			t.Errorf("the skill was discovered: %v, the adapter says %v", got, a.Abilities().Skills)
 		}
 	})
@@ -344,7 +344,7 @@ func TestRealImages(t *testing.T) {
 		if rep.Status != score.OK || rep.Answer != fakeAnswer {
 			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
 		}
-		if got := f.seen("iVBORw0KGgo"); got != a.Abilities().Images {
+		if got := f.Seen("iVBORw0KGgo"); got != a.Abilities().Images {
 			t.Errorf("the model got the image: %v, the adapter says %v", got, a.Abilities().Images)
 		}
 	})
@@ -362,11 +362,11 @@ func TestRealChat(t *testing.T) {
 		if rep.Status != score.OK || rep.Answer != fakeAnswer {
 			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
 		}
-		if !f.seen("SYSTEM-OF-THE-CHAT") {
+		if !f.Seen("SYSTEM-OF-THE-CHAT") {
 			t.Error("the instructions did not arrive")
 		}
-		requests, _, _, tools := f.count()
-		t.Logf("%d requests, %d bytes, tools %q", requests, len(f.bodies[0]), tools)
+		requests, _, _, tools := f.Count()
+		t.Logf("%d requests, %d bytes, tools %q", requests, len(f.Bodies()[0]), tools)
 		if len(tools) > 0 {
 			t.Errorf("the model is offered the tools %q", tools)
 		}
@@ -385,12 +385,12 @@ func TestRealChatOfKnownModels(t *testing.T) {
 			j := realJob(t, f)
 			j.Model, j.Chat = name, &Chat{System: "SYSTEM-OF-THE-CHAT is short."}
 			rep := realRun(t, a, j)
-			_, _, _, tools := f.count()
-			if rep.Answer != fakeAnswer || len(tools) > 0 || f.seen("additional_tools") {
-				t.Errorf("%s: %q, tools %q, in the input %v", name, rep.Answer, tools, f.seen("additional_tools"))
+			_, _, _, tools := f.Count()
+			if rep.Answer != fakeAnswer || len(tools) > 0 || f.Seen("additional_tools") {
+				t.Errorf("%s: %q, tools %q, in the input %v", name, rep.Answer, tools, f.Seen("additional_tools"))
 			}
-			if !f.seen("SYSTEM-OF-THE-CHAT") || f.seen("You are Codex") || f.seen("multi_agent") {
-				t.Errorf("%s: instructions of its own, or not ours: %s", name, f.bodies[0])
+			if !f.Seen("SYSTEM-OF-THE-CHAT") || f.Seen("You are Codex") || f.Seen("multi_agent") {
+				t.Errorf("%s: instructions of its own, or not ours: %s", name, f.Bodies()[0])
 			}
 		}
 	})
@@ -412,7 +412,7 @@ func TestRealSchema(t *testing.T) {
 		if rep.Status != score.OK || json.Unmarshal([]byte(rep.Answer), &got) != nil || got.N != 42 {
 			t.Errorf("%s %s: %q\n%s", rep.Status, rep.Reason, rep.Answer, rep.Raw)
 		}
-		if !f.seen("MARKER-OF-THE-SCHEMA") {
+		if !f.Seen("MARKER-OF-THE-SCHEMA") {
 			t.Error("the schema did not arrive")
 		}
 		checkUsage(t, a, rep, f)
@@ -469,7 +469,7 @@ func TestRealWorkspaceSettings(t *testing.T) {
 			}
 		}
 		rep := realRun(t, a, j)
-		if n, _, _, _ := other.count(); rep.Status != score.OK || n > 0 {
+		if n, _, _, _ := other.Count(); rep.Status != score.OK || n > 0 {
 			t.Errorf("%s %s; %d requests went to the workspace's server", rep.Status, rep.Reason, n)
 		}
 		if _, ok := tree(t, j.Workspace)["hooked.txt"]; ok {

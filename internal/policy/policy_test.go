@@ -26,7 +26,7 @@ var tiers = [][]string{
 	{"score", "skill", "event"},
 	{"trajectory", "internal/provenance"},
 	{"model", "model/modeltest", "internal/stats"},
-	{"task", "gate", "internal/wiretest", "internal/price"},
+	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
 	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound"},
 	{"internal/sleep/harvest", "internal/sleep/forget"},

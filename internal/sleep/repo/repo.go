@@ -24,7 +24,7 @@ import (
 // Checkout is what was checked out.
 type Checkout struct {
 	Commit string // hexadecimal
-	Branch string // ""; not known
+	Branch string // "": none, or not known
 }
 
 const (
@@ -48,7 +48,24 @@ func At(ctx context.Context, dir string, at time.Time) (Checkout, bool, error) {
 		return Checkout{}, false, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	return follow(f, at)
+	now, found, err := follow(f, at)
+	switch {
+	case err != nil || !found:
+		return Checkout{}, false, err
+	case !now.told:
+		now.Branch = head(ctx, folder)
+	}
+	return now.Checkout, true, nil
+}
+
+// head is the branch that is checked out now, "" for none.
+func head(ctx context.Context, folder string) string {
+	data, err := userfile.Read(ctx, filepath.Join(folder, "HEAD"), 4<<10)
+	name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/heads/")
+	if err != nil || !ok {
+		return ""
+	}
+	return name
 }
 
 // gitDir finds the folder of the repository of dir: .git, or what a file .git names, as in a
@@ -83,12 +100,19 @@ func gitDir(ctx context.Context, dir string) (string, bool) {
 // entry is a line of the log: old and new commit, who, seconds since 1970 and zone, what was done.
 var entry = regexp.MustCompile(`^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .*> (\d+) [+-]\d{4}(?:\t(.*))?$`)
 
-var moved = regexp.MustCompile(`^checkout: moving from \S+ to (\S+)$`)
+// moved is what the log says of a change of the branch: the old and the new one.
+var moved = regexp.MustCompile(`^(?:checkout: moving from (\S+) to (\S+)|Branch: renamed refs/heads/(\S+) to refs/heads/(\S+))$`)
 
-// follow reads the log up to a time.
-func follow(r io.Reader, at time.Time) (Checkout, bool, error) {
-	var now Checkout
-	found := false
+// place is a checkout. told: the log says of its branch what there is to say; else it was the
+// same from the beginning of the log until now.
+type place struct {
+	Checkout
+	told bool
+}
+
+// follow reads the log up to a time. Of the branch the last change before tells where it led
+// to; without one, the first change after tells where it came from.
+func follow(r io.Reader, at time.Time) (now place, found bool, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
@@ -97,18 +121,30 @@ func follow(r io.Reader, at time.Time) (Checkout, bool, error) {
 			continue
 		}
 		seconds, err := strconv.ParseInt(m[3], 10, 64)
-		if err != nil || time.Unix(seconds, 0).After(at) {
-			continue // a clock that was set back orders entries otherwise
+		if err != nil {
+			continue
+		}
+		change := moved.FindStringSubmatch(m[4])
+		if time.Unix(seconds, 0).After(at) { // none breaks off: a clock that was set back orders entries otherwise
+			if change != nil && !now.told {
+				now.Branch, now.told = branch(change[1]+change[3]), true
+			}
+			continue
 		}
 		now.Commit, found = m[2], true
-		if to := moved.FindStringSubmatch(m[4]); to != nil {
-			now.Branch = to[1]
-			if commit.MatchString(to[1]) {
-				now.Branch = "" // detached
-			}
+		if change != nil {
+			now.Branch, now.told = branch(change[2]+change[4]), true
 		}
 	}
 	return now, found, lines.Err()
+}
+
+// branch is what the log names, "" where that is a commit and no branch.
+func branch(name string) string {
+	if commit.MatchString(name) || name == "HEAD" || strings.ContainsAny(name, "~^:@") {
+		return ""
+	}
+	return name
 }
 
 var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)

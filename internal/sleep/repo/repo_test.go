@@ -51,7 +51,7 @@ func TestAt(t *testing.T) {
 		found   bool
 	}{
 		{dir, 999, Checkout{}, false},
-		{dir, 1500, Checkout{Commit: one}, true},
+		{dir, 1500, Checkout{Commit: one, Branch: "main"}, true},
 		{dir, 2500, Checkout{Commit: one, Branch: "feature/x"}, true},
 		{below, 3001, Checkout{Commit: two, Branch: "feature/x"}, true},
 		{beside, 5000, Checkout{Commit: one}, true},
@@ -63,6 +63,36 @@ func TestAt(t *testing.T) {
 			t.Errorf("%s at %d: %+v %v %v, want %+v %v", c.dir, c.seconds, got, found, err, c.want, c.found)
 		}
 	}
+}
+
+// TestBranch has a repository in which no branch was ever changed, as most are when they are
+// new, and what can happen to it then.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git here")
+	}
+	dir := t.TempDir()
+	git(t, dir, 1000, "init", "-q")
+	git(t, dir, 1000, "commit", "-q", "--allow-empty", "-m", "one")
+	look := func(when string, seconds int64, want string) {
+		t.Helper()
+		got, found, err := At(t.Context(), dir, time.Unix(epoch+seconds, 0))
+		if err != nil || !found || got.Branch != want || got.Commit == "" {
+			t.Errorf("%s: %+v %v %v, want %q", when, got, found, err, want)
+		}
+	}
+	look("never changed", 1500, "main")
+	git(t, dir, 2000, "branch", "-q", "-m", "main", "trunk")
+	look("before it was renamed", 1500, "main")
+	look("after it was renamed", 2500, "trunk")
+	git(t, dir, 3000, "commit", "-q", "--allow-empty", "-m", "two")
+	git(t, dir, 4000, "checkout", "-q", "HEAD~1")
+	look("detached", 4500, "")
+	git(t, dir, 5000, "checkout", "-q", "-b", "x")
+	look("before it was detached", 3500, "trunk")
+	look("detached, and changed later", 4500, "")
+	look("at last", 5500, "x")
 }
 
 // TestNothingOfTheRepositoryRuns has a repository whose hooks, filters, monitor and attributes

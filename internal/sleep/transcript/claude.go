@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,18 @@ import (
 // put in, such as the body of a skill) nor results of tools nor isSidechain (a helper's).
 // Headless sessions are told by entrypoint and promptSource. isApiErrorMessage is a failure.
 //
-// Tried on files of 2.1.197.
+// A person at a terminal (entrypoint cli, promptSource typed or queued, origin human) says
+// more than that, and otherwise: what is typed while the agent works is an attachment
+// queued_command; what is said with the refusal of a tool stands in that tool's result; a
+// prompt that calls a skill or a command by /name is <command-message> with its
+// <command-args>, while the program's own commands are records of type system, or begin with
+// <command-name>. Esc writes "[Request interrupted by user]" where the agent had begun. A
+// prompt that was taken back, by Esc before there was an answer or by /rewind, stays in the
+// file: the next one has a parent before it. "No response requested." of the model
+// <synthetic>, written by a resume, is no failure. And the first records of the agent may
+// stand before the prompt that they answer: the file is begun late, and by several at once.
+//
+// Tried on files of 2.1.197, of scripts and of a terminal.
 type Claude struct{}
 
 // Name implements Source.
@@ -35,6 +47,7 @@ func (c Claude) Stores(ctx context.Context, p Places) ([]Store, error) {
 func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
+	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
 	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
@@ -44,11 +57,8 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 		if !r.wanted(b) {
 			return errStop
 		}
-		switch m.kind {
-		case "user":
-			c.user(b, m)
-		case "assistant":
-			c.assistant(b, m)
+		if !x.tooEarly(rec, m) {
+			x.take(m)
 		}
 		return nil
 	})
@@ -58,14 +68,116 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(b)
 }
 
+// claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of
+// what was taken back only whole turns are told, since results of tools that ran side by side
+// have several children as well.
+type claudeSession struct {
+	Claude
+
+	b      *Builder
+	turn   map[uint64]int32 // record -> the turn that it is in
+	active []int32          // turns that were not taken back
+	begun  int32            // turns so far
+	early  []claudeRecord   // those before the first turn that wait for their parents
+	bytes  int              // in them
+}
+
+// The most that waits for the first turn.
+const (
+	maxEarly      = 200
+	maxEarlyBytes = 8 << 20
+)
+
+// tooEarly reports whether a record of the agent stands before the first prompt though it comes
+// after it. It is kept for later.
+func (x *claudeSession) tooEarly(rec gjson.Result, m claudeRecord) bool {
+	if x.begun > 0 || m.parent == "" || len(x.early) >= maxEarly || x.bytes+len(rec.Raw) > maxEarlyBytes {
+		return false
+	}
+	if _, known := x.turn[recordKey(m.parent)]; known || m.kind != "assistant" && m.content.Get("0.type").Str != "tool_result" {
+		return false
+	}
+	x.bytes += len(rec.Raw)
+	x.early = append(x.early, x.record(gjson.Parse(strings.Clone(rec.Raw))))
+	return true
+}
+
+// take reads a record, and those that waited for it.
+func (x *claudeSession) take(m claudeRecord) {
+	x.put(m)
+	for i := 0; i < len(x.early); i++ {
+		if next := x.early[i]; m.uuid != "" && next.parent == m.uuid {
+			x.early = slices.Delete(x.early, i, i+1)
+			x.take(next)
+			i = -1
+		}
+	}
+}
+
+func (x *claudeSession) put(m claudeRecord) {
+	if _, again := x.turn[recordKey(m.uuid)]; again {
+		return
+	}
+	at := x.now()
+	if of, known := x.turn[recordKey(m.parent)]; known {
+		at = of
+	}
+	words := ""
+	switch m.kind {
+	case "user":
+		words = x.user(x.b, m)
+	case "assistant":
+		x.assistant(x.b, m)
+	case "attachment":
+		words = x.attachment(m)
+	}
+	if words = strings.TrimSpace(words); words != "" {
+		x.back(at)
+		if x.b.User(m.uuid, words, m.at) {
+			x.begun++
+			x.active, at = append(x.active, x.begun), x.begun
+		}
+	}
+	if m.uuid != "" {
+		x.turn[recordKey(m.uuid)] = at
+	}
+}
+
+// now is the turn that is going on, 0 for none.
+func (x *claudeSession) now() int32 {
+	if len(x.active) == 0 {
+		return 0
+	}
+	return x.active[len(x.active)-1]
+}
+
+// back takes back the turns after one. What came before the first turn, or was itself taken
+// back, tells nothing.
+func (x *claudeSession) back(to int32) {
+	if i := slices.Index(x.active, to); i >= 0 {
+		x.b.Back(len(x.active) - 1 - i)
+		x.active = x.active[:i+1]
+	}
+}
+
+// recordKey stands for the id of a record, which is random.
+func recordKey(id string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(id) {
+		h = (h ^ uint64(id[i])) * 1099511628211
+	}
+	return h
+}
+
 // claudeRecord is what is read of a record.
 type claudeRecord struct {
-	kind, uuid, cwd, branch, version string
-	headless, meta, sidechain        bool
-	skill, failure                   string
-	failed                           bool
-	at                               time.Time
-	content, toolUse                 gjson.Result
+	kind, uuid, parent, cwd, branch, version string
+	headless, meta, sidechain                bool
+	skill, failure                           string
+	synthetic                                bool         // the program wrote it in the model's place
+	failed                                   gjson.Result // isApiErrorMessage
+	at                                       time.Time
+	content, toolUse, attachment             gjson.Result
 }
 
 // record reads a record in one pass over its members: most of its bytes are results of tools,
@@ -77,6 +189,8 @@ func (Claude) record(rec gjson.Result) (m claudeRecord) {
 			m.kind = v.Str
 		case "uuid":
 			m.uuid = v.Str
+		case "parentUuid":
+			m.parent = v.Str
 		case "cwd":
 			m.cwd = v.Str
 		case "gitBranch":
@@ -96,18 +210,20 @@ func (Claude) record(rec gjson.Result) (m claudeRecord) {
 		case "attributionSkill":
 			m.skill = v.Str
 		case "isApiErrorMessage":
-			m.failed = m.failed || v.Bool()
+			m.failed = v
 		case "error":
 			m.failure = v.Str
 		case "toolUseResult":
 			m.toolUse = v
+		case "attachment":
+			m.attachment = v
 		case "message":
 			v.ForEach(func(key, v gjson.Result) bool {
 				switch key.Str {
 				case "content":
 					m.content = v
 				case "model":
-					m.failed = m.failed || v.Str == "<synthetic>"
+					m.synthetic = v.Str == "<synthetic>"
 				}
 				return true
 			})
@@ -126,19 +242,33 @@ func (Claude) about(b *Builder, m claudeRecord) {
 	}
 }
 
-func (c Claude) user(b *Builder, m claudeRecord) {
+// user reads a record of type user, and returns the user's words in it.
+func (c Claude) user(b *Builder, m claudeRecord) (words string) {
 	c.about(b, m)
-	if c.results(b, m) || m.meta {
-		return
+	if said, any := c.results(b, m); any || m.meta {
+		return said
 	}
 	text := texts(m.content, "text")
 	switch {
 	case strings.HasPrefix(text, "[Request interrupted by user"):
 		b.Interrupt()
+	case strings.HasPrefix(text, "<command-message>"): // of a skill or a command whose text the program puts in
+		return first(strings.TrimSpace(between(text, "<command-args>", "</command-args>")), strings.TrimSpace(between(text, "<command-name>", "</command-name>")))
 	case programs(text):
 	default:
-		b.User(m.uuid, text, m.at)
+		return text
 	}
+	return ""
+}
+
+// attachment returns the user's words that were typed while the agent worked.
+func (Claude) attachment(m claudeRecord) (words string) {
+	a := m.attachment
+	by := a.Get("origin.kind").Str
+	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" || a.Get("isMeta").Bool() || by != "" && by != "human" {
+		return ""
+	}
+	return texts(a.Get("prompt"), "text")
 }
 
 // programs reports whether a text of a user's record was made by the program: a command of
@@ -152,10 +282,11 @@ func programs(text string) bool {
 	return strings.HasPrefix(text, "Caveat: The messages below were generated by the user while running local commands")
 }
 
-// results reads the results of tools in a message, and reports whether there are any.
-func (Claude) results(b *Builder, m claudeRecord) (any bool) {
+// results reads the results of tools in a message, and reports whether there are any. What the
+// user said with the refusal of a tool is returned.
+func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 	if !m.content.IsArray() {
-		return false
+		return "", false
 	}
 	m.content.ForEach(func(_, block gjson.Result) bool {
 		// One member at a time: to go through all would unescape what the tool printed.
@@ -166,18 +297,25 @@ func (Claude) results(b *Builder, m claudeRecord) (any bool) {
 		}
 		return true
 	})
-	if any {
-		if m.toolUse.Type == gjson.String && strings.Contains(m.toolUse.Str, "doesn't want to proceed") {
-			b.Interrupt()
-		}
-		b.Seen(m.at)
+	if !any {
+		return "", false
 	}
-	return any
+	if m.toolUse.Type == gjson.String && strings.Contains(m.toolUse.Str, "doesn't want to proceed") {
+		b.Interrupt()
+		if strings.HasPrefix(strings.TrimPrefix(m.toolUse.Str, "Error: "), "The user doesn't want to proceed") {
+			_, said, _ = strings.Cut(m.toolUse.Str, "To tell you how to proceed, the user said:\n")
+		}
+	}
+	b.Seen(m.at)
+	return said, true
 }
 
 func (c Claude) assistant(b *Builder, m claudeRecord) {
 	c.about(b, m)
-	if m.failed {
+	switch {
+	case m.synthetic && m.failed.Exists() && !m.failed.Bool():
+		return // neither the model nor a failure
+	case m.synthetic || m.failed.Bool():
 		b.Fail(first(m.failure, "api_error"))
 		b.Seen(m.at)
 		return

@@ -32,6 +32,9 @@ const maxCopies = 5
 // connection to it, even one that only reads, would write the file of shared memory beside it,
 // and in a database without a log keep the agent from committing.
 //
+// A database without tables, as an agent has it that is just being started for the first time,
+// is not handed over: it has no sessions.
+//
 // A copy counts only if nothing was moved from the log into the file, and no log was begun
 // anew, while it was made.
 func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error) (err error) {
@@ -48,7 +51,20 @@ func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error
 		return fmt.Errorf("open the copy of %s: %w", s.Path(), err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if none, err := noTables(ctx, db); err != nil || none {
+		return err
+	}
 	return use(db)
+}
+
+// noTables reports whether a database has no tables: its agent is about to make them. What
+// cannot be told of a file that is no database is told by who uses it.
+func noTables(ctx context.Context, db *sql.DB) (bool, error) {
+	var n int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+		return false, ctx.Err()
+	}
+	return n == 0, nil
 }
 
 func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {

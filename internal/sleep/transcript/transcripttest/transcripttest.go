@@ -42,6 +42,8 @@ type Case struct {
 	Home string
 	// Want is what is read from it.
 	Want []transcript.Transcript
+	// TakenBack are words of the user that are there until later ones take them back.
+	TakenBack []string
 	// Filled is a folder like Home whose files have Here in the fields; "": not tried.
 	Filled string
 	// Given is what the profile names for the source, relative to Home; usually "".
@@ -222,6 +224,9 @@ func notWanted(t *testing.T, c Case) {
 // is a part of what is read of the whole, and nothing is a problem of a line but the last.
 func cut(t *testing.T, c Case) {
 	whole := words(c.Want)
+	for _, text := range c.TakenBack {
+		whole[text] = true
+	}
 	for i := range 60 {
 		home := Lay(t, c.Home, func(name, text string) string {
 			if !strings.HasSuffix(name, ".jsonl") {
