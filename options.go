@@ -210,8 +210,8 @@ func WithLoaded(l *config.Loaded) Option { return func(o *session.Options) { o.L
 func WithVersion(v string) Option { return func(o *session.Options) { o.Version = v } }
 
 // WithoutRepeat keeps Train from beginning a run of a configuration that has a complete run
-// in run.dir: the error is then a *CompleteError. A run that is named with WithRunDir, a fork
-// and a replay are not looked at.
+// in run.dir, or one that went on from the same run for as long: the error is then a
+// *CompleteError. A run that is named with WithRunDir, a fork and a replay are not looked at.
 func WithoutRepeat() Option { return func(o *session.Options) { o.Start.Once = true } }
 
 // CompleteError says that a run of the same configuration has come to its end, and which.

@@ -55,16 +55,25 @@ def marker(config):
     return "<!-- skillopt action: " + re.sub(r"[^A-Za-z0-9._/-]|--", "_", config)[:200] + " -->"
 
 
+def code(out, step):
+    """The exit code that a step has ended with, 0 if it was not carried out."""
+    text = read(os.path.join(out, step + ".code")).strip()
+    return int(text) if text.isdecimal() else 0
+
+
 def body(out, config, report):
     """The text of the comment."""
     name = re.sub(r"[^\w./ -]", "_", config)
     parts = [marker(config), f"### skillopt: `{name}`\n"]
+    if code(out, "lint"):
+        parts.append("**Lint found errors, so that nothing was scored or compared. No model was asked.**\n")
     for file, title in (("skipped", ""), ("compare", "Compared with the base branch"), ("eval", "Score"), ("lint", "Lint")):
         text = read(os.path.join(out, file + ".txt"))
         if text and not title:
             parts.append(f"**{text.strip()}**\n" if "\n" not in text.strip() else fenced(text))
         elif text:
-            parts.append(f"**{title}**\n\n{fenced(text)}")
+            failed = code(out, file)
+            parts.append(f"**{title}{f': failed with exit code {failed}' if failed else ''}**\n\n{fenced(text)}")
     report = within(report)
     text = read(report, REPORT) if report else ""
     if text:

@@ -178,6 +178,29 @@ type RunDone struct {
 	WallS  float64 `json:"wall_s"`
 }
 
+// StoreRead says what became of a store of an agent's sessions in a harvest.
+type StoreRead struct {
+	Source   string `json:"source"` // the agent, such as claude
+	State    string `json:"state"`  // new, changed, unchanged, failed
+	Sessions int    `json:"sessions"`
+	Turns    int    `json:"turns"`
+	LeftOut  int    `json:"left_out"` // sessions
+	Problems int    `json:"problems"`
+	Bytes    int64  `json:"bytes"` // read now
+}
+
+// HarvestDone is the last event of a harvest.
+type HarvestDone struct {
+	Stores   int   `json:"stores"`
+	Sessions int   `json:"sessions"` // read now
+	Turns    int   `json:"turns"`
+	Bytes    int64 `json:"bytes"`
+	Kept     int   `json:"kept"` // sessions
+	DryRun   bool  `json:"dry_run"`
+}
+
+func (StoreRead) Kind() string       { return "store_read" }
+func (HarvestDone) Kind() string     { return "harvest_done" }
 func (RunStarted) Kind() string      { return "run_started" }
 func (StageStarted) Kind() string    { return "stage_started" }
 func (Progress) Kind() string        { return "progress" }

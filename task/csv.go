@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // tableReader reads a table with a header. A gold cell may hold a JSON list of accepted
@@ -27,6 +29,10 @@ type tableReader struct {
 func (t tableReader) read(in *bufio.Reader) error {
 	first, _ := in.Peek(in.Size())
 	rows := &rowReader{r: in, left: MaxLine}
+	if endsLinesInCR(first) {
+		first = bytes.ReplaceAll(first, []byte("\r"), []byte("\n"))
+		rows.r = crReader{in}
+	}
 	r := csv.NewReader(rows)
 	r.Comma = delimiter(first, strings.EqualFold(filepath.Ext(t.path), ".tsv"))
 	names, err := r.Read()
@@ -57,6 +63,9 @@ func (t tableReader) read(in *bufio.Reader) error {
 		if len(row) > 0 {
 			line, _ = r.FieldPos(0)
 		}
+		if (err == nil || errors.Is(err, csv.ErrFieldCount)) && holdsNothing(row) {
+			continue // what spreadsheets write below a table
+		}
 		if errors.Is(err, csv.ErrFieldCount) {
 			return &syntaxError{Line: line, Msg: fmt.Sprintf("the row has %d cells, the header has %d; put cells with a %q in double quotes", len(row), len(cols), r.Comma)}
 		}
@@ -79,6 +88,8 @@ func (t tableReader) rowError(rows *rowReader, err error) error {
 		return &syntaxError{Line: max(rows.line, 1), Msg: fmt.Sprintf("the row has more than %d bytes: is a quotation mark not closed?", MaxLine)}
 	case errors.As(err, &pe) && pe.Line > pe.StartLine && pe.StartLine > 0:
 		return &syntaxError{Line: pe.StartLine, Msg: fmt.Sprintf("the row that begins here: %v (line %d, column %d); is a quotation mark not closed?", pe.Err, pe.Line, pe.Column)}
+	case errors.Is(err, csv.ErrBareQuote) && errors.As(err, &pe):
+		return &syntaxError{Line: pe.Line, Msg: fmt.Sprintf("column %d: a quotation mark in a cell without any around it: put the cell in double quotes, and each such mark in it twice", pe.Column)}
 	case errors.As(err, &pe):
 		return &syntaxError{Line: pe.Line, Msg: fmt.Sprintf("%v (column %d)", pe.Err, pe.Column)}
 	}
@@ -89,6 +100,31 @@ func (t tableReader) rowError(rows *rowReader, err error) error {
 // separated: "sep=;".
 func isSeparatorRow(row []string) bool {
 	return len(row) == 2 && strings.EqualFold(row[0], "sep=") && row[1] == ""
+}
+
+// holdsNothing reports whether all cells of a row are empty.
+func holdsNothing(row []string) bool {
+	return !slices.ContainsFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+}
+
+// endsLinesInCR reports whether the lines of a table end as on old Macs, and as Excel for
+// Mac still writes them.
+func endsLinesInCR(first []byte) bool {
+	at := bytes.IndexByte(first, '\r')
+	return at >= 0 && at+1 < len(first) && bytes.IndexByte(first, '\n') < 0
+}
+
+// crReader reads a carriage return as the end of a line.
+type crReader struct{ r io.Reader }
+
+func (c crReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for i, b := range p[:n] {
+		if b == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 // nameless refuses a cell that holds something and has no name. Spreadsheets write columns
@@ -121,11 +157,11 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// delimiter is what separates the cells of a header, outside of quotation marks: the
-// comma, or the tab or semicolon when the header has that and no comma. With tabs a tab
-// comes first.
+// delimiter is what separates the cells of a header, outside of quotation marks: of the
+// comma, the tab and the semicolon the one that it has most of, and the comma where that
+// is undecided. With tabs a tab comes first, however many there are.
 func delimiter(data []byte, tabs bool) rune {
-	var seen []byte
+	var seen [utf8.RuneSelf]int
 	quoted := false
 	for _, c := range bytes.TrimLeft(data, "\r\n") {
 		if c == '"' {
@@ -134,19 +170,24 @@ func delimiter(data []byte, tabs bool) rune {
 			if c == '\n' {
 				break
 			}
-			seen = append(seen, c)
+			if c < utf8.RuneSelf {
+				seen[c]++
+			}
 		}
 	}
-	order := ",\t;"
-	if tabs {
-		order = "\t,;"
+	if tabs && seen['\t'] > 0 {
+		return '\t'
 	}
-	for _, c := range order {
-		if bytes.ContainsRune(seen, c) {
-			return c
+	most := ','
+	for _, c := range "\t;" {
+		if seen[c] > seen[most] {
+			most = c
 		}
 	}
-	return rune(order[0])
+	if tabs && seen[most] == 0 {
+		return '\t'
+	}
+	return most
 }
 
 func rowItem(cols []Column, row []string, line int) Item {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-f4525e22/skillopt/config"
 )
 
 // actionFile is what action.yml says, as far as steps that run something need it.
@@ -210,6 +213,12 @@ func TestActionFile(t *testing.T) {
 	for name, in := range a.Inputs {
 		if in.Description == "" {
 			t.Errorf("input %s has no description", name)
+		}
+		for _, key := range regexp.MustCompile(`\b[a-z_]+(\.[a-z_]+)+=`).FindAllString(in.Description, -1) {
+			known := func(k config.Key) bool { return k.Path+"=" == key }
+			if !slices.ContainsFunc(config.Default().Keys(), known) {
+				t.Errorf("input %s: there is no key %s", name, key)
+			}
 		}
 	}
 }

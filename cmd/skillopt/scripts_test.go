@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonHas, "locked": locked, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
-			"serves": serves, "action": runAction, "github": github,
+			"serves": serves, "agrees": agrees, "action": runAction, "github": github,
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {

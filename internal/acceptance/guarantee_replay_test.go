@@ -39,7 +39,7 @@ func exportedBefore(t *testing.T, dir string) *skillopt.Cassette {
 	}
 	defer func() { _ = j.Close() }()
 	path := filepath.Join(t.TempDir(), "run.cassette.jsonl")
-	if _, err := cassette.Export(j, path, nil, redact.New()); err != nil {
+	if _, err := cassette.Export(j.Results(t.Context(), 0), path, nil, redact.New()); err != nil {
 		t.Fatal(err)
 	}
 	c, err := skillopt.LoadCassette(path)

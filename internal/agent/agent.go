@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 	"github.com/seed-f4525e22/skillopt/internal/reach"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/suggest"
@@ -198,7 +199,7 @@ func (a *Agent) lacks() *need {
 }
 
 func (a *Agent) askVersion(ctx context.Context, path string) (text string, err error) {
-	home, err := os.MkdirTemp("", "agent-home-")
+	home, err := os.MkdirTemp("", ownfolder.Agent)
 	if err != nil {
 		return "", fmt.Errorf("make a home folder: %w", err)
 	}

@@ -2,6 +2,7 @@ package answers_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -253,7 +254,7 @@ func TestTheIndexIsOnlyAProjection(t *testing.T) {
 		}
 	}
 	forge(t, folder, "PRAGMA user_version = 9")
-	if _, err := answers.Open(t.Context(), folder, "self", time.Now); err == nil || !strings.Contains(err.Error(), "format 9") {
+	if _, err := answers.Open(t.Context(), folder, "self", time.Now); err == nil || !strings.Contains(err.Error(), "format 9") || !strings.Contains(err.Error(), "may be deleted") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(path); err != nil {
@@ -265,6 +266,83 @@ func TestTheIndexIsOnlyAProjection(t *testing.T) {
 	if _, err := answers.Open(t.Context(), folder, "self", time.Now); err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("%v", err)
 	}
+}
+
+// Damage that is met in the middle, where nothing looked before, has the index made anew too,
+// at once and by whoever adds a run.
+func TestDamageInTheMiddle(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	dir := filepath.Join(folder, "x-1")
+	calls := make([]journal.Record, 2000)
+	for i := range calls {
+		calls[i] = call(i)
+	}
+	made(t, dir, record(t, calls...))
+	for name, use := range map[string]func() error{
+		"looked up": func() error {
+			return using(t, folder, func(x *answers.Index) error {
+				for i := range calls {
+					if _, ok := x.Find(t.Context(), asking(i)); !ok {
+						return fmt.Errorf("answer %d is not found: %w", i, x.Failed())
+					}
+				}
+				return nil
+			})
+		},
+		"added to": func() error {
+			made(t, filepath.Join(folder, "x-2"), record(t, call(0)))
+			return answers.Add(t.Context(), folder, filepath.Join(folder, "x-2"), time.Now)
+		},
+	} {
+		whole := func(x *answers.Index) error { // and so closed that all of it is in the file
+			if _, ok := x.Find(t.Context(), asking(1999)); !ok {
+				return errors.New("it is damaged still")
+			}
+			return nil
+		}
+		if err := using(t, folder, whole); err != nil {
+			t.Fatal(err)
+		}
+		if spoilt := spoilLeaves(t, filepath.Join(folder, answers.File)); spoilt == 0 {
+			t.Fatal("the index has no part that is only read by looking up")
+		}
+		if err := use(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := using(t, folder, whole); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// using opens the index for as long as use takes.
+func using(t testing.TB, folder string, use func(x *answers.Index) error) error {
+	x, err := answers.Open(t.Context(), folder, "self", time.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(x), x.Close())
+}
+
+// spoilLeaves overwrites the pages in which the index keeps answers, but for the first of the
+// tree, and returns how many.
+func spoilLeaves(t testing.TB, path string) (spoilt int) {
+	const page, leaf = 4096, 10 // of an index, which a table without row numbers is
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 5 * page; at < len(data); at += page { // behind the roots of the tables
+		if data[at] == leaf {
+			clear(data[at : at+page])
+			spoilt++
+		}
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return spoilt
 }
 
 // What a run at work has recorded is found beside it, and what it records later too.

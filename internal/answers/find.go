@@ -37,6 +37,18 @@ type Answer struct {
 func (x *Index) Find(ctx context.Context, q Question) (Answer, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	a, ok := x.find(ctx, &q)
+	if ok || x.renewed || !damaged(x.failure) {
+		return a, ok
+	}
+	if err := x.renew(ctx); err != nil {
+		x.failure = err
+		return Answer{}, false
+	}
+	return x.find(ctx, &q)
+}
+
+func (x *Index) find(ctx context.Context, q *Question) (Answer, bool) {
 	if len(x.runs) == 0 || x.failure != nil {
 		return Answer{}, false
 	}
@@ -51,7 +63,7 @@ func (x *Index) Find(ctx context.Context, q Question) (Answer, bool) {
 			continue
 		}
 		for _, seq := range x.rows(ctx, s, hash) {
-			if rec, ok := x.entry(ctx, s, seq); ok && s.answers(&rec, &q, endpoint) && usable(rec.Result, served) {
+			if rec, ok := x.entry(ctx, s, seq); ok && s.answers(&rec, q, endpoint) && usable(rec.Result, served) {
 				return Answer{Result: rec.Result, Origin: originOf(&rec, s)}, true
 			}
 		}
@@ -143,7 +155,10 @@ func (x *Index) fail(ctx context.Context, err error) {
 func (x *Index) Failed() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.failure
+	if x.failure == nil {
+		return nil
+	}
+	return unusable(x.dir, x.failure)
 }
 
 // Served takes in who answered when a model was asked for. It returns the name of the one

@@ -31,9 +31,11 @@ const maxLists = 8
 type Index struct {
 	dir  string
 	self string // id of the run that asks, which is no source
+	now  func() time.Time
 	db   *sql.DB
 
 	mu      sync.Mutex
+	renewed bool // it was made anew once
 	conn    *sql.Conn
 	lookUp  *sql.Stmt
 	runs    map[int64]*source // that count, by number in the index
@@ -51,34 +53,47 @@ type asking struct{ endpoint, model string }
 // recorded since. It writes nothing unless there are runs that count. An error says why
 // nothing can be taken from other runs.
 func Open(ctx context.Context, dir, self string, now func() time.Time) (*Index, error) {
-	x := &Index{dir: dir, self: self, runs: map[int64]*source{}, served: map[asking]string{}}
-	found, err := candidates(dir)
-	if err != nil {
-		return nil, fmt.Errorf("the index of answers %s: %w", filepath.Join(dir, File), err)
-	}
-	if len(found) == 0 {
-		return x, nil
-	}
-	err = x.begin(ctx, found, now().Add(patience), now)
-	if damaged(err) { // no more than a projection: it is made anew
-		err = errors.Join(x.Close(), remove(filepath.Join(dir, File)))
-		x = &Index{dir: dir, self: self, runs: map[int64]*source{}, served: map[asking]string{}}
-		if err == nil {
-			err = x.begin(ctx, found, now().Add(patience), now)
-		}
+	x := &Index{dir: dir, self: self, now: now, runs: map[int64]*source{}, served: map[asking]string{}}
+	err := x.begin(ctx)
+	if damaged(err) {
+		err = x.renew(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the index of answers %s: %w", filepath.Join(dir, File), err), x.Close())
+		return nil, errors.Join(unusable(dir, err), x.Close())
 	}
 	return x, nil
 }
 
-// begin opens the file, takes in what is new, and prepares to look up.
-func (x *Index) begin(ctx context.Context, found []candidate, until time.Time, now func() time.Time) (err error) {
+// unusable says that the index of a folder cannot be used, and what helps.
+func unusable(dir string, err error) error {
+	return fmt.Errorf("the index of answers %s: %w; it may be deleted, and is made again from the runs", filepath.Join(dir, File), err)
+}
+
+// renew makes the index anew in the place of a damaged one: it is no more than a projection.
+// Who answered last is known from this session too, and stays.
+func (x *Index) renew(ctx context.Context) error {
+	x.renewed = true
+	if err := errors.Join(x.close(), remove(filepath.Join(x.dir, File))); err != nil {
+		return err
+	}
+	served := x.served
+	x.runs, x.order, x.lists, x.served, x.failure = map[int64]*source{}, nil, nil, map[asking]string{}, nil
+	err := x.begin(ctx)
+	maps.Copy(x.served, served)
+	return err
+}
+
+// begin opens the file, takes in what is new, and prepares to look up. Without runs that
+// count it opens nothing.
+func (x *Index) begin(ctx context.Context) error {
+	found, err := candidates(x.dir)
+	if err != nil || len(found) == 0 {
+		return err
+	}
 	if x.db, err = openDB(ctx, x.dir); err != nil {
 		return err
 	}
-	b := &builder{db: x.db, until: until, now: now}
+	b := &builder{db: x.db, until: x.now().Add(patience), now: x.now}
 	if err := b.all(ctx, found, x.self, x.runs); err != nil {
 		return err
 	}
@@ -113,6 +128,10 @@ func (x *Index) readServed(ctx context.Context) error {
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.close()
+}
+
+func (x *Index) close() error {
 	var errs []error
 	for _, s := range x.open {
 		errs = append(errs, s.close())
@@ -138,14 +157,22 @@ func Add(ctx context.Context, folder, dir string, now func() time.Time) error {
 	if err != nil || !ok {
 		return err
 	}
-	db, err := openDB(ctx, folder)
-	if err != nil {
-		return fmt.Errorf("the index of answers %s: %w", filepath.Join(folder, File), err)
+	add := func() error {
+		db, err := openDB(ctx, folder)
+		if err != nil {
+			return err
+		}
+		b := &builder{db: db, until: now().Add(patience), now: now, single: true}
+		return errors.Join(b.all(ctx, []candidate{c}, "", map[int64]*source{}), db.Close())
 	}
-	b := &builder{db: db, until: now().Add(patience), now: now, single: true}
-	err = errors.Join(b.all(ctx, []candidate{c}, "", map[int64]*source{}), db.Close())
+	err = add()
+	if damaged(err) {
+		if err = remove(filepath.Join(folder, File)); err == nil {
+			err = add()
+		}
+	}
 	if err != nil {
-		return fmt.Errorf("the index of answers %s: %w", filepath.Join(folder, File), err)
+		return unusable(folder, err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -98,7 +99,7 @@ gate on held-out tasks decides what stays.
 	}
 	root.SetHelpFunc(a.help)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%v; `%s --help` lists the flags", err, c.CommandPath())
+		return usagef("%s; `%s --help` lists the flags", flagProblem(err), c.CommandPath())
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON document instead of text, an error on standard error too")
 	root.PersistentFlags().StringVar(&a.color, "color", colorAuto, "colours in diffs: auto (on a terminal, unless NO_COLOR is set), always or never")
@@ -116,6 +117,19 @@ gate on held-out tasks decides what stays.
 		skillCommand(a), tasksCommand(a), runsCommand(a), labCommand(a), configCommand(a), pricesCommand(a), sleepCommand(a), versionCommand(a))
 	a.completions(root)
 	return root
+}
+
+// invalidFlag is how the library says that a flag's value is of another kind.
+var invalidFlag = regexp.MustCompile(`(?s)^invalid argument (".*") for "(?:-., )?(--[a-z-]+)" flag: strconv\.Parse(Int|Float|Bool): `)
+
+// flagProblem says what is wrong with a flag, and not which function could not read it.
+func flagProblem(err error) string {
+	m := invalidFlag.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err.Error()
+	}
+	allowed := map[string]string{"Int": "a whole number", "Float": "a number", "Bool": "true or false"}[m[3]]
+	return fmt.Sprintf("%s: found %s, allowed: %s", m[2], m[1], allowed)
 }
 
 // group makes a command that only holds others refuse what it does not know,

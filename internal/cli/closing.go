@@ -21,7 +21,7 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 		out.line(endedAs(s))
 	}
 	if text := s.Sentence(); text != "" {
-		out.line(oneLine(text + failing(ctx, s)))
+		out.line(oneLine(text + failing(ctx, s, out.path(s.RunDir))))
 	}
 	if s.Status == result.Completed {
 		out.line(stepsText(s))
@@ -72,14 +72,14 @@ func writeWarnings(out printer, s *result.Summary) {
 
 // failing names test tasks that fail with the best skill, with answer and reference. The
 // ledger of test sets has the run's reading already.
-func failing(ctx context.Context, s *result.Summary) string {
+func failing(ctx context.Context, s *result.Summary, path string) string {
 	list, unmeasured, err := failingTests(ctx, s.RunDir)
 	text := ""
 	switch {
 	case err != nil:
 		return "; which fail could not be read: " + err.Error()
 	case len(list) > 0:
-		text = fmt.Sprintf("; %s: %s", plural.Of(len(list), "fails", "fail"), namesOf(list))
+		text = fmt.Sprintf("; %s: %s", plural.Of(len(list), "fails", "fail"), namesOf(list, path))
 	}
 	if unmeasured > 0 {
 		text += fmt.Sprintf("; %d more could not be measured", unmeasured)
@@ -87,11 +87,11 @@ func failing(ctx context.Context, s *result.Summary) string {
 	return text
 }
 
-func namesOf(list []trajectory.Outcome) string {
+func namesOf(list []trajectory.Outcome, path string) string {
 	var names []string
 	for i, o := range list {
 		if i == namedFailures {
-			names = append(names, fmt.Sprintf("and %d more (skillopt runs failures --test)", len(list)-i))
+			names = append(names, fmt.Sprintf("and %d more (skillopt runs failures %s --test)", len(list)-i, shellWord(path)))
 			break
 		}
 		names = append(names, failureText(o))
@@ -140,12 +140,8 @@ func bestOnTest(r *record.Run) ([]trajectory.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, arm := range []string{"best", "seed"} { // a seed skill that stayed the best was measured once
-		for _, sheet := range sheets {
-			if sheet.Split == "test" && sheet.Arm == arm {
-				return r.Outcomes(sheet)
-			}
-		}
+	for _, sheet := range onTest(sheets) {
+		return r.Outcomes(sheet)
 	}
 	return nil, nil
 }

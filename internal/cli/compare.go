@@ -185,7 +185,7 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print result: %w", err)
 	}
-	out.line(fmt.Sprintf("%s in %s: B won %d, lost %d, tied %d", plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"), c.Wins, c.Losses, c.Ties))
+	out.line(fmt.Sprintf("%s: B won %d, lost %d, tied %d", pairsText(c), c.Wins, c.Losses, c.Ties))
 	for _, line := range slices.Concat(tasksText(c), needsText(c)) {
 		out.line(line)
 	}
@@ -195,6 +195,16 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	writeUsage(out, &result.Summary{Usage: c.Usage, Simulated: c.Simulated})
 	writeCaveats(out, c.Simulated, c.Exploratory)
 	return nil
+}
+
+// pairsText counts the pairs. A comparison that ended in the middle of its first pass has
+// seen a part of the tasks, so that its scores are others than those of all of them.
+func pairsText(c *result.Comparison) string {
+	text := fmt.Sprintf("%s in %s", plural.Of(c.Pairs, "pair", "pairs"), plural.Of(c.Passes, "pass", "passes"))
+	if seen := len(c.ByTask); seen > 0 && seen < c.Tasks-len(c.Unmeasured) {
+		text += fmt.Sprintf(" over %d of %d tasks", seen, c.Tasks)
+	}
+	return text
 }
 
 // verdictText is the verdict in a sentence.

@@ -33,7 +33,7 @@ func (a *app) completions(root *cobra.Command) {
 		a.completions(c)
 	}
 	switch path := strings.TrimPrefix(root.CommandPath(), "skillopt "); path {
-	case "runs show", "runs blame", "runs report", "runs export", "runs failures", "runs calls", "runs diff", "ablate", "prune":
+	case "runs show", "runs blame", "runs report", "runs export", "runs failures", "runs calls", "runs diff", "runs spend", "runs watch", "runs check", "runs rm", "rescore", "ablate", "prune":
 		root.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			return a.offer(a.runNames(), word)
 		}
@@ -42,7 +42,7 @@ func (a *app) completions(root *cobra.Command) {
 			if len(args) == 0 {
 				return a.offer(a.runNames(), word)
 			}
-			return a.offer(a.taskIDs(filepath.Join(args[0], run.ConfigFile)), word)
+			return a.offer(a.tasksOf(args, taskID), word)
 		}
 	case "config explain":
 		root.ValidArgsFunction = func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -54,7 +54,11 @@ func (a *app) completions(root *cobra.Command) {
 		"split": func([]string) []string {
 			return []string{string(task.Train), string(task.Selection), string(task.Test), "all"}
 		},
-		"task":      func(args []string) []string { return a.taskIDs(strings.Join(args[:min(1, len(args))], "")) },
+		"task":      func(args []string) []string { return a.tasksOf(args, taskID) },
+		"type":      func(args []string) []string { return a.tasksOf(args, taskType) },
+		"continue":  func([]string) []string { return a.runNames() },
+		"status":    func([]string) []string { return listedStatuses() },
+		"kind":      func([]string) []string { return listedKinds() },
 		"target":    func([]string) []string { return modelNames() },
 		"optimizer": func([]string) []string { return modelNames() },
 		"run":       func([]string) []string { return a.runNames() },
@@ -120,10 +124,17 @@ func (a *app) runNames() []string {
 	return names
 }
 
-// taskIDs are the ids of the tasks of a config.
-func (a *app) taskIDs(path string) []string {
-	if path == "" {
+func taskID(t task.Task) string   { return t.ID }
+func taskType(t task.Task) string { return t.Type }
+
+// tasksOf are what the tasks of a config, or of a run, have of something, each once.
+func (a *app) tasksOf(args []string, what func(task.Task) string) []string {
+	if len(args) == 0 || args[0] == "" {
 		return nil
+	}
+	path := args[0]
+	if ran := filepath.Join(a.absolute(path), run.ConfigFile); exists(ran) && exists(filepath.Join(a.absolute(path), run.ManifestFile)) {
+		path = ran
 	}
 	l, err := config.Load(config.Options{Path: path, Dir: a.Dir})
 	if err != nil {
@@ -138,11 +149,14 @@ func (a *app) taskIDs(path string) []string {
 	if err != nil {
 		return nil
 	}
-	var ids []string
+	var found []string
 	for _, t := range set.Tasks() {
-		ids = append(ids, t.ID)
+		if w := what(t); w != "" {
+			found = append(found, w)
+		}
 	}
-	return ids
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // configKeys are all keys, each with an end.

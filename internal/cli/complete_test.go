@@ -34,7 +34,7 @@ func completionDir(t testing.TB) string {
 	}
 	_ = os.Symlink(filepath.Join(dir, "outside", "a-9"), filepath.Join(dir, "runs", "a-9"))
 	writeFile(t, filepath.Join(dir, "config.yaml"), "tasks: tasks.jsonl\n")
-	writeFile(t, filepath.Join(dir, "tasks.jsonl"), `{"id":"t-1","prompt":"p"}`+"\n"+`{"id":"t-2","prompt":"q"}`+"\n"+`{"id":"t; rm","prompt":"r"}`+"\n")
+	writeFile(t, filepath.Join(dir, "tasks.jsonl"), `{"id":"t-1","type":"total","prompt":"p"}`+"\n"+`{"id":"t-2","type":"sum","prompt":"q"}`+"\n"+`{"id":"t; rm","type":"total","prompt":"r"}`+"\n")
 	return dir
 }
 
@@ -59,6 +59,15 @@ func TestCompletion(t *testing.T) {
 		{"eval . --split _", "all selection test train", true},
 		{"eval . --task _", "t-1 t-2", true},
 		{"eval nothing --task _", "", true},
+		{"eval . --type _", "sum total", true},
+		{"try . --type t", "total", true},
+		{"runs failures runs/a-1 --type _", "", true},
+		{"rescore _", "runs/a-1 runs/a-2", true},
+		{"runs rm runs/a-1 _", "runs/a-1 runs/a-2", true},
+		{"runs watch _", "runs/a-1 runs/a-2", true},
+		{"train . --continue _", "runs/a-1 runs/a-2", true},
+		{"runs list --status k", "killed", true},
+		{"runs list --kind _", "eval train", false},
 		{"train . --set gate.mod", "gate.mode=", true},
 		{"train . --set gate.mode=", "gate.mode=observe gate.mode=off gate.mode=race gate.mode=strict", true},
 		{"train . --set edits.tidy=", "edits.tidy=false edits.tidy=true", true},

@@ -81,6 +81,9 @@ func (o *evalOptions) run(ctx context.Context, a *app, path string) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: allowed: 1 or more", o.repeat)
 	}
+	if err := a.canHold("--junit", o.junit); err != nil {
+		return err
+	}
 	if o.plan {
 		return a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			_, err := o.evaluate(ctx, a, path, plan)
@@ -150,8 +153,8 @@ func writeEvaluation(out printer, e *result.Evaluation) error {
 	}
 	writeTriggers(out, e.Triggers)
 	writeReadBefore(out, e.TestReadBefore)
-	writeLeftOut(out, e.LeftOut)
 	fmt.Fprintf(out, "outcomes: %s\n", out.path(filepath.Join(e.RunDir, "outcomes.json")))
+	writeUsage(out, &result.Summary{Usage: e.Usage, Simulated: e.Simulated, LeftOut: e.LeftOut})
 	writeCaveats(out, e.Simulated, e.Exploratory)
 	return nil
 }

@@ -146,8 +146,10 @@ func cutLine(origin string) (file string, line int) {
 // helpFor is what helps with an error of a kind whose message does not say.
 func helpFor(code int, p result.Problem) string {
 	switch {
-	case p.Key != "":
+	case p.Key != "" && isKey(p.Key):
 		return fmt.Sprintf("correct it; `skillopt config explain %s` says what is allowed", p.Key)
+	case p.Key != "":
+		return "correct it; `skillopt config explain` lists the keys"
 	case p.Task != "" || code == exitInput && p.Line > 0:
 		return "correct it, then check all of them with `skillopt tasks lint`"
 	}

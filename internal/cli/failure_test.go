@@ -61,6 +61,15 @@ var broken = map[string][]string{
 	"config import":         {"nothing"},
 	"prices list":           {"nothing"},
 	"prices import":         {"nothing"},
+	"sleep init":            {"--profile bad", "--profile bad.jsonl", "x"},
+	"sleep harvest":         {"--profile bad", "--profile nothing", "x", "--project y", "--show-outbound --dry-run", "--profile tasks --since soon"},
+	"sleep status":          {"--profile bad", "x"},
+	"sleep sessions":        {"--profile bad", "--profile tasks --source nobody", "x"},
+	"sleep session":         {"--profile bad y", "a b"},
+	"sleep doctor":          {"x"}, // what is wrong with the profile is its result
+	"sleep consent":         {"--profile bad", "a b", "host"},
+	"sleep forget":          {"--profile bad y", "", "a b"},
+	"sleep reset":           {"--profile bad", "--profile tasks", "x"},
 	"version":               {"a"},
 	"help":                  nil, // it prints help, whatever it is asked
 	"completion bash":       {"a"},
@@ -189,6 +198,60 @@ func TestProblemsOf(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, problemsOf(tt.err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// A help that names a key names one that can be explained.
+func TestHelpExplainsKeysThatThereAre(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"a":                 "correct it; `skillopt config explain` lists the keys",
+		"models.target.foo": "correct it; `skillopt config explain` lists the keys",
+		"train.epochs":      "correct it; `skillopt config explain train.epochs` says what is allowed",
+		"train":             "correct it; `skillopt config explain train` says what is allowed",
+	} {
+		if got := helpFor(exitInput, result.Problem{Key: key}); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+}
+
+// A flag whose value is of another kind is told in the words of the other errors.
+func TestFlagsOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"eval x --limit many":        `--limit: found "many", allowed: a whole number; ` + "`skillopt eval --help` lists the flags",
+		"eval x --yes=perhaps":       `--yes: found "perhaps", allowed: true or false`,
+		"train x --population two":   "--population",
+		"runs list --limit 9e99":     `--limit: found "9e99", allowed: a whole number`,
+		"lab certificate --runs 1.5": `--runs: found "1.5", allowed: a whole number`,
+	} {
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), strings.Fields(line), Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}, "test")
+		if code != exitInput || !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "strconv") {
+			t.Errorf("%s: exit code %d: %s", line, code, errs.String())
+		}
+	}
+}
+
+// A check or an extraction that is wrong says where in the config it stands.
+func TestWrongChecksHaveAPlace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]result.Problem{
+		"tasks:\n  path: tasks.jsonl\n  checks:\n    - {type: equal}\n": {Key: "tasks.checks", Line: 3},
+		"tasks:\n  path: tasks.jsonl\n  extract: {tagg: a}\n":           {Key: "tasks.extract", Line: 3},
+	} {
+		dir := brokenFiles(t)
+		writeFile(t, filepath.Join(dir, "tasks", "config.yaml"), text+"models: {target: {provider: openai, model: m}, optimizer: {provider: openai, model: m}}\n")
+		var out, errs bytes.Buffer
+		code := Main(context.Background(), []string{"tasks", "lint", "tasks", "--json"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: dir}, "test")
+		var f result.Failure
+		if err := json.Unmarshal(errs.Bytes(), &f); err != nil || code != exitInput || len(f.Problems) != 1 {
+			t.Fatalf("exit code %d, %v: %s", code, err, errs.String())
+		}
+		if p := f.Problems[0]; p.File != filepath.Join("tasks", "config.yaml") || p.Line != want.Line || p.Key != want.Key {
+			t.Errorf("got %+v", p)
 		}
 	}
 }

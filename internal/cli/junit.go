@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -83,6 +85,28 @@ func writeJUnit(ctx context.Context, a *app, path string, e *result.Evaluation) 
 		return err
 	}
 	return atomicfile.Replace(a.absolute(path), report, 0o644)
+}
+
+// canHold refuses the file of a flag that could not be written once all is paid for: one
+// without a folder, or a folder.
+func (a *app) canHold(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if path == "-" {
+		return usagef("%s -: allowed: the name of a file; standard output has the scores", flag)
+	}
+	at := a.absolute(path)
+	if st, err := os.Stat(at); err == nil && st.IsDir() {
+		return usagef("%s %s: it is a folder; give the name of a file in it", flag, path)
+	}
+	switch st, err := os.Stat(filepath.Dir(at)); {
+	case err != nil:
+		return fmt.Errorf("look at the folder of %s, before anything is asked: %w", flag, err)
+	case !st.IsDir():
+		return usagef("%s %s: %s is no folder", flag, path, filepath.Dir(path))
+	}
+	return nil
 }
 
 // junit is an evaluation as JUnit XML. Characters that XML cannot hold become U+FFFD.
@@ -165,7 +189,7 @@ func junitTask(split string, passes []trajectory.Outcome) junitCase {
 const maxJUnitText = 4000
 
 func junitFailed(o trajectory.Outcome) *junitFailure {
-	f := &junitFailure{Message: firstLine(o.FailReason, fmt.Sprintf("scored %.3f", o.Hard)), Type: string(o.Status)}
+	f := &junitFailure{Message: firstLine(o.FailReason, fmt.Sprintf("scored %.3f", o.Hard)), Type: junitType(o)}
 	var b strings.Builder
 	for _, part := range []struct{ name, text string }{
 		{"answer", o.Answer}, {"expected", strings.TrimPrefix(o.Reference, "expected: ")}, {"why", o.FailReason}, {"feedback", o.Feedback},
@@ -176,6 +200,15 @@ func junitFailed(o trajectory.Outcome) *junitFailure {
 	}
 	f.Text = printable(b.String())
 	return f
+}
+
+// junitType says what kind of failure one is: an answer that was scored, or what else came
+// of the task.
+func junitType(o trajectory.Outcome) string {
+	if o.Status == score.OK {
+		return "score"
+	}
+	return string(o.Status)
 }
 
 // cutText cuts a text to some bytes.

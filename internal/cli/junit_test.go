@@ -37,7 +37,7 @@ func TestJUnit(t *testing.T) {
 	got.Suites[0].Properties = nil
 	want := junitSuites{Name: "skillopt", Tests: 3, Failures: 2, Skipped: 1, Suites: []junitSuite{{Name: "test", Tests: 3, Failures: 2, Skipped: 1, Cases: []junitCase{
 		{Name: "a", Class: "test.sum", Failure: &junitFailure{Message: "timeout (in 1 of 2 passes)", Type: "agent_error", Text: "why: timeout\n"}},
-		{Name: "b", Class: "test", Failure: &junitFailure{Message: `equals: not "y"`, Type: "ok", Text: "answer: x\\u001b[31m <&>]]>\nexpected: y\nwhy: equals: not \"y\"\n"}},
+		{Name: "b", Class: "test", Failure: &junitFailure{Message: `equals: not "y"`, Type: "score", Text: "answer: x\\u001b[31m <&>]]>\nexpected: y\nwhy: equals: not \"y\"\n"}},
 		{Name: "c", Class: "test", Skipped: &junitSkipped{Message: "not measured: network: refused"}},
 	}}}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -35,7 +36,7 @@ const (
 	exitWaiting     = 3   // for an answer of a person
 	exitBudget      = 4   // a ceiling of limits
 	exitUnmeasured  = 5   // nothing measurable: server unreachable, env faults
-	exitLocked      = 6   // another process has the run open
+	exitLocked      = 6   // another process has the run open, or what sleep keeps
 	exitEnvironment = 7   // disk, permission
 	exitStopped     = 130 // stopped by the user
 )
@@ -53,6 +54,8 @@ func exitCode(err error) int {
 		record *run.DamagedError
 		none   *run.NoDirError
 		locked *run.LockedError
+		kept   *bank.Error
+		asleep *bank.LockedError
 	)
 	switch {
 	case err == nil:
@@ -61,8 +64,10 @@ func exitCode(err error) int {
 		return codeOf[opened.Kind]
 	case errors.As(err, &usage), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
 		return exitInput
-	case errors.As(err, &locked):
+	case errors.As(err, &locked), errors.As(err, &asleep):
 		return exitLocked
+	case errors.As(err, &kept):
+		return exitInput
 	case errors.Is(err, context.Canceled):
 		return exitStopped
 	case errors.Is(err, syscall.EPIPE):

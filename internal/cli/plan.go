@@ -165,7 +165,7 @@ func writeForecast(out printer, p result.Plan) {
 	if text := gateSees(p); text != "" {
 		lines = append(lines, text)
 	}
-	lines = append(lines, "("+basis(f)+")")
+	lines = append(lines, "("+basis(p)+")")
 	for _, line := range lines {
 		out.line(line)
 	}
@@ -196,7 +196,8 @@ func forecastTime(p result.Plan) string {
 }
 
 // basis says what a forecast rests on, and how far off such forecasts were.
-func basis(f *result.Forecast) string {
+func basis(p result.Plan) string {
+	f := p.Forecast
 	if f.Basis == result.Measured {
 		return "by what the record of this configuration has measured"
 	}
@@ -206,7 +207,7 @@ func basis(f *result.Forecast) string {
 		if len(l.Replies) > 0 {
 			text += fmt.Sprintf(", with the same models, the length of replies (%s)", strings.Join(l.Replies, ", "))
 		}
-		if l.Judged > 0 {
+		if l.Judged > 0 && p.Selection > 0 { // without a gate nothing has to survive
 			text += fmt.Sprintf(", and how often candidates survive (%d of %d)", l.Survived, l.Judged)
 		}
 	}

@@ -271,18 +271,23 @@ func (p *progress) remaining() (time.Duration, bool) {
 func (a *app) eventSinks() (event.Sink, func() error, error) {
 	view := newProgress(a.Streams)
 	view.path = a.relative
-	show := view.handle
+	return a.eventsTo(view.handle, view.end)
+}
+
+// eventsTo returns a sink that shows events and writes them where --events says, and a function
+// that closes what was opened and ends the showing.
+func (a *app) eventsTo(show event.Sink, end func() error) (event.Sink, func() error, error) {
 	if a.events == "" {
-		return show, view.end, nil
+		return show, end, nil
 	}
 	w := underlying(a.Out) // a run does not fail because its events are not read
-	done := view.end
+	done := end
 	if a.events != "-" {
 		f, err := os.Create(a.absolute(a.events))
 		if err != nil {
 			return nil, nil, fmt.Errorf("open --events file: %w", err)
 		}
-		w, done = f, func() error { return errors.Join(view.end(), f.Close()) }
+		w, done = f, func() error { return errors.Join(end(), f.Close()) }
 	}
 	return writeEvents(w, show), done, nil
 }

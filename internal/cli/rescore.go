@@ -222,6 +222,8 @@ func printDecisions(out printer, r *result.Rescore) {
 		switch {
 		case d.Now != nil && d.Changed:
 			now = wordsOf(*d.Now) + ", in place of " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
+		case d.Now != nil && *d.Now != d.Then: // both accept, or both reject
+			now = wordsOf(*d.Now) + ", before " + wordsOf(d.Then) + ": " + oneLine(d.NowReason)
 		case d.Now != nil:
 			now = wordsOf(*d.Now) + ", as before: " + oneLine(d.NowReason)
 		default:

@@ -19,7 +19,10 @@ type command struct {
 // text is the command line as a shell takes it, without secrets and without the
 // setting of the limit that was reached ("": none).
 func (c command) text(reached string) string {
-	words := []string{"skillopt", "train", shellWord(c.path)}
+	words := []string{"skillopt", "train"}
+	if len(c.options.beside) == 0 { // else the configuration is that of the run that is gone on from
+		words = append(words, shellWord(c.path))
+	}
 	for _, f := range []struct{ name, value string }{{"tasks", c.options.tasks}, {"target", c.options.target}, {"optimizer", c.options.optimizer}, {"replay", c.options.replay}} {
 		if f.value != "" {
 			words = append(words, "--"+f.name, shellWord(f.value))

@@ -118,7 +118,7 @@ func (o *runsBlameOptions) printLine(out printer, l lineBlame, path string) erro
 		fmt.Fprintf(out, "\nand %s (--limit 0 lists all)\n", plural.Of(l.Left, "more task", "more tasks"))
 	}
 	if len(g.Tasks) > 0 {
-		_, err := fmt.Fprintf(out, "\nskillopt runs task %s %s --step %d --arm current --prompt shows all of one\n", shellWord(path), shellWord(oneLine(g.Tasks[0].ID)), g.Step)
+		_, err := fmt.Fprintf(out, "\n%s shows all of one\n", askTask(path, g.Tasks[0].ID, fmt.Sprintf("--step %d --arm current --prompt", g.Step)))
 		return err
 	}
 	return nil

@@ -180,10 +180,11 @@ func fateText(c record.Call) string {
 type stageSum struct {
 	Stage     string   `json:"stage"`
 	Role      string   `json:"role"`
-	Results   int      `json:"results"`
+	Results   int      `json:"results"` // calls that were made and answered; of all stages together, calls.total of the summary
 	Failed    int      `json:"failed_attempts"`
-	TakenOver int      `json:"taken_over,omitempty"` // that another run paid for
-	Reused    int      `json:"reused,omitempty"`     // of those, the ones whose origin is known
+	TakenOver int      `json:"taken_over,omitempty"`    // answers that another run paid for, which are no calls
+	Reused    int      `json:"reused,omitempty"`        // of those, the ones whose origin is known
+	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
 	USD       *float64 `json:"usd"` // null: of some no price is known
@@ -215,18 +216,34 @@ func printStages(a *app, path string, calls []record.Call) error {
 	}
 	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
-	reused := 0
+	taken, unknown := 0, 0
 	for _, s := range sums {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Stage, s.Role, s.Results, s.Failed, s.Input, s.Output, usdText(s.USD))
-		reused += s.Reused
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", s.Stage, s.Role, s.Results, s.Failed, aboutText(s.Input, s.Unknown), aboutText(s.Output, s.Unknown), usdText(s.USD))
+		taken, unknown = taken+s.TakenOver, unknown+s.Unknown
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print calls: %w", err)
 	}
-	if reused > 0 {
-		a.printer(a.Out).line(fmt.Sprintf("%s of those taken from other runs, which had paid", plural.Of(reused, "answer", "answers")))
-	}
+	notCounted(a.printer(a.Out), taken, unknown)
 	return nil
+}
+
+// aboutText is a count of tokens, marked where some calls did not say what they used.
+func aboutText(n int64, unknown int) string {
+	if unknown > 0 {
+		return fmt.Sprintf("~%d", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// notCounted says what a table of calls does not count, and what it does not know.
+func notCounted(out printer, taken, unknown int) {
+	if taken > 0 {
+		out.line(plural.Of(taken, "answer", "answers") + " taken over, paid for elsewhere: 0 calls")
+	}
+	if unknown > 0 {
+		out.line("usage unknown for " + plural.Of(unknown, "call", "calls"))
+	}
 }
 
 func (s *stageSum) add(c record.Call) {
@@ -234,17 +251,23 @@ func (s *stageSum) add(c record.Call) {
 	case journal.Fault:
 		s.Failed++
 		return
-	case journal.Call, journal.Inner:
-		s.Results++
-	default: // an episode, whose calls are entries of their own
+	case journal.Call, journal.Inner, journal.Episode:
+	default:
 		return
 	}
-	if c.Code == journal.CodeInherited {
+	switch {
+	case c.Code == journal.CodeInherited:
 		s.TakenOver++
 		if c.Origin != nil {
 			s.Reused++
 		}
 		return
+	case c.Kind == journal.Episode: // its calls are entries of their own
+		return
+	}
+	s.Results++
+	if c.Estimate {
+		s.Unknown++
 	}
 	s.Input, s.Output = s.Input+c.Usage.Input, s.Output+c.Usage.Output
 	if c.USD == nil {

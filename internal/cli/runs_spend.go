@@ -74,16 +74,19 @@ func (o *runsSpendOptions) run(ctx context.Context, a *app, path string) error {
 func printSpending(out printer, parts []record.Spent) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "PART\tCALLS\tFAILED\tIN\tOUT\tUSD\tBEST\tGAIN")
+	taken, unknown := 0, 0
 	for _, p := range parts {
 		gain := "-"
 		if p.Gain != nil {
 			gain = fmt.Sprintf("%+.3f", *p.Gain)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", oneLine(p.Part), p.Calls, p.Failed, p.Input, p.Output, usdText(p.USD), scoreText(p.Best), gain)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", oneLine(p.Part), p.Calls, p.Failed, aboutText(p.Input, p.Unknown), aboutText(p.Output, p.Unknown), usdText(p.USD), scoreText(p.Best), gain)
+		taken, unknown = taken+p.TakenOver, unknown+p.Unknown
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print what was spent: %w", err)
 	}
+	notCounted(out, taken, unknown)
 	if text := sinceGain(parts); text != "" {
 		out.paragraph(text)
 	}
@@ -98,8 +101,8 @@ func sinceGain(parts []record.Spent) string {
 		case p.Gain != nil && *p.Gain > 0:
 			last, calls, usd, priced = p.Part, 0, 0, true
 		case p.Gain != nil:
-			calls += p.Calls - p.TakenOver
-			priced = priced && (p.USD != nil || p.Calls == p.TakenOver)
+			calls += p.Calls
+			priced = priced && (p.USD != nil || p.Calls == 0)
 			if p.USD != nil {
 				usd += *p.USD
 			}

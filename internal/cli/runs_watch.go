@@ -91,8 +91,11 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 			}
 		}
 		next := tick.C
-		if err == nil && last.Unread > 0 { // a long record is read in parts, without waiting in between
+		switch {
+		case err == nil && last.Unread > 0: // a long record is read in parts, without waiting in between
 			next = passed()
+		case err != nil && last.RunID == "": // nothing was shown yet: who waits is told soon
+			next = time.After(leastEvery)
 		}
 		if wait(ctx, next, keys, a) {
 			return view.end(last)

@@ -108,7 +108,7 @@ func TestWatchEndsWithTheRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := out.String()
-		if strings.Count(text, toTop) != 4 || !strings.Contains(text, leaveScreen+"run       x\r\nstatus    stopped by a ceiling") || !strings.HasSuffix(text, "[restored]") {
+		if strings.Count(text, toTop) != 4 || !strings.Contains(text, leaveScreen+"run       x\r\nstatus    budget: at a ceiling") || !strings.HasSuffix(text, "[restored]") {
 			t.Errorf("%d frames: %q", strings.Count(text, toTop), text)
 		}
 	})
@@ -141,7 +141,7 @@ func TestWatchIsLeft(t *testing.T) {
 		if err := errors.Join(r.SetStatus(result.Completed), r.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-done; err != nil || strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "  at work  ") != 3 || !strings.Contains(out.String(), "status    finished") {
+		if err := <-done; err != nil || strings.Contains(out.String(), "\x1b") || strings.Count(out.String(), "  running  ") != 3 || !strings.Contains(out.String(), "status    completed") {
 			t.Errorf("%v: %q", err, out.String())
 		}
 	})

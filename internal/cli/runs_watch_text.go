@@ -63,7 +63,7 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 	}
 	add("calls", callWords(p))
 	add("tokens", tokenWords(p))
-	if p.USD != nil || p.Ceilings.USD != nil {
+	if p.USD != nil || p.Ceilings.USD != nil || p.Unknown > 0 && !p.Simulated {
 		add("money", moneyWords(p))
 	}
 	if p.Ceilings.Time != "" {
@@ -92,28 +92,24 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 	return out
 }
 
-// statusWords say how a run stands.
+// statusWords say how a run stands, with the word that `runs list` and `runs show` have for it.
 func statusWords(p record.Progress) string {
 	if p.Killed {
 		return "killed: no process works on it; the same command goes on"
 	}
+	status := string(p.Status)
 	switch p.Status {
-	case result.Running:
-		return "at work"
-	case result.Completed:
-		return "finished"
 	case result.Stopped:
-		return "stopped by the user; the same command goes on"
+		return status + " by the user; the same command goes on"
 	case result.OverBudget:
-		return "stopped by a ceiling; raised, the same command goes on"
+		return status + ": at a ceiling; raised, the same command goes on"
 	case result.Waiting:
-		return "waits for answers; then the same command goes on"
-	case result.Failed:
-		return "failed"
+		return status + " for answers; then the same command goes on"
 	case result.Undecided:
-		return "undecided; more passes go on with it"
+		return status + "; more passes go on with it"
+	case result.Running, result.Completed, result.Failed:
 	}
-	return string(p.Status)
+	return status
 }
 
 // whereWords say which step a run is at.
@@ -178,16 +174,26 @@ func callWords(p record.Progress) string {
 }
 
 func tokenWords(p record.Progress) string {
-	text := fmt.Sprintf("%s in, %s out", count(p.Tokens.Input), count(p.Tokens.Output))
+	about := ""
+	if p.Unknown > 0 {
+		about = "~"
+	}
+	text := fmt.Sprintf("%s%s in, %s%s out", about, count(p.Tokens.Input), about, count(p.Tokens.Output))
 	if p.Ceilings.Tokens != nil {
 		text += fmt.Sprintf(", of %s", count(*p.Ceilings.Tokens))
+	}
+	if p.Unknown > 0 {
+		text += "; usage unknown for " + plural.Of(p.Unknown, "call", "calls")
 	}
 	return text
 }
 
 func moneyWords(p record.Progress) string {
 	text := "not known"
-	if p.USD != nil {
+	switch {
+	case p.USD != nil && p.Unknown > 0:
+		text = fmt.Sprintf("~$%.4f", *p.USD)
+	case p.USD != nil:
 		text = fmt.Sprintf("$%.4f", *p.USD)
 	}
 	if p.Ceilings.USD != nil {

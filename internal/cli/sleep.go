@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,7 +38,8 @@ What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md
 	}
 	group(c)
 	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml")
-	c.AddCommand(sleepHarvestCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile))
+	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
+		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile))
 	return c
 }
 
@@ -57,15 +59,25 @@ func (a *app) sleepSetup(profile string) (sleepSetup, error) {
 	if err != nil {
 		return sleepSetup{}, err
 	}
-	s := sleepSetup{profile: folders.SleepProfile(), folders: folders}
+	path := folders.SleepProfile()
 	if profile != "" {
-		s.profile = a.absolute(profile)
+		path = a.absolute(profile)
 	}
-	path := s.profile
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && profile == "" {
-		path = ""
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && profile == "" {
+		return a.sleepSetupOf("", path)
 	}
-	s.found = path != ""
+	return a.sleepSetupOf(path, path)
+}
+
+// sleepSetupOf reads the profile at path; "": all is as without one, and named is where it
+// would be.
+func (a *app) sleepSetupOf(path, named string) (sleepSetup, error) {
+	folders, err := config.UserFolders()
+	if err != nil {
+		return sleepSetup{}, err
+	}
+	s := sleepSetup{profile: named, folders: folders, found: path != "", dir: folders.SleepDir()}
+	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
 	if s.loaded, err = a.loadConfig(path, nil, nil); err != nil {
 		return s, err
 	}
@@ -73,11 +85,9 @@ func (a *app) sleepSetup(profile string) (sleepSetup, error) {
 	if err := s.check(sleep); err != nil {
 		return s, err
 	}
-	s.dir = sleep.Dir
-	if s.dir == "" {
-		s.dir = folders.SleepDir()
+	if sleep.Dir != "" {
+		s.dir = s.absolute(sleep.Dir)
 	}
-	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
 	for name, path := range sleep.Stores {
 		s.places.Given[name] = s.absolute(path)
 	}
@@ -133,11 +143,30 @@ func (s sleepSetup) projects() (harvest.Projects, error) {
 	if len(list) == 0 {
 		return harvest.Projects{}, usagef("%s allows no project, so nothing is read; `skillopt sleep init` shows the projects and asks, or name folders under sleep.projects", s.profile)
 	}
-	var dirs []string
-	for _, dir := range list {
-		dirs = append(dirs, s.absolute(dir))
+	return harvest.NewProjects(s.allowed()...), nil
+}
+
+// allowed are the folders under sleep.projects, absolute.
+func (s sleepSetup) allowed() []string {
+	out := []string{}
+	for _, dir := range s.loaded.Config.Sleep.Projects {
+		out = append(out, s.absolute(dir))
 	}
-	return harvest.NewProjects(dirs...), nil
+	return out
+}
+
+// moved says which allowed folders are not there.
+func (s sleepSetup) moved() []string {
+	var out []string
+	for _, dir := range s.allowed() {
+		switch info, err := os.Stat(dir); {
+		case err != nil:
+			out = append(out, fmt.Sprintf("%s: sleep.projects: %s: %v; if the project has moved, put the folder where it is now beside it", s.profile, dir, reasonOf(err)))
+		case !info.IsDir():
+			out = append(out, fmt.Sprintf("%s: sleep.projects: %s is not a folder; name the folder of a project", s.profile, dir))
+		}
+	}
+	return out
 }
 
 // sources are those that the profile names.
@@ -159,7 +188,12 @@ func (s sleepSetup) sources() []transcript.Source {
 func workers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
 // cleaner takes secrets out: by their shape, and those of the profile.
-func (s sleepSetup) cleaner() *redact.Redactor { return redact.New(s.loaded.Secrets()...) }
+func (s sleepSetup) cleaner() *redact.Redactor {
+	if s.loaded == nil { // the profile cannot be read
+		return redact.New()
+	}
+	return redact.New(s.loaded.Secrets()...)
+}
 
 // look opens the bank for reading. Without one it says what to do.
 func (s sleepSetup) look(ctx context.Context) (*bank.Bank, error) {

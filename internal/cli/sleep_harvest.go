@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
@@ -22,25 +23,41 @@ type sleepHarvestOptions struct {
 	since    string
 	dryRun   bool
 	headless bool
+	outbound bool
+	project  string
 }
 
 func sleepHarvestCommand(a *app, profile *string) *cobra.Command {
 	var o sleepHarvestOptions
 	c := &cobra.Command{
-		Use:   "harvest",
+		Use:   "harvest [SESSION]",
 		Short: "Read what is new in the sessions of the allowed projects",
 		Long: `Read the sessions of the projects under sleep.projects into the folder sleep.dir, without
 secrets. Stores that have not changed since are not read again; nothing counts twice. A
-store that cannot be read is named and does not stop the others.`,
+store that cannot be read is named and does not stop the others.
+
+With --show-outbound nothing is read: it prints byte for byte what a later night could send
+of what is kept, of one session if its id, or how that begins, is given.`,
 		Example: `  skillopt sleep harvest
   skillopt sleep harvest --since 72h
-  skillopt sleep harvest --dry-run --json`,
-		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+  skillopt sleep harvest --dry-run --json
+  skillopt sleep harvest --show-outbound 01a2024d`,
+		Args: atMost(1, "a session, with --show-outbound"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.outbound:
+				return o.showOutbound(cmd.Context(), a, *profile, strings.Join(args, ""))
+			case len(args) > 0 || o.project != "":
+				return usagef("a session and --project go with --show-outbound alone; harvest reads the projects under sleep.projects")
+			}
+			return o.run(cmd.Context(), a, *profile)
+		},
 	}
 	c.Flags().StringVar(&o.since, "since", "", "sessions that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d); absent: all within sleep.keep")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read, and keep nothing")
 	c.Flags().BoolVar(&o.headless, "headless", false, "take sessions too that a script drove")
+	c.Flags().BoolVar(&o.outbound, "show-outbound", false, "print byte for byte what a later night could send, and read nothing")
+	c.Flags().StringVar(&o.project, "project", "", "with --show-outbound: in this folder or below it")
 	return c
 }
 
@@ -67,17 +84,41 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 		}
 		defer func() { err = errors.Join(err, b.Close()) }()
 	}
+	sink, closeEvents, err := a.eventsTo(func(event.Event) {}, func() error { return nil })
+	if err != nil {
+		return err
+	}
+	in.Seen = func(s harvest.StoreReport) { sink(storeRead(s)) }
 	ctx, _, release := a.interrupts(ctx)
 	defer release()
 	report, err := harvest.Run(ctx, b, terms, in)
 	if err != nil {
-		return err
+		return errors.Join(err, closeEvents())
+	}
+	report.Warnings = append(report.Warnings, setup.moved()...)
+	sink(event.HarvestDone{Stores: len(report.Stores), Sessions: report.Sessions, Turns: report.Turns, Bytes: report.Bytes, Kept: report.Kept.Sessions, DryRun: report.DryRun})
+	if err := closeEvents(); err != nil {
+		return fmt.Errorf("close --events file: %w", err)
 	}
 	if a.json {
 		return printJSON(a.Out, report)
 	}
-	printHarvest(a.shown(), a.printer(a.Err), report)
+	out := a.shown()
+	if a.events == "-" {
+		out = a.results()
+	}
+	printHarvest(out, a.printer(a.Err), report)
 	return nil
+}
+
+// storeRead is what became of a store, as an event. It names no file and no text: the result
+// does.
+func storeRead(s harvest.StoreReport) event.StoreRead {
+	e := event.StoreRead{Source: s.Source, State: s.State, Sessions: s.Sessions, Turns: s.Turns, Bytes: s.Bytes, Problems: len(s.Problems)}
+	for _, n := range s.LeftOut {
+		e.LeftOut += n
+	}
+	return e
 }
 
 func (o *sleepHarvestOptions) terms(setup sleepSetup, now time.Time) (harvest.Terms, error) {

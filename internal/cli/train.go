@@ -136,7 +136,7 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	}
 	var complete *skillopt.CompleteError
 	if errors.As(err, &complete) {
-		return o.complete(ctx, a, path, complete.RunDir)
+		return o.complete(ctx, a, command{path: path, options: *o, hide: l.Redactor()}, complete.RunDir)
 	}
 	if perr := printSummary(ctx, a, summary); perr != nil && err == nil {
 		err = perr
@@ -148,12 +148,16 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 }
 
 // complete says that there is nothing left to do, and what came of the run.
-func (o *trainOptions) complete(ctx context.Context, a *app, path, dir string) error {
+func (o *trainOptions) complete(ctx context.Context, a *app, c command, dir string) error {
 	shown := a.relative(dir)
 	out := a.printer(a.Err)
-	out.line(fmt.Sprintf("%s is complete: this configuration was trained to its end, and nothing is asked", shown))
+	what := "this configuration was trained to its end"
+	if o.from != "" {
+		what = fmt.Sprintf("it went on from %s to its end", shellWord(o.from))
+	}
+	out.line(fmt.Sprintf("%s is complete: %s, and nothing is asked", shown, what))
 	out.line(fmt.Sprintf("  skillopt runs show %s    step by step", shellWord(shown)))
-	out.line(fmt.Sprintf("  skillopt train %s --again    another run of the same configuration", shellWord(path)))
+	out.line(fmt.Sprintf("  %s --again    another run of the same configuration", c.text("")))
 	v, err := readRun(dir, shown)
 	if err != nil || v.Summary == nil {
 		return err

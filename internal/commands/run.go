@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/tree"
@@ -42,7 +43,7 @@ func (s *Commands) Run(ctx context.Context, st Step) (result check.CommandResult
 			return result, fmt.Errorf("find the workspace: %w", err)
 		}
 	}
-	if st.temp, err = os.MkdirTemp("", "check-"); err != nil {
+	if st.temp, err = os.MkdirTemp("", ownfolder.Check); err != nil {
 		return result, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	defer func() { err = errors.Join(err, tree.RemoveAll(st.temp)) }()
@@ -192,7 +193,7 @@ func (st *Step) output() (dir string, err error) {
 	if r == nil {
 		return "", nil
 	}
-	if dir, err = os.MkdirTemp("", "output-"); err != nil {
+	if dir, err = os.MkdirTemp("", ownfolder.Check); err != nil {
 		return "", fmt.Errorf("make a folder for what execute left: %w", err)
 	}
 	code := r.Signal

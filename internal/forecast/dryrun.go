@@ -41,6 +41,8 @@ type dryRun struct {
 
 	steps learned // how many candidates were judged, and survived
 	all   bool    // every call counts, whatever the record answers
+
+	carriedOut func(key string) bool // by the run that this one goes on from; nil: there is none
 }
 
 type stageRole struct{ stage, role string }
@@ -99,8 +101,9 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 	if !ok {
 		return nil, fmt.Errorf("unknown update mode %q", o.Mode)
 	}
+	o = o.ForDryRun()
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
-	r := &dryRun{session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
+	r := &dryRun{carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	res, err := train.Run(ctx, o, train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
 		Told: s.Told(nil), AtOnce: 1, // what is counted does not depend on who is faster
@@ -148,6 +151,10 @@ func (t tally) plus(u tally) tally {
 	return t
 }
 
+// paid reports whether another run has carried out what a key stands for: it is played, and
+// not counted.
+func (r *dryRun) paid(key string) bool { return r.carriedOut != nil && r.carriedOut(key) }
+
 func (r *dryRun) count(k stageRole, t tally) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,19 +168,24 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 	r.mu.Lock()
 	r.latest = s.Text()
 	r.mu.Unlock()
+	paid := r.paid(p.Prefix)
 	if r.session.Episodes() {
-		r.count(stageRole{model.StageRollout, model.Target}, tally{episodes: 1})
 		hard := r.solves(t, s)
-		r.judgeEpisode(t)
+		if !paid {
+			r.count(stageRole{model.StageRollout, model.Target}, tally{episodes: 1})
+			r.judgeEpisode(t)
+		}
 		return trajectory.Outcome{
 			ID: t.ID, Type: t.Type, Question: t.Prompt, Reference: rollout.Reference(t), Status: score.OK, Hard: hard, Soft: hard, FailReason: reason(hard),
 			Trajectory: []trajectory.Turn{{Role: model.Assistant, Content: answer(t)}},
 		}, nil
 	}
 	c := &rollout.Chat{
-		Model: &standIn{r, t, p}, Prompt: r.question, RunSeed: r.session.Config.Train.Seed,
+		Model: &standIn{r, t, p, paid}, Prompt: r.question, RunSeed: r.session.Config.Train.Seed,
 		Assess: func(ctx context.Context, key string, t task.Task, ev rollout.Evidence) (rollout.Assessment, error) {
-			r.judge(ctx, t, ev)
+			if !paid {
+				r.judge(ctx, t, ev)
+			}
 			hard := r.solves(t, s)
 			return rollout.Assessment{Answer: "?", Score: score.Score{Hard: hard, Soft: hard, Reason: reason(hard)}}, nil
 		},
@@ -206,6 +218,7 @@ type standIn struct {
 	*dryRun
 	task  task.Task
 	place rollout.Place
+	paid  bool // another run has carried it out
 }
 
 // Do implements rollout.Doer.
@@ -220,7 +233,7 @@ func (d *standIn) Do(_ context.Context, c caller.Call) (model.Response, error) {
 	if d.place.Prefix == seedPlace {
 		t.seed, t.seedText = 1, t.asked
 	}
-	if !d.repeats(c) {
+	if !d.repeats(c) && !d.paid {
 		d.count(stageRole{c.Stage, c.Role}, t)
 	}
 	return model.Response{Text: answer(d.task), Finish: model.FinishStop}, nil

@@ -67,10 +67,12 @@ const (
 // takes about ten seconds and a gigabyte.
 const mostSimulated = 300_000
 
-// rolloutsOf is how many a plan has at most.
-func rolloutsOf(p *result.Plan) int {
+// playedRollouts is how many rollouts a dry run makes at most, with those that another run has
+// paid for.
+func playedRollouts(s *session.Session, o train.Options) int {
+	o.Earlier = nil
 	n := 0
-	for _, st := range p.Stages {
+	for _, st := range o.Plan(s.Data.Sizes()) {
 		if st.Stage == model.StageRollout {
 			n += st.Calls
 		}
@@ -93,7 +95,7 @@ func Add(ctx context.Context, on *session.Session, o train.Options, p *result.Pl
 	if err != nil {
 		return err
 	}
-	if n := rolloutsOf(p); n > mostSimulated {
+	if n := playedRollouts(s.Session, o); n > mostSimulated {
 		p.NoForecast = fmt.Sprintf("up to %d rollouts are too many to rehearse (more than %d): the bound is all that is known", n, mostSimulated)
 	} else if p.Forecast, err = s.forecast(ctx, o, known); err != nil {
 		return err
@@ -113,6 +115,9 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	if known.solved != nil {
 		solved = *known.solved
 	}
+	if len(o.Earlier) > 0 {
+		solved = s.reached(solved)
+	}
 	scenarios := []scenario{{solved, priorHelps, edit}, {solved, 0, edit}, {solved, 1, 2 * edit}}
 	if known.learned.judged >= enoughSeen {
 		for _, helps := range otherHelps() {
@@ -128,6 +133,19 @@ func (s *forecaster) forecast(ctx context.Context, o train.Options, known measur
 	f := s.sum(runs, known, !known.whole)
 	f.Accuracy = accuracyOf(f.Basis)
 	return f, nil
+}
+
+// reached is the score of the skill that a run goes on with, as far as its origin tells. From
+// there a dry run begins: its edits help nothing in the part that was carried out.
+func (s *forecaster) reached(otherwise float64) float64 {
+	h := historyIn(s.Continue.Dir)
+	if h == nil || len(h.Steps) == 0 {
+		return otherwise
+	}
+	if last := h.Steps[len(h.Steps)-1]; last.Current != nil {
+		return min(1, max(0, *last.Current))
+	}
+	return otherwise
 }
 
 // sum puts dry runs, the first of them the expected one, into calls, tokens, money and time.

@@ -89,7 +89,9 @@ func (r *dryRun) ask(prefix string) optimize.Ask {
 		if q.Schema != nil {
 			t.asked += len(q.Schema.JSON)
 		}
-		r.count(stageRole{q.Stage, model.Optimizer}, t)
+		if !r.paid(prefix + "/" + q.Key) {
+			r.count(stageRole{q.Stage, model.Optimizer}, t)
+		}
 		if q.Accept != nil && q.Accept(reply) != nil {
 			return "", optimize.ErrLost
 		}
@@ -156,7 +158,7 @@ func (r *dryRun) items(key string, n int) []any {
 // edit is a line of its own that helps or not.
 func (r *dryRun) edit(key string) string {
 	text := fmt.Sprintf("- Rule %.0f", 1e6*chance(key))
-	if chance(key+"?") < r.scenario.helps {
+	if chance(key+"?") < r.scenario.helps && !r.paid(key) {
 		text += " " + helpful
 	}
 	return text + strings.Repeat(" word", max(0, r.scenario.length-len(text))/5)

@@ -171,14 +171,20 @@ func (g *Gateway) streamed(w http.ResponseWriter, r *http.Request, a answering) 
 	}
 	p := newPulse(g.opts.Patience, g.opts.KeepAlive, sign)
 	defer p.stop()
+	passed := &unasked{to: out}
 	if a.q.passage != nil {
 		a.q.passage.Reply = func(contentType string) io.Writer {
 			p.stop()
-			return out.relay(contentType)
+			if a.codec.wire != Chat || a.q.usage {
+				return out.relay(contentType)
+			}
+			out.relay(contentType)
+			return passed
 		}
 	}
 	resp, err := a.handle.ask(r.Context(), a.codec.wire, a.q)
 	p.stop()
+	passed.end()
 	if over(a.q.passage, err) {
 		return
 	}

@@ -19,7 +19,7 @@ const module = "github.com/seed-f4525e22/skillopt"
 // lower tier; within a tier only what sideways names.
 var tiers = [][]string{
 	{
-		"internal/fault", "internal/fit", "internal/memfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/race", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/telemetry/otlptest",
+		"internal/fault", "internal/fit", "internal/memfolder", "internal/ownfolder", "internal/suggest", "internal/plain", "internal/plural", "internal/race", "internal/taskgroup", "internal/reach", "internal/sqliteuri", "internal/telemetry/otlptest",
 		"internal/tree", "internal/userfile", "internal/yamlx", "internal/sandbox/sandboxtest", "internal/agent/agenttest", "internal/redact/redacttest",
 	},
 	{"internal/template", "internal/atomicfile", "internal/jsonx", "internal/pyrand", "internal/redact"},
@@ -28,8 +28,8 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
-	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo"},
-	{"internal/sleep/harvest"},
+	{"internal/journal", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound"},
+	{"internal/sleep/harvest", "internal/sleep/forget"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
@@ -57,6 +57,7 @@ var tiers = [][]string{
 // sideways names the imports within a tier.
 var sideways = map[string][]string{
 	"internal/sleep/bank":                      {"internal/sleep/transcript"},
+	"internal/sleep/outbound":                  {"internal/sleep/transcript"},
 	"internal/sleep/correction":                {"internal/sleep/transcript"},
 	"internal/sleep/transcript/transcripttest": {"internal/sleep/transcript"},
 	"model/modeltest":                          {"model"},

@@ -69,11 +69,14 @@ type checker struct {
 	out   Checked
 	run   *Run
 	files *Training
+
+	failed error // of a record that cannot be read for a reason that is not its own
 }
 
 // Check looks at all of the run in dir: every checksum of its record, its mark and
 // manifest, and the files that are derived from the record. Without a manifest, where
-// there is no record either, the error is a *run.MissingError.
+// there is no record either, the error is a *run.MissingError. A record that another program
+// has locked, or whose disk fails, is an error and no finding.
 func Check(ctx context.Context, dir string) (Checked, error) {
 	c := &checker{dir: dir, out: Checked{RunDir: dir, Findings: []Finding{}}}
 	m, found, err := run.ReadManifest(dir)
@@ -93,6 +96,9 @@ func Check(ctx context.Context, dir string) (Checked, error) {
 	whole := c.record(ctx, m)
 	if ctx.Err() != nil {
 		return c.out, fmt.Errorf("check run %s: %w", dir, context.Cause(ctx))
+	}
+	if c.failed != nil {
+		return c.out, fmt.Errorf("check run %s: %w", dir, c.failed)
 	}
 	if c.Bad(run.ManifestFile) {
 		return c.out, nil // files cannot be judged without it
@@ -114,6 +120,7 @@ func (c *checker) add(file string, state State, note, help string) {
 func (c *checker) record(ctx context.Context, m run.Manifest) (whole bool) {
 	e, err := journal.Examine(ctx, filepath.Join(c.dir, run.DBFile))
 	var newer *journal.VersionError
+	var corrupt *journal.CorruptError
 	switch {
 	case errors.Is(err, journal.ErrMissing):
 		c.add(run.DBFile, Missing, "", helpRestore)
@@ -121,8 +128,11 @@ func (c *checker) record(ctx context.Context, m run.Manifest) (whole bool) {
 	case errors.As(err, &newer):
 		c.add(run.DBFile, Damaged, err.Error(), "use the newer program that wrote it")
 		return false
-	case err != nil:
+	case errors.As(err, &corrupt):
 		c.add(run.DBFile, Damaged, err.Error(), helpRestore)
+		return false
+	case err != nil: // it cannot be read now, which says nothing of it
+		c.failed = err
 		return false
 	}
 	c.out.Entries = e.Entries
@@ -202,8 +212,23 @@ func (c *checker) training() {
 		c.add(file, Differs, p, helpAnew)
 	}
 	c.skills(t)
+	c.candidates()
 	if !t.HasBest {
 		c.add(run.BestFile, Missing, "", helpAnew)
+	}
+}
+
+// candidates checks that the list of candidates can be read, which older builds did not write.
+func (c *checker) candidates() {
+	if c.run == nil {
+		return
+	}
+	data, found, err := c.run.file(candidatesFile)
+	if found && err == nil {
+		err = json.Unmarshal(data, &result.Candidates{})
+	}
+	if err != nil {
+		c.add(candidatesFile, Damaged, strings.TrimPrefix(err.Error(), "read run: "), helpAnew)
 	}
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,16 +44,31 @@ func PlaceOf(key string) Place {
 	return p
 }
 
-// OfTest reports whether test tasks are asked at a place of the run.
+// OfTest reports whether test tasks are asked at a place of the run. An ablation or pruning
+// asks the tasks of all its splits at the same places: they count as test tasks if any are.
 func (r *Run) OfTest(p Place) bool {
-	if strings.HasPrefix(p.At, comparePrefix) {
+	switch {
+	case strings.HasPrefix(p.At, comparePrefix):
 		return r.compares() == "test"
+	case strings.HasPrefix(p.At, textPrefix):
+		return r.cutsOnTest()
 	}
 	return strings.HasPrefix(p.At, "final/test") || strings.HasPrefix(p.At, "eval/test") || strings.Contains(p.At, "triggers/test")
 }
 
-// comparePrefix begins the places of a comparison.
-const comparePrefix = "compare/"
+const (
+	comparePrefix = "compare/" // begins the places of a comparison
+	textPrefix    = "text/"    // those of an ablation or pruning: behind it is the hash of a skill
+)
+
+var splitsOfCuts = regexp.MustCompile(`^([a-z]+),.*?(?:, certified on ([a-z]+))?(?:, rules of .*)?$`)
+
+// cutsOnTest reports whether test tasks are among those that judge the rules of an ablation or
+// pruning, or certify it. Where that cannot be told they are.
+func (r *Run) cutsOnTest() bool {
+	m := splitsOfCuts.FindStringSubmatch(r.Manifest.About("ablate") + r.Manifest.About("prune"))
+	return m == nil || slices.ContainsFunc(m[1:], func(split string) bool { return split == "test" || split == "all" })
+}
 
 // compares is the split of a comparison; of all of them it is test, which is among them.
 func (r *Run) compares() string {

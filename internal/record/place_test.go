@@ -1,12 +1,14 @@
 package record
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -40,4 +42,30 @@ func TestPlacesOfTasks(t *testing.T) {
 			t.Fatalf("%q, sample %d: %+v", id, sample, p)
 		}
 	})
+}
+
+// Ablations and prunings ask all their tasks at places that tell no split: what they were
+// about does.
+func TestCutsOnTestTasks(t *testing.T) {
+	t.Parallel()
+	p := PlaceOf("text/be632d58b0cb8ca4/t-1/sample1002/attempt0/turn1")
+	for _, c := range []struct {
+		key, about string
+		want       bool
+	}{
+		{"ablate", "selection, margin 0.05", false},
+		{"ablate", "test, margin 0.05", true},
+		{"ablate", "all, margin 0.1, rules of SKILL.md, test.md", true},
+		{"ablate", "train, margin 0.05, rules of certified on test, x.md", false},
+		{"prune", "selection, margin 0.05, certified on train", false},
+		{"prune", "selection, margin 0.05, certified on test", true},
+		{"prune", "selection, margin 0.05, certified on all, rules of SKILL.md", true},
+		{"prune", "test, margin 0.05, certified on train", true},
+		{"prune", "of a newer program", true},
+	} {
+		r := &Run{Manifest: run.Manifest{Identity: map[string]string{"library." + c.key: strconv.Quote(c.about)}}}
+		if got := r.OfTest(p); got != c.want {
+			t.Errorf("%s: %q: %t", c.key, c.about, got)
+		}
+	}
 }

@@ -47,9 +47,10 @@ type Spending struct {
 	LastMinute int              `json:"last_minute"` // of them
 	Inherited  int64            `json:"inherited,omitempty"`
 	Episodes   int64            `json:"episodes,omitempty"`
-	Failed     map[string]int64 `json:"failed"` // attempts that gave no result, by class
+	Failed     map[string]int64 `json:"failed"`                  // attempts that gave no result, by class
+	Unknown    int64            `json:"usage_unknown,omitempty"` // calls and episodes that did not say what they used; tokens and cost have the most that it can have been, or nothing
 	Tokens     result.Tokens    `json:"tokens"`
-	USD        *float64         `json:"cost_usd"` // null: a model has no price, or is simulated
+	USD        *float64         `json:"cost_usd"` // null: a model has no price, or is simulated, or nothing bounds what an unknown one used
 }
 
 // Pulse says whether a run is alive.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,17 +109,30 @@ func (r *Run) file(name string) (data []byte, found bool, err error) {
 
 // open opens a regular file of the run; found is false if there is none.
 func (r *Run) open(name string) (f *os.File, found bool, err error) {
-	f, err = r.root.Open(name)
+	f, err = openRegular(r.root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read run: %w", err)
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, false, errors.Join(fmt.Errorf("read run: %s is no regular file", name), f.Close())
-	}
 	return f, true, nil
+}
+
+// openRegular opens a regular file. It is looked at first: opening a pipe would wait for
+// somebody who writes to it.
+func openRegular(root *os.Root, name string) (f *os.File, err error) {
+	irregular := fmt.Errorf("%s is no regular file", name)
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, irregular)
+	}
+	if f, err = root.Open(name); err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(cmp.Or(err, irregular), f.Close())
+	}
+	return f, nil
 }
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,

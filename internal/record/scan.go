@@ -348,6 +348,9 @@ func (s *scanner) outcome(task string, to *[]trajectory.Outcome) error {
 	if s.next() != '{' {
 		return errOdd
 	}
+	if done, err := s.line(task, to); done || err != nil {
+		return err
+	}
 	s.keep = s.at
 	defer func() { s.keep = -1 }()
 	known, wanted := false, false
@@ -383,6 +386,72 @@ func (s *scanner) outcome(task string, to *[]trajectory.Outcome) error {
 	}
 	*to = append(*to, o)
 	return nil
+}
+
+// How a line of trajectory.Outcomes begins: with the id, behind which comes one of two members.
+const lineHead = `{"id":"`
+
+var lineNext = [2][]byte{[]byte(`,"type":"`), []byte(`,"status":"`)}
+
+// line is outcome for one that stands on a line of its own, as programs write them; done is
+// false of another, and nothing has happened. JSON has no line breaks within strings: the next
+// one ends the outcome, and of a line with another id nothing behind that id is looked at.
+func (s *scanner) line(task string, to *[]trajectory.Outcome) (done bool, err error) {
+	if s.at == 0 || s.buf[s.at-1] != '\n' {
+		return false, nil
+	}
+	line, whole := s.rest()
+	object := bytes.TrimSuffix(line, []byte{','})
+	if !whole || !bytes.HasPrefix(object, []byte(lineHead)) || object[len(object)-1] != '}' {
+		return false, nil
+	}
+	n := closed(object[len(lineHead):])
+	if n < 0 {
+		return false, nil
+	}
+	text, behind := object[len(lineHead):len(lineHead)+n-1], object[len(lineHead)+n:]
+	if !bytes.HasPrefix(behind, lineNext[0]) && !bytes.HasPrefix(behind, lineNext[1]) {
+		return false, nil
+	}
+	is, err := means(text, task)
+	if err != nil {
+		return false, err
+	}
+	if is {
+		var o trajectory.Outcome
+		if json.Unmarshal(object, &o) != nil || o.ID != task {
+			return false, errOdd
+		}
+		*to = append(*to, o)
+	}
+	s.at += len(object)
+	return true, nil
+}
+
+// rest is what is left of the line at the next byte, without its line break; false where a
+// chunk does not reach that.
+func (s *scanner) rest() (line []byte, whole bool) {
+	i := bytes.IndexByte(s.buf[s.at:], '\n')
+	if i < 0 {
+		seen := len(s.buf) - s.at
+		s.keep = s.at - 1 // the line break before it
+		s.more()
+		s.keep = -1
+		if i = bytes.IndexByte(s.buf[s.at+seen:], '\n'); i < 0 {
+			return nil, false
+		}
+		i += seen
+	}
+	return s.buf[s.at : s.at+i], true
+}
+
+// means reports whether an encoded string is that of a text.
+func means(text []byte, is string) (bool, error) {
+	if bytes.IndexByte(text, '\\') < 0 && (string(text) == is || utf8.Valid(text)) {
+		return string(text) == is, nil
+	}
+	out, err := decoded(text)
+	return out == is, err
 }
 
 // isID reports whether an encoded key is that of the id, however the decoder finds it.

@@ -18,9 +18,10 @@ type Spent struct {
 	Part      string   `json:"part"`            // seed, step 3, end of epoch 1, final
 	Step      int      `json:"step"`            // 0: before the first step, or after the last
 	Epoch     int      `json:"epoch,omitempty"` // 0: outside of epochs
-	Calls     int      `json:"calls"`           // that were answered, those within episodes too
+	Calls     int      `json:"calls"`           // that were made and answered, those within episodes too: of all parts together, calls.total of the summary
 	Failed    int      `json:"failed_attempts"`
-	TakenOver int      `json:"taken_over,omitempty"` // that another run paid for
+	TakenOver int      `json:"taken_over,omitempty"`    // answers that another run paid for, which are no calls
+	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
 	USD       *float64 `json:"usd"`  // null: of some no price is known
@@ -137,14 +138,20 @@ func (s *Spent) add(rec journal.Record) {
 	case journal.Fault:
 		s.Failed++
 		return
-	case journal.Call, journal.Inner:
-	default: // an episode, whose calls are entries of their own
+	case journal.Call, journal.Inner, journal.Episode:
+	default:
+		return
+	}
+	switch {
+	case rec.Code == journal.CodeInherited:
+		s.TakenOver++
+		return
+	case rec.Kind == journal.Episode: // its calls are entries of their own
 		return
 	}
 	s.Calls++
-	if rec.Code == journal.CodeInherited {
-		s.TakenOver++
-		return
+	if rec.Estimate {
+		s.Unknown++
 	}
 	s.Input, s.Output = s.Input+rec.Usage.Input, s.Output+rec.Usage.Output
 	if rec.Cost == nil {

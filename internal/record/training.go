@@ -312,7 +312,7 @@ func (r *reader) decode(name string, into any) (found bool, err error) {
 }
 
 func (r *reader) bytes(name string) (data []byte, found bool, err error) {
-	f, err := r.root.Open(filepath.FromSlash(name))
+	f, err := openRegular(r.root, filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

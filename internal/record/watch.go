@@ -296,7 +296,7 @@ func (w *Watcher) spending() Spending {
 	sum := journal.Sum(w.tally.Totals())
 	tokens := sum.Usage
 	out := Spending{
-		Calls: sum.Calls, LastMinute: w.lastMinute(), Inherited: sum.Inherited, Episodes: sum.Episodes, Failed: sum.Faults,
+		Calls: sum.Calls, LastMinute: w.lastMinute(), Inherited: sum.Inherited, Episodes: sum.Episodes, Failed: sum.Faults, Unknown: sum.Unknown,
 		Tokens: result.Tokens{Input: tokens.Input + sum.Bounded.Usage.Input, Output: tokens.Output + sum.Bounded.Usage.Output, Cached: tokens.Cached + sum.Bounded.Usage.Cached},
 	}
 	if !w.manifest.Simulated && sum.Unpriced == 0 {

@@ -315,9 +315,13 @@ func costRow(st result.Stage, all int64, simulated, total bool) cost {
 
 func spent(r *Run) []fact {
 	s := r.Summary
+	about := ""
+	if u := s.Unknown; u != nil && u.Calls > 0 {
+		about = "~"
+	}
 	out := []fact{
 		{"model calls", count(s.Calls.Total)},
-		{"tokens", count(s.Tokens.Input) + " in, " + count(s.Tokens.Output) + " out"},
+		{"tokens", about + count(s.Tokens.Input) + " in, " + about + count(s.Tokens.Output) + " out"},
 	}
 	if s.Tokens.Cached > 0 {
 		out = append(out, fact{"from the provider's cache", count(s.Tokens.Cached)})

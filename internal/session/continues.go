@@ -250,7 +250,7 @@ func chooseFork(s *Session, id map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("find run.dir: %w", err)
 	}
-	s.Fork, _, err = run.Choose(base, s.RunName(), func(other map[string]string) bool { return len(config.Changes(other, id)) == 0 })
+	s.Fork, err = chooseIn(s, base, func(other map[string]string) bool { return len(config.Changes(other, id)) == 0 })
 	return err
 }
 

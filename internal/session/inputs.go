@@ -123,7 +123,7 @@ func untilStopped(ctx context.Context, stop <-chan struct{}) (_ context.Context,
 
 func (s *loader) loadChecks(context.Context) (err error) {
 	if s.Extract, err = check.ParseExtract(s.Config.Tasks.Extract); err != nil {
-		return fault.Input(fmt.Errorf("tasks.extract: %w", err))
+		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.extract"), err))
 	}
 	var specs any
 	if len(s.Config.Tasks.Checks) > 0 {
@@ -132,7 +132,7 @@ func (s *loader) loadChecks(context.Context) (err error) {
 	if s.Suite, err = check.Compile(specs, check.Options{
 		Threshold: s.Config.Tasks.Threshold, Workspace: s.Config.Agent.Name != "", Judge: s.Config.Models.Judge.Provider != "" || s.Clients[model.Judge] != nil, Extract: s.Extract,
 	}); err != nil {
-		return fault.Input(fmt.Errorf("tasks.checks: %w", err))
+		return fault.Input(fmt.Errorf("%s: %w", where(s.Loaded, "tasks.checks"), err))
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *Inputs) Doubts() error {
 	}
 	set := s.Suite.SetDoubts()
 	if set != nil {
-		set = fmt.Errorf("tasks.checks: %w", set)
+		set = fmt.Errorf("%s: %w", where(s.Loaded, "tasks.checks"), set)
 	}
 	return fault.Input(errors.Join(set, s.Set.Doubts()))
 }

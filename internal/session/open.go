@@ -116,10 +116,16 @@ func (s *Session) choose(id map[string]string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find run.dir: %w", err)
 	}
-	same := func(other map[string]string) bool {
+	return chooseIn(s, base, func(other map[string]string) bool {
 		as, err := s.AsBegun(id, other)
 		return err == nil && len(config.Changes(other, as)) == 0
-	}
+	})
+}
+
+// chooseIn returns the directory of the newest unfinished run in base of an identity that same
+// accepts, else that of the next one. Where somebody wants no second run of what is complete
+// it fails if there is one.
+func chooseIn(s *Session, base string, same func(identity map[string]string) bool) (string, error) {
 	dir, resumes, err := run.Choose(base, s.RunName(), same)
 	if err != nil || resumes || !s.Start.Once || s.Finish {
 		return dir, err

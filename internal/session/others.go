@@ -82,6 +82,9 @@ func (o *others) open(ctx context.Context, s *Session) error {
 		return err
 	}
 	s.announced = true
+	if s.Kind == result.Evaluate && s.Passes > 1 {
+		return nil // passes tell how much answers vary: each is asked now, under equal conditions
+	}
 	folder, err := filepath.Abs(s.Config.Run.Dir)
 	if err == nil {
 		o.index, err = answers.Open(ctx, folder, s.Run.Manifest.RunID, s.Now)
@@ -90,6 +93,7 @@ func (o *others) open(ctx context.Context, s *Session) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
+		s.unindexed = true
 		s.Emit(event.Warning{Text: fmt.Sprintf("nothing is taken from other runs, all is asked: %v", err)})
 		return nil
 	}
@@ -173,7 +177,7 @@ func closeRun(s *Session) error {
 	if err != nil {
 		return fmt.Errorf("close run: %w", err)
 	}
-	if err := addToIndex(s, dir); err != nil {
+	if err := addToIndex(s, dir); err != nil && !s.unindexed { // what keeps it from being used was told
 		return s.tell(fmt.Errorf("the run is complete in itself, but not in the index of answers, which the next command sees to: %w", err))
 	}
 	return nil

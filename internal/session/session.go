@@ -56,6 +56,7 @@ type Session struct {
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
 	announced bool // the record says who is asked: it may answer other runs
+	unindexed bool // the index of answers cannot be used
 }
 
 // Prepare loads and checks what cfg names, and the models of the roles. On an error

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/env"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
@@ -105,14 +106,11 @@ func DigestTasks(tasks []task.Task, raw bool) (string, error) {
 // fileError says which key names a file that cannot be used, and where the key
 // stands.
 func (s *Inputs) fileError(key, path, allowed string, err error) error {
-	where := key
-	if o := s.Loaded.Origins[key]; o != "" {
-		where = o + ": " + key
-	}
+	at := where(s.Loaded, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.Input(fmt.Errorf("%s: found nothing at %s, allowed: %s", where, path, allowed))
+		return fault.Input(fmt.Errorf("%s: found nothing at %s, allowed: %s", at, path, allowed))
 	}
-	return fault.Input(fmt.Errorf("%s: %s: %w", where, path, err))
+	return fault.Input(fmt.Errorf("%s: %s: %w", at, path, err))
 }
 
 func (s *loader) templateValues() map[string]any {
@@ -283,4 +281,13 @@ func (s *loader) sumFolders(folders []string) (string, error) {
 		all = append(all, sums[dir])
 	}
 	return Digest([]byte(fmt.Sprint(all))), nil
+}
+
+// where is how a message about a key begins: where it was set, if it was, and the
+// key.
+func where(l *config.Loaded, key string) string {
+	if o := l.Origins[key]; o != "" {
+		return o + ": " + key
+	}
+	return key
 }

@@ -328,3 +328,31 @@ func TestRulesAfter(t *testing.T) {
 		}
 	}
 }
+
+// What another run has carried out, by the keys of the record.
+func TestCarriedOut(t *testing.T) {
+	t.Parallel()
+	var o, middle Options
+	o.Earlier = []Stretch{{Units: 4, Steps: 3, PerEpoch: 3, Epochs: 1, Tested: true}}
+	middle.Earlier = []Stretch{{Units: 6, Steps: 5, PerEpoch: 3, Epochs: 3}}
+	for key, want := range map[string][2]bool{
+		"seed/selection":            {true, true},
+		"e1/s3/mb0/rollout":         {true, true},
+		"e1/s3/mb0/analyst_error/0": {true, true},
+		"e1/end/compare/curr":       {true, true},
+		"e2/s4/gate/cand":           {false, true},
+		"e2/s6/gate/cand":           {false, false},
+		"e2/end/slow_update":        {false, false},
+		"e10/s31/mb0/rollout":       {false, false},
+		"final/test/seed":           {true, false},
+		"final/test/best":           {false, false},
+		"final/fresh":               {false, false},
+	} {
+		if got := [2]bool{o.CarriedOut(key), middle.CarriedOut(key)}; got != want {
+			t.Errorf("%s: %t, want %t", key, got, want)
+		}
+		if (Options{}).CarriedOut(key) {
+			t.Errorf("%s: nobody has", key)
+		}
+	}
+}

@@ -1,6 +1,12 @@
 package train
 
-import "github.com/seed-f4525e22/skillopt/schedule"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/schedule"
+)
 
 // Stretch is a part of the loop that another run has carried out, which this one goes on
 // from: it is carried out again as it was, from the record.
@@ -90,8 +96,39 @@ func (o Options) epochsAt(step int) int {
 	return o.Epochs
 }
 
+// CarriedOut reports whether another run has carried out what a key of the record stands for:
+// the seed skill's scores, steps, the ends of epochs, and the test of the seed skill.
+func (o Options) CarriedOut(key string) bool {
+	if len(o.Earlier) == 0 {
+		return false
+	}
+	last := o.Earlier[len(o.Earlier)-1]
+	unit, rest, _ := strings.Cut(key, "/")
+	if unit == "final" {
+		return last.Tested && (key == testPlace(1, "seed").Prefix || key == testPlace(1, "no_skill").Prefix)
+	}
+	epoch, step := 0, 0
+	if _, err := fmt.Sscanf(unit, "e%d", &epoch); err != nil {
+		return unit == "seed"
+	}
+	if _, err := fmt.Sscanf(rest, "s%d", &step); err == nil {
+		return step <= last.Steps
+	}
+	return last.PerEpoch > 0 && epoch <= last.Units/(last.PerEpoch+1)
+}
+
+// ForDryRun is what a dry run of the loop takes: no rule ends the part that another run has
+// carried out.
+func (o Options) ForDryRun() Options {
+	o.Earlier = slices.Clone(o.Earlier)
+	for i := range o.Earlier {
+		o.Earlier[i].Stop = Stop{}
+	}
+	return o
+}
+
 // Rest is about what of the loop no other run has carried out: as many epochs as are left,
-// one that has begun among them. It is for plans.
+// one that has begun among them. It is for bounds.
 func (o Options) Rest() Options {
 	if len(o.Earlier) == 0 {
 		return o

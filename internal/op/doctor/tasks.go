@@ -24,16 +24,39 @@ import (
 )
 
 // tried are the tasks that are put through: a few of those that training may look at,
-// from all over the list. The test split is read by nobody here.
+// from all over the list and of as many types as there are. The test split is read by
+// nobody here.
 func (e *examiner) tried() []task.Task {
 	list := e.session.Data.Train
 	if len(list) < seedcheck.ShownTasks {
 		list = slices.Concat(list, e.session.Data.Selection)
 	}
-	n := min(len(list), seedcheck.ShownTasks)
+	return spread(list, min(len(list), seedcheck.ShownTasks))
+}
+
+// spread are n of the tasks, in steps over the list. Where the task of a step is of a type
+// that is among them already, or is itself, the next one behind it that is not stands in.
+func spread(list []task.Task, n int) []task.Task {
 	var out []task.Task
+	taken, types := map[int]bool{}, map[string]bool{}
 	for i := range n {
-		out = append(out, list[i*(len(list)-1)/max(1, n-1)])
+		from := i * (len(list) - 1) / max(1, n-1)
+		at := -1
+		for d := range list {
+			j := (from + d) % len(list)
+			switch {
+			case taken[j]:
+				continue
+			case at < 0: // the best so far, if no other type is left
+				at = j
+			}
+			if !types[list[j].Type] {
+				at = j
+				break // nothing is nearer
+			}
+		}
+		taken[at], types[list[at].Type] = true, true
+		out = append(out, list[at])
 	}
 	return out
 }

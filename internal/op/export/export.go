@@ -7,14 +7,12 @@ package export
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
-	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -23,18 +21,11 @@ import (
 // secrets wherever they occur.
 func Cassette(ctx context.Context, dir, path string, secrets ...string) (out result.Exported, err error) {
 	defer func() { err = fault.InRun(dir, err) }()
-	m, found, err := run.ReadManifest(dir)
-	switch {
-	case err != nil:
-		return out, run.Unreadable(dir, err)
-	case !found:
-		return out, &run.MissingError{Dir: dir}
-	}
-	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
+	r, err := record.Open(ctx, dir)
 	if err != nil {
-		return out, run.Unreadable(dir, err)
+		return out, err
 	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	sum, err := cassette.Export(j, path, config.Begun(m.Identity), redact.New(secrets...))
+	defer func() { err = errors.Join(err, r.Close()) }()
+	sum, err := cassette.Export(r.Results(ctx), path, config.Begun(r.Manifest.Identity), redact.New(secrets...))
 	return result.Exported{Steps: sum.Steps, Redacted: append([]string{}, sum.Redacted...)}, err
 }

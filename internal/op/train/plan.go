@@ -33,11 +33,11 @@ func Plan(ctx context.Context, cfg config.Config, o session.Options) (p result.P
 	}
 	sizes := training.New(s)
 	sizes.Decide()
-	options := goingOn(sizes.Options(), earlier).Rest()
+	options := goingOn(sizes.Options(), earlier)
 	if why := options.TooFewToShow(s.Data); why != "" {
 		return p, fault.Input(errors.New(why))
 	}
-	p = forecast.Bound(s, options)
+	p = forecast.Bound(s, options.Rest())
 	if options.Test && len(s.Data.Test) > 0 {
 		reads, err := s.ReadBefore(ctx)
 		if err != nil {

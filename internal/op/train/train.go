@@ -84,7 +84,7 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 		return t.plan, errors.Join(fault.Input(errors.New("--finish: there is no unfinished run of this configuration; `skillopt runs list` shows runs, --run names one")), s.Run.Discard())
 	}
 	if s.Confirm != nil {
-		forecast.Foretell(ctx, s, t.options.Rest(), &t.plan)
+		forecast.Foretell(ctx, s, t.options, &t.plan)
 	}
 	return t.plan, nil
 }

@@ -93,7 +93,7 @@ func TestExportAndLoad(t *testing.T) {
 	t.Parallel()
 	j := recorded(t)
 	path := filepath.Join(t.TempDir(), "run.cassette.jsonl")
-	sum, err := cassette.Export(j, path, map[string]string{"gate.confirm": `"auto"`}, redact.New())
+	sum, err := cassette.Export(j.Results(t.Context(), 0), path, map[string]string{"gate.confirm": `"auto"`}, redact.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestExportAndLoad(t *testing.T) {
 		t.Errorf("unused %v", left)
 	}
 	again := filepath.Join(t.TempDir(), "again")
-	if _, err := cassette.Export(j, again, map[string]string{"gate.confirm": `"auto"`}, redact.New()); err != nil || read(t, again) != read(t, path) {
+	if _, err := cassette.Export(j.Results(t.Context(), 0), again, map[string]string{"gate.confirm": `"auto"`}, redact.New()); err != nil || read(t, again) != read(t, path) {
 		t.Errorf("two exports differ, %v", err)
 	}
 }

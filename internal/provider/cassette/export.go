@@ -2,7 +2,6 @@ package cassette
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -65,11 +64,11 @@ type wireEnd struct {
 	SHA256 string `json:"sha256"` // of all lines before
 }
 
-// Export writes the results of a journal to the file at path, as a whole or not
-// at all. begun is what Cassette.Begun returns; it must hold no secret.
-func Export(j *journal.Journal, path string, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
+// Export writes the results of a journal, in their order, to the file at path, as a whole or
+// not at all. begun is what Cassette.Begun returns; it must hold no secret.
+func Export(results iter.Seq2[journal.Record, error], path string, begun map[string]string, secrets *redact.Redactor) (Summary, error) {
 	var buf bytes.Buffer
-	sum, err := Write(&buf, j.Results(context.Background(), 0), begun, secrets)
+	sum, err := Write(&buf, results, begun, secrets)
 	if err != nil {
 		return Summary{}, err
 	}

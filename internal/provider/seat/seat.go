@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/agent"
+	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/score"
 )
@@ -92,7 +93,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	if err := c.check(req); err != nil {
 		return model.Response{}, c.fault(model.BadRequest, err)
 	}
-	dir, err := os.MkdirTemp("", "seat-")
+	dir, err := os.MkdirTemp("", ownfolder.Seat)
 	if err != nil {
 		return model.Response{}, c.fault(model.Server, err)
 	}

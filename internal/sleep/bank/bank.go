@@ -30,7 +30,7 @@ const version = 1
 
 const schema = `
 CREATE TABLE stores (
-	path     TEXT PRIMARY KEY,
+	path     TEXT PRIMARY KEY, -- of one of which no session is kept, a digest: see KeyOf
 	source   TEXT NOT NULL,
 	mark     TEXT NOT NULL,    -- JSON: as the store was when it was read
 	terms    TEXT NOT NULL,    -- digest of what was wanted of it
@@ -76,7 +76,7 @@ CREATE TABLE consent (
 	PRIMARY KEY (role, host, given)
 ) WITHOUT ROWID;
 CREATE TABLE forgotten (
-	kind TEXT NOT NULL, -- project, session
+	kind TEXT NOT NULL, -- project, session, turn
 	name TEXT NOT NULL, -- digest: what was forgotten is not told by it
 	at   INTEGER NOT NULL,
 	PRIMARY KEY (kind, name)
@@ -84,7 +84,7 @@ CREATE TABLE forgotten (
 PRAGMA user_version = 1;`
 
 // access says how a bank is opened: what is deleted is overwritten with zeros.
-const access = "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)"
+const access = "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(DELETE)&_pragma=synchronous(FULL)&_pragma=secure_delete(1)&_pragma=foreign_keys(1)&_pragma=cache_size(-8192)&_pragma=temp_store(2)"
 
 // Bank is an open bank. Its methods are safe for concurrent use.
 type Bank struct {
@@ -117,21 +117,21 @@ var ErrNone = errors.New("nothing is kept yet")
 // Open opens the bank of a folder for writing, or makes it. The folder and what is in it are
 // for the user alone. While it is open no other process can open it so.
 func Open(ctx context.Context, dir string) (*Bank, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() || err != nil && isLink(dir) {
+		return nil, notFolder(dir)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of sleep: %w", err)
 	}
 	if err := private(dir); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
-	switch locked, err := lock.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	case !locked:
-		return nil, &LockedError{Dir: dir}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return nil, err
 	}
 	b := &Bank{dir: dir, lock: lock}
-	err := b.clearTemp()
+	err = b.clearTemp()
 	if err == nil {
 		b.db, err = connect(ctx, filepath.Join(dir, File))
 	}
@@ -141,11 +141,51 @@ func Open(ctx context.Context, dir string) (*Bank, error) {
 	return b, nil
 }
 
+// takeLock takes the lock of a folder.
+func takeLock(dir string) (*flock.Flock, error) {
+	path := filepath.Join(dir, lockFile)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, notRegular(path)
+	}
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	switch locked, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	case !locked:
+		return nil, &LockedError{Dir: dir}
+	}
+	// A reset deletes the file while others may have opened it: a lock on what is no more is none.
+	held, err1 := lock.Stat()
+	there, err2 := os.Lstat(path)
+	if err := errors.Join(err1, err2); err != nil || !os.SameFile(held, there) {
+		return nil, errors.Join(&LockedError{Dir: dir}, lock.Unlock())
+	}
+	return lock, nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+func notFolder(dir string) error {
+	return &Error{Path: dir, Reason: "it is not a folder", Help: "move it away, or choose a folder by sleep.dir"}
+}
+
+func notRegular(path string) error {
+	return &Error{Path: path, Reason: "it is not a regular file", Help: "move it away, or choose another folder by sleep.dir"}
+}
+
 // Look opens the bank of a folder for reading. ErrNone: there is none.
 func Look(ctx context.Context, dir string) (*Bank, error) {
 	path := filepath.Join(dir, File)
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNone
+	case err != nil && !errors.Is(err, fs.ErrPermission):
+		return nil, notFolder(dir)
+	case err == nil && !info.Mode().IsRegular():
+		return nil, notRegular(path)
 	}
 	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"))
 	if err != nil {
@@ -202,7 +242,7 @@ func (b *Bank) Close() error {
 
 func connect(ctx context.Context, path string) (*sql.DB, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{Path: path, Reason: "it is not a regular file", Help: "move it away, or choose another folder by sleep.dir"}
+		return nil, notRegular(path)
 	}
 	if err := makePrivate(path); err != nil {
 		return nil, err
@@ -288,24 +328,55 @@ func told(path string, err error) error {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 			return damagedError(path, e.Error())
+		case sqlite3.SQLITE_FULL:
+			return &WriteError{Path: path, Reason: "the disk is full", Err: err}
+		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+			return &WriteError{Path: path, Reason: e.Error(), Err: err}
 		}
-		return fmt.Errorf("open %s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return err
+}
+
+// WriteError is a bank that cannot be read or written, for a reason that lies with the disk.
+// What was kept before is whole.
+type WriteError struct {
+	Path, Reason string
+	Err          error
+}
+
+func (e *WriteError) Error() string {
+	return e.Path + ": " + e.Reason + "\nwhat was kept before is whole: free room, or give access, and do it again"
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// ErrorKind says whose business the error is.
+func (*WriteError) ErrorKind() string { return string(fault.Environment) }
+
+// failed is an error of a query with what it was for; nil for none.
+func (b *Bank) failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, told(filepath.Join(b.dir, File), err))
+}
+
+// Check looks whether the bank is whole; it reads all of it.
+func (b *Bank) Check(ctx context.Context) error {
+	path := filepath.Join(b.dir, File)
+	return told(path, checked(ctx, b.db, path))
 }
 
 // write runs f in a transaction.
 func (b *Bank) write(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, told(filepath.Join(b.dir, File), err))
+		return b.failed(what, err)
 	}
 	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
 	if err := f(tx); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return b.failed(what, err)
 	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	return b.failed(what, tx.Commit())
 }

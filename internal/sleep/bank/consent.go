@@ -3,7 +3,7 @@ package bank
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"slices"
 	"time"
 )
 
@@ -19,7 +19,7 @@ type Consent struct {
 func (b *Bank) Consents(ctx context.Context) ([]Consent, error) {
 	rows, err := b.db.QueryContext(ctx, "SELECT role, host, given, revoked FROM consent ORDER BY given, role, host")
 	if err != nil {
-		return nil, fmt.Errorf("list consent: %w", err)
+		return nil, b.failed("list consent", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	out := []Consent{}
@@ -28,12 +28,12 @@ func (b *Bank) Consents(ctx context.Context) ([]Consent, error) {
 		var given int64
 		var revoked sql.NullInt64
 		if err := rows.Scan(&c.Role, &c.Host, &given, &revoked); err != nil {
-			return nil, fmt.Errorf("list consent: %w", err)
+			return nil, b.failed("list consent", err)
 		}
 		c.Given, c.Revoked = ofNano(given), ofNano(revoked.Int64)
 		out = append(out, c)
 	}
-	return out, rows.Err()
+	return out, b.failed("read what is kept", rows.Err())
 }
 
 // Grant notes the user's word for a role and a host. Given again it stays as it was.
@@ -58,4 +58,32 @@ func (b *Bank) Revoke(ctx context.Context, host string, at time.Time) (int, erro
 		return err
 	})
 	return int(n), err
+}
+
+// Destination is where what is kept would be sent, in a role.
+type Destination struct {
+	Role string `json:"role"`
+	Host string `json:"host"`
+}
+
+// Missing lists the destinations that the user has not given the word for, or has taken it
+// back, in the order given: nothing may be sent there before the user is asked.
+func (b *Bank) Missing(ctx context.Context, wanted []Destination) ([]Destination, error) {
+	list, err := b.Consents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	given := map[Destination]bool{}
+	for _, c := range list {
+		if c.Revoked.IsZero() {
+			given[Destination{Role: c.Role, Host: c.Host}] = true
+		}
+	}
+	missing := []Destination{}
+	for _, d := range wanted {
+		if !given[d] && !slices.Contains(missing, d) {
+			missing = append(missing, d)
+		}
+	}
+	return missing, nil
 }

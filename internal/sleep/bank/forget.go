@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -18,41 +20,121 @@ func digestOf(kind, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// wasForgotten reports whether the user has had a session forgotten, by itself or with its
-// project.
-func wasForgotten(ctx context.Context, tx *sql.Tx, s Session) (bool, error) {
+// Kinds of what was forgotten. A project stands for all folders below it, up to the moment in
+// which it was forgotten; a turn for its copies in forks and resumed sessions.
+const (
+	kindProject = "project"
+	kindSession = "session"
+	kindTurn    = "turn"
+)
+
+// memory knows whether there is anything forgotten at all, so that nothing is looked up if not.
+type memory struct{ projects, sessions, turns bool }
+
+func forgottenOf(ctx context.Context, tx *sql.Tx) (m memory, err error) {
+	kinds, err := column(ctx, tx, "SELECT DISTINCT kind FROM forgotten")
+	for _, kind := range kinds {
+		switch kind {
+		case kindProject:
+			m.projects = true
+		case kindSession:
+			m.sessions = true
+		case kindTurn:
+			m.turns = true
+		}
+	}
+	return m, err
+}
+
+// rest is what of a session the user has not had forgotten: false if that is nothing.
+func (m memory) rest(ctx context.Context, tx *sql.Tx, s Session) (Session, bool, error) {
+	if m.sessions {
+		if gone, err := isForgotten(ctx, tx, kindSession, s.Source+"/"+s.ID, time.Time{}); err != nil || gone {
+			return s, false, err
+		}
+	}
+	if m.projects {
+		for _, dir := range parents(s.Project) {
+			if gone, err := isForgotten(ctx, tx, kindProject, dir, s.Ended); err != nil || gone {
+				return s, false, err
+			}
+		}
+	}
+	if !m.turns {
+		return s, true, nil
+	}
+	turns := s.Turns
+	s.Turns = nil
+	for i := range turns {
+		gone, err := isForgotten(ctx, tx, kindTurn, s.Source+"/"+turns[i].ID, time.Time{})
+		if err != nil {
+			return s, false, err
+		}
+		if !gone {
+			s.Turns = append(s.Turns, turns[i])
+		}
+	}
+	return s, len(s.Turns) > 0, nil
+}
+
+// parents are a folder and all that it lies in, also by the names without links.
+func parents(dir string) []string {
+	out := []string{}
+	for _, at := range []string{filepath.Clean(dir), withoutLinks(dir)} {
+		for ; !slices.Contains(out, at); at = filepath.Dir(at) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+func withoutLinks(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}
+
+func isForgotten(ctx context.Context, tx *sql.Tx, kind, name string, after time.Time) (bool, error) {
 	var n int
-	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM forgotten WHERE (kind, name) = ('session', ?) OR (kind, name) = ('project', ?) AND at >= ?",
-		digestOf("session", s.Source+"/"+s.ID), digestOf("project", s.Project), nano(s.Ended)).Scan(&n)
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM forgotten WHERE kind = ? AND name = ? AND at >= ?", kind, digestOf(kind, name), nano(after)).Scan(&n)
 	return n > 0, err
 }
 
-// ForgetSessions deletes sessions for good and keeps a digest of their names, so that the next
-// harvest does not take them again. The session is named by its source and its id.
-func (b *Bank) ForgetSessions(ctx context.Context, list []Session, at time.Time) error {
-	err := b.write(ctx, "forget sessions", func(tx *sql.Tx) error {
-		for _, s := range list {
-			if err := dropSession(ctx, tx, s); err != nil {
+func noteForgotten(ctx context.Context, tx *sql.Tx, kind, name string, at time.Time) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO forgotten (kind, name, at) VALUES (?, ?, ?)", kind, digestOf(kind, name), nano(at))
+	return err
+}
+
+// ForgetSession deletes a session for good, with the copies of its turns that forks and resumed
+// sessions hold, and keeps digests of their names, so that no later harvest takes them again.
+func (b *Bank) ForgetSession(ctx context.Context, source, id string, at time.Time) error {
+	return b.forget(ctx, "forget a session", func(tx *sql.Tx) error {
+		turns, err := column(ctx, tx, "SELECT turn FROM turns WHERE number IN (SELECT number FROM sessions WHERE source = ? AND session = ?)", source, id)
+		if err != nil {
+			return err
+		}
+		for _, turn := range turns {
+			if err := noteForgotten(ctx, tx, kindTurn, source+"/"+turn, at); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO forgotten (kind, name, at) VALUES ('session', ?, ?)", digestOf("session", s.Source+"/"+s.ID), nano(at)); err != nil {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM turns WHERE source = ? AND turn = ?", source, turn); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
+		if err := noteForgotten(ctx, tx, kindSession, source+"/"+id, at); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE source = ? AND session = ?", source, id)
 		return err
-	}
-	return b.compact(ctx)
+	})
 }
 
-// ForgetProject deletes all sessions of the projects that match, and what is known of stores
-// that had them, and keeps a digest of the projects' names: sessions that ended before are not
-// taken again. It returns how many sessions went.
-func (b *Bank) ForgetProject(ctx context.Context, match func(project string) bool, at time.Time) (int, error) {
-	n := 0
-	err := b.write(ctx, "forget a project", func(tx *sql.Tx) error {
+// ForgetProject deletes all sessions of the projects that match, and keeps digests of folders,
+// by which sessions of them and of all below that ended before are not taken again. It returns
+// how many sessions went.
+func (b *Bank) ForgetProject(ctx context.Context, folders []string, match func(project string) bool, at time.Time) (n int, err error) {
+	err = b.forget(ctx, "forget a project", func(tx *sql.Tx) error {
 		projects, err := column(ctx, tx, "SELECT DISTINCT project FROM sessions")
 		if err != nil {
 			return err
@@ -61,25 +143,70 @@ func (b *Bank) ForgetProject(ctx context.Context, match func(project string) boo
 			if !match(project) {
 				continue
 			}
+			folders = append(folders, project)
 			gone, err := dropProject(ctx, tx, project)
 			if err != nil {
 				return err
 			}
 			n += gone
-			if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO forgotten (kind, name, at) VALUES ('project', ?, ?)", digestOf("project", project), nano(at)); err != nil {
+		}
+		for _, dir := range folders {
+			if err := noteForgotten(ctx, tx, kindProject, filepath.Clean(dir), at); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, err
-	}
-	return n, b.compact(ctx)
+	return n, err
 }
 
-func column(ctx context.Context, tx *sql.Tx, query string) (out []string, err error) {
-	rows, err := tx.QueryContext(ctx, query)
+// forget deletes for good what f deletes, with what only it had in the bank.
+func (b *Bank) forget(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	err := b.write(ctx, what, func(tx *sql.Tx) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		for _, q := range []string{
+			"DELETE FROM sessions WHERE number NOT IN (SELECT number FROM turns)",
+			// A problem may name what is forgotten; whatever still holds is told again when the
+			// store is read again.
+			"UPDATE stores SET problems = '[]'",
+		} {
+			if _, err := tx.ExecContext(ctx, q); err != nil {
+				return err
+			}
+		}
+		return hideStores(ctx, tx)
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.Settle(ctx); err != nil {
+		return err
+	}
+	return b.compact(ctx)
+}
+
+// hideStores takes the paths away of stores of which no session is kept any more: they may tell
+// a project or a session.
+func hideStores(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE error <> '' AND path NOT IN (SELECT store FROM sessions)"); err != nil {
+		return err
+	}
+	paths, err := column(ctx, tx, "SELECT path FROM stores WHERE path NOT LIKE 'sha256:%' AND path NOT IN (SELECT store FROM sessions)")
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if _, err := tx.ExecContext(ctx, "UPDATE stores SET path = ?, problems = '[]' WHERE path = ?", KeyOf(path), path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func column(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []string, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -94,16 +221,9 @@ func column(ctx context.Context, tx *sql.Tx, query string) (out []string, err er
 	return out, rows.Err()
 }
 
-// dropProject deletes the sessions of a project. Paths of stores may tell its name: those that
-// had no other session go with it.
 func dropProject(ctx context.Context, tx *sql.Tx, project string) (int, error) {
-	for _, q := range []string{
-		"DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE project = ?)",
-		"DELETE FROM stores WHERE path IN (SELECT store FROM sessions WHERE project = ?1) AND path NOT IN (SELECT store FROM sessions WHERE project <> ?1)",
-	} {
-		if _, err := tx.ExecContext(ctx, q, project); err != nil {
-			return 0, err
-		}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE project = ?)", project); err != nil {
+		return 0, err
 	}
 	res, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE project = ?", project)
 	if err != nil {
@@ -113,17 +233,35 @@ func dropProject(ctx context.Context, tx *sql.Tx, project string) (int, error) {
 	return int(n), err
 }
 
-func dropSession(ctx context.Context, tx *sql.Tx, s Session) error {
-	const those = "(SELECT number FROM sessions WHERE source = ? AND session = ?)"
-	for _, q := range []string{
-		"DELETE FROM stores WHERE path IN (SELECT store FROM sessions WHERE number IN " + those + ") AND 1 = (SELECT count(*) FROM sessions WHERE store = path)",
-		"DELETE FROM turns WHERE number IN " + those,
-		"DELETE FROM sessions WHERE number IN " + those,
-	} {
-		if _, err := tx.ExecContext(ctx, q, s.Source, s.ID); err != nil {
-			return err
-		}
+// Entries are the names of the files and folders of a bank in its folder.
+func Entries() []string {
+	return []string{File, File + "-journal", File + "-wal", File + "-shm", lockFile, tempDir}
+}
+
+// Reset deletes the bank of a folder and all that belongs to it, after first has deleted the
+// rest, while nobody else can open it. It need not be readable. Other files in the folder stay;
+// the folder goes if there are none.
+func Reset(dir string, first func() error) error {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || !info.IsDir():
+		return notFolder(dir)
 	}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return err
+	}
+	if err := first(); err != nil {
+		return errors.Join(err, lock.Unlock())
+	}
+	for _, name := range Entries() {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	if err = errors.Join(err, lock.Unlock()); err != nil {
+		return fmt.Errorf("delete what sleep keeps: %w", err)
+	}
+	_ = os.Remove(dir) // what else is in it stays, and it with it
 	return nil
 }
 
@@ -139,8 +277,10 @@ func (b *Bank) Prune(ctx context.Context, before time.Time) (int, error) {
 			return err
 		}
 		gone, err := res.RowsAffected()
-		n = int(gone)
-		return err
+		if n = int(gone); err != nil || n == 0 {
+			return err
+		}
+		return hideStores(ctx, tx)
 	})
 	if err != nil || n == 0 {
 		return n, err
@@ -164,7 +304,7 @@ func (b *Bank) Shrink(ctx context.Context, limit int64) (int, error) {
 			return gone, nil
 		}
 		if err != nil {
-			return gone, fmt.Errorf("find the oldest sessions: %w", err)
+			return gone, b.failed("find the oldest sessions", err)
 		}
 		n, err := b.Prune(ctx, time.Unix(0, end.Int64+1))
 		if gone += n; err != nil || n == 0 {
@@ -185,7 +325,28 @@ func (b *Bank) Size() (int64, error) {
 // compact makes sure that nothing of what was deleted is left in the file.
 func (b *Bank) compact(ctx context.Context) error {
 	if _, err := b.db.ExecContext(ctx, "VACUUM"); err != nil {
-		return fmt.Errorf("rewrite the bank: %w", err)
+		return b.failed("rewrite the bank", err)
 	}
 	return nil
+}
+
+// Name is how a session is called.
+type Name struct{ Source, Session, Project string }
+
+// Names lists the sessions whose id begins so, also those of which another has all turns.
+func (b *Bank) Names(ctx context.Context, prefix string) ([]Name, error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT DISTINCT source, session, project FROM sessions WHERE substr(session, 1, length(?1)) = ?1 ORDER BY source, session, project", prefix)
+	if err != nil {
+		return nil, b.failed("look for sessions", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	var out []Name
+	for rows.Next() {
+		var n Name
+		if err := rows.Scan(&n.Source, &n.Session, &n.Project); err != nil {
+			return nil, b.failed("look for sessions", err)
+		}
+		out = append(out, n)
+	}
+	return out, b.failed("look for sessions", rows.Err())
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -34,11 +35,15 @@ type Session struct {
 	CommitBy string `json:"commit_by,omitempty"` // recorded, inferred
 }
 
-// Stores returns what is known of the stores, by path.
+// KeyOf is the name under which a store is known of which no session is kept: its path, which
+// may tell a project that the user did not allow or has had forgotten, is not.
+func KeyOf(path string) string { return "sha256:" + digestOf("store", path) }
+
+// Stores returns what is known of the stores, by path, or by KeyOf it.
 func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
 	rows, err := b.db.QueryContext(ctx, "SELECT path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error FROM stores")
 	if err != nil {
-		return nil, fmt.Errorf("list stores: %w", err)
+		return nil, b.failed("list stores", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	out := map[string]Store{}
@@ -47,15 +52,15 @@ func (b *Bank) Stores(ctx context.Context) (map[string]Store, error) {
 		var mark, left, problems []byte
 		var since, read, highest int64
 		if err := rows.Scan(&s.Path, &s.Source, &mark, &s.Terms, &since, &read, &highest, &s.Bytes, &left, &problems, &s.Error); err != nil {
-			return nil, fmt.Errorf("list stores: %w", err)
+			return nil, b.failed("list stores", err)
 		}
 		s.Since, s.ReadAt, s.Highest = ofNano(since), ofNano(read), ofNano(highest)
 		if err := errors.Join(json.Unmarshal(mark, &s.Mark), json.Unmarshal(left, &s.LeftOut), json.Unmarshal(problems, &s.Problems)); err != nil {
-			return nil, fmt.Errorf("list stores: %s: %w", s.Path, err)
+			return nil, damagedError(filepath.Join(b.dir, File), "what is known of a store cannot be read")
 		}
 		out[s.Path] = s
 	}
-	return out, rows.Err()
+	return out, b.failed("read what is kept", rows.Err())
 }
 
 func ofNano(n int64) time.Time {
@@ -83,9 +88,14 @@ type Kept struct {
 // Keep puts what was read of stores in the place of what was known of them, all or nothing.
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
-	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {
+	return b.write(ctx, "keep sessions", func(tx *sql.Tx) (err error) {
+		turns, err := tx.PrepareContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, turns.Close()) }()
 		for i := range list {
-			if err := replace(ctx, tx, &list[i]); err != nil {
+			if err := replace(ctx, tx, turns, &list[i]); err != nil {
 				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
 			}
 		}
@@ -93,29 +103,31 @@ func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	})
 }
 
-func replace(ctx context.Context, tx *sql.Tx, k *Kept) error {
+func replace(ctx context.Context, tx *sql.Tx, turns *sql.Stmt, k *Kept) error {
 	if k.Failed {
 		return putStore(ctx, tx, k.Store)
 	}
 	if err := dropStore(ctx, tx, k.Store.Path); err != nil {
 		return err
 	}
+	memory, err := forgottenOf(ctx, tx)
+	if err != nil {
+		return err
+	}
 	for i := range k.Sessions {
-		forgotten, err := wasForgotten(ctx, tx, k.Sessions[i])
+		kept, ok, err := memory.rest(ctx, tx, k.Sessions[i])
+		if err == nil && ok {
+			err = insert(ctx, tx, turns, k.Store.Path, kept)
+		}
 		if err != nil {
 			return err
-		}
-		if !forgotten {
-			if err := insert(ctx, tx, k.Store.Path, k.Sessions[i]); err != nil {
-				return err
-			}
 		}
 	}
 	return putStore(ctx, tx, k.Store)
 }
 
-// Missing notes that stores are gone. Their sessions are kept: agents delete old ones.
-func (b *Bank) Missing(ctx context.Context, paths []string) error {
+// Gone notes that stores are gone. Their sessions are kept: agents delete old ones.
+func (b *Bank) Gone(ctx context.Context, paths []string) error {
 	return b.write(ctx, "note stores that are gone", func(tx *sql.Tx) error {
 		for _, path := range paths {
 			if _, err := tx.ExecContext(ctx, "UPDATE stores SET error = ? WHERE path = ?", Gone, path); err != nil {
@@ -129,7 +141,33 @@ func (b *Bank) Missing(ctx context.Context, paths []string) error {
 // Gone is the error of a store that is not there any more.
 const Gone = "it is not there any more; what was read of it is kept"
 
+// Unknown forgets stores of which no session is kept, by KeyOf them: they are gone.
+func (b *Bank) Unknown(ctx context.Context, keys []string) error {
+	return b.write(ctx, "drop stores that are gone", func(tx *sql.Tx) error {
+		for _, key := range keys {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE path = ?", key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
+	var sessions int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sessions WHERE store = ?", s.Path).Scan(&sessions); err != nil {
+		return err
+	}
+	// Known by its path or by its key, not by both.
+	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, KeyOf(s.Path)); err != nil {
+		return err
+	}
+	if sessions == 0 {
+		if s.Error != "" {
+			return nil // it is tried again, whatever is known of it
+		}
+		s.Path, s.Problems = KeyOf(s.Path), nil
+	}
 	mark, err1 := json.Marshal(s.Mark)
 	left, err2 := json.Marshal(s.LeftOut)
 	problems, err3 := json.Marshal(s.Problems)
@@ -150,7 +188,7 @@ func dropStore(ctx context.Context, tx *sql.Tx, path string) error {
 	return nil
 }
 
-func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
+func insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, store string, s Session) error {
 	turns := s.Turns
 	s.Turns, s.Store = nil, store
 	data, err := json.Marshal(s)
@@ -171,7 +209,7 @@ func insert(ctx context.Context, tx *sql.Tx, store string, s Session) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
+		if _, err := into.ExecContext(ctx, number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
 			return err
 		}
 	}
@@ -218,7 +256,7 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 		WHERE s.shadow = 0 AND t.shadow = 0 AND (? = '' OR substr(s.session, 1, length(?)) = ?)
 		GROUP BY s.source, s.session HAVING last >= ? ORDER BY last DESC, s.source, s.session`, f.ID, f.ID, f.ID, nano(f.Since))
 	if err != nil {
-		return fmt.Errorf("list sessions: %w", err)
+		return b.failed("list sessions", err)
 	}
 	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	for rows.Next() {
@@ -226,10 +264,10 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 		var last int64
 		var s Session
 		if err := rows.Scan(&last, &data, &turns); err != nil {
-			return fmt.Errorf("list sessions: %w", err)
+			return b.failed("list sessions", err)
 		}
 		if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(turns, &s.Turns)); err != nil {
-			return fmt.Errorf("list sessions: %w", err)
+			return damagedError(filepath.Join(b.dir, File), "a session cannot be read")
 		}
 		if f.Project != nil && !f.Project(s.Project) {
 			continue
@@ -239,7 +277,7 @@ func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error)
 			return err
 		}
 	}
-	return rows.Err()
+	return b.failed("list sessions", rows.Err())
 }
 
 // Totals is how much is kept.
@@ -258,8 +296,47 @@ func (b *Bank) Totals(ctx context.Context) (t Totals, err error) {
 		err = b.db.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE shadow = 0").Scan(&t.Turns)
 	}
 	if err != nil {
-		return t, fmt.Errorf("count sessions: %w", err)
+		return t, b.failed("count sessions", err)
 	}
 	t.Oldest, t.Newest = ofNano(oldest.Int64), ofNano(newest.Int64)
 	return t, nil
+}
+
+// Part is how much is kept of one source in one project.
+type Part struct {
+	Project  string    `json:"project"`
+	Source   string    `json:"source"`
+	Sessions int       `json:"sessions"`
+	Turns    int       `json:"turns"`
+	Newest   time.Time `json:"newest"`
+}
+
+// Parts counts what is kept by project and source, in the order of their names.
+func (b *Bank) Parts(ctx context.Context) ([]Part, error) {
+	rows, err := b.db.QueryContext(ctx, `SELECT s.project, s.source, count(DISTINCT s.source || '/' || s.session), count(*), max(s.ended) FROM sessions s JOIN turns t USING (number)
+		WHERE s.shadow = 0 AND t.shadow = 0 GROUP BY s.project, s.source ORDER BY s.project, s.source`)
+	if err != nil {
+		return nil, b.failed("count sessions", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	out := []Part{}
+	for rows.Next() {
+		var p Part
+		var newest int64
+		if err := rows.Scan(&p.Project, &p.Source, &p.Sessions, &p.Turns, &newest); err != nil {
+			return nil, b.failed("count sessions", err)
+		}
+		p.Newest = ofNano(newest)
+		out = append(out, p)
+	}
+	return out, b.failed("read what is kept", rows.Err())
+}
+
+// LastRead is when a store was read last: the last harvest that found news. Zero: never.
+func (b *Bank) LastRead(ctx context.Context) (time.Time, error) {
+	var at sql.NullInt64
+	if err := b.db.QueryRowContext(ctx, "SELECT max(read_at) FROM stores").Scan(&at); err != nil {
+		return time.Time{}, b.failed("look for the last harvest", err)
+	}
+	return ofNano(at.Int64), nil
 }

@@ -89,7 +89,7 @@ func beginning(text string) string {
 
 // rejecting are words of rejection as they begin a message, or a sentence of its beginning.
 var rejecting = regexp.MustCompile(`(?i)(^|[.!?\n]\s*)\W*(` + strings.Join([]string{
-	`no[,.!:;]`, `no$`, `nope\b`, `wrong\b`, `incorrect\b`, `that('s| is| was)? (not|wrong|incorrect)`, `this (is|was) (not|wrong|incorrect)`,
+	`no[,.!:;]`, `no$`, `nope\b`, `wrong\b`, `incorrect\b`, `(that|this|it)('s| is| was)? ((still|also|just|again|completely|totally|plain|now) )*(not|wrong|incorrect|broken)\b`,
 	`not (what|like|quite|right|correct|that|this)\b`, `(it|that|this|they) (still|does not|doesn't|do not|don't|did not|didn't|is not|isn't|are not|aren't)\b`,
 	`still (not|wrong|broken|fail\w*|the same)`, `you (forgot|missed|should (not|have)|were (not|supposed)|did not|didn't|broke|ignored|must not)`,
 	`i (said|asked|told you|meant|wanted)\b`, `(please )?(revert|undo)\b`, `(please )?do(n't| not) `, `why did you\b`, `stop\b`, `as i said`, `again[,:]`, `actually[, ]`,

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -211,7 +212,7 @@ func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 // one reads one store, if it has news.
 func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 	path := s.Path()
-	old, known := h.known[path]
+	old, known := h.knownAs(path)
 	res := result{report: StoreReport{Source: s.Source, Path: path, State: "new", LeftOut: map[string]int{}, Problems: []transcript.Problem{}}, store: bank.Store{Path: path, Source: s.Source}}
 	if known {
 		res.report.State = "changed"
@@ -243,6 +244,15 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 		res.store.Mark = transcript.Mark{}
 	}
 	return res
+}
+
+// knownAs is what is known of a store, by its path or by the key of one without sessions.
+func (h *harvest) knownAs(path string) (bank.Store, bool) {
+	if s, ok := h.known[path]; ok {
+		return s, true
+	}
+	s, ok := h.known[bank.KeyOf(path)]
+	return s, ok
 }
 
 func count(left map[string]int, why string, n int) {
@@ -368,11 +378,15 @@ func (h *harvest) finish(ctx context.Context, stores []transcript.Store) error {
 	}
 	here := map[string]bool{}
 	for _, s := range stores {
-		here[s.Path()] = true
+		here[s.Path()], here[bank.KeyOf(s.Path())] = true, true
 	}
-	var gone []string
+	var gone, unknown []string
 	for path, s := range h.known {
-		if _, err := os.Lstat(path); !here[path] && errors.Is(err, fs.ErrNotExist) && s.Error != bank.Gone {
+		switch {
+		case here[path] || s.Error == bank.Gone:
+		case !filepath.IsAbs(path):
+			unknown = append(unknown, path)
+		case isGone(path):
 			gone = append(gone, path)
 		}
 	}
@@ -380,7 +394,7 @@ func (h *harvest) finish(ctx context.Context, stores []transcript.Store) error {
 	for _, path := range gone {
 		h.report.Stores = append(h.report.Stores, StoreReport{Source: h.known[path].Source, Path: path, State: "gone", LeftOut: map[string]int{}, Problems: []transcript.Problem{}})
 	}
-	if err := h.bank.Missing(ctx, gone); err != nil {
+	if err := errors.Join(h.bank.Gone(ctx, gone), h.bank.Unknown(ctx, unknown)); err != nil {
 		return err
 	}
 	if h.report.Sessions > 0 {
@@ -389,6 +403,11 @@ func (h *harvest) finish(ctx context.Context, stores []transcript.Store) error {
 		}
 	}
 	return h.bounds(ctx)
+}
+
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (h *harvest) bounds(ctx context.Context) (err error) {

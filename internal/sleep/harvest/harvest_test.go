@@ -92,7 +92,7 @@ func kept(t *testing.T, state string) map[string]string {
 	return out
 }
 
-func TestNewsAloneIsRead(t *testing.T) {
+func TestOnlyWhatIsNewIsRead(t *testing.T) {
 	t.Parallel()
 	s, state := store{t.TempDir()}, t.TempDir()
 	one := begin("a", "/srv/shop") + user("one", "2026-11-20T08:00:00Z")

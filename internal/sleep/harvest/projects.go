@@ -4,8 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/seed-f4525e22/skillopt/internal/ownfolder"
 )
 
 // Projects are the folders whose sessions may be read, with all below them. It is for one
@@ -30,12 +31,18 @@ func NewProjects(dirs ...string) Projects {
 	return p
 }
 
-// resolved is a folder without links, as far as it is there.
+// resolved is a folder without links. Of one that is not there any more, that holds for the part
+// of it that is.
 func resolved(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	dir = filepath.Clean(dir)
+	for at, rest := dir, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if filepath.Dir(at) == at {
+			return dir
+		}
 	}
-	return filepath.Clean(dir)
 }
 
 // Allowed lists the folders.
@@ -62,24 +69,11 @@ func below(base, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Marks of folders that this program makes for the agents that it calls.
-const (
-	seatFolder  = "skillopt-seat-"  // of a login
-	agentFolder = "skillopt-agent-" // of an agent's home
-	checkFolder = "skillopt-check-" // of commands that check
-)
-
 // IsReplay reports whether a session in a folder was begun by this program: the folder, or one
 // that it lies in, is a run directory, or was made for an agent that the program calls.
 func IsReplay(dir string) bool {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		name := filepath.Base(at)
-		for _, mark := range []string{seatFolder, agentFolder, checkFolder} {
-			if strings.HasPrefix(name, mark) {
-				return true
-			}
-		}
-		if isRun(at) {
+		if ownfolder.Is(filepath.Base(at)) || isRun(at) {
 			return true
 		}
 		if filepath.Dir(at) == at {

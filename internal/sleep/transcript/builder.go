@@ -52,6 +52,7 @@ type draft struct {
 	calls  map[string]int // call id -> index in Tools
 	skills map[Evidence][]string
 	wrote  map[string]bool
+	after  []effect
 }
 
 // Session names the session. What is empty does not replace what was said before.
@@ -139,6 +140,30 @@ func (b *Builder) Result(id string, ok bool) {
 	}
 }
 
+// effect is what a call has done, if it did not fail.
+type effect struct {
+	call string
+	tell func()
+}
+
+// After has tell called at the end of the turn, unless the call of the id has failed by then: a
+// file that could not be written was not, and a skill that could not be loaded was not at work.
+func (b *Builder) After(id string, tell func()) {
+	if b.turn != nil && len(b.turn.after) < MaxTools {
+		b.turn.after = append(b.turn.after, effect{call: id, tell: tell})
+	}
+}
+
+// settle tells the effects of the turn.
+func (d *draft) settle() {
+	for _, e := range d.after {
+		i, called := d.calls[e.call]
+		if !called || d.Tools[i].OK == nil || *d.Tools[i].OK {
+			e.tell()
+		}
+	}
+}
+
 // Wrote says that a tool wrote a file.
 func (b *Builder) Wrote(file string) {
 	if b.turn == nil || file == "" || len(b.turn.Files) >= MaxFiles {
@@ -210,10 +235,11 @@ func (b *Builder) Back(n int) {
 // complete ends the turn that is going on.
 func (b *Builder) complete() {
 	d := b.turn
-	b.turn = nil
 	if d == nil {
 		return
 	}
+	d.settle()
+	b.turn = nil
 	if d.Failed == "" {
 		var masked int
 		var cut bool

@@ -292,7 +292,8 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 		// One member at a time: to go through all would unescape what the tool printed.
 		if block.Get("type").Str == "tool_result" {
 			any = true
-			b.Result(block.Get("tool_use_id").Str, !block.Get("is_error").Bool())
+			failed := strings.Contains(block.Raw, `"is_error"`) && block.Get("is_error").Bool() // seldom, and behind all that was printed
+			b.Result(block.Get("tool_use_id").Str, !failed)
 		}
 		return true
 	})
@@ -333,20 +334,20 @@ func (c Claude) assistant(b *Builder, m claudeRecord) {
 }
 
 func (Claude) call(b *Builder, block gjson.Result) {
-	name, input := block.Get("name").Str, block.Get("input")
-	b.Call(block.Get("id").Str, name)
+	id, name, input := block.Get("id").Str, block.Get("name").Str, block.Get("input")
+	b.Call(id, name)
 	switch name {
 	case "Skill":
 		if skill := input.Get("skill"); skill.Type == gjson.String {
-			b.Skill(skill.Str, ByTool)
+			b.After(id, func() { b.Skill(skill.Str, ByTool) })
 		}
 	case "Read":
-		b.Read(input.Get("file_path").Str)
+		b.After(id, func() { b.Read(input.Get("file_path").Str) })
 	case "Bash":
-		b.Read(input.Get("command").Str)
+		b.After(id, func() { b.Read(input.Get("command").Str) })
 	case "Write", "Edit", "MultiEdit":
-		b.Wrote(input.Get("file_path").Str)
+		b.After(id, func() { b.Wrote(input.Get("file_path").Str) })
 	case "NotebookEdit":
-		b.Wrote(input.Get("notebook_path").Str)
+		b.After(id, func() { b.Wrote(input.Get("notebook_path").Str) })
 	}
 }

@@ -37,7 +37,7 @@ func command(v gjson.Result) string {
 	if v.IsArray() {
 		return joined(v)
 	}
-	if !gjson.Valid(v.Str) {
+	if !validJSON(v.Str) {
 		return v.Str
 	}
 	args := gjson.Parse(v.Str)

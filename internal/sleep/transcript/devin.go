@@ -193,7 +193,7 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		if err != nil {
 			return fmt.Errorf("read session %s of %s: %w", id, s.Path(), err)
 		}
-		if tooDeep([]byte(text)) || !gjson.Valid(text) {
+		if !validJSON(text) {
 			r.problem(Problem{Path: s.Path(), What: fmt.Sprintf("session %s: message %d is not JSON", id, node)})
 			continue
 		}
@@ -319,7 +319,7 @@ func (x *devinReader) call(id, name string, args gjson.Result) {
 	case "exec", "bash", "shell":
 		x.b.Read(args.Get("command").Str)
 	case "write", "edit", "create", "multi_edit", "str_replace":
-		x.b.Wrote(file)
+		x.b.After(id, func() { x.b.Wrote(file) })
 	}
 }
 

@@ -84,11 +84,13 @@ func (JSONL) record(b *Builder, rec gjson.Result) {
 		if ok := rec.Get("ok"); ok.IsBool() {
 			b.Result(id, ok.Bool())
 		}
-		for _, f := range rec.Get("wrote").Array() {
-			b.Wrote(f.Str)
-		}
-		for _, f := range rec.Get("read").Array() {
-			b.Read(f.Str)
-		}
+		b.After(id, func() {
+			for _, f := range rec.Get("wrote").Array() {
+				b.Wrote(f.Str)
+			}
+			for _, f := range rec.Get("read").Array() {
+				b.Read(f.Str)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
@@ -25,7 +26,7 @@ var errStop = errors.New("the rest is not read")
 
 // lines hands the JSON objects of a file of lines to each, in order, with their numbers from 1.
 // A file NAME.zst is unpacked.
-// A record is valid only during the call. It ends early, without an error, where each returns
+// It ends early, without an error, where each returns
 // errStop. A line that is too long, not UTF-8 or no JSON object is named and left out; a last
 // line without its end that is no whole object waits for the next reading.
 func (r *Reading) lines(ctx context.Context, s Store, each func(n int, record gjson.Result) error) error {
@@ -121,32 +122,36 @@ func (r *Reading) line(s Store, n int, line []byte, ended, long bool, each func(
 	if len(line) == 0 {
 		return nil
 	}
-	if tooDeep(line) {
+	text := string(line) // what is read of a record may be kept, and the buffer is used again
+	if tooDeep(text) {
 		r.problem(Problem{Path: s.Path(), Line: n, What: fmt.Sprintf("nested deeper than %d, which is the most that is read", maxDepth)})
 		return nil
 	}
-	whole := line[0] == '{' && gjson.ValidBytes(line)
+	whole := text[0] == '{' && gjson.Valid(text)
 	switch {
 	case !whole && !ended:
 		return nil // somebody is writing it
-	case !utf8.Valid(line):
+	case !utf8.ValidString(text):
 		r.problem(Problem{Path: s.Path(), Line: n, What: "not UTF-8"})
 		return nil
 	case !whole:
 		r.problem(Problem{Path: s.Path(), Line: n, What: "not a JSON object"})
 		return nil
 	}
-	return each(n, gjson.ParseBytes(line))
+	return each(n, gjson.Parse(text))
 }
 
 // maxDepth is how deep values may be nested. Who checks JSON goes down into each, and no stack
 // is deep enough for a line of brackets.
 const maxDepth = 10_000
 
+// validJSON reports whether a text is JSON that can be read.
+func validJSON(text string) bool { return !tooDeep(text) && gjson.Valid(text) }
+
 // tooDeep reports whether a text is nested deeper than maxDepth.
-func tooDeep(text []byte) bool {
+func tooDeep(text string) bool {
 	// Without as many brackets there is no such depth; to count them costs next to nothing.
-	if bytes.Count(text, []byte{'['})+bytes.Count(text, []byte{'{'}) <= maxDepth {
+	if strings.Count(text, "[")+strings.Count(text, "{") <= maxDepth {
 		return false
 	}
 	depth, quoted := 0, false

@@ -292,7 +292,7 @@ func openClawCall(b *Builder, block gjson.Result) {
 	case "exec", "bash":
 		b.Read(args.Get("command").Str)
 	case "write", "edit":
-		b.Wrote(file)
+		b.After(block.Get("id").Str, func() { b.Wrote(file) })
 	}
 }
 
@@ -475,7 +475,7 @@ func (OpenClaw) events(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		if err := rows.Scan(&n, &text); err != nil {
 			return fmt.Errorf("read session %s of %s: %w", id, s.Path(), err)
 		}
-		if tooDeep([]byte(text)) || !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
+		if !validJSON(text) || !gjson.Parse(text).IsObject() {
 			if r != nil {
 				r.problem(Problem{Path: s.Path(), What: fmt.Sprintf("session %s: record %d is not a JSON object", id, n)})
 			}

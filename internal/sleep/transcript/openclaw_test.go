@@ -35,7 +35,7 @@ func openClawCase() transcripttest.Case {
 				Started: at("2026-05-01T08:01:00Z"), Ended: at("2026-05-01T08:03:01Z"),
 				Turns: []transcript.Turn{{
 					ID: "u1", Started: at("2026-05-01T08:01:00Z"), Ended: at("2026-05-01T08:01:07Z"), User: "Send me the totals.", Agent: "42.",
-					Tools: []transcript.Tool{{Name: "read", OK: yes()}, {Name: "write", OK: failed()}}, Files: []string{"totals.txt"},
+					Tools: []transcript.Tool{{Name: "read", OK: yes()}, {Name: "write", OK: failed()}}, Files: []string{},
 					Skill: "totals", SkillBy: transcript.ByRead,
 				}, {
 					ID: "u2", Started: at("2026-05-01T08:03:00Z"), Ended: at("2026-05-01T08:03:01Z"), User: "No, in euros.",

@@ -294,7 +294,7 @@ func (d *openCodeDB) read(ctx context.Context, s openCodeSession) error {
 
 // object parses a member data.
 func object(data sql.NullString) (gjson.Result, error) {
-	if !data.Valid || !gjson.Valid(data.String) {
+	if !data.Valid || !validJSON(data.String) {
 		return gjson.Result{}, errMalformed
 	}
 	if v := gjson.Parse(data.String); v.IsObject() {

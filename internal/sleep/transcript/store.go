@@ -44,7 +44,8 @@ type Places struct {
 	OS   string // as runtime.GOOS
 	// Env reads a variable of the environment; "" where it is not set.
 	Env func(name string) string
-	// Given are stores that the user named, by source: folders as the agent's own, or files.
+	// Given are the places that the user named, by source: folders like the agent's own, and for
+	// jsonl also a single file.
 	Given map[string]string
 }
 
@@ -80,8 +81,13 @@ func (p Places) root(source, variable string, usual ...string) string {
 }
 
 // files finds the regular files below dir, relative to root, that keep takes, in the order of
-// their names. Links are not followed. A folder that is not there has none.
+// their names. Links below dir are not followed; dir itself may be one, as where a user keeps
+// sessions on another disk. A folder that is not there has none.
 func files(ctx context.Context, source, root, dir string, keep func(name string) bool) ([]Store, error) {
+	root, dir, err := led(root, dir)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions of %s: %w", source, err)
+	}
 	r, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -108,6 +114,24 @@ func files(ctx context.Context, source, root, dir string, keep func(name string)
 	})
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out, errors.Join(err, bad)
+}
+
+// led is the place that dir below root leads to, where it is a link, and that of a single file
+// that somebody named as the root.
+func led(root, dir string) (string, string, error) {
+	at := filepath.Join(root, filepath.FromSlash(dir))
+	info, err := os.Lstat(at)
+	if err == nil && dir == "." && info.Mode().IsRegular() {
+		return filepath.Dir(at), filepath.Base(at), nil
+	}
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return root, dir, nil // what is wrong with it is found when it is listed
+	}
+	to, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return root, dir, fmt.Errorf("%s is a link that leads nowhere: %w", at, err)
+	}
+	return filepath.Dir(to), filepath.Base(to), nil
 }
 
 // Mark tells whether a store is as it was when it was read.

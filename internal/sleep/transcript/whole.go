@@ -39,16 +39,27 @@ func (r *Reading) whole(ctx context.Context, s Store, name string) (doc gjson.Re
 		return doc, false, fmt.Errorf("read %s: %w", path, err)
 	}
 	r.Bytes += int64(len(data))
-	if tooDeep(data) {
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if strings.TrimSpace(text) == "" {
+		return doc, false, nil
+	}
+	if tooDeep(text) {
 		r.problem(Problem{Path: path, What: fmt.Sprintf("nested deeper than %d, which is the most that is read", maxDepth)})
 		return doc, false, nil
 	}
-	text := strings.TrimPrefix(string(data), "\ufeff")
 	if !utf8.ValidString(text) || !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
 		r.problem(Problem{Path: path, What: "not a JSON object"})
 		return doc, false, nil
 	}
 	return gjson.Parse(text), true, nil
+}
+
+// document reads a store that is one JSON object, and makes its mark.
+func (r *Reading) document(ctx context.Context, s Store) (doc gjson.Result, ok bool, err error) {
+	if err := r.mark(ctx, s); err != nil {
+		return doc, false, err
+	}
+	return r.whole(ctx, s, s.Name)
 }
 
 // mark makes the mark of a store that is not read by lines or as a database.
@@ -68,7 +79,7 @@ func (r *Reading) mark(ctx context.Context, s Store) error {
 // the result does not exist.
 func small(ctx context.Context, root *os.Root, name string) gjson.Result {
 	data, err := userfile.ReadIn(ctx, root, name, maxDocument)
-	if err != nil || tooDeep(data) || !gjson.ValidBytes(data) {
+	if err != nil || !validJSON(string(data)) {
 		return gjson.Result{}
 	}
 	return gjson.ParseBytes(data)

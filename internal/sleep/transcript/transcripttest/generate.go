@@ -76,20 +76,57 @@ func (g *generator) file(path string, size int64) (err error) {
 	return w.Flush()
 }
 
+// Records have their members in the order in which the program writes them.
+type (
+	genRecord struct {
+		Sidechain  bool       `json:"isSidechain"`
+		Type       string     `json:"type"`
+		Message    genMessage `json:"message"`
+		UUID       string     `json:"uuid"`
+		Timestamp  string     `json:"timestamp"`
+		UserType   string     `json:"userType"`
+		Entrypoint string     `json:"entrypoint"`
+		Cwd        string     `json:"cwd"`
+		Session    string     `json:"sessionId"`
+		Version    string     `json:"version"`
+		Branch     string     `json:"gitBranch"`
+	}
+	genMessage struct {
+		Role    string `json:"role"`
+		Model   string `json:"model,omitempty"`
+		Content any    `json:"content"`
+	}
+	genText struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	genUse struct {
+		Type  string            `json:"type"`
+		ID    string            `json:"id"`
+		Name  string            `json:"name"`
+		Input map[string]string `json:"input"`
+	}
+	genResult struct {
+		ID      string `json:"tool_use_id"`
+		Type    string `json:"type"`
+		Content string `json:"content"`
+	}
+)
+
 // turn writes what a user says, some calls of tools with their results, and the answer.
 func (g *generator) turn(w *bufio.Writer) (written int64, err error) {
 	g.turns++
-	recs := []map[string]any{g.record("user", map[string]any{"role": "user", "content": g.some(100 + g.r.IntN(400))})}
+	recs := []genRecord{g.record("user", g.some(100+g.r.IntN(400)))}
 	for i := range 3 + g.r.IntN(4) {
 		id := fmt.Sprintf("toolu_%d_%d", g.turns, i)
 		recs = append(recs,
-			g.record("assistant", map[string]any{"role": "assistant", "model": "m", "content": []any{map[string]any{"type": "text", "text": g.some(80)}}}),
-			g.record("assistant", map[string]any{"role": "assistant", "model": "m", "content": []any{map[string]any{"type": "tool_use", "id": id, "name": "Read", "input": map[string]any{"file_path": g.project + "/a.go"}}}}),
-			g.record("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": g.some(1000 + g.r.IntN(12000))}}}))
+			g.record("assistant", []genText{{"text", g.some(80)}}),
+			g.record("assistant", []genUse{{"tool_use", id, "Read", map[string]string{"file_path": g.project + "/a.go"}}}),
+			g.record("user", []genResult{{id, "tool_result", g.some(1000 + g.r.IntN(12000))}}))
 	}
-	recs = append(recs, g.record("assistant", map[string]any{"role": "assistant", "model": "m", "content": []any{map[string]any{"type": "text", "text": g.some(300 + g.r.IntN(900))}}}))
-	for _, rec := range recs {
-		data, err := json.Marshal(rec)
+	recs = append(recs, g.record("assistant", []genText{{"text", g.some(300 + g.r.IntN(900))}}))
+	for i := range recs {
+		data, err := json.Marshal(recs[i])
 		if err != nil {
 			return written, err
 		}
@@ -101,11 +138,15 @@ func (g *generator) turn(w *bufio.Writer) (written int64, err error) {
 	return written, nil
 }
 
-func (g *generator) record(kind string, message map[string]any) map[string]any {
+func (g *generator) record(kind string, content any) genRecord {
 	g.n++
 	g.at = g.at.Add(time.Second)
-	return map[string]any{
-		"type": kind, "message": message, "uuid": fmt.Sprintf("u-%d", g.n), "timestamp": g.at.Format(time.RFC3339Nano), "sessionId": g.session,
-		"cwd": g.project, "gitBranch": "main", "version": "2.1.197", "entrypoint": "cli", "isSidechain": false, "userType": "external",
+	r := genRecord{
+		Type: kind, Message: genMessage{Role: kind, Content: content}, UUID: fmt.Sprintf("u-%d", g.n), Timestamp: g.at.Format(time.RFC3339Nano), UserType: "external",
+		Entrypoint: "cli", Cwd: g.project, Session: g.session, Version: "2.1.197", Branch: "main",
 	}
+	if kind == "assistant" {
+		r.Message.Model = "claude-sonnet-4-6"
+	}
+	return r
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	_ "modernc.org/sqlite" // the database driver
 
+	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/redact/redacttest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -68,7 +69,7 @@ func Run(t *testing.T, c Case) {
 // Lay lays a folder of testdata out as a home folder and returns it.
 func Lay(t *testing.T, from string, edit func(name, text string) string) string {
 	t.Helper()
-	home := t.TempDir()
+	home := folder(t)
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -97,8 +98,19 @@ func Lay(t *testing.T, from string, edit func(name, text string) string) string 
 	return home
 }
 
+// folder is a folder of the test, in memory where there is room: the suite writes many files.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, remove := memfolder.New()
+	if dir == "" {
+		return t.TempDir()
+	}
+	t.Cleanup(remove)
+	return dir
+}
+
 func makeDatabase(ctx context.Context, path, text string) error {
-	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=rwc"))
+	db, err := sql.Open("sqlite", sqliteuri.Of(path, "?mode=rwc&_pragma=synchronous(OFF)"))
 	if err != nil {
 		return err
 	}
@@ -141,7 +153,7 @@ func (c Case) All(t *testing.T, home string, wanted func(string) bool) Result {
 	}
 	res := Result{Transcripts: []transcript.Transcript{}}
 	for _, s := range stores {
-		r := &transcript.Reading{Clean: redact.New(), Wanted: wanted, Temp: t.TempDir(), Each: func(tr transcript.Transcript) error {
+		r := &transcript.Reading{Clean: redact.New(), Wanted: wanted, Temp: folder(t), Each: func(tr transcript.Transcript) error {
 			res.Transcripts = append(res.Transcripts, tr)
 			return nil
 		}}
@@ -259,7 +271,7 @@ func damaged(t *testing.T, c Case) {
 			continue
 		}
 		for _, s := range stores {
-			r := &transcript.Reading{Clean: redact.New(), Temp: t.TempDir(), Each: func(transcript.Transcript) error { return nil }}
+			r := &transcript.Reading{Clean: redact.New(), Temp: folder(t), Each: func(transcript.Transcript) error { return nil }}
 			_ = c.Source.Read(t.Context(), s, r) // whatever it says, it says it
 		}
 	}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+)
+
+// sleepForgetOptions are the flags of sleep forget.
+type sleepForgetOptions struct{ yes, backups bool }
+
+func sleepForgetCommand(a *app, profile *string) *cobra.Command {
+	var o sleepForgetOptions
+	c := &cobra.Command{
+		Use:   "forget PROJECT|SESSION",
+		Short: "Delete for good what is kept of a project or of a session",
+		Long: `Delete what is kept of a project, with all below its folder, or of one session, named by its
+id or how it begins. What is deleted is overwritten; a search of the folder of what is kept
+finds nothing of it. A digest of the name stays, by which a later harvest does not take the
+same sessions again; sessions of a project that end later are, as long as it stands under
+sleep.projects. Turns that forks and resumed sessions have copied go with the session.
+
+The agents' own files stay as they are. On a terminal it asks first.`,
+		Example: `  skillopt sleep forget ~/src/shop
+  skillopt sleep forget 01a2024d-26b4 --yes`,
+		Args: exactly(1, "the folder of a project, or the id of a session"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, *profile, args[0]) },
+	}
+	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&o.backups, "backups", false, "delete the backups of adopted files too")
+	return c
+}
+
+// subject is what is to be forgotten, with the words for it.
+type subject struct {
+	forget.Subject
+
+	name     string
+	sessions int
+}
+
+func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name string) (err error) {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	s, err := subjectOf(a, ctx, setup, name)
+	if err != nil {
+		return err
+	}
+	if err := a.sure(o.yes, fmt.Sprintf("forget %s (%s)? [y/N] ", oneLine(s.name), plural.Of(s.sessions, "session", "sessions")), "nothing was forgotten"); err != nil {
+		return err
+	}
+	b, err := bank.Open(ctx, setup.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	rooms := rooms(b)
+	gone, err := forget.All(ctx, rooms, s.Subject, o.backups, time.Now())
+	if err != nil {
+		return err
+	}
+	strange, err := forget.Strange(setup.dir, rooms)
+	if err != nil {
+		return err
+	}
+	return tellForgotten(a, setup, s, gone, strange)
+}
+
+// rooms are all that keep something below the folder of sleep.
+func rooms(b *bank.Bank) []forget.Room { return []forget.Room{forget.Bank{B: b}} }
+
+// sure asks before something is deleted for good; without a terminal nobody can be asked.
+func (a *app) sure(yes bool, question, declined string) error {
+	switch {
+	case yes:
+		return nil
+	case !a.Terminal:
+		return usagef("this deletes for good, and there is no terminal to ask on: give --yes")
+	}
+	return a.agree(question, declined)
+}
+
+// subjectOf finds what the user named: a folder, or a session by its id or how it begins.
+func subjectOf(a *app, ctx context.Context, setup sleepSetup, name string) (s subject, err error) {
+	if strings.TrimSpace(name) == "" {
+		return s, usagef("forget takes the folder of a project, or the id of a session; `skillopt sleep status` lists the projects")
+	}
+	b, err := setup.look(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	if !strings.ContainsAny(name, `/\~`) && name != "." && name != ".." {
+		found, err := b.Names(ctx, name)
+		if err != nil {
+			return s, err
+		}
+		if i := slices.IndexFunc(found, func(n bank.Name) bool { return n.Session == name }); i >= 0 {
+			found = slices.DeleteFunc(found, func(n bank.Name) bool { return n.Session != name })
+		}
+		switch sessions := distinct(found); {
+		case len(sessions) == 1:
+			return subject{Subject: forget.Subject{Source: found[0].Source, Session: found[0].Session}, name: sessions[0], sessions: 1}, nil
+		case len(sessions) > 1:
+			return s, usagef("%d sessions begin with %s: %s; give more of the id", len(sessions), name, strings.Join(sessions, ", "))
+		}
+	}
+	return projectOf(a, ctx, setup, b, name)
+}
+
+func distinct(list []bank.Name) []string {
+	var out []string
+	for _, n := range list {
+		if name := n.Source + " session " + n.Session; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// projectOf is a folder as a subject. One that nobody knows is refused: it is probably misspelt.
+func projectOf(a *app, ctx context.Context, setup sleepSetup, b *bank.Bank, name string) (s subject, err error) {
+	dir := a.folder(name)
+	projects := harvest.NewProjects(dir)
+	s = subject{Subject: forget.Subject{Folders: projects.Allowed(), Project: projects.Allow}, name: "project " + dir}
+	parts, err := b.Parts(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, p := range parts {
+		if projects.Allow(p.Project) {
+			s.sessions += p.Sessions
+		}
+	}
+	allowed := slices.ContainsFunc(setup.allowed(), func(d string) bool { return projects.Allow(d) })
+	if _, err := os.Stat(dir); s.sessions == 0 && err != nil && !allowed {
+		return s, usagef("nothing is kept of a project or session %s; `skillopt sleep status` lists the projects, `skillopt sleep sessions` the sessions", name)
+	}
+	return s, nil
+}
+
+// tellForgotten says what went, and what stays and where.
+func tellForgotten(a *app, setup sleepSetup, s subject, gone forget.Gone, strange []string) error {
+	listed := []string{}
+	if s.Project != nil {
+		for _, dir := range setup.allowed() {
+			if s.Project(dir) {
+				listed = append(listed, dir)
+			}
+		}
+	}
+	if a.json {
+		return printJSON(a.Out, map[string]any{"forgotten": s.name, "sessions": gone.Sessions, "backups": nonNil(gone.Backups), "still_allowed": listed, "not_looked_at": nonNil(strange)})
+	}
+	out, errs := a.shown(), a.printer(a.Err)
+	out.line(fmt.Sprintf("forgot %s: %s", oneLine(s.name), plural.Of(gone.Sessions, "session", "sessions")))
+	for _, path := range gone.Backups {
+		out.line("backup of an adopted file: " + oneLine(path))
+	}
+	for _, dir := range listed {
+		errs.line(fmt.Sprintf("note: %s stands under sleep.projects in %s: what its agents write from now on is read; take it out there too if it is not to be", oneLine(dir), oneLine(setup.profile)))
+	}
+	for _, name := range strange {
+		errs.line("warning: " + oneLine(filepath.Join(setup.dir, name)) + " is none of sleep's files and was not looked at")
+	}
+	return nil
+}
+
+func nonNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// sleepResetOptions are the flags of sleep reset.
+type sleepResetOptions struct{ yes bool }
+
+func sleepResetCommand(a *app, profile *string) *cobra.Command {
+	var o sleepResetOptions
+	c := &cobra.Command{
+		Use:   "reset",
+		Short: "Delete all that sleep keeps, consent too",
+		Long: `Delete everything that sleep keeps: sessions, what is known of stores, what was forgotten,
+consent. It need not be readable. The profile and the agents' own files stay. The next
+harvest reads all again, also what was forgotten. On a terminal it asks first.`,
+		Example: `  skillopt sleep reset
+  skillopt sleep reset --yes`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+	}
+	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	return c
+}
+
+func (o *sleepResetOptions) run(ctx context.Context, a *app, profile string) error {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	if err := a.sure(o.yes, "delete all that is kept in "+oneLine(setup.dir)+"? [y/N] ", "nothing was deleted"); err != nil {
+		return err
+	}
+	rooms := rooms(nil)
+	strange, err := forget.Strange(setup.dir, rooms)
+	if err != nil {
+		return err
+	}
+	if err := forget.Reset(ctx, setup.dir, rooms); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, map[string]any{"dir": setup.dir, "not_looked_at": nonNil(strange)})
+	}
+	a.shown().line("nothing is kept in " + oneLine(setup.dir) + " any more; the profile and the agents' own files are as they were")
+	for _, name := range strange {
+		a.printer(a.Err).line("warning: " + oneLine(filepath.Join(setup.dir, name)) + " is none of sleep's files and stays")
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/wiring"
+)
+
+func sleepStatusCommand(a *app, profile *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show what is kept, of which projects, and where it may go",
+		Example: `  skillopt sleep status
+  skillopt sleep status --json`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSleepStatus(cmd.Context(), a, *profile) },
+	}
+}
+
+// sleepStatus is what sleep status shows.
+type sleepStatus struct {
+	Profile  string             `json:"profile"`
+	Found    bool               `json:"profile_found"`
+	Dir      string             `json:"dir"`
+	Projects []string           `json:"projects"` // that are allowed
+	Kept     bank.Totals        `json:"kept"`
+	Parts    []bank.Part        `json:"parts"`
+	Bytes    int64              `json:"bytes"`
+	Disk     int64              `json:"disk_bytes"` // sleep.disk
+	Keep     string             `json:"keep"`
+	LastRead *time.Time         `json:"last_read"` // null: never
+	Sends    []sentTo           `json:"sends"`
+	Missing  []bank.Destination `json:"consent_missing"`
+	Warnings []string           `json:"warnings"`
+}
+
+// sentTo is where questions of a role would go.
+type sentTo struct {
+	Role  string `json:"role"`
+	Host  string `json:"host,omitempty"`
+	Local bool   `json:"local"`
+	Note  string `json:"note,omitempty"`
+}
+
+func runSleepStatus(ctx context.Context, a *app, profile string) error {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	sleep := setup.loaded.Config.Sleep
+	s := sleepStatus{
+		Profile: setup.profile, Found: setup.found, Dir: setup.dir, Projects: setup.allowed(), Parts: []bank.Part{}, Sends: []sentTo{},
+		Disk: sleep.Disk.Bytes(), Keep: sleep.Keep.String(), Missing: []bank.Destination{}, Warnings: nonNil(setup.moved()),
+	}
+	list, err := setup.destinations()
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		s.Sends = append(s.Sends, sentTo{Role: d.Role, Host: d.Host, Local: d.Local, Note: d.Why})
+	}
+	if s.Missing, err = unconsented(ctx, setup.dir, remote(list)); err != nil {
+		return err
+	}
+	if err := s.read(ctx, time.Now()); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, s)
+	}
+	return s.print(a, list)
+}
+
+// read looks into the bank, if there is one.
+func (s *sleepStatus) read(ctx context.Context, now time.Time) (err error) {
+	b, err := bank.Look(ctx, s.Dir)
+	if errors.Is(err, bank.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	if s.Kept, err = b.Totals(ctx); err != nil {
+		return err
+	}
+	if s.Parts, err = b.Parts(ctx); err != nil {
+		return err
+	}
+	if s.Bytes, err = b.Size(); err != nil {
+		return err
+	}
+	last, err := b.LastRead(ctx)
+	if err != nil {
+		return err
+	}
+	if !last.IsZero() {
+		s.LastRead = &last
+	}
+	if last.After(now.Add(time.Hour)) {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the clock stands at %s, before the last harvest at %s: was it set back?", now.UTC().Format(time.RFC3339), last.Format(time.RFC3339)))
+	}
+	return nil
+}
+
+func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
+	out := a.shown()
+	if s.Found {
+		out.line(fmt.Sprintf("profile: %s, which allows %s", oneLine(s.Profile), plural.Of(len(s.Projects), "project", "projects")))
+	} else {
+		out.line("profile: none; `skillopt sleep init` writes " + oneLine(s.Profile))
+	}
+	out.line("kept in: " + oneLine(s.Dir))
+	out.line(fmt.Sprintf("kept: %s with %s, %s of %s (sleep.disk)", plural.Of(s.Kept.Sessions, "session", "sessions"), plural.Of(s.Kept.Turns, "turn", "turns"), decimalText(s.Bytes), decimalText(s.Disk)))
+	if !s.Kept.Oldest.IsZero() {
+		out.line(fmt.Sprintf("oldest: %s; what ended more than %s ago goes with the next harvest (sleep.keep)", s.Kept.Oldest.Local().Format("2006-01-02"), s.Keep))
+	}
+	if s.LastRead != nil {
+		out.line("last harvest: " + s.LastRead.Local().Format("2006-01-02 15:04"))
+	} else {
+		out.line("nothing was read yet")
+	}
+	if len(s.Parts) > 0 {
+		w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "\nAGENT\tSESSIONS\tTURNS\tNEWEST\tPROJECT")
+		for _, p := range s.Parts {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", p.Source, p.Sessions, p.Turns, p.Newest.Local().Format("2006-01-02 15:04"), oneLine(p.Project))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		out.line("")
+	}
+	out.line("text of sessions and files would go in later nights to:")
+	for _, d := range sends {
+		out.line("  " + destinationText(d))
+	}
+	for _, d := range s.Missing {
+		out.line(fmt.Sprintf("not agreed to: %s as %s; `skillopt sleep init` asks, and nothing is sent before", oneLine(d.Host), d.Role))
+	}
+	for _, w := range s.Warnings {
+		a.printer(a.Err).line("warning: " + oneLine(w))
+	}
+	return nil
+}
+
+// decimalText is a size in few digits, in the units in which sleep.disk is written.
+func decimalText(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if n >= unit.size {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0") + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,94 @@
+// Package outbound is the only door through which anything of a session may leave this machine:
+// the bytes that it returns are what a model may be asked with, and what
+// `skillopt sleep harvest --show-outbound` prints. There is no other way from what is kept to
+// a prompt.
+//
+// A session is told by lines of JSON: first the session, then each turn that counts. Names of
+// folders, of the user, of branches and of sessions, and times, are not in it; of files, only
+// those that lie in the project. Secrets are taken out once more, since the profile may know
+// some that it did not know when the session was read, and characters that steer a terminal
+// are left out.
+//
+// It is pure, and knows nothing about models, consent, or where sessions are kept.
+package outbound
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+)
+
+// Version is that of the form. It changes when a line gets other members.
+const Version = 1
+
+type head struct {
+	Type    string `json:"type"` // session
+	Version int    `json:"version"`
+	Agent   string `json:"agent"`
+	Turns   int    `json:"turns"`
+}
+
+type turn struct {
+	Type        string   `json:"type"` // turn
+	User        string   `json:"user"`
+	Agent       string   `json:"agent,omitempty"`
+	Failed      bool     `json:"failed,omitempty"`
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Tools       []tool   `json:"tools,omitempty"`
+	Files       []string `json:"files,omitempty"`
+	Skill       string   `json:"skill,omitempty"`
+	Cut         bool     `json:"cut,omitempty"`
+}
+
+type tool struct {
+	Name string `json:"name"`
+	OK   *bool  `json:"ok"`
+}
+
+// Render returns what may leave of a session: lines of JSON, each with its line break. Equal
+// sessions give equal bytes.
+func Render(t transcript.Transcript, clean transcript.Cleaner) ([]byte, error) {
+	d := door{clean: clean}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(head{Type: "session", Version: Version, Agent: t.Source, Turns: len(t.Turns)}); err != nil {
+		return nil, err
+	}
+	for i := range t.Turns {
+		if err := enc.Encode(d.turn(&t.Turns[i])); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}
+
+type door struct{ clean transcript.Cleaner }
+
+func (d door) turn(t *transcript.Turn) turn {
+	out := turn{Type: "turn", User: d.text(t.User), Agent: d.text(t.Agent), Failed: t.Failed != "", Interrupted: t.Interrupted, Skill: d.text(t.Skill), Cut: t.Cut}
+	for _, call := range t.Tools {
+		out.Tools = append(out.Tools, tool{Name: d.text(call.Name), OK: call.OK})
+	}
+	for _, file := range t.Files {
+		if inProject(file) {
+			out.Files = append(out.Files, d.text(file))
+		}
+	}
+	return out
+}
+
+func (d door) text(s string) string { return d.clean.Text(plain.Text(s)) }
+
+// inProject reports whether a file is told relative to the project, and lies in it. A path of
+// Windows is one on every system.
+func inProject(file string) bool {
+	slashed := path.Clean(strings.ReplaceAll(file, `\`, "/"))
+	return file != "" && !filepath.IsAbs(file) && !path.IsAbs(slashed) && slashed != ".." && !strings.HasPrefix(slashed, "../") &&
+		!strings.HasPrefix(slashed, "~") && (len(slashed) < 2 || slashed[1] != ':')
+}
