@@ -37,6 +37,10 @@ import (
 // there is an answer, which is all that a headless run leaves of one.
 // Skills are told by the tool activate_skill.
 //
+// The program deletes sessions when it starts (general.sessionRetention): those that are old, and
+// those in which it finds nothing to resume. In 2 of 7 drives of 0.61.0 that was a session of two
+// turns that had been resumed just before.
+//
 // Tried on files of 0.61.0; older ones by the source of the program.
 type Gemini struct{}
 
