@@ -3,7 +3,9 @@ package transcript
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,14 +27,21 @@ import (
 // bare items without events: there what is wrapped in the program's own tags is left out.
 //
 // A fork copies its parent's records under their own ids: the first session_meta is that of
-// the session. thread_rolled_back takes turns back. A compaction repeats what was said and is
+// the session. thread_rolled_back takes turns back; a session of history_mode paginated goes on in a
+// file <name>_<id>, whose history_base says up to where the records of the earlier files count. A compaction repeats what was said and is
 // not read. Headless are the sources exec and mcp and the originators codex_exec and codex_sdk;
 // a source subagent, or a thread_source other than user, is a helper. task_complete.error and
 // the event error are failures; turn_aborted is an interruption. A skill at work is told by
 // its body, which the program puts in where the user names it (skills.selected_skill_…), by a
 // part of the user's input of type skill, and by reading its SKILL.md.
 //
-// Tried on files of 0.169.0; other versions from their public sources.
+// A person at a terminal is originator codex-tui, of source vscode, since a server of the program
+// in the background keeps the session. What is typed while the agent works is a message like
+// others; the person's own commands, and what is said of an interruption, are messages whose
+// kind is not user.text.
+//
+// Tried on files of 0.169.0, of scripts and of a terminal; other versions from their public
+// sources.
 type Codex struct{}
 
 // Name implements Source.
@@ -46,7 +55,53 @@ func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 	}
 	live, err := files(ctx, c.Name(), root, "sessions", rollout)
 	archived, err2 := files(ctx, c.Name(), root, "archived_sessions", rollout)
-	return onceByName(append(live, archived...)), errors.Join(err, err2)
+	return withSegments(onceByName(append(live, archived...))), errors.Join(err, err2)
+}
+
+// segment is the name of a file that goes on with a session from before its end: the session's
+// id and its own.
+var segment = regexp.MustCompile(`([0-9a-f-]{36})_[0-9a-f-]{36}\.jsonl(\.zst)?$`)
+
+// withSegments gives the files of a session that was taken back those that go on with it: they
+// are written later, and say how much of the earlier ones still counts.
+func withSegments(stores []Store) []Store {
+	later := map[string][]string{}
+	for _, s := range stores {
+		if m := segment.FindStringSubmatch(s.Name); m != nil {
+			later[m[1]] = append(later[m[1]], s.Name)
+		}
+	}
+	if len(later) == 0 {
+		return stores
+	}
+	for i := range stores {
+		for _, name := range later[rolloutID(stores[i].Name)] {
+			if path.Base(name) > path.Base(stores[i].Name) { // a name begins with its time
+				stores[i].Beside = append(stores[i].Beside, name)
+			}
+		}
+	}
+	return stores
+}
+
+// endOf is the ordinal of the first record of a file that counts no more, -1 where all do: the
+// first record of each file that goes on with the session tells.
+func (c Codex) endOf(ctx context.Context, s Store) (int64, error) {
+	end := int64(-1)
+	for _, name := range s.Beside {
+		err := (&Reading{}).lines(ctx, Store{Source: s.Source, Root: s.Root, Name: name}, func(_ int, rec gjson.Result) error {
+			base := rec.Get("payload.history_base")
+			at := base.Get("end_ordinal_exclusive")
+			if base.Get("thread_id").Str == rolloutID(s.Name) && at.Type == gjson.Number && (end < 0 || at.Int() < end) {
+				end = at.Int()
+			}
+			return errStop
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+	}
+	return end, nil
 }
 
 // packed ends the name of a file that Codex has packed.
@@ -70,7 +125,14 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	x := &codexSession{b: r.Builder(c.Name()), calls: map[string]string{}, patches: map[string][]string{}, known: map[string]bool{}}
 	x.said.reset()
 	x.b.Session(rolloutID(s.Name), "")
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	end, err := c.endOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	err = r.lines(ctx, s, func(n int, rec gjson.Result) error {
+		if at := rec.Get("ordinal"); end >= 0 && at.Type == gjson.Number && at.Int() >= end {
+			return errStop
+		}
 		x.n = n
 		if mode := rec.Get("payload.history_mode"); !x.met && mode.Exists() && mode.Str != "legacy" && mode.Str != "paginated" {
 			r.problem(Problem{Path: s.Path(), Line: n, What: "history_mode is neither legacy nor paginated: what the session keeps elsewhere is left out; a newer version of this program may know it"})
@@ -90,6 +152,9 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 
 // rolloutID is the id of a session as the name of its file says it.
 func rolloutID(name string) string {
+	if m := segment.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
 	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), packed), ".jsonl")
 	const uuid = 36
 	if len(base) > uuid {

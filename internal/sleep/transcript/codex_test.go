@@ -456,3 +456,100 @@ func fuzzLines(f *testing.F, source transcript.Source, from, name string) {
 		_ = source.Read(t.Context(), stores[0], r) // whatever it says, it says it
 	})
 }
+
+// A person at the terminal, captured from 0.169.0: a correction, Esc, a command of the program
+// and one of the shell, what was typed while the agent worked, a skill by its name, and a turn
+// that was taken back, after which the session goes on in a file of its own.
+func TestCodexTyped(t *testing.T) {
+	t.Parallel()
+	turn := func(id, from, to, user, agent string, tools, redacted int, files ...string) transcript.Turn {
+		out := transcript.Turn{ID: "msg_01a2123" + id, Started: at("2026-11-25T" + from + "Z"), Ended: at("2026-11-25T" + to + "Z"), User: user, Agent: agent, Tools: []transcript.Tool{}, Files: append([]string{}, files...), Redacted: redacted}
+		for range tools {
+			out.Tools = append(out.Tools, transcript.Tool{Name: "exec_command", OK: yes()})
+		}
+		return out
+	}
+	first := turn("d-4133-7cc1-857d-c631186cb08e", "10:25:34.003", "10:25:34.244", "Write the delivery date of order 1042 into out.txt. Keep to the house-rules. The key is PLANTED_TOKEN=[redacted]", "Done: the date is in out.txt.", 2, 1, "out2.txt")
+	first.Skill, first.SkillBy = "house-rules", transcript.ByRead
+	stopped := turn("d-71a0-7641-b7a8-ad3d220ca929", "10:25:46.4", "10:25:49.391", "Count all the orders", "", 0, 0)
+	stopped.Interrupted = true
+	named := turn("d-c761-7e31-912a-8b0b191ecfa4", "10:26:08.353", "10:26:13.084", "$house-rules Say how you are", "I am well.", 0, 0)
+	named.Skill, named.SkillBy = "house-rules", transcript.ByRecord
+	session := func(from, to string, turns ...transcript.Turn) transcript.Transcript {
+		return transcript.Transcript{
+			Source: "codex", ID: "01a2123d-065e-7331-b6fe-313686d205bb", Project: "/PROJECT/shop", Origin: transcript.Interactive, Version: "0.169.0",
+			Branch: "trunk", Commit: "0b5840982e34f957f67185f4f42b485ef46d8e25", Started: at("2026-11-25T" + from + "Z"), Ended: at("2026-11-25T" + to + "Z"), Turns: turns,
+		}
+	}
+	transcripttest.Run(t, transcripttest.Case{
+		Source: transcript.Codex{}, Home: "testdata/codex-typed", TakenBack: []string{"Rewind me"},
+		Want: []transcript.Transcript{
+			session(
+				"10:25:34.003", "10:26:13.084", first,
+				turn("d-5b54-7992-a304-98a06536603e", "10:25:40.692", "10:25:40.789", "No, that is wrong: the date must be written as YYYY-MM-DD.", "Corrected.", 1, 0, "out2.txt"),
+				stopped,
+				turn("d-92de-7411-8bcb-b5459312d3cf", "10:25:54.91", "10:26:02.964", "Check the stock", "One step more.", 1, 0),
+				turn("d-b259-7943-ad33-6b701979ffc7", "10:26:02.969", "10:26:03.006", "Only the blue ones, please", "Checked.", 0, 0),
+				named,
+			),
+			session("10:26:34.643", "10:26:34.68", turn("e-2e13-73d3-ae85-a197c3876b14", "10:26:34.643", "10:26:34.68", "Say how you are", "I am well.", 0, 0)),
+		},
+	})
+}
+
+// What a later file of a session takes back counts no more, in any of the earlier ones, and the
+// earlier ones are read anew for it.
+func TestCodexGoesOnInAnotherFile(t *testing.T) {
+	t.Parallel()
+	const thread = "019f9e0d-cc26-7ef0-a121-bc6eeff24bad"
+	numbered := func(n string, line string) string { return `{"ordinal":` + n + `,` + line[1:] }
+	goesOn := func(of, end string) string {
+		return strings.Replace(interactive, `"payload":{`, `"payload":{"history_base":{"thread_id":"`+of+`","end_ordinal_exclusive":`+end+`},`, 1)
+	}
+	name := func(minute, id string) string {
+		return ".codex/sessions/2026/11/22/rollout-2026-11-22T08-" + minute + "-00-" + thread + "_019f9e0d-cc26-7ef0-a121-00000000000" + id + ".jsonl"
+	}
+	all := map[string][]string{rollout: {numbered("0", interactive), numbered("1", userSaid("A")), numbered("2", userSaid("B")), numbered("3", userSaid("C"))}}
+	c := transcripttest.Case{Source: transcript.Codex{}}
+	words := func() (out [][]string) {
+		got := c.All(t, lay(t, all), nil)
+		if got.Err != nil || len(got.Problems) > 0 {
+			t.Fatalf("%v %v", got.Err, got.Problems)
+		}
+		for _, tr := range got.Transcripts {
+			out = append(out, wordsOf(tr))
+		}
+		return out
+	}
+	mark := func() transcript.Mark {
+		stores, err := transcript.Codex{}.Stores(t.Context(), c.Places(lay(t, all)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := transcript.Peek(t.Context(), stores[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	before := mark()
+	for _, step := range []struct {
+		name  string
+		lines []string
+		want  [][]string
+	}{
+		{rollout, all[rollout], [][]string{{"A", "B", "C"}}},
+		{name("10", "1"), []string{numbered("3", goesOn(thread, "3")), numbered("4", userSaid("D")), numbered("5", userSaid("E"))}, [][]string{{"A", "B"}, {"D", "E"}}},
+		{name("20", "2"), []string{numbered("5", goesOn(thread, "5")), numbered("6", userSaid("F"))}, [][]string{{"A", "B"}, {"D"}, {"F"}}},
+		{name("30", "3"), []string{numbered("2", goesOn(thread, "2")), numbered("3", userSaid("G"))}, [][]string{{"A"}, {"G"}}},
+		{name("40", "4"), []string{numbered("0", goesOn("of another session", "0")), numbered("4", userSaid("H"))}, [][]string{{"A"}, {"G"}, {"H"}}},
+	} {
+		all[step.name] = step.lines
+		if diff := cmp.Diff(step.want, slices.DeleteFunc(words(), func(w []string) bool { return len(w) == 0 })); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+	if after := mark(); after == before || after.Size <= before.Size {
+		t.Errorf("the first file would not be read anew: %+v, before %+v", after, before)
+	}
+}
