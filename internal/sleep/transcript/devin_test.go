@@ -25,7 +25,7 @@ func devinCase() transcripttest.Case {
 	ibis.Version = "3000.10.27"
 	otter := oneTurn("devin", "brisk-otter", "", "Fix the rounding.", "Fixed.", transcript.Interactive, "2026-09-02T08:00:01Z", "2026-09-02T08:00:06Z")
 	otter.Turns[0].Tools = []transcript.Tool{{Name: "read", OK: yes()}, {Name: "edit", OK: failed()}}
-	otter.Turns[0].Files, otter.Turns[0].Skill, otter.Turns[0].SkillBy = []string{"money.go"}, "money", transcript.ByRead
+	otter.Turns[0].Files, otter.Turns[0].Skill, otter.Turns[0].SkillBy = []string{}, "money", transcript.ByRead
 	otter.Turns = append(otter.Turns, oneTurn("devin", "", "", "No: to two digits.", "Two digits.", "", "2026-09-02T08:06:00Z", "2026-09-02T08:06:01Z").Turns...)
 	otter.Ended = at("2026-09-02T08:06:01Z")
 	return transcripttest.Case{
