@@ -70,6 +70,18 @@ func Run(t *testing.T, c Case) {
 func Lay(t *testing.T, from string, edit func(name, text string) string) string {
 	t.Helper()
 	home := folder(t)
+	layIn(t, home, from, edit)
+	return home
+}
+
+// Fill lays a folder of testdata out in a home folder, with text in the place of Here.
+func Fill(t *testing.T, home, from, text string) {
+	t.Helper()
+	layIn(t, home, from, func(name, file string) string { return fill(name, file, text) })
+}
+
+func layIn(t *testing.T, home, from string, edit func(name, text string) string) {
+	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -95,7 +107,6 @@ func Lay(t *testing.T, from string, edit func(name, text string) string) string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return home
 }
 
 // folder is a folder of the test, in memory where there is room: the suite writes many files.
