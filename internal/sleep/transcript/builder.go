@@ -26,6 +26,9 @@ const (
 	MaxFiles = 200  // a turn
 	MaxTurns = 5000 // a session: the newest are kept
 
+	maxSkills = 100     // a turn, by one kind of evidence: with two none is taken already
+	maxIDs    = 200_000 // of turns of a session that are remembered; beyond, a repeated one may count again
+
 	// window is what is looked at of a text that is longer: far more than is kept, so that
 	// nothing near its end, where a secret may be torn, is kept.
 	window = 1 << 20
@@ -41,7 +44,9 @@ type Builder struct {
 	t     Transcript
 	turn  *draft
 	ids   map[string]int // how often an id was seen
-	lost  int            // turns beyond MaxTurns
+
+	version string // as it was said last, raw
+	lost    int    // turns beyond MaxTurns
 }
 
 // draft is a turn that is still going on, raw.
@@ -58,7 +63,10 @@ type draft struct {
 // Session names the session. What is empty does not replace what was said before.
 func (b *Builder) Session(id, version string) {
 	b.t.ID = first(b.name(id), b.t.ID)
-	b.t.Version = first(b.name(version), b.t.Version)
+	if version != b.version { // most records say it again
+		b.version = version
+		b.t.Version = first(b.name(version), b.t.Version)
+	}
 }
 
 // Project says in which folder the session began; the first word counts.
@@ -70,8 +78,12 @@ func (b *Builder) Project(dir string) {
 
 // At says what was checked out when the session began; the first word on each counts.
 func (b *Builder) At(branch, commit string) {
-	b.t.Branch = first(b.t.Branch, b.name(branch))
-	b.t.Commit = first(b.t.Commit, b.name(commit))
+	if b.t.Branch == "" {
+		b.t.Branch = b.name(branch)
+	}
+	if b.t.Commit == "" {
+		b.t.Commit = b.name(commit)
+	}
 }
 
 // Origin says who drives the session; what is said last counts.
@@ -90,6 +102,9 @@ func (b *Builder) User(id, text string, at time.Time) bool {
 	}
 	if b.ids[id]++; b.ids[id] > 1 {
 		return false
+	}
+	if len(b.ids) > maxIDs {
+		b.ids = map[string]int{id: 1}
 	}
 	b.complete()
 	b.turn = &draft{
@@ -179,7 +194,7 @@ func (b *Builder) Wrote(file string) {
 // Skill says that a skill was at work, and how that is known.
 func (b *Builder) Skill(skill string, by Evidence) {
 	skill = b.name(strings.TrimSpace(skill))
-	if b.turn == nil || skill == "" || slices.Contains(b.turn.skills[by], skill) {
+	if b.turn == nil || skill == "" || len(b.turn.skills[by]) >= maxSkills || slices.Contains(b.turn.skills[by], skill) {
 		return
 	}
 	b.turn.skills[by] = append(b.turn.skills[by], skill)
@@ -318,6 +333,9 @@ func (b *Builder) name(raw string) string { return b.line(raw, MaxName) }
 func (b *Builder) path(raw string) string { return b.line(raw, MaxPath) }
 
 func (b *Builder) line(raw string, limit int) string {
+	if raw == "" {
+		return ""
+	}
 	text, _, _ := b.text(raw, limit)
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " ")
 }
