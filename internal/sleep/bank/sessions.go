@@ -89,13 +89,14 @@ type Kept struct {
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	return b.write(ctx, "keep sessions", func(tx *sql.Tx) (err error) {
-		turns, err := tx.PrepareContext(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)")
+		memory, err := forgottenOf(ctx, tx)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, turns.Close()) }()
+		p := prepared{tx: tx, of: map[string]*sql.Stmt{}}
+		defer func() { err = errors.Join(err, p.close()) }()
 		for i := range list {
-			if err := replace(ctx, tx, turns, &list[i]); err != nil {
+			if err := replace(ctx, p, memory, &list[i]); err != nil {
 				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
 			}
 		}
@@ -103,27 +104,58 @@ func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	})
 }
 
-func replace(ctx context.Context, tx *sql.Tx, turns *sql.Stmt, k *Kept) error {
-	if k.Failed {
-		return putStore(ctx, tx, k.Store)
+// prepared is a transaction in which each statement is compiled once: a harvest keeps thousands
+// of stores.
+type prepared struct {
+	tx *sql.Tx
+	of map[string]*sql.Stmt // by its text
+}
+
+func (p prepared) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st := p.of[query]; st != nil {
+		return st, nil
 	}
-	if err := dropStore(ctx, tx, k.Store.Path); err != nil {
-		return err
+	st, err := p.tx.PrepareContext(ctx, query)
+	if err == nil {
+		p.of[query] = st
 	}
-	memory, err := forgottenOf(ctx, tx)
+	return st, err
+}
+
+func (p prepared) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	st, err := p.statement(ctx, query)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	return st.ExecContext(ctx, args...)
+}
+
+func (p prepared) close() (err error) {
+	for _, st := range p.of {
+		err = errors.Join(err, st.Close())
+	}
+	return err
+}
+
+func replace(ctx context.Context, p prepared, memory memory, k *Kept) error {
+	if k.Failed {
+		return putStore(ctx, p, k.Store)
+	}
+	for _, q := range []string{"DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE store = ?)", "DELETE FROM sessions WHERE store = ?"} {
+		if _, err := p.exec(ctx, q, k.Store.Path); err != nil {
+			return err
+		}
 	}
 	for i := range k.Sessions {
-		kept, ok, err := memory.rest(ctx, tx, k.Sessions[i])
+		kept, ok, err := memory.rest(ctx, p.tx, k.Sessions[i])
 		if err == nil && ok {
-			err = insert(ctx, tx, turns, k.Store.Path, kept)
+			err = insert(ctx, p, k.Store.Path, kept)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return putStore(ctx, tx, k.Store)
+	return putStore(ctx, p, k.Store)
 }
 
 // Gone notes that stores are gone. Their sessions are kept: agents delete old ones.
@@ -153,13 +185,17 @@ func (b *Bank) Unknown(ctx context.Context, keys []string) error {
 	})
 }
 
-func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
+func putStore(ctx context.Context, p prepared, s Store) error {
+	count, err := p.statement(ctx, "SELECT count(*) FROM sessions WHERE store = ?")
+	if err != nil {
+		return err
+	}
 	var sessions int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sessions WHERE store = ?", s.Path).Scan(&sessions); err != nil {
+	if err := count.QueryRowContext(ctx, s.Path).Scan(&sessions); err != nil {
 		return err
 	}
 	// Known by its path or by its key, not by both.
-	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, KeyOf(s.Path)); err != nil {
+	if _, err := p.exec(ctx, "DELETE FROM stores WHERE path IN (?, ?)", s.Path, KeyOf(s.Path)); err != nil {
 		return err
 	}
 	if sessions == 0 {
@@ -174,28 +210,19 @@ func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO stores (path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error)
+	_, err = p.exec(ctx, `INSERT OR REPLACE INTO stores (path, source, mark, terms, since, read_at, highest, bytes, left_out, problems, error)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.Path, s.Source, string(mark), s.Terms, nano(s.Since), nano(s.ReadAt), nano(s.Highest), s.Bytes, string(left), string(problems), s.Error)
 	return err
 }
 
-func dropStore(ctx context.Context, tx *sql.Tx, path string) error {
-	for _, q := range []string{"DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE store = ?)", "DELETE FROM sessions WHERE store = ?"} {
-		if _, err := tx.ExecContext(ctx, q, path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, store string, s Session) error {
+func insert(ctx context.Context, p prepared, store string, s Session) error {
 	turns := s.Turns
 	s.Turns, s.Store = nil, store
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	res, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO sessions (store, source, session, project, started, ended, turns, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	res, err := p.exec(ctx, "INSERT OR REPLACE INTO sessions (store, source, session, project, started, ended, turns, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		store, s.Source, s.ID, s.Project, nano(s.Started), nano(s.Ended), len(turns), string(data))
 	if err != nil {
 		return err
@@ -209,7 +236,7 @@ func insert(ctx context.Context, tx *sql.Tx, into *sql.Stmt, store string, s Ses
 		if err != nil {
 			return err
 		}
-		if _, err := into.ExecContext(ctx, number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
+		if _, err := p.exec(ctx, "INSERT INTO turns (number, seq, source, turn, started, data) VALUES (?, ?, ?, ?, ?, ?)", number, seq, s.Source, turn.ID, nano(turn.Started), string(data)); err != nil {
 			return err
 		}
 	}

@@ -111,16 +111,7 @@ type harvest struct {
 	known  map[string]bank.Store
 	digest string
 	report Report
-
-	waiting []bank.Kept // to be kept together
-	turns   int         // in them
 }
-
-// A commit waits for the disk: many stores are kept in one.
-const (
-	maxWaiting = 100
-	maxTurns   = 2000
-)
 
 // digest names what is wanted, but for Since: stores that were read under other terms are read
 // anew.
@@ -175,11 +166,14 @@ type result struct {
 	err      error
 }
 
-// read reads the stores, some at a time, and keeps what was read in their order.
+// read reads the stores, some at a time, and keeps what was read in their order, beside the
+// reading. Of what is read no more waits in memory than twice as many stores as are read at a
+// time, and two lists of the keeper.
 func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 	ctx, cancel := context.WithCancel(ctx)
+	workers := max(1, h.in.Workers)
 	done := make([]chan result, len(stores))
-	slots := make(chan struct{}, max(1, h.in.Workers))
+	reading, ahead := make(chan struct{}, workers), make(chan struct{}, 2*workers)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
@@ -188,25 +182,27 @@ func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 	}
 	wg.Go(func() {
 		for i := range stores {
-			slots <- struct{}{} // given back when the result is kept, so that few wait in memory
-			wg.Go(func() { done[i] <- h.one(ctx, stores[i]) })
+			ahead <- struct{}{} // given back when the result is taken
+			reading <- struct{}{}
+			wg.Go(func() { done[i] <- h.one(ctx, stores[i]); <-reading })
 		}
 	})
+	k := newKeeper(ctx, h.bank, cancel)
 	var failed error
 	for i := range stores {
 		res := <-done[i]
 		if failed == nil {
-			failed = errors.Join(ctx.Err(), h.keep(ctx, res))
+			failed = errors.Join(ctx.Err(), h.keep(res, k))
 			if failed != nil {
 				cancel()
 			}
 		}
-		<-slots
+		<-ahead
 	}
-	if failed != nil || h.bank == nil {
-		return failed
+	if err := k.close(); err != nil {
+		return err // the rest failed because of it, or of what it failed for
 	}
-	return h.flush(ctx)
+	return failed
 }
 
 // one reads one store, if it has news.
@@ -335,7 +331,7 @@ func (h *harvest) leftOut(t transcript.Transcript) string {
 }
 
 // keep keeps what was read of a store.
-func (h *harvest) keep(ctx context.Context, res result) error {
+func (h *harvest) keep(res result, k *keeper) error {
 	if errors.Is(res.err, context.Canceled) || errors.Is(res.err, context.DeadlineExceeded) {
 		return res.err
 	}
@@ -349,26 +345,12 @@ func (h *harvest) keep(ctx context.Context, res result) error {
 	}
 	h.report.Sessions += res.report.Sessions
 	h.report.Turns += res.report.Turns
-	switch {
-	case h.bank == nil:
+	if h.bank == nil {
 		h.report.Found = append(h.report.Found, res.sessions...)
 		return nil
 	}
-	h.waiting = append(h.waiting, bank.Kept{Store: res.store, Sessions: res.sessions, Failed: res.err != nil})
-	if h.turns += res.report.Turns; len(h.waiting) < maxWaiting && h.turns < maxTurns {
-		return nil
-	}
-	return h.flush(ctx)
-}
-
-// flush keeps what waits.
-func (h *harvest) flush(ctx context.Context) error {
-	if len(h.waiting) == 0 {
-		return nil
-	}
-	err := h.bank.Keep(ctx, h.waiting)
-	h.waiting, h.turns = nil, 0
-	return err
+	k.add(bank.Kept{Store: res.store, Sessions: res.sessions, Failed: res.err != nil}, res.report.Turns)
+	return nil
 }
 
 // finish notes stores that are gone, settles what is kept twice and keeps the bounds.

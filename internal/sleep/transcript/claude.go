@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"path"
 	"slices"
@@ -48,7 +49,7 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, claudePrinted, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
 			return nil
@@ -66,6 +67,12 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 		return err
 	}
 	return r.Done(b)
+}
+
+// claudePrinted finds results of tools. One with which the user refused a tool has the user's
+// words.
+func claudePrinted(line []byte) bool {
+	return bytes.Contains(line, []byte(`"tool_result"`)) && bytes.Contains(line, []byte(`"type":"user"`)) && !bytes.Contains(line, []byte("doesn't want to proceed"))
 }
 
 // claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of

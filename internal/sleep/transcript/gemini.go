@@ -109,7 +109,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 			return err
 		}
 		log.record(doc)
-	} else if err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	} else if err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
 		if !r.wanted(b) {
 			return errStop
 		}

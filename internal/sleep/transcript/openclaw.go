@@ -138,7 +138,7 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 		b.Origin(Origin(s.Note))
 	}
 	t := &openClawTree{at: map[string]int{}}
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
 		kind, id, parent := openClawPlace(rec)
 		if kind == "session" {
 			openClawHeader(b, rec)
@@ -159,7 +159,7 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 		return nil
 	}
 	again := &Reading{} // what is wrong with lines is told by now
-	err = again.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err = again.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
 		if active[n] {
 			openClawEntry(b, rec)
 		}

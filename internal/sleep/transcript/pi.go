@@ -53,7 +53,7 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 	t := &piTree{line: map[string]int32{}}
 	x := c.session(r)
 	before := len(r.Problems) + r.More
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
 		if !t.begun {
 			return errors.Join(t.begin(s, rec), x.begin(rec, r))
 		}
@@ -90,7 +90,7 @@ func (c Pi) second(ctx context.Context, s Store, r *Reading, t *piTree) error {
 	x := c.session(r)
 	active := t.active()
 	i := -1
-	err := r.lines(ctx, s, func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
 		switch {
 		case i < 0:
 			i = 0

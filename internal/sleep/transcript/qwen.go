@@ -49,7 +49,7 @@ func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(q.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	log := qwenLog{at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}}
-	err := r.lines(ctx, s, func(_ int, rec gjson.Result) error {
+	err := r.lines(ctx, s, mentions(`"tool_result"`), func(_ int, rec gjson.Result) error {
 		b.Project(rec.Get("cwd").Str)
 		if !r.wanted(b) {
 			return errStop
