@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -110,34 +109,10 @@ func realRun(t *testing.T, a *Agent, j Job) Report {
 	if strings.Contains(fmt.Sprintf("%+v", rep), j.Endpoint.Key) {
 		t.Error("the report holds the key")
 	}
-	if left := leftovers(t, j.Home); len(left) > 0 {
-		t.Errorf("left running: %q", left)
+	if left, err := agenttest.Leftovers(j.Home); err != nil || len(left) > 0 {
+		t.Errorf("left running: %q (%v)", left, err)
 	}
 	return rep
-}
-
-// leftovers are the command lines of processes whose environment names a folder.
-func leftovers(t *testing.T, home string) []string {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	files, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	for _, file := range files {
-		env, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(env, []byte("="+home)) {
-			continue // it is gone, or somebody else's
-		}
-		line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		if err == nil && len(line) > 0 {
-			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-		}
-	}
-	return left
 }
 
 func TestRealVersion(t *testing.T) {

@@ -181,8 +181,8 @@ func TestFoldersInSharedMemory(t *testing.T) {
 			s.Confine.Read = []string{shm + "/given", disk}
 		}},
 		{"reading within writing", "echo new >sub; cat sub", "new\n", func(s *Spec) {
-			s.Confine.Read = []string{shm + "/work/sub"}
-			must(t, os.WriteFile(shm+"/work/sub", nil, 0o600))
+			s.Confine.Read = []string{filepath.Join(shm, "work", "sub")}
+			must(t, os.WriteFile(filepath.Join(shm, "work", "sub"), nil, 0o600))
 		}},
 		{"writing within reading", "echo new >file; cat file ../single; echo no >../single", "new\nold\n", func(s *Spec) {
 			s.Confine.Read = []string{shm}
@@ -202,7 +202,7 @@ func TestFoldersInSharedMemory(t *testing.T) {
 	for _, tt := range tests {
 		s := isolatedSpec(t, whole+tt.script)
 		s.Dir, s.Confine = shm+"/work", &Confine{Write: []string{shm + "/work"}}
-		must(t, os.WriteFile(shm+"/work/script", []byte(whole+tt.script), 0o600))
+		must(t, os.WriteFile(filepath.Join(shm, "work", "script"), []byte(whole+tt.script), 0o600))
 		if tt.set != nil {
 			tt.set(&s)
 		}

@@ -1,5 +1,5 @@
 // Package agenttest keeps what the tests of real coding agents found, so that a page
-// can say how each of them fares.
+// can say how each of them fares, and finds processes that an agent has left.
 //
 // It knows nothing about agents or about what is tested.
 package agenttest
@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 )
 
@@ -99,4 +100,28 @@ func Read(file string) ([]Result, error) {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), slices.Index(Behaviours(), a.Behaviour)-slices.Index(Behaviours(), b.Behaviour))
 	})
 	return all, lines.Err()
+}
+
+// Leftovers are the command lines of processes whose environment names a folder: where processes
+// cannot be listed, none.
+func Leftovers(home string) ([]string, error) {
+	if runtime.GOOS != "linux" {
+		return nil, nil
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil, err
+	}
+	var left []string
+	for _, file := range files {
+		env, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(env, []byte("="+home)) {
+			continue // it is gone, or somebody else's
+		}
+		line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		if err == nil && len(line) > 0 {
+			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return left, nil
 }

@@ -212,33 +212,9 @@ func (r *real) drive(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(r.project, "out.txt")); err != nil || !strings.HasPrefix(string(got), "2026-11-22") {
 		t.Fatalf("the file holds %q, %v", got, err)
 	}
-	if left := leftovers(t, r.home); len(left) > 0 {
-		t.Errorf("left running: %q", left)
+	if left, err := agenttest.Leftovers(r.home); err != nil || len(left) > 0 {
+		t.Errorf("left running: %q (%v)", left, err)
 	}
-}
-
-// leftovers are the command lines of processes whose environment names a folder.
-func leftovers(t *testing.T, home string) []string {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	found, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	for _, file := range found {
-		env, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(env, []byte("="+home)) {
-			continue // it is gone, or somebody else's
-		}
-		line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		if err == nil && len(line) > 0 {
-			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-		}
-	}
-	return left
 }
 
 func (r *real) inputs(temp string) harvest.Inputs {

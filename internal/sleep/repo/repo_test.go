@@ -29,7 +29,7 @@ func git(t *testing.T, dir string, seconds int64, args ...string) string {
 func TestAt(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git here")
+		t.Skip("git is not installed: what it writes cannot be read")
 	}
 	dir := t.TempDir()
 	git(t, dir, 1000, "init", "-q")
@@ -70,7 +70,7 @@ func TestAt(t *testing.T) {
 func TestBranch(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git here")
+		t.Skip("git is not installed: what it writes cannot be read")
 	}
 	dir := t.TempDir()
 	git(t, dir, 1000, "init", "-q")
@@ -100,7 +100,7 @@ func TestBranch(t *testing.T) {
 func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git here")
+		t.Skip("git is not installed: what it writes cannot be read")
 	}
 	dir, touched := t.TempDir(), filepath.Join(t.TempDir(), "touched")
 	git(t, dir, 1000, "init", "-q")

@@ -19,7 +19,7 @@ func TestLinksOfTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(elsewhere, projects); err != nil {
-		t.Skip(err)
+		t.Skipf("links cannot be made here: %v", err)
 	}
 	outside := filepath.Join(t.TempDir(), "outside.jsonl")
 	if err := os.WriteFile(outside, []byte(claudeLine("user", 2, `"outside"`, "")), 0o600); err != nil {

@@ -137,8 +137,25 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 	if s.Note != "" {
 		b.Origin(Origin(s.Note))
 	}
+	printed := mentions(`"toolResult"`)
+	return openClawTwice(b, r, s.Path(), func(each openClawEach) error {
+		return r.lines(ctx, s, printed, each)
+	}, func(each openClawEach) error {
+		again := &Reading{} // what is wrong with lines is told by now
+		err := again.lines(ctx, s, printed, each)
+		r.Bytes += again.Bytes
+		return err
+	})
+}
+
+// openClawEach is handed the entries of a session in order, with their numbers.
+type openClawEach func(n int, entry gjson.Result) error
+
+// openClawTwice reads a session twice: which entries are active is known when all have been seen.
+// where names the session to the user.
+func openClawTwice(b *Builder, r *Reading, where string, first, again func(openClawEach) error) error {
 	t := &openClawTree{at: map[string]int{}}
-	err := r.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
+	err := first(func(n int, rec gjson.Result) error {
 		kind, id, parent := openClawPlace(rec)
 		if kind == "session" {
 			openClawHeader(b, rec)
@@ -155,17 +172,15 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 	}
 	active, err := t.active()
 	if err != nil {
-		r.problem(Problem{Path: s.Path(), What: err.Error() + ": the session is left out"})
+		r.problem(Problem{Path: where, What: err.Error() + ": the session is left out"})
 		return nil
 	}
-	again := &Reading{} // what is wrong with lines is told by now
-	err = again.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
+	err = again(func(n int, rec gjson.Result) error {
 		if active[n] {
 			openClawEntry(b, rec)
 		}
 		return nil
 	})
-	r.Bytes += again.Bytes
 	if err != nil {
 		return err
 	}
@@ -428,37 +443,9 @@ func (o OpenClaw) session(ctx context.Context, s Store, r *Reading, db *sql.DB, 
 	if origin != "" {
 		b.Origin(origin)
 	}
-	t := &openClawTree{at: map[string]int{}}
-	err := o.events(ctx, s, r, db, id, func(n int, rec gjson.Result) error {
-		kind, id, parent := openClawPlace(rec)
-		if kind == "session" {
-			openClawHeader(b, rec)
-			if !r.wanted(b) {
-				return errStop
-			}
-			return nil
-		}
-		t.add(n, id, parent)
-		return nil
-	})
-	if err != nil || !r.wanted(b) {
-		return err
-	}
-	active, err := t.active()
-	if err != nil {
-		r.problem(Problem{Path: s.Path(), What: fmt.Sprintf("session %s: %v: it is left out", id, err)})
-		return nil
-	}
-	err = o.events(ctx, s, nil, db, id, func(n int, rec gjson.Result) error {
-		if active[n] {
-			openClawEntry(b, rec)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return r.Done(b)
+	return openClawTwice(b, r, s.Path()+": session "+b.t.ID,
+		func(each openClawEach) error { return o.events(ctx, s, r, db, id, each) },
+		func(each openClawEach) error { return o.events(ctx, s, nil, db, id, each) })
 }
 
 // events hands the records of a session to each, in order. What is none is told to r, if there
