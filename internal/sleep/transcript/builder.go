@@ -3,6 +3,7 @@ package transcript
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -245,6 +246,37 @@ func (b *Builder) Back(n int) {
 		}
 		b.t.Turns = b.t.Turns[:len(b.t.Turns)-1]
 	}
+}
+
+// Rewind takes the turn of an id back, and all after it. An id that is not known does nothing.
+func (b *Builder) Rewind(id string) {
+	after := 1 // turns from the last to that of the id
+	if b.turn != nil {
+		if b.turn.ID == id {
+			b.Back(1)
+			return
+		}
+		after++
+	}
+	for i := len(b.t.Turns) - 1; i >= 0; i-- {
+		if b.t.Turns[i].ID == id {
+			b.Back(after)
+			return
+		}
+		after++
+	}
+}
+
+// unnamed makes the id of a message of a store that gives messages none: equal words of a
+// session are told apart by how often they were said before, so that the id stays when older
+// messages are taken out of the store or a time is written in another way.
+func (b *Builder) unnamed(text string, said map[string]int) string {
+	text, _, _ = b.text(strings.TrimSpace(text), MaxUser)
+	id := digest(b.t.ID, text)
+	if said[id]++; said[id] > 1 {
+		return fmt.Sprintf("%s-%d", id, said[id])
+	}
+	return id
 }
 
 // complete ends the turn that is going on.

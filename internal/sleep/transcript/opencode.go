@@ -123,32 +123,6 @@ type openCodeDB struct {
 	next  bool                     // it has session_message
 }
 
-// columns are the columns of a table; none: it is not there.
-func (d *openCodeDB) columns(ctx context.Context, table string) (map[string]bool, error) {
-	out := map[string]bool{}
-	err := d.rows(ctx, `SELECT name FROM pragma_table_info(?)`, []any{table}, func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		out[name] = true
-		return err
-	})
-	return out, err
-}
-
-// need is an error unless a table has columns.
-func (d *openCodeDB) need(ctx context.Context, table string, columns ...string) error {
-	have, err := d.columns(ctx, table)
-	if err != nil {
-		return err
-	}
-	for _, c := range columns {
-		if !have[c] {
-			return fmt.Errorf("%s: table %s has no column %s: databases of OpenCode %s are read; a newer version of this program may know this one", d.store.Path(), table, c, openCodeVersions)
-		}
-	}
-	return nil
-}
-
 func (d *openCodeDB) rows(ctx context.Context, query string, args []any, each func(*sql.Rows) error) (err error) {
 	rows, err := d.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -176,12 +150,12 @@ type openCodeSession struct {
 // sessions are the sessions of both layouts, in the order of their beginning; one that was
 // moved is read where it is now.
 func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
-	next, err := d.columns(ctx, "session_message")
+	next, err := columnsOf(ctx, d.db, "session_message")
 	if err != nil {
 		return nil, err
 	}
 	d.next = next["session_id"] && next["type"] && next["seq"] && next["data"]
-	moved, err := d.columns(ctx, "session_v2")
+	moved, err := columnsOf(ctx, d.db, "session_v2")
 	if err != nil {
 		return nil, err
 	}
@@ -196,17 +170,17 @@ func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
 		})
 	}
 	if len(moved) > 0 {
-		if err := errors.Join(d.need(ctx, "session_message", "id", "session_id", "type", "seq", "data"), take("session_v2", true)); err != nil {
+		if err := errors.Join(needColumns(ctx, d.store, d.db, "OpenCode "+openCodeVersions, "session_message", "id", "session_id", "type", "seq", "data"), take("session_v2", true)); err != nil {
 			return nil, err
 		}
 	}
-	old, err := d.columns(ctx, "session")
+	old, err := columnsOf(ctx, d.db, "session")
 	if err != nil {
 		return nil, err
 	}
 	if len(old) > 0 || len(moved) == 0 {
 		if err := errors.Join(
-			d.need(ctx, "message", "id", "session_id", "time_created", "data"), d.need(ctx, "part", "id", "message_id", "data"),
+			needColumns(ctx, d.store, d.db, "OpenCode "+openCodeVersions, "message", "id", "session_id", "time_created", "data"), needColumns(ctx, d.store, d.db, "OpenCode "+openCodeVersions, "part", "id", "message_id", "data"),
 			take("session", false)); err != nil {
 			return nil, err
 		}
@@ -216,10 +190,10 @@ func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
 
 // table reads the rows of a table of sessions.
 func (d *openCodeDB) table(ctx context.Context, table string, each func(openCodeSession)) error {
-	if err := d.need(ctx, table, "id", "parent_id", "directory", "version", "time_created"); err != nil {
+	if err := needColumns(ctx, d.store, d.db, "OpenCode "+openCodeVersions, table, "id", "parent_id", "directory", "version", "time_created"); err != nil {
 		return err
 	}
-	have, err := d.columns(ctx, table)
+	have, err := columnsOf(ctx, d.db, table)
 	if err != nil {
 		return err
 	}

@@ -329,9 +329,9 @@ func TestOpenCodeBadStores(t *testing.T) {
 	}{
 		"a column that is gone": {
 			map[string]string{openCodeFile + ".sql": `CREATE TABLE session (id text, parent_id text, directory text, version text, time_created integer); CREATE TABLE message (id text, session_id text, time_created integer, body text);`},
-			[]string{"opencode.db", "table message has no column data", "1.2 to 1.18"},
+			[]string{"opencode.db", "the column data of the table message is missing", "1.2 to 1.18"},
 		},
-		"another database": {map[string]string{openCodeFile + ".sql": `CREATE TABLE x (y text);`}, []string{"opencode.db", "table message has no column id"}},
+		"another database": {map[string]string{openCodeFile + ".sql": `CREATE TABLE x (y text);`}, []string{"opencode.db", "the table message is missing"}},
 		"no database":      {map[string]string{openCodeFile: strings.Repeat("no database ", 100)}, []string{"opencode.db"}},
 	} {
 		got := readHome(t, transcript.OpenCode{}, tc.files)

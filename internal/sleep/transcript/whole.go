@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,84 +82,4 @@ func small(ctx context.Context, root *os.Root, name string) gjson.Result {
 		return gjson.Result{}
 	}
 	return gjson.ParseBytes(data)
-}
-
-// SchemaError says that a database lacks what is read of it.
-type SchemaError struct {
-	Path, Table, Column string // Column empty: the table
-	Known               string // the versions of the program whose databases are known
-}
-
-func (e *SchemaError) Error() string {
-	what := "the table " + e.Table
-	if e.Column != "" {
-		what = "the column " + e.Column + " of the table " + e.Table
-	}
-	return fmt.Sprintf("%s: %s is missing: databases of %s are read. A newer version of skillopt may know this one; other stores are read", e.Path, what, e.Known)
-}
-
-// hasColumns reports whether a table is there with all columns; which is missing is named.
-func hasColumns(ctx context.Context, db *sql.DB, table string, columns ...string) (ok, there bool, missing string, err error) {
-	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
-	if err != nil {
-		return false, false, "", err
-	}
-	defer func() { _ = rows.Close() }() // Err is asked
-	have := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return false, false, "", err
-		}
-		have[name] = true
-	}
-	if err := rows.Err(); err != nil {
-		return false, false, "", err
-	}
-	for _, c := range columns {
-		if !have[c] {
-			return false, len(have) > 0, c, nil
-		}
-	}
-	return true, true, "", nil
-}
-
-// needColumns is a SchemaError where a table or a column of it is missing.
-func needColumns(ctx context.Context, s Store, db *sql.DB, known, table string, columns ...string) error {
-	ok, there, missing, err := hasColumns(ctx, db, table, columns...)
-	switch {
-	case err != nil:
-		return fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
-	case ok:
-		return nil
-	case !there:
-		missing = ""
-	}
-	return &SchemaError{Path: s.Path(), Table: table, Column: missing, Known: known}
-}
-
-// unnamed makes the id of a message of a store that gives messages none: equal words of a
-// session are told apart by how often they were said before, so that the id stays when older
-// messages are taken out of the store or a time is written in another way.
-func (b *Builder) unnamed(text string, said map[string]int) string {
-	text, _, _ = b.text(strings.TrimSpace(text), MaxUser)
-	id := digest(b.t.ID, text)
-	if said[id]++; said[id] > 1 {
-		return fmt.Sprintf("%s-%d", id, said[id])
-	}
-	return id
-}
-
-// Rewind takes the turn of an id back, and all after it. An id that is not known does nothing.
-func (b *Builder) Rewind(id string) {
-	if b.turn != nil && b.turn.ID == id {
-		b.turn = nil
-		return
-	}
-	for i := len(b.t.Turns) - 1; i >= 0; i-- {
-		if b.t.Turns[i].ID == id {
-			b.t.Turns, b.turn = b.t.Turns[:i], nil
-			return
-		}
-	}
 }

@@ -1,0 +1,67 @@
+package transcript
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// SchemaError says that a database lacks what is read of it.
+type SchemaError struct {
+	Path, Table, Column string // Column empty: the table
+	Known               string // the versions of the program whose databases are known
+}
+
+func (e *SchemaError) Error() string {
+	what := "the table " + e.Table
+	if e.Column != "" {
+		what = "the column " + e.Column + " of the table " + e.Table
+	}
+	return fmt.Sprintf("%s: %s is missing: databases of %s are read. A newer version of skillopt may know this one; other stores are read", e.Path, what, e.Known)
+}
+
+// columnsOf are the columns of a table; none: it is not there.
+func columnsOf(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err is asked
+	have := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		have[name] = true
+	}
+	return have, rows.Err()
+}
+
+// hasColumns reports whether a table is there with all columns; which is missing is named.
+func hasColumns(ctx context.Context, db *sql.DB, table string, columns ...string) (ok, there bool, missing string, err error) {
+	have, err := columnsOf(ctx, db, table)
+	if err != nil {
+		return false, false, "", err
+	}
+	for _, c := range columns {
+		if !have[c] {
+			return false, len(have) > 0, c, nil
+		}
+	}
+	return true, true, "", nil
+}
+
+// needColumns is a SchemaError where a table or a column of it is missing.
+func needColumns(ctx context.Context, s Store, db *sql.DB, known, table string, columns ...string) error {
+	ok, there, missing, err := hasColumns(ctx, db, table, columns...)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
+	case ok:
+		return nil
+	case !there:
+		missing = ""
+	}
+	return &SchemaError{Path: s.Path(), Table: table, Column: missing, Known: known}
+}
