@@ -131,10 +131,10 @@ func (d Devin) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB, kn
 	}
 	statement := "SELECT id, coalesce(working_directory, ''), %s, %s FROM sessions ORDER BY id"
 	tip, hidden := "0", "0"
-	if ok, _, _, err := hasColumns(ctx, db, "sessions", "main_chain_id"); err == nil && ok {
+	if ok, _, _, err := hasColumns(ctx, s, db, "sessions", "main_chain_id"); err == nil && ok {
 		tip = "coalesce(main_chain_id, 0)"
 	}
-	if ok, _, _, err := hasColumns(ctx, db, "sessions", "hidden"); err == nil && ok {
+	if ok, _, _, err := hasColumns(ctx, s, db, "sessions", "hidden"); err == nil && ok {
 		hidden = "coalesce(hidden, 0)"
 	}
 	rows, err := db.QueryContext(ctx, fmt.Sprintf(statement, tip, hidden))
@@ -177,7 +177,7 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 		known[id] = session
 		return nil
 	}
-	nodes, err := d.chain(ctx, db, id, session.tip)
+	nodes, err := d.chain(ctx, s, db, id, session.tip)
 	if err != nil {
 		return fmt.Errorf("read session %s of %s: %w", id, s.Path(), err)
 	}
@@ -208,9 +208,9 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 }
 
 // chain are the nodes of the active branch, the first one first.
-func (Devin) chain(ctx context.Context, db *sql.DB, id string, tip int64) ([]int64, error) {
+func (Devin) chain(ctx context.Context, s Store, db *sql.DB, id string, tip int64) ([]int64, error) {
 	from := "NULL"
-	if ok, _, _, err := hasColumns(ctx, db, "message_nodes", "metadata"); err == nil && ok {
+	if ok, _, _, err := hasColumns(ctx, s, db, "message_nodes", "metadata"); err == nil && ok {
 		from = "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.summarized_from') END"
 	}
 	rows, err := db.QueryContext(ctx, "SELECT node_id, coalesce(parent_node_id, "+from+", -1) FROM message_nodes WHERE session_id = ? ORDER BY node_id", id)

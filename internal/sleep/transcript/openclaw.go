@@ -342,7 +342,7 @@ func openClawWords(text string) string {
 
 // sessions reads the sessions of a database.
 func (o OpenClaw) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB) error {
-	ok, there, _, err := hasColumns(ctx, db, "transcript_events", "session_id", "seq", "event_json")
+	ok, there, _, err := hasColumns(ctx, s, db, "transcript_events", "session_id", "seq", "event_json")
 	switch {
 	case err != nil:
 		return fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
@@ -351,7 +351,7 @@ func (o OpenClaw) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB)
 	case !ok:
 		return needColumns(ctx, s, db, openClawKnown, "transcript_events", "session_id", "seq", "event_json")
 	}
-	origins, err := o.origins(ctx, db)
+	origins, err := o.origins(ctx, s, db)
 	if err != nil {
 		return fmt.Errorf("read the keys of sessions of %s: %w", s.Path(), err)
 	}
@@ -379,7 +379,7 @@ func (OpenClaw) filesBeside(s Store) bool {
 }
 
 // origins says of sessions what their keys and the way they were made tell.
-func (OpenClaw) origins(ctx context.Context, db *sql.DB) (map[string]Origin, error) {
+func (OpenClaw) origins(ctx context.Context, s Store, db *sql.DB) (map[string]Origin, error) {
 	out := map[string]Origin{}
 	for _, q := range []struct {
 		table, statement string
@@ -392,7 +392,7 @@ func (OpenClaw) origins(ctx context.Context, db *sql.DB) (map[string]Origin, err
 			[]string{"current_session_id", "session_key", "created_via"},
 		},
 	} {
-		ok, _, _, err := hasColumns(ctx, db, q.table, q.columns...)
+		ok, _, _, err := hasColumns(ctx, s, db, q.table, q.columns...)
 		if err != nil {
 			return nil, err
 		}

@@ -150,12 +150,12 @@ type openCodeSession struct {
 // sessions are the sessions of both layouts, in the order of their beginning; one that was
 // moved is read where it is now.
 func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
-	next, err := columnsOf(ctx, d.db, "session_message")
+	next, err := columnsOf(ctx, d.store, d.db, "session_message")
 	if err != nil {
 		return nil, err
 	}
 	d.next = next["session_id"] && next["type"] && next["seq"] && next["data"]
-	moved, err := columnsOf(ctx, d.db, "session_v2")
+	moved, err := columnsOf(ctx, d.store, d.db, "session_v2")
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
 			return nil, err
 		}
 	}
-	old, err := columnsOf(ctx, d.db, "session")
+	old, err := columnsOf(ctx, d.store, d.db, "session")
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (d *openCodeDB) table(ctx context.Context, table string, each func(openCode
 	if err := needColumns(ctx, d.store, d.db, "OpenCode "+openCodeVersions, table, "id", "parent_id", "directory", "version", "time_created"); err != nil {
 		return err
 	}
-	have, err := columnsOf(ctx, d.db, table)
+	have, err := columnsOf(ctx, d.store, d.db, table)
 	if err != nil {
 		return err
 	}

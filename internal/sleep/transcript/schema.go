@@ -21,26 +21,32 @@ func (e *SchemaError) Error() string {
 }
 
 // columnsOf are the columns of a table; none: it is not there.
-func columnsOf(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
+func columnsOf(ctx context.Context, s Store, db *sql.DB, table string) (map[string]bool, error) {
+	bad := func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
+	}
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
-		return nil, err
+		return nil, bad(err)
 	}
 	defer func() { _ = rows.Close() }() // Err is asked
 	have := map[string]bool{}
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			return nil, err
+			return nil, bad(err)
 		}
 		have[name] = true
 	}
-	return have, rows.Err()
+	return have, bad(rows.Err())
 }
 
 // hasColumns reports whether a table is there with all columns; which is missing is named.
-func hasColumns(ctx context.Context, db *sql.DB, table string, columns ...string) (ok, there bool, missing string, err error) {
-	have, err := columnsOf(ctx, db, table)
+func hasColumns(ctx context.Context, s Store, db *sql.DB, table string, columns ...string) (ok, there bool, missing string, err error) {
+	have, err := columnsOf(ctx, s, db, table)
 	if err != nil {
 		return false, false, "", err
 	}
@@ -54,12 +60,10 @@ func hasColumns(ctx context.Context, db *sql.DB, table string, columns ...string
 
 // needColumns is a SchemaError where a table or a column of it is missing.
 func needColumns(ctx context.Context, s Store, db *sql.DB, known, table string, columns ...string) error {
-	ok, there, missing, err := hasColumns(ctx, db, table, columns...)
+	ok, there, missing, err := hasColumns(ctx, s, db, table, columns...)
 	switch {
-	case err != nil:
-		return fmt.Errorf("look at the tables of %s: %w", s.Path(), err)
-	case ok:
-		return nil
+	case err != nil || ok:
+		return err
 	case !there:
 		missing = ""
 	}
