@@ -176,7 +176,7 @@ func printHarvest(out, errs printer, r harvest.Report) {
 
 // leftOutWords say why sessions are left out.
 var leftOutWords = map[string]string{
-	harvest.NotAllowed: "of projects that are not allowed", harvest.NoProject: "without a project", harvest.Headless: "driven by a script (--headless takes them)",
+	harvest.NotAllowed: "of projects that are not allowed", harvest.NoProject: "without a project", harvest.NoTime: "without a time", harvest.Headless: "driven by a script (--headless takes them)",
 	harvest.Subagent: "of an agent's helper", harvest.Replay: "of this program's own agents", harvest.TooOld: "too old",
 }
 

@@ -43,6 +43,7 @@ type Inputs struct {
 // Reasons for which a session is left out.
 const (
 	NotAllowed = "not_allowed" // its project is not in sleep.projects
+	NoTime     = "no_time"     // its store does not say when it was
 	NoProject  = "no_project"  // its store does not say where it was
 	Headless   = "headless"    // a script drove it
 	Subagent   = "subagent"    // another agent's helper
@@ -324,6 +325,8 @@ func (h *harvest) leftOut(t transcript.Transcript) string {
 		return Subagent
 	case t.Origin == transcript.Headless && !h.terms.Headless:
 		return Headless
+	case len(t.Turns) > 0 && t.Ended.IsZero():
+		return NoTime
 	case len(t.Turns) > 0 && t.Ended.Before(oldest):
 		return TooOld
 	}

@@ -319,6 +319,7 @@ func (b *Builder) trim() {
 func (b *Builder) transcript() Transcript {
 	b.complete()
 	b.trim()
+	dated(b.t.Turns)
 	for i := range b.t.Turns {
 		turn := &b.t.Turns[i]
 		if b.t.Started.IsZero() || turn.Started.Before(b.t.Started) {
@@ -329,6 +330,28 @@ func (b *Builder) transcript() Transcript {
 		}
 	}
 	return b.t
+}
+
+// dated gives turns whose time is not known that at which the turn before ended, and the first
+// ones that at which the first known one began.
+func dated(turns []Turn) {
+	var last time.Time
+	for i := range turns {
+		for _, at := range []*time.Time{&turns[i].Started, &turns[i].Ended} {
+			if at.IsZero() {
+				*at = last
+			}
+			last = *at
+		}
+	}
+	for i := len(turns) - 1; i >= 0; i-- {
+		for _, at := range []*time.Time{&turns[i].Ended, &turns[i].Started} {
+			if at.IsZero() {
+				*at = last
+			}
+			last = *at
+		}
+	}
 }
 
 // text is a text as it is kept, with the number of secrets that were taken out of it and

@@ -246,9 +246,9 @@ func (r *Reading) wanted(b *Builder) bool {
 func (r *Reading) Done(b *Builder) error {
 	t := b.transcript()
 	switch {
-	case t.ID == "":
+	case t.ID == "" || t.Project == "" && len(t.Turns) == 0:
 		return nil
-	case t.Project == "" && len(t.Turns) > 0 && r.Wanted != nil:
+	case t.Project == "" && r.Wanted != nil:
 		r.Nowhere++
 		return nil
 	case r.Wanted != nil && !r.Wanted(t.Project):

@@ -13,7 +13,7 @@ func instant(v gjson.Result) time.Time {
 	case gjson.String:
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
 			if t, err := time.Parse(layout, v.Str); err == nil {
-				return t.UTC()
+				return plausible(t.UTC())
 			}
 		}
 	case gjson.Number:
@@ -23,6 +23,15 @@ func instant(v gjson.Result) time.Time {
 	return time.Time{}
 }
 
+// plausible is a time, or none where no session can have been: of such a year a clock or a file
+// is wrong.
+func plausible(t time.Time) time.Time {
+	if t.Year() < 2000 || t.Year() > 2200 {
+		return time.Time{}
+	}
+	return t
+}
+
 // ofMillis is the time of milliseconds since 1970, or of seconds where the number is below
 // that of March 1973.
 func ofMillis(n float64) time.Time {
@@ -30,9 +39,9 @@ func ofMillis(n float64) time.Time {
 	case n <= 0 || n >= 1e14:
 		return time.Time{}
 	case n < 1e11:
-		return time.UnixMilli(int64(n * 1000)).UTC()
+		return plausible(time.UnixMilli(int64(n * 1000)).UTC())
 	}
-	return time.UnixMilli(int64(n)).UTC()
+	return plausible(time.UnixMilli(int64(n)).UTC())
 }
 
 // texts joins the parts of a content: a text, or a list of blocks of which those of a type are
