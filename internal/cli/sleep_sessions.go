@@ -106,8 +106,11 @@ func (o *sleepSessionsOptions) run(ctx context.Context, a *app, profile string) 
 	defer func() { err = errors.Join(err, b.Close()) }()
 	list := []listedSession{}
 	err = b.Sessions(ctx, f, func(s bank.Session) error {
-		if l := listed(s); o.takes(l) && (o.limit == 0 || len(list) < o.limit) {
+		if l := listed(s); o.takes(l) {
 			list = append(list, l)
+		}
+		if o.limit > 0 && len(list) == o.limit {
+			return bank.ErrEnough
 		}
 		return nil
 	})

@@ -275,36 +275,98 @@ type Filter struct {
 	Project func(string) bool
 }
 
+// ErrEnough ends Sessions early, without an error.
+var ErrEnough = errors.New("no more sessions are wanted")
+
 // Sessions hands the sessions to each, the newest first, with the turns that count in them. What
-// several stores have under one name is one session.
+// several stores have under one name is one session. It ends early where each returns ErrEnough.
+// The turns of one session at a time are in memory.
 func (b *Bank) Sessions(ctx context.Context, f Filter, each func(Session) error) error {
-	rows, err := b.db.QueryContext(ctx, `SELECT max(s.ended) AS last, s.data, json_group_array(json(t.data) ORDER BY t.started, s.store, t.seq)
-		FROM sessions s JOIN turns t USING (number)
-		WHERE s.shadow = 0 AND t.shadow = 0 AND (? = '' OR substr(s.session, 1, length(?)) = ?)
-		GROUP BY s.source, s.session HAVING last >= ? ORDER BY last DESC, s.source, s.session`, f.ID, f.ID, f.ID, nano(f.Since))
+	tx, err := b.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // names and turns of one moment
 	if err != nil {
 		return b.failed("list sessions", err)
 	}
-	defer func() { _ = rows.Close() }() // its error is that of rows.Err
-	for rows.Next() {
-		var data, turns []byte
-		var last int64
-		var s Session
-		if err := rows.Scan(&last, &data, &turns); err != nil {
-			return b.failed("list sessions", err)
-		}
-		if err := errors.Join(json.Unmarshal(data, &s), json.Unmarshal(turns, &s.Turns)); err != nil {
-			return damagedError(filepath.Join(b.dir, File), "a session cannot be read")
-		}
-		if f.Project != nil && !f.Project(s.Project) {
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	names, err := namesOf(ctx, tx, f)
+	if err != nil {
+		return b.failed("list sessions", err)
+	}
+	p := prepared{tx: tx, of: map[string]*sql.Stmt{}}
+	defer func() { _ = p.close() }() // the transaction is over
+	for _, name := range names {
+		s, err := b.session(ctx, p, name)
+		switch {
+		case err != nil:
+			return err
+		case len(s.Turns) == 0 || f.Project != nil && !f.Project(s.Project):
 			continue
 		}
-		s.Started, s.Ended = s.Turns[0].Started, ofNano(last)
-		if err := each(s); err != nil {
+		if err := each(s); errors.Is(err, ErrEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
-	return b.failed("list sessions", rows.Err())
+	return nil
+}
+
+// sessionName names a session.
+type sessionName struct {
+	source, id string
+	ended      int64
+}
+
+func namesOf(ctx context.Context, tx *sql.Tx, f Filter) (out []sessionName, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT source, session, max(ended) AS last FROM sessions
+		WHERE shadow = 0 AND (? = '' OR substr(session, 1, length(?)) = ?)
+		GROUP BY source, session HAVING last >= ? ORDER BY last DESC, source, session`, f.ID, f.ID, f.ID, nano(f.Since))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var n sessionName
+		if err := rows.Scan(&n.source, &n.id, &n.ended); err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, rows.Err()
+}
+
+// session is a session with the turns that count in it: what is said of it is what its newest
+// store says.
+func (b *Bank) session(ctx context.Context, p prepared, name sessionName) (s Session, err error) {
+	turns, err := p.statement(ctx, `SELECT s.data, s.ended, t.data FROM sessions s JOIN turns t USING (number)
+		WHERE s.source = ? AND s.session = ? AND s.shadow = 0 AND t.shadow = 0 ORDER BY t.started, s.store, t.seq`)
+	if err != nil {
+		return s, b.failed("list sessions", err)
+	}
+	rows, err := turns.QueryContext(ctx, name.source, name.id)
+	if err != nil {
+		return s, b.failed("list sessions", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for told := false; rows.Next(); {
+		var about, turn []byte
+		var ended int64
+		if err := rows.Scan(&about, &ended, &turn); err != nil {
+			return s, b.failed("list sessions", err)
+		}
+		var t transcript.Turn
+		err := json.Unmarshal(turn, &t)
+		if !told && ended == name.ended {
+			told, err = true, errors.Join(err, json.Unmarshal(about, &s))
+		}
+		if err != nil {
+			return s, damagedError(filepath.Join(b.dir, File), "a session cannot be read")
+		}
+		s.Turns = append(s.Turns, t)
+	}
+	if len(s.Turns) > 0 {
+		s.Started, s.Ended = s.Turns[0].Started, ofNano(name.ended)
+	}
+	return s, b.failed("list sessions", rows.Err())
 }
 
 // Totals is how much is kept.

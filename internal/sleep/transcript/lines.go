@@ -189,8 +189,11 @@ func readLine(in *bufio.Reader, long *[]byte) (line []byte, ended bool, err erro
 		if err == nil && len(*long) == 0 && !tooLong {
 			return part[:len(part)-1], true, nil
 		}
-		if len(*long)+len(part) > MaxLine {
-			tooLong, *long = true, nil
+		switch {
+		case len(*long)+len(part) > MaxLine:
+			tooLong = true
+		case len(*long)+len(part) > cap(*long) && cap(*long) >= 1<<20:
+			*long = append(make([]byte, 0, MaxLine), *long...) // once, rather than in ever larger steps
 		}
 		if !tooLong {
 			*long = append(*long, part...)
