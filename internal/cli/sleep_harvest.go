@@ -89,10 +89,13 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 		return err
 	}
 	in.Seen = func(s harvest.StoreReport) { sink(storeRead(s)) }
-	ctx, _, release := a.interrupts(ctx)
+	ctx, release := a.stopped(ctx)
 	defer release()
 	report, err := harvest.Run(ctx, b, terms, in)
 	if err != nil {
+		if errors.Is(context.Cause(ctx), errInterrupted) {
+			err = fmt.Errorf("the harvest was stopped: what was read is kept, and the next one goes on: %w", errInterrupted)
+		}
 		return errors.Join(err, closeEvents())
 	}
 	report.Warnings = append(report.Warnings, setup.moved()...)

@@ -81,6 +81,8 @@ CREATE TABLE forgotten (
 	at   INTEGER NOT NULL,
 	PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
+CREATE TABLE state (settled INTEGER NOT NULL); -- 0: turns or sessions have come or gone since the last Settle
+INSERT INTO state VALUES (1);
 PRAGMA user_version = 1;`
 
 // access says how a bank is opened: what is deleted is overwritten with zeros.

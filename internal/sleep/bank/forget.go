@@ -176,7 +176,7 @@ func (b *Bank) forget(ctx context.Context, what string, f func(*sql.Tx) error) e
 				return err
 			}
 		}
-		return hideStores(ctx, tx)
+		return errors.Join(hideStores(ctx, tx), unsettle(ctx, tx))
 	})
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (b *Bank) Prune(ctx context.Context, before time.Time) (int, error) {
 		if n = int(gone); err != nil || n == 0 {
 			return err
 		}
-		return hideStores(ctx, tx)
+		return errors.Join(hideStores(ctx, tx), unsettle(ctx, tx))
 	})
 	if err != nil || n == 0 {
 		return n, err

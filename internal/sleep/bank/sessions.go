@@ -100,7 +100,7 @@ func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 				return fmt.Errorf("%s: %w", list[i].Store.Path, err)
 			}
 		}
-		return nil
+		return unsettle(ctx, tx)
 	})
 }
 
@@ -246,9 +246,14 @@ func insert(ctx context.Context, p prepared, store string, s Session) error {
 // Settle decides where a turn counts that several sessions have, as copies, forks and resumed
 // sessions do: in the session with the most turns, of equal ones in that which began first, has
 // the lower name, or lies in the first store by name. A session without a turn of its own is not
-// shown. The result does not depend on the order in which stores were read.
+// shown. The result does not depend on the order in which stores were read. Where nothing has
+// come or gone since the last time, nothing is done.
 func (b *Bank) Settle(ctx context.Context) error {
 	return b.write(ctx, "settle sessions that are kept twice", func(tx *sql.Tx) error {
+		var settled bool
+		if err := tx.QueryRowContext(ctx, "SELECT settled FROM state").Scan(&settled); err != nil || settled {
+			return err
+		}
 		for _, q := range []string{
 			"UPDATE turns SET shadow = 0 WHERE shadow = 1",
 			"UPDATE sessions SET shadow = 0 WHERE shadow = 1",
@@ -259,6 +264,7 @@ func (b *Bank) Settle(ctx context.Context) error {
 					WHERE (t.source, t.turn) IN (SELECT source, turn FROM turns GROUP BY source, turn HAVING count(*) > 1))
 				WHERE place > 1)`,
 			"UPDATE sessions SET shadow = 1 WHERE number IN (SELECT number FROM turns GROUP BY number HAVING min(shadow) = 1)",
+			"UPDATE state SET settled = 1",
 		} {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
 				return err
@@ -266,6 +272,13 @@ func (b *Bank) Settle(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// unsettle notes that turns or sessions have come or gone: what counted in one that is gone may
+// count in another, also after a harvest that was stopped.
+func unsettle(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "UPDATE state SET settled = 0")
+	return err
 }
 
 // Filter says which sessions are listed.

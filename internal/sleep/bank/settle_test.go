@@ -163,3 +163,33 @@ func indices(n int) []int {
 	}
 	return out
 }
+
+// What counted in a session that is gone counts in another, and what a stopped harvest has left
+// is settled by the next one.
+func TestWhatIsGoneFreesItsTurns(t *testing.T) {
+	t.Parallel()
+	b := open(t, t.TempDir())
+	long, short := session("long", "1", "2", "3"), session("short", "1", "2", "4")
+	long.Ended = noon.Add(-time.Hour)
+	if err := b.Keep(t.Context(), []Kept{kept("/long", long), kept("/short", short)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		do   func() error
+		want map[string][]string
+	}{
+		{func() error { return nil }, map[string][]string{"long": {"1", "2", "3"}, "short": {"4"}}},
+		{func() error { _, err := b.Prune(t.Context(), noon); return err }, map[string][]string{"short": {"1", "2", "4"}}},
+		{func() error { return b.Keep(t.Context(), []Kept{kept("/short", session("short", "5"))}) }, map[string][]string{"short": {"5"}}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(step.want, shown(t, b)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

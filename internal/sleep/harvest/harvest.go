@@ -188,7 +188,7 @@ func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {
 			wg.Go(func() { done[i] <- h.one(ctx, stores[i]); <-reading })
 		}
 	})
-	k := newKeeper(ctx, h.bank, cancel)
+	k := newKeeper(context.WithoutCancel(ctx), h.bank, cancel) // who stops the reading keeps what was read
 	var failed error
 	for i := range stores {
 		res := <-done[i]
@@ -382,12 +382,15 @@ func (h *harvest) finish(ctx context.Context, stores []transcript.Store) error {
 	if err := errors.Join(h.bank.Gone(ctx, gone), h.bank.Unknown(ctx, unknown)); err != nil {
 		return err
 	}
-	if h.report.Sessions > 0 {
-		if err := h.bank.Settle(ctx); err != nil {
-			return err
-		}
+	if err := h.bounds(ctx); err != nil {
+		return err
 	}
-	return h.bounds(ctx)
+	if err := h.bank.Settle(ctx); err != nil {
+		return err
+	}
+	var err error
+	h.report.Kept, err = h.bank.Totals(ctx)
+	return err
 }
 
 func isGone(path string) bool {
@@ -411,6 +414,5 @@ func (h *harvest) bounds(ctx context.Context) (err error) {
 		}
 		h.report.Pruned += n
 	}
-	h.report.Kept, err = h.bank.Totals(ctx)
-	return err
+	return nil
 }

@@ -1,8 +1,10 @@
 package harvest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -232,5 +234,43 @@ func TestDryRunKeepsNothing(t *testing.T) {
 	report, err := harvest.Run(t.Context(), nil, harvest.Terms{Projects: harvest.NewProjects("/srv/shop")}, in)
 	if err != nil || len(report.Found) != 1 || report.Found[0].Turns[0].User != "x" || !report.DryRun {
 		t.Errorf("%+v %v", report, err)
+	}
+}
+
+// Whoever stops a harvest keeps what was read, and the next one goes on.
+func TestAStoppedHarvestGoesOn(t *testing.T) {
+	t.Parallel()
+	s, state := store{t.TempDir()}, t.TempDir()
+	for i := range 40 {
+		s.write(t, fmt.Sprintf("%02d.jsonl", i), begin(fmt.Sprint("s", i), "/srv/shop")+user(fmt.Sprint("said ", i), "2026-11-20T08:00:00Z"))
+	}
+	b, err := bank.Open(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	in := harvest.Inputs{
+		Sources: []transcript.Source{transcript.JSONL{}}, Clean: redact.New(), Now: now, Workers: 1,
+		Places: transcript.Places{Home: t.TempDir(), OS: "linux", Env: func(string) string { return "" }, Given: map[string]string{"jsonl": s.dir}},
+	}
+	n := 0
+	in.Seen = func(harvest.StoreReport) {
+		if n++; n == 10 {
+			cancel()
+		}
+	}
+	_, err = harvest.Run(ctx, b, harvest.Terms{Projects: harvest.NewProjects("/srv/shop")}, in)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := len(kept(t, state))
+	if got < 9 || got == 40 {
+		t.Errorf("%d sessions are kept of the 10 that were read", got)
+	}
+	if r := s.run(t, state, nil); r.Sessions != 40-got || len(kept(t, state)) != 40 {
+		t.Errorf("then %d were read", r.Sessions)
 	}
 }
