@@ -54,3 +54,10 @@ func (a *app) stopped(ctx context.Context) (_ context.Context, release func()) {
 	}()
 	return ctx, func() { cancel(nil); <-finished }
 }
+
+// stopError says what has become of work that the user stopped.
+type stopError string
+
+func (e stopError) Error() string { return string(e) }
+
+func (stopError) Unwrap() error { return errInterrupted }

@@ -94,7 +94,7 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 	report, err := harvest.Run(ctx, b, terms, in)
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errInterrupted) {
-			err = fmt.Errorf("the harvest was stopped: what was read is kept, and the next one goes on: %w", errInterrupted)
+			err = stopError("stopped: what was read is kept, and the next harvest goes on")
 		}
 		return errors.Join(err, closeEvents())
 	}
