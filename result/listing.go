@@ -1,0 +1,59 @@
+package result
+
+import "time"
+
+// Listing is the runs below folders.
+type Listing struct {
+	Folders []Folder `json:"folders"`
+	Runs    []RunRow `json:"runs"` // oldest first
+}
+
+// Folder is a folder whose runs are listed.
+type Folder struct {
+	Name  string `json:"name"` // short, and of no two the same
+	Path  string `json:"path"`
+	Error string `json:"error,omitempty"` // why it cannot be read
+}
+
+// RunRow is a run as a list shows it.
+type RunRow struct {
+	ID         string     `json:"id,omitempty"` // by which the server knows it: FOLDER:NAME
+	Dir        string     `json:"run_dir"`
+	Name       string     `json:"name"`
+	RunID      string     `json:"run_id,omitempty"`
+	Kind       Kind       `json:"kind"`
+	Status     string     `json:"status"`              // that of the run; killed, damaged, unreadable, newer
+	Reason     string     `json:"reason,omitempty"`    // why it did not complete, or cannot be read
+	Resumable  bool       `json:"resumable,omitempty"` // the same command goes on with it
+	Copy       bool       `json:"copy,omitempty"`      // it was made elsewhere, or may not be written: nothing can be steered
+	Simulated  bool       `json:"simulated,omitempty"`
+	Unreviewed bool       `json:"exploratory,omitempty"` // its tasks are drafts that nobody has reviewed
+	Skill      string     `json:"skill,omitempty"`       // name of the skill
+	Models     []string   `json:"models,omitempty"`
+	CreatedAt  *time.Time `json:"created_at"` // null: not known
+	EndedAt    *time.Time `json:"ended_at"`   // null: it has not, or that is not known
+	Steps      int        `json:"steps"`
+	OfSteps    int        `json:"of_steps,omitempty"`
+
+	// Score is that of the best skill, or of what was evaluated: on test where that was measured, else on
+	// selection, which Split says. Null: nothing was measured.
+	Score *float64 `json:"score"`
+	Low   *float64 `json:"low"` // 95 % interval
+	High  *float64 `json:"high"`
+	Split string   `json:"split,omitempty"`
+
+	// Change is by how much it is better than the seed skill on the same split.
+	Change    *float64 `json:"change"`
+	Certified *bool    `json:"certified"` // null: no certificate was asked for, or there is none yet
+
+	Calls   int64    `json:"calls"`
+	CostUSD *float64 `json:"cost_usd"` // null: a model has no price, or is simulated
+
+	Notes Notes `json:"notes"`
+}
+
+// Notes are what people have written to a run, in NAME.notes.json beside it.
+type Notes struct {
+	Text string   `json:"text,omitempty"` // at most 64 KB
+	Tags []string `json:"tags,omitempty"` // at most 32 of 64 characters
+}

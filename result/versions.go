@@ -1,0 +1,108 @@
+package result
+
+// Versions are the skills that a run has made.
+type Versions struct {
+	RunDir   string    `json:"run_dir"`
+	Best     string    `json:"best"`
+	Versions []Version `json:"versions"` // seed first
+}
+
+// Version is a skill that became the current one.
+type Version struct {
+	Version string   `json:"version"` // a step; 0 is the seed skill
+	Step    int      `json:"step"`
+	Epoch   int      `json:"epoch,omitempty"`
+	Origin  string   `json:"origin"` // seed, step 3, slow update, epoch 2
+	Hash    string   `json:"hash"`
+	Score   *float64 `json:"score"` // on the selection split
+	N       int      `json:"n,omitempty"`
+	Files   []string `json:"files"` // paths, SKILL.md first
+}
+
+// SkillFiles are the files of a version.
+type SkillFiles struct {
+	RunDir  string      `json:"run_dir"`
+	Version string      `json:"version"`
+	Files   []SkillFile `json:"files"`
+}
+
+// SkillFile is a file of a skill.
+type SkillFile struct {
+	Path string `json:"path"`
+	Size int    `json:"size"`           // bytes
+	Text string `json:"text,omitempty"` // missing: it is no text
+}
+
+// Difference is how one skill differs from another, file by file.
+type Difference struct {
+	From  string     `json:"from"`
+	To    string     `json:"to"`
+	Equal bool       `json:"equal"`
+	Diff  string     `json:"diff"` // unified
+	Files []FileDiff `json:"files"`
+}
+
+// FileDiff is how a file differs. Lines that are equal and far from any change are left out.
+type FileDiff struct {
+	Path  string     `json:"path"`
+	State string     `json:"state"` // added, removed, changed
+	Hunks []DiffHunk `json:"hunks"`
+}
+
+// DiffHunk is a stretch of lines around changes.
+type DiffHunk struct {
+	From  int        `json:"from"` // number of its first line in either file, from 1
+	To    int        `json:"to"`
+	Lines []DiffLine `json:"lines"`
+}
+
+// DiffLine is a line that is in both files, or in one.
+type DiffLine struct {
+	Op    string     `json:"op"` // equal, delete, insert
+	From  int        `json:"from,omitempty"`
+	To    int        `json:"to,omitempty"`
+	Text  string     `json:"text"`
+	Words []DiffWord `json:"words,omitempty"` // of a line that took the place of another: which words changed
+}
+
+// DiffWord is a piece of a line.
+type DiffWord struct {
+	Text    string `json:"text"`
+	Changed bool   `json:"changed,omitempty"`
+}
+
+// StepDetail is all that a step saw, proposed and decided.
+type StepDetail struct {
+	RunDir string       `json:"run_dir"`
+	Record StepRecord   `json:"record"`
+	Edits  []EditDetail `json:"edits"`
+	Lost   []string     `json:"lost_replies,omitempty"` // keys of optimizer calls without a usable reply
+}
+
+// EditDetail is an edit of a step, with what became of it and why it was asked for.
+type EditDetail struct {
+	Index      int      `json:"index"`
+	Op         string   `json:"op"`
+	File       string   `json:"file,omitempty"` // missing: SKILL.md
+	Target     string   `json:"target,omitempty"`
+	Content    string   `json:"content,omitempty"`
+	Status     string   `json:"status"` // what Apply said of it
+	Detail     string   `json:"detail,omitempty"`
+	Why        []string `json:"why,omitempty"`     // what the analysts wrote
+	Tasks      []string `json:"tasks,omitempty"`   // that they read
+	Trajectory int      `json:"support,omitempty"` // trajectories behind it
+	Kept       bool     `json:"kept"`              // it is part of a skill that was taken
+}
+
+// RunsCompared sets runs beside each other.
+type RunsCompared struct {
+	Runs   []RunRow     `json:"runs"`
+	Config []ConfigDiff `json:"config"` // keys on which they differ
+}
+
+// ConfigDiff is a key with its value in each run; null: the run has none.
+type ConfigDiff struct {
+	Key    string    `json:"key"`
+	Class  string    `json:"class"` // identity, operational
+	Values []*string `json:"values"`
+}
