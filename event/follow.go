@@ -25,6 +25,7 @@ type OutcomeDone struct {
 // High, Reject and Accept are in gate-score points of the candidate minus the incumbent,
 // null where there is none yet.
 type GateRead struct {
+	Key        string   `json:"key"` // place of the trial in the record: a step that is tried again, or whose model drifted, has several
 	Epoch      int      `json:"epoch,omitempty"`
 	Step       int      `json:"step"`
 	Candidate  int      `json:"candidate,omitempty"` // of several, from 1
