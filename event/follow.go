@@ -66,6 +66,7 @@ type InFlightCalls struct {
 type Refusals struct {
 	Endpoint string `json:"endpoint"`
 	Model    string `json:"model"`
+	Role     string `json:"role"` // of the first one
 	Code     string `json:"code"`
 	Count    int    `json:"count"`
 	Key      string `json:"key"`             // of the last one
