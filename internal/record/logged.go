@@ -8,9 +8,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 )
 
-// Events returns a reader of the run's events. It may be used as long as the run is open;
+// EventsOf returns a reader of the run's events. It may be used as long as the run is open;
 // what its log does not hold any more of old outcomes is read back from the record.
-func (r *Run) Events() *eventlog.Reader {
+func EventsOf(r *Run) *eventlog.Reader {
 	log := eventlog.Read(r.dir)
 	log.Rows = loggedRows{r}
 	return log

@@ -83,9 +83,9 @@ func seen(s *Session, o *caller.Options) (follow func()) {
 	if s.borrowed {
 		return func() {}
 	}
-	s.flight = newFlight(s)
-	o.Observe = s.flight.observe(o.Observe)
-	return func() { s.landed = s.flight.follow(s.Emit, s.Now) }
+	s.waits = newWaits(s)
+	o.Observe = s.waits.observe(o.Observe)
+	return func() { s.landed = s.waits.follow(s.Emit, s.Now) }
 }
 
 // unlogged tells that the log is not written any more.
@@ -124,7 +124,7 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 		key, at := p.Key(*t), places.of(p.Prefix)
 		row, reply := caller.ReplyOf(s.Caller, key)
 		e := event.OutcomeDone{
-			Row: row, Key: key, Seconds: s.flight.seconds(reply), Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
+			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
 			Task: t.ID, Sample: p.Sample, Status: string(out.Status),
 		}
 		if out.Status.Measured() {

@@ -52,7 +52,7 @@ type Session struct {
 	telemetry telemetryOf
 	log       *eventlog.Writer // of events; nil: there is none
 	logging   *logging         // into it; nil as it is
-	flight    *flight          // what is being waited for; nil: nobody asks
+	waits     *waits           // what is being waited for; nil: nobody asks
 	landed    func()           // tells the last of it; nil: nothing is told
 	hide      *redact.Exact
 	began     time.Time

@@ -8,19 +8,19 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 )
 
-// coursing is a policy that says how a trial stands.
-type coursing interface {
+// outlooking is a policy that says how a trial stands.
+type outlooking interface {
 	Reached(e *gate.Evidence) (phase gate.Phase, units, of int, ok bool)
-	Course(e *gate.Evidence) gate.Course
+	Outlook(e *gate.Evidence) gate.Outlook
 }
 
-// watched is a policy whose course is told about fifty times a phase, at the same places
+// reporting is a policy whose outlook is told about fifty times a phase, at the same places
 // whatever arrives first: a run that is resumed tells the same once more. Verdicts are
 // those of the policy.
-type watched struct {
+type reporting struct {
 	gate.Policy
 
-	course coursing
+	outlook outlooking
 	emit   event.Sink
 	about  event.GateRead
 
@@ -28,27 +28,27 @@ type watched struct {
 	units int // at the last telling
 }
 
-// watch has the course of a trial told to whoever follows the run.
+// watch has the outlook of a trial told to whoever follows the run.
 func (j *judge) watch(prefix string, p gate.Policy) gate.Policy {
-	course, ok := p.(coursing)
+	outlook, ok := p.(outlooking)
 	if !ok || j.unwatched {
 		return p
 	}
 	about := placeOfTrial(prefix)
 	about.Gate = string(j.opts.Gate)
-	return &watched{Policy: p, course: course, emit: j.emit, about: about, units: -1}
+	return &reporting{Policy: p, outlook: outlook, emit: j.emit, about: about, units: -1}
 }
 
 // Judge implements gate.Policy.
-func (w *watched) Judge(e *gate.Evidence) (gate.Verdict, bool) {
+func (w *reporting) Judge(e *gate.Evidence) (gate.Verdict, bool) {
 	v, done := w.Policy.Judge(e)
-	phase, units, of, whole := w.course.Reached(e)
+	phase, units, of, whole := w.outlook.Reached(e)
 	moved := phase != w.phase || units != w.units
 	if !done && (!whole || !moved || units%max(1, of/50) != 0) {
 		return v, done
 	}
 	w.phase, w.units = phase, units
-	c := w.course.Course(e)
+	c := w.outlook.Outlook(e)
 	told := w.about
 	told.Phase, told.Units, told.Of = string(c.Phase), c.Units, c.Of
 	told.Wins, told.Losses, told.Ties, told.Missing = c.Wins, c.Losses, c.Ties, c.Missing

@@ -9,10 +9,10 @@ import (
 // PhasePass is the only phase of a policy that reads every item once.
 const PhasePass Phase = "pass"
 
-// Course is how far a trial is and how the candidate stands, by what the policy itself
+// Outlook is how far a trial is and how the candidate stands, by what the policy itself
 // goes by. Differences are in gate-score points of the candidate minus the incumbent, nil
 // where there is none. It decides nothing.
-type Course struct {
+type Outlook struct {
 	Phase   Phase
 	Units   int // read: clusters of items, or single ones; in a confirmation those read afresh
 	Of      int
@@ -36,7 +36,7 @@ type Course struct {
 }
 
 // counted counts units by who is ahead on them.
-func (c *Course) counted(differences []float64) {
+func (c *Outlook) counted(differences []float64) {
 	for _, d := range differences {
 		switch {
 		case d > score.Negligible:
@@ -50,7 +50,7 @@ func (c *Course) counted(differences []float64) {
 }
 
 // margin sets Low and High.
-func (c *Course) margin(wide float64) {
+func (c *Outlook) margin(wide float64) {
 	low, high := *c.Difference-wide, *c.Difference+wide
 	c.Low, c.High = &low, &high
 }
@@ -79,10 +79,10 @@ func (r Race) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 	return PhaseRace, m, len(c.units), read == c.at(m)
 }
 
-// Course is how a race stands at the end of a unit.
-func (r Race) Course(e *Evidence) Course {
+// Outlook is how a race stands at the end of a unit.
+func (r Race) Outlook(e *Evidence) Outlook {
 	phase, m, of, _ := r.Reached(e)
-	out := Course{Phase: phase, Units: m, Of: of}
+	out := Outlook{Phase: phase, Units: m, Of: of}
 	if phase == PhaseConfirm {
 		r.confirming(e, m, &out)
 		return out
@@ -142,8 +142,8 @@ func (r Race) acceptsAbove(e *Evidence, s standing) *float64 {
 	return &above
 }
 
-// confirming is the course of a confirmation of which m units are read.
-func (r Race) confirming(e *Evidence, m int, out *Course) {
+// confirming is the outlook of a confirmation of which m units are read.
+func (r Race) confirming(e *Evidence, m int, out *Outlook) {
 	c := e.race()
 	over := c.units
 	if r.confirmation(e.Trial) == ConfirmDiscordant {
@@ -170,8 +170,8 @@ func (Strict) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 	return PhasePass, n - e.Open(Candidate), n, true
 }
 
-// Course is how a strict comparison stands.
-func (s Strict) Course(e *Evidence) Course {
+// Outlook is how a strict comparison stands.
+func (s Strict) Outlook(e *Evidence) Outlook {
 	out := passed(e)
 	f := NewForesight(e.Trial, s)
 	if f == nil || out.Difference == nil {
@@ -197,13 +197,13 @@ func (s Strict) Course(e *Evidence) Course {
 // Reached tells how many items were drawn.
 func (Observe) Reached(e *Evidence) (phase Phase, units, of int, ok bool) { return Strict{}.Reached(e) }
 
-// Course is how the candidate stands; nothing follows from it.
-func (Observe) Course(e *Evidence) Course { return passed(e) }
+// Outlook is how the candidate stands; nothing follows from it.
+func (Observe) Outlook(e *Evidence) Outlook { return passed(e) }
 
 // passed compares what one pass has come to so far.
-func passed(e *Evidence) Course {
+func passed(e *Evidence) Outlook {
 	phase, m, of, _ := Strict{}.Reached(e)
-	out := Course{Phase: phase, Units: m, Of: of}
+	out := Outlook{Phase: phase, Units: m, Of: of}
 	candidate, incumbent := e.Outcomes(Candidate), e.Outcomes(Incumbent)
 	p := e.Trial.Projection
 	var both []int

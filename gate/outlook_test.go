@@ -11,32 +11,32 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// courses is a policy that holds the course of each reading against what the policy
+// outlooks is a policy that holds the outlook of each reading against what the policy
 // itself says of it.
-type courses struct {
+type outlooks struct {
 	Policy
 
-	fatal  *string // what was wrong first
-	course interface {
+	fatal   *string // what was wrong first
+	outlook interface {
 		Reached(e *Evidence) (Phase, int, int, bool)
-		Course(e *Evidence) Course
+		Outlook(e *Evidence) Outlook
 	}
-	check func(c Course, v Verdict, done bool) (wrong string)
+	check func(c Outlook, v Verdict, done bool) (wrong string)
 }
 
-func (p courses) Judge(e *Evidence) (Verdict, bool) {
+func (p outlooks) Judge(e *Evidence) (Verdict, bool) {
 	v, done := p.Policy.Judge(e)
-	if _, _, _, whole := p.course.Reached(e); whole || done {
-		if wrong := p.check(p.course.Course(e), v, done); *p.fatal == "" {
+	if _, _, _, whole := p.outlook.Reached(e); whole || done {
+		if wrong := p.check(p.outlook.Outlook(e), v, done); *p.fatal == "" {
 			*p.fatal = wrong
 		}
 	}
 	return v, done
 }
 
-// TestCourseIsWhatTheRaceGoesBy: a race ends early exactly at the line that its course
+// TestOutlookIsWhatTheRaceGoesBy: a race ends early exactly at the line that its outlook
 // shows, and a confirmation at its own.
-func TestCourseIsWhatTheRaceGoesBy(t *testing.T) {
+func TestOutlookIsWhatTheRaceGoesBy(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(13, 50).Draw(t, "items")
@@ -47,9 +47,9 @@ func TestCourseIsWhatTheRaceGoesBy(t *testing.T) {
 		}
 		chances := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n)
 		w := noisy(rapid.Uint64().Draw(t, "seed"), chances.Draw(t, "candidate"), chances.Draw(t, "incumbent"))
-		quarter := func(c Course) bool { return (&progress{units: make([]unit, c.Of)}).quarter(c.Units) }
+		quarter := func(c Outlook) bool { return (&progress{units: make([]unit, c.Of)}).quarter(c.Units) }
 		const eps = 1e-6
-		check := func(c Course, v Verdict, done bool) string {
+		check := func(c Outlook, v Verdict, done bool) string {
 			if c.Difference == nil || v.Action == Indecisive {
 				return ""
 			}
@@ -59,7 +59,7 @@ func TestCourseIsWhatTheRaceGoesBy(t *testing.T) {
 			in := c.Accept != nil && d > *c.Accept+eps
 			switch {
 			case c.Wins+c.Losses+c.Ties == 0 || c.Low != nil && (*c.Low > d || *c.High < d):
-				return fmt.Sprintf("%+v is no course", c)
+				return fmt.Sprintf("%+v is no outlook", c)
 			case c.Phase == PhaseRace && c.Units < c.Of && done && !v.Action.Rejected():
 				return fmt.Sprintf("accepted in the race: %+v", v)
 			case c.Phase == PhaseRace && c.Units < c.Of && done && stays, c.Phase == PhaseRace && c.Units < c.Of && !done && out:
@@ -77,7 +77,7 @@ func TestCourseIsWhatTheRaceGoesBy(t *testing.T) {
 		}
 		wrong := ""
 		trial := Trial{Items: ids(n), Projection: hard(), Seed: 1}
-		if _, err := Run(context.Background(), trial, courses{r, &wrong, r, check}, w.measure); err != nil {
+		if _, err := Run(context.Background(), trial, outlooks{r, &wrong, r, check}, w.measure); err != nil {
 			t.Fatal(err)
 		}
 		if wrong != "" {
@@ -93,9 +93,9 @@ func deref(v *float64) float64 {
 	return *v
 }
 
-// TestCourseOfAStrictGate: beyond its lines nothing that is left changes the verdict, and
+// TestOutlookOfAStrictGate: beyond its lines nothing that is left changes the verdict, and
 // they meet at the end.
-func TestCourseOfAStrictGate(t *testing.T) {
+func TestOutlookOfAStrictGate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "items")
@@ -112,9 +112,9 @@ func TestCourseOfAStrictGate(t *testing.T) {
 			o, _ := w.measure(t.Context(), i, Incumbent, 0)
 			trial.Incumbent = append(trial.Incumbent, o)
 		}
-		var seen []Course
+		var seen []Outlook
 		s := Strict{}
-		res, err := Run(context.Background(), trial, courses{s, new(string), s, func(c Course, _ Verdict, _ bool) string {
+		res, err := Run(context.Background(), trial, outlooks{s, new(string), s, func(c Outlook, _ Verdict, _ bool) string {
 			seen = append(seen, c)
 			return ""
 		}}, w.measure)

@@ -16,13 +16,13 @@ import (
 
 // How often it is told what is in flight, and what was refused.
 const (
-	flightEvery  = 500 * time.Millisecond
+	waitsEvery   = 500 * time.Millisecond
 	refusedEvery = time.Second
 )
 
-// flight knows what is being waited for. It is told of every request of the run, and tells
+// waits knows what is being waited for. It is told of every request of the run, and tells
 // now and then what there is.
-type flight struct {
+type waits struct {
 	limit     int
 	endpoints map[string]string // by role
 	room      func(role string) int
@@ -39,24 +39,24 @@ type purpose struct{ stage, role, model, endpoint string }
 
 // group are the requests for one purpose, in the order in which they were sent.
 type group struct {
-	first, last *airborne
+	first, last *waitedFor
 	n           int
 }
 
-// airborne is a request that was sent, or an episode that began.
-type airborne struct {
-	flight     *flight
+// waitedFor is a request that was sent, or an episode that began.
+type waitedFor struct {
+	waits      *waits
 	purpose    purpose
 	group      *group
-	prev, next *airborne
+	prev, next *waitedFor
 	key        string
 	at         time.Time
 }
 
 type refusalAt struct{ endpoint, model, code string }
 
-func newFlight(s *Session) *flight {
-	f := &flight{
+func newWaits(s *Session) *waits {
+	f := &waits{
 		limit: s.Config.Limits.Concurrency, endpoints: map[string]string{}, groups: map[purpose]*group{},
 		refused: map[refusalAt]*event.Refusals{}, took: map[string]time.Duration{},
 	}
@@ -81,7 +81,7 @@ func hostOf(endpoint string) string {
 }
 
 // observe is for caller.Options, with what next observes.
-func (f *flight) observe(next func(caller.Activity) caller.Observation) func(caller.Activity) caller.Observation {
+func (f *waits) observe(next func(caller.Activity) caller.Observation) func(caller.Activity) caller.Observation {
 	return func(a caller.Activity) caller.Observation {
 		seen := f.begin(&a)
 		if next == nil {
@@ -91,8 +91,8 @@ func (f *flight) observe(next func(caller.Activity) caller.Observation) func(cal
 	}
 }
 
-func (f *flight) begin(a *caller.Activity) *airborne {
-	b := &airborne{flight: f, key: a.Key, at: a.At, purpose: purpose{stage: a.Stage, role: a.Role, model: a.Request.Model, endpoint: f.endpoints[a.Role]}}
+func (f *waits) begin(a *caller.Activity) *waitedFor {
+	b := &waitedFor{waits: f, key: a.Key, at: a.At, purpose: purpose{stage: a.Stage, role: a.Role, model: a.Request.Model, endpoint: f.endpoints[a.Role]}}
 	if a.Episode {
 		b.purpose.endpoint = cmp.Or(f.endpoints[""], b.purpose.endpoint)
 	}
@@ -115,8 +115,8 @@ func (f *flight) begin(a *caller.Activity) *airborne {
 }
 
 // Failed implements caller.Observation.
-func (b *airborne) Failed(_ time.Time, code model.Code) {
-	f := b.flight
+func (b *waitedFor) Failed(_ time.Time, code model.Code) {
+	f := b.waits
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at := refusalAt{endpoint: b.purpose.endpoint, model: b.purpose.model, code: string(code)}
@@ -133,8 +133,8 @@ func (b *airborne) Failed(_ time.Time, code model.Code) {
 const maxTook = 4096
 
 // Ended implements caller.Observation.
-func (b *airborne) Ended(e caller.Ended) {
-	f, g := b.flight, b.group
+func (b *waitedFor) Ended(e caller.Ended) {
+	f, g := b.waits, b.group
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if b.prev == nil {
@@ -160,7 +160,7 @@ func (b *airborne) Ended(e caller.Ended) {
 
 // seconds tells how long the answer under a key took, 0 if that is not known. It is told
 // once.
-func (f *flight) seconds(key string) float64 {
+func (f *waits) seconds(key string) float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	took := f.took[key]
@@ -169,7 +169,7 @@ func (f *flight) seconds(key string) float64 {
 }
 
 // inFlight is what is in flight at a time; ok is false if nothing has changed since.
-func (f *flight) inFlight(now time.Time) (e event.InFlight, ok bool) {
+func (f *waits) inFlight(now time.Time) (e event.InFlight, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.changed {
@@ -193,7 +193,7 @@ func (f *flight) inFlight(now time.Time) (e event.InFlight, ok bool) {
 }
 
 // refusals are what was refused since they were asked for.
-func (f *flight) refusals() []event.Refusals {
+func (f *waits) refusals() []event.Refusals {
 	f.mu.Lock()
 	var out []event.Refusals
 	for _, r := range f.refused {
@@ -225,7 +225,7 @@ func (b both) Ended(e caller.Ended) {
 
 // follow tells what is in flight and what was refused until the returned function is
 // called, which tells what is left.
-func (f *flight) follow(emit event.Sink, now func() time.Time) (stop func()) {
+func (f *waits) follow(emit event.Sink, now func() time.Time) (stop func()) {
 	ended := make(chan struct{})
 	var telling sync.WaitGroup
 	tell := func(refused bool) {
@@ -240,14 +240,14 @@ func (f *flight) follow(emit event.Sink, now func() time.Time) (stop func()) {
 		}
 	}
 	telling.Go(func() {
-		tick := time.NewTicker(flightEvery)
+		tick := time.NewTicker(waitsEvery)
 		defer tick.Stop()
 		for n := 1; ; n++ {
 			select {
 			case <-ended:
 				return
 			case <-tick.C:
-				tell(n%int(refusedEvery/flightEvery) == 0)
+				tell(n%int(refusedEvery/waitsEvery) == 0)
 			}
 		}
 	})
