@@ -405,7 +405,7 @@ func TestDecisionsAreThereAtOnce(t *testing.T) {
 func TestANewerFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, Folder, nameOf(1)), []byte("{\"format\":2,\"first\":1,\"more\":\"\"}\n{\"x\":1}\n"), 0o644)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, Folder, nameOf(1)), []byte("{\"format\":2,\"first\":1,\"log\":\"x\",\"more\":\"\"}\n{\"x\":1}\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Open(dir, Options{})
@@ -495,6 +495,40 @@ func TestAFailingDiskFailsNothing(t *testing.T) {
 	if err, more := <-told, len(told); err == nil || more > 0 {
 		t.Errorf("told %v and %d more", err, more)
 	}
+}
+
+// TestWhatTheRecordHasLostComesAgain: rows behind the end of the record mean something else
+// from then on.
+func TestWhatTheRecordHasLostComesAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, gone := range []int64{0, 100, 65, 1} {
+		w := open(t, dir, Options{Gone: gone, SegmentBytes: 3000})
+		for i := range int64(70) {
+			w.Add(outcomeOf(i+1, "a"), start)
+		}
+		w.Close()
+	}
+	rows := map[int64]int{}
+	for _, l := range all(t, Read(dir), 100) {
+		var o outcome
+		_ = json.Unmarshal(l.JSON, &o)
+		rows[o.Row]++
+	}
+	if rows[1] != 2 || rows[64] != 2 || rows[65] != 3 || rows[70] != 3 {
+		t.Errorf("got %v", rows)
+	}
+}
+
+func TestTheLogOfAnotherRunIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open(t, dir, Options{Run: "a"}).Close()
+	_, err := Open(dir, Options{Run: "b"})
+	if err == nil || !strings.Contains(err.Error(), "of another run") {
+		t.Errorf("got %v", err)
+	}
+	open(t, dir, Options{Run: "a"}).Close()
 }
 
 func TestALongEventIsNoLine(t *testing.T) {

@@ -19,7 +19,7 @@ func TestNothingButFilesOfTheRun(t *testing.T) {
 	t.Parallel()
 	elsewhere := t.TempDir()
 	secret := filepath.Join(elsewhere, "secret")
-	if err := os.WriteFile(secret, []byte("{\"format\":1,\"first\":1}\n{\"n\":1,\"event\":\"x\"}\n"), 0o644); err != nil {
+	if err := os.WriteFile(secret, []byte("{\"format\":1,\"first\":1,\"log\":\"x\"}\n{\"n\":1,\"event\":\"x\"}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, lay := range map[string]func(dir string) error{
@@ -29,7 +29,7 @@ func TestNothingButFilesOfTheRun(t *testing.T) {
 			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.Symlink(secret, filepath.Join(dir, Folder, nameOf(1))))
 		},
 		"a segment is a link within the run": func(dir string) error {
-			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, "run.db"), []byte("{\"format\":1,\"first\":1}\n"), 0o644),
+			return errors.Join(os.Mkdir(filepath.Join(dir, Folder), 0o755), os.WriteFile(filepath.Join(dir, "run.db"), []byte("{\"format\":1,\"first\":1,\"log\":\"x\"}\n"), 0o644),
 				os.Symlink("../run.db", filepath.Join(dir, Folder, nameOf(1))))
 		},
 		"a segment is a pipe": func(dir string) error {

@@ -82,6 +82,9 @@ func (l *log) openLast(k int) (h header, size int64, err error) {
 
 // learn finds out what the log holds, and cuts off what is not whole at its end.
 func (l *log) learn(segments []int, h header, size int64) error {
+	if h.Run != l.opts.Run {
+		return fmt.Errorf("%s/%s is of another run (%q): move %s/ away", Folder, l.name, h.Run, Folder)
+	}
 	l.id = h.Log
 	s, through := loadSeen(l.root, l.id, l.segment)
 	for _, k := range segments[:len(segments)-1] {
@@ -97,6 +100,8 @@ func (l *log) learn(segments []int, h header, size int64) error {
 	if err != nil {
 		return err
 	}
+	l.live.forgetFrom(l.opts.Gone)
+	l.stored.forgetFrom(l.opts.Gone)
 	l.size, l.first, l.next = end, h.First, next
 	if err := l.file.Truncate(end); err != nil {
 		return err
@@ -126,7 +131,7 @@ func (l *log) begin(k int) (err error) {
 	if l.file, err = l.root.OpenFile(l.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return err
 	}
-	head := header{Format: Format, First: l.next, Log: l.id}.line()
+	head := header{Format: Format, First: l.next, Log: l.id, Run: l.opts.Run}.line()
 	if _, err := l.file.Write(head); err != nil {
 		return err
 	}

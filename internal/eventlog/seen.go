@@ -47,6 +47,15 @@ func (s *seen) addRow(row int64) {
 	s.rows[row/64] |= 1 << (row % 64)
 }
 
+// forgetFrom drops the rows from one on, 0: none.
+func (s *seen) forgetFrom(row int64) {
+	if row <= 0 || row/64 >= int64(len(s.rows)) {
+		return
+	}
+	s.rows = s.rows[:row/64+1]
+	s.rows[row/64] &= 1<<(row%64) - 1
+}
+
 // outcome is by what one is known again.
 type outcome struct {
 	Row    int64  `json:"row"`

@@ -17,17 +17,15 @@ import (
 // header is the first line of a segment.
 type header struct {
 	Format int    `json:"format"`
-	First  int64  `json:"first"`           // number of the first event in it
-	Log    string `json:"log"`             // of which log it is: another run may come to lie in the same folder
+	First  int64  `json:"first"` // number of the first event in it
+	Log    string `json:"log"`   // of which log it is: another run may come to lie in the same folder
+	Run    string `json:"run,omitempty"`
 	Short  bool   `json:"short,omitempty"` // outcomes are shortened
 }
 
 func (h header) line() []byte {
-	short := ""
-	if h.Short {
-		short = `,"short":true`
-	}
-	return fmt.Appendf(nil, "{\"format\":%d,\"first\":%d,\"log\":%q%s}\n", h.Format, h.First, h.Log, short)
+	line, _ := json.Marshal(h) // numbers and texts
+	return append(line, '\n')
 }
 
 // nameOf is the name of the kth segment, from 1.
@@ -162,7 +160,7 @@ func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
 	switch {
 	case whole && err == nil && h.Format > Format:
 		return h, 0, &VersionError{File: Folder + "/" + name, Format: h.Format}
-	case !whole || err != nil || h.Format < 1 || h.First < 1 || len(h.Log) > 100:
+	case !whole || err != nil || h.Format < 1 || h.First < 1 || h.Log == "":
 		return h, 0, &DamagedError{File: Folder + "/" + name, What: "its first line says neither format nor number"}
 	}
 	return h, int64(len(line)) + 1, nil

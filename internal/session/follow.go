@@ -21,7 +21,9 @@ func logged(s *Session) event.Sink {
 	if s.borrowed || s.log != nil {
 		return s.Options.Events
 	}
-	log, err := eventlog.Open(s.Run.Dir, eventlog.Options{Failed: func(err error) { unlogged(s, err) }})
+	log, err := eventlog.Open(s.Run.Dir, eventlog.Options{
+		Run: s.Run.Manifest.RunID, Gone: s.Run.Journal.HighWater() + 1, Failed: func(err error) { unlogged(s, err) },
+	})
 	if err != nil {
 		if s.Options.Events != nil {
 			s.Options.Events(notLogged(err))
