@@ -7,7 +7,7 @@ import (
 // Holds reports why a run cannot be held to other ceilings than those it has, as an
 // *UnboundedError or *UncountedError: what a call takes at most must be known for those of
 // money and tokens, and what the recorded ones have taken.
-func (c *Caller) Holds(limits Limits) error {
+func Holds(c *Caller, limits Limits) error {
 	o := c.opts
 	o.Limits = limits
 	if err := o.held(); err != nil {
@@ -31,7 +31,7 @@ func (o Options) held() error {
 // SetLimits changes the ceilings of the run, beside the calls that it makes; those of roles
 // stay. Calls that wait for room try again. What is in flight is finished and counts: below
 // what is spent the next call fails with a *BudgetError. Holds says whether they can be held.
-func (c *Caller) SetLimits(limits Limits) {
+func SetLimits(c *Caller, limits Limits) {
 	m := c.meter
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *Caller) SetLimits(limits Limits) {
 
 // Used returns what the run has spent, as its ceilings count it: what is not known with the
 // most that it can be.
-func (c *Caller) Used() Amount {
+func Used(c *Caller) Amount {
 	c.meter.mu.Lock()
 	defer c.meter.mu.Unlock()
 	return c.meter.run.used

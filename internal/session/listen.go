@@ -30,7 +30,7 @@ func Listen(s *Session, l Listener) (end func()) {
 	}
 	ended := make(chan struct{})
 	var listening sync.WaitGroup
-	listening.Go(func() { s.listen(l, ended) })
+	listening.Go(func() { listen(s, l, ended) })
 	s.stopWatch = sync.OnceFunc(func() {
 		close(ended)
 		listening.Wait()
@@ -38,7 +38,7 @@ func Listen(s *Session, l Listener) (end func()) {
 	return s.stopWatch
 }
 
-func (s *Session) listen(l Listener, ended <-chan struct{}) {
+func listen(s *Session, l Listener, ended <-chan struct{}) {
 	clock := alarm{began: time.Now()}
 	defer clock.stop()
 	stop, look := s.Stop, (<-chan time.Time)(nil)

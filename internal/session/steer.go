@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
@@ -249,13 +250,13 @@ func (st *steering) decide(s *Session, f steer.Found, next *config.Limits, kept 
 	}
 	a.Note = pastWords(s, *next, changed)
 	for name, v := range changed {
-		hold(s, kept, name, run.Held{Value: steer.Value(name, v), Was: configured(s, name), Asked: r.Asked, From: r.From})
+		keep(s, kept, name, run.Held{Value: steer.Value(name, v), Was: configured(s, name), Asked: r.Asked, From: r.From})
 	}
 	return a
 }
 
-// hold notes a ceiling that takes the place of the configuration's, or that it is back.
-func hold(s *Session, kept *run.Steering, name string, h run.Held) {
+// keep notes a ceiling that takes the place of the configuration's, or that it is back.
+func keep(s *Session, kept *run.Steering, name string, h run.Held) {
 	if kept.Held == nil {
 		kept.Held = map[string]run.Held{}
 	}
@@ -283,7 +284,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 	for name, v := range changed {
 		setLimit(&to, name, v)
 	}
-	if err := s.Caller.Holds(Ceilings(to)); err != nil {
+	if err := caller.Holds(s.Caller, Ceilings(to)); err != nil {
 		return nil, err
 	}
 	*next = to
@@ -292,7 +293,7 @@ func (st *steering) change(s *Session, r steer.Request, next *config.Limits) (st
 
 // pastWords tells which of the changed ceilings the run is past already.
 func pastWords(s *Session, l config.Limits, changed steer.Limits) string {
-	used := s.Caller.Used()
+	used := caller.Used(s.Caller)
 	for name, v := range changed {
 		if v == nil {
 			continue
@@ -331,7 +332,7 @@ func (st *steering) carryOut(s *Session, l Listener, list []run.Answer, next con
 		st.mu.Lock()
 		st.limits = next
 		st.mu.Unlock()
-		s.Caller.SetLimits(Ceilings(next))
+		caller.SetLimits(s.Caller, Ceilings(next))
 	}
 	for _, a := range list {
 		if err != nil && a.What == steer.Limit {
