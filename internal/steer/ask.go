@@ -81,6 +81,16 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 	return await(ctx, dir, a, out)
 }
 
+// Put puts a request to a run and waits for nothing. What becomes of it is told by Answered.
+// The errors are those of Ask.
+func Put(dir, what string, l Limits, from string, at time.Time) (id string, err error) {
+	r, err := newRequest(what, l, from, at)
+	if err != nil {
+		return "", fault.Input(err)
+	}
+	return r.ID, puts(dir, r)
+}
+
 // look says what a run is, and whether a process works on it.
 func look(dir string) (m run.Manifest, works bool, err error) {
 	m, found, err := run.ReadManifest(dir)
