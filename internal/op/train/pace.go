@@ -29,7 +29,7 @@ func limited(l config.Limits) bool {
 // left to it, and a step that there is no room for is not begun. What has begun
 // goes on until a ceiling itself is reached.
 func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
-	l := p.session.Config.Limits
+	l := session.InForce(p.session)
 	switch {
 	case !limited(l):
 		return unit.Tasks, nil
@@ -201,15 +201,14 @@ func (p *pacer) firstStep() stepCost {
 }
 
 // nextStep is what a step took so far, on average. One that has begun already is not
-// begun again.
+// begun again: also one that has paid for nothing, since its answers came from elsewhere,
+// stays as it is when ceilings have changed since.
 func (p *pacer) nextStep(number int) (need stepCost, begun bool) {
-	need = p.spentOnSteps(func(step int) bool {
-		begun = begun || step == number
-		return step < number
-	})
-	switch {
-	case begun:
+	if p.spending.begun[number] {
 		return stepCost{}, true
+	}
+	need = p.spentOnSteps(func(step int) bool { return step < number })
+	switch {
 	case need.steps == 0:
 		return p.firstStep(), false
 	}
