@@ -299,7 +299,7 @@ func rowOf(e record.Listed) listRow {
 	if n := len(v.History.Steps); n > 0 {
 		r.Steps, r.Best = n-1, bestScore(v.History)
 	}
-	r.Exploratory = v.exploratory()
+	r.Exploratory = v.Exploratory()
 	return r
 }
 
