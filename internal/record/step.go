@@ -100,7 +100,22 @@ func (r *reader) edits(of result.StepRecord, files Step) []result.EditDetail {
 	if own == 0 {
 		out = append(out, r.notChosen(dir, files.Analyses, 0)...)
 	}
+	keptToo(out)
 	return out
+}
+
+// keptToo marks edits of candidates that were merged into the one that was taken.
+func keptToo(edits []result.EditDetail) {
+	key := func(e result.EditDetail) [4]string { return [4]string{e.Op, e.File, e.Target, e.Content} }
+	kept := map[[4]string]bool{}
+	for _, e := range edits {
+		if e.Kept {
+			kept[key(e)] = true
+		}
+	}
+	for i, e := range edits {
+		edits[i].Kept = e.Kept || kept[key(e)] && skill.ApplyStatus(e.Status).Applied()
+	}
 }
 
 // sameTried reports whether two files say the same.
