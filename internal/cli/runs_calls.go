@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -22,6 +23,8 @@ type runsCallsOptions struct {
 	failed     bool
 	episodes   bool
 	limit      int
+	task       string
+	after      int64
 }
 
 func runsCallsCommand(a *app) *cobra.Command {
@@ -29,13 +32,14 @@ func runsCallsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calls [RUN]",
 		Short: "List the model calls of a run, and show what was asked and answered",
-		Long: `Sum up the model calls of a run by stage. With --stage or --failed, list the latest of
-these calls; with --episodes those that agents and environments made inside episodes;
+		Long: `Sum up the model calls of a run by stage. With --stage, --task or --failed, list the latest of
+these calls, with --after a page of them; with --episodes those that agents and environments made inside episodes;
 with --key, show one: what the model was sent, and its reply, or all calls of an episode.
 Without RUN it is the newest one in the folder runs, at work or not.`,
 		Example: `  skillopt runs calls
   skillopt runs calls runs/quickstart-1 --stage merge
   skillopt runs calls runs/quickstart-1 --failed
+  skillopt runs calls runs/quickstart-1 --after 0 --limit 1000 --json       the first page of all
   skillopt runs calls runs/quickstart-1 --episodes --json
   skillopt runs calls runs/quickstart-1 --key e1/s1/mb0/analyst_error/0/attempt0/turn1`,
 		Args: atMost(1, "at most one run directory"),
@@ -51,7 +55,9 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
 	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")
 	c.Flags().BoolVar(&o.episodes, "episodes", false, "calls inside episodes, attempts that failed among them")
 	c.Flags().StringVar(&o.key, "key", "", "the call, or the calls inside the episode, with this key, whole")
+	c.Flags().StringVar(&o.task, "task", "", "calls of the task with this id")
 	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
+	c.Flags().Int64Var(&o.after, "after", -1, "those with a higher number in the record, the first ones: a page after the other, from 0")
 	return c
 }
 
@@ -59,6 +65,9 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
 func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: want 0 or more", o.limit)
+	}
+	if o.after < -1 {
+		return usagef("--after %d: want the number of a call, or 0", o.after)
 	}
 	r, err := openRecord(ctx, a, path)
 	if err != nil {
@@ -68,18 +77,21 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.key != "" {
 		return o.one(ctx, a, path, r)
 	}
-	all, err := r.Calls(ctx, record.Filter{Stage: o.stage, Failed: o.failed})
+	if o.stage == "" && o.task == "" && !o.failed && !o.episodes && o.after < 0 {
+		sums, err := ask.SumStages(ctx, r, a.absolute(path))
+		if err != nil {
+			return err
+		}
+		return printStages(a, sums)
+	}
+	calls, err := ask.ListCalls(ctx, r, a.absolute(path), ask.CallsQuestion{Stage: o.stage, Task: o.task, Failed: o.failed, Episodes: o.episodes, Limit: o.limit, After: o.after})
 	if err != nil {
 		return err
 	}
-	calls := slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" || o.episodes && !c.InEpisode() }) // decisions and checks
-	if o.stage == "" && !o.failed && !o.episodes {
-		return printStages(a, path, calls)
-	}
-	if len(calls) == 0 && o.stage != "" {
+	if len(calls.Calls) == 0 && o.stage != "" && o.task == "" && o.after < 0 {
 		return o.noneOf(ctx, r)
 	}
-	return o.list(a, path, calls)
+	return o.list(a, calls)
 }
 
 // noneOf says which stages there are.
@@ -105,31 +117,24 @@ func namesList(names []string) string {
 }
 
 // list prints calls, the latest ones last.
-func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error {
-	left := 0
-	if o.limit > 0 && len(calls) > o.limit {
-		left = len(calls) - o.limit
-		calls = calls[left:]
-	}
-	calls = shareable(calls)
+func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	if a.json {
-		return printJSON(a.Out, struct {
-			RunDir string        `json:"run_dir"`
-			Calls  []record.Call `json:"calls"`
-			Left   int           `json:"left_out"`
-		}{a.absolute(path), calls, left})
+		return printJSON(a.Out, list)
 	}
 	out := a.paged()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STARTED\tSTAGE\tIN\tOUT\tUSD\tSECONDS\tRESULT\tKEY")
-	for _, c := range calls {
+	for _, c := range list.Calls {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\n", cmp.Or(c.StartedAt, "-"), c.Stage, tokenText(c, c.Usage.Input), tokenText(c, c.Usage.Output), usdText(c.USD), c.Seconds, fateText(c), placeText(c))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print calls: %w", err)
 	}
-	if left > 0 {
-		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(left, "call", "calls"))
+	switch {
+	case list.Left > 0 && list.Next > 0:
+		fmt.Fprintf(out, "and %s behind them (--after %d lists the next)\n", plural.Of(list.Left, "call", "calls"), list.Next)
+	case list.Left > 0:
+		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(list.Left, "call", "calls"))
 	}
 	return nil
 }
@@ -176,48 +181,15 @@ func fateText(c record.Call) string {
 	return string(c.Kind)
 }
 
-// stageSum is what the calls of one stage come to.
-type stageSum struct {
-	Stage     string   `json:"stage"`
-	Role      string   `json:"role"`
-	Results   int      `json:"results"` // calls that were made and answered; of all stages together, calls.total of the summary
-	Failed    int      `json:"failed_attempts"`
-	TakenOver int      `json:"taken_over,omitempty"`    // answers that another run paid for, which are no calls
-	Reused    int      `json:"reused,omitempty"`        // of those, the ones whose origin is known
-	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
-	Input     int64    `json:"input_tokens"`
-	Output    int64    `json:"output_tokens"`
-	USD       *float64 `json:"usd"` // null: of some no price is known
-	unpriced  bool
-}
-
 // printStages sums up calls by stage. The calls within an episode count, not the episode.
-func printStages(a *app, path string, calls []record.Call) error {
-	var sums []*stageSum
-	at := map[string]*stageSum{}
-	for _, c := range calls {
-		s := at[c.Stage]
-		if s == nil {
-			s = &stageSum{Stage: c.Stage, Role: c.Role}
-			at[c.Stage], sums = s, append(sums, s)
-		}
-		s.add(c)
-	}
-	for _, s := range sums {
-		if s.unpriced {
-			s.USD = nil
-		}
-	}
+func printStages(a *app, sums ask.Stages) error {
 	if a.json {
-		return printJSON(a.Out, struct {
-			RunDir string      `json:"run_dir"`
-			Stages []*stageSum `json:"stages"`
-		}{a.absolute(path), sums})
+		return printJSON(a.Out, sums)
 	}
 	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
 	taken, unknown := 0, 0
-	for _, s := range sums {
+	for _, s := range sums.Stages {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", s.Stage, s.Role, s.Results, s.Failed, aboutText(s.Input, s.Unknown), aboutText(s.Output, s.Unknown), usdText(s.USD))
 		taken, unknown = taken+s.TakenOver, unknown+s.Unknown
 	}
@@ -244,41 +216,6 @@ func notCounted(out printer, taken, unknown int) {
 	if unknown > 0 {
 		out.line("usage unknown for " + plural.Of(unknown, "call", "calls"))
 	}
-}
-
-func (s *stageSum) add(c record.Call) {
-	switch c.Kind {
-	case journal.Fault:
-		s.Failed++
-		return
-	case journal.Call, journal.Inner, journal.Episode:
-	default:
-		return
-	}
-	switch {
-	case c.Code == journal.CodeInherited:
-		s.TakenOver++
-		if c.Origin != nil {
-			s.Reused++
-		}
-		return
-	case c.Kind == journal.Episode: // its calls are entries of their own
-		return
-	}
-	s.Results++
-	if c.Estimate {
-		s.Unknown++
-	}
-	s.Input, s.Output = s.Input+c.Usage.Input, s.Output+c.Usage.Output
-	if c.USD == nil {
-		s.unpriced = true
-		return
-	}
-	total := *c.USD
-	if s.USD != nil {
-		total += *s.USD
-	}
-	s.USD = &total
 }
 
 // one shows a call.
@@ -326,10 +263,7 @@ func (o *runsCallsOptions) inside(ctx context.Context, a *app, path string, r *r
 	}
 	all = shareable(all)
 	if a.json {
-		return true, printJSON(a.Out, struct {
-			Key      string       `json:"key"`
-			Attempts []record.Try `json:"attempts"`
-		}{o.key, all})
+		return true, printJSON(a.Out, ask.Tries{Key: o.key, Attempts: all})
 	}
 	out := a.printer(a.Out)
 	for _, t := range all {

@@ -1,0 +1,40 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
+)
+
+// View is what the files of a run say.
+type View = record.View
+
+// Run reads the files of the run in a folder; path is what messages call it. Secrets are not
+// masked in it yet. A folder that is no run, and a run with a damaged file, are an *Error.
+func Run(dir, path string) (View, error) { return record.ReadView(dir, path) }
+
+// Open opens a run for reading; path is what messages call it.
+func Open(ctx context.Context, dir, path string) (*record.Run, error) {
+	r, err := record.Open(ctx, dir)
+	var none *run.MissingError
+	if errors.As(err, &none) {
+		return nil, missing("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+	}
+	return r, err
+}
+
+// lookedAt makes the id under which the ledger of test sets knows those who look at what a
+// run has read.
+const lookedAt = "/looked-at"
+
+// NoteLook notes in the ledger of test sets that answers to test tasks of the run in dir are
+// looked at; command is what with.
+func NoteLook(ctx context.Context, dir string, r *record.Run, command string, now time.Time) error {
+	m := r.Manifest
+	return testset.Again(ctx, filepath.Dir(dir), m.RunID, testset.Reading{RunID: m.RunID + lookedAt, Number: 1, Run: filepath.Base(dir) + " (looked at)", Command: command, At: now})
+}
