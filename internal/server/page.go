@@ -110,6 +110,11 @@ func fileOf(name string, text []byte) file {
 
 // ServeHTTP answers with a file.
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this is only shown", http.StatusMethodNotAllowed)
+		return
+	}
 	f, ok := p.files[r.URL.Path]
 	if !ok {
 		http.Error(w, "there is nothing here; the page is at /", http.StatusNotFound)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/openapi"
 )
 
@@ -27,14 +28,25 @@ func (s *Server) mux() http.Handler {
 		rt.answer = checked(rt.Query, rt.answer)
 		m.Handle(rt.Method+" "+prefix+rt.Path, s.api(rt))
 	}
-	m.Handle(prefix+"/", s.api(route{Route: openapi.Route{Method: http.MethodGet}, answer: s.unknown}))
-	m.Handle("GET /", s.door.Public(s.page))
+	m.Handle(prefix+"/", s.api(route{Route: openapi.Route{Method: http.MethodGet}, answer: func(_ http.ResponseWriter, r *http.Request) (any, error) { return nil, unknown(m, r) }}))
+	m.Handle("/", s.door.Public(s.page))
 	return m
 }
 
-// unknown answers what no route is for. A route that is asked in another way says in which.
-func (s *Server) unknown(w http.ResponseWriter, r *http.Request) (any, error) {
-	return nil, missing("the API has nothing at " + r.Method + " " + quoted(r.URL.Path))
+// unknown says that no route is for a request, or by which methods there is one.
+func unknown(m *http.ServeMux, r *http.Request) error {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := m.Handler(other); strings.HasPrefix(pattern, method) {
+			methods = append(methods, method)
+		}
+	}
+	if len(methods) > 0 {
+		return &door.Refusal{Status: http.StatusMethodNotAllowed, Kind: door.Input, Message: quoted(r.URL.Path) + " is asked by " + strings.Join(methods, " or ") + ", not by " + quoted(r.Method)}
+	}
+	return &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: "the API has nothing at " + quoted(r.URL.Path), Help: prefix + "/openapi.json says what there is"}
 }
 
 // checked refuses parameters that a route does not know.
