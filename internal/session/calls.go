@@ -47,7 +47,7 @@ func (s *Session) Connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Runner = &rollout.Runner{Episode: episode, Extra: 2, Undetailed: s.Run.Manifest.Rules < run.VerdictRule}
+	s.Runner = &rollout.Runner{Episode: episode, Extra: 2, Undetailed: s.Run.Manifest.Rules < run.VerdictRule, Heard: heard(s)}
 	s.watch()
 	return nil
 }
@@ -59,7 +59,7 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if s.telemetry, err = s.newTelemetry(); err != nil {
 		return err
 	}
-	s.Emit = serial(s.telemetry.sink(s.Options.Events))
+	s.Emit = serial(s.telemetry.sink(logged(s)))
 	s.Recorded = s.Run.Journal.Counts().Answers
 	o := s.callerOptions()
 	if shared := newOthers(s); shared != nil {
