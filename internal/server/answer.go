@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"log"
 	"net/http"
 	"strconv"
 	"time"
@@ -165,6 +163,3 @@ func conflict(message, help string) error {
 
 // quoted is a part of a request as a message shows it.
 func quoted(text string) string { return strconv.Quote(text[:min(len(text), 200)]) }
-
-// silent is a log that nobody reads: what clients do wrong is told to them.
-func silent() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/stream"
@@ -73,7 +75,7 @@ func New(o Options) (*Server, error) {
 	if s.page, err = embedded(); err != nil {
 		return nil, err
 	}
-	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return events{}, record.Watch(dir, o.Now) }, document)
+	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventlog.Read(dir), record.Watch(dir, o.Now) }, document)
 	s.handler = d.Guard(s.mux())
 	return s, nil
 }
@@ -87,7 +89,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.hub.Close()
 	web := &http.Server{
 		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: silent(),
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is told to them
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(netutil.LimitListener(l, mostConnections)) }()

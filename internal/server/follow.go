@@ -1,21 +1,11 @@
 package server
 
 import (
-	"bytes"
-	"context"
-	"io"
 	"net/http"
 	"strconv"
 
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
-	"github.com/seed-f4525e22/skillopt/internal/server/stream"
 )
-
-// events are those of a run.
-type events struct{}
-
-func (events) After(context.Context, int64, int) ([]stream.Line, error) { return nil, nil }
-func (events) Last(context.Context) (int64, error)                      { return 0, nil }
 
 // follow answers with the events of a run as they come.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -36,5 +26,3 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) (any, error) {
 	defer func() { <-s.streams }()
 	return nil, s.hub.Serve(w, r, at.dir, after)
 }
-
-func bytesReader(text []byte) io.Reader { return bytes.NewReader(text) }

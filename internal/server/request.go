@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -59,7 +60,7 @@ func body(r *http.Request, v any) error {
 }
 
 func decode(text []byte, v any) error {
-	d := json.NewDecoder(bytesReader(text))
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		return wrong("the body is not what is wanted here: %v", err)

@@ -12,17 +12,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
 
 // Line is an event of a run as its log has it.
-type Line struct {
-	N    int64
-	JSON []byte
-}
+type Line = eventlog.Line
 
-// Log reads the events of a run beside who writes them. One goroutine uses it at a time.
+// Log reads the events of a run beside who writes them. It may be used concurrently.
 type Log interface {
 	// After returns events with numbers above n, in order, at most so many. There are none
 	// of a run without a log.
@@ -240,13 +238,9 @@ func (f *follower) keep(list []Line) {
 	}
 	f.last = list[len(list)-1].N
 	f.lines = append(f.lines, list...)
-	drop := 0
-	for len(f.lines)-drop > keptLines || f.bytes > keptBytes && len(f.lines)-drop > 1 {
-		f.bytes -= len(f.lines[drop].JSON)
-		drop++
-	}
-	if drop > 0 {
-		f.lines = append(make([]Line, 0, len(f.lines)-drop+keptLines/4), f.lines[drop:]...)
+	for len(f.lines) > keptLines || f.bytes > keptBytes && len(f.lines) > 1 {
+		f.bytes -= len(f.lines[0].JSON)
+		f.lines = f.lines[1:]
 	}
 }
 

@@ -32,8 +32,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, dir string, after in
 	head.Set("Content-Type", "text/event-stream")
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Accel-Buffering", "no")
-	log, _ := h.open(dir)
-	out := &client{w: w, control: http.NewResponseController(w), log: log, f: f, n: after}
+	out := &client{w: w, control: http.NewResponseController(w), f: f, n: after}
 	out.write("retry: 1000\n\n")
 	out.serve(r.Context())
 	return nil
@@ -43,7 +42,6 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, dir string, after in
 type client struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	log     Log // for what the follower does not keep any more
 	f       *follower
 	n       int64 // number of the last event that it has
 	version int   // of the progress that it has
@@ -136,7 +134,7 @@ func (c *client) due(ctx context.Context, now seen) []Line {
 		}
 		return now.lines[at:]
 	}
-	list, err := c.log.After(ctx, c.n, readLines)
+	list, err := c.f.log.After(ctx, c.n, readLines)
 	if err != nil {
 		c.err = err
 		return nil
