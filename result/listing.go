@@ -19,10 +19,12 @@ type Folder struct {
 type RunRow struct {
 	ID         string     `json:"id,omitempty"` // by which the server knows it: FOLDER:NAME
 	Dir        string     `json:"run_dir"`
-	Name       string     `json:"name"`
+	Name       string     `json:"name"`               // of the directory
+	Named      string     `json:"begun_as,omitempty"` // name that it was begun under
 	RunID      string     `json:"run_id,omitempty"`
 	Kind       Kind       `json:"kind"`
 	Status     string     `json:"status"`              // that of the run; killed, damaged, unreadable, newer
+	Replays    bool       `json:"replays,omitempty"`   // its answers came from a cassette
 	Reason     string     `json:"reason,omitempty"`    // why it did not complete, or cannot be read
 	Resumable  bool       `json:"resumable,omitempty"` // the same command goes on with it
 	Copy       bool       `json:"copy,omitempty"`      // it was made elsewhere, or may not be written: nothing can be steered
@@ -41,6 +43,9 @@ type RunRow struct {
 	Low   *float64 `json:"low"` // 95 % interval
 	High  *float64 `json:"high"`
 	Split string   `json:"split,omitempty"`
+
+	// Best is the gate score of the best skill on the selection split; null: none was scored.
+	Best *float64 `json:"best_score"`
 
 	// Change is by how much it is better than the seed skill on the same split.
 	Change    *float64 `json:"change"`

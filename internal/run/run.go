@@ -25,7 +25,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -66,6 +65,14 @@ type Manifest struct {
 	// rule that came later does not hold for the run, to its end. See the constants.
 	Rules int `json:"rules,omitempty"`
 
+	// Directory is the device and inode of the run directory in its last session, as
+	// "DEVICE:INODE"; "" in runs of older programs and where the system gives none. See Copied.
+	Directory string `json:"directory,omitempty"`
+
+	// EndedAt is when the last session ended; nil while one is at work, after a kill, and in
+	// runs of older programs.
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+
 	// Plan is what the run has before it, from its last session; nil in runs of older
 	// programs.
 	Plan *Plan `json:"plan,omitempty"`
@@ -95,6 +102,7 @@ type Run struct {
 
 	lock   *flock.Flock
 	writer *writer
+	now    func() time.Time
 }
 
 // A LockedError says that another process has the run open.
@@ -154,6 +162,13 @@ func Unreadable(dir string, err error) error {
 		return &DamagedError{Dir: dir, Err: err}
 	}
 	return fmt.Errorf("open the record of run %s: %w", dir, err)
+}
+
+// Newer reports whether an error says that a run is of a newer program.
+func Newer(err error) bool {
+	var version *journal.VersionError
+	var manifest *manifestError
+	return errors.As(err, &version) || errors.As(err, &manifest) && manifest.newer > 0
 }
 
 // advises reports whether an error says itself what helps.
@@ -219,7 +234,7 @@ func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opened := &Run{Dir: o.Dir, lock: lock, writer: newWriter(o.Dir)}
+	opened := &Run{Dir: o.Dir, lock: lock, writer: newWriter(o.Dir), now: o.Now}
 	defer func() {
 		if err != nil {
 			r, err = nil, errors.Join(err, opened.Close())
@@ -274,12 +289,12 @@ const maxManifest = 64 << 20
 // ReadManifest reads the manifest of a run directory; found is false when there
 // is none. See Unreadable for its errors.
 func ReadManifest(dir string) (m Manifest, found bool, err error) {
-	data, err := userfile.Read(context.Background(), filepath.Join(dir, ManifestFile), maxManifest)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, false, nil
-	}
+	data, there, err := ReadFile(dir, ManifestFile, maxManifest)
 	if err != nil {
 		return m, false, fmt.Errorf("read manifest: %w", err)
+	}
+	if !there {
+		return m, false, nil
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, false, &manifestError{err: err}
@@ -355,8 +370,12 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 // SetStatus writes the manifest with the status and the record's high water. At
 // the end of a run the files that users take away are flushed to the disk.
 func (r *Run) SetStatus(status result.Status) error {
-	r.Manifest.Status, r.Manifest.HighWater = status, r.Journal.HighWater()
-	if status != result.Running {
+	r.Manifest.Status, r.Manifest.HighWater, r.Manifest.EndedAt = status, r.Journal.HighWater(), nil
+	if status == result.Running {
+		r.Manifest.Directory = identityOf(r.Dir)
+	} else {
+		at := r.now().UTC().Truncate(time.Second)
+		r.Manifest.EndedAt = &at
 		if err := r.writer.settle(); err != nil {
 			return err
 		}

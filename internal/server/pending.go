@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -27,7 +26,7 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 }
 
 func (s *Server) row(ctx context.Context, at found) result.RunRow {
-	v, err := ask.Run(at.dir, at.id)
+	v, err := record.ReadView(at.dir, at.id)
 	m := v.Manifest
 	row := result.RunRow{ID: at.id, Dir: at.dir, Name: m.Name, RunID: m.RunID, Kind: m.KindOf(), Status: string(m.Status), Simulated: m.Simulated, CreatedAt: &m.CreatedAt}
 	if err != nil {

@@ -29,7 +29,7 @@ type Limits struct {
 
 // Run is what `skillopt runs show --json` prints, and the run's row of the list.
 type Run struct {
-	ask.View
+	record.View
 	Row result.RunRow `json:"row"`
 }
 
@@ -114,7 +114,7 @@ func (s *Server) run(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := ask.Run(at.dir, at.id)
+	v, err := record.ReadView(at.dir, at.id)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package ask
+package record
 
 import (
 	"encoding/json"
@@ -19,6 +19,7 @@ type Participant struct {
 	Version  string `json:"version,omitempty"`  // of the program that is the agent or the model, if known
 }
 
+// String names it.
 func (p Participant) String() string {
 	var words []string
 	for _, word := range []string{p.Name, strings.Trim(p.Provider+"/"+p.Model, "/"), p.Version} {
