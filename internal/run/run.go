@@ -17,12 +17,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -80,6 +80,9 @@ type Manifest struct {
 	// Operational are the settings of the last session that may change between
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`
+
+	// Steering is what others have asked of the run. Of an open run, Run.Steering tells it.
+	Steering *Steering `json:"steering,omitempty"`
 }
 
 // Rules of runs, in the order in which they came.
@@ -103,6 +106,9 @@ type Run struct {
 	lock   *flock.Flock
 	writer *writer
 	now    func() time.Time
+
+	mu       sync.Mutex // of what SetStatus and Steer change
+	steering Steering
 }
 
 // A LockedError says that another process has the run open.
@@ -316,6 +322,9 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	if err != nil {
 		return Unreadable(o.Dir, err)
 	}
+	if m.Steering != nil {
+		r.steering, m.Steering = *m.Steering, nil
+	}
 	r.Journal, r.Manifest, r.Resumed = j, m, true
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
 		return &DamagedError{Dir: o.Dir, Err: err}
@@ -370,6 +379,8 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 // SetStatus writes the manifest with the status and the record's high water. At
 // the end of a run the files that users take away are flushed to the disk.
 func (r *Run) SetStatus(status result.Status) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.Manifest.Status, r.Manifest.HighWater, r.Manifest.EndedAt = status, r.Journal.HighWater(), nil
 	if status == result.Running {
 		r.Manifest.Directory = identityOf(r.Dir)
@@ -383,11 +394,7 @@ func (r *Run) SetStatus(status result.Status) error {
 			return err
 		}
 	}
-	data, err := json.MarshalIndent(r.Manifest, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", ManifestFile, err)
-	}
-	return atomicfile.WriteFile(filepath.Join(r.Dir, ManifestFile), append(data, '\n'), 0o644)
+	return r.writeManifest()
 }
 
 // flush writes files that are there to the disk.

@@ -55,6 +55,8 @@ type Session struct {
 	began     time.Time
 	late      atomic.Bool // limits.time is reached
 	stopWatch func()
+	steering  *steering               // what is asked of the run from outside; nil: nobody listens
+	hard      context.CancelCauseFunc // ends the work at once
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
 	announced bool // the record says who is asked: it may answer other runs
