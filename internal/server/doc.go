@@ -48,6 +48,7 @@ type Server struct {
 
 	door    *door.Door
 	hub     *stream.Hub
+	index   record.Index
 	page    *page
 	handler http.Handler
 	work    chan struct{} // answers that are worked at

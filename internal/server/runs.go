@@ -7,7 +7,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/server/openapi"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -38,40 +39,6 @@ type Token struct {
 	Token string `json:"token"`
 }
 
-func (s *Server) routes() []route {
-	session := change(http.MethodPost, "/session", "Trade the token for a session: a cookie", Token{}, nil, s.session)
-	session.open, session.changes = true, false
-	events := get("/runs/{run}/events", "Follow a run: its events and how far it is, as server-sent events", nil, s.follow, number("after", "begin behind the event with this number; -N: with the last N of them"))
-	events.stream, events.Kind = true, "text/event-stream"
-	return []route{
-		session,
-		get("/server", "What the server is, and what it shows", About{}, s.about),
-		get("/runs", "All runs", result.Listing{}, s.runs, text("folder", "of this folder alone, by its name")),
-		get("/runs/{run}", "What the files of a run say", Run{}, s.run),
-		get("/runs/{run}/progress", "How far a run is", record.Progress{}, s.progress),
-		events,
-		get("/runs/{run}/blame", "Who wrote each line of the skill, and on what grounds", record.Blame{}, s.blame, version),
-		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
-			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), flag("prompt", "with what the model was sent")),
-		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
-			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), flag("lost", "those alone that the seed skill had solved"), flag("test", "those of the test split")),
-	}
-}
-
-var version = text("version", "a step, 0 for the seed skill, or best, which it is by default")
-
-func text(name, what string) openapi.Parameter {
-	return openapi.Parameter{Name: name, Kind: "string", Text: what}
-}
-
-func number(name, what string) openapi.Parameter {
-	return openapi.Parameter{Name: name, Kind: "integer", Text: what}
-}
-
-func flag(name, what string) openapi.Parameter {
-	return openapi.Parameter{Name: name, Kind: "boolean", Text: what}
-}
-
 func (s *Server) session(w http.ResponseWriter, r *http.Request) (any, error) {
 	var t Token
 	if err := body(r, &t); err != nil {
@@ -85,27 +52,6 @@ func (s *Server) about(http.ResponseWriter, *http.Request) (any, error) {
 	for _, f := range s.folders {
 		out.Folders = append(out.Folders, f.listed())
 	}
-	return out, nil
-}
-
-func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
-	out := result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}
-	only := r.URL.Query().Get("folder")
-	for _, f := range s.folders {
-		if only != "" && only != f.name {
-			continue
-		}
-		at := f.listed()
-		rows, err := s.rows(r.Context(), f)
-		if err != nil && at.Error == "" {
-			at.Error = err.Error()
-		}
-		out.Folders, out.Runs = append(out.Folders, at), append(out.Runs, rows...)
-	}
-	if only != "" && len(out.Folders) == 0 {
-		return nil, missing("there is no folder " + quoted(only))
-	}
-	sortRows(out.Runs)
 	return out, nil
 }
 
@@ -138,14 +84,6 @@ func lookOnce(ctx context.Context, dir string, now func() time.Time) (record.Pro
 			return p, err
 		}
 	}
-}
-
-func (s *Server) blame(_ http.ResponseWriter, r *http.Request) (any, error) {
-	at, err := s.find(r.PathValue("run"))
-	if err != nil {
-		return nil, err
-	}
-	return ask.Blame(at.dir, at.id, or(r.URL.Query().Get("version"), "best"))
 }
 
 func (s *Server) task(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -200,9 +138,42 @@ func (s *Server) noteLook(w http.ResponseWriter, r *http.Request, at found, from
 	}
 }
 
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
+// candidates are the skills that were put to the gate.
+func (s *Server) candidates(_ http.ResponseWriter, r *http.Request) (any, error) {
+	_, from, err := s.open(r)
+	if err != nil {
+		return nil, err
 	}
-	return text
+	defer func() { _ = from.Close() }() // it was only read
+	return answered(from.Candidates())
+}
+
+// grid is what all tasks came to with all skills.
+func (s *Server) grid(_ http.ResponseWriter, r *http.Request) (any, error) {
+	_, from, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = from.Close() }() // it was only read
+	return answered(from.Grid(r.Context()))
+}
+
+// Config is the configuration of a run as it is kept.
+type Config struct {
+	Text string `json:"text"` // YAML, without secrets
+}
+
+// mostConfig bounds a configuration, in bytes.
+const mostConfig = 4 << 20
+
+func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	text, there, err := run.ReadFile(at.dir, run.ConfigFile, mostConfig)
+	if err == nil && !there {
+		return nil, missing("the run keeps no configuration")
+	}
+	return Config{Text: redact.New().Text(string(text))}, err
 }
