@@ -19,9 +19,9 @@ import (
 )
 
 // document is an answer as JSON. Secrets are masked, and characters that steer or hide are
-// escaped as JSON escapes them, both as the command's --json does.
+// escaped as JSON escapes them, both as the command's --json does; a list is never null.
 func document(v any) ([]byte, error) {
-	text, err := json.Marshal(ask.Shareable(v))
+	text, err := json.Marshal(withLists(ask.Shareable(v)))
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
