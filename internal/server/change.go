@@ -16,10 +16,6 @@ type StopRequest struct {
 	Now bool `json:"now,omitempty"` // calls in flight are given up, else they are waited for
 }
 
-// LimitsRequest are ceilings of a run that shall be others. Null is none; what is missing
-// stays.
-type LimitsRequest struct{ steer.Limits }
-
 // Removed says where a run is now.
 type Removed struct {
 	Trash string `json:"trash"`

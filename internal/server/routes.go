@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/openapi"
+	"github.com/seed-f4525e22/skillopt/internal/steer"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -129,7 +130,7 @@ func (s *Server) routes() []route {
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
 		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run in place of those that are there", result.Notes{}, result.Notes{}, s.note),
 		change(http.MethodPost, "/runs/{run}/stop", "Ask a run to stop", StopRequest{}, result.Steered{}, s.stop),
-		change(http.MethodPost, "/runs/{run}/limits", "Give a run other ceilings", LimitsRequest{}, result.Steered{}, s.limit),
+		change(http.MethodPost, "/runs/{run}/limits", "Give a run other ceilings", steer.Limits{}, result.Steered{}, s.limit),
 		change(http.MethodPost, "/runs/{run}/remove", "Move a run to the trash beside it", nil, Removed{}, s.remove),
 	}
 }
@@ -155,7 +156,7 @@ func Document() ([]byte, error) {
 	a := openapi.API{
 		Title: "skillopt", Version: "1", Prefix: prefix, Error: door.Refused{},
 		Text:  "Runs of skillopt, as skillopt serve shows them. {run} is FOLDER:NAME, the id of the list. Each answer is the document that the command of the same question prints with --json.",
-		Types: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[trajectory.CheckVerdict](): verdict(), reflect.TypeFor[LimitsRequest](): ceilings()},
+		Types: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[trajectory.CheckVerdict](): verdict(), reflect.TypeFor[steer.Limits](): ceilings()},
 	}
 	for _, rt := range (&Server{}).routes() {
 		a.Routes = append(a.Routes, rt.Route)
