@@ -62,3 +62,11 @@ type Notes struct {
 	Text string   `json:"text,omitempty"` // at most 64 KB
 	Tags []string `json:"tags,omitempty"` // at most 32 of 64 characters
 }
+
+// Build says which program it is.
+type Build struct {
+	Edition  string `json:"edition"` // full, or lite: without the SDKs of clouds
+	Go       string `json:"go"`      // version of the language
+	Platform string `json:"platform"`
+	Version  string `json:"version"`
+}

@@ -10,6 +10,7 @@ package ask
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
@@ -44,3 +45,16 @@ func missing(format string, args ...any) error {
 // Shareable is an answer in which everything that looks like a secret is masked, since answers
 // are pasted into tickets and chats. Paths and the skill itself stay as they are.
 func Shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "RunDir", "Text") }
+
+// leastHelp is the length from which the end of a message can be help, in bytes.
+const leastHelp = 8
+
+// CutHelp cuts a message before what helps, "" if it says nothing of that.
+func CutHelp(text string) (message, help string) {
+	for _, mark := range []string{"\n", "; "} {
+		if i := strings.LastIndex(text, mark); i > 0 && len(text)-i-len(mark) >= leastHelp && !strings.HasPrefix(text[i+len(mark):], " ") {
+			return text[:i], text[i+len(mark):]
+		}
+	}
+	return text, ""
+}
