@@ -50,6 +50,9 @@ func (f Folders) SleepProfile() string { return filepath.Join(f.Settings, "skill
 // says otherwise.
 func (f Folders) SleepDir() string { return filepath.Join(f.State, "skillopt", "sleep") }
 
+// ServeKey is the file of the key by which `skillopt serve` knows its own sessions.
+func (f Folders) ServeKey() string { return filepath.Join(f.State, "skillopt", "serve.key") }
+
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise

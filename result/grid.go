@@ -14,20 +14,22 @@ type GridColumn struct {
 	Arm   string   `json:"arm"`             // current, candidate, seed, best, final, or the arm of a comparison
 	Split string   `json:"split"`           // train, selection, test
 	Title string   `json:"title"`
-	Hard  *float64 `json:"hard"` // mean of those measured; null: none was
+	Hard  *float64 `json:"hard"` // mean, as the run has written it down; null: none
 	N     int      `json:"n"`    // measured
 
 	// Cells has a character for each task: 1 passed, 0 failed, a to i a soft or mean score of
-	// 0.1 to 0.9 rounded down (a also below that), e an error of the agent (a score of 0), u not measured, . not asked.
+	// 0.1 to 0.9 rounded down (a also below that), x an error of the agent (a score of 0), u not
+	// measured, . not asked.
 	Cells string `json:"cells"`
 }
 
-// GridTask is a row of a Grid. What cannot be told is null.
+// GridTask is a row of a Grid: a task of a split (in folds, where train and selection tasks are
+// the same, it has two). What cannot be told is null.
 type GridTask struct {
 	ID          string   `json:"id"`
 	Type        string   `json:"type,omitempty"`
 	Split       string   `json:"split"`
-	Text        string   `json:"text,omitempty"` // the beginning of its question, at most 200 characters
+	Text        string   `json:"text,omitempty"` // the beginning of its question, at most 200 characters; not of test tasks, which it would be a reading of
 	Asked       int      `json:"asked"`          // cells that are measured
 	Solved      *float64 `json:"solved"`         // mean of them
 	Flips       int      `json:"flips"`          // changes between passed and failed from one measured cell of the split to the next

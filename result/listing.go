@@ -19,10 +19,12 @@ type Folder struct {
 type RunRow struct {
 	ID         string     `json:"id,omitempty"` // by which the server knows it: FOLDER:NAME
 	Dir        string     `json:"run_dir"`
-	Name       string     `json:"name"`
+	Name       string     `json:"name"`               // of the directory
+	Named      string     `json:"begun_as,omitempty"` // name that it was begun under
 	RunID      string     `json:"run_id,omitempty"`
 	Kind       Kind       `json:"kind"`
 	Status     string     `json:"status"`              // that of the run; killed, damaged, unreadable, newer
+	Replays    bool       `json:"replays,omitempty"`   // its answers came from a cassette
 	Reason     string     `json:"reason,omitempty"`    // why it did not complete, or cannot be read
 	Resumable  bool       `json:"resumable,omitempty"` // the same command goes on with it
 	Copy       bool       `json:"copy,omitempty"`      // it was made elsewhere, or may not be written: nothing can be steered
@@ -42,6 +44,9 @@ type RunRow struct {
 	High  *float64 `json:"high"`
 	Split string   `json:"split,omitempty"`
 
+	// Best is the gate score of the best skill on the selection split; null: none was scored.
+	Best *float64 `json:"best_score"`
+
 	// Change is by how much it is better than the seed skill on the same split.
 	Change    *float64 `json:"change"`
 	Certified *bool    `json:"certified"` // null: no certificate was asked for, or there is none yet
@@ -56,4 +61,12 @@ type RunRow struct {
 type Notes struct {
 	Text string   `json:"text,omitempty"` // at most 64 KB
 	Tags []string `json:"tags,omitempty"` // at most 32 of 64 characters
+}
+
+// Build says which program it is.
+type Build struct {
+	Edition  string `json:"edition"` // full, or lite: without the SDKs of clouds
+	Go       string `json:"go"`      // version of the language
+	Platform string `json:"platform"`
+	Version  string `json:"version"`
 }

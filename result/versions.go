@@ -3,20 +3,22 @@ package result
 // Versions are the skills that a run has made.
 type Versions struct {
 	RunDir   string    `json:"run_dir"`
-	Best     string    `json:"best"`
+	Best     string    `json:"best"`     // the version that is the best skill; "": there is none yet
 	Versions []Version `json:"versions"` // seed first
 }
 
-// Version is a skill that became the current one.
+// Version is a skill that became the current one; of a run that does not train, a skill that
+// it was about.
 type Version struct {
-	Version string   `json:"version"` // a step; 0 is the seed skill
+	Version string   `json:"version"` // a step, after which it stood; 0 is the seed skill. Of a comparison a and b; of an ablation or pruning whole and pruned
 	Step    int      `json:"step"`
 	Epoch   int      `json:"epoch,omitempty"`
 	Origin  string   `json:"origin"` // seed, step 3, slow update, epoch 2
 	Hash    string   `json:"hash"`
-	Score   *float64 `json:"score"` // on the selection split
-	N       int      `json:"n,omitempty"`
-	Files   []string `json:"files"` // paths, SKILL.md first
+	Score   *float64 `json:"score"`       // gate score on the selection split; null: it was not measured
+	N       int      `json:"n,omitempty"` // tasks, where that was written down
+	Taken   string   `json:"action"`      // by which it became the current one: baseline, accept, accept_new_best, forced
+	Files   []string `json:"files"`       // paths, SKILL.md first
 }
 
 // SkillFiles are the files of a version.
@@ -28,9 +30,9 @@ type SkillFiles struct {
 
 // SkillFile is a file of a skill.
 type SkillFile struct {
-	Path string `json:"path"`
-	Size int    `json:"size"`           // bytes
-	Text string `json:"text,omitempty"` // missing: it is no text
+	Path string  `json:"path"`
+	Size int     `json:"size"`           // bytes
+	Text *string `json:"text,omitempty"` // missing: it is no text
 }
 
 // Difference is how one skill differs from another, file by file.
@@ -62,7 +64,8 @@ type DiffLine struct {
 	From  int        `json:"from,omitempty"`
 	To    int        `json:"to,omitempty"`
 	Text  string     `json:"text"`
-	Words []DiffWord `json:"words,omitempty"` // of a line that took the place of another: which words changed
+	NoEnd bool       `json:"no_line_break,omitempty"` // a last line without a line break
+	Words []DiffWord `json:"words,omitempty"`         // of a line that took the place of another: which words changed
 }
 
 // DiffWord is a piece of a line.

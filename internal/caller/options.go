@@ -235,12 +235,8 @@ func (o Options) check() error {
 		if r.Client == nil {
 			errs = append(errs, fmt.Errorf("models.%s: no client", name))
 		}
-		if !r.Patient {
-			errs = append(errs, r.holds("limits", name, Ceilings{Tokens: o.Limits.Tokens, USD: o.Limits.USD}))
-			errs = append(errs, r.holds("limits.roles."+name, name, o.Limits.Roles[name]))
-		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.held())...)
 }
 
 // holds reports, as an *UnboundedError, what keeps ceilings from being held: what a

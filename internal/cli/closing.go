@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -140,7 +141,7 @@ func bestOnTest(r *record.Run) ([]trajectory.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, sheet := range onTest(sheets) {
+	for _, sheet := range ask.OnTest(sheets) {
 		return r.Outcomes(sheet)
 	}
 	return nil, nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -83,7 +84,7 @@ func configProblem(p config.Problem) result.Problem {
 func taskProblem(p task.Problem) result.Problem {
 	out := result.Problem{Task: p.ID}
 	out.File, out.Line = cutLine(p.Origin)
-	out.Message, out.Help = cutHelp(p.Msg)
+	out.Message, out.Help = ask.CutHelp(p.Msg)
 	return out
 }
 
@@ -109,7 +110,7 @@ func toldProblem(text string) result.Problem {
 	if m := keyed.FindStringSubmatch(text); m != nil && isKey(m[1]) {
 		p.Key = m[1]
 	}
-	p.Message, p.Help = cutHelp(text)
+	p.Message, p.Help = ask.CutHelp(text)
 	return p
 }
 
@@ -118,19 +119,6 @@ func isKey(name string) bool {
 	return slices.ContainsFunc(config.Default().Keys(), func(k config.Key) bool {
 		return k.Path == name || strings.HasPrefix(k.Path, name+".")
 	})
-}
-
-// leastHelp is the length from which the end of a message can be help, in bytes.
-const leastHelp = 8
-
-// cutHelp cuts a message before what helps, "" if it says nothing of that.
-func cutHelp(text string) (message, help string) {
-	for _, mark := range []string{"\n", "; "} {
-		if i := strings.LastIndex(text, mark); i > 0 && len(text)-i-len(mark) >= leastHelp && !strings.HasPrefix(text[i+len(mark):], " ") {
-			return text[:i], text[i+len(mark):]
-		}
-	}
-	return text, ""
 }
 
 // cutLine cuts "tasks.jsonl:12" into file and line.

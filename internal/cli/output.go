@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
@@ -49,6 +50,7 @@ could be measured; 6 the run is locked; 7 disk or permission; 130 stopped.`
 func exitCode(err error) int {
 	var (
 		usage  *usageError
+		asked  *ask.Error
 		tasks  *task.Error
 		opened *skillopt.Error
 		record *run.DamagedError
@@ -62,7 +64,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &opened):
 		return codeOf[opened.Kind]
-	case errors.As(err, &usage), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
+	case errors.As(err, &usage), errors.As(err, &asked), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
 		return exitInput
 	case errors.As(err, &locked), errors.As(err, &asleep):
 		return exitLocked
@@ -100,6 +102,15 @@ type usageError struct{ msg string }
 
 func (e *usageError) Error() string { return e.msg }
 
+// asFlag is an error about a field of a question as one about the flag of its name.
+func asFlag(err error) error {
+	var asked *ask.Error
+	if errors.As(err, &asked) && asked.Field != "" {
+		return usagef("--%s: %s", asked.Field, asked.Message)
+	}
+	return err
+}
+
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // exploratory says what results on unreviewed tasks are. n is how many of them
@@ -124,7 +135,7 @@ func writeCaveats(out io.Writer, simulated, unreviewed bool) {
 
 // shareable is a result in which everything that looks like a secret is masked, since
 // output is pasted into tickets and chats. Paths and the skill itself stay as they are.
-func shareable[T any](v T) T { return redact.Strings(redact.New(), v, "Dir", "RunDir", "Text") }
+func shareable[T any](v T) T { return ask.Shareable(v) }
 
 // printError prints err once, with every line of it indented under the first. What
 // looks like a secret is masked. As JSON it is a result.Failure.

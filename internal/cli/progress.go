@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -71,9 +72,44 @@ func (p *progress) handle(e event.Event) {
 	case event.Waiting:
 		patience := time.Duration(e.PatienceS * float64(time.Second))
 		p.line("waiting for %s: %s; the run stops if that lasts for %s", e.Endpoint, oneLine(e.Reason), patience)
+	case event.Steered:
+		p.line("%s", steeredText(e))
 	case event.RunDone:
 		p.clear()
 	}
+}
+
+// steeredText says what somebody outside of the process has asked for.
+func steeredText(e event.Steered) string {
+	from := "from outside (" + oneLine(e.From) + ")"
+	switch {
+	case e.Refused != "" && e.What == "":
+		return "a file in control was no request and is removed: " + oneLine(e.Refused)
+	case e.Refused != "":
+		return fmt.Sprintf("asked %s to %s, and refused: %s", from, map[string]string{"stop": "stop", "stop_now": "stop at once", "limit": "change ceilings"}[e.What], oneLine(e.Refused))
+	case e.What == "stop":
+		return "stopping, as asked " + from + ": calls in flight are finished and recorded; interrupt twice to stop at once"
+	case e.What == "stop_now":
+		return "stopping at once, as asked " + from
+	}
+	var parts []string
+	for _, name := range []string{"usd", "tokens", "calls", "time"} {
+		if v, ok := e.Limits[name]; ok {
+			parts = append(parts, name+" "+ceilingText(v))
+		}
+	}
+	return "ceilings changed " + from + ": " + strings.Join(parts, ", ")
+}
+
+// ceilingText is a ceiling as it stands in an event.
+func ceilingText(v any) string {
+	if v == nil {
+		return "none"
+	}
+	if n, ok := v.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
 }
 
 func (p *progress) started(e event.RunStarted) {

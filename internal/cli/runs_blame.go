@@ -1,20 +1,17 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -78,54 +75,12 @@ func (o *runsBlameOptions) run(a *app, path string) error {
 
 // readTraining reads the files of a run that trains.
 func readTraining(a *app, dir string) (*record.Training, error) {
-	r, err := record.ReadTraining(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
-	var none *record.NoRunError
-	if errors.As(err, &none) {
-		return nil, usagef("%v", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.Manifest.KindOf() != result.Train {
-		return nil, usagef("run %s trains no skill; `skillopt runs show %s` explains it", dir, dir)
-	}
-	return r, nil
+	return ask.Training(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))))
 }
 
 // readBlame says of each line of a version of the skill who wrote it, without secrets.
 func readBlame(a *app, dir, at string) (record.Blame, error) {
-	r, err := readTraining(a, dir)
-	if err != nil {
-		return record.Blame{}, err
-	}
-	s, err := skillVersion(a, dir, at)
-	if err != nil {
-		return record.Blame{}, err
-	}
-	b := r.Blame(at, s)
-	lines, files := withoutSecrets(b.Lines), make([][]provenance.Line, len(b.Files))
-	for i, f := range b.Files {
-		files[i] = withoutSecrets(f.Lines)
-	}
-	b = shareable(b)
-	b.Lines = lines
-	for i := range b.Files {
-		b.Files[i].Lines = files[i]
-	}
-	return b, nil
-}
-
-// withoutSecrets are lines of a file without what looks like a secret, which may go over
-// several.
-func withoutSecrets(lines []provenance.Line) []provenance.Line {
-	texts, out := make([]string, len(lines)), slices.Clone(lines)
-	for i, l := range lines {
-		texts[i] = l.Text
-	}
-	for i, text := range redact.New().Lines(texts) {
-		out[i].Text = text
-	}
-	return out
+	return ask.Blame(a.absolute(dir), filepath.ToSlash(a.relative(a.absolute(dir))), at)
 }
 
 func printBlame(out printer, b record.Blame) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -113,11 +114,7 @@ func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error 
 	}
 	calls = shareable(calls)
 	if a.json {
-		return printJSON(a.Out, struct {
-			RunDir string        `json:"run_dir"`
-			Calls  []record.Call `json:"calls"`
-			Left   int           `json:"left_out"`
-		}{a.absolute(path), calls, left})
+		return printJSON(a.Out, ask.Calls{RunDir: a.absolute(path), Calls: calls, Left: left})
 	}
 	out := a.paged()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -176,43 +173,11 @@ func fateText(c record.Call) string {
 	return string(c.Kind)
 }
 
-// stageSum is what the calls of one stage come to.
-type stageSum struct {
-	Stage     string   `json:"stage"`
-	Role      string   `json:"role"`
-	Results   int      `json:"results"` // calls that were made and answered; of all stages together, calls.total of the summary
-	Failed    int      `json:"failed_attempts"`
-	TakenOver int      `json:"taken_over,omitempty"`    // answers that another run paid for, which are no calls
-	Reused    int      `json:"reused,omitempty"`        // of those, the ones whose origin is known
-	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
-	Input     int64    `json:"input_tokens"`
-	Output    int64    `json:"output_tokens"`
-	USD       *float64 `json:"usd"` // null: of some no price is known
-	unpriced  bool
-}
-
 // printStages sums up calls by stage. The calls within an episode count, not the episode.
 func printStages(a *app, path string, calls []record.Call) error {
-	var sums []*stageSum
-	at := map[string]*stageSum{}
-	for _, c := range calls {
-		s := at[c.Stage]
-		if s == nil {
-			s = &stageSum{Stage: c.Stage, Role: c.Role}
-			at[c.Stage], sums = s, append(sums, s)
-		}
-		s.add(c)
-	}
-	for _, s := range sums {
-		if s.unpriced {
-			s.USD = nil
-		}
-	}
+	sums := ask.ByStage(calls)
 	if a.json {
-		return printJSON(a.Out, struct {
-			RunDir string      `json:"run_dir"`
-			Stages []*stageSum `json:"stages"`
-		}{a.absolute(path), sums})
+		return printJSON(a.Out, ask.Stages{RunDir: a.absolute(path), Stages: sums})
 	}
 	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
@@ -244,41 +209,6 @@ func notCounted(out printer, taken, unknown int) {
 	if unknown > 0 {
 		out.line("usage unknown for " + plural.Of(unknown, "call", "calls"))
 	}
-}
-
-func (s *stageSum) add(c record.Call) {
-	switch c.Kind {
-	case journal.Fault:
-		s.Failed++
-		return
-	case journal.Call, journal.Inner, journal.Episode:
-	default:
-		return
-	}
-	switch {
-	case c.Code == journal.CodeInherited:
-		s.TakenOver++
-		if c.Origin != nil {
-			s.Reused++
-		}
-		return
-	case c.Kind == journal.Episode: // its calls are entries of their own
-		return
-	}
-	s.Results++
-	if c.Estimate {
-		s.Unknown++
-	}
-	s.Input, s.Output = s.Input+c.Usage.Input, s.Output+c.Usage.Output
-	if c.USD == nil {
-		s.unpriced = true
-		return
-	}
-	total := *c.USD
-	if s.USD != nil {
-		total += *s.USD
-	}
-	s.USD = &total
 }
 
 // one shows a call.
@@ -326,10 +256,7 @@ func (o *runsCallsOptions) inside(ctx context.Context, a *app, path string, r *r
 	}
 	all = shareable(all)
 	if a.json {
-		return true, printJSON(a.Out, struct {
-			Key      string       `json:"key"`
-			Attempts []record.Try `json:"attempts"`
-		}{o.key, all})
+		return true, printJSON(a.Out, ask.Tries{Key: o.key, Attempts: all})
 	}
 	out := a.printer(a.Out)
 	for _, t := range all {

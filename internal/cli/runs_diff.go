@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -43,13 +44,13 @@ func (o *runsDiffOptions) run(a *app, runs []string) error {
 	if err != nil {
 		return err
 	}
-	text := skill.Diff(skillA, skillB, a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB)
+	from, to := a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB
 	if a.json {
-		return printJSON(a.Out, map[string]any{"diff": text, "equal": skillA.Equal(skillB)})
+		return printJSON(a.Out, record.Diff(skillA, skillB, from, to))
 	}
 	if skillA.Equal(skillB) {
 		_, err = fmt.Fprintln(a.Out, "no difference")
 		return err
 	}
-	return a.writeDiff(text)
+	return a.writeDiff(skill.Diff(skillA, skillB, from, to))
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -50,19 +50,6 @@ reading of the test set: it is noted, and later runs count it.`,
 	return c
 }
 
-// failures is what fails, as --json prints it.
-type failures struct {
-	RunDir     string               `json:"run_dir"`
-	Where      string               `json:"where"`
-	Tasks      int                  `json:"tasks"`             // that were measured
-	Answers    int                  `json:"answers,omitempty"` // that were measured, where passes gave a task several
-	Unmeasured []string             `json:"unmeasured,omitempty"`
-	Failing    []trajectory.Outcome `json:"failing"` // answers: of several passes a task may have several
-	Lost       []string             `json:"lost"`    // ids of those that the seed skill had solved
-	listed     string               // what of them is listed
-	asked      map[string]int       // measured answers by task
-}
-
 // run lists what fails.
 func (o *runsFailuresOptions) run(ctx context.Context, a *app, path string) error {
 	r, err := openRecord(ctx, a, path)
@@ -70,172 +57,29 @@ func (o *runsFailuresOptions) run(ctx context.Context, a *app, path string) erro
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	sheets, seed, err := o.sheets(r, path)
+	f, err := ask.Failing(r, a.absolute(path), path, ask.FailuresQuestion{Step: o.step, Type: o.kind, Lost: o.lost, Test: o.test})
 	if err != nil {
-		return err
+		return asFlag(err)
 	}
-	f, err := o.failing(r, sheets, seed)
-	if err != nil {
-		return err
-	}
-	f.RunDir = a.absolute(path)
-	if sheets[0].Split == "test" {
+	if f.OfTest {
 		noteLook(ctx, a, path, r, "runs failures")
 	}
 	if a.json {
-		return printJSON(a.Out, shareable(f))
+		return printJSON(a.Out, f)
 	}
-	listed, asked := f.listed, f.asked
-	f = shareable(f)
-	f.listed, f.asked = listed, asked
-	return f.print(a.paged(), path)
-}
-
-// sheets finds the outcomes of the skill that is looked at, of an evaluation on all its splits
-// but test, and those of the seed skill on the same split, nil if there are none.
-func (o *runsFailuresOptions) sheets(r *record.Run, path string) (sheets []record.Sheet, seed *record.Sheet, err error) {
-	all, err := r.Sheets()
-	if err != nil {
-		return nil, nil, err
-	}
-	switch {
-	case o.test:
-		sheets = onTest(all)
-	case len(r.History.Steps) > 0:
-		sheets, err = o.judged(r, all)
-	default:
-		sheets = those(all, func(s record.Sheet) bool { return s.Arm == "skill" && s.Split != "test" })
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(sheets) == 0 {
-		return nil, nil, usagef("run %s has written down no outcomes there; it has: %s", path, strings.Join(titlesOf(all), "; "))
-	}
-	for _, s := range all {
-		if s.Arm == "seed" && s.Split == sheets[0].Split && s != sheets[0] {
-			seed = &s
-		}
-	}
-	return sheets, seed, nil
-}
-
-func those(all []record.Sheet, wanted func(record.Sheet) bool) (out []record.Sheet) {
-	for _, s := range all {
-		if wanted(s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// onTest are the outcomes of the best skill on the test split, or of the one that was evaluated.
-func onTest(all []record.Sheet) []record.Sheet {
-	for _, arm := range []string{"best", "skill", "seed"} { // a seed skill that stayed the best was measured once
-		if found := those(all, func(s record.Sheet) bool { return s.Split == "test" && s.Arm == arm }); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
-}
-
-// judged are the outcomes of the skill of a step on the tasks that judged it.
-func (o *runsFailuresOptions) judged(r *record.Run, all []record.Sheet) ([]record.Sheet, error) {
-	step, err := r.ParseStep(o.step)
-	if err != nil {
-		return nil, usagef("--step: %v", err)
-	}
-	if o.step == "best" {
-		best, found, err := r.BestSheet()
-		if err != nil || found { // a slow update may have made it, which is no step
-			return []record.Sheet{best}, err
-		}
-	}
-	found := those(all, func(s record.Sheet) bool { return s.Step == step && s.Epoch == 0 && s.Split == "selection" })
-	return found[:min(1, len(found))], nil
-}
-
-func titlesOf(all []record.Sheet) []string {
-	var out []string
-	test := false
-	for _, s := range all {
-		if s.Split == "test" {
-			test = true
-		} else {
-			out = append(out, s.Title())
-		}
-	}
-	if test {
-		out = append(out, "those of the test split, with --test")
-	}
-	if len(out) == 0 {
-		return []string{"none at all"}
-	}
-	return out
-}
-
-// failing finds out what fails, and which of it the seed skill had solved.
-func (o *runsFailuresOptions) failing(r *record.Run, sheets []record.Sheet, seed *record.Sheet) (failures, error) {
-	f := failures{Failing: []trajectory.Outcome{}, Lost: []string{}, listed: "fail", asked: map[string]int{}}
-	solved := map[string]bool{}
-	if seed != nil {
-		before, err := r.Outcomes(*seed)
-		if err != nil {
-			return f, err
-		}
-		for _, b := range before {
-			solved[b.ID] = b.Status.Measured() && b.Hard >= 1
-		}
-	}
-	for _, sheet := range sheets {
-		outcomes, err := r.Outcomes(sheet)
-		if err != nil {
-			return f, err
-		}
-		for _, out := range outcomes {
-			if o.kind == "" || out.Type == o.kind {
-				f.take(out, solved[out.ID], o.lost)
-			}
-		}
-	}
-	f.Where = strings.Join(titlesOf(sheets), " and ")
-	if sheets[0].Split == "test" {
-		f.Where = sheets[0].Title()
-	}
-	if f.Tasks = len(f.asked); f.Answers == f.Tasks {
-		f.Answers = 0
-	}
+	listed := "fail"
 	if o.lost {
-		f.listed = "fail that the seed skill had solved"
+		listed = "fail that the seed skill had solved"
 	}
-	return f, nil
-}
-
-func (f *failures) take(out trajectory.Outcome, solved, lostOnly bool) {
-	if !out.Status.Measured() {
-		if !slices.Contains(f.Unmeasured, out.ID) {
-			f.Unmeasured = append(f.Unmeasured, out.ID)
-		}
-		return
-	}
-	f.asked[out.ID]++
-	f.Answers++
-	if out.Hard >= 1 {
-		return
-	}
-	if solved && !slices.Contains(f.Lost, out.ID) {
-		f.Lost = append(f.Lost, out.ID)
-	}
-	if solved || !lostOnly {
-		f.Failing = append(f.Failing, out)
-	}
+	return printFailures(a.paged(), f, listed, path)
 }
 
 // longAnswer is how much of an answer or a reason is listed, in bytes; --json and runs task
 // have all.
 const longAnswer = 600
 
-func (f failures) print(out printer, path string) error {
+// printFailures prints what fails; listed is what of it.
+func printFailures(out printer, f ask.Failures, listed, path string) error {
 	wrong := map[string]int{} // answers by task
 	var first []trajectory.Outcome
 	for _, o := range f.Failing {
@@ -243,7 +87,7 @@ func (f failures) print(out printer, path string) error {
 			first = append(first, o)
 		}
 	}
-	fmt.Fprintf(out, "%s: %d of %s %s\n", f.Where, len(first), plural.Of(f.Tasks, "task", "tasks"), f.listed)
+	fmt.Fprintf(out, "%s: %d of %s %s\n", f.Where, len(first), plural.Of(f.Tasks, "task", "tasks"), listed)
 	for _, o := range first {
 		mark := ""
 		if slices.Contains(f.Lost, o.ID) {
@@ -254,7 +98,7 @@ func (f failures) print(out printer, path string) error {
 			kind = "  " + oneLine(o.Type)
 		}
 		fmt.Fprintf(out, "\n%s%s%s\n", oneLine(o.ID), kind, mark)
-		if n := f.asked[o.ID]; n > 1 {
+		if n := f.Asked[o.ID]; n > 1 {
 			fmt.Fprintf(out, "  fails in  %d of %d passes, first so:\n", wrong[o.ID], n)
 		}
 		out.hang("  answer    ", fit.Middle(oneLine(o.Answer), longAnswer))

@@ -2,9 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 // runsListOptions are the flags of runs list.
 type runsListOptions struct {
 	status, kind, skill, since, sort string
+	tags                             []string
 	limit                            int
 }
 
@@ -34,38 +34,33 @@ func runsListCommand(a *app) *cobra.Command {
   skillopt runs list experiments --json
   skillopt runs list --status killed,failed
   skillopt runs list --kind train --skill quickstart --sort best --limit 5
-  skillopt runs list --since 36h`,
+  skillopt runs list --since 36h
+  skillopt runs list --tag baseline`,
 		Args: atMost(1, "at most one folder"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "runs"
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return o.run(a, dir)
+			return o.run(cmd.Context(), a, dir)
 		},
 	}
 	c.Flags().StringVar(&o.status, "status", "", "with this status, or one of several: "+strings.Join(listedStatuses(), ", "))
 	c.Flags().StringVar(&o.kind, "kind", "", "of this kind: "+strings.Join(listedKinds(), ", "))
 	c.Flags().StringVar(&o.skill, "skill", "", "whose name begins with this")
 	c.Flags().StringVar(&o.since, "since", "", "begun since a date (2026-01-31), a time (RFC 3339), or so long ago (36h, 7d)")
+	c.Flags().StringArrayVar(&o.tags, "tag", nil, "with this tag, or one of several; skillopt runs note gives them")
 	c.Flags().StringVar(&o.sort, "sort", "begun", "begun, the newest last; best, the highest first; steps, name or status")
 	c.Flags().IntVar(&o.limit, "limit", 0, "so many: of those sorted by begun the newest, else the first; 0: all")
 	return c
 }
-
-// Statuses that the list shows beside those that runs write.
-const (
-	listedKilled     = "killed"
-	listedDamaged    = "damaged"
-	listedUnreadable = "unreadable"
-)
 
 func listedStatuses() []string {
 	var out []string
 	for _, s := range []result.Status{result.Running, result.Completed, result.Stopped, result.OverBudget, result.Waiting, result.Failed, result.Undecided} {
 		out = append(out, string(s))
 	}
-	return append(out, listedKilled, listedDamaged, listedUnreadable)
+	return append(out, record.RowKilled, record.RowDamaged, record.RowUnreadable, record.RowNewer)
 }
 
 func listedKinds() []string {
@@ -78,14 +73,14 @@ func listedKinds() []string {
 
 // filter says which runs are listed.
 type filter struct {
-	statuses, kinds []string
-	skill           string
-	since           time.Time
+	statuses, kinds, tags []string
+	skill                 string
+	since                 time.Time
 }
 
 // filter reads the flags.
 func (o *runsListOptions) filter(now time.Time) (f filter, err error) {
-	f.skill = o.skill
+	f.skill, f.tags = o.skill, o.tags
 	if f.statuses, err = chosenOf("--status", o.status, listedStatuses()); err != nil {
 		return f, err
 	}
@@ -139,20 +134,22 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usagef("--since %s: want a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or a length such as 36h or 7d", text)
 }
 
-// lets reports whether a run may be listed by what its manifest says.
-func (f filter) lets(e record.Listed) bool {
-	if f.skill != "" && !strings.HasPrefix(filepath.Base(e.Dir), f.skill) && !strings.HasPrefix(e.Manifest.Name, f.skill) {
-		return false
+// lets reports whether a run is listed.
+func (f filter) lets(r result.RunRow) bool {
+	begins := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, f.skill) })
 	}
-	if e.Err != nil {
+	switch {
+	case !begins(r.Name, r.Named, r.Skill):
+		return false
+	case len(f.statuses) > 0 && !slices.Contains(f.statuses, r.Status):
+		return false
+	case len(f.tags) > 0 && !slices.ContainsFunc(f.tags, func(t string) bool { return slices.Contains(r.Notes.Tags, t) }):
+		return false
+	case r.RunID == "" && unread(r): // nothing is known of it
 		return len(f.kinds) == 0 && f.since.IsZero()
 	}
-	return (len(f.kinds) == 0 || slices.Contains(f.kinds, string(e.Manifest.KindOf()))) && (f.since.IsZero() || !e.Manifest.CreatedAt.Before(f.since))
-}
-
-// shows reports whether a row is listed by its status.
-func (f filter) shows(r listRow) bool {
-	return len(f.statuses) == 0 || slices.Contains(f.statuses, statusText(r.Status, r.Killed))
+	return (len(f.kinds) == 0 || slices.Contains(f.kinds, string(r.Kind))) && (f.since.IsZero() || r.CreatedAt != nil && !r.CreatedAt.Before(f.since))
 }
 
 // arranged sorts rows, which come oldest first, and leaves out what is too many.
@@ -172,7 +169,7 @@ func (o *runsListOptions) arranged(rows []listRow) []listRow {
 		slices.SortStableFunc(rows, func(a, b listRow) int { return cmp.Compare(filepath.Base(a.Dir), filepath.Base(b.Dir)) })
 	case "status":
 		slices.SortStableFunc(rows, func(a, b listRow) int {
-			return cmp.Compare(statusText(a.Status, a.Killed), statusText(b.Status, b.Killed))
+			return cmp.Compare(a.State, b.State)
 		})
 	}
 	if o.limit > 0 && len(rows) > o.limit {
@@ -191,22 +188,20 @@ func boolRank(last bool) int {
 	return 0
 }
 
-// listRow is a run as the list shows it.
+// listRow is a run as the list shows it: fields that scripts have read since before there were
+// those of a RunRow, and those.
 type listRow struct {
-	Dir       string    `json:"run_dir"`
+	result.RunRow
+
+	State     string    `json:"state"`            // killed and newer by name
 	Status    string    `json:"status"`           // of the run; damaged and unreadable: it cannot be read
 	Killed    bool      `json:"killed,omitempty"` // it was at work, and no process is: the same command goes on
 	CreatedAt time.Time `json:"created_at"`
 	Simulated bool      `json:"simulated"`
 	Replays   bool      `json:"replays,omitempty"` // its answers came from a cassette
 
-	Kind result.Kind `json:"kind"`
 	kindFlags
 
-	// Exploratory: its tasks are drafts that nobody has reviewed.
-	Exploratory bool `json:"exploratory,omitempty"`
-
-	Steps int      `json:"steps"`
 	Best  *float64 `json:"best_score"`
 	Error string   `json:"error,omitempty"`
 }
@@ -248,30 +243,27 @@ func kindWord(kind result.Kind) string {
 }
 
 // run lists the runs in a folder.
-func (o *runsListOptions) run(a *app, dir string) error {
+func (o *runsListOptions) run(ctx context.Context, a *app, dir string) error {
 	f, err := o.filter(time.Now())
 	if err != nil {
 		return err
 	}
-	entries, err := record.List(a.absolute(dir))
+	all, err := new(record.Index).Rows(ctx, a.absolute(dir))
 	if err != nil {
 		return err
 	}
-	rows := make([]listRow, 0, len(entries))
-	for _, e := range entries {
-		if !f.lets(e) {
-			continue
-		}
-		if row := rowOf(e); f.shows(row) {
-			rows = append(rows, row)
+	rows := make([]listRow, 0, len(all))
+	for _, r := range all {
+		if f.lets(r) {
+			rows = append(rows, rowOf(r))
 		}
 	}
 	rows = shareable(o.arranged(rows))
 	if a.json {
 		return printJSON(a.Out, rows)
 	}
-	if len(rows) == 0 && len(entries) > 0 {
-		_, err := fmt.Fprintf(a.Out, "none of the %s in %s is like that\n", plural.Of(len(entries), "run", "runs"), dir)
+	if len(rows) == 0 && len(all) > 0 {
+		_, err := fmt.Fprintf(a.Out, "none of the %s in %s is like that\n", plural.Of(len(all), "run", "runs"), dir)
 		return err
 	}
 	if len(rows) == 0 {
@@ -281,26 +273,27 @@ func (o *runsListOptions) run(a *app, dir string) error {
 	return writeRuns(a.paged(), rows)
 }
 
-// rowOf reads what the list says of a run.
-func rowOf(e record.Listed) listRow {
-	m := e.Manifest
-	r := listRow{
-		Dir: e.Dir, Status: string(m.Status), CreatedAt: m.CreatedAt, Simulated: m.Simulated, Kind: m.KindOf(), kindFlags: flagsOf(m.KindOf()), Replays: m.Replays() != "",
+// rowOf is what the list says of a run.
+func rowOf(r result.RunRow) listRow {
+	out := listRow{RunRow: r, State: r.Status, Status: r.Status, kindFlags: flagsOf(r.Kind), Killed: r.Status == record.RowKilled, Best: r.Best, Replays: r.Replays, Simulated: r.Simulated}
+	if r.CreatedAt != nil {
+		out.CreatedAt = *r.CreatedAt
 	}
-	v, err := readRun(e.Dir, e.Dir)
-	if err != nil {
-		r.Status, r.Error = listedDamaged, err.Error()
-		if errors.Is(err, fs.ErrPermission) {
-			r.Status = listedUnreadable
-		}
-		return r
+	switch r.Status {
+	case record.RowKilled:
+		out.Status = string(result.Running)
+	case record.RowNewer:
+		out.Status = record.RowDamaged
 	}
-	r.Killed = v.Killed
-	if n := len(v.History.Steps); n > 0 {
-		r.Steps, r.Best = n-1, bestScore(v.History)
+	if unread(r) {
+		out.Error = r.Reason
 	}
-	r.Exploratory = v.exploratory()
-	return r
+	return out
+}
+
+// unread reports whether a run could not be read.
+func unread(r result.RunRow) bool {
+	return slices.Contains([]string{record.RowDamaged, record.RowUnreadable, record.RowNewer}, r.Status)
 }
 
 // writeRuns prints a table of runs.
@@ -312,7 +305,7 @@ func writeRuns(out printer, rows []listRow) error {
 		if r.Error != "" {
 			begun = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), statusText(r.Status, r.Killed), r.Steps, scoreText(r.Best), begun, r.note())
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", out.path(r.Dir), r.State, r.Steps, scoreText(r.Best), begun, r.note())
 	}
 	return w.Flush()
 }
@@ -334,22 +327,16 @@ func (r listRow) note() string {
 	for _, n := range []struct {
 		is   bool
 		text string
-	}{{kindWord(r.Kind) != "", kindWord(r.Kind)}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Exploratory, "exploratory"}} {
+	}{{kindWord(r.Kind) != "", kindWord(r.Kind)}, {r.Simulated, "simulated"}, {r.Replays, "replay"}, {r.Unreviewed, "exploratory"}, {r.Copy, "copy"}} {
 		if n.is {
 			notes = append(notes, n.text)
 		}
+	}
+	for _, t := range r.Notes.Tags {
+		notes = append(notes, "#"+t)
 	}
 	if len(notes) == 0 {
 		return "-"
 	}
 	return strings.Join(notes, ", ")
-}
-
-// bestScore is the score of the best skill so far. What an epoch's end or the
-// final comparison changed stands in later records than the last step.
-func bestScore(h result.History) *float64 {
-	if h.Final != nil {
-		return h.Final.BestScore
-	}
-	return h.Steps[len(h.Steps)-1].Best
 }

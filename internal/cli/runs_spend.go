@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 )
@@ -62,10 +63,7 @@ func (o *runsSpendOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, struct {
-			RunDir string         `json:"run_dir"`
-			Parts  []record.Spent `json:"parts"`
-		}{a.absolute(path), parts})
+		return printJSON(a.Out, ask.Spending{RunDir: a.absolute(path), Parts: parts})
 	}
 	return printSpending(a.paged(), parts)
 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,12 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/check"
-	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/fit"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -53,134 +49,28 @@ test set: it is noted, and later runs count it.`,
 	return c
 }
 
-// shownEvaluation is an evaluation with what was said.
-type shownEvaluation struct {
-	record.Evaluation
-	Conversation *caller.Conversation `json:"conversation,omitempty"`
-	Attempts     []record.Try         `json:"attempts,omitempty"` // of an episode, with the calls that it made
-}
-
 // run shows the evaluations of a task.
 func (o *runsTaskOptions) run(ctx context.Context, a *app, path, id string) error {
-	if id == "" {
-		return usagef("the id of a task is empty; `skillopt runs failures %s` names tasks", path)
-	}
 	r, err := openRecord(ctx, a, path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	all, err := r.Task(ctx, id)
+	answer, err := ask.Task(ctx, r, a.absolute(path), path, id, ask.TaskQuestion{Step: o.step, Arm: o.arm, Sample: o.sample, Prompt: o.prompt})
 	if err != nil {
-		return err
+		return asFlag(err)
 	}
-	if len(all) == 0 {
-		return usagef("run %s has never asked a task %q; `skillopt runs failures %s` names tasks of it", path, id, path)
+	if answer.OfTest {
+		noteLook(ctx, a, path, r, "runs task")
 	}
-	chosen, err := o.chosen(r, all)
-	if err != nil {
-		return err
-	}
-	if len(chosen) == 0 {
-		return usagef("the task was not asked there; it was asked at: %s", strings.Join(placesOf(all), "; "))
-	}
-	shown, err := o.shown(ctx, r, chosen)
-	if err != nil {
-		return err
-	}
-	for _, e := range chosen {
-		if e.OfTest() {
-			noteLook(ctx, a, path, r, "runs task")
-			break
-		}
-	}
-	shown = shareable(shown)
 	if a.json {
-		return printJSON(a.Out, struct {
-			RunDir      string            `json:"run_dir"`
-			Task        string            `json:"task"`
-			Evaluations []shownEvaluation `json:"evaluations"`
-		}{a.absolute(path), id, shown})
+		return printJSON(a.Out, answer)
 	}
-	return o.print(a.printer(a.Out), id, shown)
-}
-
-// chosen are the evaluations that the flags name.
-func (o *runsTaskOptions) chosen(r *record.Run, all []record.Evaluation) ([]record.Evaluation, error) {
-	step := -1
-	if o.step != "" {
-		var err error
-		if step, err = r.ParseStep(o.step); err != nil {
-			return nil, usagef("--step: %v", err)
-		}
-	}
-	var out []record.Evaluation
-	for _, e := range all {
-		if step >= 0 && (e.Step != step || step == 0 && e.Arm != "seed") || o.arm != "" && e.Arm != o.arm || o.sample >= 0 && e.Sample != o.sample {
-			continue
-		}
-		out = append(out, e)
-	}
-	return out, nil
-}
-
-func placesOf(all []record.Evaluation) []string {
-	var out []string
-	for _, e := range all {
-		out = append(out, e.Where)
-	}
-	return out
-}
-
-// shown reads what was said in evaluations, where calls are recorded one by one.
-func (o *runsTaskOptions) shown(ctx context.Context, r *record.Run, chosen []record.Evaluation) ([]shownEvaluation, error) {
-	out := make([]shownEvaluation, len(chosen))
-	if err := o.attempts(ctx, r, chosen, out); err != nil {
-		return nil, err
-	}
-	for i, e := range chosen {
-		out[i].Evaluation = e
-		if e.Key == "" || e.Episode {
-			continue
-		}
-		c, err := r.Said(ctx, e)
-		if errors.Is(err, record.ErrNoCall) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !o.prompt {
-			c.Messages, c.Tools, c.Schema = nil, nil, nil
-		}
-		out[i].Conversation = &c
-	}
-	return out, nil
-}
-
-// attempts reads the calls inside episodes.
-func (o *runsTaskOptions) attempts(ctx context.Context, r *record.Run, chosen []record.Evaluation, out []shownEvaluation) error {
-	var keys []string
-	at := map[string]int{}
-	for i, e := range chosen {
-		if e.Episode && o.prompt {
-			keys = append(keys, e.Key)
-			at[e.Key] = i
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	tries, err := r.Tries(ctx, chosen[0].Task, keys...)
-	for _, t := range tries {
-		e := &out[at[t.Key]]
-		e.Attempts = append(e.Attempts, t)
-	}
-	return err
+	return o.print(a.printer(a.Out), id, answer.Evaluations)
 }
 
 // print prints evaluations one after the other.
-func (o *runsTaskOptions) print(out printer, id string, shown []shownEvaluation) error {
+func (o *runsTaskOptions) print(out printer, id string, shown []ask.Evaluation) error {
 	fmt.Fprintf(out, "task %s: asked %s\n", oneLine(id), plural.Of(len(shown), "time", "times"))
 	question, expected := "", ""
 	for _, e := range shown {
@@ -200,7 +90,7 @@ func (o *runsTaskOptions) print(out printer, id string, shown []shownEvaluation)
 	return nil
 }
 
-func (o *runsTaskOptions) printOne(out printer, e shownEvaluation) {
+func (o *runsTaskOptions) printOne(out printer, e ask.Evaluation) {
 	fmt.Fprintf(out, "\n%s, sample %d: %s\n", oneLine(e.Where), e.Sample, scoredText(e.Outcome))
 	if c := e.Conversation; c != nil {
 		for _, m := range c.Messages {
@@ -277,25 +167,14 @@ func block(out printer, head, text string) {
 
 // openRecord opens a run for reading.
 func openRecord(ctx context.Context, a *app, path string) (*record.Run, error) {
-	r, err := record.Open(ctx, a.absolute(path))
-	var none *run.MissingError
-	if errors.As(err, &none) {
-		return nil, usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
-	}
-	return r, err
+	return ask.Open(ctx, a.absolute(path), path)
 }
-
-// lookedAt makes the id under which the ledger of test sets knows those who look at what a
-// run has read.
-const lookedAt = "/looked-at"
 
 // noteLook notes that answers to test tasks are looked at. A ledger that cannot be used is
 // no reason to show nothing: then it is said.
 func noteLook(ctx context.Context, a *app, path string, r *record.Run, command string) {
-	dir, m := a.absolute(path), r.Manifest
-	err := testset.Again(ctx, filepath.Dir(dir), m.RunID, testset.Reading{RunID: m.RunID + lookedAt, Number: 1, Run: filepath.Base(dir) + " (looked at)", Command: command, At: time.Now()})
 	text := "answers to test tasks are shown: what they show of a skill that is made now is no longer a test; it is noted"
-	if err != nil {
+	if err := ask.NoteLook(ctx, a.absolute(path), r, command, time.Now()); err != nil {
 		text = fmt.Sprintf("answers to test tasks are shown, which could not be noted: %v; later runs will not count it", err)
 	}
 	fmt.Fprintln(a.Err, "warning: "+printable(text))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
@@ -79,7 +80,7 @@ func (x *sleepExamination) add(f result.Finding) { x.Rows = append(x.Rows, f) }
 func (x *sleepExamination) profile(s sleepSetup, bad error) {
 	switch {
 	case bad != nil:
-		message, help := cutHelp(bad.Error())
+		message, help := ask.CutHelp(bad.Error())
 		x.add(result.Finding{Name: "profile", Detail: message, Fix: help, Err: bad})
 		return
 	case !s.found:
@@ -125,7 +126,7 @@ func bankRow(ctx context.Context, dir string) result.Finding {
 		row.Detail += ": nothing is kept yet"
 	case err != nil:
 		row.OK, row.Err = false, err
-		row.Detail, row.Fix = cutHelp(err.Error())
+		row.Detail, row.Fix = ask.CutHelp(err.Error())
 	default:
 		row.Detail += fmt.Sprintf(": whole, %s with %s", plural.Of(kept.Sessions, "session", "sessions"), plural.Of(kept.Turns, "turn", "turns"))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -59,7 +60,7 @@ func (o *tryOptions) run(ctx context.Context, a *app, path string) error {
 	shown = shareable(shown)
 	if a.json {
 		return printJSON(a.Out, struct {
-			Evaluations []shownEvaluation `json:"evaluations"`
+			Evaluations []ask.Evaluation `json:"evaluations"`
 			*result.Evaluation
 		}{shown, shareable(evaluated)})
 	}
@@ -67,7 +68,7 @@ func (o *tryOptions) run(ctx context.Context, a *app, path string) error {
 }
 
 // tried reads back what was said in an evaluation, task by task.
-func tried(ctx context.Context, evaluated *result.Evaluation) ([]shownEvaluation, error) {
+func tried(ctx context.Context, evaluated *result.Evaluation) ([]ask.Evaluation, error) {
 	r, err := record.Open(ctx, evaluated.RunDir)
 	if err != nil {
 		return nil, err
@@ -77,8 +78,8 @@ func tried(ctx context.Context, evaluated *result.Evaluation) ([]shownEvaluation
 	if err != nil {
 		return nil, err
 	}
-	show := runsTaskOptions{prompt: true}
-	var out []shownEvaluation
+	show := ask.TaskQuestion{Prompt: true}
+	var out []ask.Evaluation
 	for _, sheet := range sheets {
 		outcomes, err := r.Outcomes(sheet)
 		if err != nil {
@@ -89,7 +90,7 @@ func tried(ctx context.Context, evaluated *result.Evaluation) ([]shownEvaluation
 			if err != nil {
 				return nil, err
 			}
-			shown, err := show.shown(ctx, r, evaluations)
+			shown, err := show.Shown(ctx, r, evaluations)
 			if err != nil {
 				return nil, err
 			}
@@ -99,13 +100,13 @@ func tried(ctx context.Context, evaluated *result.Evaluation) ([]shownEvaluation
 	return out, nil
 }
 
-func (o *tryOptions) print(out printer, evaluated *result.Evaluation, shown []shownEvaluation) error {
+func (o *tryOptions) print(out printer, evaluated *result.Evaluation, shown []ask.Evaluation) error {
 	show := runsTaskOptions{prompt: true}
 	for i, e := range shown {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := show.print(out, e.Task, []shownEvaluation{e}); err != nil {
+		if err := show.print(out, e.Task, []ask.Evaluation{e}); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 func versionCommand(a *app) *cobra.Command {
@@ -21,7 +22,7 @@ func versionCommand(a *app) *cobra.Command {
 
 func printVersion(a *app) error {
 	if a.json {
-		return printJSON(a.Out, map[string]string{"version": a.version, "edition": edition(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+		return printJSON(a.Out, build(a))
 	}
 	lite := ""
 	if edition() != "full" {
@@ -29,6 +30,10 @@ func printVersion(a *app) error {
 	}
 	_, err := fmt.Fprintf(a.Out, "skillopt %s%s (%s, %s/%s)\n", a.version, lite, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
+}
+
+func build(a *app) result.Build {
+	return result.Build{Version: a.version, Edition: edition(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 }
 
 // edition is full, or lite for a build without the SDKs of clouds.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -258,12 +259,13 @@ func (c *checker) skills(t *Training) {
 	n, known := 0, map[string]bool{t.Seed.Digest(): true}
 	for _, s := range t.History.Steps {
 		name := fmt.Sprintf("skills/skill_v%04d.md", s.Step)
-		v, found, err := Version(c.dir, fmt.Sprintf("%04d", s.Step))
+		v, err := Version(c.dir, strconv.Itoa(s.Step))
+		var none *VersionError
 		switch {
+		case errors.As(err, &none):
+			c.add(name, Missing, "", helpAnew)
 		case err != nil:
 			c.add(name, Damaged, err.Error(), helpAnew)
-		case !found:
-			c.add(name, Missing, "", helpAnew)
 		case v.Digest() != s.SkillHash && v.Digest() != after[s.Step]:
 			c.add(name, Differs, "it is not the skill that history.json names", helpAnew)
 		default:

@@ -1,16 +1,13 @@
 package record
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -162,18 +159,18 @@ const (
 // maxDocument bounds a file with a result, in bytes.
 const maxDocument = 1 << 30
 
-// document reads a file; one that was not written yet is empty.
+// document reads a file of a run; one that was not written yet is empty. Nothing outside of the
+// directory is read, whatever links it holds.
 func document(dir, name string, v any) error {
-	path := filepath.Join(dir, name)
-	data, err := userfile.Read(context.Background(), path, maxDocument)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
+	data, found, err := run.ReadFile(dir, name, maxDocument)
 	if err != nil {
 		return fmt.Errorf("read run: %w", err)
 	}
+	if !found {
+		return nil
+	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return &FileError{Path: path, Err: err}
+		return &FileError{Path: filepath.Join(dir, name), Err: err}
 	}
 	return nil
 }

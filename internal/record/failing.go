@@ -11,7 +11,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
-	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -63,7 +62,12 @@ func (s Sheet) origin() string {
 // bestOrigin is where the best skill comes from. What the end of the last epoch decided
 // stands in candidates.json alone, which older builds did not write.
 func (r *Run) bestOrigin() (string, error) {
-	var all result.Candidates
+	var all struct { // all that is needed of a long file
+		Candidates []struct {
+			Origin string `json:"origin"`
+			Best   bool   `json:"best"`
+		} `json:"candidates"`
+	}
 	if _, err := r.decode(candidatesFile, &all); err != nil {
 		return "", err
 	}

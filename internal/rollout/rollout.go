@@ -59,6 +59,9 @@ type Runner struct {
 	// Undetailed leaves out of outcomes what each check said and how the answer was found,
 	// as builds before them did: their runs go on to the same bytes.
 	Undetailed bool
+	// Heard is told of each outcome as it comes, also of one that is not measured,
+	// concurrently. It must not change it. Nil: nobody is.
+	Heard func(p Place, t *task.Task, out *trajectory.Outcome)
 }
 
 // One rolls out one task. An outcome that could not be measured has the status
@@ -71,9 +74,11 @@ func (r *Runner) One(ctx context.Context, p Place, t task.Task, s skill.Skill) (
 		checks := out.Checks
 		out, err = unmeasured(ctx, &t, err)
 		out.Checks = checks // those that had been decided when one could not be
-		return out, err
 	}
-	return out, nil
+	if err == nil && r.Heard != nil {
+		r.Heard(p, &t, &out)
+	}
+	return out, err
 }
 
 // unmeasured is the outcome of a task that a failure of its own kept from being

@@ -17,15 +17,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
 
-	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -66,6 +65,14 @@ type Manifest struct {
 	// rule that came later does not hold for the run, to its end. See the constants.
 	Rules int `json:"rules,omitempty"`
 
+	// Directory is the device and inode of the run directory in its last session, as
+	// "DEVICE:INODE"; "" in runs of older programs and where the system gives none. See Copied.
+	Directory string `json:"directory,omitempty"`
+
+	// EndedAt is when the last session ended; nil while one is at work, after a kill, and in
+	// runs of older programs.
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+
 	// Plan is what the run has before it, from its last session; nil in runs of older
 	// programs.
 	Plan *Plan `json:"plan,omitempty"`
@@ -73,6 +80,9 @@ type Manifest struct {
 	// Operational are the settings of the last session that may change between
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`
+
+	// Steering is what others have asked of the run. Of an open run, Run.Steering tells it.
+	Steering *Steering `json:"steering,omitempty"`
 }
 
 // Rules of runs, in the order in which they came.
@@ -95,6 +105,10 @@ type Run struct {
 
 	lock   *flock.Flock
 	writer *writer
+	now    func() time.Time
+
+	mu       sync.Mutex // of what SetStatus and Steer change
+	steering Steering
 }
 
 // A LockedError says that another process has the run open.
@@ -154,6 +168,13 @@ func Unreadable(dir string, err error) error {
 		return &DamagedError{Dir: dir, Err: err}
 	}
 	return fmt.Errorf("open the record of run %s: %w", dir, err)
+}
+
+// Newer reports whether an error says that a run is of a newer program.
+func Newer(err error) bool {
+	var version *journal.VersionError
+	var manifest *manifestError
+	return errors.As(err, &version) || errors.As(err, &manifest) && manifest.newer > 0
 }
 
 // advises reports whether an error says itself what helps.
@@ -219,7 +240,7 @@ func Open(ctx context.Context, o OpenOptions) (r *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opened := &Run{Dir: o.Dir, lock: lock, writer: newWriter(o.Dir)}
+	opened := &Run{Dir: o.Dir, lock: lock, writer: newWriter(o.Dir), now: o.Now}
 	defer func() {
 		if err != nil {
 			r, err = nil, errors.Join(err, opened.Close())
@@ -274,12 +295,12 @@ const maxManifest = 64 << 20
 // ReadManifest reads the manifest of a run directory; found is false when there
 // is none. See Unreadable for its errors.
 func ReadManifest(dir string) (m Manifest, found bool, err error) {
-	data, err := userfile.Read(context.Background(), filepath.Join(dir, ManifestFile), maxManifest)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, false, nil
-	}
+	data, there, err := ReadFile(dir, ManifestFile, maxManifest)
 	if err != nil {
 		return m, false, fmt.Errorf("read manifest: %w", err)
+	}
+	if !there {
+		return m, false, nil
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, false, &manifestError{err: err}
@@ -300,6 +321,9 @@ func (r *Run) resume(ctx context.Context, o OpenOptions, m Manifest) error {
 	j, err := journal.Open(ctx, filepath.Join(o.Dir, DBFile), journal.Options{Existing: true, Warn: o.Warn})
 	if err != nil {
 		return Unreadable(o.Dir, err)
+	}
+	if m.Steering != nil {
+		r.steering, m.Steering = *m.Steering, nil
 	}
 	r.Journal, r.Manifest, r.Resumed = j, m, true
 	if err := j.Verify(m.RunID, m.HighWater); err != nil {
@@ -355,8 +379,14 @@ func (r *Run) begin(ctx context.Context, o OpenOptions) error {
 // SetStatus writes the manifest with the status and the record's high water. At
 // the end of a run the files that users take away are flushed to the disk.
 func (r *Run) SetStatus(status result.Status) error {
-	r.Manifest.Status, r.Manifest.HighWater = status, r.Journal.HighWater()
-	if status != result.Running {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Manifest.Status, r.Manifest.HighWater, r.Manifest.EndedAt = status, r.Journal.HighWater(), nil
+	if status == result.Running {
+		r.Manifest.Directory = identityOf(r.Dir)
+	} else {
+		at := r.now().UTC().Truncate(time.Second)
+		r.Manifest.EndedAt = &at
 		if err := r.writer.settle(); err != nil {
 			return err
 		}
@@ -364,11 +394,7 @@ func (r *Run) SetStatus(status result.Status) error {
 			return err
 		}
 	}
-	data, err := json.MarshalIndent(r.Manifest, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", ManifestFile, err)
-	}
-	return atomicfile.WriteFile(filepath.Join(r.Dir, ManifestFile), append(data, '\n'), 0o644)
+	return r.writeManifest()
 }
 
 // flush writes files that are there to the disk.

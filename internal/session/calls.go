@@ -47,7 +47,7 @@ func (s *Session) Connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Runner = &rollout.Runner{Episode: episode, Extra: 2, Undetailed: s.Run.Manifest.Rules < run.VerdictRule}
+	s.Runner = &rollout.Runner{Episode: episode, Extra: 2, Undetailed: s.Run.Manifest.Rules < run.VerdictRule, Heard: heard(s)}
 	s.watch()
 	return nil
 }
@@ -59,7 +59,7 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if s.telemetry, err = s.newTelemetry(); err != nil {
 		return err
 	}
-	s.Emit = serial(s.telemetry.sink(s.Options.Events))
+	s.Emit = serial(s.telemetry.sink(logged(s)))
 	s.Recorded = s.Run.Journal.Counts().Answers
 	o := s.callerOptions()
 	if shared := newOthers(s); shared != nil {
@@ -83,7 +83,7 @@ func (s *Session) callerOptions() caller.Options {
 	l := s.Config.Limits
 	o := caller.Options{
 		Journal: s.Run.Journal, RunName: s.Run.Manifest.Name, Roles: map[string]caller.Role{},
-		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.Config.Record.Reuse, Limits: Ceilings(l),
+		Concurrency: l.Concurrency, Patience: l.Patience.Std(), Reuse: s.Config.Record.Reuse, Limits: Ceilings(InForce(s)),
 		Forked: s.Run.Manifest.ForkedOf != "", JitterSeed: uint64(s.Config.Train.Seed), Observe: s.telemetry.observe(),
 	}
 	for _, role := range s.Models.Roles() {
@@ -120,32 +120,6 @@ func Ceilings(l config.Limits) caller.Limits {
 		out.Roles[role] = own
 	}
 	return out
-}
-
-// watch stops the run softly when the user or the clock says so, until stopWatch.
-func (s *Session) watch() {
-	ended := make(chan struct{})
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		var clock <-chan time.Time
-		if limit := s.Config.Limits.Time; limit != nil {
-			t := time.NewTimer(limit.Std())
-			defer t.Stop()
-			clock = t.C
-		}
-		select {
-		case <-s.Stop:
-		case <-clock:
-			s.late.Store(true)
-		case <-ended:
-			return
-		}
-		s.Caller.Stop()
-	})
-	s.stopWatch = func() {
-		close(ended)
-		watching.Wait()
-	}
 }
 
 // serial makes a sink safe to call from the many goroutines of a run: events

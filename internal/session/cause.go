@@ -22,7 +22,7 @@ func (s *Session) Cause(ctx context.Context, err error) error {
 		return nil
 	}
 	if s.late.Load() && errors.Is(err, caller.ErrStopping) {
-		limit := s.Config.Limits.Time.Std()
+		limit := InForce(s).Time.Std()
 		return &TimeError{Used: s.Now().Sub(s.began), Limit: limit}
 	}
 	// Which call met the end first is chance and says nothing.

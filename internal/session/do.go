@@ -37,6 +37,8 @@ type Op struct {
 // of the operation, or of what kept it from being begun; fault.Of tells its kind, and
 // fault.RunDir in which run it happened.
 func (s *Session) Do(ctx context.Context, op Op) (err error) {
+	ctx, s.hard = context.WithCancelCause(ctx)
+	defer s.hard(nil)
 	dir := ""
 	defer func() {
 		if cerr := s.Close(); err == nil {

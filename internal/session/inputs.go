@@ -58,6 +58,7 @@ type Inputs struct {
 	texts        texts
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
+	bare         event.Sink // the sink of events as it was given; nil: there is none
 }
 
 // Detached are the inputs of a command that needs no tasks and no skill. The
@@ -86,7 +87,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Options.Events = s.masked(o.Events)
+	s.bare, s.Options.Events = o.Events, s.masked(o.Events)
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}

@@ -55,7 +55,10 @@ func (s *Session) Open(ctx context.Context) error {
 		Dir: dir, Name: filepath.Base(dir), Kind: s.Kind, Version: s.ProgramVersion(), Identity: id, Simulated: s.Simulated(), Now: s.Now, Compare: DescribeChanges,
 		Operational: s.Settings(), Keep: keptBy(s),
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return takeUp(s)
 }
 
 // episodesKey is the key that says what is kept of calls inside episodes.

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
@@ -49,10 +50,13 @@ type Session struct {
 	known     *knownAnswers               // what another run has recorded; nil: nothing
 	left      func() []trajectory.LeftOut // of the requests of episodes; nil: nothing is
 	telemetry telemetryOf
+	log       *eventlog.Writer // of events; nil: there is none
 	hide      *redact.Exact
 	began     time.Time
 	late      atomic.Bool // limits.time is reached
 	stopWatch func()
+	steering  *steering               // what is asked of the run from outside; nil: nobody listens
+	hard      context.CancelCauseFunc // ends the work at once
 	closers   []func() error
 	borrowed  bool // run and models belong to another session
 	announced bool // the record says who is asked: it may answer other runs
@@ -195,6 +199,7 @@ func (s *Session) Close() error {
 		errs = append(errs, s.tell(err))
 	}
 	s.closeTelemetry()
+	closeLog(s)
 	if s.Run != nil {
 		_ = os.Remove(filepath.Join(s.Run.Dir, workspaces)) // unless some are kept, or there are none
 		errs = append(errs, closeRun(s))

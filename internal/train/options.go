@@ -208,8 +208,8 @@ type Deps struct {
 	// Overlap lets the rollouts that a unit of the loop begins with be prefetched,
 	// before Pace is told of it: as soon as the skill that they are made with is certain,
 	// while answers of the unit before are still out. It changes nothing but when
-	// they are made.
-	Overlap bool
+	// they are made, and may be answered otherwise at any time. Nil: never.
+	Overlap func() bool
 	// Ahead returns a context for rollouts that are begun before their unit, and a
 	// function that is called when the unit has come: Health goes by nothing that was
 	// answered under the context before. Nil: it does not look at answers.

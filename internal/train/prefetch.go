@@ -23,7 +23,8 @@ import (
 type prefetcher struct {
 	opts     Options
 	data     Data
-	on       bool // it may
+	on       bool        // it may at all
+	overlap  func() bool // it may now
 	sampler  *sampler
 	rollouts *rollouts
 	skills   *skills
@@ -72,7 +73,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 // start prefetches for the next unit, with a skill that is certain to be the current one
 // then. It is called once for a unit.
 func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
-	if !p.on || p.next == nil || p.stopper.mayFollow(p.next.done) {
+	if !p.on || p.next == nil || !p.overlap() || p.stopper.mayFollow(p.next.done) {
 		return
 	}
 	done := p.next.done

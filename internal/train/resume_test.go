@@ -129,7 +129,7 @@ func (w *world) jittered(ctx context.Context, o Options, n int) (*Result, error)
 			return trajectory.Outcome{}, context.Cause(ctx)
 		}
 	})})
-	d.Overlap = n > 1
+	d.Overlap = overlaps(n > 1)
 	return Run(ctx, o, d)
 }
 
@@ -253,7 +253,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 			r.left = rapid.IntRange(1, 400).Draw(rt, "answers")
 			r.fails = share(0.05, fmt.Sprint(salt, session))
 			d := r.deps(&rollout.Runner{Extra: 1, Episode: r})
-			d.Ask, d.Record, d.Overlap = r.ask, r, session%2 == 0
+			d.Ask, d.Record, d.Overlap = r.ask, r, overlaps(session%2 == 0)
 			d.Pace = func(p Unit) (int, error) { // the ceiling is another one in each session
 				if within := p.Name == UnitSecondTry || p.Name == UnitMore; within && session%3 == 0 {
 					return 0, nil

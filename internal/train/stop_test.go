@@ -251,7 +251,7 @@ func TestStopAndResumeAnywhere(t *testing.T) {
 			for session := 0; ; session++ {
 				r.left = left(session)
 				d := r.deps(&rollout.Runner{Extra: 1, Episode: r})
-				d.Ask, d.Record, d.Overlap = r.ask, r, session%2 == 0
+				d.Ask, d.Record, d.Overlap = r.ask, r, overlaps(session%2 == 0)
 				_, err := Run(t.Context(), o, d)
 				if err == nil {
 					return r.files

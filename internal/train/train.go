@@ -83,7 +83,7 @@ func newTrainer(o Options, d Deps) (*trainer, error) {
 	t.rollouts = &rollouts{roller: d.Roller, record: d.Record, emit: t.emit, usage: d.Usage, health: d.Health, prefetched: prefetched{ahead: d.Ahead}}
 	t.pacer = &pacer{opts: o, data: d.Data, seed: d.Skill, skills: t.skills, record: d.Record, emit: t.emit, ask: d.Pace}
 	t.prefetch = &prefetcher{
-		opts: o, data: d.Data, on: d.Overlap && !d.Data.InFolds() && !d.Scope.DescriptionAlone(), sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
+		opts: o, data: d.Data, on: d.Overlap != nil && !d.Data.InFolds() && !d.Scope.DescriptionAlone(), overlap: d.Overlap, sampler: t.sampler, rollouts: t.rollouts, skills: t.skills,
 	}
 	t.judge = &judge{
 		opts: o, selection: d.Data.Selection, skills: t.skills, rollouts: t.rollouts, emit: t.emit, atOnce: d.AtOnce,

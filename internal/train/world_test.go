@@ -125,7 +125,7 @@ func (w *world) run(ctx context.Context, o Options) (*Result, error) {
 	d := Deps{
 		Data: w.data, Skill: seed, Scope: scope, Roller: &rollout.Runner{Episode: w, Extra: 2}, Ask: w.ask, Record: w,
 		Prompts: prompt.Default(), Files: w, Events: w.event, Health: w.healthy,
-		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: w.overlap, LooksOnce: w.looks, Pace: w.pace, Ahead: w.used.ahead,
+		Usage: func() event.Progress { return event.Progress{Calls: 1} }, Overlap: overlaps(w.overlap), LooksOnce: w.looks, Pace: w.pace, Ahead: w.used.ahead,
 	}
 	if w.before != nil {
 		d.Before = func(context.Context, int, bool) (result.TestReads, error) { return *w.before, nil }
@@ -404,3 +404,6 @@ func value(f *float64) string {
 	}
 	return fmt.Sprintf("%.3g", *f)
 }
+
+// overlaps is whether rollouts may be prefetched, to a run's end.
+func overlaps(always bool) func() bool { return func() bool { return always } }

@@ -56,9 +56,11 @@ type Gateway struct {
 	price   *caller.Price
 	serves  *gateway.Gateway
 	began   time.Time
-	life    context.Context // of watch
+	life    context.Context // of drain
 	stop    context.CancelFunc
-	ended   chan struct{} // closed by watch when limits.time is reached
+	ended   chan struct{} // closed by finish
+	finish  func()        // may be called again
+	deaf    func()        // ends that anything is asked of it; nil: nobody listens yet
 	wg      sync.WaitGroup
 	key     string // of the session in the ledger
 	try     int    // of the session: one before it may have been killed
@@ -79,6 +81,7 @@ const stageGateway = "gateway"
 // Whoever opens a gateway closes it.
 func Open(ctx context.Context, cfg config.Config, o Options, so session.Options) (*Gateway, error) {
 	g := &Gateway{role: cmp.Or(o.Role, model.Target), priced: true, ended: make(chan struct{})}
+	g.finish = sync.OnceFunc(func() { close(g.ended) })
 	// What ends a session are Close and the clock, not the context of its beginning.
 	g.life, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
@@ -160,34 +163,35 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	if err := s.WriteConfig(); err != nil {
 		return err
 	}
-	if limit := s.Config.Limits.Time; limit != nil {
-		g.began = s.Now()
-		g.wg.Go(func() { g.watch(limit.Std()) })
-	}
+	g.began = s.Now()
+	g.deaf = session.Listen(s, session.Listener{
+		Stop: func() { g.wg.Go(func() { g.drain(errStopped) }) }, StopNow: g.finish, Late: func() { g.wg.Go(g.expire) },
+	})
 	return nil
 }
 
-// watch ends the session softly after limit: what is in flight is answered, since
-// it is paid for.
-func (g *Gateway) watch(limit time.Duration) {
-	t := time.NewTimer(limit)
-	defer t.Stop()
-	select {
-	case <-g.life.Done():
-		return
-	case <-t.C:
-	}
-	late := &session.TimeError{Used: g.session.Now().Sub(g.began), Limit: limit}
+// errStopped is what agents are told once somebody has stopped the gateway from outside.
+var errStopped = errors.New("the gateway was stopped")
+
+// expire ends the session softly when limits.time is reached.
+func (g *Gateway) expire() {
+	late := &session.TimeError{Used: g.session.Now().Sub(g.began), Limit: session.InForce(g.session).Time.Std()}
 	g.mu.Lock()
 	g.late = late
 	g.mu.Unlock()
-	// It fails only when Close does not wait for it.
-	_ = g.serves.Drain(g.life, late)
-	close(g.ended)
+	g.drain(late)
 }
 
-// Ended is closed when limits.time is reached and all that was in flight then is
-// answered. Nothing is answered any more; it remains to Close.
+// drain ends the session softly: what is in flight is answered, since it is paid for.
+func (g *Gateway) drain(why error) {
+	// It fails only when Close does not wait for it, or somebody ends it at once.
+	_ = g.serves.Drain(g.life, why)
+	g.finish()
+}
+
+// Ended is closed when limits.time is reached, or somebody has stopped the gateway from
+// outside, and all that was in flight then is answered. Nothing is answered any more; it
+// remains to Close.
 func (g *Gateway) Ended() <-chan struct{} { return g.ended }
 
 // stage is that of the calls. A simulated world answers by the stage alone and
@@ -271,8 +275,7 @@ func (g *Gateway) add(e result.Exchange, err error) {
 // kept answers from agents, or that limits.time was reached.
 func (g *Gateway) Close() (result.GatewaySummary, error) {
 	err := g.serves.Close()
-	g.stop()
-	g.wg.Wait()
+	g.quiet()
 	g.mu.Lock()
 	sum, over, late := g.sum, g.over, g.late
 	if g.priced && !g.built.Simulated {
@@ -320,10 +323,18 @@ func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	return g.session.Run.SetStatus(result.Completed)
 }
 
-// release closes what is open.
-func (g *Gateway) release() error {
+// quiet returns when nothing but the session is left.
+func (g *Gateway) quiet() {
+	if g.deaf != nil {
+		g.deaf()
+	}
 	g.stop()
 	g.wg.Wait()
+}
+
+// release closes what is open.
+func (g *Gateway) release() error {
+	g.quiet()
 	var err error
 	if g.serves != nil {
 		err = g.serves.Close()

@@ -29,7 +29,7 @@ func limited(l config.Limits) bool {
 // left to it, and a step that there is no room for is not begun. What has begun
 // goes on until a ceiling itself is reached.
 func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
-	l := p.session.Config.Limits
+	l := session.InForce(p.session)
 	switch {
 	case !limited(l):
 		return unit.Tasks, nil

@@ -182,7 +182,7 @@ func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Ship: best.ship, Roller: s.Runner, Ask: s.Ask, Record: s.Caller, Prompts: s.Prompts, Files: s.Run,
 		Told:   s.Told(s.Hidden()),
 		AtOnce: max(gate.DefaultAtOnce, s.Config.Limits.Concurrency),
-		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: !limited(s.Config.Limits), Ahead: s.Caller.Ahead,
+		Events: s.Emit, Usage: s.Usage, Health: s.Health, Overlap: func() bool { return !limited(session.InForce(s)) }, Ahead: s.Caller.Ahead,
 		Look: seedcheck.AtStart(s), Measure: measure, Optimizer: changeable(s.Inputs, "models.optimizer."),
 		// A replay gives what was recorded, to its end.
 		Fruitless: s.Run.Manifest.Rules >= run.FruitlessRule && s.Replay == nil,

@@ -1,4 +1,4 @@
-package cli
+package record
 
 import (
 	"testing"
@@ -42,7 +42,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 		got := map[string]string{}
-		for _, p := range participants(run.Manifest{Identity: id, Operational: own}) {
+		for _, p := range Participants(run.Manifest{Identity: id, Operational: own}) {
 			got[p.Role] = p.String()
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {

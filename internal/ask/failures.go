@@ -1,0 +1,185 @@
+package ask
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// FailuresQuestion says with which skill tasks shall fail that are listed.
+type FailuresQuestion struct {
+	Step string // whose candidate is looked at, or best
+	Type string // tasks of this type alone; "": all
+	Lost bool   // those alone that the seed skill had solved
+	Test bool   // those of the test split, with the best skill
+}
+
+// Failures is what fails.
+type Failures struct {
+	RunDir     string               `json:"run_dir"`
+	Where      string               `json:"where"`
+	Tasks      int                  `json:"tasks"`             // that were measured
+	Answers    int                  `json:"answers,omitempty"` // that were measured, where passes gave a task several
+	Unmeasured []string             `json:"unmeasured,omitempty"`
+	Failing    []trajectory.Outcome `json:"failing"` // answers: of several passes a task may have several
+	Lost       []string             `json:"lost"`    // ids of those that the seed skill had solved
+
+	OfTest bool           `json:"-"` // it shows answers to test tasks: a look that is to be noted
+	Asked  map[string]int `json:"-"` // measured answers by task
+}
+
+// Failing lists what fails in a run; path is what messages call it.
+func Failing(r *record.Run, dir, path string, q FailuresQuestion) (Failures, error) {
+	sheets, seed, err := q.sheets(r, path)
+	if err != nil {
+		return Failures{}, err
+	}
+	f, err := q.failing(r, sheets, seed)
+	if err != nil {
+		return Failures{}, err
+	}
+	asked := f.Asked
+	f.RunDir, f.OfTest = dir, sheets[0].Split == "test"
+	f = Shareable(f)
+	f.Asked = asked
+	return f, nil
+}
+
+// sheets finds the outcomes of the skill that is looked at, of an evaluation on all its splits
+// but test, and those of the seed skill on the same split, nil if there are none.
+func (q FailuresQuestion) sheets(r *record.Run, path string) (sheets []record.Sheet, seed *record.Sheet, err error) {
+	all, err := r.Sheets()
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case q.Test:
+		sheets = OnTest(all)
+	case len(r.History.Steps) > 0:
+		sheets, err = q.judged(r, all)
+	default:
+		sheets = those(all, func(s record.Sheet) bool { return s.Arm == "skill" && s.Split != "test" })
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(sheets) == 0 {
+		return nil, nil, missing("run %s has written down no outcomes there; it has: %s", path, strings.Join(titlesOf(all), "; "))
+	}
+	for _, s := range all {
+		if s.Arm == "seed" && s.Split == sheets[0].Split && s != sheets[0] {
+			seed = &s
+		}
+	}
+	return sheets, seed, nil
+}
+
+func those(all []record.Sheet, wanted func(record.Sheet) bool) (out []record.Sheet) {
+	for _, s := range all {
+		if wanted(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// OnTest are the outcomes of the best skill on the test split, or of the one that was evaluated.
+func OnTest(all []record.Sheet) []record.Sheet {
+	for _, arm := range []string{"best", "skill", "seed"} { // a seed skill that stayed the best was measured once
+		if found := those(all, func(s record.Sheet) bool { return s.Split == "test" && s.Arm == arm }); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// judged are the outcomes of the skill of a step on the tasks that judged it.
+func (q FailuresQuestion) judged(r *record.Run, all []record.Sheet) ([]record.Sheet, error) {
+	step, err := r.ParseStep(q.Step)
+	if err != nil {
+		return nil, wrong("step", "%v", err)
+	}
+	if q.Step == "best" {
+		best, found, err := r.BestSheet()
+		if err != nil || found { // a slow update may have made it, which is no step
+			return []record.Sheet{best}, err
+		}
+	}
+	found := those(all, func(s record.Sheet) bool { return s.Step == step && s.Epoch == 0 && s.Split == "selection" })
+	return found[:min(1, len(found))], nil
+}
+
+func titlesOf(all []record.Sheet) []string {
+	var out []string
+	test := false
+	for _, s := range all {
+		if s.Split == "test" {
+			test = true
+		} else {
+			out = append(out, s.Title())
+		}
+	}
+	if test {
+		out = append(out, "those of the test split, with --test")
+	}
+	if len(out) == 0 {
+		return []string{"none at all"}
+	}
+	return out
+}
+
+// failing finds out what fails, and which of it the seed skill had solved.
+func (q FailuresQuestion) failing(r *record.Run, sheets []record.Sheet, seed *record.Sheet) (Failures, error) {
+	f := Failures{Failing: []trajectory.Outcome{}, Lost: []string{}, Asked: map[string]int{}}
+	solved := map[string]bool{}
+	if seed != nil {
+		before, err := r.Outcomes(*seed)
+		if err != nil {
+			return f, err
+		}
+		for _, b := range before {
+			solved[b.ID] = b.Status.Measured() && b.Hard >= 1
+		}
+	}
+	for _, sheet := range sheets {
+		outcomes, err := r.Outcomes(sheet)
+		if err != nil {
+			return f, err
+		}
+		for _, out := range outcomes {
+			if q.Type == "" || out.Type == q.Type {
+				f.take(out, solved[out.ID], q.Lost)
+			}
+		}
+	}
+	f.Where = strings.Join(titlesOf(sheets), " and ")
+	if sheets[0].Split == "test" {
+		f.Where = sheets[0].Title()
+	}
+	if f.Tasks = len(f.Asked); f.Answers == f.Tasks {
+		f.Answers = 0
+	}
+	return f, nil
+}
+
+func (f *Failures) take(out trajectory.Outcome, solved, lostOnly bool) {
+	if !out.Status.Measured() {
+		if !slices.Contains(f.Unmeasured, out.ID) {
+			f.Unmeasured = append(f.Unmeasured, out.ID)
+		}
+		return
+	}
+	f.Asked[out.ID]++
+	f.Answers++
+	if out.Hard >= 1 {
+		return
+	}
+	if solved && !slices.Contains(f.Lost, out.ID) {
+		f.Lost = append(f.Lost, out.ID)
+	}
+	if solved || !lostOnly {
+		f.Failing = append(f.Failing, out)
+	}
+}

@@ -1,0 +1,140 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+)
+
+// TaskQuestion says which evaluations of a task are wanted: those that all of it holds for.
+type TaskQuestion struct {
+	Step   string // a step, or best; "": any
+	Arm    string // current, candidate, seed, best, final, or the arm of a comparison; "": any
+	Sample int    // of several passes this one, from 0; negative: any
+	Prompt bool   // with what the model was sent
+}
+
+// TaskAnswer is all that a run recorded of a task.
+type TaskAnswer struct {
+	RunDir      string       `json:"run_dir"`
+	Task        string       `json:"task"`
+	Evaluations []Evaluation `json:"evaluations"`
+
+	OfTest bool `json:"-"` // it shows answers to a test task: a look that is to be noted
+}
+
+// Evaluation is an evaluation with what was said.
+type Evaluation struct {
+	record.Evaluation
+	Conversation *caller.Conversation `json:"conversation,omitempty"`
+	Attempts     []record.Try         `json:"attempts,omitempty"` // of an episode, with the calls that it made
+}
+
+// Task shows the evaluations of a task of the run in dir; path is what messages call it.
+func Task(ctx context.Context, r *record.Run, dir, path, id string, q TaskQuestion) (TaskAnswer, error) {
+	none := TaskAnswer{RunDir: dir, Task: id}
+	if id == "" {
+		return none, wrong("", "the id of a task is empty; `skillopt runs failures %s` names tasks", path)
+	}
+	all, err := r.Task(ctx, id)
+	if err != nil {
+		return none, err
+	}
+	if len(all) == 0 {
+		return none, missing("run %s has never asked a task %q; `skillopt runs failures %s` names tasks of it", path, id, path)
+	}
+	chosen, err := q.chosen(r, all)
+	if err != nil {
+		return none, err
+	}
+	if len(chosen) == 0 {
+		return none, missing("the task was not asked there; it was asked at: %s", strings.Join(placesOf(all), "; "))
+	}
+	shown, err := q.Shown(ctx, r, chosen)
+	if err != nil {
+		return none, err
+	}
+	out := Shareable(TaskAnswer{RunDir: dir, Task: id, Evaluations: shown})
+	for _, e := range chosen {
+		out.OfTest = out.OfTest || e.OfTest()
+	}
+	out.Task = id
+	return out, nil
+}
+
+// chosen are the evaluations that the question names.
+func (q TaskQuestion) chosen(r *record.Run, all []record.Evaluation) ([]record.Evaluation, error) {
+	step := -1
+	if q.Step != "" {
+		var err error
+		if step, err = r.ParseStep(q.Step); err != nil {
+			return nil, wrong("step", "%v", err)
+		}
+	}
+	var out []record.Evaluation
+	for _, e := range all {
+		if step >= 0 && (e.Step != step || step == 0 && e.Arm != "seed") || q.Arm != "" && e.Arm != q.Arm || q.Sample >= 0 && e.Sample != q.Sample {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func placesOf(all []record.Evaluation) []string {
+	var out []string
+	for _, e := range all {
+		out = append(out, e.Where)
+	}
+	return out
+}
+
+// Shown reads what was said in evaluations, where calls are recorded one by one.
+func (q TaskQuestion) Shown(ctx context.Context, r *record.Run, chosen []record.Evaluation) ([]Evaluation, error) {
+	out := make([]Evaluation, len(chosen))
+	if err := q.attempts(ctx, r, chosen, out); err != nil {
+		return nil, err
+	}
+	for i, e := range chosen {
+		out[i].Evaluation = e
+		if e.Key == "" || e.Episode {
+			continue
+		}
+		c, err := r.Said(ctx, e)
+		if errors.Is(err, record.ErrNoCall) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !q.Prompt {
+			c.Messages, c.Tools, c.Schema = nil, nil, nil
+		}
+		out[i].Conversation = &c
+	}
+	return out, nil
+}
+
+// attempts reads the calls inside episodes.
+func (q TaskQuestion) attempts(ctx context.Context, r *record.Run, chosen []record.Evaluation, out []Evaluation) error {
+	var keys []string
+	at := map[string]int{}
+	for i, e := range chosen {
+		if e.Episode && q.Prompt {
+			keys = append(keys, e.Key)
+			at[e.Key] = i
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	tries, err := r.Tries(ctx, chosen[0].Task, keys...)
+	for _, t := range tries {
+		e := &out[at[t.Key]]
+		e.Attempts = append(e.Attempts, t)
+	}
+	return err
+}

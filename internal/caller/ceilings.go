@@ -1,0 +1,48 @@
+package caller
+
+import (
+	"errors"
+)
+
+// Holds reports why a run cannot be held to other ceilings than those it has, as an
+// *UnboundedError or *UncountedError: what a call takes at most must be known for those of
+// money and tokens, and what the recorded ones have taken.
+func Holds(c *Caller, limits Limits) error {
+	o := c.opts
+	o.Limits = limits
+	if err := o.held(); err != nil {
+		return err
+	}
+	return newMeter(limits, nil, nil).countable(c.journal.Totals())
+}
+
+// held reports the ceilings that cannot be held, for what a call takes is not known.
+func (o Options) held() error {
+	var errs []error
+	for name, r := range o.Roles {
+		if !r.Patient {
+			errs = append(errs, r.holds("limits", name, Ceilings{Tokens: o.Limits.Tokens, USD: o.Limits.USD}))
+			errs = append(errs, r.holds("limits.roles."+name, name, o.Limits.Roles[name]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// SetLimits changes the ceilings of the run, beside the calls that it makes; those of roles
+// stay. Calls that wait for room try again. What is in flight is finished and counts: below
+// what is spent the next call fails with a *BudgetError. Holds says whether they can be held.
+func SetLimits(c *Caller, limits Limits) {
+	m := c.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.run.limit = Ceilings{Calls: limits.Calls, Tokens: limits.Tokens, USD: limits.USD}
+	m.changed()
+}
+
+// Used returns what the run has spent, as its ceilings count it: what is not known with the
+// most that it can be.
+func Used(c *Caller) Amount {
+	c.meter.mu.Lock()
+	defer c.meter.mu.Unlock()
+	return c.meter.run.used
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/steer"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+func runsStopCommand(a *app) *cobra.Command {
+	var now bool
+	c := &cobra.Command{
+		Use:   "stop [RUN]",
+		Short: "Stop a run that is at work in another process, softly or at once",
+		Long: `Ask the process that works on a run to end, through the run's directory: on any system,
+from another terminal or another machine that shares the disk. Calls in flight are
+finished and recorded, as after Ctrl-C; with --now the run ends at once, as after a
+second one. The same command goes on with the run later. Without RUN it is the newest
+run at work in the folder runs.
+
+It waits up to 5 seconds for the run to obey, which is not its end: skillopt runs watch
+shows that. A run that nobody works on is no error: there is nothing to stop. Exit code 6: the
+process that works on the run is of an older program, or has not answered.`,
+		Example: `  skillopt runs stop
+  skillopt runs stop runs/my-skill-3
+  skillopt runs stop runs/my-skill-3 --now`,
+		Args: atMost(1, "at most one run directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := runAtWork(a, args)
+			if err != nil {
+				return err
+			}
+			what := steer.Stop
+			if now {
+				what = steer.StopNow
+			}
+			return steerRun(cmd.Context(), a, path, steer.Asking{What: what})
+		},
+	}
+	c.Flags().BoolVar(&now, "now", false, "end at once: calls in flight are lost")
+	return c
+}
+
+func runsLimitCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "limit [RUN] CEILING=VALUE...",
+		Short: "Change the ceilings of a run while it is at work",
+		Long: `Give a run other ceilings than its configuration has: usd, tokens, calls, and time of the
+session. Above what is spent the run goes on; at or below it the run ends, as at any ceiling, with
+what is in flight finished and recorded. none takes a ceiling away. Without RUN it is
+the newest run at work in the folder runs.
+
+They stay in later sessions of the run, and each of those says so, until the key has another
+value in the configuration or the command gives it (--set limits.usd=50). A run that
+nobody works on begins its next session with them; one that has come to its end takes
+none. Forks do not take them over.
+
+Exit code 2: the run has refused it, as a ceiling of money without prices. Exit code 6: the
+process that works on the run is of an older program, or has not answered.`,
+		Example: `  skillopt runs limit usd=30
+  skillopt runs limit runs/my-skill-3 usd=12.50 tokens=2M calls=500
+  skillopt runs limit runs/my-skill-3 time=2h usd=none`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var named []string
+			if len(args) > 0 && (!strings.Contains(args[0], "=") || isFolder(a.absolute(args[0]))) {
+				named, args = args[:1], args[1:]
+			}
+			limits, err := steer.ParseLimits(args)
+			if err != nil {
+				return usagef("%v", err)
+			}
+			path, err := runAtWork(a, named)
+			if err != nil {
+				return err
+			}
+			return steerRun(cmd.Context(), a, path, steer.Asking{What: steer.Limit, Limits: limits})
+		},
+	}
+}
+
+// runAtWork is the run that an argument names, or the newest one in the folder runs that a
+// process works on.
+func runAtWork(a *app, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	entries, err := record.List(a.absolute("runs"))
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(entries) {
+		if works, err := run.InUse(e.Dir); err == nil && works {
+			return a.relative(e.Dir), nil
+		}
+	}
+	return "", usagef("no process works on a run in the folder runs here; name a run that is elsewhere, `skillopt runs list` shows what there is")
+}
+
+// steerRun asks a run for something and says what became of it.
+func steerRun(ctx context.Context, a *app, path string, asking steer.Asking) error {
+	asking.From, asking.Now = "command", time.Now
+	got, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Steered, error) {
+		return steer.Ask(ctx, a.absolute(path), asking)
+	})
+	var none *run.MissingError
+	if errors.As(err, &none) || errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = printJSON(a.Out, shareable(got))
+	} else if got.State == result.SteerDone || got.State == result.SteerKept || got.State == result.SteerIdle {
+		a.printer(a.Out).line(path + ": " + oneLine(got.Text))
+	}
+	return errors.Join(err, unheeded(a, path, got))
+}
+
+// unheeded is the error of a request that was not carried out.
+func unheeded(a *app, path string, got result.Steered) error {
+	var err error
+	switch got.State {
+	case result.SteerRefused:
+		err = usagef("%s: %s", path, got.Text)
+	case result.SteerUnheard, result.SteerUnanswered:
+		err = &unheededError{path + ": " + got.Text}
+	default:
+		return nil
+	}
+	if a.json {
+		return &shownError{err}
+	}
+	return err
+}
+
+// unheededError says that the process that has a run open has not heard what was asked.
+type unheededError struct{ text string }
+
+func (e *unheededError) Error() string { return e.text }
+
+// ErrorKind says whose business the error is.
+func (*unheededError) ErrorKind() string { return "locked" }

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/server"
+	"github.com/seed-f4525e22/skillopt/internal/server/door"
+)
+
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	addr               string
+	hosts              []string
+	cert, key          string // of TLS
+	readOnly, insecure bool
+}
+
+// serveAddr is where runs are served unless a flag says otherwise.
+const serveAddr = "127.0.0.1:8675"
+
+func serveCommand(a *app) *cobra.Command {
+	var o serveOptions
+	c := &cobra.Command{
+		Use:   "serve [DIR...]",
+		Short: "Look at runs in a browser: live ones, finished ones, and those that a colleague sent",
+		Long: `Serve a page that shows all runs in folders, or single run directories: how far they are,
+what they score and how sure that is, why the skill says what it says, which tasks fail.
+Runs at work are followed, and can be stopped or given other ceilings. Without DIR it is
+the folder runs.
+
+Open the link that is printed: it has a token that is good until the server ends. Only
+this machine can reach it. From another one, forward the port:
+
+  ssh -L 8675:127.0.0.1:8675 HOST
+
+then open the link on your side. Another address than one of this machine's loopback
+interface needs --tls-cert and --tls-key, or --insecure.
+
+It asks no model and starts nothing. Runs go on when it ends (Ctrl-C).`,
+		Example: `  skillopt serve
+  skillopt serve runs experiments/runs
+  skillopt serve ~/Downloads/their-run --read-only      a run that somebody sent
+  skillopt serve --addr 127.0.0.1:0                     any port that is free
+  skillopt serve --addr 0.0.0.0:8675 --tls-cert cert.pem --tls-key key.pem --host lab.example.com`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
+	}
+	c.Flags().StringVar(&o.addr, "addr", serveAddr, "where to listen; port 0 takes a free one")
+	c.Flags().BoolVar(&o.readOnly, "read-only", false, "only show: no run is stopped, noted on or removed")
+	c.Flags().BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS: everyone on the way can read and change what is sent")
+	c.Flags().StringVar(&o.cert, "tls-cert", "", "a file with the certificate (PEM)")
+	c.Flags().StringVar(&o.key, "tls-key", "", "a file with its key (PEM)")
+	c.Flags().StringArrayVar(&o.hosts, "host", nil, "a further name by which browsers reach it (repeatable)")
+	return c
+}
+
+// run serves until it is interrupted.
+func (o *serveOptions) run(ctx context.Context, a *app, args []string) error {
+	folders, err := servedFolders(a, args)
+	if err != nil {
+		return err
+	}
+	at, err := o.listen(ctx, a, folders)
+	if err != nil {
+		return err
+	}
+	if err := at.print(a); err != nil {
+		return errors.Join(err, at.listener.Close())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- at.server.Serve(ctx, at.listener) }()
+	select {
+	case <-a.Signals:
+	case <-ctx.Done():
+	case err := <-ended:
+		return err
+	}
+	cancel()
+	return <-ended
+}
+
+// servedFolders are the folders that arguments name.
+func servedFolders(a *app, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return []string{a.absolute("runs")}, nil
+	}
+	var out []string
+	for _, arg := range args {
+		dir := a.absolute(arg)
+		info, err := os.Stat(dir)
+		switch {
+		case err != nil:
+			return nil, usagef("%s: %v; name a folder with runs, or a run directory", arg, reasonOf(err))
+		case !info.IsDir():
+			return nil, usagef("%s is no folder; name a folder with runs, or a run directory", arg)
+		}
+		out = append(out, dir)
+	}
+	return out, nil
+}
+
+// serving is a server that listens.
+type serving struct {
+	server   *server.Server
+	listener net.Listener
+	token    string
+	origin   string // http://127.0.0.1:8675
+	folders  []string
+	readOnly bool
+}
+
+// link is what is opened in a browser.
+func (s *serving) link() string { return s.origin + "/#token=" + s.token }
+
+// listen prepares a server and opens its port.
+func (o *serveOptions) listen(ctx context.Context, a *app, folders []string) (_ *serving, err error) {
+	certificate, err := o.certificate(a)
+	if err != nil {
+		return nil, err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE) || err != nil && strings.Contains(err.Error(), "Only one usage of each socket address"):
+		return nil, usagef("another program listens on %s, perhaps another skillopt serve; choose another port with --addr 127.0.0.1:0, which takes a free one", o.addr)
+	case err != nil:
+		return nil, usagef("--addr %s: %v; want HOST:PORT, such as %s", o.addr, err, serveAddr)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	local := isLoopback(l.Addr())
+	if !local && certificate == nil && !o.insecure {
+		return nil, usagef("--addr %s is reached from other machines, and without TLS everyone on the way can read the token; leave the address at %s and use ssh -L, or give --tls-cert and --tls-key, or --insecure", o.addr, serveAddr)
+	}
+	host, _, _ := net.SplitHostPort(o.addr)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	hosts := o.hosts
+	if name, err := os.Hostname(); err == nil && !local {
+		hosts = append(hosts, name)
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			host = name
+		}
+	}
+	out := &serving{listener: l, token: door.NewSecret(), origin: "http://" + net.JoinHostPort(host, port), folders: folders, readOnly: o.readOnly}
+	if certificate != nil {
+		out.origin = "https://" + net.JoinHostPort(host, port)
+		out.listener = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12})
+	}
+	out.server, err = server.New(server.Options{
+		Folders: folders, ReadOnly: o.readOnly, Build: build(a), Addr: net.JoinHostPort(host, port), Hosts: hosts, Secure: certificate != nil,
+		Token: out.token, Key: sessionKey(a), Now: time.Now,
+	})
+	return out, err
+}
+
+// certificate is that of TLS, nil for none.
+func (o *serveOptions) certificate(a *app) (*tls.Certificate, error) {
+	if (o.cert == "") != (o.key == "") {
+		return nil, usagef("--tls-cert and --tls-key go together: give both")
+	}
+	if o.cert == "" {
+		return nil, nil
+	}
+	c, err := tls.LoadX509KeyPair(a.absolute(o.cert), a.absolute(o.key))
+	if err != nil {
+		return nil, usagef("--tls-cert %s, --tls-key %s: %v", o.cert, o.key, err)
+	}
+	return &c, nil
+}
+
+func isLoopback(at net.Addr) bool {
+	tcp, ok := at.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// sessionKey is the key that signs sessions. One that cannot be kept is as good, until the
+// server ends.
+func sessionKey(a *app) []byte {
+	folders, err := config.UserFolders()
+	if err == nil {
+		var key []byte
+		if key, err = door.Key(folders.ServeKey()); err == nil {
+			return key
+		}
+	}
+	fmt.Fprintln(a.Err, "warning: "+printable(err.Error())+"; pages that are open have to be opened anew when the server is started again")
+	return []byte(door.NewSecret())
+}
+
+// serveStart is the line of --json.
+type serveStart struct {
+	Event    string   `json:"event"`
+	URL      string   `json:"url"`
+	Link     string   `json:"link"` // with the token
+	Token    string   `json:"token"`
+	Folders  []string `json:"folders"`
+	ReadOnly bool     `json:"read_only"`
+}
+
+// print says where the page is.
+func (s *serving) print(a *app) error {
+	if a.json {
+		return printLine(a.Out, serveStart{Event: "listening", URL: s.origin, Link: s.link(), Token: s.token, Folders: s.folders, ReadOnly: s.readOnly})
+	}
+	out := a.printer(a.Out)
+	for _, dir := range s.folders {
+		out.line(foldersText(out, dir))
+	}
+	fmt.Fprintf(out, "\n  %s\n\n", s.link())
+	_, err := fmt.Fprintln(out, "open the link in a browser; Ctrl-C ends the server, and runs go on")
+	return err
+}
+
+// foldersText says what a folder holds.
+func foldersText(out printer, dir string) string {
+	shown := oneLine(out.path(dir))
+	if _, err := os.Stat(filepath.Join(dir, run.ManifestFile)); err == nil {
+		return "showing the run " + shown
+	}
+	list, err := record.List(dir)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s cannot be read: %v", shown, err)
+	case len(list) == 0:
+		return "no runs in " + shown + " yet; they are shown as they begin"
+	}
+	return fmt.Sprintf("showing %s in %s", plural.Of(len(list), "run", "runs"), shown)
+}

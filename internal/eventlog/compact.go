@@ -1,0 +1,58 @@
+package eventlog
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// compactOld shortens the newest segment that is not among those kept whole, if it has
+// not been shortened yet.
+func (l *log) compactOld() error {
+	k := l.segment - l.opts.Whole
+	if k < 1 {
+		return nil
+	}
+	err := compact(l.root, k)
+	var damaged *DamagedError
+	if errors.As(err, &damaged) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil // readers tell; or somebody has deleted it, or on Windows reads it
+	}
+	return err
+}
+
+// compact writes a segment anew with outcomes shortened. Numbers stay what they are.
+func compact(root *os.Root, k int) (err error) {
+	name := nameOf(k)
+	f, err := openFile(root, name, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	h, size, err := readHeader(f, name)
+	if err != nil || h.Short {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	h.Short = true
+	return replace(root, name, func(to *os.File) error {
+		out := bufio.NewWriterSize(to, 1<<20)
+		if _, err := out.Write(h.line()); err != nil {
+			return err
+		}
+		end, _, err := scan(io.NewSectionReader(f, size, 1<<62), size, h.First, func(n int64, fields, line []byte) error {
+			_, _ = out.Write(shortened(n, fields, line)) // Flush returns what went wrong
+			return out.WriteByte('\n')
+		})
+		if err == nil && end != info.Size() {
+			err = &DamagedError{File: Folder + "/" + name, What: fmt.Sprintf("there is no event at byte %d", end)}
+		}
+		return errors.Join(err, out.Flush())
+	})
+}

@@ -1,0 +1,84 @@
+// Package eventlog keeps the events of a run beside its record, for whoever follows the
+// run from outside: files events/events-000001.jsonl and so on in the run directory, one
+// line an event, numbered from 1 without a gap over all sessions of the run.
+//
+// The log is a projection: nothing is decided by it, a run that cannot write it goes on,
+// and a run of an older program has none. A [Writer] belongs to the process that has the
+// run open; any number of a [Reader] read beside it, without a lock. An event that an
+// earlier session logged and that a resumed run sends again, as it answers itself from
+// its record, is not logged twice.
+//
+// Segments are cut at a size. Of those beyond a number the lines of outcomes are
+// shortened to number, row and scores: the rest is read back from the record ([Rows]).
+//
+// The package knows segments, numbers and lines. Of an event it knows the kind, and of
+// an outcome the row and the scores. It knows nothing of records and of what events mean.
+package eventlog
+
+import (
+	"fmt"
+	"time"
+)
+
+// Folder is the name of the log's folder in the run directory.
+const Folder = "events"
+
+// Format is the version of the files.
+const Format = 1
+
+// Bounds.
+const (
+	maxLine     = 256 << 10 // bytes of a line; a longer event is not logged as it is
+	maxWaiting  = 64 << 20  // bytes that wait for the disk; with more the log is given up
+	maxAnswer   = 8 << 20   // bytes that one call of After returns, but for a single line
+	maxHeader   = 4 << 10   // bytes of the first line of a segment
+	maxSeenFile = 256 << 20 // bytes of the side file
+)
+
+// Options say how a log is written. The zero value is usable.
+type Options struct {
+	SegmentBytes int64         // of a segment; 0: 16 MB
+	Whole        int           // segments that are kept whole; 0: 64
+	Every        time.Duration // between two writes, but for decisions; 0: 100 ms
+	Thin         time.Duration // between two events that only tell how far the run is; 0: 500 ms
+
+	// Failed is told once, why, when the log cannot be written any more. It is called from
+	// a goroutine of the writer. Nil: nobody wants to know.
+	Failed func(error)
+}
+
+func (o Options) orDefault() Options {
+	if o.SegmentBytes <= 0 {
+		o.SegmentBytes = 16 << 20
+	}
+	if o.Whole <= 0 {
+		o.Whole = 64
+	}
+	if o.Every <= 0 {
+		o.Every = 100 * time.Millisecond
+	}
+	if o.Thin <= 0 {
+		o.Thin = 500 * time.Millisecond
+	}
+	return o
+}
+
+// A VersionError says that a newer program wrote the log.
+type VersionError struct {
+	File   string
+	Format int
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s has format %d, this program knows up to %d: use the newer program that wrote it", e.File, e.Format, Format)
+}
+
+// A DamagedError says that a segment does not hold what it should.
+type DamagedError struct {
+	File string
+	What string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s is damaged: %s; events are a copy of what the record holds, and %s/ may be deleted while nobody works on the run", e.File, e.What, Folder)
+}

@@ -1,0 +1,199 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// seen is what a log holds, by what it is known again: a resumed run sends events of what
+// it answers from its record once more.
+type seen struct {
+	rows  []uint64          // of outcomes: a bit for each row of the record
+	once  map[uint64]bool   // outcomes without a row, by the sum of their key and status
+	count map[uint64]uint32 // of all others, by their sum: how many lines of the log say so
+}
+
+func newSeen() *seen { return &seen{once: map[uint64]bool{}, count: map[uint64]uint32{}} }
+
+func (s *seen) clone() *seen {
+	return &seen{rows: slices.Clone(s.rows), once: maps.Clone(s.once), count: maps.Clone(s.count)}
+}
+
+// maxRow bounds the rows that are told apart by a bit: 128 MB of them.
+const maxRow = 1 << 30
+
+func (s *seen) hasRow(row int64) bool {
+	at := row / 64
+	return at < int64(len(s.rows)) && s.rows[at]&(1<<(row%64)) != 0
+}
+
+func (s *seen) addRow(row int64) {
+	if row < 0 || row >= maxRow {
+		return
+	}
+	if at := int(row / 64); at >= len(s.rows) {
+		s.rows = append(s.rows, make([]uint64, max(1024, at+1-len(s.rows)))...)
+	}
+	s.rows[row/64] |= 1 << (row % 64)
+}
+
+// outcome is by what one is known again.
+type outcome struct {
+	Row    int64  `json:"row"`
+	Key    string `json:"key"`
+	Status string `json:"status"`
+}
+
+func (o outcome) sum() uint64 { return sum(o.Status, []byte(o.Key)) }
+
+// hasOutcome reports whether the log has an outcome.
+func (s *seen) hasOutcome(o outcome) bool {
+	if o.Row > 0 {
+		return s.hasRow(o.Row)
+	}
+	return s.once[o.sum()]
+}
+
+func (s *seen) addOutcome(o outcome) {
+	if o.Row > 0 {
+		s.addRow(o.Row)
+		return
+	}
+	s.once[o.sum()] = true
+}
+
+// learn takes in a line of the log.
+func (s *seen) learn(fields, line []byte) error {
+	if row, ok := rowOf(fields); ok {
+		s.addRow(row)
+		return nil
+	}
+	kind, says, ok := content(fields)
+	switch {
+	case !ok || ofSession(kind):
+	case kind == kindOutcome:
+		var o outcome
+		if err := json.Unmarshal(line, &o); err != nil {
+			return fmt.Errorf("read an outcome of the event log: %w", err)
+		}
+		s.addOutcome(o)
+	default:
+		s.count[sum(kind, says)]++
+	}
+	return nil
+}
+
+// seenFile keeps what the segments up to one hold, so that no more than those after it are
+// read when a run is opened.
+const seenFile = "seen.json"
+
+type storedSeen struct {
+	Format  int               `json:"format"`
+	Through int               `json:"through"` // segment
+	Next    int64             `json:"next"`    // number of the first event behind it
+	Rows    []byte            `json:"rows"`    // bits, little endian words
+	Once    []string          `json:"once"`    // hexadecimal
+	Count   map[string]uint32 `json:"count"`
+}
+
+func hexOf(v uint64) string { return strconv.FormatUint(v, 16) }
+
+func (s *seen) stored(through int, next int64) storedSeen {
+	out := storedSeen{Format: Format, Through: through, Next: next, Rows: make([]byte, 0, 8*len(s.rows)), Count: make(map[string]uint32, len(s.count))}
+	for _, w := range s.rows {
+		out.Rows = binary.LittleEndian.AppendUint64(out.Rows, w)
+	}
+	for k := range s.once {
+		out.Once = append(out.Once, hexOf(k))
+	}
+	slices.Sort(out.Once)
+	for k, n := range s.count {
+		out.Count[hexOf(k)] = n
+	}
+	return out
+}
+
+func (st storedSeen) seen() (*seen, error) {
+	s := newSeen()
+	for i := 0; i+8 <= len(st.Rows); i += 8 {
+		s.rows = append(s.rows, binary.LittleEndian.Uint64(st.Rows[i:]))
+	}
+	for _, h := range st.Once {
+		k, err := strconv.ParseUint(h, 16, 64)
+		if err != nil {
+			return nil, err
+		}
+		s.once[k] = true
+	}
+	for h, n := range st.Count {
+		k, err := strconv.ParseUint(h, 16, 64)
+		if err != nil {
+			return nil, err
+		}
+		s.count[k] = n
+	}
+	return s, nil
+}
+
+// loadSeen reads the side file. One that is missing, damaged or of a segment that is not
+// there says nothing: all segments are read then.
+func loadSeen(root *os.Root, last int) (s *seen, through int, next int64) {
+	nothing := func() (*seen, int, int64) { return newSeen(), 0, 1 }
+	there, err := root.Lstat(seenFile)
+	if err != nil || !there.Mode().IsRegular() {
+		return nothing()
+	}
+	data, err := userfile.ReadIn(context.Background(), root, seenFile, maxSeenFile)
+	if err != nil {
+		return nothing()
+	}
+	var st storedSeen
+	if err := json.Unmarshal(data, &st); err != nil || st.Format != Format || st.Through < 0 || st.Through >= last || st.Next < 1 {
+		return nothing()
+	}
+	if s, err = st.seen(); err != nil {
+		return nothing()
+	}
+	return s, st.Through, st.Next
+}
+
+// storeSeen writes the side file, whole or not at all.
+func storeSeen(root *os.Root, s *seen, through int, next int64) error {
+	data, err := json.Marshal(s.stored(through, next))
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", seenFile, err)
+	}
+	return replace(root, seenFile, func(f *os.File) error {
+		_, err := f.Write(append(data, '\n'))
+		return err
+	})
+}
+
+// replace writes a file beside its place first, and then puts it there.
+func replace(root *os.Root, name string, write func(*os.File) error) error {
+	temp := name + ".new"
+	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, errors.Join(err, root.Remove(temp)))
+	}
+	if err := root.Rename(temp, name); err != nil {
+		return fmt.Errorf("write %s: %w", name, errors.Join(err, root.Remove(temp)))
+	}
+	return nil
+}

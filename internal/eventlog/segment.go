@@ -1,0 +1,179 @@
+package eventlog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// header is the first line of a segment.
+type header struct {
+	Format int   `json:"format"`
+	First  int64 `json:"first"`           // number of the first event in it
+	Short  bool  `json:"short,omitempty"` // outcomes are shortened
+}
+
+func (h header) line() []byte {
+	if h.Short {
+		return fmt.Appendf(nil, "{\"format\":%d,\"first\":%d,\"short\":true}\n", h.Format, h.First)
+	}
+	return fmt.Appendf(nil, "{\"format\":%d,\"first\":%d}\n", h.Format, h.First)
+}
+
+// nameOf is the name of the kth segment, from 1.
+func nameOf(k int) string { return fmt.Sprintf("events-%06d.jsonl", k) }
+
+// segmentOf is the number of the segment with a name.
+func segmentOf(name string) (k int, ok bool) {
+	digits, ok := strings.CutPrefix(name, "events-")
+	if !ok {
+		return 0, false
+	}
+	digits, ok = strings.CutSuffix(digits, ".jsonl")
+	if !ok || len(digits) < 6 {
+		return 0, false
+	}
+	k, err := strconv.Atoi(digits)
+	return k, err == nil && k > 0 && nameOf(k) == name
+}
+
+// openFolder opens the folder of the log in a run directory. A link is not followed: what
+// is behind it is not of this run.
+func openFolder(dir string) (_ *os.Root, err error) {
+	run, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	there, err := run.Lstat(Folder)
+	if err != nil {
+		return nil, err
+	}
+	if !there.IsDir() {
+		return nil, fmt.Errorf("%s in the run directory is %s, not a folder", Folder, what(there.Mode()))
+	}
+	root, err := run.OpenRoot(Folder)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := root.Stat(".")
+	if err == nil && !os.SameFile(there, opened) {
+		err = fmt.Errorf("%s in the run directory was replaced while it was opened", Folder)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
+}
+
+// openFile opens a regular file of the folder, and nothing else.
+func openFile(root *os.Root, name string, flag int) (*os.File, error) {
+	there, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !there.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s/%s is %s, not a regular file", Folder, name, what(there.Mode()))
+	}
+	f, err := root.OpenFile(name, flag|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(there, opened) {
+		err = fmt.Errorf("%s/%s was replaced while it was opened", Folder, name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func what(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "a link"
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	}
+	return "something else"
+}
+
+// segmentsIn lists the numbers of the segments that are there, in order.
+func segmentsIn(root *os.Root) ([]int, error) {
+	f, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, name := range names {
+		if k, ok := segmentOf(name); ok {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// errTorn says that a segment ends within its header.
+var errTorn = errors.New("the first line is not whole")
+
+// readHeader reads the first line of a segment and returns its length.
+func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
+	buf := make([]byte, maxHeader)
+	n, err := f.ReadAt(buf, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return h, 0, err
+	}
+	line, _, whole := bytes.Cut(buf[:n], []byte("\n"))
+	if !whole && n < maxHeader {
+		return h, 0, errTorn
+	}
+	err = json.Unmarshal(line, &h)
+	switch {
+	case whole && err == nil && h.Format > Format:
+		return h, 0, &VersionError{File: Folder + "/" + name, Format: h.Format}
+	case !whole || err != nil || h.Format < 1 || h.First < 1:
+		return h, 0, &DamagedError{File: Folder + "/" + name, What: "its first line says neither format nor number"}
+	}
+	return h, int64(len(line)) + 1, nil
+}
+
+// scan reads the lines of a segment from offset on. next is the number of the first of
+// them. It ends at what is no whole line of the log, and returns the offset and number up
+// to which it got. yield gets a line that is valid only until it returns, and the fields
+// behind its number.
+func scan(f io.Reader, offset, next int64, yield func(n int64, fields, line []byte) error) (int64, int64, error) {
+	r := bufio.NewReaderSize(f, maxLine)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) {
+				err = nil
+			}
+			return offset, next, err
+		}
+		n, fields, ok := numberOf(line[:len(line)-1])
+		if !ok || n != next || !json.Valid(line) {
+			return offset, next, nil
+		}
+		if err := yield(n, fields, line[:len(line)-1]); err != nil {
+			return offset, next, err
+		}
+		offset, next = offset+int64(len(line)), next+1
+	}
+}

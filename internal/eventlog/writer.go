@@ -1,0 +1,299 @@
+package eventlog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/event"
+)
+
+// Writer appends events to the log of a run. Its methods may be called concurrently. Only
+// the process that holds the lock of the run may have one.
+type Writer struct {
+	opts Options
+	wake chan struct{} // something is to be done
+	done chan struct{} // closed when the owner of the files has ended
+
+	mu      sync.Mutex
+	next    int64 // number of the next event
+	waiting []byte
+	first   int64             // number of the first event in waiting
+	before  map[uint64]uint32 // what earlier sessions logged and this one has not sent again
+	seen    *seen             // outcomes in the log and in waiting
+	held    map[string]held   // the newest of the fleeting events that came too soon
+	sent    map[string]time.Time
+	hurry   bool
+	closed  bool
+	failed  error
+}
+
+// held is a fleeting event that waits until the next one of its kind is due.
+type held struct {
+	wire []byte
+	kind string
+	due  time.Time // by the times of events
+}
+
+// Open opens the log of the run in dir for writing, and makes it if there is none. What a
+// killed process left of its last line is cut off; numbers go on behind the last whole
+// one. It returns a *VersionError for a log of a newer program.
+func Open(dir string, o Options) (*Writer, error) {
+	o = o.orDefault()
+	l, err := openLog(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("open the event log: %w", err)
+	}
+	w := &Writer{
+		opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		next: l.next, first: l.next, seen: l.live, before: l.live.count, held: map[string]held{}, sent: map[string]time.Time{},
+	}
+	l.live = nil // the writer's from here on
+	go w.run(l)
+	return w, nil
+}
+
+// Add appends an event that happened at a time. It never waits for the disk. What cannot
+// be written is told to Options.Failed, and nothing is written from then on.
+func (w *Writer) Add(e event.Event, at time.Time) {
+	wire, err := event.Marshal(e, at)
+	if err != nil || len(wire) > maxLine-64 {
+		wire, e = tooLong(e, len(wire), err, at)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.failed != nil {
+		return
+	}
+	kind := e.Kind()
+	switch {
+	case fleeting(kind):
+		w.thin(kind, wire, at)
+		return
+	case w.known(e, wire):
+		return
+	case kind == kindStage:
+		delete(w.held, "progress") // of a stage that is over
+	case kind == kindRunDone:
+		w.release(at, true)
+	}
+	w.put(wire)
+	w.hurry = w.hurry || urgent(kind)
+	w.signal()
+}
+
+// tooLong stands in the place of an event that is no line of the log.
+func tooLong(e event.Event, size int, err error, at time.Time) ([]byte, event.Event) {
+	text := fmt.Sprintf("an event %q of %d bytes is too long for the event log", e.Kind(), size)
+	if err != nil {
+		text = fmt.Sprintf("an event %q cannot be written: %v", e.Kind(), err)
+	}
+	instead := event.Warning{Text: text}
+	wire, _ := event.Marshal(instead, at) // a text
+	return wire, instead
+}
+
+// known reports whether the log has the event already.
+func (w *Writer) known(e event.Event, wire []byte) bool {
+	kind := e.Kind()
+	if ofSession(kind) {
+		return false
+	}
+	if done, ok := e.(event.OutcomeDone); ok {
+		o := outcome{Row: done.Row, Key: done.Key, Status: done.Status}
+		if w.seen.hasOutcome(o) {
+			return true
+		}
+		w.seen.addOutcome(o)
+		return false
+	}
+	if len(w.before) == 0 {
+		return false
+	}
+	_, says, ok := content(wire[1:])
+	if !ok {
+		return false
+	}
+	s := sum(kind, says)
+	n := w.before[s]
+	if n > 0 {
+		w.before[s] = n - 1
+	}
+	return n > 0
+}
+
+// thin logs a fleeting event if the last of its kind is long enough ago, and else holds
+// it in the place of an older one.
+func (w *Writer) thin(kind string, wire []byte, at time.Time) {
+	last, any := w.sent[kind]
+	if since := at.Sub(last); any && since >= 0 && since < w.opts.Thin {
+		w.held[kind] = held{wire: wire, kind: kind, due: last.Add(w.opts.Thin)}
+		w.signal()
+		return
+	}
+	delete(w.held, kind)
+	w.sent[kind] = at
+	w.put(wire)
+	w.signal()
+}
+
+// release logs the held events that are due by a time, or all.
+func (w *Writer) release(at time.Time, all bool) {
+	for _, kind := range []string{"progress", "in_flight"} {
+		h, ok := w.held[kind]
+		if !ok || !all && at.Before(h.due) {
+			continue
+		}
+		delete(w.held, kind)
+		w.sent[kind] = at
+		w.put(h.wire)
+	}
+}
+
+// put gives a line its number. The caller holds the mutex.
+func (w *Writer) put(wire []byte) {
+	w.waiting = numbered(w.waiting, w.next, wire)
+	w.next++
+	if len(w.waiting) > maxWaiting {
+		w.failed = fmt.Errorf("%d MB of events wait for the disk", maxWaiting>>20)
+		w.waiting = nil
+	}
+}
+
+// signal wakes the owner of the files.
+func (w *Writer) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close writes what waits and closes the log. It may be called again. What went wrong has
+// been told to Options.Failed.
+func (w *Writer) Close() {
+	w.mu.Lock()
+	if !w.closed {
+		w.release(time.Time{}, true)
+		w.closed = true
+	}
+	w.mu.Unlock()
+	w.signal()
+	<-w.done
+}
+
+// run owns the files.
+func (w *Writer) run(l *log) {
+	defer close(w.done)
+	w.write(l)
+	if err := l.close(); err != nil {
+		w.fail(err)
+	}
+	w.mu.Lock()
+	err := w.failed
+	w.mu.Unlock()
+	if err != nil && w.opts.Failed != nil {
+		w.opts.Failed(err)
+	}
+}
+
+// write writes what comes until the writer is closed or has failed.
+func (w *Writer) write(l *log) {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		data, first, state := w.take()
+		if len(data) > 0 {
+			if err := l.append(data, first); err != nil {
+				w.fail(err)
+				return
+			}
+		}
+		switch state {
+		case ended:
+			return
+		case idle:
+			<-w.wake
+		case holding:
+			pause.Reset(w.opts.Thin)
+			select {
+			case <-w.wake:
+			case <-pause.C:
+				w.dueNow()
+			}
+		}
+		w.rest(pause)
+	}
+}
+
+// rest waits until the next write, unless somebody is in a hurry.
+func (w *Writer) rest(pause *time.Timer) {
+	pause.Reset(w.opts.Every)
+	for !w.hurried() {
+		select {
+		case <-pause.C:
+			return
+		case <-w.wake:
+		}
+	}
+}
+
+func (w *Writer) hurried() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hurry || w.closed || w.failed != nil || len(w.waiting) > 1<<20
+}
+
+// dueNow releases what is held: its time has passed.
+func (w *Writer) dueNow() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range w.held {
+		w.release(h.due, false)
+	}
+}
+
+// state says what the owner of the files does next.
+type state int
+
+const (
+	idle    state = iota // wait for an event
+	holding              // wait for one, or until what is held is due
+	ended                // all is written
+)
+
+// take takes what waits.
+func (w *Writer) take() (data []byte, first int64, next state) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	data, first = w.waiting, w.first
+	w.waiting, w.first, w.hurry = nil, w.next, false
+	switch {
+	case w.closed || w.failed != nil:
+		next = ended
+	case len(w.held) > 0:
+		next = holding
+	}
+	return data, first, next
+}
+
+// fail notes why nothing is written any more.
+func (w *Writer) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed == nil {
+		w.failed, w.waiting = err, nil
+	}
+}
+
+// learnAll is what the log's owner learns from a segment.
+func learnAll(s *seen) func(n int64, fields, line []byte) error {
+	return func(_ int64, fields, line []byte) error {
+		var bad *json.UnmarshalTypeError
+		if err := s.learn(fields, line); err != nil && !errors.As(err, &bad) {
+			return err
+		}
+		return nil // a line of another program's making is one to show, and no more
+	}
+}

@@ -1,0 +1,157 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Bounds of notes.
+const (
+	MaxNote    = 64 << 10 // bytes of the text
+	MaxTags    = 32
+	MaxTag     = 64 // characters
+	notesFile  = 1  // version of the file
+	maxNotes   = 1 << 20
+	notesPerms = 0o644
+)
+
+// A NotesError says that notes cannot be read or kept as they are.
+type NotesError struct {
+	Path   string // of the file; "": they are not in one yet
+	Reason string
+}
+
+func (e *NotesError) Error() string {
+	if e.Path == "" {
+		return "notes: " + e.Reason
+	}
+	return fmt.Sprintf("notes %s: %s", e.Path, e.Reason)
+}
+
+// ErrorKind says whose business the error is.
+func (*NotesError) ErrorKind() string { return string(fault.BadInput) }
+
+// keptNotes is the file.
+type keptNotes struct {
+	Version int `json:"version"`
+	result.Notes
+}
+
+// NotesPath is the file with the notes on the run in dir: beside the run, so that writing them
+// changes nothing of it.
+func NotesPath(dir string) string { return run.NotesPath(dir) }
+
+// ReadNotes reads the notes on the run in dir; none are there until somebody writes some. A
+// file that is damaged, too large, of a newer program or a link is a *NotesError.
+func ReadNotes(dir string) (result.Notes, error) {
+	path := NotesPath(dir)
+	data, found, err := regular(path, maxNotes)
+	if err != nil || !found {
+		return result.Notes{}, err
+	}
+	var kept keptNotes
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; `skillopt runs note RUN --clear` removes them", err)}
+	}
+	if kept.Version > notesFile {
+		return result.Notes{}, &NotesError{path, fmt.Sprintf("version %d, this program knows up to %d: use the newer program that wrote them", kept.Version, notesFile)}
+	}
+	return kept.Notes, nil
+}
+
+// regular reads a file that may be missing, and is no link.
+func regular(path string, most int64) (data []byte, found bool, err error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("read notes: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, false, &NotesError{path, "it is a link, or no regular file: remove it"}
+	case info.Size() > most:
+		return nil, false, &NotesError{path, fmt.Sprintf("larger than %d KiB", most>>10)}
+	}
+	data, found, err = run.ReadFile(filepath.Dir(path), filepath.Base(path), most)
+	if err != nil {
+		return nil, false, fmt.Errorf("read notes: %w", err)
+	}
+	return data, found, nil
+}
+
+// WriteNotes keeps notes on the run in dir in place of those that are there, atomically; empty
+// ones remove the file. It returns what is kept: tags without spaces around them, each once.
+// What is too long, or holds what is no text, is a *NotesError, as is a link in the place of the
+// file, and then nothing is changed. A directory that is no run is a *run.MissingError.
+func WriteNotes(dir string, n result.Notes) (result.Notes, error) {
+	if info, err := os.Stat(filepath.Join(dir, run.ManifestFile)); err != nil || !info.Mode().IsRegular() {
+		return n, &run.MissingError{Dir: dir}
+	}
+	n, err := checkedNotes(n)
+	if err != nil {
+		return n, err
+	}
+	path := NotesPath(dir)
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return n, &NotesError{path, "it is a link, or no regular file: remove it"}
+	}
+	if n.Text == "" && len(n.Tags) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, fmt.Errorf("remove notes: %w", err)
+		}
+		return n, nil
+	}
+	data, err := json.MarshalIndent(keptNotes{notesFile, n}, "", "  ")
+	if err != nil {
+		return n, fmt.Errorf("encode notes: %w", err)
+	}
+	return n, atomicfile.WriteFile(path, append(data, '\n'), notesPerms)
+}
+
+// checkedNotes are notes as they are kept.
+func checkedNotes(n result.Notes) (result.Notes, error) {
+	fail := func(format string, a ...any) (result.Notes, error) {
+		return n, &NotesError{"", fmt.Sprintf(format, a...)}
+	}
+	if len(n.Text) > MaxNote {
+		return fail("the text has %d bytes, at most %d are kept", len(n.Text), MaxNote)
+	}
+	if !utf8.ValidString(n.Text) {
+		return fail("the text is not UTF-8")
+	}
+	var tags []string
+	for _, t := range n.Tags {
+		t = strings.TrimSpace(t)
+		switch {
+		case t == "":
+			return fail("a tag is empty")
+		case !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool { return r == ',' || !unicode.IsPrint(r) }):
+			return fail("tag %q: commas, line breaks and characters that cannot be seen are not allowed", t)
+		case utf8.RuneCountInString(t) > MaxTag:
+			return fail("tag %q has %s, at most %d are allowed", t, plural.Of(utf8.RuneCountInString(t), "character", "characters"), MaxTag)
+		}
+		if !slices.Contains(tags, t) {
+			tags = append(tags, t)
+		}
+	}
+	if len(tags) > MaxTags {
+		return fail("%d tags, at most %d are kept", len(tags), MaxTags)
+	}
+	n.Tags = tags
+	return n, nil
+}

@@ -1,0 +1,270 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Statuses of rows, beside those that runs write.
+const (
+	RowKilled     = "killed"     // it says that it is at work, and no process is
+	RowDamaged    = "damaged"    // a file that it needs cannot be used
+	RowUnreadable = "unreadable" // a file may not be read
+	RowNewer      = "newer"      // a newer program wrote it
+)
+
+// Row is the run in dir as a list shows it. What its files say counts: nothing is scored
+// anew. A run that cannot be read has a status that says so, and the reason.
+func Row(ctx context.Context, dir string) result.RunRow {
+	row, _ := readRow(ctx, dir, Watch(dir, time.Now))
+	annotate(&row)
+	return row
+}
+
+// annotate adds the notes on a run. Notes that cannot be read are the reason of a row that has
+// none.
+func annotate(row *result.RunRow) {
+	notes, err := ReadNotes(row.Dir)
+	if err != nil && row.Reason == "" {
+		row.Reason = err.Error()
+	}
+	row.Notes = notes
+}
+
+// readRow reads a row without its notes; the error says why it cannot be read. Of a run that has not written down what it used, a watcher counts it.
+func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error) {
+	row := result.RunRow{Dir: dir, Name: filepath.Base(dir)}
+	v, err := ReadView(dir, dir)
+	known(&row, v)
+	if err != nil {
+		return unreadable(row, err), err
+	}
+	ended(&row, v)
+	switch {
+	case v.Evaluation != nil:
+		evaluated(&row, v.Evaluation)
+	case v.Comparison != nil:
+		compared(&row, v.Comparison)
+	case v.Pruning != nil:
+		pruned(&row, v.Pruning)
+	case v.Ablation != nil:
+		used(&row, v.Ablation.Usage)
+	case v.Summary != nil:
+		trained(&row, v)
+	case v.Gateway != nil && v.Gateway.TotalCalls > 0 && row.Status != string(result.Running):
+		row.Calls, row.CostUSD = v.Gateway.TotalCalls, v.Gateway.TotalUSD
+	default:
+		if err := counted(ctx, &row, w); err != nil {
+			return unreadable(row, err), err
+		}
+	}
+	row.Skill = skillName(dir, v.Manifest)
+	return row, nil
+}
+
+// known takes from a manifest what it tells of any run.
+func known(row *result.RunRow, v View) {
+	m := v.Manifest
+	row.Named, row.Replays, row.Best = m.Name, m.Replays() != "", BestScore(v.History)
+	row.RunID, row.Kind, row.Simulated, row.Unreviewed = m.RunID, m.KindOf(), m.Simulated, v.Exploratory()
+	row.Status, row.EndedAt, row.Copy = string(m.Status), m.EndedAt, run.Copied(row.Dir, m)
+	if !m.CreatedAt.IsZero() {
+		row.CreatedAt = &m.CreatedAt
+	}
+	for _, p := range v.Models {
+		if text := p.String(); !slices.Contains(row.Models, text) {
+			row.Models = append(row.Models, text)
+		}
+	}
+	if n := len(v.History.Steps); n > 0 {
+		row.Steps = n - 1
+	}
+	if m.Plan != nil {
+		row.OfSteps = m.Plan.Steps
+	}
+}
+
+// unreadable is the row of a run that cannot be read.
+func unreadable(row result.RunRow, err error) result.RunRow {
+	row.Status, row.Reason, row.Resumable = RowDamaged, err.Error(), false
+	var none *run.MissingError
+	switch {
+	case run.Newer(err):
+		row.Status = RowNewer
+	case errors.As(err, &none):
+		row.Reason = fmt.Sprintf("%s is gone: it was deleted or moved; `skillopt runs list` shows runs", row.Dir)
+	case errors.Is(err, fs.ErrPermission):
+		row.Status = RowUnreadable
+	}
+	return row
+}
+
+// ended says how a run stands.
+func ended(row *result.RunRow, v View) {
+	if v.Killed {
+		row.Status = RowKilled
+	}
+	if v.Summary != nil && row.Status != string(result.Running) {
+		row.Reason = v.Summary.Reason
+	}
+	switch row.Status {
+	case string(result.Running), string(result.Completed):
+	default:
+		row.Resumable = row.Kind != result.ServeModel
+	}
+}
+
+// used takes what a run has used.
+func used(row *result.RunRow, u result.Usage) { row.Calls, row.CostUSD = u.Calls.Total, u.CostUSD }
+
+// takeScore takes a score with its interval.
+func takeScore(row *result.RunRow, s *result.Score, split string) {
+	if s != nil && s.N > 0 {
+		row.Score, row.Low, row.High, row.Split = &s.Hard, &s.Low, &s.High, split
+	}
+}
+
+// trained takes the scores of a run that trains, as its report shows them.
+func trained(row *result.RunRow, v View) {
+	s := v.Summary
+	used(row, s.Usage)
+	if s.Certificate != nil {
+		row.Certified = &s.Certificate.Certified
+	}
+	best, none := s.Test.Best, 0.0
+	if best == nil && s.Best.Step == 0 {
+		best = s.Test.Seed // it is the best skill, and was measured once
+	}
+	if best != nil {
+		takeScore(row, best, "test")
+		switch c := s.Certificate; {
+		case s.Test.Best == nil:
+			row.Change = &none
+		case c != nil && c.Difference != nil:
+			row.Change = c.Difference
+		case s.Test.Seed != nil:
+			row.Change = minus(&best.Hard, &s.Test.Seed.Hard)
+		}
+		return
+	}
+	if takeScore(row, s.Best.Selection, "selection"); row.Score == nil {
+		standingOf(row, v.History)
+	} else if len(v.History.Steps) > 0 {
+		row.Change = minus(row.Score, v.History.Steps[0].SelectionHard)
+	}
+}
+
+// standingOf takes the score of the best skill so far.
+func standingOf(row *result.RunRow, h result.History) {
+	if row.Score = BestScore(h); row.Score != nil {
+		row.Split, row.Change = "selection", minus(row.Score, h.Steps[0].Best)
+	}
+}
+
+// BestScore is the score of the best skill so far, as the gate counts scores; nil: there is
+// none. What an epoch's end or the final comparison changed stands in later records than the
+// last step.
+func BestScore(h result.History) *float64 {
+	if len(h.Steps) == 0 {
+		return nil
+	}
+	if h.Final != nil {
+		return h.Final.BestScore
+	}
+	return h.Steps[len(h.Steps)-1].Best
+}
+
+// evaluated takes the score of a skill that was evaluated: on test, else selection.
+func evaluated(row *result.RunRow, e *result.Evaluation) {
+	used(row, e.Usage)
+	for _, split := range []string{"test", "selection", "train"} {
+		if s, ok := e.Splits[split]; ok && row.Score == nil {
+			takeScore(row, &s.Score, split)
+		}
+	}
+}
+
+// compared takes the score of the second skill of a comparison, and by how much it is better.
+func compared(row *result.RunRow, c *result.Comparison) {
+	used(row, c.Usage)
+	takeScore(row, c.B.Score, c.Split)
+	row.Change, row.Split = c.Difference, c.Split
+}
+
+// pruned takes what is certified of a skill without rules that are worth nothing.
+func pruned(row *result.RunRow, p *result.Pruned) {
+	used(row, p.Usage)
+	if c := p.Certificate; c != nil {
+		row.Change, row.Split, row.Certified = c.Difference, p.CertifiedOn, &c.Certified
+	}
+}
+
+// counted takes from the record what a run has used that has not written it down, and from
+// its files how its best skill stands.
+func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
+	for {
+		p, err := w.Look(ctx)
+		if err != nil {
+			return err
+		}
+		if p.Unread > 0 {
+			continue
+		}
+		row.Calls, row.CostUSD = p.Calls, p.USD
+		if p.Best != nil {
+			row.Score, row.Low, row.High, row.Split = &p.Best.Score, p.Best.Low, p.Best.High, "selection"
+			if steps := w.history.Steps; len(steps) > 0 {
+				row.Change = minus(row.Score, steps[0].Best)
+			}
+		}
+		return nil
+	}
+}
+
+// maxHead is how much of a skill is read for its name, in bytes.
+const maxHead = 64 << 10
+
+// skillName is the name of the skill that a run is about: of its front matter, else that of
+// the run without its number.
+func skillName(dir string, m run.Manifest) string {
+	for _, name := range []string{"skills/skill_v0000.md", run.BestFile, result.WholeFile, "skill_b.md"} {
+		text, err := head(dir, name)
+		if err != nil {
+			continue
+		}
+		if doc, err := skill.Parse(text); err == nil && doc.Name != "" {
+			return doc.Name
+		}
+	}
+	return numbered.ReplaceAllString(m.Name, "")
+}
+
+var numbered = regexp.MustCompile(`-\d+$`)
+
+// head is the beginning of a file of a run.
+func head(dir, name string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	f, err := openRegular(root, filepath.FromSlash(name))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // so too
+	data, err := io.ReadAll(io.LimitReader(f, maxHead))
+	return string(data), err
+}

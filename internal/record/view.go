@@ -1,0 +1,57 @@
+package record
+
+import (
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// View is what the files of a run say: the document that `runs show --json` prints.
+type View struct {
+	Dir      string          `json:"run_dir"`
+	Manifest run.Manifest    `json:"manifest"`
+	Killed   bool            `json:"killed,omitempty"` // its status is running, and no process works on it
+	Models   []Participant   `json:"models"`           // and the agent
+	History  result.History  `json:"history"`
+	Summary  *result.Summary `json:"summary"` // null until the run has ended once
+
+	// Gateway is the result of `skillopt gateway`.
+	Gateway *result.GatewaySummary `json:"gateway,omitempty"`
+
+	// Evaluation is the result of `skillopt eval`, in place of a summary.
+	Evaluation *result.Evaluation `json:"evaluation,omitempty"`
+
+	// Comparison is the result of `skillopt compare`.
+	Comparison *result.Comparison `json:"comparison,omitempty"`
+
+	// Ablation and Pruning are the results of `skillopt ablate` and `skillopt prune`.
+	Ablation *result.Ablation `json:"ablation,omitempty"`
+	Pruning  *result.Pruned   `json:"pruning,omitempty"`
+}
+
+// ReadView reads the files of the run in dir; path is what messages call it. Its errors are
+// those of ReadDocuments, and what was read before one stands.
+func ReadView(dir, path string) (View, error) {
+	d, err := ReadDocuments(dir, path)
+	v := View{
+		Dir: dir, Manifest: d.Manifest, Killed: d.Killed, History: d.History, Summary: d.Summary, Gateway: d.Gateway,
+		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning,
+	}
+	if err == nil {
+		v.Models = Participants(d.Manifest)
+	}
+	return v, err
+}
+
+// Exploratory reports whether tasks of the run were drafts that nobody had
+// reviewed: by its result, or by its settings before it has one.
+func (v View) Exploratory() bool {
+	switch {
+	case v.Summary != nil:
+		return v.Summary.Exploratory
+	case v.Evaluation != nil:
+		return v.Evaluation.Exploratory
+	case v.Comparison != nil:
+		return v.Comparison.Exploratory
+	}
+	return v.Manifest.Operational["tasks.unreviewed"] != ""
+}

@@ -1,0 +1,165 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/server/door"
+)
+
+// document is an answer as JSON. Secrets are masked, and characters that steer or hide are
+// escaped as JSON escapes them, both as the command's --json does.
+func document(v any) ([]byte, error) {
+	text, err := json.Marshal(ask.Shareable(v))
+	if err != nil {
+		return nil, fmt.Errorf("write the answer: %w", err)
+	}
+	return []byte(plain.Shown(string(text))), nil
+}
+
+// answer makes the answer of a request; nil is none.
+type answer func(w http.ResponseWriter, r *http.Request) (any, error)
+
+// api answers requests of the API.
+func (s *Server) api(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if err := s.admit(w, r, rt); err != nil {
+			refuse(w, err)
+			return
+		}
+		if !rt.stream {
+			leave, err := s.enter(w, r)
+			if err != nil {
+				refuse(w, err)
+				return
+			}
+			defer leave()
+		}
+		v, err := rt.answer(w, r)
+		switch {
+		case err != nil:
+			refuse(w, err)
+		case v != nil:
+			write(w, v)
+		case w.Header().Get("Content-Type") == "":
+			w.WriteHeader(http.StatusNoContent)
+		}
+	})
+}
+
+// admit checks who asks, and for what.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, rt route) error {
+	if rt.Method != http.MethodGet {
+		if err := s.door.Changes(r); err != nil {
+			return err
+		}
+	}
+	if !rt.open {
+		if err := s.door.Authorized(w, r); err != nil {
+			return err
+		}
+	}
+	if rt.changes && s.readOnly {
+		return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "this server only shows runs", Help: "start skillopt serve without --read-only to change something"}
+	}
+	return nil
+}
+
+// enter takes a place among the answers that are worked at, and bounds the time of this one.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) (leave func(), err error) {
+	wait := time.NewTimer(workPatience)
+	defer wait.Stop()
+	select {
+	case s.work <- struct{}{}:
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case <-wait.C:
+		return nil, &door.Refusal{Status: http.StatusTooManyRequests, Kind: door.Busy, Message: "the server is busy with other requests", Help: "wait a little, then ask again"}
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // a writer without deadlines has none to set
+	return func() { <-s.work }, nil
+}
+
+// write answers with a document.
+func write(w http.ResponseWriter, v any) {
+	text, err := document(v)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text) // who asked may have gone
+}
+
+// refuse answers with an error.
+func refuse(w http.ResponseWriter, err error) { refusal(err).Write(w) }
+
+// refusal is an error as an answer.
+func refusal(err error) *door.Refusal {
+	var (
+		known   *door.Refusal
+		asked   *ask.Error
+		none    *run.MissingError
+		noRun   *record.NoRunError
+		noDir   *run.NoDirError
+		locked  *run.LockedError
+		broken  *run.DamagedError
+		file    *record.FileError
+		tooLong *http.MaxBytesError
+	)
+	at := func(status int, kind string) *door.Refusal {
+		message, help := ask.CutHelp(redact.New().Text(err.Error()))
+		return &door.Refusal{Status: status, Kind: kind, Message: message, Help: help}
+	}
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &asked) && !asked.Missing:
+		return at(http.StatusBadRequest, door.Input)
+	case errors.As(err, &asked), errors.As(err, &none):
+		return at(http.StatusNotFound, door.Missing)
+	case errors.As(err, &locked), errors.As(err, &noDir):
+		return at(http.StatusConflict, door.Conflict)
+	case errors.As(err, &tooLong):
+		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
+	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &noRun):
+		return at(http.StatusInternalServerError, door.Damaged)
+	case errors.Is(err, fs.ErrNotExist):
+		return at(http.StatusNotFound, door.Missing)
+	case errors.Is(err, context.Canceled):
+		return at(http.StatusServiceUnavailable, door.Busy)
+	}
+	return at(http.StatusInternalServerError, door.Internal)
+}
+
+func wrong(format string, args ...any) error {
+	return &door.Refusal{Status: http.StatusBadRequest, Kind: door.Input, Message: fmt.Sprintf(format, args...)}
+}
+
+func missing(message string) error {
+	return &door.Refusal{Status: http.StatusNotFound, Kind: door.Missing, Message: message, Help: "look it up in the list of runs: it may have been removed or renamed"}
+}
+
+func damaged(message string) error {
+	return &door.Refusal{Status: http.StatusInternalServerError, Kind: door.Damaged, Message: message}
+}
+
+func conflict(message, help string) error {
+	return &door.Refusal{Status: http.StatusConflict, Kind: door.Conflict, Message: message, Help: help}
+}
+
+// quoted is a part of a request as a message shows it.
+func quoted(text string) string { return strconv.Quote(text[:min(len(text), 200)]) }

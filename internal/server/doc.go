@@ -1,0 +1,112 @@
+// Package server shows runs to browsers and programs: an HTTP API whose answers are the
+// documents that commands print with --json, events of runs as they come, and the embedded
+// page that draws both.
+//
+// Everything that it says of a run comes from internal/record and internal/ask. It looks runs
+// up in the listing of the folders it was given, and reads nothing outside of them. It reads no
+// credentials, starts no process and knows nothing of models or of how training works.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/server/door"
+	"github.com/seed-f4525e22/skillopt/internal/server/stream"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Options say what a server shows, and to whom.
+type Options struct {
+	Folders  []string // with runs, or run directories; absolute
+	ReadOnly bool     // nothing may be changed
+	Build    result.Build
+	Addr     string   // host and port that it listens on, as the link has them
+	Hosts    []string // further names that it is reached by
+	Secure   bool     // by TLS
+	Token    string   // of this start
+	Key      []byte   // that signs sessions
+	Now      func() time.Time
+}
+
+// Server answers requests. It may be used concurrently.
+type Server struct {
+	folders  []folder
+	readOnly bool
+	build    result.Build
+	now      func() time.Time
+
+	door    *door.Door
+	hub     *stream.Hub
+	index   record.Index
+	page    *page
+	handler http.Handler
+	work    chan struct{} // answers that are worked at
+	streams chan struct{} // that are open
+}
+
+const (
+	mostStreams     = 256
+	mostConnections = 1024
+	workPatience    = 15 * time.Second // of a request that waits for others
+	answerTime      = time.Minute      // for an answer, until it has been taken
+	endTime         = 3 * time.Second  // for answers that are open when the server ends
+)
+
+// New returns a server. It listens nowhere yet.
+func New(o Options) (*Server, error) {
+	d, err := door.New(door.Options{Token: o.Token, Key: o.Key, Addr: o.Addr, Hosts: o.Hosts, Secure: o.Secure, Now: o.Now})
+	if err != nil {
+		return nil, fmt.Errorf("address %q: %w", o.Addr, err)
+	}
+	s := &Server{
+		folders: foldersOf(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, door: d,
+		work: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), streams: make(chan struct{}, mostStreams),
+	}
+	if s.page, err = embedded(); err != nil {
+		return nil, err
+	}
+	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventlog.Read(dir), record.Watch(dir, o.Now) }, document)
+	s.handler = d.Guard(s.mux())
+	return s, nil
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Serve answers what comes in on a listener until the context ends. What is being answered
+// then has a few seconds more.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	defer s.hub.Close()
+	web := &http.Server{
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is told to them
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- web.Serve(netutil.LimitListener(l, mostConnections)) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.hub.Close() // which ends the streams
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	if err := web.Shutdown(ctx); err != nil {
+		_ = web.Close() // what has not been taken by now is not waited for
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}

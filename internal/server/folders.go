@@ -1,0 +1,131 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// folder is a folder whose runs are shown.
+type folder struct {
+	name string // of no two the same, without a colon
+	path string
+	only string // name of the one run of it that is shown; "": all
+}
+
+// foldersOf names folders. A run directory is a folder with that run alone.
+func foldersOf(paths []string) []folder {
+	var out []folder
+	for _, path := range paths {
+		f := folder{path: filepath.Clean(path)}
+		if _, err := os.Stat(filepath.Join(f.path, run.ManifestFile)); err == nil {
+			f.path, f.only = filepath.Split(f.path)
+			f.path = filepath.Clean(f.path)
+		}
+		if slices.ContainsFunc(out, func(o folder) bool { return o.path == f.path && o.only == f.only }) {
+			continue
+		}
+		f.name = freeName(out, shortName(f.path))
+		out = append(out, f)
+	}
+	return out
+}
+
+// shortName is what a folder is called in addresses.
+func shortName(path string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 128 && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
+			return r
+		}
+		return '-'
+	}, filepath.Base(path))
+	if strings.Trim(name, ".-") == "" {
+		return "runs"
+	}
+	return name
+}
+
+func freeName(taken []folder, name string) string {
+	next := name
+	for i := 2; slices.ContainsFunc(taken, func(f folder) bool { return f.name == next }); i++ {
+		next = fmt.Sprintf("%s-%d", name, i)
+	}
+	return next
+}
+
+// listed is the folder as a document.
+func (f folder) listed() result.Folder {
+	out := result.Folder{Name: f.name, Path: f.path}
+	if _, err := os.ReadDir(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		out.Error = err.Error()
+	}
+	return out
+}
+
+// id is the name of a run in addresses.
+func (f folder) id(dir string) string { return f.name + ":" + filepath.Base(dir) }
+
+// shows reports whether a run of the folder is shown.
+func (f folder) shows(dir string) bool { return f.only == "" || f.only == filepath.Base(dir) }
+
+// found is a run that an address names.
+type found struct {
+	folder folder
+	id     string
+	dir    string
+}
+
+// find finds the run that an address names, in the listing of its folder: no part of the
+// address becomes a part of a path. A link is no run.
+func (s *Server) find(id string) (found, error) {
+	none := missing("there is no run " + quoted(id) + " in the folders that are shown")
+	name, base, ok := strings.Cut(id, ":")
+	at := slices.IndexFunc(s.folders, func(f folder) bool { return f.name == name && f.shows(base) })
+	if !ok || at < 0 || base == "" || base != filepath.Base(base) {
+		return found{}, none
+	}
+	f := s.folders[at]
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return found{}, err
+	}
+	i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return e.Name() == base && e.IsDir() })
+	if i < 0 {
+		return found{}, none
+	}
+	dir := filepath.Join(f.path, entries[i].Name())
+	if err := contained(dir); err != nil {
+		return found{}, err
+	}
+	return found{folder: f, id: id, dir: dir}, nil
+}
+
+// contained checks that no file of a run directory is a link that leads out of it: some files
+// are opened by their paths.
+func contained(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // it was only looked into
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if _, err := root.Stat(e.Name()); err != nil {
+			return damaged("the run is not shown: its file " + quoted(e.Name()) + " is a link that leads out of it")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// runs lists all runs.
+func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
+	out := result.Listing{Folders: []result.Folder{}, Runs: []result.RunRow{}}
+	only := r.URL.Query().Get("folder")
+	for _, f := range s.folders {
+		if only != "" && only != f.name {
+			continue
+		}
+		at := f.listed()
+		rows, err := s.rows(r.Context(), f)
+		if err != nil && at.Error == "" {
+			at.Error = err.Error()
+		}
+		out.Folders, out.Runs = append(out.Folders, at), append(out.Runs, rows...)
+	}
+	if only != "" && len(out.Folders) == 0 {
+		return nil, missing("there is no folder " + quoted(only))
+	}
+	if len(out.Folders) > 1 {
+		slices.SortStableFunc(out.Runs, func(a, b result.RunRow) int { return begun(a).Compare(begun(b)) })
+	}
+	return out, nil
+}
+
+func begun(r result.RunRow) time.Time {
+	if r.CreatedAt == nil {
+		return time.Time{}
+	}
+	return *r.CreatedAt
+}
+
+// rows are those of a folder, oldest first.
+func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
+	if f.only != "" {
+		at, err := s.find(f.name + ":" + f.only)
+		if err != nil {
+			return nil, err
+		}
+		return []result.RunRow{s.row(ctx, at)}, nil
+	}
+	rows, err := s.index.Rows(ctx, f.path)
+	for i := range rows {
+		rows[i].ID = f.id(rows[i].Dir)
+	}
+	return rows, err
+}
+
+// row is that of one run.
+func (s *Server) row(ctx context.Context, at found) result.RunRow {
+	row := record.Row(ctx, at.dir)
+	row.ID = at.id
+	return row
+}
+
+// steerable reports why a run cannot be steered or changed from here; nil: it can.
+func (s *Server) steerable(ctx context.Context, at found) error {
+	if s.row(ctx, at).Copy {
+		return conflict("this run is a copy, or may not be written by this server: nobody who works on it would notice", "steer it where it is at work, on the machine and as the user that began it")
+	}
+	return nil
+}
+
+func or(text, otherwise string) string { return cmp.Or(text, otherwise) }

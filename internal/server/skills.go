@@ -1,0 +1,102 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// versions lists the skills that a run has made.
+func (s *Server) versions(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	return answered(record.Versions(at.dir))
+}
+
+// skill shows the files of a version.
+func (s *Server) skill(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	return answered(record.Files(at.dir, or(r.URL.Query().Get("version"), "best")))
+}
+
+// skillFile gives a file of a version as it is, to be kept and not to be shown: whatever it
+// holds, it is text to a browser.
+func (s *Server) skillFile(w http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	whole, err := wholeSkill(at.dir, at.id, or(q.Get("version"), "best"))
+	if err != nil {
+		return nil, err
+	}
+	name := or(q.Get("path"), skill.Main)
+	text, there := whole.File(name)
+	if !there {
+		return nil, missing("this version of the skill has no file " + quoted(name))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(name)}))
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write([]byte(text)) // who asked may have gone
+	return nil, nil
+}
+
+// wholeSkill is a version with all its files.
+func wholeSkill(dir, id, version string) (skill.Skill, error) {
+	s, err := ask.Skill(dir, id, version)
+	if err == nil && version == "best" {
+		return record.Best(dir) // with those that edits may not change
+	}
+	return s, err
+}
+
+// diff says how one version differs from another, of the same run or of two.
+func (s *Server) diff(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	q, to := r.URL.Query(), at
+	from := or(q.Get("from"), "0")
+	if other := q.Get("other"); other != "" {
+		if to, err = s.find(other); err != nil {
+			return nil, err
+		}
+		from = or(q.Get("from"), "best")
+	}
+	before, err := ask.Skill(at.dir, at.id, from)
+	if err != nil {
+		return nil, err
+	}
+	upTo := or(q.Get("to"), "best")
+	after, err := ask.Skill(to.dir, to.id, upTo)
+	if err != nil {
+		return nil, err
+	}
+	return record.Diff(before, after, at.id+" "+from, to.id+" "+upTo), nil
+}
+
+// blame says who wrote each line.
+func (s *Server) blame(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	return answered(ask.Blame(at.dir, at.id, or(r.URL.Query().Get("version"), "best")))
+}
+
+// answered is an answer of a type that it keeps.
+func answered[T any](v T, err error) (any, error) { return v, err }

@@ -1,0 +1,113 @@
+package session
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/task"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// logged is the sink of the events of the open run: its log, and whoever was given to hear
+// of them. Both get them without secrets. A run whose log cannot be written goes on
+// without it.
+func logged(s *Session) event.Sink {
+	if s.borrowed || s.log != nil {
+		return s.Options.Events
+	}
+	log, err := eventlog.Open(s.Run.Dir, eventlog.Options{Failed: func(err error) { unlogged(s, err) }})
+	if err != nil {
+		if s.Options.Events != nil {
+			s.Options.Events(notLogged(err))
+		}
+		return s.Options.Events
+	}
+	s.log = log
+	if s.Run.Lost != nil { // whoever hears of events was told when the run was opened
+		log.Add(event.Warning{Text: s.Run.Lost.String()}, s.Now())
+	}
+	return s.masked(func(e event.Event) {
+		log.Add(e, s.Now())
+		if s.bare != nil {
+			s.bare(e)
+		}
+	})
+}
+
+// unlogged tells that the log is not written any more.
+func unlogged(s *Session, err error) { s.Emit(notLogged(err)) }
+
+func notLogged(err error) event.Warning {
+	return event.Warning{Text: "the run goes on, but whoever follows it from outside does not see its events: " + err.Error()}
+}
+
+// closeLog writes what waits and closes the log.
+func closeLog(s *Session) {
+	if s.log != nil {
+		s.log.Close()
+		s.log = nil
+	}
+}
+
+// heard returns what tells of outcomes, nil where nobody is told.
+func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
+	if s.borrowed {
+		return nil
+	}
+	places, sealed := &placeNames{}, map[string]bool{}
+	for _, t := range s.Data.Test {
+		sealed[t.ID] = true
+	}
+	return func(p rollout.Place, t *task.Task, out *trajectory.Outcome) {
+		key, at := p.Key(*t), places.of(p.Prefix)
+		e := event.OutcomeDone{
+			Row: caller.RowOf(s.Caller, key), Key: key, Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
+			Task: t.ID, Sample: p.Sample, Status: string(out.Status),
+		}
+		if out.Status.Measured() {
+			hard, soft := out.Hard, out.Soft
+			e.Hard, e.Soft = &hard, &soft
+		}
+		if !sealed[t.ID] || !out.Status.Measured() { // why a test task failed tells what is expected of it
+			e.Reason = cut(out.FailReason)
+		}
+		s.Emit(e)
+	}
+}
+
+// maxReason bounds, in bytes, why a task failed in an event. The files of the run have it
+// whole.
+const maxReason = 500
+
+func cut(reason string) string {
+	const more = "..."
+	if len(reason) <= maxReason {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:maxReason-len(more)], "") + more
+}
+
+// placeName is what a prefix of keys says.
+type placeName struct {
+	epoch, step int
+	stage, arm  string
+}
+
+// placeNames remembers what prefixes say: there are few, and many outcomes at each.
+type placeNames struct{ known sync.Map }
+
+func (p *placeNames) of(prefix string) placeName {
+	if at, ok := p.known.Load(prefix); ok {
+		return at.(placeName)
+	}
+	place := record.PlaceOf(prefix)
+	at := placeName{epoch: place.Epoch, step: place.Step}
+	at.stage, at.arm = place.Stage()
+	p.known.Store(prefix, at)
+	return at
+}

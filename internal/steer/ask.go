@@ -1,0 +1,218 @@
+package steer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/fault"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Asking is what is asked of a run, by whom, and how long an answer is waited for.
+type Asking struct {
+	What   string // Stop, StopNow, Limit
+	Limits Limits // of Limit
+	From   string // command, browser
+	Now    func() time.Time
+	Wait   time.Duration // for the answer; 0: DefaultWait
+}
+
+// DefaultWait is how long an answer is waited for: a process that listens looks more than
+// twice a second.
+const DefaultWait = 5 * time.Second
+
+// lookEvery is how often it is looked whether there is an answer.
+const lookEvery = 50 * time.Millisecond
+
+// Ask asks a run for something and waits for what becomes of it. A run that no process
+// works on is not asked to stop, and keeps other ceilings for its next session; one that has
+// come to its end takes none. The errors are *run.MissingError, those of run.ReadManifest, an
+// error of kind BadInput for what cannot be asked, and one of the file system where the
+// directory may not be written. A request that nobody answers is taken back. It may be
+// called concurrently.
+func Ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
+	out, err := ask(ctx, dir, a)
+	if err == nil {
+		out.Text = words(out)
+	}
+	return out, err
+}
+
+func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
+	out := result.Steered{RunDir: dir, What: a.What}
+	r, err := newRequest(a.What, a.Limits, a.From, a.Now())
+	if err != nil {
+		return out, fault.Input(err)
+	}
+	if a.What == Limit {
+		out.Limits = a.Limits.Values()
+	}
+	m, works, err := look(dir)
+	if err != nil {
+		return out, err
+	}
+	out.Status = m.Status
+	switch {
+	case works && m.Steering == nil:
+		out.State = result.SteerUnheard
+		return out, nil
+	case !works && a.What != Limit:
+		out.State = result.SteerIdle
+		return out, nil
+	case !works && m.Status == result.Completed:
+		return out, fault.Input(fmt.Errorf("run %s has come to its end: no ceiling holds for it any more; train --again begins another run, --fork goes on from what this one has paid for", dir))
+	}
+	if err := puts(dir, r); err != nil {
+		return out, err
+	}
+	out.Request = r.ID
+	if !works {
+		out.State = result.SteerKept
+		return out, nil
+	}
+	return await(ctx, dir, a, out)
+}
+
+// look says what a run is, and whether a process works on it.
+func look(dir string) (m run.Manifest, works bool, err error) {
+	m, found, err := run.ReadManifest(dir)
+	switch {
+	case err != nil:
+		return m, false, run.Unreadable(dir, err)
+	case !found:
+		return m, false, fault.Input(&run.MissingError{Dir: dir})
+	}
+	works, err = run.InUse(dir)
+	return m, works, err
+}
+
+// puts puts a request, unless too many wait already.
+func puts(dir string, r Request) error {
+	if n := pending(dir); n >= MaxPending {
+		return fault.Input(fmt.Errorf("%d requests to run %s wait already: see the folder %s in it", n, dir, Folder))
+	}
+	err := put(dir, r)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("run %s cannot be asked for anything: its directory may not be written here, as that of a copy or of another user: %w", dir, err)
+	}
+	if err != nil {
+		return fmt.Errorf("ask run %s: %w", dir, err)
+	}
+	return nil
+}
+
+// pending counts what is named as a request. What cannot be read is told when one is put.
+func pending(dir string) (n int) {
+	f, err := os.Open(filepath.Join(dir, Folder))
+	if err != nil {
+		return 0
+	}
+	defer f.Close() //nolint:errcheck // it was read only
+	entries, _ := f.ReadDir(mostEntries)
+	for _, e := range entries {
+		if _, ok := idOf(e.Name()); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// await waits until a request is answered, nobody works on the run any more, or it was long
+// enough.
+func await(ctx context.Context, dir string, a Asking, out result.Steered) (result.Steered, error) {
+	wait := a.Wait
+	if wait == 0 {
+		wait = DefaultWait
+	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for n, over := 0, false; ; n++ {
+		answer, found, err := Answered(dir, out.Request)
+		if err != nil {
+			return out, err
+		}
+		if found {
+			_ = Withdraw(dir, out.Request) // where the run could not remove it
+			return answered(out, answer), nil
+		}
+		if over {
+			return withdrawn(dir, out)
+		}
+		if n%10 == 9 { // the lock is looked at less often: who opens the run needs it
+			if works, err := run.InUse(dir); err == nil && !works {
+				over = true
+				continue // it may have answered just before
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-late.C:
+			over = true
+		case <-ctx.Done():
+			over = true
+		}
+	}
+}
+
+// withdrawn ends what nobody has answered.
+func withdrawn(dir string, out result.Steered) (result.Steered, error) {
+	m, works, err := look(dir)
+	if err != nil {
+		return out, err
+	}
+	out.Status = m.Status
+	if !works && out.What == Limit && m.Status != result.Completed {
+		out.State = result.SteerKept
+		return out, nil
+	}
+	if err := Withdraw(dir, out.Request); err != nil {
+		return out, fmt.Errorf("take a request back: %w", err)
+	}
+	if a, found := m.Steering.Answered(out.Request); found { // it was answered in the meantime
+		return answered(out, a), nil
+	}
+	if out.State = result.SteerIdle; works {
+		out.State = result.SteerUnanswered
+	}
+	return out, nil
+}
+
+func answered(out result.Steered, a run.Answer) result.Steered {
+	out.State, out.Reason, out.Note = result.SteerDone, a.Refused, a.Note
+	if a.Refused != "" {
+		out.State = result.SteerRefused
+	}
+	return out
+}
+
+// Answered finds what became of a request.
+func Answered(dir, id string) (a run.Answer, found bool, err error) {
+	m, _, err := run.ReadManifest(dir)
+	if err != nil {
+		return a, false, run.Unreadable(dir, err)
+	}
+	a, found = m.Steering.Answered(id)
+	return a, found, nil
+}
+
+// Withdraw takes a request back that nobody has answered. One that is not there is none.
+func Withdraw(dir, id string) (err error) {
+	if _, ok := idOf(id + suffix); !ok {
+		return fault.Input(fmt.Errorf("%q is the id of no request", strings.ToValidUTF8(id, "?")))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(withdraw(root, id), root.Close())
+}

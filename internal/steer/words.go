@@ -1,0 +1,78 @@
+package steer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// words say what became of a request.
+func words(s result.Steered) string {
+	switch s.State {
+	case result.SteerDone:
+		return doneWords(s)
+	case result.SteerRefused:
+		return "the run has refused it: " + s.Reason
+	case result.SteerKept:
+		return fmt.Sprintf("no process works on the run (%s): its next session begins with %s", statusWords(s.Status), limitWords(s.Limits, " "))
+	case result.SteerIdle:
+		return idleWords(s.Status)
+	case result.SteerUnheard:
+		return "the program that works on the run is an older one and does not listen, so nothing was asked: press Ctrl-C in its terminal, or send its process an interrupt"
+	case result.SteerUnanswered:
+		return "a process works on the run and has not answered: it is just beginning, waits for its user, or hangs; the request was taken back, ask again"
+	}
+	return string(s.State)
+}
+
+func doneWords(s result.Steered) string {
+	var text string
+	switch s.What {
+	case Stop:
+		text = "asked: the run finishes what is in flight, records it and ends; the same command goes on with it"
+	case StopNow:
+		text = "asked: the run ends at once; what was in flight is lost, all that was answered is recorded, and the same command goes on with it"
+	default:
+		text = limitWords(s.Limits, " is ") + " now; it stays so in later sessions of the run, until the configuration or the command says something else"
+	}
+	if s.Note != "" {
+		text += "; " + s.Note
+	}
+	return text
+}
+
+func idleWords(status result.Status) string {
+	switch status {
+	case result.Completed:
+		return "the run has come to its end: there is nothing to stop"
+	case result.Running:
+		return "no process works on the run, it was killed: there is nothing to stop, and the same command goes on with it"
+	}
+	return fmt.Sprintf("no process works on the run (%s): there is nothing to stop, and the same command goes on with it", statusWords(status))
+}
+
+func statusWords(status result.Status) string {
+	if status == result.Running {
+		return "killed"
+	}
+	return strings.ReplaceAll(string(status), "_", " ")
+}
+
+// limitWords are ceilings in the order of their names.
+func limitWords(l map[string]json.RawMessage, is string) string {
+	var parts []string
+	for _, name := range Names() {
+		v, ok := l[name]
+		if !ok {
+			continue
+		}
+		text := strings.Trim(string(v), `"`)
+		if text == "null" {
+			text = "none"
+		}
+		parts = append(parts, "limits."+name+is+text)
+	}
+	return strings.Join(parts, ", ")
+}
