@@ -24,8 +24,8 @@ import (
 // patience bounds how long a test waits for what a page is to show.
 const patience = 30 * time.Second
 
-// page is a tab of the browser, with what went wrong in it.
-type page struct {
+// tab is a tab of the browser, with what went wrong in it.
+type tab struct {
 	t   *testing.T
 	ctx context.Context
 
@@ -49,18 +49,27 @@ func openBrowser(t *testing.T) context.Context {
 }
 
 // open opens an address in a new tab of the browser.
-func open(t *testing.T, browser context.Context, address string) *page {
+func open(t *testing.T, browser context.Context, address string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
-	p := &page{t: t, ctx: ctx}
-	p.listen(address)
-	p.do(chromedp.Navigate(address))
+	p := &tab{t: t, ctx: ctx}
+	p.do(chromedp.Navigate("about:blank"))
+	if address != "about:blank" {
+		p.listenAt(address)
+	}
 	return p
 }
 
+// listenAt opens an address, and notes what goes wrong there.
+func (p *tab) listenAt(address string) {
+	p.t.Helper()
+	p.listen(address)
+	p.do(chromedp.Navigate(address))
+}
+
 // listen notes errors of the console and requests to other hosts.
-func (p *page) listen(address string) {
+func (p *tab) listen(address string) {
 	p.t.Helper()
 	home, err := url.Parse(address)
 	if err != nil {
@@ -69,9 +78,6 @@ func (p *page) listen(address string) {
 	var listening sync.WaitGroup
 	ctx, cancel := context.WithCancel(p.ctx)
 	p.t.Cleanup(func() { cancel(); listening.Wait() })
-	if err := chromedp.Do(p.ctx, chromedp.Navigate("about:blank")); err != nil {
-		p.t.Fatal(err)
-	}
 	messages, requests := chromedp.Console(ctx), chromedp.Events(ctx, network.RequestWillBeSent)
 	listening.Go(func() {
 		for m, err := range messages {
@@ -95,21 +101,21 @@ func (p *page) listen(address string) {
 	})
 }
 
-func (p *page) note(to *[]string, text string) {
+func (p *tab) note(to *[]string, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	*to = append(*to, text)
 }
 
 // allow has errors that contain a text be expected from here on.
-func (p *page) allow(part string) {
+func (p *tab) allow(part string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.allowed = append(p.allowed, part)
 }
 
 // clean fails the test for what went wrong in the page.
-func (p *page) clean() {
+func (p *tab) clean() {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +129,7 @@ func (p *page) clean() {
 	}
 }
 
-func (p *page) expects(text string) bool {
+func (p *tab) expects(text string) bool {
 	for _, part := range p.allowed {
 		if strings.Contains(text, part) {
 			return true
@@ -133,7 +139,7 @@ func (p *page) expects(text string) bool {
 }
 
 // do carries out steps.
-func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -143,7 +149,7 @@ func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // eval evaluates an expression of JavaScript.
-func eval[T any](p *page, expression string) T {
+func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -162,7 +168,7 @@ func short(text string) string {
 }
 
 // text is what the page says.
-func (p *page) text() string {
+func (p *tab) text() string {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
@@ -173,7 +179,7 @@ func (p *page) text() string {
 }
 
 // until waits until an expression is true.
-func (p *page) until(what, expression string) {
+func (p *tab) until(what, expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -183,7 +189,7 @@ func (p *page) until(what, expression string) {
 }
 
 // shows waits until the page says something.
-func (p *page) shows(texts ...string) {
+func (p *tab) shows(texts ...string) {
 	p.t.Helper()
 	for _, text := range texts {
 		p.until("the words "+text, fmt.Sprintf(`document.body.innerText.toLowerCase().includes(%s.toLowerCase())`, quoted(text)))
@@ -191,7 +197,7 @@ func (p *page) shows(texts ...string) {
 }
 
 // press clicks the visible button or link that is called so.
-func (p *page) press(name string) {
+func (p *tab) press(name string) {
 	p.t.Helper()
 	find := fmt.Sprintf(`(() => {
 		const name = %s.toLowerCase()
@@ -204,7 +210,7 @@ func (p *page) press(name string) {
 }
 
 // fill writes into the field with this label.
-func (p *page) fill(label, value string) {
+func (p *tab) fill(label, value string) {
 	p.t.Helper()
 	find := fmt.Sprintf(`(() => {
 		const name = %s.toLowerCase()
@@ -216,25 +222,25 @@ func (p *page) fill(label, value string) {
 }
 
 // go goes to a view by its address within the page.
-func (p *page) goTo(hash string) {
+func (p *tab) goTo(hash string) {
 	p.t.Helper()
 	eval[bool](p, fmt.Sprintf(`(location.hash = %s, true)`, quoted(hash)))
 }
 
 // settled waits until nothing is being loaded.
-func (p *page) settled() {
+func (p *tab) settled() {
 	p.t.Helper()
 	p.until("the view to be loaded", `document.readyState === "complete" && !document.querySelector("[aria-busy=true]")`)
 }
 
 // size makes the window so large; a narrow one is that of a phone.
-func (p *page) size(width, height int64) {
+func (p *tab) size(width, height int64) {
 	p.t.Helper()
 	p.do(chromedp.EmulateViewport(width, height))
 }
 
 // theme has the page believe that the system is light or dark.
-func (p *page) theme(scheme string) {
+func (p *tab) theme(scheme string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()

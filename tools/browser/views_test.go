@@ -95,7 +95,7 @@ func aTask(t *testing.T, dir string) string {
 }
 
 // accessible has axe-core look at the view; serious and critical findings fail.
-func (p *page) accessible(name string) {
+func (p *tab) accessible(name string) {
 	p.t.Helper()
 	path := os.Getenv("SKILLOPT_AXE")
 	if path == "" {
@@ -121,7 +121,7 @@ func (p *page) accessible(name string) {
 }
 
 // fits fails for a view that is wider than the window.
-func (p *page) fits(name string, width int64) {
+func (p *tab) fits(name string, width int64) {
 	p.t.Helper()
 	if got := eval[int64](p, `document.documentElement.scrollWidth`); got > width {
 		p.t.Errorf("%s: the page is %d px wide in a window of %d", name, got, width)
@@ -129,7 +129,7 @@ func (p *page) fits(name string, width int64) {
 }
 
 // shot keeps a picture of the view where somebody wants one.
-func (p *page) shot(name string) {
+func (p *tab) shot(name string) {
 	p.t.Helper()
 	dir := os.Getenv("SKILLOPT_SHOTS")
 	if dir == "" {
