@@ -91,6 +91,7 @@ func showHead(out printer, v runView) error {
 	if m.ForkedOf != "" {
 		fmt.Fprintf(out, "  forked of %s\n", m.ForkedOf)
 	}
+	showCeilings(out, m)
 	return nil
 }
 
