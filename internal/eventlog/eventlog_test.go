@@ -80,12 +80,14 @@ func TestLinesAreEventsWithTheirNumbers(t *testing.T) {
 	w := open(t, dir, Options{})
 	w.Add(event.RunStarted{RunDir: "r"}, start)
 	w.Add(outcomeOf(7, "a"), start)
+	w.Add(event.TestDone{Arm: "best", Hard: 0.5, N: 6}, start)
 	w.Close()
 	w.Add(event.Warning{Text: "too late"}, start)
 	w.Close()
 	want := []Line{
 		{1, []byte(`{"n":1,"event":"run_started","time":"2026-01-02T03:04:05Z","run_dir":"r","run_id":"","resumed":false,"recorded":0,"train":0,"selection":0,"test":0,"steps":0,"max_calls":0}`)},
 		{2, []byte(`{"n":2,"event":"outcome","time":"2026-01-02T03:04:05Z","row":7,"key":"e1/s1/rollout/a/sample0","epoch":1,"step":1,"stage":"rollout","task":"a","sample":0,"status":"ok","hard":1,"soft":0.25,"fail_reason":"said: \"no\"\n"}`)},
+		{3, []byte(`{"n":3,"event":"test_done","time":"2026-01-02T03:04:05Z","arm":"best","hard":0.5,"soft":0,"tasks":6}`)},
 	}
 	if diff := cmp.Diff(want, all(t, Read(dir), 10)); diff != "" {
 		t.Error(diff)
@@ -93,7 +95,7 @@ func TestLinesAreEventsWithTheirNumbers(t *testing.T) {
 	r := Read(dir)
 	first, err := r.First(t.Context())
 	last, lerr := r.Last(t.Context())
-	if first != 1 || last != 2 || err != nil || lerr != nil {
+	if first != 1 || last != 3 || err != nil || lerr != nil {
 		t.Errorf("from %d to %d, %v, %v", first, last, err, lerr)
 	}
 }

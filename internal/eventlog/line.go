@@ -47,6 +47,25 @@ func urgent(kind string) bool {
 	return false
 }
 
+// testDone is event.TestDone in the log, where "n" is the number of the line.
+type testDone struct {
+	Arm   string  `json:"arm"`
+	Hard  float64 `json:"hard"`
+	Soft  float64 `json:"soft"`
+	Tasks int     `json:"tasks"`
+}
+
+func (testDone) Kind() string { return event.TestDone{}.Kind() }
+
+// logged is the form of an event in the log: that of its own, unless a field of it has the
+// name of a field of lines.
+func logged(e event.Event) event.Event {
+	if done, ok := e.(event.TestDone); ok {
+		return testDone{Arm: done.Arm, Hard: done.Hard, Soft: done.Soft, Tasks: done.N}
+	}
+	return e
+}
+
 // numbered puts a number before an event in its wire form, and a newline behind it.
 func numbered(dst []byte, n int64, wire []byte) []byte {
 	dst = append(dst, `{"n":`...)

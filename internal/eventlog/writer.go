@@ -58,6 +58,7 @@ func Open(dir string, o Options) (*Writer, error) {
 // Add appends an event that happened at a time. It never waits for the disk. What cannot
 // be written is told to Options.Failed, and nothing is written from then on.
 func (w *Writer) Add(e event.Event, at time.Time) {
+	e = logged(e)
 	wire, err := event.Marshal(e, at)
 	if err != nil || len(wire) > maxLine-64 {
 		wire, e = tooLong(e, len(wire), err, at)

@@ -20,10 +20,18 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/server/stream"
 )
 
+// masked is an answer in which no secrets are any more, and that is large.
+type masked struct{ v any }
+
 // document is an answer as JSON. Secrets are masked, and characters that steer or hide are
 // escaped as JSON escapes them, both as the command's --json does; a list is never null.
 func document(v any) ([]byte, error) {
-	text, err := json.Marshal(withLists(ask.Shareable(v)))
+	if m, ok := v.(masked); ok {
+		v = m.v
+	} else {
+		v = ask.Shareable(v)
+	}
+	text, err := json.Marshal(withLists(v))
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}

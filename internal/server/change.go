@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -34,7 +34,7 @@ func (s *Server) note(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := body(r, &n); err != nil {
 		return nil, err
 	}
-	return answered(record.WriteNotes(at.dir, n))
+	return answered(ask.SetNotes(at.dir, at.id, n))
 }
 
 // stop asks a run to stop.

@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/stream"
@@ -76,7 +75,7 @@ func New(o Options) (*Server, error) {
 	if s.page, err = embedded(); err != nil {
 		return nil, err
 	}
-	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventlog.Read(dir), record.Watch(dir, o.Now) }, document)
+	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), record.Watch(dir, o.Now) }, document)
 	s.handler = d.Guard(s.mux())
 	return s, nil
 }

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 )
 
@@ -25,4 +28,25 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	defer func() { <-s.streams }()
 	return nil, s.hub.Serve(w, r, at.dir, after)
+}
+
+// eventsOf reads the events of a run. What its log does not hold any more is read back from
+// the record.
+func eventsOf(dir string) *eventlog.Reader {
+	log := eventlog.Read(dir)
+	log.Rows = oldRows{dir}
+	return log
+}
+
+// oldRows opens the record for those who go back far, and not before.
+type oldRows struct{ dir string }
+
+// Outcomes implements eventlog.Rows.
+func (o oldRows) Outcomes(ctx context.Context, rows []int64) (map[int64]eventlog.Known, error) {
+	r, err := record.Open(ctx, o.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	return record.EventsOf(r).Rows.Outcomes(ctx, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -63,6 +64,33 @@ func (s *Server) row(ctx context.Context, at found) result.RunRow {
 	row := record.Row(ctx, at.dir)
 	row.ID = at.id
 	return row
+}
+
+// Bounds of how many runs are compared at once.
+const (
+	leastCompared = 2
+	mostCompared  = 20
+)
+
+// compare sets runs beside each other.
+func (s *Server) compare(_ http.ResponseWriter, r *http.Request) (any, error) {
+	ids := r.URL.Query()["run"]
+	if len(ids) < leastCompared || len(ids) > mostCompared {
+		return nil, wrong("%d runs: %d to %d are compared, each as run=ID", len(ids), leastCompared, mostCompared)
+	}
+	var dirs []string
+	for _, id := range ids {
+		at, err := s.find(id)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, at.dir)
+	}
+	c, err := ask.Compare(r.Context(), dirs, ids)
+	for i := range c.Runs {
+		c.Runs[i].ID = ids[i]
+	}
+	return c, err
 }
 
 // steerable reports why a run cannot be steered or changed from here; nil: it can.

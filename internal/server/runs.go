@@ -155,7 +155,8 @@ func (s *Server) grid(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	return answered(from.Grid(r.Context()))
+	g, err := ask.Grid(r.Context(), from)
+	return masked{g}, err
 }
 
 // Config is the configuration of a run as it is kept.
@@ -176,4 +177,18 @@ func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, missing("the run keeps no configuration")
 	}
 	return Config{Text: redact.New().Text(string(text))}, err
+}
+
+// spend is what was paid for.
+func (s *Server) spend(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, from, err := s.open(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = from.Close() }() // it was only read
+	if by := r.URL.Query().Get("by"); by != "" && by != "part" {
+		return nil, wrong("by=%s: allowed is part", quoted(by))
+	}
+	parts, err := from.Spending(r.Context())
+	return ask.Spending{RunDir: at.dir, Parts: parts}, err
 }

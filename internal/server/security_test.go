@@ -309,7 +309,7 @@ func TestOddRequests(t *testing.T) {
 		"GET / HTTP/1.1\r\n\r\n":                                                                                     "HTTP/1.1 400",
 		"GET / HTTP/1.1\r\nHost: " + s.host + "\r\nHost: x\r\n\r\n":                                                  "HTTP/1.1 400",
 		"GET http://evil.example/ HTTP/1.1\r\nHost: x\r\n\r\n":                                                       "HTTP/1.1 403",
-		"CONNECT " + s.host + " HTTP/1.1\r\nHost: " + s.host + "\r\n\r\n":                                            "HTTP/1.1 405",
+		"CONNECT " + s.host + " HTTP/1.1\r\nHost: " + s.host + "\r\n\r\n":                                            "HTTP/1.1 404",
 		"GET " + prefix + "/runs HTTP/1.0\r\nHost: " + s.host + "\r\n" + auth + "\r\n":                               "HTTP/1.0 200",
 		"HEAD " + prefix + "/runs HTTP/1.1\r\nHost: " + s.host + "\r\n" + auth + "\r\n":                              "HTTP/1.1 200",
 		"GET " + prefix + "/runs HTTP/1.1\r\nHost: " + s.host + "\r\nX: " + strings.Repeat("x", 40_000) + "\r\n\r\n": "HTTP/1.1 431",

@@ -17,7 +17,7 @@ func (s *Server) versions(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(record.Versions(at.dir))
+	return answered(ask.Versions(at.dir, at.id))
 }
 
 // skill shows the files of a version.
@@ -26,7 +26,7 @@ func (s *Server) skill(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(record.Files(at.dir, or(r.URL.Query().Get("version"), "best")))
+	return answered(ask.Files(at.dir, at.id, r.URL.Query().Get("version")))
 }
 
 // skillFile gives a file of a version as it is, to be kept and not to be shown: whatever it
@@ -77,16 +77,7 @@ func (s *Server) diff(_ http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		from = or(q.Get("from"), "best")
 	}
-	before, err := ask.Skill(at.dir, at.id, from)
-	if err != nil {
-		return nil, err
-	}
-	upTo := or(q.Get("to"), "best")
-	after, err := ask.Skill(to.dir, to.id, upTo)
-	if err != nil {
-		return nil, err
-	}
-	return record.Diff(before, after, at.id+" "+from, to.id+" "+upTo), nil
+	return answered(ask.Diff(ask.Side{Dir: at.dir, Path: at.id, Version: from}, ask.Side{Dir: to.dir, Path: to.id, Version: or(q.Get("to"), "best")}))
 }
 
 // blame says who wrote each line.
@@ -96,6 +87,19 @@ func (s *Server) blame(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return answered(ask.Blame(at.dir, at.id, or(r.URL.Query().Get("version"), "best")))
+}
+
+// step shows what a step saw, proposed and decided.
+func (s *Server) step(_ http.ResponseWriter, r *http.Request) (any, error) {
+	at, err := s.find(r.PathValue("run"))
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || n < 0 {
+		return nil, wrong("step %s: want a whole number, 0 or more", quoted(r.PathValue("n")))
+	}
+	return answered(ask.Step(at.dir, at.id, n))
 }
 
 // answered is an answer of a type that it keeps.
