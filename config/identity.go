@@ -193,6 +193,11 @@ func digestOf(value string) string {
 	return digestMark + hex.EncodeToString(sum)
 }
 
+// SameValue reports whether two values of fingerprints say the same: what was a secret in one
+// of them may have been no variable in the other. It is for this program, and no part of the
+// compatibility promise.
+func SameValue(a, b string) bool { return same(a, b) }
+
 // same reports whether two values of fingerprints are equal: what was a secret
 // in one of them may have been no variable in the other.
 func same(a, b string) bool {

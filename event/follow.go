@@ -25,6 +25,7 @@ type OutcomeDone struct {
 // High, Reject and Accept are in gate-score points of the candidate minus the incumbent,
 // null where there is none yet.
 type GateRead struct {
+	Key        string   `json:"key"` // place of the trial in the record: a step that is tried again, or whose model drifted, has several
 	Epoch      int      `json:"epoch,omitempty"`
 	Step       int      `json:"step"`
 	Candidate  int      `json:"candidate,omitempty"` // of several, from 1
@@ -65,6 +66,7 @@ type InFlightCalls struct {
 type Refusals struct {
 	Endpoint string `json:"endpoint"`
 	Model    string `json:"model"`
+	Role     string `json:"role"` // of the first one
 	Code     string `json:"code"`
 	Count    int    `json:"count"`
 	Key      string `json:"key"`             // of the last one

@@ -171,14 +171,21 @@ func (r Race) judgeEarly(e *Evidence, s standing, rest []unit) (Verdict, bool) {
 // narrows it. For text that may end up to a standard error behind it does not:
 // near the end such a bound would refuse whatever is behind at all.
 func (r Race) behind(s standing, n int) bool {
+	wide := r.allows(s, n)
+	return wide != nil && *s.difference+*wide < -score.Negligible
+}
+
+// allows is how far a candidate may be behind by then, nil where that is not known.
+func (r Race) allows(s standing, n int) *float64 {
 	if s.se == nil {
-		return false
+		return nil
 	}
 	left := 1.0
 	if !r.NonInferior {
 		left = math.Sqrt(1 - float64(s.account.units)/float64(n))
 	}
-	return *s.difference+raceZ*(*s.se)*left < -score.Negligible
+	wide := raceZ * (*s.se) * left
+	return &wide
 }
 
 // bestCase is the difference at the end if the candidate is perfect on the rest.

@@ -80,21 +80,44 @@ type StepDetail struct {
 	Record StepRecord   `json:"record"`
 	Edits  []EditDetail `json:"edits"`
 	Lost   []string     `json:"lost_replies,omitempty"` // keys of optimizer calls without a usable reply
+
+	Rewritten []string         `json:"rewrite,omitempty"`  // of a rewrite: what was changed, by the optimizer's word
+	Analyses  []AnalysisDetail `json:"analyses,omitempty"` // what the analysts replied
+	Problems  []string         `json:"problems,omitempty"` // files that were damaged: what they had is missing here
+}
+
+// AnalysisDetail is the reply of an analyst.
+type AnalysisDetail struct {
+	Place    string          `json:"place,omitempty"` // within the step, of the call: mb0/analyst_error/0
+	Source   string          `json:"source_type"`     // failure, success
+	Tasks    []string        `json:"tasks"`           // that it read
+	Why      string          `json:"why,omitempty"`
+	Patterns []PatternDetail `json:"patterns,omitempty"`
+}
+
+// PatternDetail is a kind of failure, or a habit of successes, that an analyst saw.
+type PatternDetail struct {
+	Name        string `json:"name,omitempty"`
+	Count       int    `json:"count,omitempty"` // trajectories that show it, by the analyst's word
+	Description string `json:"description"`
 }
 
 // EditDetail is an edit of a step, with what became of it and why it was asked for.
 type EditDetail struct {
-	Index      int      `json:"index"`
+	Index      int      `json:"index"`               // from 1; 0 of one that was not chosen
+	Candidate  int      `json:"candidate,omitempty"` // of several, from 1; 0: there was one alone, or several were merged
 	Op         string   `json:"op"`
 	File       string   `json:"file,omitempty"` // missing: SKILL.md
 	Target     string   `json:"target,omitempty"`
 	Content    string   `json:"content,omitempty"`
-	Status     string   `json:"status"` // what Apply said of it
+	Status     string   `json:"status"` // what became of it when the candidate was made; not_chosen: it is in none
 	Detail     string   `json:"detail,omitempty"`
-	Why        []string `json:"why,omitempty"`     // what the analysts wrote
-	Tasks      []string `json:"tasks,omitempty"`   // that they read
-	Trajectory int      `json:"support,omitempty"` // trajectories behind it
-	Kept       bool     `json:"kept"`              // it is part of a skill that was taken
+	Why        []string `json:"why,omitempty"`         // what the analysts wrote
+	Tasks      []string `json:"tasks,omitempty"`       // that they read
+	Link       string   `json:"link,omitempty"`        // verbatim, reworded or batch: how sure it is that they asked for it
+	Source     string   `json:"source_type,omitempty"` // failure, success
+	Trajectory int      `json:"support,omitempty"`     // trajectories behind it, by the optimizer's word
+	Kept       bool     `json:"kept"`                  // it is part of a skill that was taken
 }
 
 // RunsCompared sets runs beside each other.

@@ -13,12 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/memfolder"
+	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
 
@@ -45,7 +47,7 @@ func TestScripts(t *testing.T) {
 			return os.CopyFS(filepath.Join(env.WorkDir, "small"), os.DirFS("testdata/small"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonHas, "locked": locked, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
+			"exits": exits, "json": jsonHas, "locked": locked, "working": working, "refuses": refuses, "nobody": nobody, "jsonl": jsonLines, "mount": mount,
 			"serves": serves, "agrees": agrees, "action": runAction, "github": github,
 		},
 		Condition: func(name string) (bool, error) {
@@ -144,6 +146,29 @@ func locked(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(lock.Lock())
 	defer func() { ts.Check(lock.Unlock()) }()
 	exits(ts, false, args[1:])
+}
+
+// working waits until a process works on a run: working runs/a
+func working(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: working RUN")
+	}
+	late := time.After(time.Minute)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		m, found, err := run.ReadManifest(ts.MkAbs(args[0]))
+		if err == nil && found && m.Plan != nil {
+			if works, err := run.InUse(ts.MkAbs(args[0])); err == nil && works {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("nobody works on %s", args[0])
+		}
+	}
 }
 
 // refuses starts a server that answers every request with a status, and sets a

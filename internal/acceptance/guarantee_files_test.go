@@ -116,9 +116,9 @@ func writtenBy(t *testing.T, dir, moved string) {
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r.Problems)
 	}
-	best, found, err := record.Version(dir, "best")
-	if err != nil || !found {
-		t.Fatal(found, err)
+	best, err := record.Version(dir, "best")
+	if err != nil {
+		t.Fatal(err)
 	}
 	got := map[string]string{}
 	for _, f := range r.Blame("best", best).Files {

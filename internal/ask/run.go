@@ -9,8 +9,14 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/testset"
-	"github.com/seed-f4525e22/skillopt/skill"
 )
+
+// View is what the files of a run say.
+type View = record.View
+
+// Run reads the files of the run in a folder; path is what messages call it. Secrets are not
+// masked in it yet. A folder that is no run, and a run with a damaged file, are an *Error.
+func Run(dir, path string) (View, error) { return record.ReadView(dir, path) }
 
 // Open opens a run for reading; path is what messages call it.
 func Open(ctx context.Context, dir, path string) (*record.Run, error) {
@@ -20,17 +26,6 @@ func Open(ctx context.Context, dir, path string) (*record.Run, error) {
 		return nil, missing("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
 	}
 	return r, err
-}
-
-// Skill reads the skill of a run after a step, or the best one; path is what messages call
-// the run.
-func Skill(dir, path, version string) (skill.Skill, error) {
-	s, err := record.Version(dir, version)
-	var none *record.VersionError
-	if errors.As(err, &none) {
-		return s, missing("run %s has no version %s yet: allowed are %s; `skillopt runs show %s` lists the steps", path, version, none.Allowed, path)
-	}
-	return s, err
 }
 
 // lookedAt makes the id under which the ledger of test sets knows those who look at what a

@@ -1,18 +1,31 @@
 package caller
 
-// RowOf returns the number of the entry of the record that has the reply to the call or the
-// episode under a key, that of the last attempt. 0: it has none of its own, since an equal
-// call was answered before, or nothing was.
-func RowOf(c *Caller, key string) int64 {
+// ReplyOf returns which entry of the record has the reply to the call or the episode under
+// a key, by number and key: that of the last attempt. 0: it has none of its own, since an
+// equal call was answered before, or nothing was.
+func ReplyOf(c *Caller, key string) (row int64, at string) {
 	if row, ok := c.journal.Row(key); ok {
-		return row
+		return row, key
 	}
-	var last int64
 	for n := 0; ; n++ {
-		row, ok := c.journal.Row(stepKey(key, n, 1))
+		next := stepKey(key, n, 1)
+		found, ok := c.journal.Row(next)
 		if !ok {
-			return last
+			return row, at
 		}
-		last = row
+		row, at = found, next
 	}
+}
+
+// RoomOf returns how many requests at once the endpoint of a role is given now, 0 for a
+// role that has none.
+func RoomOf(c *Caller, role string) int {
+	r := c.roles[role]
+	if r == nil {
+		return 0
+	}
+	s := r.end.slots
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limit
 }

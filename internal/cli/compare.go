@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -296,7 +296,7 @@ func needsText(c *result.Comparison) []string {
 }
 
 // showComparison shows the run of a comparison.
-func showComparison(out printer, v record.View) error {
+func showComparison(out printer, v ask.View) error {
 	if v.Comparison == nil {
 		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt compare` command goes on")
 		return err

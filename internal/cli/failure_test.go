@@ -44,6 +44,8 @@ var broken = map[string][]string{
 	"runs calls":            {"nothing", "damaged"},
 	"runs spend":            {"nothing", "damaged"},
 	"runs watch":            {"nothing", "damaged"},
+	"runs stop":             {"nothing", "damaged", "", "a b"},
+	"runs limit":            {"nothing usd=3", "damaged usd=3", "usd=-1", "damaged", "damaged token=3", "usd=3"},
 	"runs check":            {"nothing"}, // what is damaged is its result
 	"runs rm":               {"nothing", "damaged"},
 	"runs prune":            {"--keep -1"},

@@ -58,6 +58,7 @@ func exitCode(err error) int {
 		locked *run.LockedError
 		kept   *bank.Error
 		asleep *bank.LockedError
+		deaf   *unheededError
 	)
 	switch {
 	case err == nil:
@@ -66,7 +67,7 @@ func exitCode(err error) int {
 		return codeOf[opened.Kind]
 	case errors.As(err, &usage), errors.As(err, &asked), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
 		return exitInput
-	case errors.As(err, &locked), errors.As(err, &asleep):
+	case errors.As(err, &locked), errors.As(err, &asleep), errors.As(err, &deaf):
 		return exitLocked
 	case errors.As(err, &kept):
 		return exitInput

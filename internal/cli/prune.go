@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -173,7 +173,7 @@ func writePruned(out printer, p *result.Pruned) {
 }
 
 // showPruning shows a run of ablate or prune.
-func showPruning(out printer, v record.View) error {
+func showPruning(out printer, v ask.View) error {
 	fmt.Fprintln(out)
 	switch {
 	case v.Pruning != nil:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -13,7 +14,7 @@ import (
 
 func runsCommand(a *app) *cobra.Command {
 	c := group(&cobra.Command{Use: "runs", Short: "List, show, compare, explain and export runs, and ask what was answered"})
-	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsStopCommand(a), runsLimitCommand(a), runsTaskCommand(a), runsTasksCommand(a), runsFailuresCommand(a), runsCallsCommand(a), runsSpendCommand(a), runsSkillCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsReportCommand(a), runsExportCommand(a), runsRmCommand(a), runsPruneCommand(a), runsCheckCommand(a))
+	c.AddCommand(runsListCommand(a), runsShowCommand(a), runsWatchCommand(a), runsStopCommand(a), runsLimitCommand(a), runsTaskCommand(a), runsTasksCommand(a), runsStepCommand(a), runsFailuresCommand(a), runsCallsCommand(a), runsSpendCommand(a), runsSkillCommand(a), runsDiffCommand(a), runsBlameCommand(a), runsCompareCommand(a), runsNoteCommand(a), runsReportCommand(a), runsExportCommand(a), runsRmCommand(a), runsPruneCommand(a), runsCheckCommand(a))
 	return c
 }
 
@@ -22,12 +23,11 @@ func runsCommand(a *app) *cobra.Command {
 func scoresOnce(kind result.Kind) bool { return kind == result.Evaluate || kind == result.MeasureNoise }
 
 // readRun reads the files of the run in a folder; path is what messages call it.
-func readRun(dir, path string) (record.View, error) {
-	v, err := record.ReadView(dir, path)
+func readRun(dir, path string) (ask.View, error) {
+	v, err := ask.Run(dir, path)
 	var none *run.MissingError
 	var damaged *record.FileError
-	switch {
-	case errors.As(err, &none), errors.As(err, &damaged):
+	if errors.As(err, &none) || errors.As(err, &damaged) {
 		return v, usagef("%v", err)
 	}
 	return v, err
@@ -50,14 +50,11 @@ func runOrNewest(a *app, args []string) (string, error) {
 
 // skillVersion reads the skill after a step, or the best one.
 func skillVersion(a *app, path, version string) (skill.Skill, error) {
-	dir := a.absolute(path)
-	if _, err := readRun(dir, path); err != nil {
-		return skill.Skill{}, err
-	}
-	s, err := record.Version(dir, version)
-	var none *record.VersionError
-	if errors.As(err, &none) {
-		return s, usagef("run %s has no version %s yet: allowed are %s; `skillopt runs show %s` lists the steps", path, version, none.Allowed, path)
+	s, err := ask.Skill(a.absolute(path), path, version)
+	var none *run.MissingError
+	var damaged *record.FileError
+	if errors.As(err, &none) || errors.As(err, &damaged) {
+		return s, usagef("%v", err)
 	}
 	return s, err
 }

@@ -6,8 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 )
 
 // runsDiffOptions are the flags of runs diff.
@@ -36,21 +35,16 @@ func (o *runsDiffOptions) run(a *app, runs []string) error {
 	if len(runs) == 2 {
 		versionA = cmp.Or(o.from, "best")
 	}
-	skillA, err := skillVersion(a, runA, versionA)
+	d, err := ask.Diff(ask.Side{Dir: a.absolute(runA), Path: a.relative(runA), Version: versionA}, ask.Side{Dir: a.absolute(runB), Path: a.relative(runB), Version: versionB})
 	if err != nil {
 		return err
 	}
-	skillB, err := skillVersion(a, runB, versionB)
-	if err != nil {
-		return err
-	}
-	from, to := a.relative(runA)+" "+versionA, a.relative(runB)+" "+versionB
 	if a.json {
-		return printJSON(a.Out, record.Diff(skillA, skillB, from, to))
+		return printJSON(a.Out, d)
 	}
-	if skillA.Equal(skillB) {
+	if d.Equal {
 		_, err = fmt.Fprintln(a.Out, "no difference")
 		return err
 	}
-	return a.writeDiff(skill.Diff(skillA, skillB, from, to))
+	return a.writeDiff(d.Diff)
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -43,7 +43,7 @@ func printRun(a *app, path string) error {
 }
 
 // showRun explains a run by its kind.
-func showRun(out printer, v record.View) error {
+func showRun(out printer, v ask.View) error {
 	if err := showHead(out, v); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func showRun(out printer, v record.View) error {
 }
 
 // showHead says which run it is, whose models it had and what its figures rest on.
-func showHead(out printer, v record.View) error {
+func showHead(out printer, v ask.View) error {
 	m := v.Manifest
 	fmt.Fprintf(out, "run %s  %s\n", out.path(v.Dir), statusText(string(m.Status), v.Killed))
 	if v.Killed {
@@ -96,14 +96,14 @@ func showHead(out printer, v record.View) error {
 }
 
 // showGateway shows the ledger of a gateway.
-func showGateway(out printer, v record.View) error {
+func showGateway(out printer, v ask.View) error {
 	_, err := fmt.Fprintf(out, "  the ledger of `skillopt gateway` (models.%s): %s\n  %s\n",
 		v.Manifest.Identity["library.gateway"], plural.Of(v.Gateway.TotalCalls, "call", "calls"), tokensText(v.Gateway.TotalTokens, v.Gateway.TotalUSD))
 	return err
 }
 
 // showTraining shows a run that trains.
-func showTraining(out printer, v record.View) error {
+func showTraining(out printer, v ask.View) error {
 	showSteps(out, v.History)
 	showEpochs(out, v.History)
 	if v.Summary == nil {
@@ -115,7 +115,7 @@ func showTraining(out printer, v record.View) error {
 }
 
 // showEvaluation shows a run that has no steps.
-func showEvaluation(out printer, v record.View) error {
+func showEvaluation(out printer, v ask.View) error {
 	if v.Evaluation == nil {
 		_, err := fmt.Fprintln(out, "\nno result yet; the same `skillopt eval` command goes on")
 		return err

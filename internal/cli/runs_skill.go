@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -58,19 +56,9 @@ skillopt runs export writes the best skill with all its files as a folder.`,
 
 // run prints a file of a version.
 func (o *runsSkillOptions) run(a *app, path string) error {
-	dir, version := a.absolute(path), o.version
-	if version == "" {
-		all, err := record.Versions(dir)
-		if err != nil {
-			return readable(err, path)
-		}
-		if version = "best"; len(all.Versions) > 0 && all.Versions[0].Version != "0" {
-			version = all.Best
-		}
-	}
-	files, err := record.Files(dir, version)
+	files, err := ask.Files(a.absolute(path), path, o.version)
 	if err != nil {
-		return readable(err, path)
+		return err
 	}
 	if a.json {
 		return printJSON(a.Out, files)
@@ -81,7 +69,7 @@ func (o *runsSkillOptions) run(a *app, path string) error {
 		for _, f := range files.Files {
 			names = append(names, f.Path)
 		}
-		return usagef("--file %s: version %s of run %s has no such file; it has %s", o.file, version, path, oneLine(strings.Join(names, ", ")))
+		return usagef("--file %s: version %s of run %s has no such file; it has %s", o.file, files.Version, path, oneLine(strings.Join(names, ", ")))
 	}
 	f := files.Files[i]
 	if f.Text == nil {
@@ -97,27 +85,14 @@ func (o *runsSkillOptions) run(a *app, path string) error {
 	return nil
 }
 
-// readable is an error about a run as the user named it.
-func readable(err error, path string) error {
-	var none *run.MissingError
-	var version *record.VersionError
-	switch {
-	case errors.As(err, &none):
-		return usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
-	case errors.As(err, &version):
-		return usagef("run %s has no version %s: allowed are %s; `skillopt runs skill %s --list` lists them", path, oneLine(version.Version), version.Allowed, path)
-	}
-	return err
-}
-
 // listVersions lists the skills that a run has made.
 func listVersions(a *app, path string) error {
-	all, err := record.Versions(a.absolute(path))
+	all, err := ask.Versions(a.absolute(path), path)
 	if err != nil {
-		return readable(err, path)
+		return err
 	}
 	if a.json {
-		return printJSON(a.Out, shareable(all))
+		return printJSON(a.Out, all)
 	}
 	if len(all.Versions) == 0 {
 		_, err := fmt.Fprintln(a.Out, "the run has made no skill yet, or keeps none")

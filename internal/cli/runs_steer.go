@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
@@ -108,12 +109,16 @@ func runAtWork(a *app, args []string) (string, error) {
 // steerRun asks a run for something and says what became of it.
 func steerRun(ctx context.Context, a *app, path string, asking steer.Asking) error {
 	asking.From, asking.Now = "command", time.Now
+	asking.Name = path
 	got, err := interruptible(ctx, a.Signals, func(ctx context.Context) (result.Steered, error) {
 		return steer.Ask(ctx, a.absolute(path), asking)
 	})
 	var none *run.MissingError
 	if errors.As(err, &none) || errors.Is(err, fs.ErrNotExist) {
 		return usagef("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+	}
+	if fault.Of(err) == fault.BadInput {
+		return usagef("%v", err)
 	}
 	if err != nil {
 		return err
@@ -147,6 +152,3 @@ func unheeded(a *app, path string, got result.Steered) error {
 type unheededError struct{ text string }
 
 func (e *unheededError) Error() string { return e.text }
-
-// ErrorKind says whose business the error is.
-func (*unheededError) ErrorKind() string { return "locked" }

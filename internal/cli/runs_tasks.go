@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -88,14 +89,14 @@ func (o *runsTasksOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	g, err := r.Grid(ctx)
+	g, err := ask.Grid(ctx, r)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, shareable(g))
+		return printJSON(a.Out, g)
 	}
-	return o.print(a.paged(), shareable(g), path, r.Manifest.KindOf())
+	return o.print(a.paged(), g, path, r.Manifest.KindOf())
 }
 
 // print prints the tasks that the flags let through, by split.

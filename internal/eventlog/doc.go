@@ -37,6 +37,12 @@ const (
 
 // Options say how a log is written. The zero value is usable.
 type Options struct {
+	Run string // identifies the run: the log of another one is refused
+
+	// Gone is the first row that the record has not: outcomes that the log has of it and of
+	// later ones were lost with the end of the record, and come again. 0: none is.
+	Gone int64
+
 	SegmentBytes int64         // of a segment; 0: 16 MB
 	Whole        int           // segments that are kept whole; 0: 64
 	Every        time.Duration // between two writes, but for decisions; 0: 100 ms

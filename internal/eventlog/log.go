@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 type log struct {
 	opts Options
 	root *os.Root
+	id   string // of the log
 
 	segment int // the last one, which is open
 	file    *os.File
@@ -65,7 +67,7 @@ func (l *log) open() error {
 		}
 		return l.compactOld()
 	}
-	l.stored, l.live, l.next = newSeen(), newSeen(), 1
+	l.stored, l.live, l.next, l.id = newSeen(), newSeen(), 1, rand.Text()
 	return l.begin(1)
 }
 
@@ -80,7 +82,11 @@ func (l *log) openLast(k int) (h header, size int64, err error) {
 
 // learn finds out what the log holds, and cuts off what is not whole at its end.
 func (l *log) learn(segments []int, h header, size int64) error {
-	s, through, next := loadSeen(l.root, l.segment)
+	if h.Run != l.opts.Run {
+		return fmt.Errorf("%s/%s is of another run (%q): move %s/ away", Folder, l.name, h.Run, Folder)
+	}
+	l.id = h.Log
+	s, through := loadSeen(l.root, l.id, l.segment)
 	for _, k := range segments[:len(segments)-1] {
 		if k <= through {
 			continue
@@ -90,20 +96,12 @@ func (l *log) learn(segments []int, h header, size int64) error {
 		}
 	}
 	l.stored, l.live = s, s.clone()
-	if through == l.segment-1 && next != h.First {
-		// The side file is of another log: what it says does not count.
-		l.stored = newSeen()
-		for _, k := range segments[:len(segments)-1] {
-			if _, err := l.read(k, l.stored); err != nil {
-				return err
-			}
-		}
-		l.live = l.stored.clone()
-	}
 	end, next, err := scan(io.NewSectionReader(l.file, size, 1<<62), size, h.First, learnAll(l.live))
 	if err != nil {
 		return err
 	}
+	l.live.forgetFrom(l.opts.Gone)
+	l.stored.forgetFrom(l.opts.Gone)
 	l.size, l.first, l.next = end, h.First, next
 	if err := l.file.Truncate(end); err != nil {
 		return err
@@ -133,7 +131,7 @@ func (l *log) begin(k int) (err error) {
 	if l.file, err = l.root.OpenFile(l.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
 		return err
 	}
-	head := header{Format: Format, First: l.next}.line()
+	head := header{Format: Format, First: l.next, Log: l.id, Run: l.opts.Run}.line()
 	if _, err := l.file.Write(head); err != nil {
 		return err
 	}
@@ -193,7 +191,7 @@ func (l *log) rotate() error {
 	if err := l.begin(l.segment + 1); err != nil {
 		return err
 	}
-	if err := storeSeen(l.root, l.stored, l.segment-1, l.next); err != nil {
+	if err := storeSeen(l.root, l.stored, l.id, l.segment-1); err != nil {
 		return err
 	}
 	return l.compactOld()

@@ -43,7 +43,7 @@ type Reader struct {
 	dir string
 
 	mu       sync.Mutex
-	folder   fs.FileInfo // of which the rest was learnt
+	log      string // of which the rest was learnt
 	segments []int
 	firsts   map[int]int64 // by segment
 	places   []place       // where lines stand, the last used first
@@ -54,7 +54,7 @@ type place struct {
 	n       int64
 	segment int
 	offset  int64
-	file    fs.FileInfo // a segment that was shortened is another file
+	file    fs.FileInfo // a segment that was shortened since is another file
 }
 
 const maxPlaces = 256
@@ -71,14 +71,13 @@ func (r *Reader) After(ctx context.Context, n int64, most int) ([]Line, error) {
 	if most <= 0 {
 		return nil, nil
 	}
-	v, err := r.look()
-	if v == nil || err != nil {
-		return nil, err
-	}
-	defer v.close()
-	lines, err := v.after(ctx, max(0, n), most)
+	var lines []Line
+	err := r.looking(func(v *look) (err error) {
+		lines, err = v.after(ctx, max(0, n), most)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("read the event log: %w", err)
+		return nil, err
 	}
 	return r.whole(ctx, lines)
 }
@@ -93,17 +92,12 @@ func (r *Reader) First(ctx context.Context) (int64, error) {
 }
 
 // Last returns the highest number that can be read, 0 without any event.
-func (r *Reader) Last(context.Context) (int64, error) {
-	v, err := r.look()
-	if v == nil || err != nil {
-		return 0, err
-	}
-	defer v.close()
-	n, err := v.last()
-	if err != nil {
-		return 0, fmt.Errorf("read the event log: %w", err)
-	}
-	return n, nil
+func (r *Reader) Last(context.Context) (n int64, err error) {
+	err = r.looking(func(v *look) (err error) {
+		n, err = v.last()
+		return err
+	})
+	return n, err
 }
 
 // whole completes the lines that stand shortened.
@@ -151,40 +145,87 @@ func (r *Reader) look() (*look, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the event log: %w", err), root.Close())
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.folder == nil || !os.SameFile(r.folder, info) { // another run is in its place
-		r.folder, r.segments, r.firsts, r.places = info, nil, map[int]int64{}, nil
-	}
 	if len(r.segments) == 0 {
 		if r.segments, err = segmentsIn(root); err != nil {
 			return nil, errors.Join(fmt.Errorf("open the event log: %w", err), root.Close())
 		}
 	}
-	return &look{reader: r, root: root, folder: info, segments: slices.Clone(r.segments)}, nil
+	if r.firsts == nil {
+		r.firsts = map[int]int64{}
+	}
+	return &look{reader: r, root: root, log: r.log, segments: slices.Clone(r.segments)}, nil
+}
+
+// forget drops what was learnt of a log that is not there any more.
+func (r *Reader) forget(log string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log == log {
+		r.log, r.segments, r.firsts, r.places = "", nil, nil, nil
+	}
+}
+
+// errOther says that another log has come to lie in the folder.
+var errOther = errors.New("another run is in its place")
+
+// looking carries out a reading, once more if another log has come to lie in the folder. It
+// does nothing if there is none.
+func (r *Reader) looking(do func(*look) error) error {
+	for tries := 0; ; tries++ {
+		v, err := r.look()
+		if v == nil || err != nil {
+			return err
+		}
+		err = do(v)
+		v.close()
+		if errors.Is(err, errOther) && tries < 3 {
+			r.forget(v.log)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read the event log: %w", err)
+		}
+		return nil
+	}
 }
 
 // look is one reading of the log.
 type look struct {
 	reader   *Reader
 	root     *os.Root
-	folder   fs.FileInfo
+	log      string // "" as long as it is not known
 	segments []int
 }
 
 func (v *look) close() { _ = v.root.Close() }
 
-// keep notes what holds for later readings too, of the same folder.
+// keep looks at and notes what holds for all readings of the same log.
 func (v *look) keep(note func(r *Reader)) {
-	v.reader.mu.Lock()
-	defer v.reader.mu.Unlock()
-	if os.SameFile(v.reader.folder, v.folder) {
-		note(v.reader)
+	r := v.reader
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log == v.log && r.firsts != nil {
+		note(r)
 	}
+}
+
+// is fails if a segment is not of the log that is read.
+func (v *look) is(log string) error {
+	r := v.reader
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.log == "" && v.log == "" {
+		r.log = log
+	}
+	if v.log == "" {
+		v.log = log
+	}
+	if v.log != log {
+		return errOther
+	}
+	return nil
 }
 
 // opened is a segment that is read.
@@ -202,6 +243,9 @@ type opened struct {
 func (v *look) open(k int) (*opened, error) {
 	f, err := openFile(v.root, nameOf(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
+		if slices.Contains(v.segments, k) {
+			return nil, errOther // it was there
+		}
 		return nil, nil
 	}
 	if err != nil {
@@ -218,6 +262,9 @@ func (v *look) open(k int) (*opened, error) {
 			return nil, nil
 		}
 		return nil, err
+	}
+	if err := v.is(h.Log); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	o.first, o.begin = h.First, begin
 	v.keep(func(r *Reader) { r.firsts[k] = h.First })
@@ -293,11 +340,15 @@ func (v *look) after(ctx context.Context, n int64, most int) (out []Line, err er
 func (v *look) follows(k int, n int64, some bool) (int, error) {
 	first, err := v.firstOf(k + 1)
 	switch {
-	case err != nil || first == 0:
+	case err != nil:
 		return 0, err
+	case first == 0 && v.segments[len(v.segments)-1] > k+1:
+		return 0, &DamagedError{File: Folder + "/" + nameOf(k+1), What: "it is missing or empty, and there are later ones"}
+	case first == 0:
+		return 0, nil
 	case first <= n+1:
 		v.keep(func(r *Reader) {
-			if last := r.segments[len(r.segments)-1]; last == k {
+			if n := len(r.segments); n > 0 && r.segments[n-1] == k {
 				r.segments = append(r.segments, k+1)
 			}
 		})

@@ -47,6 +47,15 @@ func (s *seen) addRow(row int64) {
 	s.rows[row/64] |= 1 << (row % 64)
 }
 
+// forgetFrom drops the rows from one on, 0: none.
+func (s *seen) forgetFrom(row int64) {
+	if row <= 0 || row/64 >= int64(len(s.rows)) {
+		return
+	}
+	s.rows = s.rows[:row/64+1]
+	s.rows[row/64] &= 1<<(row%64) - 1
+}
+
 // outcome is by what one is known again.
 type outcome struct {
 	Row    int64  `json:"row"`
@@ -99,8 +108,8 @@ const seenFile = "seen.json"
 
 type storedSeen struct {
 	Format  int               `json:"format"`
+	Log     string            `json:"log"`
 	Through int               `json:"through"` // segment
-	Next    int64             `json:"next"`    // number of the first event behind it
 	Rows    []byte            `json:"rows"`    // bits, little endian words
 	Once    []string          `json:"once"`    // hexadecimal
 	Count   map[string]uint32 `json:"count"`
@@ -108,8 +117,8 @@ type storedSeen struct {
 
 func hexOf(v uint64) string { return strconv.FormatUint(v, 16) }
 
-func (s *seen) stored(through int, next int64) storedSeen {
-	out := storedSeen{Format: Format, Through: through, Next: next, Rows: make([]byte, 0, 8*len(s.rows)), Count: make(map[string]uint32, len(s.count))}
+func (s *seen) stored(log string, through int) storedSeen {
+	out := storedSeen{Format: Format, Log: log, Through: through, Rows: make([]byte, 0, 8*len(s.rows)), Count: make(map[string]uint32, len(s.count))}
 	for _, w := range s.rows {
 		out.Rows = binary.LittleEndian.AppendUint64(out.Rows, w)
 	}
@@ -145,10 +154,11 @@ func (st storedSeen) seen() (*seen, error) {
 	return s, nil
 }
 
-// loadSeen reads the side file. One that is missing, damaged or of a segment that is not
-// there says nothing: all segments are read then.
-func loadSeen(root *os.Root, last int) (s *seen, through int, next int64) {
-	nothing := func() (*seen, int, int64) { return newSeen(), 0, 1 }
+// loadSeen reads the side file of a log and returns up to which segment it knows. One that
+// is missing, damaged, of another log or of a segment that is not there says nothing: all
+// segments are read then.
+func loadSeen(root *os.Root, log string, last int) (s *seen, through int) {
+	nothing := func() (*seen, int) { return newSeen(), 0 }
 	there, err := root.Lstat(seenFile)
 	if err != nil || !there.Mode().IsRegular() {
 		return nothing()
@@ -158,18 +168,18 @@ func loadSeen(root *os.Root, last int) (s *seen, through int, next int64) {
 		return nothing()
 	}
 	var st storedSeen
-	if err := json.Unmarshal(data, &st); err != nil || st.Format != Format || st.Through < 0 || st.Through >= last || st.Next < 1 {
+	if err := json.Unmarshal(data, &st); err != nil || st.Format != Format || st.Log != log || st.Through < 0 || st.Through >= last {
 		return nothing()
 	}
 	if s, err = st.seen(); err != nil {
 		return nothing()
 	}
-	return s, st.Through, st.Next
+	return s, st.Through
 }
 
 // storeSeen writes the side file, whole or not at all.
-func storeSeen(root *os.Root, s *seen, through int, next int64) error {
-	data, err := json.Marshal(s.stored(through, next))
+func storeSeen(root *os.Root, s *seen, log string, through int) error {
+	data, err := json.Marshal(s.stored(log, through))
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", seenFile, err)
 	}

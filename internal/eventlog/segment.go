@@ -16,16 +16,16 @@ import (
 
 // header is the first line of a segment.
 type header struct {
-	Format int   `json:"format"`
-	First  int64 `json:"first"`           // number of the first event in it
-	Short  bool  `json:"short,omitempty"` // outcomes are shortened
+	Format int    `json:"format"`
+	First  int64  `json:"first"` // number of the first event in it
+	Log    string `json:"log"`   // of which log it is: another run may come to lie in the same folder
+	Run    string `json:"run,omitempty"`
+	Short  bool   `json:"short,omitempty"` // outcomes are shortened
 }
 
 func (h header) line() []byte {
-	if h.Short {
-		return fmt.Appendf(nil, "{\"format\":%d,\"first\":%d,\"short\":true}\n", h.Format, h.First)
-	}
-	return fmt.Appendf(nil, "{\"format\":%d,\"first\":%d}\n", h.Format, h.First)
+	line, _ := json.Marshal(h) // numbers and texts
+	return append(line, '\n')
 }
 
 // nameOf is the name of the kth segment, from 1.
@@ -74,8 +74,21 @@ func openFolder(dir string) (_ *os.Root, err error) {
 	return root, nil
 }
 
+// errReplaced says that a file was replaced while it was opened, as a segment is that is
+// shortened.
+var errReplaced = errors.New("was replaced while it was opened")
+
 // openFile opens a regular file of the folder, and nothing else.
-func openFile(root *os.Root, name string, flag int) (*os.File, error) {
+func openFile(root *os.Root, name string, flag int) (f *os.File, err error) {
+	for range 5 {
+		if f, err = openOnce(root, name, flag); !errors.Is(err, errReplaced) {
+			break
+		}
+	}
+	return f, err
+}
+
+func openOnce(root *os.Root, name string, flag int) (*os.File, error) {
 	there, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -89,7 +102,7 @@ func openFile(root *os.Root, name string, flag int) (*os.File, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(there, opened) {
-		err = fmt.Errorf("%s/%s was replaced while it was opened", Folder, name)
+		err = fmt.Errorf("%s/%s %w", Folder, name, errReplaced)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -147,7 +160,7 @@ func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
 	switch {
 	case whole && err == nil && h.Format > Format:
 		return h, 0, &VersionError{File: Folder + "/" + name, Format: h.Format}
-	case !whole || err != nil || h.Format < 1 || h.First < 1:
+	case !whole || err != nil || h.Format < 1 || h.First < 1 || h.Log == "":
 		return h, 0, &DamagedError{File: Folder + "/" + name, What: "its first line says neither format nor number"}
 	}
 	return h, int64(len(line)) + 1, nil

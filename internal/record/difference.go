@@ -43,7 +43,7 @@ func Diff(a, b skill.Skill, from, to string) result.Difference {
 const (
 	wordBudget = 2_000_000 // pairs of words, of a whole difference
 	lineWords  = 400       // of a line
-	alike      = 0.3       // share of equal words from which a line is taken for another, changed
+	resembles  = 0.3       // share of equal words from which a line is taken for another, changed
 )
 
 // hunkOf is a hunk with the numbers of its lines, and with words where a line took the place
@@ -89,7 +89,7 @@ func stretch(lines []result.DiffLine, op string) int {
 	return n
 }
 
-// compareWords marks the words in which two lines differ, if they are alike.
+// compareWords marks the words in which two lines differ, if they are similar.
 func compareWords(before, after *result.DiffLine, budget *int) {
 	a, b := wordsOf(before.Text), wordsOf(after.Text)
 	cost := len(a) * len(b)
@@ -105,7 +105,7 @@ func compareWords(before, after *result.DiffLine, budget *int) {
 			same += len(strings.TrimSpace(strings.Join(a[op.I1:op.I2], "")))
 		}
 	}
-	if float64(same) < alike*float64(min(len(before.Text), len(after.Text))) {
+	if float64(same) < resembles*float64(min(len(before.Text), len(after.Text))) {
 		return
 	}
 	for _, op := range ops {

@@ -66,7 +66,7 @@ type grader struct {
 }
 
 // grade reads the outcomes of one file, of which sheets are.
-func (r *Run) grade(sheets []Sheet, into [][]graded, g *grader) error {
+func grade(r *Run, sheets []Sheet, into [][]graded, g *grader) error {
 	file := sheets[0].file
 	err := g.through(r, file, func() (err error) {
 		if sheets[0].name == "" {

@@ -43,7 +43,7 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	if err != nil {
 		return g, err
 	}
-	read, questions, err := r.gradeAll(ctx, sheets, b)
+	read, questions, err := gradeAll(ctx, r, sheets, b)
 	if err != nil {
 		return g, err
 	}
@@ -65,7 +65,7 @@ func (s Sheet) later() int {
 }
 
 // gradeAll reads the outcomes of all sheets, files side by side.
-func (r *Run) gradeAll(ctx context.Context, sheets []Sheet, b *gridder) ([][]graded, *questions, error) {
+func gradeAll(ctx context.Context, r *Run, sheets []Sheet, b *gridder) ([][]graded, *questions, error) {
 	read, q := make([][]graded, len(sheets)), &questions{of: map[rowKey]asked{}}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -79,7 +79,7 @@ func (r *Run) gradeAll(ctx context.Context, sheets []Sheet, b *gridder) ([][]gra
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return r.grade(sheets[from:after], read[from:after], &grader{questions: q, at: from, reasons: b.best[from:after], sheets: sheets[from:after]})
+			return grade(r, sheets[from:after], read[from:after], &grader{questions: q, at: from, reasons: b.best[from:after], sheets: sheets[from:after]})
 		})
 		first = after
 	}
@@ -115,20 +115,20 @@ type gridSheet struct {
 func newGridder(r *Run, sheets []Sheet) (*gridder, error) {
 	b := &gridder{run: r, rows: map[rowKey]int{}}
 	var err error
-	if b.hard, err = r.hardScores(); err != nil {
+	if b.hard, err = hardScores(r); err != nil {
 		return nil, err
 	}
-	b.best, err = r.ofBest(sheets)
+	b.best, err = ofBest(r, sheets)
 	return b, err
 }
 
 // ofBest tells which sheets are of the best skill, or of the one that was evaluated.
-func (r *Run) ofBest(sheets []Sheet) ([]bool, error) {
+func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
 	origin, err := r.bestOrigin()
 	if err != nil {
 		return nil, err
 	}
-	hash := r.bestHash(origin)
+	hash := bestHash(r.History, origin)
 	out := make([]bool, len(sheets))
 	tested := slices.ContainsFunc(sheets, func(s Sheet) bool { return s.Split == "test" && s.Arm == "best" })
 	for i, s := range sheets {
@@ -138,20 +138,20 @@ func (r *Run) ofBest(sheets []Sheet) ([]bool, error) {
 		case "test":
 			out[i] = s.Arm == "best" || !tested && origin == "seed" && s.Arm == "seed" || s.Arm == "skill" || s.Arm == "b"
 		case "train":
-			out[i] = hash != "" && s.Step > 0 && r.hashBefore(s.Step) == hash || s.Arm == "skill" || s.Arm == "b"
+			out[i] = hash != "" && s.Step > 0 && hashBefore(r.History, s.Step) == hash || s.Arm == "skill" || s.Arm == "b"
 		}
 	}
 	return out, nil
 }
 
 // bestHash is the hash of the skill with an origin, "" if the history has none.
-func (r *Run) bestHash(origin string) string {
-	for _, s := range r.History.Steps {
+func bestHash(h result.History, origin string) string {
+	for _, s := range h.Steps {
 		if s.CurrentOrigin == origin {
 			return s.SkillHash
 		}
 	}
-	for _, e := range r.History.Epochs {
+	for _, e := range h.Epochs {
 		if origin == fmt.Sprintf("slow update, epoch %d", e.Epoch) {
 			return e.SkillHash
 		}
@@ -160,14 +160,14 @@ func (r *Run) bestHash(origin string) string {
 }
 
 // hashBefore is the hash of the skill that was the current one when a step began.
-func (r *Run) hashBefore(step int) string {
-	steps := r.History.Steps
+func hashBefore(h result.History, step int) string {
+	steps := h.Steps
 	i := slices.IndexFunc(steps, func(s result.StepRecord) bool { return s.Step == step })
 	if i < 1 {
 		return ""
 	}
 	if before := steps[i-1]; before.Epoch != steps[i].Epoch {
-		for _, e := range r.History.Epochs {
+		for _, e := range h.Epochs {
 			if e.Epoch == before.Epoch {
 				return e.SkillHash
 			}
@@ -177,7 +177,7 @@ func (r *Run) hashBefore(step int) string {
 }
 
 // hardScores are the scores of sheets, as the run has written them down.
-func (r *Run) hardScores() (map[Sheet]*float64, error) {
+func hardScores(r *Run) (map[Sheet]*float64, error) {
 	out := map[Sheet]*float64{}
 	for _, s := range r.History.Steps {
 		if s.Step == 0 {
@@ -194,11 +194,11 @@ func (r *Run) hardScores() (map[Sheet]*float64, error) {
 			}
 		}
 	}
-	return out, r.scoresOfOthers(out)
+	return out, scoresOfOthers(r, out)
 }
 
 // scoresOfOthers adds those of an evaluation, or a comparison.
-func (r *Run) scoresOfOthers(out map[Sheet]*float64) error {
+func scoresOfOthers(r *Run, out map[Sheet]*float64) error {
 	var e result.Evaluation
 	var c result.Comparison
 	if _, err := r.decode(evaluationFile, &e); err != nil {

@@ -26,7 +26,7 @@ func (r *Run) Grounds(ctx context.Context, s Source) (*Grounds, error) {
 		return nil, nil
 	}
 	g := &Grounds{Step: s.Origin.Step, Replies: []string{}, Why: s.Reason.Why, Tasks: []ReadTask{}}
-	outcomes, err := r.batch(s.Origin.Step)
+	outcomes, err := batchOf(r, s.Origin.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (r *Run) Grounds(ctx context.Context, s Source) (*Grounds, error) {
 		g.Tasks = append(g.Tasks, read)
 	}
 	for _, place := range s.Reason.Replies {
-		key, err := r.replyAt(ctx, s.Origin.Step, place)
+		key, err := replyAt(ctx, r, s.Origin.Step, place)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +55,8 @@ type ReadTask struct {
 	Outcome *trajectory.Outcome `json:"outcome"` // of the batch; null: the run has written none down
 }
 
-// batch are the outcomes of the batch of a step.
-func (r *Run) batch(step int) ([]trajectory.Outcome, error) {
+// batchOf are the outcomes of the batch of a step.
+func batchOf(r *Run, step int) ([]trajectory.Outcome, error) {
 	sheets, err := r.Sheets()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (r *Run) batch(step int) ([]trajectory.Outcome, error) {
 }
 
 // replyAt is the key of the last call at a place within a step, "" if there is none.
-func (r *Run) replyAt(ctx context.Context, step int, place string) (key string, err error) {
+func replyAt(ctx context.Context, r *Run, step int, place string) (key string, err error) {
 	within := fmt.Sprintf("/s%d/%s/", step, place)
 	for rec, err := range r.view.Entries(ctx, journal.Query{Holding: within}) {
 		if err != nil {

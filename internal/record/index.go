@@ -38,10 +38,10 @@ const maxIndex = 64 << 20
 type Index struct {
 	mu       sync.Mutex
 	folders  map[string]*folderIndex
-	watchers map[string]*watched // of runs at work or without a result, so that a look counts what is new alone
+	watchers map[string]*counting // of runs at work or without a result, so that a look counts what is new alone
 }
 
-type watched struct {
+type counting struct {
 	sync.Mutex
 
 	*Watcher
@@ -195,15 +195,15 @@ func (x *Index) anew(ctx context.Context, dir, stamp string) *kept {
 }
 
 // watcher is that of a run.
-func (x *Index) watcher(dir string) *watched {
+func (x *Index) watcher(dir string) *counting {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	w := x.watchers[dir]
 	if w == nil {
 		if x.watchers == nil {
-			x.watchers = map[string]*watched{}
+			x.watchers = map[string]*counting{}
 		}
-		w = &watched{Watcher: Watch(dir, time.Now)}
+		w = &counting{Watcher: Watch(dir, time.Now)}
 		x.watchers[dir] = w
 	}
 	return w

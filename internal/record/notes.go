@@ -47,7 +47,8 @@ func (*NotesError) ErrorKind() string { return string(fault.BadInput) }
 
 // keptNotes is the file.
 type keptNotes struct {
-	Version int `json:"version"`
+	Version int    `json:"version"`
+	RunID   string `json:"run_id,omitempty"` // of the run that they are on
 	result.Notes
 }
 
@@ -55,22 +56,32 @@ type keptNotes struct {
 // changes nothing of it.
 func NotesPath(dir string) string { return run.NotesPath(dir) }
 
-// ReadNotes reads the notes on the run in dir; none are there until somebody writes some. A
-// file that is damaged, too large, of a newer program or a link is a *NotesError.
+// ReadNotes reads the notes on the run in dir; none are there until somebody writes some. Those
+// of a run that had the directory's name before are not its own. Of a run that was removed and
+// moved back they lie within it. A file that is damaged, too large, of a newer program or a link
+// is a *NotesError.
 func ReadNotes(dir string) (result.Notes, error) {
-	path := NotesPath(dir)
-	data, found, err := regular(path, maxNotes)
-	if err != nil || !found {
-		return result.Notes{}, err
+	for _, path := range []string{NotesPath(dir), filepath.Join(dir, run.InnerNotes)} {
+		data, found, err := regular(path, maxNotes)
+		if err != nil {
+			return result.Notes{}, err
+		}
+		if !found {
+			continue
+		}
+		var kept keptNotes
+		if err := json.Unmarshal(data, &kept); err != nil {
+			return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; `skillopt runs note RUN --clear` removes them", err)}
+		}
+		if kept.Version > notesFile {
+			return result.Notes{}, &NotesError{path, fmt.Sprintf("version %d, this program knows up to %d: use the newer program that wrote them", kept.Version, notesFile)}
+		}
+		if m, _, err := run.ReadManifest(dir); err == nil && kept.RunID != "" && m.RunID != "" && m.RunID != kept.RunID {
+			continue
+		}
+		return kept.Notes, nil
 	}
-	var kept keptNotes
-	if err := json.Unmarshal(data, &kept); err != nil {
-		return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; `skillopt runs note RUN --clear` removes them", err)}
-	}
-	if kept.Version > notesFile {
-		return result.Notes{}, &NotesError{path, fmt.Sprintf("version %d, this program knows up to %d: use the newer program that wrote them", kept.Version, notesFile)}
-	}
-	return kept.Notes, nil
+	return result.Notes{}, nil
 }
 
 // regular reads a file that may be missing, and is no link.
@@ -105,22 +116,37 @@ func WriteNotes(dir string, n result.Notes) (result.Notes, error) {
 	if err != nil {
 		return n, err
 	}
-	path := NotesPath(dir)
-	info, err := os.Lstat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return n, &NotesError{path, "it is a link, or no regular file: remove it"}
+	path, within := NotesPath(dir), filepath.Join(dir, run.InnerNotes)
+	for _, p := range []string{path, within} {
+		if info, err := os.Lstat(p); err == nil && !info.Mode().IsRegular() {
+			return n, &NotesError{p, "it is a link, or no regular file: remove it"}
+		}
 	}
 	if n.Text == "" && len(n.Tags) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, fmt.Errorf("remove notes: %w", err)
-		}
-		return n, nil
+		return n, removed(path, within)
 	}
-	data, err := json.MarshalIndent(keptNotes{notesFile, n}, "", "  ")
+	m, _, err := run.ReadManifest(dir)
+	if err != nil {
+		m.RunID = "" // it cannot be read: notes may be written to it all the same
+	}
+	data, err := json.MarshalIndent(keptNotes{notesFile, m.RunID, n}, "", "  ")
 	if err != nil {
 		return n, fmt.Errorf("encode notes: %w", err)
 	}
-	return n, atomicfile.WriteFile(path, append(data, '\n'), notesPerms)
+	if err := atomicfile.WriteFile(path, append(data, '\n'), notesPerms); err != nil {
+		return n, err
+	}
+	return n, removed(within)
+}
+
+// removed removes files that may not be there.
+func removed(paths ...string) error {
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove notes: %w", err)
+		}
+	}
+	return nil
 }
 
 // checkedNotes are notes as they are kept.

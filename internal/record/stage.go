@@ -17,10 +17,10 @@ func (p Place) Stage() (stage, arm string) {
 	case "compare", "text":
 		return at[0], last
 	}
-	for i, part := range at {
+	for _, part := range at {
 		switch part {
 		case "gate":
-			return "gate", strings.Join(at[i+1:], "/")
+			return gateStage(last)
 		case "null":
 			return "null control", last
 		case "compare":
@@ -30,6 +30,16 @@ func (p Place) Stage() (stage, arm string) {
 		}
 	}
 	return last, ""
+}
+
+func gateStage(last string) (stage, arm string) {
+	switch last {
+	case "again":
+		return "asked again", ""
+	case "gate": // no outcome stands there
+		return "gate", ""
+	}
+	return "gate", last
 }
 
 func baselineStage(at []string) (stage, arm string) {
@@ -56,6 +66,8 @@ func finalStage(at []string) (stage, arm string) {
 		return "rest of the pool", ""
 	case "reselect":
 		return "reselect", last
+	case "triggers":
+		return "triggers " + last, ""
 	}
 	return at[1], ""
 }

@@ -10,8 +10,30 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
+// Files with what people have written to a run: beside it, so that nothing of it is changed. In
+// the trash it lies within the run, so that it is there again when the run is moved back,
+// whatever its name is then.
+const (
+	notesSuffix = ".notes.json"
+	InnerNotes  = "notes.json"
+)
+
 // NotesPath is the file beside the run in dir with what people have written to it.
-func NotesPath(dir string) string { return filepath.Clean(dir) + ".notes.json" }
+func NotesPath(dir string) string { return filepath.Clean(dir) + notesSuffix }
+
+// takeNotes moves the notes beside a run of a folder into it; back moves them out again. What
+// is no regular file stays where it is.
+func takeNotes(root *os.Root, name string) (back func() error, err error) {
+	beside, within := name+notesSuffix, filepath.Join(name, InnerNotes)
+	info, err := root.Lstat(beside)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return func() error { return nil }, nil
+	}
+	if err == nil {
+		err = root.Rename(beside, within)
+	}
+	return func() error { return root.Rename(within, beside) }, err
+}
 
 // ReadFile reads a regular file below a folder, at most so many bytes; found is false if there
 // is none. No link leads out of the folder. The errors are those of userfile.

@@ -61,8 +61,8 @@ func Removable(dir string) (Manifest, error) {
 // InTrash reports whether a run directory lies in the trash.
 func InTrash(dir string) bool { return filepath.Base(filepath.Dir(dir)) == TrashFolder }
 
-// Trash moves the run in dir to the trash beside it, under its name and the time, and
-// returns where it is then. Nobody has it open meanwhile. The errors are those of Removable
+// Trash moves the run in dir to the trash beside it with its notes, under its name and the time,
+// and returns where it is then. Nobody has it open meanwhile. The errors are those of Removable
 // and of the file system; with one the run is where it was.
 func Trash(dir string, now time.Time) (to string, err error) {
 	if _, err := Removable(dir); err != nil {
@@ -96,8 +96,12 @@ func Trash(dir string, now time.Time) (to string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("remove run %s: %w", dir, err)
 	}
+	back, err := takeNotes(root, filepath.Base(dir))
+	if err != nil {
+		return "", fmt.Errorf("remove the notes of run %s: %w", dir, err)
+	}
 	if err := root.Rename(filepath.Base(dir), filepath.Join(TrashFolder, name)); err != nil {
-		return "", fmt.Errorf("remove run %s: %w", dir, err)
+		return "", fmt.Errorf("remove run %s: %w", dir, errors.Join(err, back()))
 	}
 	return filepath.Join(filepath.Dir(dir), TrashFolder, name), nil
 }

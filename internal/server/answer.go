@@ -11,17 +11,19 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
+	"github.com/seed-f4525e22/skillopt/internal/server/stream"
 )
 
 // document is an answer as JSON. Secrets are masked, and characters that steer or hide are
-// escaped as JSON escapes them, both as the command's --json does.
+// escaped as JSON escapes them, both as the command's --json does; a list is never null.
 func document(v any) ([]byte, error) {
-	text, err := json.Marshal(ask.Shareable(v))
+	text, err := json.Marshal(withLists(ask.Shareable(v)))
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
@@ -113,6 +115,7 @@ func refusal(err error) *door.Refusal {
 		known   *door.Refusal
 		asked   *ask.Error
 		none    *run.MissingError
+		version *record.VersionError
 		noRun   *record.NoRunError
 		noDir   *run.NoDirError
 		locked  *run.LockedError
@@ -129,7 +132,7 @@ func refusal(err error) *door.Refusal {
 		return known
 	case errors.As(err, &asked) && !asked.Missing:
 		return at(http.StatusBadRequest, door.Input)
-	case errors.As(err, &asked), errors.As(err, &none):
+	case errors.As(err, &asked), errors.As(err, &none), errors.As(err, &version):
 		return at(http.StatusNotFound, door.Missing)
 	case errors.As(err, &locked), errors.As(err, &noDir):
 		return at(http.StatusConflict, door.Conflict)
@@ -139,8 +142,14 @@ func refusal(err error) *door.Refusal {
 		return at(http.StatusInternalServerError, door.Damaged)
 	case errors.Is(err, fs.ErrNotExist):
 		return at(http.StatusNotFound, door.Missing)
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, fs.ErrPermission):
+		return at(http.StatusForbidden, door.Forbidden)
+	case errors.Is(err, context.Canceled), errors.Is(err, stream.ErrClosed):
 		return at(http.StatusServiceUnavailable, door.Busy)
+	case fault.Of(err) == fault.BadInput:
+		return at(http.StatusBadRequest, door.Input)
+	case fault.Of(err) == fault.Locked:
+		return at(http.StatusConflict, door.Conflict)
 	}
 	return at(http.StatusInternalServerError, door.Internal)
 }

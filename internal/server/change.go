@@ -11,17 +11,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Stop says how a run shall stop.
-type Stop struct {
+// StopRequest says how a run shall stop.
+type StopRequest struct {
 	Now bool `json:"now,omitempty"` // calls in flight are given up, else they are waited for
-}
-
-// Ceilings are those of a run that shall be others. Null is none; what is missing stays.
-type Ceilings struct {
-	USD    *float64 `json:"usd,omitempty"`
-	Tokens *float64 `json:"tokens,omitempty"`
-	Calls  *float64 `json:"calls,omitempty"`
-	Time   *string  `json:"time,omitempty"` // such as 2h
 }
 
 // Removed says where a run is now.
@@ -47,7 +39,7 @@ func (s *Server) note(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // stop asks a run to stop.
 func (s *Server) stop(_ http.ResponseWriter, r *http.Request) (any, error) {
-	var b Stop
+	var b StopRequest
 	if err := body(r, &b); err != nil {
 		return nil, err
 	}

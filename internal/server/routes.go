@@ -13,6 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/openapi"
+	"github.com/seed-f4525e22/skillopt/internal/steer"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -102,7 +103,7 @@ func (s *Server) routes() []route {
 	file := get("/runs/{run}/skill/file", "A file of a version as it is, to be kept", nil, s.skillFile, version(), text("path", "of the file; SKILL.md by default"))
 	file.Kind = "text/plain"
 	calls := get("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Stages{}, s.calls,
-		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), flag("failed", "attempts that gave no result"), flag("episodes", "made inside episodes"),
+		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"),
 		number("limit", "so many, at most 500"), number("before", "the latest before the call with this number"), number("after", "the first behind the call with this number"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
 	return []route{
@@ -122,14 +123,14 @@ func (s *Server) routes() []route {
 		get("/runs/{run}/candidates", "The skills that were put to the gate", result.Candidates{}, s.candidates),
 		get("/runs/{run}/grid", "What all tasks came to with all skills", result.Grid{}, s.grid),
 		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
-			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), flag("prompt", "with what the model was sent")),
+			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), either("prompt", "with what the model was sent")),
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
-			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), flag("lost", "those alone that the seed skill had solved"), flag("test", "those of the test split")),
+			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("lost", "those alone that the seed skill had solved"), either("test", "those of the test split")),
 		calls,
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
 		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run in place of those that are there", result.Notes{}, result.Notes{}, s.note),
-		change(http.MethodPost, "/runs/{run}/stop", "Ask a run to stop", Stop{}, result.Steered{}, s.stop),
-		change(http.MethodPost, "/runs/{run}/limits", "Give a run other ceilings", Ceilings{}, result.Steered{}, s.limit),
+		change(http.MethodPost, "/runs/{run}/stop", "Ask a run to stop", StopRequest{}, result.Steered{}, s.stop),
+		change(http.MethodPost, "/runs/{run}/limits", "Give a run other ceilings", steer.Limits{}, result.Steered{}, s.limit),
 		change(http.MethodPost, "/runs/{run}/remove", "Move a run to the trash beside it", nil, Removed{}, s.remove),
 	}
 }
@@ -146,7 +147,7 @@ func number(name, what string) openapi.Parameter {
 	return openapi.Parameter{Name: name, Kind: "integer", Text: what}
 }
 
-func flag(name, what string) openapi.Parameter {
+func either(name, what string) openapi.Parameter {
 	return openapi.Parameter{Name: name, Kind: "boolean", Text: what}
 }
 
@@ -155,7 +156,7 @@ func Document() ([]byte, error) {
 	a := openapi.API{
 		Title: "skillopt", Version: "1", Prefix: prefix, Error: door.Refused{},
 		Text:  "Runs of skillopt, as skillopt serve shows them. {run} is FOLDER:NAME, the id of the list. Each answer is the document that the command of the same question prints with --json.",
-		Types: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[trajectory.CheckVerdict](): verdict()},
+		Types: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[trajectory.CheckVerdict](): verdict(), reflect.TypeFor[steer.Limits](): ceilings()},
 	}
 	for _, rt := range (&Server{}).routes() {
 		a.Routes = append(a.Routes, rt.Route)
@@ -163,14 +164,23 @@ func Document() ([]byte, error) {
 	return openapi.Document(a)
 }
 
+func is(kinds ...string) *jsonschema.Schema {
+	if len(kinds) == 1 {
+		return &jsonschema.Schema{Type: kinds[0]}
+	}
+	return &jsonschema.Schema{Types: kinds}
+}
+
+// ceilings are those of a request, in which null says something else than what is missing.
+func ceilings() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type: "object", PropertyOrder: []string{"usd", "tokens", "calls", "time"}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+		Properties: map[string]*jsonschema.Schema{"usd": is("number", "null"), "tokens": is("number", "null"), "calls": is("number", "null"), "time": is("string", "null")},
+	}
+}
+
 // verdict is what a check said, which writes itself as JSON.
 func verdict() *jsonschema.Schema {
-	is := func(kinds ...string) *jsonschema.Schema {
-		if len(kinds) == 1 {
-			return &jsonschema.Schema{Type: kinds[0]}
-		}
-		return &jsonschema.Schema{Types: kinds}
-	}
 	return &jsonschema.Schema{
 		Type: "object", Required: []string{"check", "verdict", "score", "weight"},
 		PropertyOrder: []string{"check", "type", "verdict", "score", "weight", "optional", "saw", "why"},

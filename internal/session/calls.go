@@ -59,7 +59,7 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if s.telemetry, err = s.newTelemetry(); err != nil {
 		return err
 	}
-	s.Emit = serial(s.telemetry.sink(logged(s)))
+	s.Emit = untilDone(s, serial(s.telemetry.sink(logged(s))))
 	s.Recorded = s.Run.Journal.Counts().Answers
 	o := s.callerOptions()
 	if shared := newOthers(s); shared != nil {
@@ -73,9 +73,11 @@ func (s *Session) ConnectCalls(ctx context.Context, adjust func(*caller.Options)
 	if adjust != nil {
 		adjust(&o)
 	}
+	follow := seen(s, &o)
 	if s.Caller, err = caller.New(o); err != nil {
 		return Unheld(err)
 	}
+	follow()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/rollout"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
@@ -20,7 +21,9 @@ func logged(s *Session) event.Sink {
 	if s.borrowed || s.log != nil {
 		return s.Options.Events
 	}
-	log, err := eventlog.Open(s.Run.Dir, eventlog.Options{Failed: func(err error) { unlogged(s, err) }})
+	log, err := eventlog.Open(s.Run.Dir, eventlog.Options{
+		Run: s.Run.Manifest.RunID, Gone: s.Run.Journal.HighWater() + 1, Failed: func(err error) { unlogged(s, err) },
+	})
 	if err != nil {
 		if s.Options.Events != nil {
 			s.Options.Events(notLogged(err))
@@ -31,12 +34,60 @@ func logged(s *Session) event.Sink {
 	if s.Run.Lost != nil { // whoever hears of events was told when the run was opened
 		log.Add(event.Warning{Text: s.Run.Lost.String()}, s.Now())
 	}
-	return s.masked(func(e event.Event) {
-		log.Add(e, s.Now())
-		if s.bare != nil {
-			s.bare(e)
+	s.logging = &logging{session: s, log: log, began: s.Kind == result.Train}
+	return s.masked(s.logging.take)
+}
+
+// logging has the events of a session logged. The log of every kind of run begins and ends
+// a session.
+type logging struct {
+	session *Session
+	log     *eventlog.Writer
+	began   bool
+	ended   bool
+}
+
+// take is a sink of events without secrets.
+func (l *logging) take(e event.Event) {
+	s := l.session
+	switch e.(type) {
+	case event.RunStarted:
+		l.began = true
+	case event.RunDone:
+		l.ended = true
+	}
+	if !l.began {
+		l.began = true
+		l.log.Add(event.RunStarted{
+			RunDir: s.Run.Dir, RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Recorded,
+			Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(),
+		}, s.Now())
+	}
+	l.log.Add(e, s.Now())
+	if s.bare != nil {
+		s.bare(e)
+	}
+}
+
+// untilDone has what is in flight told no more once the run is done.
+func untilDone(s *Session, emit event.Sink) event.Sink {
+	return func(e event.Event) {
+		if _, done := e.(event.RunDone); done && s.landed != nil {
+			s.landed()
 		}
-	})
+		emit(e)
+	}
+}
+
+// seen has requests watched for events. The returned function begins to tell, when the
+// caller of the models is there.
+func seen(s *Session, o *caller.Options) (follow func()) {
+	if s.borrowed {
+		return func() {}
+	}
+	s.waits = newWaits(s)
+	o.Observe = s.waits.observe(o.Observe)
+	return func() { s.landed = s.waits.follow(s.Emit, s.Now) }
 }
 
 // unlogged tells that the log is not written any more.
@@ -46,12 +97,20 @@ func notLogged(err error) event.Warning {
 	return event.Warning{Text: "the run goes on, but whoever follows it from outside does not see its events: " + err.Error()}
 }
 
-// closeLog writes what waits and closes the log.
+// closeLog ends and closes the log.
 func closeLog(s *Session) {
-	if s.log != nil {
-		s.log.Close()
-		s.log = nil
+	if s.log == nil {
+		return
 	}
+	if s.logging != nil && !s.logging.ended {
+		status := s.Run.Manifest.Status
+		if status == result.Running {
+			status = result.Failed // before the end could be written
+		}
+		s.log.Add(event.RunDone{Status: string(status), WallS: s.Now().Sub(s.began).Seconds()}, s.Now())
+	}
+	s.log.Close()
+	s.log, s.logging = nil, nil
 }
 
 // heard returns what tells of outcomes, nil where nobody is told.
@@ -65,8 +124,9 @@ func heard(s *Session) func(rollout.Place, *task.Task, *trajectory.Outcome) {
 	}
 	return func(p rollout.Place, t *task.Task, out *trajectory.Outcome) {
 		key, at := p.Key(*t), places.of(p.Prefix)
+		row, reply := caller.ReplyOf(s.Caller, key)
 		e := event.OutcomeDone{
-			Row: caller.RowOf(s.Caller, key), Key: key, Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
+			Row: row, Key: key, Seconds: s.waits.seconds(reply), Epoch: at.epoch, Step: at.step, Stage: at.stage, Arm: at.arm,
 			Task: t.ID, Sample: p.Sample, Status: string(out.Status),
 		}
 		if out.Status.Measured() {

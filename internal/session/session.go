@@ -51,6 +51,9 @@ type Session struct {
 	left      func() []trajectory.LeftOut // of the requests of episodes; nil: nothing is
 	telemetry telemetryOf
 	log       *eventlog.Writer // of events; nil: there is none
+	logging   *logging         // into it; nil as it is
+	waits     *waits           // what is being waited for; nil: nobody asks
+	landed    func()           // tells the last of it; nil: nothing is told
 	hide      *redact.Exact
 	began     time.Time
 	late      atomic.Bool // limits.time is reached
@@ -222,6 +225,9 @@ func (s *Session) unwire() {
 	if s.stopWatch != nil {
 		s.stopWatch()
 		s.stopWatch = nil
+	}
+	if s.landed != nil {
+		s.landed()
 	}
 	for _, c := range slices.Backward(s.closers) {
 		_ = s.tell(c())

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,12 @@ type Asking struct {
 	What   string // Stop, StopNow, Limit
 	Limits Limits // of Limit
 	From   string // command, browser
+	Name   string // of the run in errors; "": its directory
 	Now    func() time.Time
 	Wait   time.Duration // for the answer; 0: DefaultWait
 }
+
+func (a Asking) name(dir string) string { return cmp.Or(a.Name, dir) }
 
 // DefaultWait is how long an answer is waited for: a process that listens looks more than
 // twice a second.
@@ -68,9 +72,9 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 		out.State = result.SteerIdle
 		return out, nil
 	case !works && m.Status == result.Completed:
-		return out, fault.Input(fmt.Errorf("run %s has come to its end: no ceiling holds for it any more; train --again begins another run, --fork goes on from what this one has paid for", dir))
+		return out, fault.Input(fmt.Errorf("run %s has come to its end: no ceiling holds for it any more; train --again begins another run, --fork goes on from what this one has paid for", a.name(dir)))
 	}
-	if err := puts(dir, r); err != nil {
+	if err := puts(dir, a.name(dir), r); err != nil {
 		return out, err
 	}
 	out.Request = r.ID
@@ -79,6 +83,16 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 		return out, nil
 	}
 	return await(ctx, dir, a, out)
+}
+
+// Put puts a request to a run and waits for nothing. What becomes of it is told by Answered.
+// The errors are those of Ask.
+func Put(dir, what string, l Limits, from string, at time.Time) (id string, err error) {
+	r, err := newRequest(what, l, from, at)
+	if err != nil {
+		return "", fault.Input(err)
+	}
+	return r.ID, puts(dir, dir, r)
 }
 
 // look says what a run is, and whether a process works on it.
@@ -95,16 +109,16 @@ func look(dir string) (m run.Manifest, works bool, err error) {
 }
 
 // puts puts a request, unless too many wait already.
-func puts(dir string, r Request) error {
+func puts(dir, name string, r Request) error {
 	if n := pending(dir); n >= MaxPending {
-		return fault.Input(fmt.Errorf("%d requests to run %s wait already: see the folder %s in it", n, dir, Folder))
+		return fault.Input(fmt.Errorf("%d requests to run %s wait already: see the folder %s in it", n, name, Folder))
 	}
 	err := put(dir, r)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("run %s cannot be asked for anything: its directory may not be written here, as that of a copy or of another user: %w", dir, err)
+		return fmt.Errorf("run %s cannot be asked for anything: its directory may not be written here, as that of a copy or of another user: %w", name, err)
 	}
 	if err != nil {
-		return fmt.Errorf("ask run %s: %w", dir, err)
+		return fmt.Errorf("ask run %s: %w", name, err)
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ type judge struct {
 	skills    *skills
 	rollouts  *rollouts
 	emit      event.Sink
+	unwatched bool // nobody hears of events
 	atOnce    int
 	judging   []int // selection tasks that it judges by now; nil: all
 	drifts    []result.Drift
@@ -62,7 +63,7 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	res, err := gate.RunOver(ctx, j.trial(cand), j.judging, policy, j.draw(prefix, cand, j.foresee(ctx, j.trial(cand), cand, r)))
+	res, err := gate.RunOver(ctx, j.trial(cand), j.judging, j.watch(prefix, policy), j.draw(prefix, cand, j.foresee(ctx, j.trial(cand), cand, r)))
 	if err != nil {
 		return gate.Verdict{}, err
 	}

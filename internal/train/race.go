@@ -57,7 +57,7 @@ func (j *judge) race(ctx context.Context, prefix string, cand *incumbent, r rule
 func (j *judge) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
 	policy := j.opts.racing()
 	policy.NonInferior = r == notWorse
-	res, err := gate.RunOver(ctx, j.raceTrial(prefix, cand), j.judging, policy, j.draw(prefix, cand, nil))
+	res, err := gate.RunOver(ctx, j.raceTrial(prefix, cand), j.judging, j.watch(prefix, policy), j.draw(prefix, cand, nil))
 	if err != nil {
 		return res, err
 	}

@@ -172,7 +172,7 @@ func newRejudge(o Options, r Recorded) *rejudge {
 	j := &rejudge{Recorded: r, opts: o, skills: newSkills(o, r.Data, skill.Scope{})}
 	silent := func(event.Event) {}
 	j.judge = &judge{
-		opts: o, selection: r.Data.Selection, skills: j.skills, emit: silent, judging: r.Data.judging(1),
+		opts: o, selection: r.Data.Selection, skills: j.skills, emit: silent, unwatched: true, judging: r.Data.judging(1),
 		rollouts: &rollouts{roller: r.Answers, record: unrecorded{}, emit: silent},
 		foresee:  func(context.Context, gate.Trial, *incumbent, rule) learner { return nil },
 	}

@@ -15,13 +15,15 @@ import (
 
 // Run trains a skill. On an error the result holds what was decided until then.
 func Run(ctx context.Context, o Options, d Deps) (*Result, error) {
-	if d.Events == nil {
+	unwatched := d.Events == nil
+	if unwatched {
 		d.Events = func(event.Event) {}
 	}
 	t, err := newTrainer(o, d)
 	if err != nil {
 		return nil, err
 	}
+	t.judge.unwatched = unwatched
 	err = t.run(ctx)
 	t.rollouts.prefetched.abandon(err)
 	return t.result(), err

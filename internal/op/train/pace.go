@@ -201,15 +201,14 @@ func (p *pacer) firstStep() stepCost {
 }
 
 // nextStep is what a step took so far, on average. One that has begun already is not
-// begun again.
+// begun again: also one that has paid for nothing, since its answers came from elsewhere,
+// stays as it is when ceilings have changed since.
 func (p *pacer) nextStep(number int) (need stepCost, begun bool) {
-	need = p.spentOnSteps(func(step int) bool {
-		begun = begun || step == number
-		return step < number
-	})
-	switch {
-	case begun:
+	if p.spending.begun[number] {
 		return stepCost{}, true
+	}
+	need = p.spentOnSteps(func(step int) bool { return step < number })
+	switch {
 	case need.steps == 0:
 		return p.firstStep(), false
 	}

@@ -19,13 +19,14 @@ type spending struct {
 	rollouts  int
 	all       map[string]caller.Amount // by role
 	steps     map[int]*stepCost        // sums
+	begun     map[int]bool             // steps of which this run has recorded something
 	confirmed map[string]bool          // confirmations that have begun, by their keys
 }
 
 // follow takes in what was recorded since it was called last.
 func (s *spending) follow(j *journal.Journal) error {
 	if n := j.Counts().Revised; s.steps == nil || n != s.revised {
-		*s = spending{revised: n, all: map[string]caller.Amount{}, steps: map[int]*stepCost{}, confirmed: map[string]bool{}}
+		*s = spending{revised: n, all: map[string]caller.Amount{}, steps: map[int]*stepCost{}, begun: map[int]bool{}, confirmed: map[string]bool{}}
 	}
 	for r, err := range j.Results(context.Background(), s.read) {
 		if err != nil {
@@ -38,6 +39,9 @@ func (s *spending) follow(j *journal.Journal) error {
 }
 
 func (s *spending) add(r journal.Record) {
+	if step, ok := stepOf(r.Key); ok && ownOf(r) && !loop.IsSize(r.Key) {
+		s.begun[step] = true
+	}
 	if r.Code == journal.CodeInherited || r.Kind == journal.Decision || r.Kind == journal.Unmeasured {
 		return
 	}
@@ -59,6 +63,10 @@ func (s *spending) add(r journal.Record) {
 	}
 	s.steps[number].add(r, spent)
 }
+
+// ownOf reports whether the run itself has come to a record, also by an answer of another
+// run. What a fork has taken over is not its own.
+func ownOf(r journal.Record) bool { return r.Code != journal.CodeInherited || r.Origin != (journal.Origin{}) }
 
 // isRollout reports whether a rollout begins with a record.
 func isRollout(r journal.Record) bool {

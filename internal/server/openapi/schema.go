@@ -24,8 +24,8 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
-// of is the schema of a type as encoding/json writes its values. What may be null says so:
-// pointers, and lists and maps that nobody has made.
+// of is the schema of a type as encoding/json writes its values. A pointer may be null; lists
+// and maps are not: who answers makes those that nobody has made.
 func (s *schemas) of(t reflect.Type) *jsonschema.Schema {
 	if own := s.own[t]; own != nil {
 		return own
@@ -43,13 +43,9 @@ func (s *schemas) of(t reflect.Type) *jsonschema.Schema {
 		if t.Elem().Kind() == reflect.Uint8 {
 			return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
 		}
-		list := &jsonschema.Schema{Type: "array", Items: s.of(t.Elem())}
-		if t.Kind() == reflect.Slice {
-			return nullable(list)
-		}
-		return list
+		return &jsonschema.Schema{Type: "array", Items: s.of(t.Elem())}
 	case reflect.Map:
-		return nullable(&jsonschema.Schema{Type: "object", AdditionalProperties: s.of(t.Elem())})
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: s.of(t.Elem())}
 	case reflect.Struct:
 		return s.named(t)
 	case reflect.String:

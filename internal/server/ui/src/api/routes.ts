@@ -22,7 +22,7 @@ export const grid = (id: string, signal?: AbortSignal) => get<Grid>(path(['runs'
 export const task = (id: string, name: string, prompt: boolean, signal?: AbortSignal) =>
   get<TaskShown>(path(['runs', id, 'tasks', name], { prompt: prompt ? 1 : undefined }), signal)
 export const failures = (id: string, signal?: AbortSignal) => get<Failures>(path(['runs', id, 'failures']), signal)
-export const spend = (id: string, signal?: AbortSignal) => get<Spending>(path(['runs', id, 'spend'], { by: 'part' }), signal)
+export const spend = (id: string, signal?: AbortSignal) => get<Spending>(path(['runs', id, 'spend']), signal)
 export const config = (id: string, signal?: AbortSignal) => get<{ text: string }>(path(['runs', id, 'config']), signal)
 export const saveNotes = (id: string, notes: Notes) => put<Notes>(path(['runs', id, 'notes']), notes)
 export const stop = (id: string, now: boolean) => post<{ request: string }>(path(['runs', id, 'stop']), { now })

@@ -3,6 +3,21 @@
 
 const minus = '\u2212'
 
+/**
+ * fixed is v with so many decimals, halves to the even digit as Go does it: the page and the
+ * terminal round alike.
+ */
+export function fixed(v: number, digits: number): string {
+  const exact = Math.abs(v).toFixed(Math.min(100, digits + 40))
+  const cut = exact.length - 40
+  const rest = exact.slice(cut)
+  if (!/^50*$/.test(rest)) return v.toFixed(digits)
+  const low = exact.slice(0, cut).replace(/\.$/, '')
+  const even = Number(low.at(-1)) % 2 === 0
+  const size = even ? low : Math.abs(v).toFixed(digits) // which takes the larger one
+  return v < 0 ? `-${size}` : size
+}
+
 function grouped(text: string): string {
   const [whole = '', rest] = text.split('.')
   const spaced = whole.replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009')
@@ -17,7 +32,7 @@ function signed(v: number, size: string): string {
 /** score is a share from 0 to 1, with three decimals and more where those would say 0 or 1 of what is neither. */
 export function score(v: number): string {
   for (let digits = 3; digits < 6; digits++) {
-    const text = v.toFixed(digits)
+    const text = fixed(v, digits)
     if (v === 0 || v === 1 || (Number(text) !== 0 && Number(text) !== 1)) return text
   }
   return String(v)
@@ -25,7 +40,7 @@ export function score(v: number): string {
 
 /** points is a difference of scores, in points of 100. */
 export function points(v: number): string {
-  return signed(v, Math.abs(100 * v).toFixed(1))
+  return signed(v, fixed(Math.abs(100 * v), 1))
 }
 
 export function interval(low: number, high: number): string {
@@ -51,7 +66,7 @@ export function tokens(v: number): string {
 export function usd(v: number): string {
   if (v === 0) return '$0'
   const digits = Math.abs(v) >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(Math.abs(v))))
-  return `$${grouped(v.toFixed(digits))}`
+  return `$${grouped(fixed(v, digits))}`
 }
 
 export function percent(v: number): string {

@@ -1,0 +1,237 @@
+package acceptance_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/steer"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// helm puts requests to a run at work when something happens in it.
+type helm struct {
+	t   *testing.T
+	dir string
+
+	on      func(event.Event) (steer.Asking, bool)
+	steered []event.Steered
+	told    []string
+}
+
+// put puts a request, and waits until the run has carried it out: it has as soon as it
+// removes the file, before it tells of it.
+func (h *helm) put(a steer.Asking) {
+	h.t.Helper()
+	id, err := steer.Put(h.dir, a.What, a.Limits, "test", time.Now())
+	if err != nil {
+		h.t.Error(err)
+		return
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		if _, err := os.Stat(filepath.Join(h.dir, steer.Folder, id+".json")); errors.Is(err, os.ErrNotExist) || h.t.Context().Err() != nil {
+			return
+		}
+	}
+}
+
+func (h *helm) sink(e event.Event) {
+	switch e := e.(type) {
+	case event.Steered:
+		h.steered = append(h.steered, e)
+	case event.Warning:
+		h.told = append(h.told, e.Text)
+	}
+	if a, ok := h.on(e); ok {
+		h.put(a)
+	}
+}
+
+// at asks for something when a step is done.
+func at(step int, a steer.Asking) func(event.Event) (steer.Asking, bool) {
+	return func(e event.Event) (steer.Asking, bool) {
+		done, ok := e.(event.StepDone)
+		return a, ok && done.Step == step
+	}
+}
+
+func limits(t *testing.T, args ...string) steer.Asking {
+	t.Helper()
+	l, err := steer.ParseLimits(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steer.Asking{What: steer.Limit, Limits: l}
+}
+
+// steeredRun trains in dir and asks for what on says.
+func steeredRun(t *testing.T, cfg config.Config, dir string, on func(event.Event) (steer.Asking, bool), opts ...skillopt.Option) (*result.Summary, *helm, error) {
+	t.Helper()
+	h := &helm{t: t, dir: dir, on: on}
+	sum, err := skillopt.Train(t.Context(), cfg, append(opts, skillopt.WithRunDir(dir), skillopt.WithEvents(h.sink))...)
+	return sum, h, err
+}
+
+func nothing(event.Event) (steer.Asking, bool) { return steer.Asking{}, false }
+
+func held(t *testing.T, dir string) map[string]run.Held {
+	t.Helper()
+	m, _, err := run.ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Steering == nil {
+		t.Fatal("the manifest says nothing of steering")
+	}
+	return m.Steering.Held
+}
+
+// A ceiling that is raised while the run is at work lets it go on, to what it would have
+// been without one.
+func TestARaisedCeilingLetsARunGoOn(t *testing.T) {
+	t.Parallel()
+	plain, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	whole := trained(t, worldConfig("http://in.process/v1"), plain, inProcess(t)...)
+	cfg := worldConfig("http://in.process/v1")
+	few := whole.Calls.Total / 2
+	cfg.Limits.Calls, cfg.Limits.Reserve = &few, "none"
+	sum, h, err := steeredRun(t, cfg, dir, at(1, limits(t, "calls=none")), inProcess(t)...)
+	if err != nil || sum.Status != result.Completed {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	if len(h.steered) != 1 || h.steered[0].Limits["calls"] != nil || h.steered[0].Refused != "" {
+		t.Errorf("events: %+v", h.steered)
+	}
+	sameResults(t, results(t, plain), dir)
+}
+
+// A ceiling below what is spent ends the run as any ceiling does. It stays in force when
+// the run goes on, until the configuration has another value, and no fork takes it over.
+func TestALoweredCeilingEndsARunAndStays(t *testing.T) {
+	t.Parallel()
+	plain, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	cfg := worldConfig("http://in.process/v1")
+	trained(t, cfg, plain, inProcess(t)...)
+	for session, on := range []func(event.Event) (steer.Asking, bool){at(2, limits(t, "calls=5")), nothing} {
+		sum, h, err := steeredRun(t, cfg, dir, on, inProcess(t)...)
+		var over *caller.BudgetError
+		if kind(err) != skillopt.OverBudget || !errors.As(err, &over) || over.Limit != "limits.calls" || over.Of != 5 || sum.Status != result.OverBudget {
+			t.Fatalf("session %d: %v", session, err)
+		}
+		if says := strings.Contains(strings.Join(h.told, "\n"), "limits.calls is 5, set from outside"); says != (session == 1) {
+			t.Errorf("session %d: %q", session, h.told)
+		}
+		if got := string(held(t, dir)["limits.calls"].Value); got != "5" {
+			t.Errorf("session %d: the manifest has %s", session, got)
+		}
+	}
+	fork := filepath.Join(t.TempDir(), "fork")
+	trained(t, cfg, dir, append(inProcess(t), skillopt.WithFork(fork))...)
+	if len(held(t, fork)) > 0 {
+		t.Errorf("the fork has %v", held(t, fork))
+	}
+	many := int64(100_000)
+	cfg.Limits.Calls = &many
+	_, h, err := steeredRun(t, cfg, dir, nothing, inProcess(t)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(h.told, "\n"), "limits.calls is 100000: the configuration has changed since 5 was set from outside") || len(held(t, dir)) > 0 {
+		t.Errorf("%q, the manifest has %v", h.told, held(t, dir))
+	}
+	sameResults(t, results(t, plain), dir)
+}
+
+// A soft stop from outside is the user's: calls in flight are finished, and the run goes on
+// later. A hard one loses them. A request that was put between sessions stops no later one.
+func TestARunIsStoppedFromOutside(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "run")
+	cfg := worldConfig("http://in.process/v1")
+	trained(t, cfg, plain, inProcess(t)...)
+	for _, what := range []string{steer.Stop, steer.StopNow} {
+		dir := filepath.Join(t.TempDir(), "run")
+		sum, _, err := steeredRun(t, cfg, dir, at(1, steer.Asking{What: what}), inProcess(t)...)
+		if kind(err) != skillopt.Stopped || sum.Status != result.Stopped {
+			t.Fatalf("%s: %v, %+v", what, err, sum)
+		}
+		if _, err := steer.Put(dir, what, nil, "test", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		_, h, err := steeredRun(t, cfg, dir, nothing, inProcess(t)...)
+		if err != nil || len(h.steered) != 1 || !strings.Contains(h.steered[0].Refused, "before this session") {
+			t.Fatalf("%s, then: %v, %+v", what, err, h.steered)
+		}
+		sameResults(t, results(t, plain), dir)
+	}
+}
+
+// How large a step is follows the ceiling that held when it began. A ceiling that was
+// raised since, and a run that was stopped at once and went on, change no step that has
+// begun.
+func TestStepsStayAsTheyBeganUnderChangedCeilings(t *testing.T) {
+	t.Parallel()
+	cfg := func(calls int64) config.Config {
+		c := quick(t, calls)
+		c.Limits.Reserve, c.Gate.Mode = "auto", "strict"
+		return c
+	}
+	// raised raises the ceiling when a step was cut, and asks for more when a step is done.
+	raised := func(after int, then steer.Asking) (func(event.Event) (steer.Asking, bool), *int) {
+		cut := 0
+		return func(e event.Event) (steer.Asking, bool) {
+			if w, ok := e.(event.Warning); ok && strings.Contains(w.Text, "that is what the ceiling has room for") && cut == 0 {
+				if _, err := fmt.Sscanf(w.Text, "step %d", &cut); err != nil {
+					t.Error(err)
+				}
+				return limits(t, "calls=5000"), true
+			}
+			done, ok := e.(event.StepDone)
+			return then, ok && cut > 0 && done.Step == cut+after
+		}, &cut
+	}
+	dir := t.TempDir()
+	for calls := int64(480); calls < 800; calls += 20 {
+		whole := filepath.Join(dir, fmt.Sprint("whole", calls))
+		on, cut := raised(1000, steer.Asking{})
+		if _, _, err := steeredRun(t, cfg(calls), whole, on); *cut == 0 && kind(err) == skillopt.OverBudget {
+			continue // no step was cut by this one
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		stopped := filepath.Join(dir, fmt.Sprint("stopped", calls))
+		on, _ = raised(0, steer.Asking{What: steer.StopNow})
+		if _, _, err := steeredRun(t, cfg(calls), stopped, on); kind(err) != skillopt.Stopped {
+			t.Fatal(err)
+		}
+		// Lower than what the cut step had room for, and then raised again.
+		if _, _, err := steeredRun(t, cfg(calls), stopped, at(0, limits(t, "calls=10"))); kind(err) != skillopt.OverBudget {
+			t.Fatal(err)
+		}
+		if _, err := steer.Put(stopped, steer.Limit, limits(t, "calls=5000").Limits, "test", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := steeredRun(t, cfg(calls), stopped, nothing); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(rolledOutAt(t, whole, *cut), rolledOutAt(t, stopped, *cut)); diff != "" || rolledOutAt(t, whole, *cut) >= rolledOutIn(t, whole) {
+			t.Errorf("step %d was cut to another size: %s", *cut, diff)
+		}
+		sameResults(t, results(t, whole), stopped)
+		return
+	}
+	t.Fatal("no ceiling has cut a step")
+}

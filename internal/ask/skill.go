@@ -1,0 +1,70 @@
+package ask
+
+import (
+	"errors"
+
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// Skill reads the skill of a run after a step, or the best one; path is what messages call
+// the run.
+func Skill(dir, path, version string) (skill.Skill, error) {
+	s, err := record.Version(dir, version)
+	return s, readable(err, path)
+}
+
+// Versions lists the skills that a run has made.
+func Versions(dir, path string) (result.Versions, error) {
+	v, err := record.Versions(dir)
+	return Shareable(v), readable(err, path)
+}
+
+// Files reads the files of a version of the skill, the best one if none is named.
+func Files(dir, path, version string) (result.SkillFiles, error) {
+	if version == "" {
+		v, err := record.Versions(dir)
+		if err != nil {
+			return result.SkillFiles{}, readable(err, path)
+		}
+		if version = "best"; len(v.Versions) > 0 && v.Versions[0].Version != "0" { // it does not train
+			version = v.Best
+		}
+	}
+	f, err := record.Files(dir, version)
+	return f, readable(err, path)
+}
+
+// Side is a version of the skill of a run.
+type Side struct {
+	Dir, Path string // Path is what messages and headings call the run
+	Version   string
+}
+
+// Diff says how one skill differs from another.
+func Diff(from, to Side) (result.Difference, error) {
+	a, err := Skill(from.Dir, from.Path, from.Version)
+	if err != nil {
+		return result.Difference{}, err
+	}
+	b, err := Skill(to.Dir, to.Path, to.Version)
+	if err != nil {
+		return result.Difference{}, err
+	}
+	return record.Diff(a, b, from.Path+" "+from.Version, to.Path+" "+to.Version), nil
+}
+
+// readable is an error about a run as who asked called it.
+func readable(err error, path string) error {
+	var none *run.MissingError
+	var version *record.VersionError
+	switch {
+	case errors.As(err, &none):
+		return missing("%s is no run directory: it has no %s; `skillopt runs list` shows runs", path, run.ManifestFile)
+	case errors.As(err, &version):
+		return missing("run %s has no version %s yet: allowed are %s; `skillopt runs skill %s --list` lists them", path, version.Version, version.Allowed, path)
+	}
+	return err
+}

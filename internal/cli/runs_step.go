@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+func runsStepCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "step RUN N",
+		Short: "Show what a step proposed and decided: its edits, also rejected ones, and why",
+		Long: `Show all that a step of a run proposed and decided: the scores and the verdict of its gate,
+and each edit with its full text, what became of it when the candidate was made, who asked for
+it and after which tasks, and whether it is part of a skill that was taken. Edits that were
+proposed and not chosen, not applied, or rejected with their candidate are among them.`,
+		Example: `  skillopt runs step runs/my-skill-1 3
+  skillopt runs step runs/my-skill-1 3 --json`,
+		Args: exactly(2, "a run directory and the number of a step"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[1])
+			if err != nil || n < 0 {
+				return usagef("step %q: want a number, 0 or more", args[1])
+			}
+			d, err := ask.Step(a.absolute(args[0]), args[0], n)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return printJSON(a.Out, d)
+			}
+			return printStep(a.paged(), d, args[0])
+		},
+	}
+}
+
+// printStep prints what a step came to, edit by edit.
+func printStep(out printer, d result.StepDetail, path string) error {
+	s := d.Record
+	fmt.Fprintf(out, "step %d  epoch %d  %s\n", s.Step, s.Epoch, s.Action)
+	if s.Reason != "" {
+		out.hang("  why        ", oneLine(s.Reason))
+	}
+	if s.RolloutN > 0 {
+		fmt.Fprintf(out, "  train      %s on %s\n", scoreText(s.RolloutHard), plural.Of(s.RolloutN, "task", "tasks"))
+	}
+	if s.SelectionN > 0 {
+		fmt.Fprintf(out, "  candidate  %s on %s; current %s, best %s afterwards\n", scoreText(s.SelectionHard), plural.Of(s.SelectionN, "task", "tasks"), scoreText(s.Current), scoreText(s.Best))
+	}
+	if len(s.Unmeasured) > 0 {
+		out.hang("  without    ", oneLine(strings.Join(s.Unmeasured, ", "))+": could not be measured")
+	}
+	for _, text := range d.Rewritten {
+		out.hang("  rewritten  ", oneLine(text))
+	}
+	for _, e := range d.Edits {
+		printEdit(out, e)
+	}
+	if len(d.Edits) == 0 && len(d.Rewritten) == 0 {
+		fmt.Fprintln(out, "\nno edit was proposed")
+	}
+	if len(d.Lost) > 0 {
+		out.paragraph("replies of the optimizer that could not be used: " + oneLine(strings.Join(d.Lost, ", ")))
+	}
+	for _, p := range d.Problems {
+		out.paragraph("incomplete: " + oneLine(p))
+	}
+	if s.Step > 0 {
+		_, err := fmt.Fprintf(out, "\nskillopt runs diff %s --from %d --to %d shows what the step changed\n", shellWord(path), s.Step-1, s.Step)
+		return err
+	}
+	return nil
+}
+
+// printEdit prints an edit whole.
+func printEdit(out printer, e result.EditDetail) {
+	head := fmt.Sprintf("edit %d", e.Index)
+	if e.Index == 0 {
+		head = "not chosen"
+	}
+	if e.Candidate > 0 {
+		head += fmt.Sprintf(" of candidate %d", e.Candidate)
+	}
+	fmt.Fprintf(out, "\n%s: %s", head, oneLine(e.Op))
+	if e.File != "" {
+		fmt.Fprintf(out, " %s", oneLine(e.File))
+	}
+	fmt.Fprintf(out, "  %s\n", fateOfEdit(e))
+	if e.Target != "" {
+		block(out, "target", e.Target)
+	}
+	if e.Content != "" {
+		block(out, "text", e.Content)
+	}
+	if e.Detail != "" {
+		out.hang("  detail     ", oneLine(e.Detail))
+	}
+	if len(e.Tasks) > 0 {
+		one, many := "failure", "failures"
+		if e.Source == string(skill.FromSuccess) {
+			one, many = "success", "successes"
+		}
+		by := many
+		if e.Trajectory > 0 {
+			by = plural.Of(e.Trajectory, one, many)
+		}
+		out.hang("  asked by   ", oneLine(fmt.Sprintf("%s (%s), by analysts of %s", by, e.Link, strings.Join(e.Tasks, ", "))))
+	}
+	for _, why := range e.Why {
+		out.hang("  why        ", oneLine(why))
+	}
+}
+
+// fateOfEdit is what became of an edit, in words.
+func fateOfEdit(e result.EditDetail) string {
+	switch {
+	case e.Kept:
+		return e.Status + ", kept"
+	case e.Status == record.NotChosen:
+		return "other edits were ranked before it"
+	case strings.HasPrefix(e.Status, "applied_"):
+		return e.Status + ", rejected with its candidate"
+	}
+	return e.Status
+}

@@ -1,1 +1,0 @@
-import{D as e,T as t}from"./disclose-version-Dk4_3R5q.js";import"./index-CU7fUnJX.js";var n=e(`<div class="panel stack"><h1>There is no such view</h1> <p>The address names nothing that this page has. <a href="#/">All runs</a></p></div>`);function r(e){var r=n();t(e,r)}export{r as default};

@@ -1,1 +1,0 @@
-import{D as e,T as t}from"./disclose-version-Dk4_3R5q.js";import"./index-CU7fUnJX.js";var n=e(`<p class="panel muted">To come.</p>`);function r(e){var r=n();t(e,r)}export{r as default};

@@ -1,0 +1,262 @@
+package session
+
+import (
+	"cmp"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// How often it is told what is in flight, and what was refused.
+const (
+	waitsEvery   = 500 * time.Millisecond
+	refusedEvery = time.Second
+)
+
+// waits knows what is being waited for. It is told of every request of the run, and tells
+// now and then what there is.
+type waits struct {
+	limit     int
+	endpoints map[string]string // by role
+	room      func(role string) int
+
+	mu      sync.Mutex
+	groups  map[purpose]*group
+	changed bool
+	refused map[refusalAt]*event.Refusals
+	took    map[string]time.Duration // of answers of the target, by key, until somebody asks
+}
+
+// purpose is what requests are counted by.
+type purpose struct{ stage, role, model, endpoint string }
+
+// group are the requests for one purpose, in the order in which they were sent.
+type group struct {
+	first, last *waitedFor
+	n           int
+}
+
+// waitedFor is a request that was sent, or an episode that began.
+type waitedFor struct {
+	waits      *waits
+	purpose    purpose
+	group      *group
+	prev, next *waitedFor
+	key        string
+	at         time.Time
+}
+
+type refusalAt struct{ endpoint, model, code string }
+
+func newWaits(s *Session) *waits {
+	f := &waits{
+		limit: s.Config.Limits.Concurrency, endpoints: map[string]string{}, groups: map[purpose]*group{},
+		refused: map[refusalAt]*event.Refusals{}, took: map[string]time.Duration{},
+	}
+	for _, role := range s.Models.Roles() {
+		f.endpoints[role] = hostOf(s.Models.Role(role).Endpoint)
+	}
+	f.endpoints[""] = s.Config.Agent.Name
+	if command := s.Config.Env.Command; f.endpoints[""] == "" && len(command) > 0 {
+		f.endpoints[""] = filepath.Base(command[0])
+	}
+	f.room = func(role string) int { return caller.RoomOf(s.Caller, role) }
+	return f
+}
+
+// hostOf is the host of a server, or what stands there in its place.
+func hostOf(endpoint string) string {
+	address, _, _ := strings.Cut(endpoint, " ")
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return endpoint
+}
+
+// observe is for caller.Options, with what next observes.
+func (f *waits) observe(next func(caller.Activity) caller.Observation) func(caller.Activity) caller.Observation {
+	return func(a caller.Activity) caller.Observation {
+		seen := f.begin(&a)
+		if next == nil {
+			return seen
+		}
+		return both{seen, next(a)}
+	}
+}
+
+func (f *waits) begin(a *caller.Activity) *waitedFor {
+	b := &waitedFor{waits: f, key: a.Key, at: a.At, purpose: purpose{stage: a.Stage, role: a.Role, model: a.Request.Model, endpoint: f.endpoints[a.Role]}}
+	if a.Episode {
+		b.purpose.endpoint = cmp.Or(f.endpoints[""], b.purpose.endpoint)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := f.groups[b.purpose]
+	if g == nil {
+		g = &group{}
+		f.groups[b.purpose] = g
+	}
+	b.group, b.prev = g, g.last
+	if g.last == nil {
+		g.first = b
+	} else {
+		g.last.next = b
+	}
+	g.last, f.changed = b, true
+	g.n++
+	return b
+}
+
+// Failed implements caller.Observation.
+func (b *waitedFor) Failed(_ time.Time, code model.Code) {
+	f := b.waits
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := refusalAt{endpoint: b.purpose.endpoint, model: b.purpose.model, code: string(code)}
+	r := f.refused[at]
+	if r == nil {
+		r = &event.Refusals{Endpoint: at.endpoint, Model: at.model, Code: at.code, Role: b.purpose.role}
+		f.refused[at] = r
+	}
+	r.Count++
+	r.Key = b.key
+}
+
+// maxTook bounds how many answers are remembered that nobody has asked about.
+const maxTook = 4096
+
+// Ended implements caller.Observation.
+func (b *waitedFor) Ended(e caller.Ended) {
+	f, g := b.waits, b.group
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b.prev == nil {
+		g.first = b.next
+	} else {
+		b.prev.next = b.next
+	}
+	if b.next == nil {
+		g.last = b.prev
+	} else {
+		b.next.prev = b.prev
+	}
+	f.changed = true
+	g.n--
+	if e.Err != nil || b.purpose.role != model.Target {
+		return
+	}
+	if len(f.took) >= maxTook {
+		clear(f.took)
+	}
+	f.took[b.key] = e.Took
+}
+
+// seconds tells how long the answer under a key took, 0 if that is not known. It is told
+// once.
+func (f *waits) seconds(key string) float64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	took := f.took[key]
+	delete(f.took, key)
+	return took.Seconds()
+}
+
+// inFlight is what is in flight at a time; ok is false if nothing has changed since.
+func (f *waits) inFlight(now time.Time) (e event.InFlight, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.changed {
+		return e, false
+	}
+	f.changed = false
+	e = event.InFlight{Calls: []event.InFlightCalls{}, Limit: f.limit}
+	for p, g := range f.groups {
+		if g.n == 0 {
+			delete(f.groups, p)
+			continue
+		}
+		e.Calls = append(e.Calls, event.InFlightCalls{
+			Stage: p.stage, Role: p.role, Model: p.model, Endpoint: p.endpoint, Calls: g.n, Oldest: max(0, now.Sub(g.first.at).Seconds()),
+		})
+	}
+	slices.SortFunc(e.Calls, func(a, b event.InFlightCalls) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Endpoint, b.Endpoint))
+	})
+	return e, true
+}
+
+// refusals are what was refused since they were asked for.
+func (f *waits) refusals() []event.Refusals {
+	f.mu.Lock()
+	var out []event.Refusals
+	for _, r := range f.refused {
+		out = append(out, *r)
+	}
+	clear(f.refused)
+	f.mu.Unlock()
+	for i := range out {
+		out[i].Limit = f.room(out[i].Role)
+	}
+	slices.SortFunc(out, func(a, b event.Refusals) int {
+		return cmp.Or(cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Code, b.Code))
+	})
+	return out
+}
+
+// both are two observations of one activity.
+type both struct{ one, other caller.Observation }
+
+func (b both) Failed(at time.Time, code model.Code) {
+	b.one.Failed(at, code)
+	b.other.Failed(at, code)
+}
+
+func (b both) Ended(e caller.Ended) {
+	b.one.Ended(e)
+	b.other.Ended(e)
+}
+
+// follow tells what is in flight and what was refused until the returned function is
+// called, which tells what is left.
+func (f *waits) follow(emit event.Sink, now func() time.Time) (stop func()) {
+	ended := make(chan struct{})
+	var telling sync.WaitGroup
+	tell := func(refused bool) {
+		if e, ok := f.inFlight(now()); ok {
+			emit(e)
+		}
+		if !refused {
+			return
+		}
+		for _, r := range f.refusals() {
+			emit(r)
+		}
+	}
+	telling.Go(func() {
+		tick := time.NewTicker(waitsEvery)
+		defer tick.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				tell(n%int(refusedEvery/waitsEvery) == 0)
+			}
+		}
+	})
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			close(ended)
+			telling.Wait()
+			tell(true)
+		})
+	}
+}
