@@ -32,9 +32,9 @@ const spy = `(() => {
 // A run that is at work is opened, followed, steered, killed and resumed, while the server
 // is killed too. The page shows what happens, and loses or doubles no event.
 func TestLiveRun(t *testing.T) {
-	dir := slowRun(t, 60)
+	dir := slowRun(t, 400)
 	const name = "runs:live-1"
-	train := []string{"train", "slow", "--yes", "--run", "runs/live-1"}
+	train := []string{"train", "slow", "--yes", "--run", "runs/live-1", "--set", "limits.concurrency=6"}
 	trainer := begin(t, dir, append(train, "--set", "limits.calls=2000")...)
 	waitFor(t, filepath.Join(dir, "runs", "live-1", "manifest.json"))
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:8791")
@@ -64,7 +64,7 @@ func TestLiveRun(t *testing.T) {
 	p.press("Ceilings")
 	p.fill("Model calls", "5000")
 	p.press("Set them")
-	p.shows("5,000")
+	p.shows("5000")
 	p.press("Stop")
 	p.press("Stop softly")
 	if code := trainer.wait(); code != 130 {
@@ -77,7 +77,7 @@ func TestLiveRun(t *testing.T) {
 	p.goTo("#/")
 	p.shows("running")
 	p.press("live-1")
-	p.shows("goes on", "5,000")
+	p.shows("goes on", "5000")
 
 	// Killed, it is shown as one that can be resumed.
 	trainer.kill()

@@ -54,7 +54,10 @@ func open(t *testing.T, browser context.Context, address string) *tab {
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx}
-	p.do(chromedp.Navigate("about:blank"))
+	// The tab is opened with its own context: it would end with one that has a deadline.
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
 	if address != "about:blank" {
 		p.listenAt(address)
 	}
@@ -192,7 +195,7 @@ func (p *tab) until(what, expression string) {
 func (p *tab) shows(texts ...string) {
 	p.t.Helper()
 	for _, text := range texts {
-		p.until("the words "+text, fmt.Sprintf(`document.body.innerText.toLowerCase().includes(%s.toLowerCase())`, quoted(text)))
+		p.until("the words "+text, fmt.Sprintf(`document.body.innerText.replace(/(\d)[\u2009\u202f,](?=\d)/g, "$1").toLowerCase().includes(%s.toLowerCase())`, quoted(text)))
 	}
 }
 
