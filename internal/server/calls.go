@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -34,16 +33,16 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 	case c.after < 0 || c.before < 0 || c.after > 0 && c.before > 0:
 		return nil, wrong("after and before: give one of them, the number of a call")
 	}
-	all, err := from.Calls(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" }) // decisions and checks
 	if !q.Has("limit") && !q.Has("after") && !q.Has("before") && !c.episodes && f == (record.Filter{}) {
-		return ask.Stages{RunDir: at.dir, Stages: ask.ByStage(all)}, nil
+		return ask.SumStages(r.Context(), from, at.dir)
 	}
-	page, left := c.page(all)
-	return ask.Calls{RunDir: at.dir, Calls: page, Left: left}, nil
+	after := int64(c.after)
+	if !q.Has("after") {
+		after = -1 // the latest ones
+	}
+	return ask.ListCalls(r.Context(), from, at.dir, ask.CallsQuestion{
+		Stage: f.Stage, Task: f.Task, Failed: f.Failed, Episodes: c.episodes, Limit: c.limit, After: after, Before: int64(c.before),
+	})
 }
 
 // callsQuestion says which page of calls is wanted.
@@ -51,19 +50,6 @@ type callsQuestion struct {
 	limit         int
 	after, before int // numbers of calls
 	episodes      bool
-}
-
-// page are the latest calls, those before one, or the first behind one; left are how many more
-// there are in that direction.
-func (q callsQuestion) page(all []record.Call) (page []record.Call, left int) {
-	all = slices.DeleteFunc(all, func(c record.Call) bool {
-		return q.episodes && !c.InEpisode() || c.Seq <= int64(q.after) || q.before > 0 && c.Seq >= int64(q.before)
-	})
-	left = max(0, len(all)-q.limit)
-	if q.after > 0 {
-		return append([]record.Call{}, all[:len(all)-left]...), left
-	}
-	return append([]record.Call{}, all[left:]...), left
 }
 
 // call shows what was sent and replied under a key, or the calls inside an episode.
