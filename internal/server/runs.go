@@ -180,9 +180,5 @@ func (s *Server) spend(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	if by := r.URL.Query().Get("by"); by != "" && by != "part" {
-		return nil, wrong("by=%s: allowed is part", quoted(by))
-	}
-	parts, err := from.Spending(r.Context())
-	return ask.Spending{RunDir: at.dir, Parts: parts}, err
+	return answered(ask.Spent(r.Context(), from, at.dir, r.URL.Query().Get("by")))
 }
