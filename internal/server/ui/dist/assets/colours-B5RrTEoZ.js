@@ -1,0 +1,1 @@
+var e=[`text`,`muted`,`line`,`strong-line`,`panel`,`sunk`,`accent`,`good`,`bad`,`warn`,`ground`];function t(t){let n=getComputedStyle(t);return Object.fromEntries(e.map(e=>[e,n.getPropertyValue(`--${e}`).trim()||`#888`]))}export{t};

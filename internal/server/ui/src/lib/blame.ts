@@ -1,0 +1,37 @@
+// Lines of a skill, put together by what wrote them.
+
+import type { BlameLine, BlameSource, Origin } from '../api/types'
+
+export interface Block { origin: Origin; key: string; lines: BlameLine[] }
+
+export function originKey(o: Origin): string {
+  return `${o.kind}/${o.step}/${o.epoch ?? 0}/${o.edit ?? 0}`
+}
+
+/** blocks are the runs of lines with one origin. Blank lines stay with what stands before them. */
+export function blocks(lines: BlameLine[]): Block[] {
+  const out: Block[] = []
+  for (const line of lines) {
+    const key = originKey(line.origin)
+    const last = out.at(-1)
+    if (last && (last.key === key || line.text.trim() === '')) last.lines.push(line)
+    else out.push({ origin: line.origin, key, lines: [line] })
+  }
+  return out
+}
+
+/** originWords names an origin as the terminal does. */
+export function originWords(o: Origin): string {
+  switch (o.kind) {
+    case 'seed': return 'seed'
+    case 'outside': return 'by hand'
+    case 'slow_update': return `slow update, epoch ${o.epoch ?? 0}`
+    case 'edit': return `step ${o.step}, edit ${o.edit ?? 0}`
+  }
+  return `step ${o.step}, ${o.kind.replaceAll('_', ' ')}`
+}
+
+export function sourceOf(sources: BlameSource[], o: Origin): BlameSource | null {
+  const key = originKey(o)
+  return sources.find((s) => originKey(s.origin) === key) ?? null
+}

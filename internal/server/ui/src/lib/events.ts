@@ -1,0 +1,70 @@
+// Events of a run in a sentence each, for its log.
+
+import type { EventLine } from '../api/types'
+import { count, duration, list, plural, points, score, usd } from './format'
+import { oneLine } from './visible'
+import { action, status, type Tone } from './words'
+
+export interface Said { text: string; tone: Tone | '' }
+
+type Fields = Record<string, unknown>
+
+const num = (v: unknown): number | null => (typeof v === 'number' ? v : null)
+const str = (v: unknown): string => (typeof v === 'string' ? oneLine(v) : '')
+
+function at(e: Fields): string {
+  const step = num(e.step) ?? 0
+  const epoch = num(e.epoch) ?? 0
+  return step > 0 ? `step ${step}` : epoch > 0 ? `end of epoch ${epoch}` : 'before the first step'
+}
+
+function stepDone(e: Fields): Said {
+  const word = action(str(e.action))
+  const best = num(e.best_score)
+  const candidate = num(e.candidate_score)
+  const difference = num(e.difference)
+  const n = num(e.selection_n)
+  let text = `step ${num(e.step) ?? 0}: ${word.text}`
+  if (candidate !== null && num(e.step) !== 0) text += `, candidate ${score(candidate)}`
+  if (difference !== null) text += ` (${points(difference)} points${n ? ` on ${plural(n, 'task', 'tasks')}` : ''})`
+  if (best !== null) text += `, best ${score(best)}`
+  return { text, tone: word.tone === 'quiet' || word.tone === 'live' ? '' : word.tone === 'bad' ? '' : word.tone }
+}
+
+function steered(e: Fields): Said {
+  const from = str(e.from) === '' ? '' : ` (asked by ${str(e.from)})`
+  if (e.refused) return { text: `a request was refused${from}: ${str(e.refused)}`, tone: 'warn' }
+  if (e.what === 'stop') return { text: `told to stop softly${from}`, tone: 'warn' }
+  if (e.what === 'stop_now') return { text: `told to stop at once${from}`, tone: 'warn' }
+  const limits = Object.entries((e.limits as Fields | undefined) ?? {}).map(([k, v]) => `${oneLine(k)} ${v === null ? 'none' : oneLine(String(v))}`)
+  return { text: `other ceilings${from}: ${list(limits, 12)}`, tone: '' }
+}
+
+const sentences: Record<string, (e: Fields) => Said> = {
+  run_started: (e) => ({ text: e.resumed ? `goes on, with ${plural(num(e.recorded) ?? 0, 'answer', 'answers')} in its record` : `begun: ${num(e.train) ?? 0} train, ${num(e.selection) ?? 0} selection, ${num(e.test) ?? 0} test tasks, ${num(e.steps) ?? 0} steps`, tone: '' }),
+  stage_started: (e) => ({ text: `${at(e)}: ${str(e.stage)}${num(e.total) ? `, ${plural(num(e.total)!, 'task', 'tasks')}` : ''}`, tone: '' }),
+  step_done: stepDone,
+  candidate_judged: (e) => ({ text: `step ${num(e.step) ?? 0}, candidate ${num(e.candidate) ?? 0}: ${action(str(e.action)).text}${num(e.candidate_score) === null ? '' : ` at ${score(num(e.candidate_score)!)}`}`, tone: '' }),
+  epoch_done: (e) => ({ text: `end of epoch ${num(e.epoch) ?? 0}: slow update ${e.slow_update ? action(str(e.slow_update)).text : 'not made'}${e.meta_skill ? ', meta skill written' : ''}`, tone: '' }),
+  gate_read: (e) => ({ text: `${at(e)}: the gate ${action(str(e.action)).text} after ${num(e.units) ?? 0} of ${num(e.of) ?? 0} (${num(e.wins) ?? 0} wins, ${num(e.losses) ?? 0} losses, ${num(e.ties) ?? 0} ties)`, tone: '' }),
+  stopped: (e) => ({ text: str(e.words), tone: '' }),
+  test_done: (e) => ({ text: `test, ${str(e.arm)}: ${score(num(e.hard) ?? 0)} on ${plural(num(e.n) ?? 0, 'task', 'tasks')}`, tone: '' }),
+  noise_floor: (e) => ({ text: `noise: ${plural(num(e.twice) ?? 0, 'task', 'tasks')} asked twice, ${plural(num(e.flips) ?? 0, 'answer', 'answers')} changed; a difference of ${(100 * (num(e.minimum_detectable_effect) ?? 0)).toFixed(1)} points can be seen`, tone: '' }),
+  certificate: (e) => ({ text: str(e.words), tone: e.certified ? 'good' : '' }),
+  compared: (e) => ({ text: `after pass ${num(e.pass) ?? 0}: ${plural(num(e.pairs) ?? 0, 'pair', 'pairs')}, ${num(e.difference) === null ? 'no difference known' : `${points(num(e.difference)!)} points`}, ${str(e.verdict).replaceAll('_', ' ')}`, tone: '' }),
+  warning: (e) => ({ text: str(e.text), tone: 'warn' }),
+  waiting: (e) => ({ text: `${str(e.endpoint)} (${str(e.model)}) gives nothing but failures for ${duration(num(e.failing_s) ?? 0)}: ${str(e.reason)}`, tone: 'warn' }),
+  refusals: (e) => ({ text: `${str(e.endpoint)}: ${plural(num(e.count) ?? 0, 'attempt', 'attempts')} refused (${str(e.code).replaceAll('_', ' ')})${num(e.limit) ? `, at most ${num(e.limit)} at once now` : ''}`, tone: 'warn' }),
+  steered,
+  run_done: (e) => ({ text: `${status(str(e.status)).text} after ${duration(num(e.wall_s) ?? 0)}${e.reason ? `: ${str(e.reason)}` : ''}`, tone: e.status === 'completed' ? 'good' : 'warn' }),
+  outcome: (e) => ({ text: `${at(e)}: ${str(e.stage)} of ${str(e.task)}: ${num(e.hard) === null ? 'not measured' : score(num(e.hard)!)}`, tone: '' }),
+  progress: (e) => ({ text: `${str(e.stage)}: ${count(num(e.calls) ?? 0)} calls${num(e.cost_usd) === null ? '' : `, ${usd(num(e.cost_usd)!)}`}`, tone: '' }),
+}
+
+/** describe says an event in a sentence. One of a newer version is shown as it is. */
+export function describe(e: EventLine): Said {
+  const known = sentences[e.event]
+  if (known) return known(e)
+  const { n: _n, event, time: _t, ...rest } = e
+  return { text: oneLine(`${event} ${JSON.stringify(rest)}`).slice(0, 500), tone: '' }
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { EventLine } from '../api/types'
+import { backoff, Sequence } from './follow'
+import { Fold } from './live'
+
+const line = (n: number, event = 'warning', more: Record<string, unknown> = {}): EventLine => ({ n, event, time: '2026-01-01T00:00:00Z', ...more })
+
+describe('Sequence', () => {
+  it('takes each event once, in order, over frames that come twice', () => {
+    const s = new Sequence()
+    const taken = [[1, 2, 3], [2, 3, 4], [4], [5, 6]].flatMap((f) => s.fresh(f.map((n) => line(n)))).map((l) => l.n)
+    expect(taken).toEqual([1, 2, 3, 4, 5, 6])
+    expect(s.missing).toEqual([])
+  })
+  it('may begin late, and notes a gap', () => {
+    const s = new Sequence()
+    s.fresh([line(100)])
+    s.fresh([line(105)])
+    expect(s.first).toBe(100)
+    expect(s.missing).toEqual([{ from: 101, to: 104 }])
+  })
+  it('leaves out what has no number', () => expect(new Sequence().fresh([{ event: 'x', time: '' } as unknown as EventLine])).toEqual([]))
+})
+
+it('backoff grows and ends', () => expect([0, 1, 2, 10, 100].map(backoff)).toEqual([500, 1000, 2000, 10_000, 10_000]))
+
+describe('Fold', () => {
+  const read = (n: number, units: number, more: Record<string, unknown> = {}) =>
+    line(n, 'gate_read', { step: 3, epoch: 1, gate: 'race', phase: 'race', units, of: 80, wins: 1, losses: 0, ties: 0, difference: 0.1, low: -1, high: 1, reject: -1, accept: 1, ...more })
+
+  it('keeps the course of a gate, and its verdict', () => {
+    const f = new Fold()
+    f.add(read(1, 1))
+    f.add(read(2, 2))
+    f.add(read(3, 3, { action: 'reject_early', reason: 'why' }))
+    expect(f.courses).toHaveLength(1)
+    expect(f.courses[0]).toMatchObject({ step: 3, of: 80, action: 'reject_early', reason: 'why' })
+    expect(f.courses[0]!.points.map((p) => p.units)).toEqual([1, 2, 3])
+    expect(f.log.map((l) => l.n)).toEqual([3])
+  })
+  it('begins a course anew when the gate reads anew', () => {
+    const f = new Fold()
+    f.add(read(1, 5))
+    f.add(read(2, 1))
+    expect(f.courses.map((c) => c.points.length)).toEqual([1])
+  })
+  it('keeps a bounded amount', () => {
+    const f = new Fold()
+    for (let n = 1; n <= 30_000; n++) {
+      f.add(line(n))
+      f.add(read(n, n, { step: n % 100 }))
+      f.add(line(n, 'progress', { calls: n, input_tokens: 1, output_tokens: 1, cost_usd: null, total: 0 }))
+      f.add(line(n, 'refusals', { endpoint: `e${n}`, model: 'm', code: 'c', count: 1 }))
+    }
+    expect(f.log.length).toBeLessThanOrEqual(2200)
+    expect(f.log.length + f.forgotten).toBe(60_000)
+    expect(f.courses.length).toBeLessThanOrEqual(24)
+    expect(f.sums.length).toBeLessThanOrEqual(4000)
+    expect(f.endpoints.length).toBeLessThanOrEqual(64)
+  })
+  it('counts outcomes, and takes what was not measured for neither', () => {
+    const f = new Fold()
+    f.add(line(1, 'outcome', { status: 'ok', hard: 1 }))
+    f.add(line(2, 'outcome', { status: 'ok', hard: 0 }))
+    f.add(line(3, 'outcome', { status: 'unmeasured', hard: null }))
+    f.add(line(4, 'outcome', { status: 'agent_error', hard: 0 }))
+    expect(f.outcomes).toEqual({ passed: 1, failed: 1, unmeasured: 1, errors: 1 })
+  })
+  it('does not fall over fields of a newer version', () => {
+    const f = new Fold()
+    for (const event of ['in_flight', 'progress', 'refusals', 'waiting', 'stage_started', 'step_done', 'run_done', 'new_thing']) f.add(line(1, event))
+    expect(f.inFlight).toEqual([])
+  })
+})

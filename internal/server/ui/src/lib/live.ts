@@ -1,0 +1,147 @@
+// What the events of a run add up to while somebody looks at it. It is folded one event at
+// a time, and keeps a bounded amount whatever comes.
+
+import type { EventLine, GateRead, InFlightCalls } from '../api/types'
+
+const gatesKept = 24
+const logKept = 2000
+const pointsKept = 4000
+const endpointsKept = 64
+
+/** Course is how a gate has read one candidate. */
+export interface Course {
+  key: string
+  step: number
+  epoch: number
+  candidate: number
+  gate: string
+  of: number
+  points: GateRead[]
+  action: string
+  reason: string
+}
+
+export interface Endpoint {
+  name: string
+  model: string
+  limit: number | null
+  refused: Record<string, number>
+  waiting: { reason: string; failing: number; patience: number } | null
+}
+
+export interface Stage { epoch: number; step: number; stage: string; done: number; total: number }
+
+/** Sum is what the run had used when. */
+export interface Sum { at: number; calls: number; input: number; output: number; usd: number | null }
+
+export class Fold {
+  courses: Course[] = [] // oldest first
+  log: EventLine[] = [] // oldest first, without those that come often
+  forgotten = 0 // lines of the log that were let go
+  endpoints: Endpoint[] = []
+  inFlight: InFlightCalls[] | null = null // null: not known
+  limit: number | null = null
+  stage: Stage | null = null
+  sums: Sum[] = []
+  outcomes = { passed: 0, failed: 0, unmeasured: 0, errors: 0 }
+  steps: EventLine[] = [] // step_done
+
+  add(e: EventLine): void {
+    switch (e.event) {
+      case 'gate_read':
+        return this.#gate(e as GateRead)
+      case 'in_flight':
+        this.inFlight = (e.calls as InFlightCalls[] | null) ?? []
+        this.limit = num(e.limit)
+        return
+      case 'outcome':
+        return this.#outcome(e)
+      case 'progress':
+        return this.#progress(e)
+      case 'refusals':
+        this.#refusals(e)
+        break
+      case 'waiting':
+        this.#endpoint(str(e.endpoint), str(e.model)).waiting = { reason: str(e.reason), failing: num(e.failing_s) ?? 0, patience: num(e.patience_s) ?? 0 }
+        break
+      case 'stage_started':
+        this.stage = { epoch: num(e.epoch) ?? 0, step: num(e.step) ?? 0, stage: str(e.stage), done: 0, total: num(e.total) ?? 0 }
+        break
+      case 'step_done':
+        this.steps.push(e)
+        break
+      case 'run_done':
+        this.inFlight = []
+        this.stage = null
+        for (const p of this.endpoints) p.waiting = null
+        break
+    }
+    this.#keep(e)
+  }
+
+  #keep(e: EventLine): void {
+    this.log.push(e)
+    if (this.log.length > logKept + 200) {
+      this.forgotten += this.log.length - logKept
+      this.log = this.log.slice(-logKept)
+    }
+  }
+
+  #gate(e: GateRead): void {
+    const key = `${e.epoch ?? 0}/${e.step}/${e.candidate ?? 0}`
+    let c = this.courses.findLast((c) => c.key === key)
+    const before = c?.points.at(-1)
+    if (!c || (before && (e.units < before.units && e.phase === before.phase))) { // read anew, after a resume
+      c = { key, step: e.step, epoch: e.epoch ?? 0, candidate: e.candidate ?? 0, gate: e.gate, of: e.of, points: [], action: '', reason: '' }
+      this.courses = [...this.courses.filter((o) => o.key !== key), c].slice(-gatesKept)
+    }
+    c.of = e.of
+    if (c.points.length >= pointsKept) c.points = c.points.filter((_, i) => i % 2 === 0)
+    c.points.push(e)
+    if (e.action) {
+      c.action = e.action
+      c.reason = e.reason ?? ''
+      this.#keep(e)
+    }
+  }
+
+  #outcome(e: EventLine): void {
+    const hard = num(e.hard)
+    if (e.status === 'unmeasured' || hard === null) this.outcomes.unmeasured++
+    else if (e.status === 'agent_error') this.outcomes.errors++
+    else if (hard >= 1) this.outcomes.passed++
+    else this.outcomes.failed++
+  }
+
+  #progress(e: EventLine): void {
+    const total = num(e.total) ?? 0
+    if (total > 0) this.stage = { epoch: this.stage?.epoch ?? 0, step: this.stage?.step ?? 0, stage: str(e.stage), done: num(e.done) ?? 0, total }
+    this.sums.push({ at: Date.parse(e.time) / 1000, calls: num(e.calls) ?? 0, input: num(e.input_tokens) ?? 0, output: num(e.output_tokens) ?? 0, usd: num(e.cost_usd) })
+    if (this.sums.length > pointsKept) this.sums = this.sums.filter((_, i) => i % 2 === 0)
+    for (const p of this.endpoints) if (p.waiting) p.waiting = null // something was answered
+  }
+
+  #refusals(e: EventLine): void {
+    const p = this.#endpoint(str(e.endpoint), str(e.model))
+    const code = str(e.code)
+    p.refused[code] = (p.refused[code] ?? 0) + (num(e.count) ?? 1)
+    p.limit = num(e.limit) ?? p.limit
+  }
+
+  #endpoint(name: string, model: string): Endpoint {
+    let p = this.endpoints.find((p) => p.name === name && p.model === model)
+    if (!p) {
+      p = { name, model, limit: null, refused: {}, waiting: null }
+      this.endpoints = [...this.endpoints, p].slice(-endpointsKept)
+    }
+    return p
+  }
+}
+
+function num(v: unknown): number | null {
+  return typeof v === 'number' ? v : null
+}
+
+function str(v: unknown): string {
+  return typeof v === 'string' ? v : ''
+}

@@ -1,0 +1,115 @@
+// Following a run: events and progress as they come, over reconnections without a lost or a
+// double one.
+
+import { ApiError } from '../api/client'
+import * as api from '../api/routes'
+import type { EventLine, Progress } from '../api/types'
+import { backoff, Sequence } from '../lib/follow'
+import { Fold } from '../lib/live'
+import { session } from './session.svelte'
+
+// A long run has many events: the page begins with so many of the last ones.
+const lately = 4000
+
+export type LiveState = 'connecting' | 'following' | 'again' | 'ended' | 'gone'
+
+export class Live {
+  state = $state<LiveState>('connecting')
+  progress = $state.raw<Progress | null>(null)
+  fold = new Fold()
+  sequence = new Sequence()
+  /** counts the frames: what is read of fold is read anew when it changes */
+  frame = $state(0)
+  /** counts decisions of the run: documents that they change are loaded again */
+  decided = $state(0)
+
+  #id: string
+  #from = -lately
+  #source: EventSource | null = null
+  #attempt = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #closed = false
+
+  constructor(id: string) {
+    this.#id = id
+    this.#open()
+  }
+
+  /** whole says that the log is there from its beginning, or is being read from there. */
+  get whole(): boolean {
+    void this.frame
+    return this.#from === 0 || this.sequence.first <= 1
+  }
+
+  /** fromBeginning reads the whole log anew. */
+  fromBeginning(): void {
+    this.#source?.close()
+    clearTimeout(this.#timer)
+    this.#from = 0
+    this.fold = new Fold()
+    this.sequence = new Sequence()
+    this.frame++
+    this.state = 'connecting'
+    this.#open()
+  }
+
+  #open(): void {
+    const source = new EventSource(api.events(this.#id, this.sequence.last > 0 ? this.sequence.last : this.#from))
+    this.#source = source
+    source.addEventListener('open', () => {
+      this.state = 'following'
+      this.#attempt = 0
+    })
+    source.addEventListener('events', (m) => this.#events(m as MessageEvent<string>))
+    source.addEventListener('progress', (m) => this.#progress(m as MessageEvent<string>))
+    source.addEventListener('ended', () => this.#end('ended'))
+    source.addEventListener('gone', () => this.#end('gone'))
+    source.addEventListener('error', () => void this.#broken(source))
+  }
+
+  #events(m: MessageEvent<string>): void {
+    const lines = this.sequence.fresh(JSON.parse(m.data) as EventLine[])
+    if (lines.length === 0) return
+    let decided = false
+    for (const line of lines) {
+      this.fold.add(line)
+      decided ||= line.event === 'step_done' || line.event === 'epoch_done' || line.event === 'test_done' || line.event === 'run_done' || line.event === 'certificate'
+    }
+    this.frame++
+    if (decided) this.decided++
+  }
+
+  #progress(m: MessageEvent<string>): void {
+    const next = JSON.parse(m.data) as Progress
+    const before = this.progress
+    if (before && (before.status !== next.status || before.killed !== next.killed || before.step !== next.step)) this.decided++
+    this.progress = next
+  }
+
+  #end(state: 'ended' | 'gone'): void {
+    this.#source?.close()
+    this.state = state
+    this.decided++
+  }
+
+  // The browser would try again by itself, but not after an answer such as 401 or 429.
+  async #broken(source: EventSource): Promise<void> {
+    source.close()
+    if (this.#closed || source !== this.#source || this.state === 'ended' || this.state === 'gone') return
+    this.state = 'again'
+    try {
+      this.progress = await api.progress(this.#id, AbortSignal.timeout(10_000))
+    } catch (err) {
+      session.report(err)
+      if (err instanceof ApiError && err.kind === 'missing') return this.#end('gone')
+    }
+    if (this.#closed) return
+    this.#timer = setTimeout(() => this.#open(), backoff(this.#attempt++))
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#source?.close()
+  }
+}
