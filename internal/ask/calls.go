@@ -25,7 +25,6 @@ type CallsQuestion struct {
 	Episodes bool   // those inside episodes
 	Limit    int    // so many; 0: all
 	After    int64  // those with a higher number, the first ones; below 0: the latest ones of all
-	Before   int64  // those with a lower number; 0: all
 }
 
 // filter is what the record can tell.
@@ -35,7 +34,7 @@ func (q CallsQuestion) filter() record.Filter {
 
 // lets reports whether a call is wanted. Decisions and checks are none.
 func (q CallsQuestion) lets(c record.Call) bool {
-	return c.Stage != "" && (!q.Episodes || c.InEpisode()) && c.Seq > q.After && (q.Before == 0 || c.Seq < q.Before)
+	return c.Stage != "" && (!q.Episodes || c.InEpisode()) && c.Seq > q.After
 }
 
 // ListCalls lists calls of the run in dir. It holds no more of them than it lists.

@@ -23,34 +23,26 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 	if key := q.Get("key"); key != "" {
 		return s.call(w, r, at, from, key)
 	}
-	c := callsQuestion{limit: q.number("limit", 50), after: q.number("after", 0), before: q.number("before", 0), episodes: q.flag("episodes")}
-	f := record.Filter{Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed")}
+	if len(q.Values) == 0 {
+		return answered(ask.SumStages(r.Context(), from, at.dir))
+	}
+	c := ask.CallsQuestion{
+		Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed"), Episodes: q.flag("episodes"),
+		Limit: q.number("limit", 50), After: int64(q.number("after", latest)),
+	}
 	switch {
 	case q.err != nil:
 		return nil, q.err
-	case c.limit < 1 || c.limit > mostCalls:
-		return nil, wrong("limit=%d: allowed are 1 to %d", c.limit, mostCalls)
-	case c.after < 0 || c.before < 0 || c.after > 0 && c.before > 0:
-		return nil, wrong("after and before: give one of them, the number of a call")
+	case c.Limit < 1 || c.Limit > mostCalls:
+		return nil, wrong("limit=%d: allowed are 1 to %d", c.Limit, mostCalls)
+	case c.After < latest:
+		return nil, wrong("after=%d: want the number of a call", c.After)
 	}
-	if !q.Has("limit") && !q.Has("after") && !q.Has("before") && !c.episodes && f == (record.Filter{}) {
-		return ask.SumStages(r.Context(), from, at.dir)
-	}
-	after := int64(c.after)
-	if !q.Has("after") {
-		after = -1 // the latest ones
-	}
-	return ask.ListCalls(r.Context(), from, at.dir, ask.CallsQuestion{
-		Stage: f.Stage, Task: f.Task, Failed: f.Failed, Episodes: c.episodes, Limit: c.limit, After: after, Before: int64(c.before),
-	})
+	return answered(ask.ListCalls(r.Context(), from, at.dir, c))
 }
 
-// callsQuestion says which page of calls is wanted.
-type callsQuestion struct {
-	limit         int
-	after, before int // numbers of calls
-	episodes      bool
-}
+// latest stands for no number: the latest calls of all.
+const latest = -1
 
 // call shows what was sent and replied under a key, or the calls inside an episode.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, at found, from *record.Run, key string) (any, error) {
