@@ -63,9 +63,9 @@ export function nextSteps(shown: RunShown): Next[] {
   const out: Next[] = []
   const status = shown.killed ? 'killed' : shown.row.status
   const s = shown.summary
-  const dir = quoted(shown.run_dir)
+  const dir = quoted(shown.row.run_dir)
   if (shown.row.copy) out.push({ text: 'This is a copy: go on with the run where it was made.' })
-  else if (status === 'budget') out.push({ text: 'It reached a ceiling. Raise it, then give the command that began the run again: it goes on from here.', command: `skillopt runs limit ${dir} usd=30` })
+  else if (status === 'budget') out.push({ text: 'It reached a ceiling. Raise it, then give the command that began the run again: it goes on from here.', command: `skillopt runs limit ${dir} ${ceilingOf(shown.row.reason ?? '')}=…` })
   else if (shown.row.resumable && status !== 'running') out.push({ text: 'Give the command that began the run again: it goes on from here, and pays for nothing twice.' })
   if (status === 'failed') out.push({ text: 'See what failed, and whether the files are whole.', command: `skillopt runs check ${dir}` })
   if (status === 'damaged') out.push({ text: 'See what is damaged.', command: `skillopt runs check ${dir}` })
@@ -78,6 +78,11 @@ export function nextSteps(shown: RunShown): Next[] {
   }
   if (s.noise?.advice) out.push({ text: s.noise.advice })
   return out
+}
+
+/** ceilingOf is the ceiling that a reason names. */
+function ceilingOf(reason: string): string {
+  return /limits\.(usd|tokens|calls|time)/.exec(reason)?.[1] ?? 'usd'
 }
 
 function quoted(text: string): string {
