@@ -65,6 +65,11 @@ describe('Fold', () => {
     expect(f.sums.length).toBeLessThanOrEqual(4000)
     expect(f.endpoints.length).toBeLessThanOrEqual(64)
   })
+  it('leaves out a sum that falls: nothing is given back', () => {
+    const f = new Fold()
+    for (const calls of [5, 9, 0, 12]) f.add(line(calls + 1, 'progress', { calls, input_tokens: 10 * calls, output_tokens: 0, cost_usd: null, total: 0 }))
+    expect(f.sums.map((s) => s.calls)).toEqual([5, 9, 12])
+  })
   it('counts outcomes, and takes what was not measured for neither', () => {
     const f = new Fold()
     f.add(line(1, 'outcome', { status: 'ok', hard: 1 }))
