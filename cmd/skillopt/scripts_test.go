@@ -22,6 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/memfolder"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // TestMain lets the test binary play the program: a script that says skillopt
@@ -158,7 +159,7 @@ func working(ts *testscript.TestScript, neg bool, args []string) {
 	defer tick.Stop()
 	for {
 		m, found, err := run.ReadManifest(ts.MkAbs(args[0]))
-		if err == nil && found && m.Plan != nil {
+		if err == nil && found && (m.Plan != nil || m.Kind == result.ServeModel) {
 			if works, err := run.InUse(ts.MkAbs(args[0])); err == nil && works {
 				return
 			}

@@ -31,8 +31,17 @@ type child struct {
 
 func start(t *testing.T, dir string, args ...string) *child {
 	t.Helper()
+	return startWith(t, dir, nil, args...)
+}
+
+// startWith starts it with further variables of the environment.
+func startWith(t *testing.T, dir string, env []string, args ...string) *child {
+	t.Helper()
 	c := &child{Cmd: exec.CommandContext(t.Context(), "skillopt", args...), t: t}
 	c.Dir = dir
+	if len(env) > 0 {
+		c.Env = append(os.Environ(), env...)
+	}
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

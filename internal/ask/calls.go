@@ -1,21 +1,85 @@
 package ask
 
 import (
+	"cmp"
+	"context"
+	"slices"
+
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 )
 
-// Calls are calls of a run, the latest ones last.
+// Calls are calls of a run, in the order of commits.
 type Calls struct {
 	RunDir string        `json:"run_dir"`
 	Calls  []record.Call `json:"calls"`
-	Left   int           `json:"left_out"` // before them
+	Left   int           `json:"left_out"`       // before them; of a page that was asked for by after, behind them
+	Next   int64         `json:"next,omitempty"` // the page behind them begins after this number; missing: there is none, or it was not asked for
+}
+
+// CallsQuestion says which calls are wanted: those that all of it holds for.
+type CallsQuestion struct {
+	Stage    string // that they were made for
+	Task     string // id
+	Failed   bool   // attempts that gave no result
+	Episodes bool   // those inside episodes
+	Limit    int    // so many; 0: all
+	After    int64  // those with a higher number, the first ones; below 0: the latest ones of all
+}
+
+// filter is what the record can tell.
+func (q CallsQuestion) filter() record.Filter {
+	return record.Filter{Stage: q.Stage, Task: q.Task, Failed: q.Failed}
+}
+
+// lets reports whether a call is wanted. Decisions and checks are none.
+func (q CallsQuestion) lets(c record.Call) bool {
+	return c.Stage != "" && (!q.Episodes || c.InEpisode()) && c.Seq > q.After
+}
+
+// ListCalls lists calls of the run in dir. It holds no more of them than it lists.
+func ListCalls(ctx context.Context, r *record.Run, dir string, q CallsQuestion) (Calls, error) {
+	out := Calls{RunDir: dir, Calls: []record.Call{}}
+	err := record.EachCall(ctx, r, q.filter(), func(c record.Call) {
+		switch {
+		case !q.lets(c):
+		case q.Limit == 0 || len(out.Calls) < q.Limit:
+			out.Calls = append(out.Calls, c)
+		case q.After >= 0: // the page is full
+			out.Left++
+		default: // the latest ones
+			out.Calls[out.Left%q.Limit] = c
+			out.Left++
+		}
+	})
+	if err != nil {
+		return Calls{}, err
+	}
+	if q.After < 0 && out.Left > 0 { // the oldest stands where the next one would
+		at := out.Left % q.Limit
+		out.Calls = slices.Concat(out.Calls[at:], out.Calls[:at])
+	}
+	if n := len(out.Calls); q.After >= 0 && out.Left > 0 && n > 0 {
+		out.Next = out.Calls[n-1].Seq
+	}
+	return Shareable(out), nil
 }
 
 // Stages are the calls of a run, summed up by stage.
 type Stages struct {
 	RunDir string      `json:"run_dir"`
 	Stages []*StageSum `json:"stages"`
+}
+
+// SumStages sums up the calls of the run in dir by stage.
+func SumStages(ctx context.Context, r *record.Run, dir string) (Stages, error) {
+	var sums stageSums
+	err := record.EachCall(ctx, r, record.Filter{}, func(c record.Call) {
+		if c.Stage != "" {
+			sums.add(c)
+		}
+	})
+	return Stages{RunDir: dir, Stages: sums.all()}, err
 }
 
 // Tries are the calls inside an episode.
@@ -27,7 +91,23 @@ type Tries struct {
 // Spending is what the parts of a run paid for.
 type Spending struct {
 	RunDir string         `json:"run_dir"`
+	By     string         `json:"by"` // part, stage, role, model, step
 	Parts  []record.Spent `json:"parts"`
+	Lost   []record.Lost  `json:"lost"` // what gave no result, and why
+}
+
+// Spent sums up what the run in dir paid for; by is part, stage, role, model or step, and part
+// where it is "".
+func Spent(ctx context.Context, r *record.Run, dir, by string) (Spending, error) {
+	if by = cmp.Or(by, record.ByPart); !slices.Contains([]string{record.ByPart, record.ByStage, record.ByRole, record.ByModel, record.ByStep}, by) {
+		return Spending{}, wrong("by", "found %q, allowed are part, stage, role, model and step", by)
+	}
+	parts, err := record.SpendingBy(ctx, r, by)
+	if err != nil {
+		return Spending{}, err
+	}
+	lost, err := record.LostSpending(ctx, r)
+	return Spending{RunDir: dir, By: by, Parts: parts, Lost: lost}, err
 }
 
 // StageSum is what the calls of one stage come to.
@@ -41,28 +121,36 @@ type StageSum struct {
 	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
-	USD       *float64 `json:"usd"` // null: of some no price is known
+	Cached    int64    `json:"cached_tokens"` // of the input, read from the provider's cache
+	USD       *float64 `json:"usd"`           // null: of some no price is known
 	unpriced  bool
 }
 
-// ByStage sums up calls by stage. The calls within an episode count, not the episode.
-func ByStage(calls []record.Call) []*StageSum {
-	var sums []*StageSum
-	at := map[string]*StageSum{}
-	for _, c := range calls {
-		s := at[c.Stage]
-		if s == nil {
-			s = &StageSum{Stage: c.Stage, Role: c.Role}
-			at[c.Stage], sums = s, append(sums, s)
+// stageSums sums up calls by stage. The calls within an episode count, not the episode.
+type stageSums struct {
+	list []*StageSum
+	at   map[string]*StageSum
+}
+
+func (s *stageSums) add(c record.Call) {
+	sum := s.at[c.Stage]
+	if sum == nil {
+		if s.at == nil {
+			s.at = map[string]*StageSum{}
 		}
-		s.add(c)
+		sum = &StageSum{Stage: c.Stage, Role: c.Role}
+		s.at[c.Stage], s.list = sum, append(s.list, sum)
 	}
-	for _, s := range sums {
-		if s.unpriced {
-			s.USD = nil
+	sum.add(c)
+}
+
+func (s *stageSums) all() []*StageSum {
+	for _, sum := range s.list {
+		if sum.unpriced {
+			sum.USD = nil
 		}
 	}
-	return sums
+	return s.list
 }
 
 func (s *StageSum) add(c record.Call) {
@@ -88,7 +176,7 @@ func (s *StageSum) add(c record.Call) {
 	if c.Estimate {
 		s.Unknown++
 	}
-	s.Input, s.Output = s.Input+c.Usage.Input, s.Output+c.Usage.Output
+	s.Input, s.Output, s.Cached = s.Input+c.Usage.Input, s.Output+c.Usage.Output, s.Cached+c.Usage.Cached
 	if c.USD == nil {
 		s.unpriced = true
 		return

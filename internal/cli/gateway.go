@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -74,11 +75,12 @@ func (o *gatewayOptions) run(ctx context.Context, a *app, path string) error {
 	lines := &exchangeLines{out: a.Out, errs: a.printer(a.Err), json: a.json}
 	lines.mu.Lock() // an agent that knows key and port may be faster than the first line
 	g, err := skillopt.OpenGateway(ctx, l.Config, skillopt.GatewayOptions{Role: o.role, Addr: o.addr, Key: key, Observe: lines.print},
-		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithRunDir(a.absolute(o.runDir)))
+		skillopt.WithLoaded(l), skillopt.WithVersion(a.version), skillopt.WithRunDir(a.absolute(o.runDir)), skillopt.WithEvents(lines.event))
 	if err != nil {
 		return err
 	}
 	err = o.printListening(a, g, key == "")
+	lines.begin()
 	lines.mu.Unlock()
 	if err != nil {
 		_, cerr := g.Close()
@@ -203,6 +205,51 @@ type exchangeLines struct {
 	json bool
 
 	mu sync.Mutex
+
+	waiting sync.Mutex // of what is told when the first lines are printed
+	open    bool
+	early   []event.Event
+}
+
+// event tells of what was asked of the gateway from outside, and of what its user should
+// know: not before the first lines are printed.
+func (l *exchangeLines) event(e event.Event) {
+	l.waiting.Lock()
+	if !l.open {
+		l.early = append(l.early, e)
+		l.waiting.Unlock()
+		return
+	}
+	l.waiting.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tell(e)
+}
+
+// begin tells of what has happened before the first lines. It needs the lock.
+func (l *exchangeLines) begin() {
+	l.waiting.Lock()
+	defer l.waiting.Unlock()
+	for _, e := range l.early {
+		l.tell(e)
+	}
+	l.open, l.early = true, nil
+}
+
+// tell needs the lock.
+func (l *exchangeLines) tell(e event.Event) {
+	switch e := e.(type) {
+	case event.Steered:
+		if l.json {
+			if data, err := event.Marshal(e, time.Now()); err == nil {
+				_ = printLine(l.out, json.RawMessage(data)) // the gateway goes on when its standard output is closed
+			}
+			return
+		}
+		l.errs.line(steeredText(e))
+	case event.Warning:
+		l.errs.line("warning: " + strings.ReplaceAll(e.Text, "\n", "\n  "))
+	}
 }
 
 // breakLine ends the line that a terminal shows.

@@ -23,6 +23,8 @@ type runsCallsOptions struct {
 	failed     bool
 	episodes   bool
 	limit      int
+	task       string
+	after      int64
 }
 
 func runsCallsCommand(a *app) *cobra.Command {
@@ -30,13 +32,14 @@ func runsCallsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calls [RUN]",
 		Short: "List the model calls of a run, and show what was asked and answered",
-		Long: `Sum up the model calls of a run by stage. With --stage or --failed, list the latest of
-these calls; with --episodes those that agents and environments made inside episodes;
+		Long: `Sum up the model calls of a run by stage. With --stage, --task or --failed, list the latest of
+these calls, with --after a page of them; with --episodes those that agents and environments made inside episodes;
 with --key, show one: what the model was sent, and its reply, or all calls of an episode.
 Without RUN it is the newest one in the folder runs, at work or not.`,
 		Example: `  skillopt runs calls
   skillopt runs calls runs/quickstart-1 --stage merge
   skillopt runs calls runs/quickstart-1 --failed
+  skillopt runs calls runs/quickstart-1 --after 0 --limit 1000 --json       the first page of all
   skillopt runs calls runs/quickstart-1 --episodes --json
   skillopt runs calls runs/quickstart-1 --key e1/s1/mb0/analyst_error/0/attempt0/turn1`,
 		Args: atMost(1, "at most one run directory"),
@@ -52,7 +55,9 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
 	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")
 	c.Flags().BoolVar(&o.episodes, "episodes", false, "calls inside episodes, attempts that failed among them")
 	c.Flags().StringVar(&o.key, "key", "", "the call, or the calls inside the episode, with this key, whole")
+	c.Flags().StringVar(&o.task, "task", "", "calls of the task with this id")
 	c.Flags().IntVar(&o.limit, "limit", 50, "so many of them, the latest; 0: all")
+	c.Flags().Int64Var(&o.after, "after", -1, "those with a higher number in the record, the first ones: a page after the other, from 0")
 	return c
 }
 
@@ -60,6 +65,9 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
 func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: want 0 or more", o.limit)
+	}
+	if o.after < -1 {
+		return usagef("--after %d: want the number of a call, or 0", o.after)
 	}
 	r, err := openRecord(ctx, a, path)
 	if err != nil {
@@ -69,18 +77,21 @@ func (o *runsCallsOptions) run(ctx context.Context, a *app, path string) error {
 	if o.key != "" {
 		return o.one(ctx, a, path, r)
 	}
-	all, err := r.Calls(ctx, record.Filter{Stage: o.stage, Failed: o.failed})
+	if o.stage == "" && o.task == "" && !o.failed && !o.episodes && o.after < 0 {
+		sums, err := ask.SumStages(ctx, r, a.absolute(path))
+		if err != nil {
+			return err
+		}
+		return printStages(a, sums)
+	}
+	calls, err := ask.ListCalls(ctx, r, a.absolute(path), ask.CallsQuestion{Stage: o.stage, Task: o.task, Failed: o.failed, Episodes: o.episodes, Limit: o.limit, After: o.after})
 	if err != nil {
 		return err
 	}
-	calls := slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" || o.episodes && !c.InEpisode() }) // decisions and checks
-	if o.stage == "" && !o.failed && !o.episodes {
-		return printStages(a, path, calls)
-	}
-	if len(calls) == 0 && o.stage != "" {
+	if len(calls.Calls) == 0 && o.stage != "" && o.task == "" && o.after < 0 {
 		return o.noneOf(ctx, r)
 	}
-	return o.list(a, path, calls)
+	return o.list(a, calls)
 }
 
 // noneOf says which stages there are.
@@ -106,27 +117,24 @@ func namesList(names []string) string {
 }
 
 // list prints calls, the latest ones last.
-func (o *runsCallsOptions) list(a *app, path string, calls []record.Call) error {
-	left := 0
-	if o.limit > 0 && len(calls) > o.limit {
-		left = len(calls) - o.limit
-		calls = calls[left:]
-	}
-	calls = shareable(calls)
+func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	if a.json {
-		return printJSON(a.Out, ask.Calls{RunDir: a.absolute(path), Calls: calls, Left: left})
+		return printJSON(a.Out, list)
 	}
 	out := a.paged()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STARTED\tSTAGE\tIN\tOUT\tUSD\tSECONDS\tRESULT\tKEY")
-	for _, c := range calls {
+	for _, c := range list.Calls {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\n", cmp.Or(c.StartedAt, "-"), c.Stage, tokenText(c, c.Usage.Input), tokenText(c, c.Usage.Output), usdText(c.USD), c.Seconds, fateText(c), placeText(c))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print calls: %w", err)
 	}
-	if left > 0 {
-		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(left, "call", "calls"))
+	switch {
+	case list.Left > 0 && list.Next > 0:
+		fmt.Fprintf(out, "and %s behind them (--after %d lists the next)\n", plural.Of(list.Left, "call", "calls"), list.Next)
+	case list.Left > 0:
+		fmt.Fprintf(out, "and %s before them (--limit 0 lists all)\n", plural.Of(list.Left, "call", "calls"))
 	}
 	return nil
 }
@@ -174,15 +182,14 @@ func fateText(c record.Call) string {
 }
 
 // printStages sums up calls by stage. The calls within an episode count, not the episode.
-func printStages(a *app, path string, calls []record.Call) error {
-	sums := ask.ByStage(calls)
+func printStages(a *app, sums ask.Stages) error {
 	if a.json {
-		return printJSON(a.Out, ask.Stages{RunDir: a.absolute(path), Stages: sums})
+		return printJSON(a.Out, sums)
 	}
 	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
 	taken, unknown := 0, 0
-	for _, s := range sums {
+	for _, s := range sums.Stages {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", s.Stage, s.Role, s.Results, s.Failed, aboutText(s.Input, s.Unknown), aboutText(s.Output, s.Unknown), usdText(s.USD))
 		taken, unknown = taken+s.TakenOver, unknown+s.Unknown
 	}

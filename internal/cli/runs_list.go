@@ -140,7 +140,7 @@ func (f filter) lets(r result.RunRow) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, f.skill) })
 	}
 	switch {
-	case !begins(r.Name, r.Named, r.Skill):
+	case !begins(r.Name, r.Named):
 		return false
 	case len(f.statuses) > 0 && !slices.Contains(f.statuses, r.Status):
 		return false

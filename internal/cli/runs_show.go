@@ -92,6 +92,7 @@ func showHead(out printer, v ask.View) error {
 	if m.ForkedOf != "" {
 		fmt.Fprintf(out, "  forked of %s\n", m.ForkedOf)
 	}
+	showCeilings(out, m)
 	return nil
 }
 

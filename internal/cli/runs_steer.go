@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -152,3 +153,16 @@ func unheeded(a *app, path string, got result.Steered) error {
 type unheededError struct{ text string }
 
 func (e *unheededError) Error() string { return e.text }
+
+// showCeilings shows the ceilings of a run that stand in the place of the configuration's.
+func showCeilings(out printer, m run.Manifest) {
+	if m.Steering == nil {
+		return
+	}
+	for _, name := range steer.Names() {
+		if h, ok := m.Steering.Held["limits."+name]; ok {
+			out.line(fmt.Sprintf("  limits.%s is %s, set from outside on %s; the configuration said %s",
+				name, steer.Words(h.Value), h.Asked.Local().Format("2006-01-02 15:04"), steer.Words(h.Was)))
+		}
+	}
+}

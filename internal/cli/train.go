@@ -27,6 +27,7 @@ type trainOptions struct {
 	plan, finish, reopen     bool
 	again                    bool
 	acceptSeed               bool
+	ui                       bool // serve a page beside it
 }
 
 func trainCommand(a *app) *cobra.Command {
@@ -54,6 +55,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 
 ` + exitHelp,
 		Example: `  skillopt train examples/quickstart
+  skillopt train my-skill --ui                           follow it in a browser
   skillopt train my-skill --plan                         calls, tokens, money and time, unspent
   skillopt train my-skill --set train.epochs=2 --yes
   skillopt train my-skill --run runs/my-skill-1          resume this run
@@ -94,6 +96,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
 	c.Flags().BoolVar(&o.acceptSeed, "accept-seed", false, "train on though the seed skill's first scores look as if the measurement were broken")
+	c.Flags().BoolVar(&o.ui, "ui", false, "serve a page beside training that shows the run, and can stop it (see skillopt serve)")
 	c.Flags().BoolVar(&o.reopen, "reopen-test", false, "open the test split again, which a run does once; the report says so")
 	addSet(c, &o.sets)
 	return c
@@ -130,7 +133,12 @@ func (o *trainOptions) run(ctx context.Context, a *app, path string) error {
 	if !o.again && o.replay == "" {
 		opts = append(opts, skillopt.WithoutRepeat())
 	}
+	endUI := func() {}
+	if o.ui {
+		endUI = a.serveBeside(ctx, o.uiFolder(a, l))
+	}
 	summary, err := skillopt.Train(ctx, l.Config, opts...)
+	endUI()
 	if cerr := end(); cerr != nil && err == nil {
 		err = cerr
 	}

@@ -46,7 +46,7 @@ func compact(root *os.Root, k int) (err error) {
 		if _, err := out.Write(h.line()); err != nil {
 			return err
 		}
-		end, _, err := scan(io.NewSectionReader(f, size, 1<<62), size, h.First, func(n int64, fields, line []byte) error {
+		end, _, err := scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, func(n int64, fields, line []byte) error {
 			_, _ = out.Write(shortened(n, fields, line)) // Flush returns what went wrong
 			return out.WriteByte('\n')
 		})

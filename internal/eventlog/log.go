@@ -96,7 +96,7 @@ func (l *log) learn(segments []int, h header, size int64) error {
 		}
 	}
 	l.stored, l.live = s, s.clone()
-	end, next, err := scan(io.NewSectionReader(l.file, size, 1<<62), size, h.First, learnAll(l.live))
+	end, next, err := scan(io.NewSectionReader(l.file, size, 1<<62), size, h.First, false, learnAll(l.live))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (l *log) read(k int, s *seen) (next int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, next, err = scan(io.NewSectionReader(f, size, 1<<62), size, h.First, learnAll(s))
+	_, next, err = scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, learnAll(s))
 	return next, err
 }
 

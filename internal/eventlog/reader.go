@@ -377,7 +377,7 @@ func (v *look) read(f *opened, n int64, most, room int) (out []Line, err error) 
 	if err != nil {
 		return nil, err
 	}
-	buf := make([]byte, 0, 64<<10)
+	buf := make([]byte, 0, max(0, min(64<<10, f.info.Size()-at)))
 	for len(out) < most && room > 0 {
 		more := f.info.Size() - at - int64(len(buf))
 		if more <= 0 {

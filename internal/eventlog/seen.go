@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -91,6 +92,10 @@ func (s *seen) learn(fields, line []byte) error {
 	switch {
 	case !ok || ofSession(kind):
 	case kind == kindOutcome:
+		if row, ok := rowOf(bytes.TrimPrefix(says, []byte(","))); ok {
+			s.addRow(row)
+			return nil
+		}
 		var o outcome
 		if err := json.Unmarshal(line, &o); err != nil {
 			return fmt.Errorf("read an outcome of the event log: %w", err)

@@ -169,8 +169,8 @@ func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
 // scan reads the lines of a segment from offset on. next is the number of the first of
 // them. It ends at what is no whole line of the log, and returns the offset and number up
 // to which it got. yield gets a line that is valid only until it returns, and the fields
-// behind its number.
-func scan(f io.Reader, offset, next int64, yield func(n int64, fields, line []byte) error) (int64, int64, error) {
+// behind its number. Whether a line is JSON is looked at if it is not trusted.
+func scan(f io.Reader, offset, next int64, trusted bool, yield func(n int64, fields, line []byte) error) (int64, int64, error) {
 	r := bufio.NewReaderSize(f, maxLine)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -181,7 +181,7 @@ func scan(f io.Reader, offset, next int64, yield func(n int64, fields, line []by
 			return offset, next, err
 		}
 		n, fields, ok := numberOf(line[:len(line)-1])
-		if !ok || n != next || !json.Valid(line) {
+		if !ok || n != next || !trusted && !json.Valid(line) {
 			return offset, next, nil
 		}
 		if err := yield(n, fields, line[:len(line)-1]); err != nil {

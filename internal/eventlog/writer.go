@@ -21,6 +21,7 @@ type Writer struct {
 	next    int64 // number of the next event
 	waiting []byte
 	first   int64             // number of the first event in waiting
+	scratch []byte            // for one line
 	before  map[uint64]uint32 // what earlier sessions logged and this one has not sent again
 	seen    *seen             // outcomes in the log and in waiting
 	held    map[string]held   // the newest of the fleeting events that came too soon
@@ -58,6 +59,10 @@ func Open(dir string, o Options) (*Writer, error) {
 // Add appends an event that happened at a time. It never waits for the disk. What cannot
 // be written is told to Options.Failed, and nothing is written from then on.
 func (w *Writer) Add(e event.Event, at time.Time) {
+	if o, ok := e.(event.OutcomeDone); ok {
+		w.addOutcome(&o, at)
+		return
+	}
 	e = logged(e)
 	wire, err := event.Marshal(e, at)
 	if err != nil || len(wire) > maxLine-64 {
@@ -73,7 +78,7 @@ func (w *Writer) Add(e event.Event, at time.Time) {
 	case fleeting(kind):
 		w.thin(kind, wire, at)
 		return
-	case w.known(e, wire):
+	case w.known(kind, wire):
 		return
 	case kind == kindStage:
 		delete(w.held, "progress") // of a stage that is over
@@ -82,6 +87,22 @@ func (w *Writer) Add(e event.Event, at time.Time) {
 	}
 	w.put(wire)
 	w.hurry = w.hurry || urgent(kind)
+	w.signal()
+}
+
+// addOutcome appends an outcome, unless the log has it.
+func (w *Writer) addOutcome(o *event.OutcomeDone, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.failed != nil || w.seen.hasOutcome(outcome{Row: o.Row, Key: o.Key, Status: o.Status}) {
+		return
+	}
+	wire, err := appendOutcome(w.scratch[:0], o, at)
+	if w.scratch = wire; err != nil || len(wire) > maxLine-64 {
+		wire, _ = tooLong(o, len(wire), err, at)
+	}
+	w.seen.addOutcome(outcome{Row: o.Row, Key: o.Key, Status: o.Status})
+	w.put(wire)
 	w.signal()
 }
 
@@ -96,21 +117,10 @@ func tooLong(e event.Event, size int, err error, at time.Time) ([]byte, event.Ev
 	return wire, instead
 }
 
-// known reports whether the log has the event already.
-func (w *Writer) known(e event.Event, wire []byte) bool {
-	kind := e.Kind()
-	if ofSession(kind) {
-		return false
-	}
-	if done, ok := e.(event.OutcomeDone); ok {
-		o := outcome{Row: done.Row, Key: done.Key, Status: done.Status}
-		if w.seen.hasOutcome(o) {
-			return true
-		}
-		w.seen.addOutcome(o)
-		return false
-	}
-	if len(w.before) == 0 {
+// known reports whether an earlier session has logged the event, and this one has not sent
+// it again yet.
+func (w *Writer) known(kind string, wire []byte) bool {
+	if len(w.before) == 0 || ofSession(kind) {
 		return false
 	}
 	_, says, ok := content(wire[1:])

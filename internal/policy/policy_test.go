@@ -38,7 +38,7 @@ var tiers = [][]string{
 	},
 	{"config", "internal/draft", "internal/lab/worlds"},
 	{"internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry"},
-	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/importer", "internal/answers", "internal/steer"},
+	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/answers", "internal/steer"},
 	{"internal/wiring", "internal/lab/bench", "internal/report", "internal/rescore", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
 	{"internal/server"},

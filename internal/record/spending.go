@@ -15,7 +15,7 @@ import (
 
 // Spent is what a part of a run paid for, and what it brought.
 type Spent struct {
-	Part      string   `json:"part"`            // seed, step 3, end of epoch 1, final
+	Part      string   `json:"part"`            // seed, step 3, end of epoch 1, final; or a stage, role, model
 	Step      int      `json:"step"`            // 0: before the first step, or after the last
 	Epoch     int      `json:"epoch,omitempty"` // 0: outside of epochs
 	Calls     int      `json:"calls"`           // that were made and answered, those within episodes too: of all parts together, calls.total of the summary
@@ -24,9 +24,10 @@ type Spent struct {
 	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
 	Input     int64    `json:"input_tokens"`
 	Output    int64    `json:"output_tokens"`
-	USD       *float64 `json:"usd"`  // null: of some no price is known
-	Best      *float64 `json:"best"` // score of the best skill afterwards, on the selection split; null: not known
-	Gain      *float64 `json:"gain"` // that it rose by; null: not known
+	Cached    int64    `json:"cached_tokens"` // of the input, read from the provider's cache
+	USD       *float64 `json:"usd"`           // null: of some no price is known
+	Best      *float64 `json:"best"`          // score of the best skill afterwards, on the selection split; null: not known
+	Gain      *float64 `json:"gain"`          // that it rose by; null: not known
 
 	unpriced bool
 }
@@ -34,8 +35,49 @@ type Spent struct {
 // Spending sums up the calls of the run by the part of it that made them, in the order of
 // the parts. Calls made ahead count where they belong.
 func (r *Run) Spending(ctx context.Context) ([]Spent, error) {
-	return r.spending(ctx, func(journal.Record) bool { return true })
+	return r.spending(ctx, func(journal.Record) bool { return true }, partsBy)
 }
+
+// What spending can be summed up by, beside the part of the run.
+const (
+	ByPart  = "part"
+	ByStage = "stage"
+	ByRole  = "role"
+	ByModel = "model"
+	ByStep  = "step"
+)
+
+// SpendingBy is Spending summed up by something else. Only by part and step it tells what was
+// gained. What is no step, or has no name, is "other".
+func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, error) {
+	name := map[string]func(journal.Record, Place) string{
+		ByPart:  partsBy,
+		ByStage: func(rec journal.Record, _ Place) string { return rec.Stage },
+		ByRole:  func(rec journal.Record, _ Place) string { return rec.Role },
+		ByModel: func(rec journal.Record, _ Place) string { return rec.Model },
+		ByStep: func(_ journal.Record, p Place) string {
+			if p.Step > 0 {
+				return partOf(p)
+			}
+			return ""
+		},
+	}[by]
+	if name == nil {
+		return nil, fmt.Errorf("spending by %q: allowed are part, stage, role, model and step", by)
+	}
+	out, err := r.spending(ctx, func(journal.Record) bool { return true }, func(rec journal.Record, p Place) string { return cmp.Or(name(rec, p), "other") })
+	if by == ByPart || by == ByStep {
+		return out, err
+	}
+	for i := range out {
+		out[i].Step, out[i].Epoch, out[i].Best, out[i].Gain = 0, 0, nil, nil
+	}
+	slices.SortStableFunc(out, func(a, b Spent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Part, b.Part)) })
+	return out, err
+}
+
+// partsBy sums up by the part of the run.
+func partsBy(_ journal.Record, p Place) string { return partOf(p) }
 
 // LastSpending is what the latest calls were made for that cost so many dollars together.
 // An error is ErrNoPrice if of a call among them no price is known.
@@ -62,7 +104,7 @@ func (r *Run) LastSpending(ctx context.Context, usd float64) ([]Spent, error) {
 		}
 		left, from = left-c.nanos, c.seq
 	}
-	return r.spending(ctx, func(rec journal.Record) bool { return from > 0 && rec.Seq >= from })
+	return r.spending(ctx, func(rec journal.Record) bool { return from > 0 && rec.Seq >= from }, partsBy)
 }
 
 // ErrNoPrice says that nobody knows what a call cost.
@@ -73,7 +115,7 @@ func paidFor(rec journal.Record) bool {
 	return (rec.Kind == journal.Call || rec.Kind == journal.Inner) && rec.Code != journal.CodeInherited
 }
 
-func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool) ([]Spent, error) {
+func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool, part func(journal.Record, Place) string) ([]Spent, error) {
 	at := map[string]*Spent{}
 	var parts []*Spent
 	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
@@ -84,7 +126,7 @@ func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool) ([
 			continue
 		}
 		p := PlaceOf(rec.Key)
-		name := partOf(p)
+		name := part(rec, p)
 		s := at[name]
 		if s == nil {
 			s = &Spent{Part: name, Step: p.Step, Epoch: p.Epoch}
@@ -153,7 +195,7 @@ func (s *Spent) add(rec journal.Record) {
 	if rec.Estimate {
 		s.Unknown++
 	}
-	s.Input, s.Output = s.Input+rec.Usage.Input, s.Output+rec.Usage.Output
+	s.Input, s.Output, s.Cached = s.Input+rec.Usage.Input, s.Output+rec.Usage.Output, s.Cached+rec.Usage.Cached
 	if rec.Cost == nil {
 		s.unpriced = true
 		return

@@ -70,10 +70,20 @@ func (r *reader) filesIn(folder string) (names []string) {
 }
 
 // A VersionError says that a run has no version of a skill under a name.
-type VersionError struct{ Run, Version, Allowed string }
+type VersionError struct {
+	Run, Version, Allowed string
+
+	Steps bool // versions are steps
+}
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("run %s has no version %q: allowed are %s", e.Run, e.Version, e.Allowed)
+}
+
+// IsStep reports whether the version is a number, as those of steps are.
+func (e *VersionError) IsStep() bool {
+	_, err := strconv.ParseUint(e.Version, 10, 31)
+	return err == nil
 }
 
 // ErrorKind says whose business the error is.
@@ -140,7 +150,7 @@ func (r *reader) version(dir, version string) (s skill.Skill, err error) {
 	case len(r.run.Problems) > 0:
 		return s, fmt.Errorf("read the skill of run %s: %s", dir, r.run.Problems[0])
 	case !found:
-		return s, &VersionError{dir, version, allowed}
+		return s, &VersionError{dir, version, allowed, strings.HasPrefix(allowed, "0")}
 	}
 	return s, nil
 }

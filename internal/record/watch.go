@@ -474,14 +474,18 @@ func (w *Watcher) standing(value *float64, origin string) *Standing {
 	return out
 }
 
-// ceilingsOf are the ceilings of the last session.
+// ceilingsOf are the ceilings of the last session: those of its configuration, but for what
+// was changed from outside.
 func ceilingsOf(m run.Manifest) Ceilings {
 	var c Ceilings
-	for key, into := range map[string]any{"limits.calls": &c.Calls, "limits.tokens": &c.Tokens, "limits.usd": &c.USD} {
-		_ = json.Unmarshal([]byte(m.Operational[key]), into) // what cannot be read is no ceiling that can be shown
-	}
-	if text, err := strconv.Unquote(m.Operational["limits.time"]); err == nil {
-		c.Time = text
+	for key, into := range map[string]any{"limits.calls": &c.Calls, "limits.tokens": &c.Tokens, "limits.usd": &c.USD, "limits.time": &c.Time} {
+		text := []byte(m.Operational[key])
+		if m.Steering != nil {
+			if held, ok := m.Steering.Held[key]; ok {
+				text = held.Value
+			}
+		}
+		_ = json.Unmarshal(text, into) // what cannot be read is no ceiling that can be shown
 	}
 	return c
 }

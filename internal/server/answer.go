@@ -87,7 +87,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
-// enter takes a place among the answers that are worked at, and bounds the time of this one.
+// enter takes a place among the answers that are worked at. The time of the answer counts from
+// then.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) (leave func(), err error) {
 	wait := time.NewTimer(workPatience)
 	defer wait.Stop()

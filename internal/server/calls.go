@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -24,47 +23,26 @@ func (s *Server) calls(w http.ResponseWriter, r *http.Request) (any, error) {
 	if key := q.Get("key"); key != "" {
 		return s.call(w, r, at, from, key)
 	}
-	c := callsQuestion{limit: q.number("limit", 50), after: q.number("after", 0), before: q.number("before", 0), episodes: q.flag("episodes")}
-	f := record.Filter{Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed")}
+	if len(q.Values) == 0 {
+		return answered(ask.SumStages(r.Context(), from, at.dir))
+	}
+	c := ask.CallsQuestion{
+		Stage: q.Get("stage"), Task: q.Get("task"), Failed: q.flag("failed"), Episodes: q.flag("episodes"),
+		Limit: q.number("limit", 50), After: int64(q.number("after", latest)),
+	}
 	switch {
 	case q.err != nil:
 		return nil, q.err
-	case c.limit < 1 || c.limit > mostCalls:
-		return nil, wrong("limit=%d: allowed are 1 to %d", c.limit, mostCalls)
-	case c.after < 0 || c.before < 0 || c.after > 0 && c.before > 0:
-		return nil, wrong("after and before: give one of them, the number of a call")
+	case c.Limit < 1 || c.Limit > mostCalls:
+		return nil, wrong("limit=%d: allowed are 1 to %d", c.Limit, mostCalls)
+	case c.After < latest:
+		return nil, wrong("after=%d: want the number of a call", c.After)
 	}
-	all, err := from.Calls(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(c record.Call) bool { return c.Stage == "" }) // decisions and checks
-	if !q.Has("limit") && !q.Has("after") && !q.Has("before") && !c.episodes && f == (record.Filter{}) {
-		return ask.Stages{RunDir: at.dir, Stages: ask.ByStage(all)}, nil
-	}
-	page, left := c.page(all)
-	return ask.Calls{RunDir: at.dir, Calls: page, Left: left}, nil
+	return answered(ask.ListCalls(r.Context(), from, at.dir, c))
 }
 
-// callsQuestion says which page of calls is wanted.
-type callsQuestion struct {
-	limit         int
-	after, before int // numbers of calls
-	episodes      bool
-}
-
-// page are the latest calls, those before one, or the first behind one; left are how many more
-// there are in that direction.
-func (q callsQuestion) page(all []record.Call) (page []record.Call, left int) {
-	all = slices.DeleteFunc(all, func(c record.Call) bool {
-		return q.episodes && !c.InEpisode() || c.Seq <= int64(q.after) || q.before > 0 && c.Seq >= int64(q.before)
-	})
-	left = max(0, len(all)-q.limit)
-	if q.after > 0 {
-		return append([]record.Call{}, all[:len(all)-left]...), left
-	}
-	return append([]record.Call{}, all[left:]...), left
-}
+// latest stands for no number: the latest calls of all.
+const latest = -1
 
 // call shows what was sent and replied under a key, or the calls inside an episode.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, at found, from *record.Run, key string) (any, error) {

@@ -48,6 +48,7 @@ type Server struct {
 	door    *door.Door
 	hub     *stream.Hub
 	index   record.Index
+	lookers lookers
 	page    *page
 	handler http.Handler
 	work    chan struct{} // answers that are worked at
@@ -75,7 +76,7 @@ func New(o Options) (*Server, error) {
 	if s.page, err = embedded(); err != nil {
 		return nil, err
 	}
-	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), record.Watch(dir, o.Now) }, document)
+	s.hub = stream.NewHub(func(dir string) (stream.Log, stream.Looker) { return eventsOf(dir), s.lookers.of(dir, o.Now) }, document)
 	s.handler = d.Guard(s.mux())
 	return s, nil
 }
@@ -88,7 +89,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.hub.Close()
 	web := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is told to them
 	}
 	ended := make(chan error, 1)

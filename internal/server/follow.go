@@ -3,7 +3,10 @@ package server
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -49,4 +52,45 @@ func (o oldRows) Outcomes(ctx context.Context, rows []int64) (map[int64]eventlog
 	}
 	defer func() { _ = r.Close() }() // it was only read
 	return record.EventsOf(r).Rows.Outcomes(ctx, rows)
+}
+
+// mostLookers is how many runs are remembered as they were looked at last.
+const mostLookers = 32
+
+// lookers remember runs, so that a look reads what is new alone.
+type lookers struct {
+	mu   sync.Mutex
+	list []*looker // the one used last is the last
+}
+
+// looker looks at one run, for all who do.
+type looker struct {
+	dir string
+
+	mu      sync.Mutex
+	watcher *record.Watcher
+}
+
+// Look looks once. It may be called concurrently.
+func (l *looker) Look(ctx context.Context) (record.Progress, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.watcher.Look(ctx)
+}
+
+// of is the looker of a run.
+func (l *lookers) of(dir string, now func() time.Time) *looker {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.list, func(at *looker) bool { return at.dir == dir })
+	if i < 0 {
+		i = len(l.list)
+		l.list = append(l.list, &looker{dir: dir, watcher: record.Watch(dir, now)})
+	}
+	at := l.list[i]
+	l.list = append(slices.Delete(l.list, i, i+1), at)
+	if len(l.list) > mostLookers {
+		l.list = slices.Delete(l.list, 0, 1)
+	}
+	return at
 }

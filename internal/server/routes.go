@@ -104,7 +104,7 @@ func (s *Server) routes() []route {
 	file.Kind = "text/plain"
 	calls := get("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Stages{}, s.calls,
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"),
-		number("limit", "so many, at most 500"), number("before", "the latest before the call with this number"), number("after", "the first behind the call with this number"), text("key", "this one, or those inside the episode with this key"))
+		number("limit", "so many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, in place of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
 	return []route{
 		session,
@@ -128,7 +128,7 @@ func (s *Server) routes() []route {
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
 			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("lost", "those alone that the seed skill had solved"), either("test", "those of the test split")),
 		calls,
-		get("/runs/{run}/spend", "What was paid for", ask.Spending{}, s.spend, text("by", "part, which it is by default")),
+		get("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
 		get("/compare", "Runs set beside each other", result.RunsCompared{}, s.compare, openapi.Parameter{Name: "run", Kind: "string", Text: "the id of a run, once for each", Required: true, Many: true}),
 		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run in place of those that are there", result.Notes{}, result.Notes{}, s.note),

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -72,15 +71,10 @@ func (s *Server) progress(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lookOnce(r.Context(), at.dir, s.now)
-}
-
-// lookOnce reads a record to its end.
-func lookOnce(ctx context.Context, dir string, now func() time.Time) (record.Progress, error) {
-	w := record.Watch(dir, now)
+	l := s.lookers.of(at.dir, s.now)
 	for {
-		p, err := w.Look(ctx)
-		if err != nil || p.Unread == 0 {
+		p, err := l.Look(r.Context())
+		if err != nil || p.Unread == 0 { // a long record is read in parts
 			return p, err
 		}
 	}
@@ -186,9 +180,5 @@ func (s *Server) spend(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	if by := r.URL.Query().Get("by"); by != "" && by != "part" {
-		return nil, wrong("by=%s: allowed is part", quoted(by))
-	}
-	parts, err := from.Spending(r.Context())
-	return ask.Spending{RunDir: at.dir, Parts: parts}, err
+	return answered(ask.Spent(r.Context(), from, at.dir, r.URL.Query().Get("by")))
 }

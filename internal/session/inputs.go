@@ -211,7 +211,21 @@ func (s *Inputs) masked(sink event.Sink) event.Sink {
 	}
 	known := wiring.Secrets(s.Config, s.Loaded.Lookup)
 	r := redact.New(append(long(known), s.Loaded.Secrets()...)...)
-	return func(e event.Event) { sink(redact.Strings(r, e, "RunDir", "RunID")) }
+	return func(e event.Event) { sink(withoutSecrets(r, e)) }
+}
+
+// withoutSecrets masks the texts of an event that were made by somebody else: of events that
+// come with every answer those alone, of others each, wherever it stands.
+func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
+	switch e := e.(type) {
+	case event.OutcomeDone:
+		e.Key, e.Arm, e.Task, e.Reason = r.Text(e.Key), r.Text(e.Arm), r.Text(e.Task), r.Text(e.Reason)
+		return e
+	case event.GateRead:
+		e.Key, e.Why = r.Text(e.Key), r.Text(e.Why)
+		return e
+	}
+	return redact.Strings(r, e, "RunDir", "RunID")
 }
 
 // minHidden is the length in bytes from which a variable's value is masked in events:

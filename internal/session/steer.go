@@ -127,24 +127,12 @@ func onCommandLine(s *Session, name string) (flag string, ok bool) {
 func stillHolds(s *Session, name string, h run.Held) (note string, holds bool) {
 	now, key, when := configured(s, name), limitKey(name), h.Asked.Local().Format("2006-01-02 15:04")
 	if flag, ok := onCommandLine(s, name); ok {
-		return fmt.Sprintf("%s is %s, as %s gives it: %s, set from outside on %s, holds no longer", key, limitWords(now), flag, limitWords(h.Value), when), false
+		return fmt.Sprintf("%s is %s, as %s gives it: %s, set from outside on %s, holds no longer", key, steer.Words(now), flag, steer.Words(h.Value), when), false
 	}
 	if string(now) != string(h.Was) {
-		return fmt.Sprintf("%s is %s: the configuration has changed since %s was set from outside on %s, and holds", key, limitWords(now), limitWords(h.Value), when), false
+		return fmt.Sprintf("%s is %s: the configuration has changed since %s was set from outside on %s, and holds", key, steer.Words(now), steer.Words(h.Value), when), false
 	}
-	return fmt.Sprintf("%s is %s, set from outside on %s; the configuration says %s, and --set %s=%s brings that back", key, limitWords(h.Value), when, limitWords(now), key, now), true
-}
-
-// limitWords are a ceiling as people write it.
-func limitWords(v json.RawMessage) string {
-	var text string
-	switch {
-	case string(v) == "null":
-		return "none"
-	case json.Unmarshal(v, &text) == nil:
-		return text
-	}
-	return string(v)
+	return fmt.Sprintf("%s is %s, set from outside on %s; the configuration says %s, and --set %s=%s brings that back", key, steer.Words(h.Value), when, steer.Words(now), key, now), true
 }
 
 // setLimit sets a ceiling; nil is none.

@@ -60,6 +60,18 @@ func statusWords(status result.Status) string {
 	return strings.ReplaceAll(string(status), "_", " ")
 }
 
+// Words are a ceiling as people write it: 30, none, 2h0m0s.
+func Words(v json.RawMessage) string {
+	var text string
+	switch {
+	case string(v) == "null":
+		return "none"
+	case json.Unmarshal(v, &text) == nil:
+		return text
+	}
+	return string(v)
+}
+
 // limitWords are ceilings in the order of their names.
 func limitWords(l map[string]json.RawMessage, is string) string {
 	var parts []string
@@ -68,11 +80,7 @@ func limitWords(l map[string]json.RawMessage, is string) string {
 		if !ok {
 			continue
 		}
-		text := strings.Trim(string(v), `"`)
-		if text == "null" {
-			text = "none"
-		}
-		parts = append(parts, "limits."+name+is+text)
+		parts = append(parts, "limits."+name+is+Words(v))
 	}
 	return strings.Join(parts, ", ")
 }

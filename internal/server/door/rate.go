@@ -17,6 +17,7 @@ var (
 	anybody  = class{400, 2000} // by address, files of the page among it
 	known    = class{100, 600}  // by session, or with the token
 	stranger = class{5, 40}     // by address, without either
+	entering = class{2, 20}     // by address, with what may be the token
 )
 
 // mostCallers is how many callers are told apart at once.

@@ -66,7 +66,7 @@ func (d *Door) Changes(r *http.Request) error {
 
 // Enter answers a page that has the token with a session. The error is a *Refusal.
 func (d *Door) Enter(w http.ResponseWriter, r *http.Request, token string) error {
-	if !d.callers.lets(address(r), stranger) {
+	if !d.callers.lets(address(r), entering) {
 		return tooOften()
 	}
 	if !d.isToken(token) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -73,7 +74,7 @@ func (h *Hub) join(dir string) (*follower, error) {
 		f = &follower{cancel: cancel, changed: make(chan struct{})}
 		f.log, f.looker = h.open(dir)
 		h.at[dir] = f
-		h.work.Go(func() { f.run(ctx, h.encode) })
+		h.work.Go(func() { f.safely(ctx, h.encode) })
 	}
 	f.watchers++
 	return f, nil
@@ -171,6 +172,17 @@ func (f *follower) change(how func()) {
 	how()
 	close(f.changed)
 	f.changed = make(chan struct{})
+}
+
+// safely reads a run. What ends in a panic, as a file that nobody has thought of may have it
+// end, is a problem of who looks: the program may be training beside it.
+func (f *follower) safely(ctx context.Context, encode func(any) ([]byte, error)) {
+	defer func() {
+		if what := recover(); what != nil {
+			f.change(func() { f.problem, f.state = fmt.Sprintf("reading the run failed: %v", what), closed })
+		}
+	}()
+	f.run(ctx, encode)
 }
 
 // run reads until the run has ended or is gone, or nobody looks.

@@ -33,6 +33,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, dir string, after in
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Accel-Buffering", "no")
 	out := &client{w: w, control: http.NewResponseController(w), f: f, n: after}
+	_ = out.control.SetReadDeadline(time.Time{}) // nothing more is read but that the client has gone
 	out.write("retry: 1000\n\n")
 	out.serve(r.Context())
 	return nil
