@@ -1,1 +1,0 @@
-import{Et as e,Tt as t,gt as n,wt as r}from"./index-C52Oc75z.js";var i=new class{#e=e(r(Date.now()));get now(){return n(this.#e)}set now(e){t(this.#e,e,!0)}constructor(){setInterval(()=>{document.hidden||(this.now=Date.now())},5e3)}};export{i as t};
