@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure a whole training run over HTTP and print figures. Nothing is judged.
 
-usage: bench/wire.py --server BINARY --data DIR [--latency MS] [--epochs N] [--runs N] [--flags "..."]
+usage: bench/wire.py --server BINARY --data DIR [--latency MS] [--epochs N] [--runs N] [--flags "..."] [--before BINARY]
 
 BINARY is a deterministic OpenAI-compatible test server that takes -addr, -log and
 -latency, writes one JSON line a call ({T0, T1, Stage, Item, Status}) and serves
@@ -12,6 +12,9 @@ Printed per run: the time from the first request to the last reply, and that of 
 whole command; calls a second over the former; active time over bound, where the bound is the sum over sequential
 phases of latency x ceil(calls / 64); processor time and peak memory of the
 program; and the time to resume the finished run.
+
+With --before another build of the program runs in turn with this one, first one, then
+the other: what differs is printed by pairs, since a machine is not as fast all the time.
 
 With faults a phase lasts at least as long as the longest chain of attempts at
 one of its calls, because an attempt follows the failure of the one before. The
@@ -145,6 +148,7 @@ def main():
     p.add_argument("--epochs", type=int, default=1)
     p.add_argument("--runs", type=int, default=3)
     p.add_argument("--flags", default="", help="further flags of the server")
+    p.add_argument("--before", help="another build of the program, to run in turn with this one")
     args = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-wire-") as work:
         report(args, work)
@@ -153,16 +157,22 @@ def main():
 def report(args, work):
     binary = os.path.join(work, "skillopt")
     subprocess.run(["go", "build", "-o", binary, "./cmd/skillopt"], cwd=ROOT, check=True, env={**os.environ, "CGO_ENABLED": "0"})
-    where, rows = splits(args.data), []
+    where, rows, before = splits(args.data), [], []
     for i in range(args.runs):
-        with tempfile.TemporaryDirectory(dir=work) as place:
-            r = measure(args, binary, where, place)
-        rows.append(r)
-        print(f"run {i + 1}: {r['calls']} calls in {r['active']:.2f} s of {r['wall']:.2f}, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, floor {r['floor']:.2f} s, "
-              f"cpu {r['cpu']:.2f} s, peak {r['rss']:.0f} MB, resume {r['resume']:.2f} s, best {r['best']:.3f}", flush=True)
+        turns = [(rows, binary, "")] if not args.before else [(before, os.path.abspath(args.before), "before "), (rows, binary, "after ")]
+        for into, program, name in turns[:: 1 if i % 2 == 0 else -1]:
+            with tempfile.TemporaryDirectory(dir=work) as place:
+                r = measure(args, program, where, place)
+            into.append(r)
+            print(f"run {i + 1}: {name}{r['calls']} calls in {r['active']:.2f} s of {r['wall']:.2f}, {r['rate']:.0f} calls/s, active/bound {r['ratio']:.2f}, floor {r['floor']:.2f} s, "
+                  f"cpu {r['cpu']:.2f} s, peak {r['rss']:.0f} MB, resume {r['resume']:.2f} s, best {r['best']:.3f}", flush=True)
     for key in ("rate", "ratio", "resume", "rss"):
         values = [r[key] for r in rows]
         print(f"{key}: min {min(values):.3g}  median {statistics.median(values):.3g}  max {max(values):.3g}")
+    for key in ("rate", "cpu", "resume", "rss") if before else ():
+        shares = [after[key] / other[key] for after, other in zip(rows, before)]
+        print(f"{key}: median {statistics.median(r[key] for r in before):.4g} before, {statistics.median(r[key] for r in rows):.4g} after; "
+              f"after/before by pairs {' '.join(f'{v:.3f}' for v in shares)}, median {statistics.median(shares):.3f}")
 
 
 main()

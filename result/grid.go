@@ -4,7 +4,9 @@ package result
 type Grid struct {
 	RunDir  string       `json:"run_dir"`
 	Columns []GridColumn `json:"columns"` // in the order of the run
-	Tasks   []GridTask   `json:"tasks"`   // in the order of the run's tasks
+	Tasks   []GridTask   `json:"tasks"`   // of a split together, in the order in which the run came to them
+
+	Problems []string `json:"problems,omitempty"` // files that were damaged or gone: their columns are missing
 }
 
 // GridColumn is one skill on the tasks of one split.

@@ -101,6 +101,9 @@ func (o *runsTasksOptions) run(ctx context.Context, a *app, path string) error {
 
 // print prints the tasks that the flags let through, by split.
 func (o *runsTasksOptions) print(out printer, g result.Grid, path string, kind result.Kind) error {
+	for _, p := range g.Problems {
+		out.line("incomplete: " + oneLine(p))
+	}
 	if len(g.Tasks) == 0 {
 		_, err := fmt.Fprintln(out, noTasks(kind, path))
 		return err

@@ -3,6 +3,8 @@ package record
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +47,9 @@ func (q *questions) wants(key rowKey, sheet int) bool {
 }
 
 func (q *questions) put(key rowKey, sheet int, text string) {
+	if text == "" {
+		return
+	}
 	q.Lock()
 	defer q.Unlock()
 	if was, known := q.of[key]; !known || sheet < was.sheet {
@@ -68,6 +73,9 @@ type grader struct {
 // grade reads the outcomes of one file, of which sheets are.
 func grade(r *Run, sheets []Sheet, into [][]graded, g *grader) error {
 	file := sheets[0].file
+	if !r.has(file) {
+		return fmt.Errorf("read run: %s is gone: the run was deleted, moved or changed while it was read: %w", file, fs.ErrNotExist)
+	}
 	err := g.through(r, file, func() (err error) {
 		if sheets[0].name == "" {
 			if into[0], err = g.list(); err != nil {
@@ -93,7 +101,9 @@ func grade(r *Run, sheets []Sheet, into [][]graded, g *grader) error {
 		}
 		g.sheet, into[i] = i, nil
 		for _, o := range all {
-			into[i] = append(into[i], g.of(o))
+			if o.ID != "" { // null in the place of an outcome is none
+				into[i] = append(into[i], g.of(o))
+			}
 		}
 	}
 	return nil
@@ -190,7 +200,9 @@ func (g *grader) outcome(to *[]graded) error {
 	if err == nil && (!seen[0] || !seen[2]) {
 		err = errOdd
 	}
-	*to = append(*to, o)
+	if o.id != "" {
+		*to = append(*to, o)
+	}
 	return err
 }
 

@@ -29,9 +29,10 @@ const (
 )
 
 // Grid reads what all tasks came to with all skills that were tried on them, from the files
-// with outcomes. A file that is damaged is an error that names it. Of test tasks it has scores
-// alone, neither questions nor reasons: it is no reading of the test set. A run that writes no
-// outcomes of tasks down, as an ablation, has no columns.
+// with outcomes. A file that is damaged, or gone since the run was opened, is named in Problems,
+// and its columns are missing. Of test tasks it has scores alone, neither questions nor reasons:
+// it is no reading of the test set. A run that writes no outcomes of tasks down, as an ablation,
+// has no columns.
 func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	g := result.Grid{RunDir: r.dir, Columns: []result.GridColumn{}, Tasks: []result.GridTask{}}
 	sheets, err := r.Sheets()
@@ -43,15 +44,21 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	if err != nil {
 		return g, err
 	}
-	read, questions, err := gradeAll(ctx, r, sheets, b)
+	read, err := gradeAll(ctx, r, sheets, b)
 	if err != nil {
 		return g, err
 	}
 	for i, s := range sheets {
-		b.add(s, read[i], b.best[i])
-		read[i] = nil
+		if problem := read.problems[i]; problem != nil {
+			if text := problem.Error(); !slices.Contains(g.Problems, text) {
+				g.Problems = append(g.Problems, text)
+			}
+			continue
+		}
+		b.add(s, read.outcomes[i], b.best[i])
+		read.outcomes[i] = nil
 	}
-	g.Columns, g.Tasks = b.finished(questions)
+	g.Columns, g.Tasks = b.finished(read.questions)
 	return g, nil
 }
 
@@ -64,10 +71,17 @@ func (s Sheet) later() int {
 	return 1 + slices.Index([]string{"no_skill", "seed", "final", "best"}, s.Arm)
 }
 
+// readSheets is what was read of sheets, by their number.
+type readSheets struct {
+	outcomes  [][]graded
+	problems  []error
+	questions *questions
+}
+
 // gradeAll reads the outcomes of all sheets, files side by side.
-func gradeAll(ctx context.Context, r *Run, sheets []Sheet, b *gridder) ([][]graded, *questions, error) {
-	read, q := make([][]graded, len(sheets)), &questions{of: map[rowKey]asked{}}
-	group, ctx := errgroup.WithContext(ctx)
+func gradeAll(ctx context.Context, r *Run, sheets []Sheet, b *gridder) (readSheets, error) {
+	read := readSheets{make([][]graded, len(sheets)), make([]error, len(sheets)), &questions{of: map[rowKey]asked{}}}
+	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for first := 0; first < len(sheets); {
 		after := first + 1 // those of one file follow each other
@@ -79,11 +93,17 @@ func gradeAll(ctx context.Context, r *Run, sheets []Sheet, b *gridder) ([][]grad
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return grade(r, sheets[from:after], read[from:after], &grader{questions: q, at: from, reasons: b.best[from:after], sheets: sheets[from:after]})
+			g := &grader{questions: read.questions, at: from, reasons: b.best[from:after], sheets: sheets[from:after]}
+			if err := grade(r, sheets[from:after], read.outcomes[from:after], g); err != nil {
+				for i := from; i < after; i++ {
+					read.problems[i] = err
+				}
+			}
+			return nil
 		})
 		first = after
 	}
-	return read, q, group.Wait()
+	return read, group.Wait()
 }
 
 // gridder makes a grid of sheets.

@@ -154,8 +154,12 @@ func (x *Index) keep(folder string, known, now map[string]kept) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return // it is no file of ours
 	}
+	if len(now) == 0 {
+		_ = os.Remove(path) // so too
+		return
+	}
 	if data, err := json.Marshal(f); err == nil {
-		_ = atomicfile.Replace(path, data, 0o644) // it saves time, and nothing depends on it
+		_ = atomicfile.Replace(path, data, 0o644) // nothing depends on it but the time that the next list takes
 	}
 }
 

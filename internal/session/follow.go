@@ -31,9 +31,6 @@ func logged(s *Session) event.Sink {
 		return s.Options.Events
 	}
 	s.log = log
-	if s.Run.Lost != nil { // whoever hears of events was told when the run was opened
-		log.Add(event.Warning{Text: s.Run.Lost.String()}, s.Now())
-	}
 	s.logging = &logging{session: s, log: log, began: s.Kind == result.Train}
 	return s.masked(s.logging.take)
 }
@@ -56,17 +53,24 @@ func (l *logging) take(e event.Event) {
 	case event.RunDone:
 		l.ended = true
 	}
-	if !l.began {
-		l.began = true
-		l.log.Add(event.RunStarted{
-			RunDir: s.Run.Dir, RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Recorded,
-			Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(),
-		}, s.Now())
-	}
+	l.begin()
 	l.log.Add(e, s.Now())
 	if s.bare != nil {
 		s.bare(e)
 	}
+}
+
+// begin begins the session in the log, unless the operation has done so.
+func (l *logging) begin() {
+	if l.began {
+		return
+	}
+	l.began = true
+	s := l.session
+	l.log.Add(event.RunStarted{
+		RunDir: s.Run.Dir, RunID: s.Run.Manifest.RunID, Resumed: s.Run.Resumed, Recorded: s.Recorded,
+		Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds(),
+	}, s.Now())
 }
 
 // untilDone has what is in flight told no more once the run is done.
@@ -87,7 +91,12 @@ func seen(s *Session, o *caller.Options) (follow func()) {
 	}
 	s.waits = newWaits(s)
 	o.Observe = s.waits.observe(o.Observe)
-	return func() { s.landed = s.waits.follow(s.Emit, s.Now) }
+	return func() {
+		s.landed = s.waits.follow(s.Emit, s.Now)
+		if s.log != nil && s.Run.Lost != nil { // whoever hears of events was told when the run was opened
+			s.log.Add(event.Warning{Text: s.Run.Lost.String()}, s.Now())
+		}
+	}
 }
 
 // unlogged tells that the log is not written any more.
@@ -102,11 +111,12 @@ func closeLog(s *Session) {
 	if s.log == nil {
 		return
 	}
-	if s.logging != nil && !s.logging.ended {
+	if !s.logging.ended {
 		status := s.Run.Manifest.Status
 		if status == result.Running {
 			status = result.Failed // before the end could be written
 		}
+		s.logging.begin()
 		s.log.Add(event.RunDone{Status: string(status), WallS: s.Now().Sub(s.began).Seconds()}, s.Now())
 	}
 	s.log.Close()
