@@ -58,7 +58,7 @@ func views(task string) []view {
 		{"runs", "#/", []string{"quick-1", "quick-2", "eval-1", "compare-1"}},
 		{"overview", run, []string{"quick-1", "certif"}},
 		{"skill", run + "/skill?version=best", []string{"Harbourline desk", "step 1, edit 2"}},
-		{"diff", run + "/skill?version=best&diff=0", []string{"Harbourline desk", "24-hour clock"}},
+		{"diff", run + "/skill?version=best&diff=0", []string{"24-hour clock"}},
 		{"step", run + "/steps/1", []string{"step 1"}},
 		{"tasks", run + "/tasks", []string{task[:4]}},
 		{"task", run + "/tasks/" + task, []string{task}},
