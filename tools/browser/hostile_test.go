@@ -24,9 +24,10 @@ func TestHostileRunIsShownAsText(t *testing.T) {
 	if err := os.CopyFS(to, os.DirFS(examples)); err != nil {
 		t.Fatal(err)
 	}
-	tasks := spoil(t, to)
+	spoil(t, to)
 	const name = `<img src=x onerror=ran=1>`
 	run(t, dir, "train", "evil", "--yes", "--run", filepath.Join("runs", name), "--set", "train.epochs=1")
+	tasks := chosen(t, dir, filepath.Join("runs", name))
 	run(t, dir, "runs", "note", filepath.Join("runs", name), "--text", strings.Join(hostile[:6], "\n"), "--tag", `<b>tag</b>`)
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
@@ -40,7 +41,7 @@ func TestHostileRunIsShownAsText(t *testing.T) {
 		p.shows(name)
 		p.settled()
 		if strings.Contains(hash, "/tasks/") {
-			p.shows("Question", "You work at the desk")
+			p.shows("Question", "passed", "Reply")
 		}
 		if ran := eval[string](p, `String(window.ran)`); ran != "undefined" {
 			t.Errorf("%s: a text ran: %s", hash, ran)
@@ -60,8 +61,8 @@ func TestHostileRunIsShownAsText(t *testing.T) {
 	p.clean()
 }
 
-// spoil makes the skill and the tasks of an example hostile, and returns ids of two tasks.
-func spoil(t *testing.T, dir string) []string {
+// spoil makes the skill and the tasks of an example hostile. Some questions have a line of 1 MB.
+func spoil(t *testing.T, dir string) {
 	t.Helper()
 	skill := filepath.Join(dir, "SKILL.md")
 	text, err := os.ReadFile(skill)
@@ -77,7 +78,6 @@ func spoil(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	var ids []string
 	i := 0
 	for line := range strings.Lines(string(rows)) {
 		var task map[string]any
@@ -87,10 +87,9 @@ func spoil(t *testing.T, dir string) []string {
 		bad := hostile[i%len(hostile)]
 		task["id"] = task["id"].(string) + " " + strings.Map(printable, bad)
 		task["prompt"] = bad + "\n" + task["prompt"].(string)
-		if i == 7 {
+		if i%25 == 7 {
 			task["prompt"] = strings.Repeat("x", 1_000_000) + "\n" + task["prompt"].(string)
 		}
-		ids = append(ids, task["id"].(string))
 		i++
 		data, err := json.Marshal(task)
 		if err != nil {
@@ -101,7 +100,35 @@ func spoil(t *testing.T, dir string) []string {
 	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{ids[0], ids[7]}
+}
+
+// chosen are the ids of two selection tasks of a run, one of them with a question of 1 MB.
+func chosen(t *testing.T, dir, path string) []string {
+	t.Helper()
+	var grid struct {
+		Tasks []struct {
+			ID    string `json:"id"`
+			Split string `json:"split"`
+			Text  string `json:"text"`
+		} `json:"tasks"`
+	}
+	if err := json.Unmarshal([]byte(run(t, dir, "runs", "tasks", path, "--json")), &grid); err != nil {
+		t.Fatal(err)
+	}
+	var short, long string
+	for _, task := range grid.Tasks {
+		switch {
+		case task.Split != "selection":
+		case strings.Contains(task.Text, "xxxxxxxx"):
+			long = task.ID
+		default:
+			short = task.ID
+		}
+	}
+	if short == "" || long == "" {
+		t.Fatal("the selection split has no task of either kind")
+	}
+	return []string{short, long}
 }
 
 func printable(r rune) rune {
