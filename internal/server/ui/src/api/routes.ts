@@ -2,7 +2,7 @@
 
 import { get, path, post, put } from './client'
 import type {
-  Blame, Difference, Failures, Grid, Listing, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, StepDetail, TaskShown, Versions,
+  Blame, Difference, Failures, Grid, Listing, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Versions,
 } from './types'
 
 export const logIn = (token: string) => post<void>(path(['session']), { token })
@@ -25,11 +25,11 @@ export const failures = (id: string, signal?: AbortSignal) => get<Failures>(path
 export const spend = (id: string, signal?: AbortSignal) => get<Spending>(path(['runs', id, 'spend']), signal)
 export const config = (id: string, signal?: AbortSignal) => get<{ text: string }>(path(['runs', id, 'config']), signal)
 export const saveNotes = (id: string, notes: Notes) => put<Notes>(path(['runs', id, 'notes']), notes)
-export const stop = (id: string, now: boolean) => post<{ request: string }>(path(['runs', id, 'stop']), { now })
+export const stop = (id: string, now: boolean) => post<Steered>(path(['runs', id, 'stop']), { now })
 export const remove = (id: string) => post<{ trash: string }>(path(['runs', id, 'remove']), {})
 
 export interface Limits { usd?: number | null; tokens?: number | null; calls?: number | null; time?: string | null }
-export const limit = (id: string, limits: Limits) => post<{ request: string }>(path(['runs', id, 'limits']), limits)
+export const limit = (id: string, limits: Limits) => post<Steered>(path(['runs', id, 'limits']), limits)
 
 export const compare = (ids: string[], signal?: AbortSignal) =>
   get<RunsCompared>(`${path(['compare'])}?${ids.map((id) => `run=${encodeURIComponent(id)}`).join('&')}`, signal)

@@ -13,7 +13,7 @@ function chosenOf(shown: RunShown): { of: 'hard' | 'soft'; unit: string } {
 /** outcome answers whether the skill got better. */
 export function outcome(shown: RunShown): Outcome {
   const s = shown.summary
-  if (!s) return { head: 'Not known yet', text: unfinished(shown), tone: 'quiet' }
+  if (!s) return soFar(shown)
   const { of, unit } = chosenOf(shown)
   const same = s.best.step === 0
   const seed = s.test.seed
@@ -36,10 +36,37 @@ function untested(shown: RunShown, best: Score | null, caveat: string): Outcome 
   return { head: 'Not known on new tasks', text: `${score(best.hard)} on ${plural(best.n, 'task', 'tasks')} that chose the skill, so expect less on new ones. ${why}${caveat}`, tone: 'quiet' }
 }
 
+/** soFar is what the steps of a run say that has not come to its end. */
+function soFar(shown: RunShown): Outcome {
+  const steps = shown.history.steps ?? []
+  const seed = steps.find((x) => x.step === 0)?.best_score ?? null
+  const best = steps.findLast((x) => x.best_score !== null)?.best_score ?? null
+  const text = unfinished(shown)
+  if (seed === null || best === null) return { head: 'Not known yet', text, tone: 'quiet' }
+  return { head: 'Not known on new tasks', text: `From ${score(seed)} to ${score(best)} so far on the selection tasks, which chose the skill, so expect less on new ones. ${text}`, tone: 'quiet' }
+}
+
+/** tally counts what the gate decided, of a run that has no summary of it yet. */
+export function tally(shown: RunShown): { steps: number; accepted: number; rejected: number; skipped: number } {
+  const out = { steps: 0, accepted: 0, rejected: 0, skipped: 0 }
+  if (shown.summary) {
+    const { steps, accepted, rejected, skipped } = shown.summary
+    return { steps, accepted, rejected, skipped }
+  }
+  for (const x of shown.history.steps ?? []) {
+    if (x.step === 0) continue
+    out.steps++
+    if (x.action.startsWith('accept') || x.action === 'forced') out.accepted++
+    else if (x.action.startsWith('reject')) out.rejected++
+    else out.skipped++
+  }
+  return out
+}
+
 function unfinished(shown: RunShown): string {
   const status = shown.killed ? 'killed' : shown.manifest.status
   if (status === 'running') return 'The run is at work.'
-  return `The run is ${status === 'budget' ? 'at a ceiling' : status} and has not come to an end: there is no summary yet.`
+  return `The run ${({ killed: 'was killed', budget: 'reached a ceiling', stopped: 'was stopped', failed: 'failed' } as Record<string, string>)[status] ?? `is ${status}`} before its end, and the test split is not read yet.`
 }
 
 /** certainty answers how sure that is. */
@@ -63,9 +90,9 @@ export function nextSteps(shown: RunShown): Next[] {
   const out: Next[] = []
   const status = shown.killed ? 'killed' : shown.row.status
   const s = shown.summary
-  const dir = quoted(shown.run_dir)
+  const dir = quoted(shown.row.run_dir)
   if (shown.row.copy) out.push({ text: 'This is a copy: go on with the run where it was made.' })
-  else if (status === 'budget') out.push({ text: 'It reached a ceiling. Raise it, then give the command that began the run again: it goes on from here.', command: `skillopt runs limit ${dir} usd=30` })
+  else if (status === 'budget') out.push({ text: 'It reached a ceiling. Raise it, then give the command that began the run again: it goes on from here.', command: `skillopt runs limit ${dir} ${ceilingOf(shown.row.reason ?? '')}=…` })
   else if (shown.row.resumable && status !== 'running') out.push({ text: 'Give the command that began the run again: it goes on from here, and pays for nothing twice.' })
   if (status === 'failed') out.push({ text: 'See what failed, and whether the files are whole.', command: `skillopt runs check ${dir}` })
   if (status === 'damaged') out.push({ text: 'See what is damaged.', command: `skillopt runs check ${dir}` })
@@ -78,6 +105,11 @@ export function nextSteps(shown: RunShown): Next[] {
   }
   if (s.noise?.advice) out.push({ text: s.noise.advice })
   return out
+}
+
+/** ceilingOf is the ceiling that a reason names. */
+function ceilingOf(reason: string): string {
+  return /limits\.(usd|tokens|calls|time)/.exec(reason)?.[1] ?? 'usd'
 }
 
 function quoted(text: string): string {

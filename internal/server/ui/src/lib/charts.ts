@@ -48,11 +48,11 @@ function axes(c: Colours, x: uPlot.Axis, y: uPlot.Axis): uPlot.Axis[] {
 }
 
 /** scoreOptions draws the candidates with their intervals over the lines; their shape says the verdict. */
-export function scoreOptions(c: Colours, judged: () => Judged[]): Omit<uPlot.Options, 'width' | 'height'> {
+export function scoreOptions(c: Colours, judged: () => Judged[], planned: () => number): Omit<uPlot.Options, 'width' | 'height'> {
   return {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
-    scales: { x: { time: false, range: (_u, low, high) => [low - 0.5, Math.max(high, 1) + 0.7] }, y: { range: [0, 1.03] } },
+    scales: { x: { time: false, range: (u) => [-0.5, Math.max(...(u.data[0] ?? []).slice(-1), planned(), 1) + 0.7] }, y: { range: [0, 1.03] } },
     axes: axes(c, { label: 'step', labelSize: 16, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }, { incrs: [0.1, 0.2, 0.5], values: (_u, vs) => vs.map((v) => v.toFixed(1)) }),
     series: [
       {},

@@ -46,7 +46,7 @@ const sentences: Record<string, (e: Fields) => Said> = {
   step_done: stepDone,
   candidate_judged: (e) => ({ text: `step ${num(e.step) ?? 0}, candidate ${num(e.candidate) ?? 0}: ${action(str(e.action)).text}${num(e.candidate_score) === null ? '' : ` at ${score(num(e.candidate_score)!)}`}`, tone: '' }),
   epoch_done: (e) => ({ text: `end of epoch ${num(e.epoch) ?? 0}: slow update ${e.slow_update ? action(str(e.slow_update)).text : 'not made'}${e.meta_skill ? ', meta skill written' : ''}`, tone: '' }),
-  gate_read: (e) => ({ text: `${at(e)}: the gate ${action(str(e.action)).text} after ${num(e.units) ?? 0} of ${num(e.of) ?? 0} (${num(e.wins) ?? 0} wins, ${num(e.losses) ?? 0} losses, ${num(e.ties) ?? 0} ties)`, tone: '' }),
+  gate_read: (e) => ({ text: `${at(e)}: the gate ${action(str(e.action)).text} after ${num(e.units) ?? 0} of ${num(e.of) ?? 0} (${plural(num(e.wins) ?? 0, 'win', 'wins')}, ${plural(num(e.losses) ?? 0, 'loss', 'losses')}, ${plural(num(e.ties) ?? 0, 'tie', 'ties')})`, tone: '' }),
   stopped: (e) => ({ text: str(e.words), tone: '' }),
   test_done: (e) => ({ text: `test, ${str(e.arm)}: ${score(num(e.hard) ?? 0)} on ${plural(num(e.n) ?? 0, 'task', 'tasks')}`, tone: '' }),
   noise_floor: (e) => ({ text: `noise: ${plural(num(e.twice) ?? 0, 'task', 'tasks')} asked twice, ${plural(num(e.flips) ?? 0, 'answer', 'answers')} changed; a difference of ${(100 * (num(e.minimum_detectable_effect) ?? 0)).toFixed(1)} points can be seen`, tone: '' }),
@@ -54,7 +54,7 @@ const sentences: Record<string, (e: Fields) => Said> = {
   compared: (e) => ({ text: `after pass ${num(e.pass) ?? 0}: ${plural(num(e.pairs) ?? 0, 'pair', 'pairs')}, ${num(e.difference) === null ? 'no difference known' : `${points(num(e.difference)!)} points`}, ${str(e.verdict).replaceAll('_', ' ')}`, tone: '' }),
   warning: (e) => ({ text: str(e.text), tone: 'warn' }),
   waiting: (e) => ({ text: `${str(e.endpoint)} (${str(e.model)}) gives nothing but failures for ${duration(num(e.failing_s) ?? 0)}: ${str(e.reason)}`, tone: 'warn' }),
-  refusals: (e) => ({ text: `${str(e.endpoint)}: ${plural(num(e.count) ?? 0, 'attempt', 'attempts')} refused (${str(e.code).replaceAll('_', ' ')})${num(e.limit) ? `, at most ${num(e.limit)} at once now` : ''}`, tone: 'warn' }),
+  refusals: (e) => ({ text: `${str(e.endpoint)}: ${plural(num(e.count) ?? 0, 'attempt', 'attempts')} without a result (${str(e.code).replaceAll('_', ' ')})${num(e.limit) ? `, at most ${num(e.limit)} at once now` : ''}`, tone: 'warn' }),
   steered,
   run_done: (e) => ({ text: `${status(str(e.status)).text} after ${duration(num(e.wall_s) ?? 0)}${e.reason ? `: ${str(e.reason)}` : ''}`, tone: e.status === 'completed' ? 'good' : 'warn' }),
   outcome: (e) => ({ text: `${at(e)}: ${str(e.stage)} of ${str(e.task)}: ${num(e.hard) === null ? 'not measured' : score(num(e.hard)!)}`, tone: '' }),
@@ -65,6 +65,6 @@ const sentences: Record<string, (e: Fields) => Said> = {
 export function describe(e: EventLine): Said {
   const known = sentences[e.event]
   if (known) return known(e)
-  const { n: _n, event, time: _t, ...rest } = e
+  const { seq: _n, event, time: _t, ...rest } = e
   return { text: oneLine(`${event} ${JSON.stringify(rest)}`).slice(0, 500), tone: '' }
 }

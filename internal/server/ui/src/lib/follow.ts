@@ -3,6 +3,15 @@
 
 import type { EventLine } from '../api/types'
 
+/**
+ * linesOf reads a frame of events. The number of a line is its first field, n; an event may
+ * have a field of that name too, which is left to it: the number becomes seq. (Within a text
+ * of JSON the pattern cannot stand: its quotes would be escaped.)
+ */
+export function linesOf(frame: string): EventLine[] {
+  return JSON.parse(frame.replace(/\{"n":(\d+),"event":/g, '{"seq":$1,"event":')) as EventLine[]
+}
+
 export class Sequence {
   /** number of the last event that was taken, 0 before the first */
   last = 0
@@ -15,10 +24,10 @@ export class Sequence {
   fresh(lines: EventLine[]): EventLine[] {
     const out: EventLine[] = []
     for (const line of lines) {
-      if (typeof line.n !== 'number' || line.n <= this.last) continue
-      if (line.n > this.last + 1 && this.last > 0) this.missing.push({ from: this.last + 1, to: line.n - 1 })
-      if (this.first === 0) this.first = line.n
-      this.last = line.n
+      if (typeof line.seq !== 'number' || line.seq <= this.last) continue
+      if (line.seq > this.last + 1 && this.last > 0) this.missing.push({ from: this.last + 1, to: line.seq - 1 })
+      if (this.first === 0) this.first = line.seq
+      this.last = line.seq
       out.push(line)
     }
     return out

@@ -64,6 +64,20 @@ export function columns(cols: GridColumn[], split: string): number[] {
   return cols.flatMap((c, i) => (split === '' || c.split === split ? [i] : []))
 }
 
+/** commonStart is how many characters the texts of all tasks begin with alike, up to the end of a word; 0 below 20. */
+export function commonStart(tasks: GridTask[]): number {
+  const texts = tasks.flatMap((t) => (t.text ? [t.text] : []))
+  if (texts.length < 2) return 0
+  let n = texts[0]!.length
+  for (const t of texts) {
+    let i = 0
+    while (i < n && t[i] === texts[0]![i]) i++
+    n = i
+  }
+  const word = texts[0]!.lastIndexOf(' ', n) + 1
+  return word < 20 ? 0 : word
+}
+
 export interface Geometry { cell: number; left: number; top: number; rows: number; columns: number }
 
 /** size is that of the whole map in CSS pixels. */

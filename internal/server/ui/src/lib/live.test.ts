@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { EventLine } from '../api/types'
-import { backoff, Sequence } from './follow'
+import { backoff, linesOf, Sequence } from './follow'
 import { Fold } from './live'
 
-const line = (n: number, event = 'warning', more: Record<string, unknown> = {}): EventLine => ({ n, event, time: '2026-01-01T00:00:00Z', ...more })
+const line = (seq: number, event = 'warning', more: Record<string, unknown> = {}): EventLine => ({ seq, event, time: '2026-01-01T00:00:00Z', ...more })
 
 describe('Sequence', () => {
   it('takes each event once, in order, over frames that come twice', () => {
     const s = new Sequence()
-    const taken = [[1, 2, 3], [2, 3, 4], [4], [5, 6]].flatMap((f) => s.fresh(f.map((n) => line(n)))).map((l) => l.n)
+    const taken = [[1, 2, 3], [2, 3, 4], [4], [5, 6]].flatMap((f) => s.fresh(f.map((n) => line(n)))).map((l) => l.seq)
     expect(taken).toEqual([1, 2, 3, 4, 5, 6])
     expect(s.missing).toEqual([])
   })
@@ -20,6 +20,13 @@ describe('Sequence', () => {
     expect(s.missing).toEqual([{ from: 101, to: 104 }])
   })
   it('leaves out what has no number', () => expect(new Sequence().fresh([{ event: 'x', time: '' } as unknown as EventLine])).toEqual([]))
+})
+
+describe('linesOf', () => {
+  it('keeps the number of a line apart from a field of its event', () => {
+    const frame = '[{"n":7,"event":"test_done","time":"t","arm":"seed","n":40},{"n":8,"event":"warning","time":"t","text":"say {\\"n\\":1,\\"event\\":2"}]'
+    expect(linesOf(frame)).toEqual([{ seq: 7, event: 'test_done', time: 't', arm: 'seed', n: 40 }, { seq: 8, event: 'warning', time: 't', text: 'say {"n":1,"event":2' }])
+  })
 })
 
 it('backoff grows and ends', () => expect([0, 1, 2, 10, 100].map(backoff)).toEqual([500, 1000, 2000, 10_000, 10_000]))
@@ -36,7 +43,7 @@ describe('Fold', () => {
     expect(f.courses).toHaveLength(1)
     expect(f.courses[0]).toMatchObject({ step: 3, of: 80, action: 'reject_early', reason: 'why' })
     expect(f.courses[0]!.points.map((p) => p.units)).toEqual([1, 2, 3])
-    expect(f.log.map((l) => l.n)).toEqual([3])
+    expect(f.log.map((l) => l.seq)).toEqual([3])
   })
   it('begins a course anew when the gate reads anew', () => {
     const f = new Fold()
@@ -57,6 +64,11 @@ describe('Fold', () => {
     expect(f.courses.length).toBeLessThanOrEqual(24)
     expect(f.sums.length).toBeLessThanOrEqual(4000)
     expect(f.endpoints.length).toBeLessThanOrEqual(64)
+  })
+  it('leaves out a sum that falls: nothing is given back', () => {
+    const f = new Fold()
+    for (const calls of [5, 9, 0, 12]) f.add(line(calls + 1, 'progress', { calls, input_tokens: 10 * calls, output_tokens: 0, cost_usd: null, total: 0 }))
+    expect(f.sums.map((s) => s.calls)).toEqual([5, 9, 12])
   })
   it('counts outcomes, and takes what was not measured for neither', () => {
     const f = new Fold()

@@ -116,9 +116,11 @@ export class Fold {
   #progress(e: EventLine): void {
     const total = num(e.total) ?? 0
     if (total > 0) this.stage = { epoch: this.stage?.epoch ?? 0, step: this.stage?.step ?? 0, stage: str(e.stage), done: num(e.done) ?? 0, total }
+    for (const p of this.endpoints) p.waiting = null // something was answered
+    const before = this.sums.at(-1)
+    if (before && (num(e.calls) ?? 0) < before.calls) return // it was said before the session knew what the run had used
     this.sums.push({ at: Date.parse(e.time) / 1000, calls: num(e.calls) ?? 0, input: num(e.input_tokens) ?? 0, output: num(e.output_tokens) ?? 0, usd: num(e.cost_usd) })
     if (this.sums.length > pointsKept) this.sums = this.sums.filter((_, i) => i % 2 === 0)
-    for (const p of this.endpoints) if (p.waiting) p.waiting = null // something was answered
   }
 
   #refusals(e: EventLine): void {

@@ -88,6 +88,7 @@ export interface Scene {
   tasks: GridTask[] // in the order of the rows
   index: number[] // of each row, the place of its task in the cells of a column
   at: { row: number; col: number } | null // under the pointer, or chosen by key
+  alike: number // characters that the texts of all tasks begin with
 }
 
 /** columnLabel is what stands over a column: its step, with a mark for what is no candidate of a step. */
@@ -171,17 +172,17 @@ function reasons(ctx: CanvasRenderingContext2D, s: Scene, x: number, y: number, 
   ctx.fillStyle = p.colours.muted
   for (let row = from; row < to; row++) {
     const t = s.tasks[row]
-    if (t) ctx.fillText(reasonOf(t), left, g.top + row * g.cell - y + g.cell / 2)
+    if (t) ctx.fillText(reasonOf(t, s.alike), left, g.top + row * g.cell - y + g.cell / 2)
   }
   ctx.restore()
 }
 
 const said = new WeakMap<GridTask, string>()
 
-function reasonOf(t: GridTask): string {
+function reasonOf(t: GridTask, alike: number): string {
   let text = said.get(t)
   if (text === undefined) {
-    text = oneLine((t.fail_reason || t.text || '').slice(0, 160))
+    text = oneLine((t.fail_reason || (alike > 0 ? '… ' : '') + (t.text ?? '').slice(alike)).slice(0, 160))
     said.set(t, text)
   }
   return text

@@ -3,13 +3,16 @@
 
 import { ApiError } from '../api/client'
 import * as api from '../api/routes'
-import type { EventLine, Progress } from '../api/types'
-import { backoff, Sequence } from '../lib/follow'
+import type { Progress } from '../api/types'
+import { backoff, linesOf, Sequence } from '../lib/follow'
 import { Fold } from '../lib/live'
 import { session } from './session.svelte'
 
 // A long run has many events: the page begins with so many of the last ones.
 const lately = 4000
+
+// How often a run that has ended is looked at, in ms.
+const restful = 5000
 
 export type LiveState = 'connecting' | 'following' | 'again' | 'ended' | 'gone'
 
@@ -68,7 +71,7 @@ export class Live {
   }
 
   #events(m: MessageEvent<string>): void {
-    const lines = this.sequence.fresh(JSON.parse(m.data) as EventLine[])
+    const lines = this.sequence.fresh(linesOf(m.data))
     if (lines.length === 0) return
     let decided = false
     for (const line of lines) {
@@ -90,6 +93,29 @@ export class Live {
     this.#source?.close()
     this.state = state
     this.decided++
+    if (state === 'ended') this.#timer = setTimeout(() => void this.#goesOn(), restful)
+  }
+
+  // A run that has ended, or was killed, may go on by its command: it is followed again then.
+  async #goesOn(): Promise<void> {
+    if (this.#closed || this.state !== 'ended') return
+    if (!document.hidden && !session.gone) {
+      try {
+        const p = await api.progress(this.#id, AbortSignal.timeout(10_000))
+        if (this.#closed) return
+        this.progress = p
+        if (p.status === 'running' && !p.killed) {
+          this.state = 'connecting'
+          this.decided++
+          this.#open()
+          return
+        }
+      } catch (err) {
+        session.report(err)
+        if (err instanceof ApiError && err.kind === 'missing') return this.#end('gone')
+      }
+    }
+    this.#timer = setTimeout(() => void this.#goesOn(), restful)
   }
 
   // The browser would try again by itself, but not after an answer such as 401 or 429.

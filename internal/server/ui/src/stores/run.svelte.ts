@@ -18,7 +18,9 @@ export class OpenRun {
   constructor(id: string) {
     this.id = id
     this.shown = new Loaded(() => id, (signal) => api.run(id, signal))
+    const there = $derived(this.shown.value !== null)
     $effect(() => {
+      if (!there) return
       const live = new Live(id)
       this.live = live
       return () => live.close()
@@ -44,9 +46,20 @@ export class OpenRun {
     return this.shown.value?.row.status ?? ''
   }
 
-  /** steerable: it can be stopped and its ceilings changed from here. */
-  get steerable(): boolean {
-    return this.atWork && !session.readOnly && !this.shown.value?.row.copy
+  /** stoppable: it can be stopped from here. */
+  get stoppable(): boolean {
+    return this.atWork && this.#ours
+  }
+
+  /** limitable: its ceilings can be changed from here, for this session or the next one. */
+  get limitable(): boolean {
+    const row = this.shown.value?.row
+    return this.#ours && (this.atWork || (row?.resumable ?? false))
+  }
+
+  get #ours(): boolean {
+    const row = this.shown.value?.row
+    return !session.readOnly && row !== undefined && !row.copy
   }
 
   /** version changes whenever views should look again. */

@@ -1,1 +1,0 @@
-import{Ct as e,Tt as t,ht as n,wt as r}from"./index-DF-JC3Mj.js";var i=new class{#e=t(e(Date.now()));get now(){return n(this.#e)}set now(e){r(this.#e,e,!0)}constructor(){setInterval(()=>{document.hidden||(this.now=Date.now())},5e3)}};export{i as t};

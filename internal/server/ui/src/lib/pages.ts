@@ -1,0 +1,40 @@
+// The views, each a part of the page that is loaded when it is first shown, and when the browser
+// has nothing else to do: they are there then when the server is gone.
+
+import type { Component } from 'svelte'
+import type { View } from './router'
+
+export type Page = { default: Component }
+
+const page = (load: () => Promise<unknown>) => load as () => Promise<Page>
+
+export const pages = {
+  runs: page(() => import('../views/Runs.svelte')),
+  compare: page(() => import('../views/Compare.svelte')),
+  missing: page(() => import('../views/Missing.svelte')),
+  run: page(() => import('../views/Run.svelte')),
+}
+
+export const runPages: Partial<Record<View, () => Promise<Page>>> = {
+  overview: page(() => import('../views/Overview.svelte')),
+  skill: page(() => import('../views/Skill.svelte')),
+  steps: page(() => import('../views/Steps.svelte')),
+  tasks: page(() => import('../views/Tasks.svelte')),
+  certificate: page(() => import('../views/Certificate.svelte')),
+  cost: page(() => import('../views/Cost.svelte')),
+  config: page(() => import('../views/Config.svelte')),
+  log: page(() => import('../views/Log.svelte')),
+}
+
+export const taskPage = page(() => import('../views/Task.svelte'))
+
+/** loadAll fetches all views, one after the other, a while after the first one is shown. */
+export function loadAll(): void {
+  const all = [...Object.values(pages), ...Object.values(runPages), taskPage]
+  const idle = (f: () => void) => ('requestIdleCallback' in globalThis ? requestIdleCallback(f, { timeout: 5000 }) : setTimeout(f, 500))
+  const next = () => {
+    const load = all.shift()
+    if (load) load().then(() => idle(next), () => setTimeout(() => idle(next), 5000))
+  }
+  setTimeout(() => idle(next), 2000)
+}
