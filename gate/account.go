@@ -22,7 +22,7 @@ type account struct {
 
 // take compares the arms over some units by all evaluations.
 func take(e *Evidence, over []unit) account {
-	t := e.Trial
+	t := &e.Trial
 	a := account{plus: t.Projection.Of(score.Pair{}, t.Density.Candidate)}
 	a.offset = a.plus - t.Projection.Of(score.Pair{}, t.Density.Incumbent)
 	candidate, incumbent := e.arms[Candidate], e.arms[Incumbent]

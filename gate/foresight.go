@@ -39,7 +39,8 @@ func NewForesight(t Trial, s Strict) *Foresight {
 		strict: s, projection: t.Projection, whole: true,
 		incumbent: make([]float64, len(t.Items)), known: make([]bool, len(t.Items)), missing: len(t.Items),
 	}
-	for i, o := range t.Incumbent {
+	for i := range t.Incumbent {
+		o := &t.Incumbent[i]
 		if !o.Status.Measured() {
 			return nil
 		}
@@ -48,13 +49,13 @@ func NewForesight(t Trial, s Strict) *Foresight {
 		f.gain += 1 - v
 		f.loss += v
 	}
-	for i, o := range t.Candidate {
-		f.Learn(i, o)
+	for i := range t.Candidate {
+		f.learn(i, &t.Candidate[i])
 	}
 	return f
 }
 
-func (f *Foresight) score(o trajectory.Outcome) float64 {
+func (f *Foresight) score(o *trajectory.Outcome) float64 {
 	v := f.projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0)
 	f.whole = f.whole && (v == 0 || v == 1)
 	return v
@@ -62,7 +63,9 @@ func (f *Foresight) score(o trajectory.Outcome) float64 {
 
 // Learn takes in what was measured of the candidate on an item. Only the first
 // measurement of an item counts.
-func (f *Foresight) Learn(item int, o trajectory.Outcome) {
+func (f *Foresight) Learn(item int, o trajectory.Outcome) { f.learn(item, &o) }
+
+func (f *Foresight) learn(item int, o *trajectory.Outcome) {
 	if f.known[item] || !o.Status.Measured() {
 		return
 	}

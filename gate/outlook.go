@@ -177,9 +177,9 @@ func (s Strict) Outlook(e *Evidence) Outlook {
 	if f == nil || out.Difference == nil {
 		return out
 	}
-	for _, r := range e.Readings {
-		if r.Arm == Candidate {
-			f.Learn(r.Item, r.Outcome)
+	for i := range e.Readings {
+		if r := &e.Readings[i]; r.Arm == Candidate {
+			f.learn(r.Item, &r.Outcome)
 		}
 	}
 	known, n := float64(len(f.known)-f.missing), float64(len(f.known))
@@ -204,19 +204,17 @@ func (Observe) Outlook(e *Evidence) Outlook { return passed(e) }
 func passed(e *Evidence) Outlook {
 	phase, m, of, _ := Strict{}.Reached(e)
 	out := Outlook{Phase: phase, Units: m, Of: of}
-	candidate, incumbent := e.Outcomes(Candidate), e.Outcomes(Incumbent)
+	candidate, incumbent, settled := e.Outcomes(Candidate), e.Outcomes(Incumbent), e.arms[Candidate].settled
 	p := e.Trial.Projection
-	var both []int
-	var differences []float64
+	both, differences := make([]int, 0, m), make([]float64, 0, m)
 	for i := range e.Trial.Items {
-		settled := e.arms[Candidate].settled[i]
-		switch {
-		case settled && candidate[i].Status.Measured() && incumbent[i].Status.Measured():
-			both = append(both, i)
-			c, inc := candidate[i], incumbent[i]
-			differences = append(differences, p.Of(score.Pair{Hard: c.Hard, Soft: c.Soft}, 0)-p.Of(score.Pair{Hard: inc.Hard, Soft: inc.Soft}, 0))
-		case settled && !candidate[i].Status.Measured():
+		switch c, inc := &candidate[i], &incumbent[i]; {
+		case !settled[i]:
+		case !c.Status.Measured():
 			out.Missing++
+		case inc.Status.Measured():
+			both = append(both, i)
+			differences = append(differences, p.Of(score.Pair{Hard: c.Hard, Soft: c.Soft}, 0)-p.Of(score.Pair{Hard: inc.Hard, Soft: inc.Soft}, 0))
 		}
 	}
 	out.counted(differences)

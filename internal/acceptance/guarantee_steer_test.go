@@ -26,6 +26,7 @@ type helm struct {
 	dir string
 
 	on      func(event.Event) (steer.Asking, bool)
+	ids     []string // of the requests
 	steered []event.Steered
 	told    []string
 }
@@ -39,6 +40,7 @@ func (h *helm) put(a steer.Asking) {
 		h.t.Error(err)
 		return
 	}
+	h.ids = append(h.ids, id)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for range tick.C {
@@ -176,6 +178,50 @@ func TestARunIsStoppedFromOutside(t *testing.T) {
 			t.Fatalf("%s, then: %v, %+v", what, err, h.steered)
 		}
 		sameResults(t, results(t, plain), dir)
+	}
+}
+
+// A request that stands in the manifest is not carried out again: not where the process was
+// killed before it had removed the file, and not where somebody puts the file back.
+func TestARequestIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	cfg := worldConfig("http://in.process/v1")
+	var h *helm
+	again := func() string {
+		id := h.ids[0]
+		path := filepath.Join(dir, steer.Folder, id+".json")
+		text := fmt.Sprintf(`{"format":1,"id":%q,"what":"limit","limits":{"calls":9000},"from":"test","asked_at":"2026-01-02T03:04:05Z"}`, id)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Error(err)
+		}
+		return path
+	}
+	name := ""
+	h = &helm{t: t, dir: dir, on: func(e event.Event) (steer.Asking, bool) {
+		switch done, _ := e.(event.StepDone); {
+		case done.Step == 1:
+			return limits(t, "calls=8k"), true
+		case done.Step == 2:
+			name = again()
+			return limits(t, "time=9h"), true // found behind it
+		}
+		return steer.Asking{}, false
+	}}
+	_, err := skillopt.Train(t.Context(), cfg, append(inProcess(t), skillopt.WithRunDir(dir), skillopt.WithEvents(h.sink))...)
+	if err != nil || len(h.steered) != 2 {
+		t.Fatalf("%v, %+v", err, h.steered)
+	}
+	want := map[string]any{"usd": nil, "tokens": nil, "calls": 8e3, "time": "9h0m0s"}
+	if diff := cmp.Diff(want, h.steered[1].Limits); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	again()
+	if _, h, err := steeredRun(t, cfg, dir, nothing, inProcess(t)...); err != nil || len(h.steered) != 0 || string(held(t, dir)["limits.calls"].Value) != "8000" {
+		t.Errorf("the next session: %v, %+v, %v", err, h.steered, held(t, dir))
 	}
 }
 

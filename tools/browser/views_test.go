@@ -57,8 +57,8 @@ func views(task string) []view {
 	return []view{
 		{"runs", "#/", []string{"quick-1", "quick-2", "eval-1", "compare-1"}},
 		{"overview", run, []string{"quick-1", "certif"}},
-		{"skill", run + "/skill?version=best", []string{"SKILL.md"}},
-		{"diff", run + "/skill?version=best&diff=0", []string{"SKILL.md"}},
+		{"skill", run + "/skill?version=best", []string{"Harbourline desk", "step 1, edit 2"}},
+		{"diff", run + "/skill?version=best&diff=0", []string{"24-hour clock"}},
 		{"step", run + "/steps/1", []string{"step 1"}},
 		{"tasks", run + "/tasks", []string{task[:4]}},
 		{"task", run + "/tasks/" + task, []string{task}},
