@@ -53,6 +53,7 @@ type measured struct {
 // Ten runs of different kinds: every figure that the page shows of them is one that
 // `runs show --json` has.
 func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	quick := filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "quickstart")
 	broken := brokenWorld(t, dir)

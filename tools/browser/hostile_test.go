@@ -19,6 +19,7 @@ var hostile = []string{
 
 // A run whose skill, tasks, ids, types, answers and name are hostile is shown as text.
 func TestHostileRunIsShownAsText(t *testing.T) {
+	t.Parallel()
 	dir, examples := t.TempDir(), filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "quickstart")
 	to := filepath.Join(dir, "evil")
 	if err := os.CopyFS(to, os.DirFS(examples)); err != nil {

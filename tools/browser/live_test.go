@@ -39,6 +39,7 @@ type stream struct {
 // A run that is at work is opened, followed, steered, killed and resumed, while the server
 // is killed too. The page shows what happens, and loses or doubles no event.
 func TestLiveRun(t *testing.T) {
+	t.Parallel()
 	dir := slowRun(t, 400)
 	const name = "runs:live-1"
 	train := []string{"train", "slow", "--yes", "--run", "runs/live-1", "--set", "limits.concurrency=6"}

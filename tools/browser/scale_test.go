@@ -13,6 +13,7 @@ import (
 // A run of 300 steps, 1,000 candidates and 100,000 outcomes. The figures are printed; what
 // fails is a page that cannot be used: one that takes ten times what it should.
 func TestLargeRun(t *testing.T) {
+	t.Parallel()
 	large := os.Getenv("SKILLOPT_LARGE")
 	if large == "" {
 		t.Skip("SKILLOPT_LARGE names no large run: .ci/browser/test.sh writes one")

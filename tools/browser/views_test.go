@@ -20,6 +20,7 @@ type view struct {
 // Every view, in both themes and at the width of a phone: it loads, says what it is about,
 // writes no error to the console, asks no other host, and axe-core finds nothing serious.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	examples := os.Getenv("SKILLOPT_EXAMPLES")
 	quick := filepath.Join(examples, "quickstart")
