@@ -7,6 +7,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -181,13 +182,22 @@ func (p *tab) text() string {
 	return text
 }
 
-// until waits until an expression is true.
+// until waits until an expression is true. What cannot be evaluated, since the page is being
+// loaded, is tried again.
 func (p *tab) until(what, expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience))); err != nil {
-		p.t.Fatalf("waiting for %s: %v; the page at %s says:\n%s", what, err, eval[string](p, "location.href"), p.text())
+	for {
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
+		if err == nil && ok {
+			return
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			p.t.Fatalf("waiting for %s: %v; the page says:\n%s", what, cmp.Or(err, ctx.Err()), p.text())
+		}
 	}
 }
 
