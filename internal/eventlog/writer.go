@@ -33,9 +33,9 @@ type Writer struct {
 
 // held is a fleeting event that waits until the next one of its kind is due.
 type held struct {
-	wire []byte
-	kind string
-	due  time.Time // by the times of events
+	event event.Event
+	at    time.Time
+	due   time.Time // by the times of events
 }
 
 // Open opens the log of the run in dir for writing, and makes it if there is none. What a
@@ -63,11 +63,11 @@ func (w *Writer) Add(e event.Event, at time.Time) {
 		w.addOutcome(&o, at)
 		return
 	}
-	e = logged(e)
-	wire, err := event.Marshal(e, at)
-	if err != nil || len(wire) > maxLine-64 {
-		wire, e = tooLong(e, len(wire), err, at)
+	if fleeting(e.Kind()) {
+		w.thin(e, at)
+		return
 	}
+	wire, e := wireOf(logged(e), at)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed || w.failed != nil {
@@ -75,9 +75,6 @@ func (w *Writer) Add(e event.Event, at time.Time) {
 	}
 	kind := e.Kind()
 	switch {
-	case fleeting(kind):
-		w.thin(kind, wire, at)
-		return
 	case w.known(kind, wire):
 		return
 	case kind == kindStage:
@@ -104,6 +101,15 @@ func (w *Writer) addOutcome(o *event.OutcomeDone, at time.Time) {
 	w.seen.addOutcome(outcome{Row: o.Row, Key: o.Key, Status: o.Status})
 	w.put(wire)
 	w.signal()
+}
+
+// wireOf is the wire form of an event, or of a warning that it is no line of the log.
+func wireOf(e event.Event, at time.Time) ([]byte, event.Event) {
+	wire, err := event.Marshal(e, at)
+	if err != nil || len(wire) > maxLine-64 {
+		return tooLong(e, len(wire), err, at)
+	}
+	return wire, e
 }
 
 // tooLong stands in the place of an event that is no line of the log.
@@ -137,29 +143,37 @@ func (w *Writer) known(kind string, wire []byte) bool {
 
 // thin logs a fleeting event if the last of its kind is long enough ago, and else holds
 // it in the place of an older one.
-func (w *Writer) thin(kind string, wire []byte, at time.Time) {
+func (w *Writer) thin(e event.Event, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.failed != nil {
+		return
+	}
+	kind := e.Kind()
 	last, any := w.sent[kind]
 	if since := at.Sub(last); any && since >= 0 && since < w.opts.Thin {
-		w.held[kind] = held{wire: wire, kind: kind, due: last.Add(w.opts.Thin)}
+		w.held[kind] = held{event: e, at: at, due: last.Add(w.opts.Thin)}
 		w.signal()
 		return
 	}
-	delete(w.held, kind)
-	w.sent[kind] = at
-	w.put(wire)
+	w.send(kind, held{event: e, at: at}, at)
 	w.signal()
 }
 
-// release logs the held events that are due by a time, or all.
+// send logs a fleeting event. The caller holds the mutex.
+func (w *Writer) send(kind string, h held, now time.Time) {
+	delete(w.held, kind)
+	w.sent[kind] = now
+	wire, _ := wireOf(h.event, h.at)
+	w.put(wire)
+}
+
+// release logs the held events that are due by a time, or all. The caller holds the mutex.
 func (w *Writer) release(at time.Time, all bool) {
 	for _, kind := range []string{"progress", "in_flight"} {
-		h, ok := w.held[kind]
-		if !ok || !all && at.Before(h.due) {
-			continue
+		if h, ok := w.held[kind]; ok && (all || !at.Before(h.due)) {
+			w.send(kind, h, at)
 		}
-		delete(w.held, kind)
-		w.sent[kind] = at
-		w.put(h.wire)
 	}
 }
 

@@ -224,6 +224,8 @@ func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
 	case event.GateRead:
 		e.Key, e.Why = r.Text(e.Key), r.Text(e.Why)
 		return e
+	case event.Progress, event.StageStarted: // all that they say is ours
+		return e
 	}
 	return redact.Strings(r, e, "RunDir", "RunID")
 }

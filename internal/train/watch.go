@@ -21,8 +21,8 @@ type reporting struct {
 	gate.Policy
 
 	outlook outlooking
-	emit   event.Sink
-	about  event.GateRead
+	emit    event.Sink
+	about   event.GateRead
 
 	phase gate.Phase
 	units int // at the last telling
