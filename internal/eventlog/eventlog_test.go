@@ -499,6 +499,35 @@ func TestAFailingDiskFailsNothing(t *testing.T) {
 	}
 }
 
+// TestWhatIsMeasuredInTheEnd: a reply whose score could not be had at first has two outcomes,
+// and neither comes again.
+func TestWhatIsMeasuredInTheEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for session := range 4 {
+		w := open(t, dir, small())
+		lost := outcomeOf(1, "a")
+		lost.Status, lost.Hard, lost.Soft = "unmeasured", nil, nil
+		w.Add(lost, start)
+		w.Add(lost, start)
+		w.Add(outcomeOf(1, "a"), start)
+		for i := range int64(10) {
+			w.Add(outcomeOf(2+i+10*int64(session), "b"), start)
+		}
+		w.Close()
+	}
+	var got []string
+	for _, l := range all(t, Read(dir), 100) {
+		var o outcome
+		if _ = json.Unmarshal(l.JSON, &o); o.Row == 1 {
+			got = append(got, o.Status)
+		}
+	}
+	if diff := cmp.Diff([]string{"unmeasured", "ok"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestWhatTheRecordHasLostComesAgain: rows behind the end of the record mean something else
 // from then on.
 func TestWhatTheRecordHasLostComesAgain(t *testing.T) {

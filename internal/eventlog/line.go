@@ -130,17 +130,21 @@ type short struct {
 	Soft   *float64 `json:"soft"`
 }
 
-const statusOK = "ok"
+// States of outcomes.
+const (
+	statusOK         = "ok"
+	statusUnmeasured = "unmeasured"
+)
 
 // shortened is a line as it stands in a segment that is no longer whole: the line itself,
-// unless it is an outcome that the record has.
+// unless it is an outcome that was made of an entry of the record.
 func shortened(n int64, fields, line []byte) []byte {
 	kind, _, ok := content(fields)
 	if !ok || kind != kindOutcome {
 		return line
 	}
 	var s short
-	if err := json.Unmarshal(line, &s); err != nil || s.Row == 0 {
+	if err := json.Unmarshal(line, &s); err != nil || s.Row == 0 || s.Status == statusUnmeasured {
 		return line
 	}
 	if s.N = n; s.Status == statusOK {

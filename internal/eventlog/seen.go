@@ -20,7 +20,7 @@ import (
 // it answers from its record once more.
 type seen struct {
 	rows  []uint64          // of outcomes: a bit for each row of the record
-	once  map[uint64]bool   // outcomes without a row, by the sum of their key and status
+	once  map[uint64]bool   // outcomes that are not known by a row, by the sum of their key and status
 	count map[uint64]uint32 // of all others, by their sum: how many lines of the log say so
 }
 
@@ -57,25 +57,29 @@ func (s *seen) forgetFrom(row int64) {
 	s.rows[row/64] &= 1<<(row%64) - 1
 }
 
-// outcome is by what one is known again.
+// outcome is by what one is known again: the row of its reply. One that is not measured, or
+// whose reply is that of an equal request, is by its key: it may be measured yet, from the
+// same reply.
 type outcome struct {
 	Row    int64  `json:"row"`
 	Key    string `json:"key"`
 	Status string `json:"status"`
 }
 
+func (o outcome) byRow() bool { return o.Row > 0 && o.Status != statusUnmeasured }
+
 func (o outcome) sum() uint64 { return sum(o.Status, []byte(o.Key)) }
 
 // hasOutcome reports whether the log has an outcome.
 func (s *seen) hasOutcome(o outcome) bool {
-	if o.Row > 0 {
+	if o.byRow() {
 		return s.hasRow(o.Row)
 	}
 	return s.once[o.sum()]
 }
 
 func (s *seen) addOutcome(o outcome) {
-	if o.Row > 0 {
+	if o.byRow() {
 		s.addRow(o.Row)
 		return
 	}
@@ -92,7 +96,7 @@ func (s *seen) learn(fields, line []byte) error {
 	switch {
 	case !ok || ofSession(kind):
 	case kind == kindOutcome:
-		if row, ok := rowOf(bytes.TrimPrefix(says, []byte(","))); ok {
+		if row, ok := rowOf(bytes.TrimPrefix(says, []byte(","))); ok && !bytes.Contains(says, []byte(`"status":"`+statusUnmeasured+`"`)) {
 			s.addRow(row)
 			return nil
 		}

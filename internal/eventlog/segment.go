@@ -116,6 +116,8 @@ func what(m fs.FileMode) string {
 		return "a link"
 	case m.IsDir():
 		return "a folder"
+	case m.IsRegular():
+		return "a file"
 	case m&fs.ModeNamedPipe != 0:
 		return "a named pipe"
 	}

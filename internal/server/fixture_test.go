@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -209,4 +210,15 @@ func (s *site) get(path string, into any) {
 	if err := json.NewDecoder(bytes.NewReader([]byte(r.text))).Decode(into); err != nil {
 		s.t.Fatalf("%s: %v", path, err)
 	}
+}
+
+// asked asks a handler without a socket.
+func asked(h http.Handler, path string, header ...string) reply {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return reply{w.Code, w.Header(), w.Body.String()}
 }
