@@ -39,6 +39,8 @@ func TestRowsAndGridsHaveTheNumbersOfTheRun(t *testing.T) {
 		shown := shownRun(t, row.Dir)
 		rowIsShown(t, row, shown)
 		unmeasured += gridIsShown(t, row, shown)
+		versionsAreFiled(t, row)
+		stepsAreShown(t, row, shown)
 	}
 	if unmeasured == 0 {
 		t.Error("every task was measured: the runs show less than they should")
@@ -264,4 +266,54 @@ func filed(t *testing.T, dir string, c result.GridColumn) (out []fileOutcome) {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return slices.Concat(passes...)
+}
+
+// versionsAreFiled fails unless each version is the skill that the history names, with the score
+// that it has there, and the best one is what the run ships.
+func versionsAreFiled(t *testing.T, row result.RunRow) {
+	t.Helper()
+	all, err := ask.Versions(row.Dir, row.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range all.Versions {
+		s, err := record.Version(row.Dir, v.Version)
+		if err != nil || s.Digest() != v.Hash {
+			t.Errorf("%s: version %s is %s, want %s; %v", row.Name, v.Version, s.Digest(), v.Hash, err)
+		}
+	}
+	if row.Kind != result.Train {
+		return
+	}
+	best, err := record.Version(row.Dir, "best")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of, err := record.Version(row.Dir, all.Best); err != nil || !of.Equal(best) || len(all.Versions) == 0 || all.Versions[0].Origin != "seed" {
+		t.Errorf("%s: version %s is not the best skill, %v", row.Name, all.Best, err)
+	}
+}
+
+// stepsAreShown fails unless each edit of the history is one of its step, with the same state,
+// and edits are kept of accepted steps alone.
+func stepsAreShown(t *testing.T, row result.RunRow, shown map[string]any) {
+	t.Helper()
+	for n, s := range steps(shown) {
+		d, err := ask.Step(row.Dir, row.Name, n)
+		if err != nil || len(d.Problems) > 0 {
+			t.Fatal(err, d.Problems)
+		}
+		edits, _ := at(s, "edits").([]any)
+		for i, e := range edits {
+			got := d.Edits[i]
+			preview := at(e, "content_preview").(string)
+			if got.Status != at(e, "status") || float64(got.Index) != at(e, "index") || !strings.HasPrefix(got.Content, strings.TrimSuffix(preview, "…")[:min(len(got.Content), 100, len(preview))]) {
+				t.Errorf("%s, step %d: edit %+v, the history has %v", row.Name, n, got, e)
+			}
+		}
+		accepted := strings.HasPrefix(at(s, "action").(string), "accept")
+		if kept := slices.ContainsFunc(d.Edits, func(e result.EditDetail) bool { return e.Kept }); kept != (accepted && len(edits) > 0) {
+			t.Errorf("%s, step %d (%v): kept %v", row.Name, n, at(s, "action"), kept)
+		}
+	}
 }

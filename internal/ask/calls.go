@@ -40,7 +40,11 @@ func (q CallsQuestion) lets(c record.Call) bool {
 // ListCalls lists calls of the run in dir. It holds no more of them than it lists.
 func ListCalls(ctx context.Context, r *record.Run, dir string, q CallsQuestion) (Calls, error) {
 	out := Calls{RunDir: dir, Calls: []record.Call{}}
-	err := record.EachCall(ctx, r, q.filter(), func(c record.Call) {
+	read := record.Skim
+	if q.Task != "" || q.Limit == 0 { // of a task there is an index, and all of them are read anyway
+		read = record.EachCall
+	}
+	err := read(ctx, r, q.filter(), func(c record.Call) {
 		switch {
 		case !q.lets(c):
 		case q.Limit == 0 || len(out.Calls) < q.Limit:
@@ -61,6 +65,13 @@ func ListCalls(ctx context.Context, r *record.Run, dir string, q CallsQuestion) 
 	}
 	if n := len(out.Calls); q.After >= 0 && out.Left > 0 && n > 0 {
 		out.Next = out.Calls[n-1].Seq
+	}
+	if q.Task == "" && q.Limit > 0 {
+		for i, c := range out.Calls {
+			if out.Calls[i], err = record.CallAt(ctx, r, c.Seq); err != nil {
+				return Calls{}, err
+			}
+		}
 	}
 	return Shareable(out), nil
 }
@@ -102,12 +113,11 @@ func Spent(ctx context.Context, r *record.Run, dir, by string) (Spending, error)
 	if by = cmp.Or(by, record.ByPart); !slices.Contains([]string{record.ByPart, record.ByStage, record.ByRole, record.ByModel, record.ByStep}, by) {
 		return Spending{}, wrong("by", "found %q, allowed are part, stage, role, model and step", by)
 	}
-	parts, err := record.SpendingBy(ctx, r, by)
+	parts, lost, err := record.SpendingBy(ctx, r, by)
 	if err != nil {
 		return Spending{}, err
 	}
-	lost, err := record.LostSpending(ctx, r)
-	return Spending{RunDir: dir, By: by, Parts: parts, Lost: lost}, err
+	return Spending{RunDir: dir, By: by, Parts: parts, Lost: lost}, nil
 }
 
 // StageSum is what the calls of one stage come to.

@@ -43,8 +43,16 @@ type Side struct {
 	Version   string
 }
 
-// Diff says how one skill differs from another.
+// Diff says how one skill differs from another. A side without a version is the seed skill and
+// the best one, of two runs the best one of either; where a run does not train, the first and
+// the last of its versions.
 func Diff(from, to Side) (result.Difference, error) {
+	if err := from.complete(from.Dir == to.Dir); err != nil {
+		return result.Difference{}, err
+	}
+	if err := to.complete(false); err != nil {
+		return result.Difference{}, err
+	}
 	a, err := Skill(from.Dir, from.Path, from.Version)
 	if err != nil {
 		return result.Difference{}, err
@@ -54,6 +62,28 @@ func Diff(from, to Side) (result.Difference, error) {
 		return result.Difference{}, err
 	}
 	return record.Diff(a, b, from.Path+" "+from.Version, to.Path+" "+to.Version), nil
+}
+
+// complete gives a side that has none a version.
+func (s *Side) complete(first bool) error {
+	if s.Version != "" {
+		return nil
+	}
+	v, err := record.Versions(s.Dir)
+	if err != nil {
+		return readable(err, s.Path)
+	}
+	s.Version = "best"
+	if first {
+		s.Version = "0"
+	}
+	if n := len(v.Versions); n > 0 && v.Versions[0].Version != "0" {
+		s.Version = v.Versions[n-1].Version
+		if first {
+			s.Version = v.Versions[0].Version
+		}
+	}
+	return nil
 }
 
 // readable is an error about a run as who asked called it.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -31,11 +30,7 @@ func runsDiffCommand(a *app) *cobra.Command {
 // run shows how the skill changed within a run, or from one to another.
 func (o *runsDiffOptions) run(a *app, runs []string) error {
 	runA, runB := runs[0], runs[len(runs)-1]
-	versionA, versionB := cmp.Or(o.from, "0"), cmp.Or(o.to, "best")
-	if len(runs) == 2 {
-		versionA = cmp.Or(o.from, "best")
-	}
-	d, err := ask.Diff(ask.Side{Dir: a.absolute(runA), Path: a.relative(runA), Version: versionA}, ask.Side{Dir: a.absolute(runB), Path: a.relative(runB), Version: versionB})
+	d, err := ask.Diff(ask.Side{Dir: a.absolute(runA), Path: a.relative(runA), Version: o.from}, ask.Side{Dir: a.absolute(runB), Path: a.relative(runB), Version: o.to})
 	if err != nil {
 		return err
 	}

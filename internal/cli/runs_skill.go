@@ -108,7 +108,7 @@ func listVersions(a *app, path string) error {
 		if v.N > 0 {
 			n = fmt.Sprint(v.N)
 		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(v.Version), best, scoreText(v.Score), n, len(v.Files), oneLine(v.Taken), oneLine(v.Origin))
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(v.Version), best, scoreText(v.Score), n, len(v.Files), orDash(oneLine(v.Taken)), oneLine(v.Origin))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print versions: %w", err)

@@ -53,6 +53,11 @@ paid for. Without RUN it is the newest one in the folder runs, at work or not.`,
 	return c
 }
 
+// spentBy is what spending can be summed up by.
+func spentBy() []string {
+	return []string{record.ByPart, record.ByStage, record.ByRole, record.ByModel, record.ByStep}
+}
+
 // run says what was paid for.
 func (o *runsSpendOptions) run(ctx context.Context, a *app, path string) error {
 	r, err := openRecord(ctx, a, path)

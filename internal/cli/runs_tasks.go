@@ -59,6 +59,9 @@ tasks, whatever the other flags say.`,
 	return c
 }
 
+// taskStatuses are those of tasks with the best skill.
+func taskStatuses() []string { return []string{"failed", "passed", "unmeasured", "not_asked"} }
+
 // check checks the flags.
 func (o *runsTasksOptions) check() error {
 	for _, f := range []struct {
@@ -67,7 +70,7 @@ func (o *runsTasksOptions) check() error {
 	}{
 		{"--sort", o.sort, []string{"order", "difficulty", "flips", "regressions", "id"}},
 		{"--split", o.split, []string{"train", "selection", "test"}},
-		{"--status", o.status, []string{"failed", "passed", "unmeasured", "not_asked"}},
+		{"--status", o.status, taskStatuses()},
 	} {
 		if f.value != "" && !slices.Contains(f.allowed, f.value) {
 			return usagef("%s %s: allowed are %s", f.flag, f.value, strings.Join(f.allowed, ", "))
@@ -180,7 +183,7 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 	for _, r := range rows {
 		if r.Split == split {
 			of = append(of, r)
-			width = max(width, len([]rune(oneLine(r.ID))))
+			width = max(width, len([]rune(shownID(r.ID))))
 		}
 	}
 	if len(of) == 0 {
@@ -192,7 +195,6 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 			columns = append(columns, c)
 		}
 	}
-	width = min(width, 40)
 	if _, err := fmt.Fprintf(out, "%s: %s, %s from %q to %q\n", split, plural.Of(len(of), "task", "tasks"), plural.Of(len(columns), "skill", "skills"), columns[0].Title, columns[len(columns)-1].Title); err != nil {
 		return err
 	}
@@ -205,12 +207,23 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 		if r.Flips > 0 {
 			flips = fmt.Sprintf("  %s, %s", plural.Of(r.Flips, "flip", "flips"), plural.Of(r.Regressions, "regression", "regressions"))
 		}
-		if _, err := fmt.Fprintf(out, "  %-*s %s  %s  %s%s\n", width, oneLine(r.ID), solved, strip(r.Cells, out.columns, width+40), strings.ReplaceAll(r.Status, "_", " "), flips); err != nil {
+		if _, err := fmt.Fprintf(out, "  %-*s %s  %s  %s%s\n", width, shownID(r.ID), solved, strip(r.Cells, out.columns, width+40), strings.ReplaceAll(r.Status, "_", " "), flips); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintln(out)
 	return err
+}
+
+// longID is as much of an id as is shown, in bytes.
+const longID = 48
+
+// shownID is an id as it stands in a line.
+func shownID(id string) string {
+	if id = oneLine(id); len(id) > longID {
+		return strings.ToValidUTF8(id[:longID-3], "") + "…"
+	}
+	return id
 }
 
 // strip is as much of cells as there is room for: of a long run the last ones.

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -29,19 +28,7 @@ type Lost struct {
 	USD   *float64 `json:"usd"` // so too; null: of some nobody knows
 }
 
-// LostSpending lists what the run has spent without a result, the most often first.
-func LostSpending(ctx context.Context, r *Run) ([]Lost, error) {
-	l := losses{sums: map[[2]string]*lost{}, tries: map[tryID]*lost{}, why: map[tryID]string{}, counts: map[string]int{}}
-	for rec, err := range r.view.Entries(ctx, journal.Query{}) {
-		if err != nil {
-			return nil, r.damaged(err)
-		}
-		l.take(rec)
-	}
-	return l.listed(), nil
-}
-
-// losses counts what gave no result.
+// losses counts what gave no result, listed the most often first.
 type losses struct {
 	sums   map[[2]string]*lost // by what and why
 	tries  map[tryID]*lost     // calls within attempts at episodes
@@ -53,6 +40,10 @@ type lost struct {
 	Lost
 
 	unpriced bool
+}
+
+func newLosses() *losses {
+	return &losses{sums: map[[2]string]*lost{}, tries: map[tryID]*lost{}, why: map[tryID]string{}, counts: map[string]int{}}
 }
 
 func (l *losses) take(rec journal.Record) {
@@ -127,10 +118,4 @@ func (l *losses) listed() []Lost {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.What, b.What), cmp.Compare(a.Code, b.Code))
 	})
 	return out
-}
-
-// EachCall calls f with each entry of the record that a filter lets through, in the order of
-// commits, without holding them all.
-func EachCall(ctx context.Context, r *Run, f Filter, each func(Call)) error {
-	return r.calls(ctx, f, func(c Call, _ []byte) { each(c) })
 }

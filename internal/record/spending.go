@@ -47,9 +47,9 @@ const (
 	ByStep  = "step"
 )
 
-// SpendingBy is Spending summed up by something else. Only by part and step it tells what was
-// gained. What is no step, or has no name, is "other".
-func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, error) {
+// SpendingBy is Spending summed up by something else, and what was spent without a result. Only
+// by part and step it tells what was gained. What is no step, or has no name, is "other".
+func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, []Lost, error) {
 	name := map[string]func(journal.Record, Place) string{
 		ByPart:  partsBy,
 		ByStage: func(rec journal.Record, _ Place) string { return rec.Stage },
@@ -63,17 +63,18 @@ func SpendingBy(ctx context.Context, r *Run, by string) ([]Spent, error) {
 		},
 	}[by]
 	if name == nil {
-		return nil, fmt.Errorf("spending by %q: allowed are part, stage, role, model and step", by)
+		return nil, nil, fmt.Errorf("spending by %q: allowed are part, stage, role, model and step", by)
 	}
-	out, err := r.spending(ctx, func(journal.Record) bool { return true }, func(rec journal.Record, p Place) string { return cmp.Or(name(rec, p), "other") })
+	lost := newLosses()
+	out, err := r.spending(ctx, func(rec journal.Record) bool { lost.take(rec); return true }, func(rec journal.Record, p Place) string { return cmp.Or(name(rec, p), "other") })
 	if by == ByPart || by == ByStep {
-		return out, err
+		return out, lost.listed(), err
 	}
 	for i := range out {
 		out[i].Step, out[i].Epoch, out[i].Best, out[i].Gain = 0, 0, nil, nil
 	}
 	slices.SortStableFunc(out, func(a, b Spent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Part, b.Part)) })
-	return out, err
+	return out, lost.listed(), err
 }
 
 // partsBy sums up by the part of the run.
@@ -122,7 +123,7 @@ func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool, pa
 		if err != nil {
 			return nil, r.damaged(err)
 		}
-		if rec.Stage == "" || !wanted(rec) {
+		if !wanted(rec) || rec.Stage == "" {
 			continue
 		}
 		p := PlaceOf(rec.Key)

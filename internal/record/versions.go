@@ -164,8 +164,8 @@ func Files(dir, version string) (result.SkillFiles, error) {
 		return out, err
 	}
 	if version == "best" {
-		if s, err = Best(dir); err != nil {
-			return out, err
+		if whole, err := Best(dir); err == nil { // else a file of it is no text: those that edits may change are shown
+			s = whole
 		}
 	}
 	for _, path := range s.Files() {
