@@ -65,8 +65,8 @@ func shownRun(t *testing.T, dir string) map[string]any {
 	return shown
 }
 
-// at is the value at a path of a document, nil if there is none.
-func at(doc any, path string) any {
+// valueAt is the value at a path of a document, nil if there is none.
+func valueAt(doc any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
 		m, ok := doc.(map[string]any)
 		if !ok {
@@ -89,22 +89,22 @@ func jsonNumber(v *float64) any {
 func rowIsShown(t *testing.T, row result.RunRow, shown map[string]any) {
 	t.Helper()
 	document, score := "summary", "summary.test.best"
-	change := at(shown, "summary.certificate.difference")
+	change := valueAt(shown, "summary.certificate.difference")
 	switch {
-	case at(shown, "evaluation") != nil:
+	case valueAt(shown, "evaluation") != nil:
 		document, change = "evaluation", nil
 		score = "evaluation.splits." + row.Split
-	case at(shown, "comparison") != nil:
-		document, score, change = "comparison", "comparison.b.score", at(shown, "comparison.difference")
-	case at(shown, "pruning") != nil:
-		document, score, change = "pruning", "none", at(shown, "pruning.certificate.difference")
-	case at(shown, "ablation") != nil:
+	case valueAt(shown, "comparison") != nil:
+		document, score, change = "comparison", "comparison.b.score", valueAt(shown, "comparison.difference")
+	case valueAt(shown, "pruning") != nil:
+		document, score, change = "pruning", "none", valueAt(shown, "pruning.certificate.difference")
+	case valueAt(shown, "ablation") != nil:
 		document, score, change = "ablation", "none", nil
-	case at(shown, score) == nil:
+	case valueAt(shown, score) == nil:
 		score = "summary.best.selection"
-		seed := at(shown, "history.steps").([]any)[0]
-		if best := at(shown, score+".hard"); best != nil {
-			change = best.(float64) - at(seed, "selection_hard").(float64)
+		seed := valueAt(shown, "history.steps").([]any)[0]
+		if best := valueAt(shown, score+".hard"); best != nil {
+			change = best.(float64) - valueAt(seed, "selection_hard").(float64)
 		}
 	}
 	got := map[string]any{
@@ -112,8 +112,8 @@ func rowIsShown(t *testing.T, row result.RunRow, shown map[string]any) {
 		"cost": jsonNumber(row.CostUSD), "status": row.Status, "run": row.RunID,
 	}
 	want := map[string]any{
-		"score": at(shown, score+".hard"), "low": at(shown, score+".hard_low"), "high": at(shown, score+".hard_high"), "change": change, "calls": at(shown, document+".calls.total"),
-		"cost": at(shown, document+".cost_usd"), "status": at(shown, "manifest.status"), "run": at(shown, "manifest.run_id"),
+		"score": valueAt(shown, score+".hard"), "low": valueAt(shown, score+".hard_low"), "high": valueAt(shown, score+".hard_high"), "change": change, "calls": valueAt(shown, document+".calls.total"),
+		"cost": valueAt(shown, document+".cost_usd"), "status": valueAt(shown, "manifest.status"), "run": valueAt(shown, "manifest.run_id"),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-runs show +row):\n%s", row.Name, diff)
@@ -166,25 +166,25 @@ func gridIsShown(t *testing.T, row result.RunRow, shown map[string]any) (unmeasu
 // hardOf is the score of a column as the document has it.
 func hardOf(shown map[string]any, c result.GridColumn) (want any, told bool) {
 	for _, s := range steps(shown) {
-		if at(s, "step") != float64(c.Step) || c.Epoch > 0 || c.Split == "test" {
+		if valueAt(s, "step") != float64(c.Step) || c.Epoch > 0 || c.Split == "test" {
 			continue
 		}
 		key := map[string]string{"train": "rollout_hard", "selection": "selection_hard"}[c.Split]
-		return at(s, key), true
+		return valueAt(s, key), true
 	}
 	switch {
-	case c.Split == "test" && at(shown, "history.final.test."+c.Arm) != nil:
-		return at(shown, "history.final.test."+c.Arm+".hard"), true
+	case c.Split == "test" && valueAt(shown, "history.final.test."+c.Arm) != nil:
+		return valueAt(shown, "history.final.test."+c.Arm+".hard"), true
 	case c.Arm == "skill":
-		return at(shown, "evaluation.splits."+c.Split+".hard"), true
+		return valueAt(shown, "evaluation.splits."+c.Split+".hard"), true
 	case c.Arm == "a" || c.Arm == "b":
-		return at(shown, "comparison."+c.Arm+".score.hard"), true
+		return valueAt(shown, "comparison."+c.Arm+".score.hard"), true
 	}
 	return nil, false
 }
 
 func steps(shown map[string]any) []any {
-	all, _ := at(shown, "history.steps").([]any)
+	all, _ := valueAt(shown, "history.steps").([]any)
 	return all
 }
 

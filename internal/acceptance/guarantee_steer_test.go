@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,8 +16,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/caller"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/steer"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -62,8 +65,8 @@ func (h *helm) sink(e event.Event) {
 	}
 }
 
-// at asks for something when a step is done.
-func at(step int, a steer.Asking) func(event.Event) (steer.Asking, bool) {
+// atStep asks for something when a step is done.
+func atStep(step int, a steer.Asking) func(event.Event) (steer.Asking, bool) {
 	return func(e event.Event) (steer.Asking, bool) {
 		done, ok := e.(event.StepDone)
 		return a, ok && done.Step == step
@@ -110,7 +113,7 @@ func TestARaisedCeilingLetsARunGoOn(t *testing.T) {
 	cfg := worldConfig("http://in.process/v1")
 	few := whole.Calls.Total / 2
 	cfg.Limits.Calls, cfg.Limits.Reserve = &few, "none"
-	sum, h, err := steeredRun(t, cfg, dir, at(1, limits(t, "calls=none")), inProcess(t)...)
+	sum, h, err := steeredRun(t, cfg, dir, atStep(1, limits(t, "calls=none")), inProcess(t)...)
 	if err != nil || sum.Status != result.Completed {
 		t.Fatalf("%v, %+v", err, sum)
 	}
@@ -127,7 +130,7 @@ func TestALoweredCeilingEndsARunAndStays(t *testing.T) {
 	plain, dir := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	cfg := worldConfig("http://in.process/v1")
 	trained(t, cfg, plain, inProcess(t)...)
-	for session, on := range []func(event.Event) (steer.Asking, bool){at(2, limits(t, "calls=5")), nothing} {
+	for session, on := range []func(event.Event) (steer.Asking, bool){atStep(2, limits(t, "calls=5")), nothing} {
 		sum, h, err := steeredRun(t, cfg, dir, on, inProcess(t)...)
 		var over *caller.BudgetError
 		if kind(err) != skillopt.OverBudget || !errors.As(err, &over) || over.Limit != "limits.calls" || over.Of != 5 || sum.Status != result.OverBudget {
@@ -166,7 +169,7 @@ func TestARunIsStoppedFromOutside(t *testing.T) {
 	trained(t, cfg, plain, inProcess(t)...)
 	for _, what := range []string{steer.Stop, steer.StopNow} {
 		dir := filepath.Join(t.TempDir(), "run")
-		sum, _, err := steeredRun(t, cfg, dir, at(1, steer.Asking{What: what}), inProcess(t)...)
+		sum, _, err := steeredRun(t, cfg, dir, atStep(1, steer.Asking{What: what}), inProcess(t)...)
 		if kind(err) != skillopt.Stopped || sum.Status != result.Stopped {
 			t.Fatalf("%s: %v, %+v", what, err, sum)
 		}
@@ -225,6 +228,61 @@ func TestARequestIsCarriedOutOnce(t *testing.T) {
 	}
 }
 
+// A stop is obeyed also where its answer cannot be recorded, and other ceilings are not.
+func TestAStopNeedsNoRecord(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	manifest, away := filepath.Join(dir, run.ManifestFile), filepath.Join(dir, "away")
+	told := 0
+	on := func(e event.Event) (steer.Asking, bool) {
+		if w, ok := e.(event.Warning); ok && strings.Contains(w.Text, "cannot be recorded, and its ceilings stay as they are") {
+			told++
+		}
+		done, ok := e.(event.StepDone)
+		if !ok || done.Step != 1 {
+			return steer.Asking{}, false
+		}
+		err := errors.Join(os.Rename(manifest, away), os.MkdirAll(filepath.Join(manifest, "in the way"), 0o755))
+		_, limit := steer.Put(dir, steer.Limit, limits(t, "calls=1").Limits, "test", time.Now())
+		_, stop := steer.Put(dir, steer.Stop, nil, "test", time.Now())
+		if err := errors.Join(err, limit, stop); err != nil {
+			t.Error(err)
+		}
+		return steer.Asking{}, false
+	}
+	cfg := worldConfig("http://in.process/v1")
+	_, _, err := steeredRun(t, cfg, dir, on, slowly(t)...)
+	if err == nil || !strings.Contains(err.Error(), "the run was stopped") || told != 1 {
+		t.Fatalf("%v, told %d times", err, told)
+	}
+	if err := errors.Join(os.RemoveAll(manifest), os.Rename(away, manifest)); err != nil {
+		t.Fatal(err)
+	}
+	if _, h, err := steeredRun(t, cfg, dir, nothing, inProcess(t)...); kind(err) != skillopt.OverBudget || len(h.steered) != 2 || h.steered[1].Refused == "" {
+		t.Errorf("%v, %+v", err, h.steered)
+	}
+}
+
+// slowly is inProcess with a world that takes its time: what is asked is heard in between.
+func slowly(t *testing.T) []skillopt.Option {
+	t.Helper()
+	c := slow{sim.New(simulated(t))}
+	return []skillopt.Option{skillopt.WithClient(model.Target, "world", c), skillopt.WithClient(model.Optimizer, "world", c)}
+}
+
+type slow struct{ model.Client }
+
+// Generate implements model.Client.
+func (s slow) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	late := time.NewTimer(100 * time.Millisecond)
+	defer late.Stop()
+	select {
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return s.Client.Generate(ctx, req)
+}
+
 // How large a step is follows the ceiling that held when it began. A ceiling that was
 // raised since, and a run that was stopped at once and went on, change no step that has
 // begun.
@@ -264,7 +322,7 @@ func TestStepsStayAsTheyBeganUnderChangedCeilings(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Lower than what the cut step had room for, and then raised again.
-		if _, _, err := steeredRun(t, cfg(calls), stopped, at(0, limits(t, "calls=10"))); kind(err) != skillopt.OverBudget {
+		if _, _, err := steeredRun(t, cfg(calls), stopped, atStep(0, limits(t, "calls=10"))); kind(err) != skillopt.OverBudget {
 			t.Fatal(err)
 		}
 		if _, err := steer.Put(stopped, steer.Limit, limits(t, "calls=5000").Limits, "test", time.Now()); err != nil {

@@ -30,8 +30,8 @@ second one. The same command goes on with the run later. Without RUN it is the n
 run at work in the folder runs.
 
 It waits up to 5 seconds for the run to obey, which is not its end: skillopt runs watch
-shows that. A run that nobody works on is no error: there is nothing to stop. Exit code 6: the
-process that works on the run is of an older program, or has not answered.`,
+shows that. A run that nobody works on is no error: there is nothing to stop. Exit code
+6: the process that works on the run is of an older program, or has not answered.`,
 		Example: `  skillopt runs stop
   skillopt runs stop runs/my-skill-3
   skillopt runs stop runs/my-skill-3 --now`,
@@ -56,18 +56,18 @@ func runsLimitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "limit [RUN] CEILING=VALUE...",
 		Short: "Change the ceilings of a run while it is at work",
-		Long: `Give a run other ceilings than its configuration has: usd, tokens, calls, and time of the
-session. Above what is spent the run goes on; at or below it the run ends, as at any ceiling, with
-what is in flight finished and recorded. none takes a ceiling away. Without RUN it is
-the newest run at work in the folder runs.
+		Long: `Give a run other ceilings than its configuration has: usd, tokens, calls, and time of
+the session. Above what is spent the run goes on; at or below it the run ends, as at any
+ceiling, with what is in flight finished and recorded. none takes a ceiling away. Without
+RUN it is the newest run at work in the folder runs.
 
-They stay in later sessions of the run, and each of those says so, until the key has another
-value in the configuration or the command gives it (--set limits.usd=50). A run that
-nobody works on begins its next session with them; one that has come to its end takes
-none. Forks do not take them over.
+They stay in later sessions of the run, and each of those says so, until the key has
+another value in the configuration or the command gives it (--set limits.usd=50). A run
+that nobody works on begins its next session with them; one that has come to its end
+takes none. Forks do not take them over.
 
-Exit code 2: the run has refused it, as a ceiling of money without prices. Exit code 6: the
-process that works on the run is of an older program, or has not answered.`,
+Exit code 2: the run has refused it, as a ceiling of money without prices. Exit code 6:
+the process that works on the run is of an older program, or has not answered.`,
 		Example: `  skillopt runs limit usd=30
   skillopt runs limit runs/my-skill-3 usd=12.50 tokens=2M calls=500
   skillopt runs limit runs/my-skill-3 time=2h usd=none`,

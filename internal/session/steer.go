@@ -24,6 +24,7 @@ type steering struct {
 	notes   []string        // told once there is somebody to take them
 	refused int             // files that were no requests
 	failing bool            // that answers cannot be recorded was told
+	acted   map[string]bool // requests that were carried out and could not be recorded
 
 	mu     sync.Mutex
 	limits config.Limits // as they hold now
@@ -44,7 +45,7 @@ func InForce(s *Session) config.Limits {
 // to hold, unless the configuration says otherwise by now. What was asked before this
 // session is told from what will be: it is what is there now, whatever clocks say.
 func takeUp(s *Session) error {
-	st := &steering{desk: steer.NewDesk(s.Run.Dir, s.Now), limits: s.Config.Limits}
+	st := &steering{desk: steer.NewDesk(s.Run.Dir, s.Now), limits: s.Config.Limits, acted: map[string]bool{}}
 	s.steering = st
 	look, err := st.desk.Look()
 	if err == nil {
@@ -323,10 +324,19 @@ func (st *steering) carryOut(s *Session, l Listener, list []run.Answer, next con
 		caller.SetLimits(s.Caller, Ceilings(next))
 	}
 	for _, a := range list {
-		if err != nil && a.What == steer.Limit {
+		acted := st.acted[a.Request]
+		switch {
+		case err == nil:
+			delete(st.acted, a.Request)
+			st.desk.Done(a.Request)
+		case a.What == steer.Limit || a.Refused != "":
+			continue
+		default:
+			st.acted[a.Request] = true
+		}
+		if acted {
 			continue
 		}
-		st.desk.Done(a.Request)
 		s.Emit(steered(a, next))
 		if a.Refused != "" {
 			continue

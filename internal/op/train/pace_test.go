@@ -78,3 +78,27 @@ func TestSpendingFollowsTheRecord(t *testing.T) {
 		t.Errorf("%+v", live)
 	}
 }
+
+// A step has begun as soon as the run itself has recorded anything of it: an answer of
+// another run and a decision too, but not its size, nor what a fork has taken over.
+func TestStepsThatHaveBegun(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		record journal.Record
+		want   bool
+	}{
+		"a call":           {journal.Record{Key: "e1/s2/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call}, true},
+		"of another run":   {journal.Record{Key: "e1/s2/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call, Code: journal.CodeInherited, Origin: journal.Origin{Run: "x", Entry: 1}}, true},
+		"of a fork":        {journal.Record{Key: "e1/s2/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call, Code: journal.CodeInherited}, false},
+		"a decision":       {journal.Record{Key: "e1/s2/second/room", Kind: journal.Decision}, true},
+		"its size":         {journal.Record{Key: "e1/s2/size", Kind: journal.Decision}, false},
+		"another step":     {journal.Record{Key: "e1/s1/mb0/rollout/a/sample0/attempt0/turn1", Kind: journal.Call}, false},
+		"the seed's score": {journal.Record{Key: "seed/selection/a/sample0", Kind: journal.Call}, false},
+	} {
+		s := spending{all: map[string]caller.Amount{}, steps: map[int]*stepCost{}, begun: map[int]bool{}, confirmed: map[string]bool{}}
+		s.add(tt.record)
+		if s.begun[2] != tt.want {
+			t.Errorf("%s: begun is %v", name, s.begun[2])
+		}
+	}
+}

@@ -66,7 +66,9 @@ func (s *spending) add(r journal.Record) {
 
 // ownOf reports whether the run itself has come to a record, also by an answer of another
 // run. What a fork has taken over is not its own.
-func ownOf(r journal.Record) bool { return r.Code != journal.CodeInherited || r.Origin != (journal.Origin{}) }
+func ownOf(r journal.Record) bool {
+	return r.Code != journal.CodeInherited || r.Origin != (journal.Origin{})
+}
 
 // isRollout reports whether a rollout begins with a record.
 func isRollout(r journal.Record) bool {

@@ -1,7 +1,8 @@
 // Text of runs is written by models, agents and people: it may hold characters that hide,
 // reorder or overwrite what stands around them. They are shown as signs instead.
 
-const controls = '\u2400'.charCodeAt(0)
+// The names of the ASCII controls: their pictures (U+2400 and on) are missing in many fonts.
+const names = 'NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(' ')
 
 // Zero-width and direction characters, other invisible ones, lone surrogates and tags.
 const hidden =
@@ -10,9 +11,7 @@ const hidden =
 
 function sign(c: string): string {
   const code = c.codePointAt(0) ?? 0
-  if (code < 0x20) return String.fromCharCode(controls + code)
-  if (code === 0x7f) return '\u2421'
-  return `\u27e8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27e9`
+  return `\u27e8${names[code] ?? (code === 0x7f ? 'DEL' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`)}\u27e9`
 }
 
 /**
