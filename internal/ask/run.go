@@ -3,6 +3,8 @@ package ask
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -33,8 +35,13 @@ func Open(ctx context.Context, dir, path string) (*record.Run, error) {
 const lookedAt = "/looked-at"
 
 // NoteLook notes in the ledger of test sets that answers to test tasks of the run in dir are
-// looked at; command is what with.
+// looked at; command is what with. A ledger that is a link is not written to.
 func NoteLook(ctx context.Context, dir string, r *record.Run, command string, now time.Time) error {
-	m := r.Manifest
-	return testset.Again(ctx, filepath.Dir(dir), m.RunID, testset.Reading{RunID: m.RunID + lookedAt, Number: 1, Run: filepath.Base(dir) + " (looked at)", Command: command, At: now})
+	m, folder := r.Manifest, filepath.Dir(dir)
+	for _, name := range []string{testset.File, testset.File + "-journal", testset.File + "-wal"} {
+		if info, err := os.Lstat(filepath.Join(folder, name)); err == nil && !info.Mode().IsRegular() { // a folder may come from anybody
+			return fmt.Errorf("%s is a link, or no regular file: remove it", filepath.Join(folder, name))
+		}
+	}
+	return testset.Again(ctx, folder, m.RunID, testset.Reading{RunID: m.RunID + lookedAt, Number: 1, Run: filepath.Base(dir) + " (looked at)", Command: command, At: now})
 }

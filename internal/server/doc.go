@@ -49,6 +49,7 @@ type Server struct {
 	hub     *stream.Hub
 	index   record.Index
 	lookers lookers
+	kept    kept
 	page    *page
 	handler http.Handler
 	work    chan struct{} // answers that are worked at

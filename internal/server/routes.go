@@ -27,6 +27,7 @@ type route struct {
 	open    bool // without a token: it is how one is traded
 	changes bool // it is refused by a server that only shows
 	stream  bool // it goes on, and takes no place among the answers that are worked at
+	costly  bool // it reads all of a run, and its answer is kept
 	answer  answer
 }
 
@@ -87,6 +88,13 @@ func get(path, summary string, doc any, a answer, query ...openapi.Parameter) ro
 	return route{Route: openapi.Route{Method: http.MethodGet, Path: path, Summary: summary, Answer: doc, Query: query}, answer: a}
 }
 
+// costly is get for what reads all of a run.
+func costly(path, summary string, doc any, a answer, query ...openapi.Parameter) route {
+	rt := get(path, summary, doc, a, query...)
+	rt.costly = true
+	return rt
+}
+
 // change is a route that changes something.
 func change(method, path, summary string, body, doc any, a answer) route {
 	return route{Route: openapi.Route{Method: method, Path: path, Summary: summary, Body: body, Answer: doc}, changes: true, answer: a}
@@ -102,7 +110,7 @@ func (s *Server) routes() []route {
 	events.stream, events.Kind = true, "text/event-stream"
 	file := get("/runs/{run}/skill/file", "A file of a version as it is, to be kept", nil, s.skillFile, version(), text("path", "of the file; SKILL.md by default"))
 	file.Kind = "text/plain"
-	calls := get("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Stages{}, s.calls,
+	calls := costly("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Stages{}, s.calls,
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"),
 		number("limit", "so many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, in place of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
@@ -119,16 +127,16 @@ func (s *Server) routes() []route {
 		file,
 		get("/runs/{run}/diff", "How one version differs from another", result.Difference{}, s.diff,
 			text("from", "a version; the seed skill by default, or the best one if there is another run"), text("to", "a version; best by default"), text("other", "the run that the second version is of, if it is another")),
-		get("/runs/{run}/blame", "Who wrote each line of the skill, and on what grounds", record.Blame{}, s.blame, version()),
+		costly("/runs/{run}/blame", "Who wrote each line of the skill, and on what grounds", record.Blame{}, s.blame, version()),
 		get("/runs/{run}/steps/{n}", "What a step saw, proposed and decided", result.StepDetail{}, s.step),
-		get("/runs/{run}/candidates", "The skills that were put to the gate", result.Candidates{}, s.candidates),
-		get("/runs/{run}/grid", "What all tasks came to with all skills", result.Grid{}, s.grid),
+		costly("/runs/{run}/candidates", "The skills that were put to the gate", result.Candidates{}, s.candidates),
+		costly("/runs/{run}/grid", "What all tasks came to with all skills", result.Grid{}, s.grid),
 		get("/runs/{run}/tasks/{id}", "What was answered to a task. A look at an answer to a test task is noted", ask.TaskAnswer{}, s.task,
 			text("step", "of this step, or of the best skill (best)"), text("arm", "whose answers: current, candidate, seed, best or final"), number("sample", "of several passes this one, from 0"), either("prompt", "with what the model was sent")),
 		get("/runs/{run}/failures", "The tasks that fail. A look at those of the test split is noted", ask.Failures{}, s.failures,
 			text("step", "whose candidate is looked at, or best, which it is by default"), text("type", "tasks of this type alone"), either("lost", "those alone that the seed skill had solved"), either("test", "those of the test split")),
 		calls,
-		get("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
+		costly("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
 		get("/compare", "Runs set beside each other", result.RunsCompared{}, s.compare, openapi.Parameter{Name: "run", Kind: "string", Text: "the id of a run, once for each", Required: true, Many: true}),
 		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run in place of those that are there", result.Notes{}, result.Notes{}, s.note),

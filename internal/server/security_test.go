@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -196,6 +198,34 @@ func TestNothingElseIsRead(t *testing.T) {
 		if r := s.send(s.request(http.MethodGet, path, "")); r.status == 200 {
 			t.Errorf("%s: %d %.200s", path, r.status, r.text)
 		}
+	}
+}
+
+// A look at an answer to a test task is noted, but not through a link.
+func TestLooksAreNoted(t *testing.T) {
+	t.Parallel()
+	dir := copied(t)
+	s := serve(t, nil, dir)
+	ledger := filepath.Join(dir, testset.File)
+	look := func() reply {
+		return s.ask(http.MethodGet, "/runs/runs:small-1/failures?test=1", "")
+	}
+	if r := look(); r.status != 200 || r.header.Get("Skillopt-Warning") != "" {
+		t.Fatalf("%d %v", r.status, r.header)
+	}
+	text, err := os.ReadFile(ledger)
+	if err != nil || !strings.Contains(string(text), "small-1 (looked at)") || !strings.Contains(string(text), "serve: failures") {
+		t.Errorf("it is not noted: %v", err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "db")
+	if err := errors.Join(os.Remove(ledger), os.Symlink(elsewhere, ledger)); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if r := look(); r.status != 200 || r.header.Get("Skillopt-Warning") == "" {
+		t.Errorf("through a link: %d %v", r.status, r.header)
+	}
+	if _, err := os.Stat(elsewhere); err == nil {
+		t.Error("a file was made elsewhere")
 	}
 }
 
