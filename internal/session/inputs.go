@@ -65,7 +65,7 @@ type Inputs struct {
 // configuration is checked.
 func Detached(cfg config.Config, o Options) (*Inputs, error) {
 	s := &Inputs{
-		Options: o, Config: cfg, Kind: result.Train, Contents: map[string]string{},
+		Options: o, bare: o.Events, Config: cfg, Kind: result.Train, Contents: map[string]string{},
 		isolated: sync.OnceValue(func() bool { return sandbox.Probe().Isolated }),
 	}
 	if s.Now == nil {
@@ -87,7 +87,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.bare, s.Options.Events = o.Events, s.masked(o.Events)
+	s.Options.Events = s.masked(o.Events)
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
