@@ -303,17 +303,17 @@ func stepsAreShown(t *testing.T, row result.RunRow, shown map[string]any) {
 		if err != nil || len(d.Problems) > 0 {
 			t.Fatal(err, d.Problems)
 		}
-		edits, _ := at(s, "edits").([]any)
+		edits, _ := valueAt(s, "edits").([]any)
 		for i, e := range edits {
 			got := d.Edits[i]
-			preview := at(e, "content_preview").(string)
-			if got.Status != at(e, "status") || float64(got.Index) != at(e, "index") || !strings.HasPrefix(got.Content, strings.TrimSuffix(preview, "…")[:min(len(got.Content), 100, len(preview))]) {
+			preview := valueAt(e, "content_preview").(string)
+			if got.Status != valueAt(e, "status") || float64(got.Index) != valueAt(e, "index") || !strings.HasPrefix(got.Content, strings.TrimSuffix(preview, "…")[:min(len(got.Content), 100, len(preview))]) {
 				t.Errorf("%s, step %d: edit %+v, the history has %v", row.Name, n, got, e)
 			}
 		}
-		accepted := strings.HasPrefix(at(s, "action").(string), "accept")
+		accepted := strings.HasPrefix(valueAt(s, "action").(string), "accept")
 		if kept := slices.ContainsFunc(d.Edits, func(e result.EditDetail) bool { return e.Kept }); kept != (accepted && len(edits) > 0) {
-			t.Errorf("%s, step %d (%v): kept %v", row.Name, n, at(s, "action"), kept)
+			t.Errorf("%s, step %d (%v): kept %v", row.Name, n, valueAt(s, "action"), kept)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 
 import { get, path, post, put } from './client'
 import type {
-  Blame, Difference, Failures, Grid, Listing, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Versions,
+  Blame, CallsListed, Conversation, Difference, Failures, Grid, Listing, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Try, Versions,
 } from './types'
 
 export const logIn = (token: string) => post<void>(path(['session']), { token })
@@ -23,6 +23,11 @@ export const task = (id: string, name: string, prompt: boolean, signal?: AbortSi
   get<TaskShown>(path(['runs', id, 'tasks', name], { prompt: prompt ? 1 : undefined }), signal)
 export const failures = (id: string, signal?: AbortSignal) => get<Failures>(path(['runs', id, 'failures']), signal)
 export const spend = (id: string, signal?: AbortSignal) => get<Spending>(path(['runs', id, 'spend']), signal)
+export interface CallsAsked { stage?: string; failed?: boolean; episodes?: boolean; before?: number; limit?: number }
+export const calls = (id: string, asked: CallsAsked, signal?: AbortSignal) =>
+  get<CallsListed>(path(['runs', id, 'calls'], { limit: 100, ...asked, failed: asked.failed || undefined, episodes: asked.episodes || undefined }), signal)
+/** One call whole, or what was said inside an episode. */
+export const call = (id: string, key: string, signal?: AbortSignal) => get<Conversation | { attempts: Try[] }>(path(['runs', id, 'calls'], { key }), signal)
 export const config = (id: string, signal?: AbortSignal) => get<{ text: string }>(path(['runs', id, 'config']), signal)
 export const saveNotes = (id: string, notes: Notes) => put<Notes>(path(['runs', id, 'notes']), notes)
 export const stop = (id: string, now: boolean) => post<Steered>(path(['runs', id, 'stop']), { now })

@@ -71,7 +71,7 @@ export function usd(v: number): string {
 
 export function percent(v: number): string {
   const p = 100 * v
-  return `${p === Math.round(p) ? p : p.toPrecision(3)} %`
+  return `${Number(p.toPrecision(3))} %`
 }
 
 export function bytes(v: number): string {

@@ -40,7 +40,7 @@ function writing(target: EventTarget | null): boolean {
 export const help: [string, [string, string][]][] = [
   ['Everywhere', [['?', 'this sheet'], ['g r', 'all runs'], ['/', 'search']]],
   ['In a run', [
-    ['g o', 'overview'], ['g s', 'skill'], ['g e', 'steps and edits'], ['g t', 'tasks'], ['g c', 'certificate'], ['g m', 'cost'], ['g f', 'configuration'], ['g l', 'log'],
+    ['g o', 'overview'], ['g s', 'skill'], ['g e', 'steps and edits'], ['g t', 'tasks'], ['g c', 'certificate'], ['g m', 'cost'], ['g a', 'model calls'], ['g f', 'configuration'], ['g l', 'log'],
   ]],
   ['In steps', [['j / k', 'next and previous step']]],
   ['In the heat map', [['arrow keys', 'move from cell to cell'], ['Home / End', 'first and last column'], ['Page up / down', 'by a screen'], ['Enter', 'open the task']]],

@@ -22,6 +22,7 @@ export const runPages: Partial<Record<View, () => Promise<Page>>> = {
   tasks: page(() => import('../views/Tasks.svelte')),
   certificate: page(() => import('../views/Certificate.svelte')),
   cost: page(() => import('../views/Cost.svelte')),
+  calls: page(() => import('../views/Calls.svelte')),
   config: page(() => import('../views/Config.svelte')),
   log: page(() => import('../views/Log.svelte')),
 }

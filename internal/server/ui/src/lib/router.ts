@@ -9,9 +9,9 @@ export interface Route {
 
 export type View =
   | 'runs' | 'compare' | 'missing'
-  | 'overview' | 'skill' | 'steps' | 'tasks' | 'certificate' | 'cost' | 'config' | 'log'
+  | 'overview' | 'skill' | 'steps' | 'tasks' | 'certificate' | 'cost' | 'calls' | 'config' | 'log'
 
-const ofRun = new Set<string>(['skill', 'steps', 'tasks', 'certificate', 'cost', 'config', 'log'])
+const ofRun = new Set<string>(['skill', 'steps', 'tasks', 'certificate', 'cost', 'calls', 'config', 'log'])
 
 /** parse reads a fragment. What is no route has the view `missing`. */
 export function parse(hash: string): Route {

@@ -32,6 +32,8 @@ export class Live {
   #attempt = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
+  #atWork = false // a process was at work since the connection was opened
+  #settling: ReturnType<typeof setTimeout> | undefined
 
   constructor(id: string) {
     this.#id = id
@@ -79,20 +81,31 @@ export class Live {
       decided ||= line.event === 'step_done' || line.event === 'epoch_done' || line.event === 'test_done' || line.event === 'run_done' || line.event === 'certificate'
     }
     this.frame++
-    if (decided) this.decided++
+    if (decided) this.#changed()
   }
 
   #progress(m: MessageEvent<string>): void {
     const next = JSON.parse(m.data) as Progress
     const before = this.progress
-    if (before && (before.status !== next.status || before.killed !== next.killed || before.step !== next.step)) this.decided++
+    if (before && (before.status !== next.status || before.killed !== next.killed || before.step !== next.step)) this.#changed()
     this.progress = next
+    this.#atWork ||= next.status === 'running' && !next.killed
+  }
+
+  // Documents are loaded again at most twice a second, and not for what an old run's log says.
+  #changed(): void {
+    if (!this.#atWork || this.#settling !== undefined) return
+    this.#settling = setTimeout(() => {
+      this.#settling = undefined
+      if (!this.#closed) this.decided++
+    }, 500)
   }
 
   #end(state: 'ended' | 'gone'): void {
     this.#source?.close()
     this.state = state
-    this.decided++
+    this.#changed()
+    this.#atWork = false
     if (state === 'ended') this.#timer = setTimeout(() => void this.#goesOn(), restful)
   }
 
@@ -106,7 +119,8 @@ export class Live {
         this.progress = p
         if (p.status === 'running' && !p.killed) {
           this.state = 'connecting'
-          this.decided++
+          this.#atWork = true
+          this.#changed()
           this.#open()
           return
         }
@@ -136,6 +150,7 @@ export class Live {
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#settling)
     this.#source?.close()
   }
 }

@@ -1,1 +1,0 @@
-import{dt as e,lt as t}from"./index-BcXKW2Rq.js";var n=e(`<div class="panel stack"><h1>There is no such view</h1> <p>The address names nothing that this page has. <a href="#/">All runs</a></p></div>`);function r(e){var r=n();t(e,r)}export{r as default};
