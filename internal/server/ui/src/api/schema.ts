@@ -317,7 +317,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was paid for */
+        /** What was paid for, and what gave no result */
         get: operations["get_runs_run_spend"];
         put?: never;
         post?: never;
@@ -499,6 +499,7 @@ export interface components {
             run_dir: string;
             calls: components["schemas"]["RecordCall"][];
             left_out: number;
+            next?: number;
         };
         AskEvaluation: {
             conversation?: components["schemas"]["Conversation"];
@@ -872,6 +873,7 @@ export interface components {
             run_dir: string;
             columns: components["schemas"]["GridColumn"][];
             tasks: components["schemas"]["GridTask"][];
+            problems?: string[];
         };
         GridColumn: {
             step: number;
@@ -992,6 +994,15 @@ export interface components {
             before: components["schemas"]["TriggerRates"];
             after: components["schemas"]["TriggerRates"];
             refused?: string;
+        };
+        Lost: {
+            what: string;
+            code: string;
+            count: number;
+            attempts?: number;
+            input_tokens: number;
+            output_tokens: number;
+            usd: number | null;
         };
         Manifest: {
             format: number;
@@ -1447,7 +1458,9 @@ export interface components {
         };
         Spending: {
             run_dir: string;
+            by: string;
             parts: components["schemas"]["Spent"][];
+            lost: components["schemas"]["Lost"][];
         };
         Spent: {
             part: string;
@@ -1459,6 +1472,7 @@ export interface components {
             usage_unknown?: number;
             input_tokens: number;
             output_tokens: number;
+            cached_tokens: number;
             usd: number | null;
             best: number | null;
             gain: number | null;
@@ -1494,6 +1508,7 @@ export interface components {
             usage_unknown?: number;
             input_tokens: number;
             output_tokens: number;
+            cached_tokens: number;
             usd: number | null;
         };
         Stages: {
@@ -1970,11 +1985,9 @@ export interface operations {
                 failed?: boolean;
                 /** @description made inside episodes */
                 episodes?: boolean;
-                /** @description so many, at most 500 */
+                /** @description so many, at most 500; 50 by default */
                 limit?: number;
-                /** @description the latest before the call with this number */
-                before?: number;
-                /** @description the first behind the call with this number */
+                /** @description the first ones behind the call with this number, in place of the latest ones; next of the answer is that of the next page */
                 after?: number;
                 /** @description this one, or those inside the episode with this key */
                 key?: string;
@@ -2422,7 +2435,7 @@ export interface operations {
     get_runs_run_spend: {
         parameters: {
             query?: {
-                /** @description part, which it is by default */
+                /** @description part, which it is by default, stage, role, model or step */
                 by?: string;
             };
             header?: never;

@@ -144,7 +144,12 @@ export class Live {
       if (err instanceof ApiError && err.kind === 'missing') return this.#end('gone')
     }
     if (this.#closed) return
-    this.#timer = setTimeout(() => this.#open(), backoff(this.#attempt++))
+    this.#wait(backoff(this.#attempt++))
+  }
+
+  // While no server answers, the session asks for it: this waits until one does.
+  #wait(ms: number): void {
+    this.#timer = setTimeout(() => (session.gone ? this.#wait(500) : this.#open()), ms)
   }
 
   close(): void {
