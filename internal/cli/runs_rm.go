@@ -28,8 +28,8 @@ func runsRmCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rm RUN...",
 		Short: "Remove runs: to the trash beside them, or for good",
-		Long: `Move runs to the folder .trash beside them, under their name and the time. What is
-moved back is a run as before. With --purge they are deleted for good, from the trash
+		Long: `Move runs to the folder .trash beside them, under their name and the time, with the notes on
+them. What is moved back is a run as before. With --purge they are deleted for good, from the trash
 too. On a terminal it asks first.
 
 A run that a process works on is not removed, nor what is no run directory, nor a link.
