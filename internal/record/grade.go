@@ -23,6 +23,7 @@ type graded struct {
 	id, kind, reason string
 	hard, soft       float64
 	measured, failed bool // failed: the agent did, within the limits of the task
+	why              bool // it says why it failed, or was not measured
 }
 
 // questions are the beginnings of what was asked, by task. Of sheets that differ the first
@@ -111,7 +112,7 @@ func grade(r *Run, sheets []Sheet, into [][]graded, g *grader) error {
 
 // of is what a grid takes of an outcome.
 func (g *grader) of(o trajectory.Outcome) graded {
-	out := graded{id: o.ID, kind: o.Type, hard: o.Hard, soft: o.Soft, measured: o.Status.Measured(), failed: o.Status == score.AgentError}
+	out := graded{id: o.ID, kind: o.Type, hard: o.Hard, soft: o.Soft, measured: o.Status.Measured(), failed: o.Status == score.AgentError, why: o.FailReason != ""}
 	if s := g.sheets[g.sheet]; s.Split != "test" {
 		if g.reasons[g.sheet] {
 			out.reason = beginning(o.FailReason)
@@ -239,10 +240,14 @@ func (g *grader) field(key int, o *graded) (err error) {
 	case "soft":
 		o.soft, err = g.number()
 	case "fail_reason":
-		if sheet.Split == "test" || !g.reasons[g.sheet] {
-			return g.skip()
+		var text []byte
+		if text, err = g.text(); err != nil {
+			return err
 		}
-		o.reason, err = g.string()
+		if o.why = len(text) > 0; sheet.Split == "test" || !g.reasons[g.sheet] {
+			return nil
+		}
+		o.reason, err = decoded(text)
 		o.reason = strings.Clone(beginning(o.reason))
 	case "question":
 		key := rowKey{sheet.Split, o.id}

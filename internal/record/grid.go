@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -39,7 +40,9 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	if err != nil {
 		return g, err
 	}
-	slices.SortStableFunc(sheets, func(a, b Sheet) int { return a.later() - b.later() })
+	slices.SortStableFunc(sheets, func(a, b Sheet) int {
+		return cmp.Or(cmp.Compare(a.later(), b.later()), cmp.Compare(lastStep(r.History, a), lastStep(r.History, b)))
+	})
 	b, err := newGridder(r, sheets)
 	if err != nil {
 		return g, err
@@ -69,6 +72,20 @@ func (s Sheet) later() int {
 		return 0
 	}
 	return 1 + slices.Index([]string{"no_skill", "seed", "final", "best"}, s.Arm)
+}
+
+// lastStep is the last step that was carried out when a sheet came to be: what the end of an
+// epoch wrote stands behind the steps of the epoch. 0: there was none, or it tells of no order.
+func lastStep(h result.History, s Sheet) int {
+	if s.Epoch == 0 {
+		return s.Step
+	}
+	for _, step := range slices.Backward(h.Steps) {
+		if step.Epoch == s.Epoch {
+			return step.Step
+		}
+	}
+	return s.Step
 }
 
 // readSheets is what was read of sheets, by their number.
@@ -294,6 +311,8 @@ func (t *gridRow) note(cell byte, sum *cellSum, best bool) {
 	if best {
 		t.Status, t.Reason = taskFailed, sum.reason
 		switch {
+		case cell == cellNotAsked:
+			t.Status = taskNotAsked
 		case sum.n == 0:
 			t.Status = taskUnmeasured
 		case cell == cellPassed:
@@ -317,12 +336,14 @@ func (t *gridRow) note(cell byte, sum *cellSum, best bool) {
 // cellSum is what one task came to on one sheet, in one pass or several.
 type cellSum struct {
 	n, errors  int
+	lost       bool // it could not be measured once
 	hard, soft float64
 	reason     string // of the first that fails
 }
 
 func (c *cellSum) add(o graded) {
 	if !o.measured {
+		c.lost = c.lost || o.why
 		if c.n == 0 && c.reason == "" {
 			c.reason = o.reason
 		}
@@ -339,9 +360,12 @@ func (c *cellSum) add(o graded) {
 
 func (c *cellSum) mean() float64 { return c.hard / float64(c.n) }
 
-// cell is the character of it.
+// cell is the character of it. What could not be measured has a reason; what has none was not
+// asked, since the gate knew enough before.
 func (c *cellSum) cell() byte {
 	switch {
+	case c.n == 0 && !c.lost:
+		return cellNotAsked
 	case c.n == 0:
 		return cellUnmeasured
 	case c.errors == c.n:

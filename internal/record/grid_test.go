@@ -71,9 +71,9 @@ func newTestGrader(sheets []Sheet) *grader {
 func TestCellsOfOutcomes(t *testing.T) {
 	t.Parallel()
 	ok := func(hard, soft float64) graded { return graded{hard: hard, soft: soft, measured: true} }
-	agent, lost := graded{measured: true, failed: true}, graded{}
+	agent, lost, unread := graded{measured: true, failed: true}, graded{why: true}, graded{}
 	for want, list := range map[string][]graded{
-		"1": {ok(1, 1)}, "0": {ok(0, 0)}, "u": {lost}, "x": {agent}, "a": {ok(0, 0.04)}, "c": {ok(0, 0.3)}, "i": {ok(0, 0.99)},
+		"1": {ok(1, 1)}, "0": {ok(0, 0)}, "u": {unread, lost}, ".": {unread}, "x": {agent}, "a": {ok(0, 0.04)}, "c": {ok(0, 0.3)}, "i": {ok(0, 0.99)},
 		"e": {ok(1, 1), ok(0, 0)}, "f": {ok(1, 1), lost, ok(0, 0), ok(1, 1)}, "h": {ok(0.8, 1)}, "b": {agent, agent, ok(0.75, 1)},
 	} {
 		var sum cellSum
