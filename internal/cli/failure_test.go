@@ -30,6 +30,7 @@ var broken = map[string][]string{
 	"init":                  {"full", "a b", "x --skill nothing --generate 3 --optimizer openai/m"},
 	"doctor":                {"nothing", "bad"},
 	"gateway":               {"nothing", "bad"},
+	"serve":                 {"nothing", "bad.jsonl", "--addr 1", "--addr 0.0.0.0:0", "--tls-cert bad.jsonl"},
 	"skill lint":            {"nothing"},
 	"tasks lint":            {"nothing", "bad.jsonl", "bad", "lines.jsonl"},
 	"tasks review":          {"nothing"},

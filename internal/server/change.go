@@ -69,7 +69,7 @@ func (s *Server) steer(r *http.Request, a steer.Asking) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.steerable(r.Context(), at); err != nil {
+	if err := steerable(r.Context(), at); err != nil {
 		return nil, err
 	}
 	a.From, a.Now = fromBrowser, s.now

@@ -50,7 +50,7 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []result.RunRow{s.row(ctx, at)}, nil
+		return []result.RunRow{rowOf(ctx, at)}, nil
 	}
 	rows, err := s.index.Rows(ctx, f.path)
 	for i := range rows {
@@ -59,8 +59,8 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 	return rows, err
 }
 
-// row is that of one run.
-func (s *Server) row(ctx context.Context, at found) result.RunRow {
+// rowOf is the row of one run.
+func rowOf(ctx context.Context, at found) result.RunRow {
 	row := record.Row(ctx, at.dir)
 	row.ID = at.id
 	return row
@@ -94,8 +94,8 @@ func (s *Server) compare(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // steerable reports why a run cannot be steered or changed from here; nil: it can.
-func (s *Server) steerable(ctx context.Context, at found) error {
-	if s.row(ctx, at).Copy {
+func steerable(ctx context.Context, at found) error {
+	if rowOf(ctx, at).Copy {
 		return conflict("this run is a copy, or may not be written by this server: nobody who works on it would notice", "steer it where it is at work, on the machine and as the user that began it")
 	}
 	return nil

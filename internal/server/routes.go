@@ -117,7 +117,7 @@ func (s *Server) routes() []route {
 	return []route{
 		session,
 		get("/server", "What the server is, and what it shows", About{}, s.about),
-		get("/openapi.json", "This document", map[string]any{}, s.openapi),
+		get("/openapi.json", "This document", map[string]any{}, describe),
 		get("/runs", "All runs", result.Listing{}, s.runs, text("folder", "of this folder alone, by its name")),
 		get("/runs/{run}", "What the files of a run say, and its row of the list", Run{}, s.run),
 		get("/runs/{run}/progress", "How far a run is", record.Progress{}, s.progress),
@@ -202,7 +202,8 @@ func verdict() *jsonschema.Schema {
 	}
 }
 
-func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) (any, error) {
+// describe answers with the document of the API.
+func describe(w http.ResponseWriter, _ *http.Request) (any, error) {
 	text, err := Document()
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (s *Server) run(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Run{View: v, Row: s.row(r.Context(), at)}, nil
+	return Run{View: v, Row: rowOf(r.Context(), at)}, nil
 }
 
 func (s *Server) progress(_ http.ResponseWriter, r *http.Request) (any, error) {
