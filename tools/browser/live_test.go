@@ -109,9 +109,10 @@ func TestLiveRun(t *testing.T) {
 	trainer.wait()
 	p.shows("stopped")
 
-	streams := eval[[]stream](p, `window.__streams`)
 	wanted := eventNumbers(t, filepath.Join(dir, "runs", "live-1", "events"))
-	followed(t, streams, wanted[len(wanted)-1])
+	last := wanted[len(wanted)-1]
+	p.until("the last event", fmt.Sprintf(`window.__streams.some(s => s.numbers.includes(%d))`, last))
+	followed(t, eval[[]stream](p, `window.__streams`), last)
 	p.clean()
 }
 

@@ -1,1 +1,0 @@
-import{At as e,Ot as t,kt as n,yt as r}from"./index-BGPigach.js";var i=new class{#e=e(t(Date.now()));get now(){return r(this.#e)}set now(e){n(this.#e,e,!0)}constructor(){setInterval(()=>{document.hidden||(this.now=Date.now())},5e3)}};export{i as t};
