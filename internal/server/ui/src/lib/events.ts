@@ -10,6 +10,9 @@ export interface Said { text: string; tone: Tone | '' }
 type Fields = Record<string, unknown>
 
 const num = (v: unknown): number | null => (typeof v === 'number' ? v : null)
+/** known writes a number, and that it is not known. */
+const known = (v: number | null, as: (v: number) => string = String): string => (v === null ? '?' : as(v))
+const many = (v: number | null, one: string, more: string): string => (v === null ? `? ${more}` : plural(v, one, more))
 const str = (v: unknown): string => (typeof v === 'string' ? oneLine(v) : '')
 
 function at(e: Fields): string {
@@ -24,7 +27,7 @@ function stepDone(e: Fields): Said {
   const candidate = num(e.candidate_score)
   const difference = num(e.difference)
   const n = num(e.selection_n)
-  let text = `step ${num(e.step) ?? 0}: ${word.text}`
+  let text = `step ${known(num(e.step))}: ${word.text}`
   if (candidate !== null && num(e.step) !== 0) text += `, candidate ${score(candidate)}`
   if (difference !== null) text += ` (${points(difference)} points${n ? ` on ${plural(n, 'task', 'tasks')}` : ''})`
   if (best !== null) text += `, best ${score(best)}`
@@ -41,24 +44,24 @@ function steered(e: Fields): Said {
 }
 
 const sentences: Record<string, (e: Fields) => Said> = {
-  run_started: (e) => ({ text: e.resumed ? `goes on, with ${plural(num(e.recorded) ?? 0, 'answer', 'answers')} in its record` : `begun: ${num(e.train) ?? 0} train, ${num(e.selection) ?? 0} selection, ${num(e.test) ?? 0} test tasks, ${num(e.steps) ?? 0} steps`, tone: '' }),
+  run_started: (e) => ({ text: e.resumed ? `goes on, with ${many(num(e.recorded), 'answer', 'answers')} in its record` : `begun: ${known(num(e.train))} train, ${known(num(e.selection))} selection, ${known(num(e.test))} test tasks, ${known(num(e.steps))} steps`, tone: '' }),
   stage_started: (e) => ({ text: `${at(e)}: ${str(e.stage)}${num(e.total) ? `, ${plural(num(e.total)!, 'task', 'tasks')}` : ''}`, tone: '' }),
   step_done: stepDone,
-  candidate_judged: (e) => ({ text: `step ${num(e.step) ?? 0}, candidate ${num(e.candidate) ?? 0}: ${action(str(e.action)).text}${num(e.candidate_score) === null ? '' : ` at ${score(num(e.candidate_score)!)}`}`, tone: '' }),
-  epoch_done: (e) => ({ text: `end of epoch ${num(e.epoch) ?? 0}: slow update ${e.slow_update ? action(str(e.slow_update)).text : 'not made'}${e.meta_skill ? ', meta skill written' : ''}`, tone: '' }),
-  gate_read: (e) => ({ text: `${at(e)}: the gate ${action(str(e.action)).text} after ${num(e.units) ?? 0} of ${num(e.of) ?? 0} (${plural(num(e.wins) ?? 0, 'win', 'wins')}, ${plural(num(e.losses) ?? 0, 'loss', 'losses')}, ${plural(num(e.ties) ?? 0, 'tie', 'ties')})`, tone: '' }),
+  candidate_judged: (e) => ({ text: `step ${known(num(e.step))}, candidate ${known(num(e.candidate))}: ${action(str(e.action)).text}${num(e.candidate_score) === null ? '' : ` at ${score(num(e.candidate_score)!)}`}`, tone: '' }),
+  epoch_done: (e) => ({ text: `end of epoch ${known(num(e.epoch))}: slow update ${e.slow_update ? action(str(e.slow_update)).text : 'not made'}${e.meta_skill ? ', meta skill written' : ''}`, tone: '' }),
+  gate_read: (e) => ({ text: `${at(e)}: the gate ${action(str(e.action)).text} after ${known(num(e.units))} of ${known(num(e.of))} (${many(num(e.wins), 'win', 'wins')}, ${many(num(e.losses), 'loss', 'losses')}, ${many(num(e.ties), 'tie', 'ties')})`, tone: '' }),
   stopped: (e) => ({ text: str(e.words), tone: '' }),
-  test_done: (e) => ({ text: `test, ${str(e.arm)}: ${score(num(e.hard) ?? 0)} on ${plural(num(e.n) ?? 0, 'task', 'tasks')}`, tone: '' }),
-  noise_floor: (e) => ({ text: `noise: ${plural(num(e.twice) ?? 0, 'task', 'tasks')} asked twice, ${plural(num(e.flips) ?? 0, 'answer', 'answers')} changed; a difference of ${(100 * (num(e.minimum_detectable_effect) ?? 0)).toFixed(1)} points can be seen`, tone: '' }),
+  test_done: (e) => ({ text: `test, ${str(e.arm)}: ${known(num(e.hard), score)}${num(e.tasks) === null ? '' : ` on ${plural(num(e.tasks)!, 'task', 'tasks')}`}`, tone: '' }),
+  noise_floor: (e) => ({ text: `noise: ${many(num(e.twice), 'task', 'tasks')} asked twice, ${many(num(e.flips), 'answer', 'answers')} changed; a difference of ${known(num(e.minimum_detectable_effect), (v) => (100 * v).toFixed(1))} points can be seen`, tone: '' }),
   certificate: (e) => ({ text: str(e.words), tone: e.certified ? 'good' : '' }),
-  compared: (e) => ({ text: `after pass ${num(e.pass) ?? 0}: ${plural(num(e.pairs) ?? 0, 'pair', 'pairs')}, ${num(e.difference) === null ? 'no difference known' : `${points(num(e.difference)!)} points`}, ${str(e.verdict).replaceAll('_', ' ')}`, tone: '' }),
+  compared: (e) => ({ text: `after pass ${known(num(e.pass))}: ${many(num(e.pairs), 'pair', 'pairs')}, ${num(e.difference) === null ? 'no difference known' : `${points(num(e.difference)!)} points`}, ${str(e.verdict).replaceAll('_', ' ')}`, tone: '' }),
   warning: (e) => ({ text: str(e.text), tone: 'warn' }),
-  waiting: (e) => ({ text: `${str(e.endpoint)} (${str(e.model)}) gives nothing but failures for ${duration(num(e.failing_s) ?? 0)}: ${str(e.reason)}`, tone: 'warn' }),
-  refusals: (e) => ({ text: `${str(e.endpoint)}: ${plural(num(e.count) ?? 0, 'attempt', 'attempts')} without a result (${str(e.code).replaceAll('_', ' ')})${num(e.limit) ? `, at most ${num(e.limit)} at once now` : ''}`, tone: 'warn' }),
+  waiting: (e) => ({ text: `${str(e.endpoint)} (${str(e.model)}) gives nothing but failures for ${known(num(e.failing_s), duration)}: ${str(e.reason)}`, tone: 'warn' }),
+  refusals: (e) => ({ text: `${str(e.endpoint)}: ${many(num(e.count), 'attempt', 'attempts')} without a result (${str(e.code).replaceAll('_', ' ')})${num(e.limit) ? `, at most ${num(e.limit)} at once now` : ''}`, tone: 'warn' }),
   steered,
-  run_done: (e) => ({ text: `${status(str(e.status)).text} after ${duration(num(e.wall_s) ?? 0)}${e.reason ? `: ${str(e.reason)}` : ''}`, tone: e.status === 'completed' ? 'good' : 'warn' }),
+  run_done: (e) => ({ text: `${status(str(e.status)).text} after ${known(num(e.wall_s), duration)}${e.reason ? `: ${str(e.reason)}` : ''}`, tone: e.status === 'completed' ? 'good' : 'warn' }),
   outcome: (e) => ({ text: `${at(e)}: ${str(e.stage)} of ${str(e.task)}: ${num(e.hard) === null ? 'not measured' : score(num(e.hard)!)}`, tone: '' }),
-  progress: (e) => ({ text: `${str(e.stage)}: ${count(num(e.calls) ?? 0)} calls${num(e.cost_usd) === null ? '' : `, ${usd(num(e.cost_usd)!)}`}`, tone: '' }),
+  progress: (e) => ({ text: `${str(e.stage)}: ${known(num(e.calls), count)} calls${num(e.cost_usd) === null ? '' : `, ${usd(num(e.cost_usd)!)}`}`, tone: '' }),
 }
 
 /** describe says an event in a sentence. One of a newer version is shown as it is. */

@@ -3,13 +3,9 @@
 
 import type { EventLine } from '../api/types'
 
-/**
- * linesOf reads a frame of events. The number of a line is its first field, n; an event may
- * have a field of that name too, which is left to it: the number becomes seq. (Within a text
- * of JSON the pattern cannot stand: its quotes would be escaped.)
- */
+/** linesOf reads a frame of events. What is n in the log, the number of a line, is seq here. */
 export function linesOf(frame: string): EventLine[] {
-  return JSON.parse(frame.replace(/\{"n":(\d+),"event":/g, '{"seq":$1,"event":')) as EventLine[]
+  return (JSON.parse(frame) as (Omit<EventLine, 'seq'> & { n: number })[]).map(({ n, ...rest }) => ({ seq: n, ...rest }) as EventLine)
 }
 
 export class Sequence {

@@ -91,7 +91,7 @@ describe('events in words', () => {
   it.each([
     [{ event: 'step_done', step: 3, action: 'accept_new_best', candidate_score: 0.5, best_score: 0.5, difference: 0.1, selection_n: 8 }, 'step 3: accepted, new best, candidate 0.500 (+10.0 points on 8 tasks), best 0.500'],
     [{ event: 'steered', what: 'limit', limits: { usd: 30, calls: null }, from: 'browser' }, 'other ceilings (asked by browser): usd 30, calls none'],
-    [{ event: 'test_done', arm: 'seed', hard: 0.325, n: 40 }, 'test, seed: 0.325 on 40 tasks'],
+    [{ event: 'test_done', arm: 'seed', hard: 0.325, tasks: 40 }, 'test, seed: 0.325 on 40 tasks'],
     [{ event: 'new_thing', x: '\u202e' }, 'new_thing {"x":"\u27e8U+202E\u27e9"}'],
   ])('%j', (e, want) => expect(say({ seq: 1, time: '', ...e }).text).toBe(want))
   it('does not fall over events without their fields', () => {

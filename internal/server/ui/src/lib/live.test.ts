@@ -24,8 +24,8 @@ describe('Sequence', () => {
 
 describe('linesOf', () => {
   it('keeps the number of a line apart from a field of its event', () => {
-    const frame = '[{"n":7,"event":"test_done","time":"t","arm":"seed","n":40},{"n":8,"event":"warning","time":"t","text":"say {\\"n\\":1,\\"event\\":2"}]'
-    expect(linesOf(frame)).toEqual([{ seq: 7, event: 'test_done', time: 't', arm: 'seed', n: 40 }, { seq: 8, event: 'warning', time: 't', text: 'say {"n":1,"event":2' }])
+    const frame = '[{"n":7,"event":"test_done","time":"t","arm":"seed","tasks":40},{"n":8,"event":"warning","time":"t","text":"say {\\"n\\":1,\\"event\\":2"}]'
+    expect(linesOf(frame)).toEqual([{ seq: 7, event: 'test_done', time: 't', arm: 'seed', tasks: 40 }, { seq: 8, event: 'warning', time: 't', text: 'say {"n":1,"event":2' }])
   })
 })
 
