@@ -74,6 +74,7 @@ export function certainty(shown: RunShown): string {
   const s = shown.summary
   if (!s) return 'Nothing can be said before the run has ended once.'
   if (s.certificate) return (s.test.openings ?? 0) > 1 ? `Not certified: the test split was opened ${s.test.openings} times.` : sentence(s.certificate.words)
+  if (shown.row.score === null) return 'There is no certificate: nothing was measured.'
   if (s.best.step === 0) return 'There is nothing to certify: the seed skill is the best one.'
   if (s.test.refused) return 'There is no certificate: the test split stayed closed.'
   return 'There is no certificate: the test split was not read with both skills.'
