@@ -155,6 +155,10 @@ func callWords(p record.Progress) string {
 	if p.Ceilings.Calls != nil {
 		text += fmt.Sprintf(" of %d", *p.Ceilings.Calls)
 	}
+	if p.Plan != nil && p.Plan.Expected != nil && !p.Ended() {
+		e := p.Plan.Expected.Calls
+		text += fmt.Sprintf(", expected %.0f (%.0f to %.0f)", e.Expected, e.Low, e.High)
+	}
 	if !p.Ended() {
 		text += fmt.Sprintf(", %d in the last minute", p.LastMinute)
 	}

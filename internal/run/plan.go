@@ -9,6 +9,28 @@ type Plan struct {
 	Test      int `json:"test"`
 	Folds     int `json:"folds,omitempty"` // in which Train and Selection are the same tasks; 0: they are two splits
 	Steps     int `json:"steps,omitempty"` // of training
+
+	// Expected is what the whole run was expected to take when the last session began; nil: nobody
+	// could say, or nobody was asked.
+	Expected *Expected `json:"expected,omitempty"`
+}
+
+// Expected is a forecast of a whole run, what was spent before it included.
+type Expected struct {
+	Calls   result.Interval  `json:"calls"`
+	Input   result.Interval  `json:"input_tokens"`
+	Output  result.Interval  `json:"output_tokens"`
+	USD     *result.Interval `json:"cost_usd"`          // null: a model has no price, or is simulated
+	Basis   string           `json:"basis"`             // estimated, learned, measured
+	Without []string         `json:"without,omitempty"` // roles whose tokens or prices nobody knows: they are in no sum
+}
+
+// ExpectedOf takes from a forecast what is noted of it; nil of none.
+func ExpectedOf(f *result.Forecast) *Expected {
+	if f == nil {
+		return nil
+	}
+	return &Expected{Calls: f.Calls, Input: f.Input, Output: f.Output, USD: f.USD, Basis: f.Basis, Without: f.Unknown}
 }
 
 // SetPlan notes in the manifest what the run has before it.

@@ -68,13 +68,14 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 		return err
 	}
 	dir = s.Run.Dir
-	if err := s.ask(ctx, op); err != nil {
+	asked, err := s.ask(ctx, op)
+	if err != nil {
 		return err
 	}
 	if err := s.WriteConfig(); err != nil {
 		return err
 	}
-	if err := s.Run.SetPlan(op.plan(s)); err != nil {
+	if err := s.Run.SetPlan(op.plan(s, asked)); err != nil {
 		return err
 	}
 	if op.Begin != nil {
@@ -89,27 +90,28 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 }
 
 // plan is what a run of the operation has before it.
-func (op Op) plan(s *Session) run.Plan {
-	p := run.Plan{Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds()}
+func (op Op) plan(s *Session, asked result.Plan) run.Plan {
+	p := run.Plan{Expected: run.ExpectedOf(asked.Forecast), Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds()}
 	if op.Steps != nil {
 		p.Steps = op.Steps()
 	}
 	return p
 }
 
-// ask asks before anything is paid for. A run that nobody wants leaves nothing.
-func (s *Session) ask(ctx context.Context, op Op) error {
+// ask asks before anything is paid for, and returns what the run will take. A run that nobody
+// wants leaves nothing.
+func (s *Session) ask(ctx context.Context, op Op) (result.Plan, error) {
 	if op.Ask == nil {
-		return nil
+		return result.Plan{}, nil
 	}
 	plan, err := op.Ask(ctx)
 	if err != nil || s.Confirm == nil || s.Run.Resumed {
-		return err
+		return plan, err
 	}
 	if err := s.Confirm(plan); err != nil {
-		return errors.Join(fault.Input(err), s.Run.Discard())
+		return plan, errors.Join(fault.Input(err), s.Run.Discard())
 	}
-	return nil
+	return plan, nil
 }
 
 // work does the work and notes in the manifest how the run ended.

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -129,16 +131,25 @@ func (p *tab) fits(name string, width int64) {
 	}
 }
 
-// shot keeps a picture of the view where somebody wants one.
+// shot keeps a picture of the view where somebody wants one: as WebP, which is small, or as
+// SKILLOPT_SHOTS_AS says.
 func (p *tab) shot(name string) {
 	p.t.Helper()
 	dir := os.Getenv("SKILLOPT_SHOTS")
 	if dir == "" {
 		return
 	}
-	data, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	as := devtools.CaptureScreenshotFormat(cmp.Or(os.Getenv("SKILLOPT_SHOTS_AS"), "webp"))
+	beyond := true
+	box := eval[[]float64](p, `[document.documentElement.clientWidth, Math.min(1600, document.documentElement.scrollHeight)]`)
+	params := devtools.CaptureScreenshotParams{Format: as, CaptureBeyondViewport: &beyond, Clip: &devtools.Viewport{Width: box[0], Height: box[1], Scale: 1}}
+	if as != "png" {
+		quality := int64(55)
+		params.Quality = &quality
+	}
+	shot, err := chromedp.Call(p.ctx, devtools.CaptureScreenshot, params)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s.png", name)), data, 0o600)
+		err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s.%s", name, as)), shot.Data, 0o600)
 	}
 	if err != nil {
 		p.t.Errorf("picture of %s: %v", name, err)

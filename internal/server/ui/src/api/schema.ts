@@ -800,6 +800,14 @@ export interface components {
             text: string;
             more?: string;
         };
+        Expected: {
+            calls: components["schemas"]["Interval"];
+            input_tokens: components["schemas"]["Interval"];
+            output_tokens: components["schemas"]["Interval"];
+            cost_usd: components["schemas"]["Interval"] | null;
+            basis: string;
+            without?: string[];
+        };
         Failures: {
             run_dir: string;
             where: string;
@@ -939,6 +947,11 @@ export interface components {
             sample: number;
             attempt?: number;
             turn?: number;
+        };
+        Interval: {
+            expected: number;
+            low: number;
+            high: number;
         };
         Judged: {
             action: string;
@@ -1136,6 +1149,7 @@ export interface components {
             test: number;
             folds?: number;
             steps?: number;
+            expected?: components["schemas"]["Expected"];
         };
         Pooled: {
             sum: number;
