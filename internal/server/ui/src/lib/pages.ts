@@ -6,7 +6,20 @@ import type { View } from './router'
 
 export type Page = { default: Component }
 
-const page = (load: () => Promise<unknown>) => load as () => Promise<Page>
+/**
+ * page loads a view once. The same promise is given every time until loading fails: a view that
+ * is shown stays as it is, with what was written into it, when a server that was gone is back.
+ */
+export function page(load: () => Promise<unknown>): () => Promise<Page> {
+  let loading: Promise<Page> | null = null
+  return () => {
+    loading ??= (load() as Promise<Page>).catch((err: unknown) => {
+      loading = null
+      throw err
+    })
+    return loading
+  }
+}
 
 export const pages = {
   runs: page(() => import('../views/Runs.svelte')),
