@@ -130,6 +130,8 @@ type fileOutcome struct {
 	ID     string   `json:"id"`
 	Status string   `json:"status"`
 	Hard   *float64 `json:"hard"`
+
+	FailReason string `json:"fail_reason"`
 }
 
 // gridIsShown fails unless columns and cells of a grid say what the history and the files of
@@ -191,9 +193,10 @@ func steps(shown map[string]any) []any {
 // cellsAreFiled fails unless the cells of a column are those that follow from its file.
 func cellsAreFiled(t *testing.T, row result.RunRow, g result.Grid, c result.GridColumn) {
 	t.Helper()
-	sums, n, of := map[string]float64{}, map[string]int{}, map[string]bool{}
+	sums, n, of, lost := map[string]float64{}, map[string]int{}, map[string]bool{}, map[string]bool{}
 	for _, o := range filed(t, row.Dir, c) {
 		of[o.ID] = true
+		lost[o.ID] = lost[o.ID] || o.FailReason != "" // what the gate did not read has no reason
 		if o.Status != "unmeasured" && o.Status != "" {
 			sums[o.ID], n[o.ID] = sums[o.ID]+*o.Hard, n[o.ID]+1
 		}
@@ -215,7 +218,7 @@ func cellsAreFiled(t *testing.T, row result.RunRow, g result.Grid, c result.Grid
 			want = string(rune('a' + max(0, int(math.Floor(mean*10+1e-9))-1)))
 		case n[task.ID] > 0:
 			want = "0abcdefghix" // a soft score is not looked at here
-		case of[task.ID]:
+		case lost[task.ID]:
 			want = "u"
 		}
 		if n[task.ID] > 0 {

@@ -1,12 +1,16 @@
 package acceptance_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/provider/sim"
+	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -53,6 +57,10 @@ func recordedOthers(t *testing.T, at func(name string) string, cfg config.Config
 	if _, err := skillopt.Evaluate(t.Context(), cfg, "test", skillopt.WithRunDir(at("eval"))); err != nil {
 		t.Fatal(err)
 	}
+	silent := append(inProcess(t)[1:], skillopt.WithClient(model.Target, "world", silentOn{sim.New(simulated(t)), "Divide 65 by 13."}))
+	if _, err := skillopt.Evaluate(t.Context(), worldConfig("http://in.process/v1"), "train", append(silent, skillopt.WithRunDir(at("eval-lost")))...); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := skillopt.Evaluate(t.Context(), cfg, "selection", skillopt.WithRunDir(at("eval-passes")), skillopt.WithPasses(3)); err != nil {
 		t.Fatal(err)
 	}
@@ -71,4 +79,17 @@ func recordedOthers(t *testing.T, at func(name string) string, cfg config.Config
 	if _, err := skillopt.Prune(t.Context(), world, skillopt.PruneOptions{Passes: 4, Margin: 0.15}, skillopt.WithRunDir(at("prune"))); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// silentOn is a model that has no word for some questions: they are not measured.
+type silentOn struct {
+	model.Client
+	question string
+}
+
+func (s silentOn) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+	if strings.Contains(r.Messages[len(r.Messages)-1].Content, s.question) {
+		return model.Response{Finish: model.FinishStop}, nil
+	}
+	return s.Client.Generate(ctx, r)
 }
