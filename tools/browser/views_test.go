@@ -144,7 +144,7 @@ func (p *tab) shot(name string) {
 	box := eval[[]float64](p, `[document.documentElement.clientWidth, Math.min(1600, document.documentElement.scrollHeight)]`)
 	params := devtools.CaptureScreenshotParams{Format: as, CaptureBeyondViewport: &beyond, Clip: &devtools.Viewport{Width: box[0], Height: box[1], Scale: 1}}
 	if as != "png" {
-		quality := int64(55)
+		quality := int64(35)
 		params.Quality = &quality
 	}
 	shot, err := chromedp.Call(p.ctx, devtools.CaptureScreenshot, params)
