@@ -1,5 +1,5 @@
 // The documents of the API under the names that the page uses. They are generated: schema.ts
-// is made of docs/openapi.json by `npm run types`. Fields that Go leaves out when they are
+// is made of docs/openapi.json by `npm run check`, and not committed. Fields that Go leaves out when they are
 // empty are optional; what was not measured, or is not known, is null, never 0. A list that
 // is empty may be null: readers write `?? []`.
 
