@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,17 @@ func runOrNewest(a *app, args []string) (string, error) {
 		return "", usagef("there is no folder runs with a run here; name one: skillopt runs show RUN")
 	}
 	return a.relative(entries[len(entries)-1].Dir), nil
+}
+
+// onRun is a command on the run that its argument names, or on the newest one.
+func onRun(a *app, do func(ctx context.Context, a *app, path string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		path, err := runOrNewest(a, args)
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), a, path)
+	}
 }
 
 // skillVersion reads the skill after a step, or the best one.

@@ -43,13 +43,7 @@ Without RUN it is the newest one in the folder runs, at work or not.`,
   skillopt runs calls runs/quickstart-1 --episodes --json
   skillopt runs calls runs/quickstart-1 --key e1/s1/mb0/analyst_error/0/attempt0/turn1`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, path)
-		},
+		RunE: onRun(a, o.run),
 	}
 	c.Flags().StringVar(&o.stage, "stage", "", "calls made for this, such as rollout, analyst_error, merge or ranking")
 	c.Flags().BoolVar(&o.failed, "failed", false, "attempts that gave no result")

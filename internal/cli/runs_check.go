@@ -25,13 +25,7 @@ The exit code is 2 if something is not as it should be.`,
 		Example: `  skillopt runs check
   skillopt runs check runs/my-skill-3 --json`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return checkRun(cmd.Context(), a, path)
-		},
+		RunE: onRun(a, checkRun),
 	}
 }
 

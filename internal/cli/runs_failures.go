@@ -35,13 +35,7 @@ reading of the test set: it is noted, and later runs count it.`,
   skillopt runs failures runs/quickstart-1 --step 3 --type total
   skillopt runs failures runs/quickstart-1 --lost --json`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, path)
-		},
+		RunE: onRun(a, o.run),
 	}
 	c.Flags().StringVar(&o.step, "step", "best", "a step, whose candidate is looked at, or best")
 	c.Flags().StringVar(&o.kind, "type", "", "tasks of this type alone")

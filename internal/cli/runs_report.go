@@ -31,13 +31,7 @@ or that an older version trained. The page loads nothing and runs nothing.`,
 		Example: `  skillopt runs report runs/quickstart-1
   skillopt runs report runs/quickstart-1 --to out     in another folder`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, path)
-		},
+		RunE: onRun(a, o.run),
 	}
 	c.Flags().StringVar(&o.to, "to", "", "folder to write to; without it that of the run")
 	return c

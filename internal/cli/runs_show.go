@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -19,13 +20,7 @@ func runsShowCommand(a *app) *cobra.Command {
 		Long:    "Explain a run: what was tried, what was decided, what it cost. Without RUN it is the\nnewest one in the folder runs.",
 		Example: "  skillopt runs show\n  skillopt runs show runs/quickstart-1",
 		Args:    atMost(1, "at most one run directory"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return printRun(a, path)
-		},
+		RunE:    onRun(a, func(_ context.Context, a *app, path string) error { return printRun(a, path) }),
 	}
 }
 

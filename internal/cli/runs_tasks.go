@@ -42,13 +42,7 @@ tasks, whatever the other flags say.`,
   skillopt runs tasks runs/my-skill-1 --split selection --status failed
   skillopt runs tasks runs/my-skill-1 --type total --find invoice`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, path)
-		},
+		RunE: onRun(a, o.run),
 	}
 	c.Flags().StringVar(&o.sort, "sort", "order", "order, that of the run; difficulty, the least solved first; flips or regressions, the most first; id")
 	c.Flags().StringVar(&o.kind, "type", "", "tasks of this type alone")

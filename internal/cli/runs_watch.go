@@ -41,13 +41,7 @@ with --json a document a line.`,
   skillopt runs watch --once                    is it alive?
   skillopt runs watch --json --every 1m >> log`,
 		Args: atMost(1, "at most one run directory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := runOrNewest(a, args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, path)
-		},
+		RunE: onRun(a, o.run),
 	}
 	c.Flags().DurationVar(&o.every, "every", 0, "look as often as this; default: 1s on a terminal, else 10s")
 	c.Flags().BoolVar(&o.once, "once", false, "look once")
