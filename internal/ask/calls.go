@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 )
 
@@ -90,7 +89,7 @@ func SumStages(ctx context.Context, r *record.Run, dir string) (Stages, error) {
 			sums.add(c)
 		}
 	})
-	return Stages{RunDir: dir, Stages: sums.all()}, err
+	return Stages{RunDir: dir, Stages: sums.list}, err
 }
 
 // Tries are the calls inside an episode.
@@ -122,18 +121,11 @@ func Spent(ctx context.Context, r *record.Run, dir, by string) (Spending, error)
 
 // StageSum is what the calls of one stage come to.
 type StageSum struct {
-	Stage     string   `json:"stage"`
-	Role      string   `json:"role"`
-	Results   int      `json:"results"` // calls that were made and answered; of all stages together, calls.total of the summary
-	Failed    int      `json:"failed_attempts"`
-	TakenOver int      `json:"taken_over,omitempty"`    // answers that another run paid for, which are no calls
-	Reused    int      `json:"reused,omitempty"`        // of those, the ones whose origin is known
-	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
-	Input     int64    `json:"input_tokens"`
-	Output    int64    `json:"output_tokens"`
-	Cached    int64    `json:"cached_tokens"` // of the input, read from the provider's cache
-	USD       *float64 `json:"usd"`           // null: of some no price is known
-	unpriced  bool
+	Stage   string `json:"stage"`
+	Role    string `json:"role"`
+	Results int    `json:"results"`          // calls that were made and answered; of all stages together, calls.total of the summary
+	Reused  int    `json:"reused,omitempty"` // of those taken over, the ones whose origin is known
+	record.Used
 }
 
 // stageSums sums up calls by stage. The calls within an episode count, not the episode.
@@ -154,46 +146,13 @@ func (s *stageSums) add(c record.Call) {
 	sum.add(c)
 }
 
-func (s *stageSums) all() []*StageSum {
-	for _, sum := range s.list {
-		if sum.unpriced {
-			sum.USD = nil
-		}
-	}
-	return s.list
-}
-
+// add adds an entry.
 func (s *StageSum) add(c record.Call) {
-	switch c.Kind {
-	case journal.Fault:
-		s.Failed++
-		return
-	case journal.Call, journal.Inner, journal.Episode:
-	default:
-		return
+	taken := s.TakenOver
+	if s.Count(c) {
+		s.Results++
 	}
-	switch {
-	case c.Code == journal.CodeInherited:
-		s.TakenOver++
-		if c.Origin != nil {
-			s.Reused++
-		}
-		return
-	case c.Kind == journal.Episode: // its calls are entries of their own
-		return
+	if s.TakenOver > taken && c.Origin != nil {
+		s.Reused++
 	}
-	s.Results++
-	if c.Estimate {
-		s.Unknown++
-	}
-	s.Input, s.Output, s.Cached = s.Input+c.Usage.Input, s.Output+c.Usage.Output, s.Cached+c.Usage.Cached
-	if c.USD == nil {
-		s.unpriced = true
-		return
-	}
-	total := *c.USD
-	if s.USD != nil {
-		total += *s.USD
-	}
-	s.USD = &total
 }

@@ -15,10 +15,17 @@ import (
 
 // Spent is what a part of a run paid for, and what it brought.
 type Spent struct {
-	Part      string   `json:"part"`            // seed, step 3, end of epoch 1, final; or a stage, role, model
-	Step      int      `json:"step"`            // 0: before the first step, or after the last
-	Epoch     int      `json:"epoch,omitempty"` // 0: outside of epochs
-	Calls     int      `json:"calls"`           // that were made and answered, those within episodes too: of all parts together, calls.total of the summary
+	Part  string `json:"part"`            // seed, step 3, end of epoch 1, final; or a stage, role, model
+	Step  int    `json:"step"`            // 0: before the first step, or after the last
+	Epoch int    `json:"epoch,omitempty"` // 0: outside of epochs
+	Calls int    `json:"calls"`           // that were made and answered, those within episodes too: of all parts together, calls.total of the summary
+	Used
+	Best *float64 `json:"best"` // score of the best skill afterwards, on the selection split; null: not known
+	Gain *float64 `json:"gain"` // that it rose by; null: not known
+}
+
+// Used is what calls have used together. Those within an episode count, not the episode.
+type Used struct {
 	Failed    int      `json:"failed_attempts"`
 	TakenOver int      `json:"taken_over,omitempty"`    // answers that another run paid for, which are no calls
 	Unknown   int      `json:"usage_unknown,omitempty"` // calls that did not say what they used; tokens have the most that it can have been, or nothing
@@ -26,8 +33,6 @@ type Spent struct {
 	Output    int64    `json:"output_tokens"`
 	Cached    int64    `json:"cached_tokens"` // of the input, read from the provider's cache
 	USD       *float64 `json:"usd"`           // null: of some no price is known
-	Best      *float64 `json:"best"`          // score of the best skill afterwards, on the selection split; null: not known
-	Gain      *float64 `json:"gain"`          // that it rose by; null: not known
 
 	unpriced bool
 }
@@ -139,9 +144,6 @@ func (r *Run) spending(ctx context.Context, wanted func(journal.Record) bool, pa
 	out := make([]Spent, len(parts))
 	gains := r.gains()
 	for i, s := range parts {
-		if s.unpriced {
-			s.USD = nil
-		}
 		if g, ok := gains[s.Part]; ok {
 			s.Best, s.Gain = g.best, g.gain
 		}
@@ -177,35 +179,48 @@ func (s *Spent) order() int {
 }
 
 func (s *Spent) add(rec journal.Record) {
-	switch rec.Kind {
-	case journal.Fault:
-		s.Failed++
-		return
-	case journal.Call, journal.Inner, journal.Episode:
-	default:
-		return
+	var usd *float64
+	if rec.Cost != nil {
+		cost := float64(*rec.Cost) / nanosOfUSD
+		usd = &cost
 	}
+	if s.count(rec.Kind, rec.Code, rec.Usage, rec.Estimate, usd) {
+		s.Calls++
+	}
+}
+
+// Count adds an entry of the record. It reports whether it is a call that was made and answered.
+func (u *Used) Count(c Call) (answered bool) {
+	return u.count(c.Kind, c.Code, c.Usage, c.Estimate, c.USD)
+}
+
+func (u *Used) count(kind journal.Kind, code string, usage journal.Usage, estimate bool, usd *float64) (answered bool) {
 	switch {
-	case rec.Code == journal.CodeInherited:
-		s.TakenOver++
-		return
-	case rec.Kind == journal.Episode: // its calls are entries of their own
-		return
+	case kind == journal.Fault:
+		u.Failed++
+		return false
+	case kind != journal.Call && kind != journal.Inner && kind != journal.Episode:
+		return false
+	case code == journal.CodeInherited:
+		u.TakenOver++
+		return false
+	case kind == journal.Episode: // its calls are entries of their own
+		return false
 	}
-	s.Calls++
-	if rec.Estimate {
-		s.Unknown++
+	if estimate {
+		u.Unknown++
 	}
-	s.Input, s.Output, s.Cached = s.Input+rec.Usage.Input, s.Output+rec.Usage.Output, s.Cached+rec.Usage.Cached
-	if rec.Cost == nil {
-		s.unpriced = true
-		return
+	u.Input, u.Output, u.Cached = u.Input+usage.Input, u.Output+usage.Output, u.Cached+usage.Cached
+	if usd == nil || u.unpriced {
+		u.USD, u.unpriced = nil, true // of one no price is known: of all of them neither
+		return true
 	}
-	total := float64(*rec.Cost) / nanosOfUSD
-	if s.USD != nil {
-		total += *s.USD
+	total := *usd
+	if u.USD != nil {
+		total += *u.USD
 	}
-	s.USD = &total
+	u.USD = &total
+	return true
 }
 
 // gained is the best score behind a part, and by how much it rose there.
