@@ -3,6 +3,7 @@
 package record
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // A pipe in the place of a file of the run is refused: nobody may ever write to it.
@@ -21,16 +23,16 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.Sheets(); err == nil || !strings.Contains(err.Error(), "outcomes.json is no regular file") {
+	if _, err := r.Sheets(); !errors.Is(err, userfile.ErrNotFile) || !strings.Contains(err.Error(), "outcomes.json: it is a named pipe") {
 		t.Errorf("sheets: %v", err)
 	}
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "history.json is no regular file") {
+	if _, err := Open(t.Context(), dir); !errors.Is(err, userfile.ErrNotFile) || !strings.Contains(err.Error(), "history.json: it is a named pipe") {
 		t.Errorf("open: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, run.SummaryFile), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadTraining(dir, "r"); err == nil || !strings.Contains(err.Error(), "history.json is no regular file") {
+	if _, err := ReadTraining(dir, "r"); err == nil || !strings.Contains(err.Error(), "history.json: it is a named pipe") {
 		t.Errorf("training: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -260,7 +262,7 @@ func head(dir, name string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	f, err := openRegular(root, filepath.FromSlash(name))
+	f, err := userfile.OpenIn(context.Background(), root, filepath.FromSlash(name), math.MaxInt64)
 	if err != nil {
 		return "", err
 	}

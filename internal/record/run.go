@@ -1,20 +1,19 @@
 package record
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -86,53 +85,46 @@ func decodeFile(name string, data []byte, v any) error {
 
 // file reads a file of the run; found is false if there is none.
 func (r *Run) file(name string) (data []byte, found bool, err error) {
-	f, found, err := r.open(name)
-	if err != nil || !found {
-		return nil, false, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	info, err := f.Stat()
+	data, found, err = readIn(r.root, name)
 	if err != nil {
 		return nil, false, fmt.Errorf("read run: %w", err)
 	}
-	var b bytes.Buffer
-	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
-	_, err = b.ReadFrom(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, false, fmt.Errorf("read run: %w", err)
-	case b.Len() > maxFile:
-		return nil, false, fmt.Errorf("read run: %s is larger than %d MiB", name, maxFile>>20)
-	}
-	return b.Bytes(), true, nil
+	return data, found, nil
 }
 
-// open opens a regular file of the run; found is false if there is none.
-func (r *Run) open(name string) (f *os.File, found bool, err error) {
-	f, err = openRegular(r.root, name)
+// readIn reads a regular file below a folder; found is false if there is none. What is too large
+// is not begun.
+func readIn(root *os.Root, name string) (data []byte, found bool, err error) {
+	data, err = userfile.ReadIn(context.Background(), root, name, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read run: %w", err)
+		return nil, false, &unreadError{name, err}
 	}
-	return f, true, nil
+	return data, true, nil
 }
 
-// openRegular opens a regular file. It is looked at first: opening a pipe would wait for
-// somebody who writes to it.
-func openRegular(root *os.Root, name string) (f *os.File, err error) {
-	irregular := fmt.Errorf("%s is no regular file", name)
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, irregular)
+// unreadError says why a file of a run is not read, by its name within the run.
+type unreadError struct {
+	name string
+	err  error
+}
+
+func (e *unreadError) Error() string { return e.name + ": " + userfile.Reason(e.err) }
+
+func (e *unreadError) Unwrap() error { return e.err }
+
+// open opens a regular file of the run, however large it is; found is false if there is none.
+func (r *Run) open(name string) (f *userfile.File, found bool, err error) {
+	f, err = userfile.OpenIn(context.Background(), r.root, name, math.MaxInt64)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
 	}
-	if f, err = root.Open(name); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, false, fmt.Errorf("read run: %w", &unreadError{name, err})
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(cmp.Or(err, irregular), f.Close())
-	}
-	return f, nil
+	return f, true, nil
 }
 
 // Call is an entry of the record: a call of a model, an episode of an agent or environment,

@@ -1,11 +1,9 @@
 package record
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -312,33 +310,9 @@ func (r *reader) decode(name string, into any) (found bool, err error) {
 }
 
 func (r *reader) bytes(name string) (data []byte, found bool, err error) {
-	f, err := openRegular(r.root, filepath.FromSlash(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
+	data, found, err = readIn(r.root, filepath.FromSlash(name))
 	if err != nil {
-		return nil, false, fmt.Errorf("read %s: %w", name, err)
+		return nil, true, fmt.Errorf("read %w", err)
 	}
-	defer f.Close()
-	data, err = all(f)
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("larger than %d MiB", maxFile>>20)
-	}
-	if err != nil {
-		return nil, true, fmt.Errorf("read %s: %w", name, err)
-	}
-	return data, true, nil
-}
-
-// all reads a file, of one that is too large a byte more than may be. There is room for
-// the whole at once: a file of outcomes is long.
-func all(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
-	_, err = b.ReadFrom(io.LimitReader(f, maxFile+1))
-	return b.Bytes(), err
+	return data, found, nil
 }

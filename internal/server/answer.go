@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 	"github.com/seed-f4525e22/skillopt/internal/server/stream"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // masked is an answer in which no secrets are any more, and that is large.
@@ -160,7 +161,7 @@ func refusal(err error) *door.Refusal {
 		return at(http.StatusConflict, door.Conflict)
 	case errors.As(err, &tooLong):
 		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
-	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &noRun):
+	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &noRun), errors.Is(err, userfile.ErrTooLarge), errors.Is(err, userfile.ErrNotFile):
 		return at(http.StatusInternalServerError, door.Damaged)
 	case errors.Is(err, fs.ErrNotExist):
 		return at(http.StatusNotFound, door.Missing)
