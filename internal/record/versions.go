@@ -89,6 +89,13 @@ func (e *VersionError) IsStep() bool {
 // ErrorKind says whose business the error is.
 func (*VersionError) ErrorKind() string { return string(fault.BadInput) }
 
+// An UnreadSkillError says why files of a skill of a run cannot be read.
+type UnreadSkillError struct{ Run, Reason string }
+
+func (e *UnreadSkillError) Error() string {
+	return fmt.Sprintf("the skill of run %s cannot be read: %s", e.Run, e.Reason)
+}
+
 // documentOf is the file of a version's document. Those beside it lie in a folder of the same
 // name without .md.
 func documentOf(kind result.Kind, version string) (file, allowed string) {
@@ -148,7 +155,7 @@ func (r *reader) version(dir, version string) (s skill.Skill, err error) {
 	}
 	switch {
 	case len(r.run.Problems) > 0:
-		return s, fmt.Errorf("read the skill of run %s: %s", dir, r.run.Problems[0])
+		return s, &UnreadSkillError{dir, r.run.Problems[0]}
 	case !found:
 		return s, &VersionError{dir, version, allowed, strings.HasPrefix(allowed, "0")}
 	}
@@ -203,7 +210,7 @@ func Versions(dir string) (result.Versions, error) {
 		out.Versions[i].Files = append([]string{skill.Main}, r.filesIn(strings.TrimSuffix(file, ".md"))...)
 	}
 	if out.Best = r.bestVersion(out.Versions); len(r.run.Problems) > 0 {
-		return out, fmt.Errorf("read the skills of run %s: %s", dir, r.run.Problems[0])
+		return out, &UnreadSkillError{dir, r.run.Problems[0]}
 	}
 	return out, nil
 }

@@ -145,6 +145,9 @@ func refusal(err error) *door.Refusal {
 		broken  *run.DamagedError
 		file    *record.FileError
 		tooLong *http.MaxBytesError
+		unread  *record.UnreadSkillError
+		syntax  *json.SyntaxError // requests with it are refused where they are read
+		shape   *json.UnmarshalTypeError
 	)
 	at := func(status int, kind string) *door.Refusal {
 		message, help := ask.CutHelp(redact.New().Text(err.Error()))
@@ -161,7 +164,8 @@ func refusal(err error) *door.Refusal {
 		return at(http.StatusConflict, door.Conflict)
 	case errors.As(err, &tooLong):
 		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
-	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &noRun), errors.Is(err, userfile.ErrTooLarge), errors.Is(err, userfile.ErrNotFile):
+	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &noRun), errors.As(err, &unread), errors.As(err, &syntax), errors.As(err, &shape),
+		errors.Is(err, userfile.ErrTooLarge), errors.Is(err, userfile.ErrNotFile):
 		return at(http.StatusInternalServerError, door.Damaged)
 	case errors.Is(err, fs.ErrNotExist):
 		return at(http.StatusNotFound, door.Missing)
