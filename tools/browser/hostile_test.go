@@ -3,6 +3,8 @@ package browser
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,6 +61,50 @@ func TestHostileRunIsShownAsText(t *testing.T) {
 	}
 	p.goTo(at + "/skill?version=0")
 	p.shows(`<script>window.ran="script"</script>`)
+	p.clean()
+}
+
+// An event log that somebody else wrote into stops no view, and one that cannot be read says so.
+func TestForeignEventsAreShownAsText(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"odd", "broken"} {
+		run(t, dir, "train", filepath.Join(os.Getenv("SKILLOPT_EXAMPLES"), "quickstart"), "--yes", "--run", "runs/"+name, "--set", "train.epochs=1")
+	}
+	odd := filepath.Join(dir, "runs", "odd", "events", "events-000001.jsonl")
+	numbers := eventNumbers(t, filepath.Dir(odd))
+	var more []byte
+	for i, e := range []string{
+		`"event":"dreamt","time":"2027-01-01T00:00:00Z","what":{"a":[1,2]},"<b>":"</script><img src=x onerror=ran=1>"`,
+		`"event":"step_done","time":"x","step":"three","action":7,"best_score":"high"`, `"event":null`, `"event":{"a":1},"time":5`,
+		`"event":"gate_read","units":"x","difference":{}`, `"event":"in_flight","calls":5`, `"event":"refusals","endpoint":[],"count":"many"`,
+		`"event":"warning","text":{"toString":1}`, `"event":"steered","limits":[null]`, `"event":"run_done","wall_s":"long","status":[]`,
+	} {
+		more = fmt.Appendf(more, "{\"n\":%d,%s}\n", numbers[len(numbers)-1]+int64(i)+1, e)
+	}
+	broken := filepath.Join(dir, "runs", "broken", "events", "events-000001.jsonl")
+	for path, text := range map[string][]byte{odd: more, broken: []byte("no event\n")} {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Write(text)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
+	p := open(t, openBrowser(t), s.Link)
+	p.shows("odd", "broken")
+	p.goTo("#/run/runs:odd/log")
+	p.shows("dreamt", "</script><img src=x onerror=ran=1>")
+	p.goTo("#/run/runs:odd")
+	p.shows("Did it get better")
+	p.goTo("#/run/runs:broken/log")
+	p.shows("is damaged")
+	if ran := eval[string](p, `String(window.ran)`); ran != "undefined" {
+		t.Errorf("a text ran: %s", ran)
+	}
 	p.clean()
 }
 

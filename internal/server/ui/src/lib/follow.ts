@@ -3,9 +3,12 @@
 
 import type { EventLine } from '../api/types'
 
-/** linesOf reads a frame of events. What is n in the log, the number of a line, is seq here. */
+/**
+ * linesOf reads a frame of events. What is n in the log, the number of a line, is seq here. What
+ * somebody else wrote into a log may be anything: a line has a kind, whatever it says.
+ */
 export function linesOf(frame: string): EventLine[] {
-  return (JSON.parse(frame) as (Omit<EventLine, 'seq'> & { n: number })[]).map(({ n, ...rest }) => ({ seq: n, ...rest }) as EventLine)
+  return (JSON.parse(frame) as ({ n: number; event: unknown } & Record<string, unknown>)[]).map(({ n, event, ...rest }) => ({ seq: n, event: typeof event === 'string' ? event : 'unknown', ...rest }) as EventLine)
 }
 
 export class Sequence {

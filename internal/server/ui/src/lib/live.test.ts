@@ -23,6 +23,7 @@ describe('Sequence', () => {
 })
 
 describe('linesOf', () => {
+  it('gives a line without a kind one', () => expect(linesOf('[{"n":3,"event":null}]')).toEqual([{ seq: 3, event: 'unknown' }]))
   it('keeps the number of a line apart from a field of its event', () => {
     const frame = '[{"n":7,"event":"test_done","time":"t","arm":"seed","tasks":40},{"n":8,"event":"warning","time":"t","text":"say {\\"n\\":1,\\"event\\":2"}]'
     expect(linesOf(frame)).toEqual([{ seq: 7, event: 'test_done', time: 't', arm: 'seed', tasks: 40 }, { seq: 8, event: 'warning', time: 't', text: 'say {"n":1,"event":2' }])
@@ -77,6 +78,16 @@ describe('Fold', () => {
     f.add(line(3, 'outcome', { status: 'unmeasured', hard: null }))
     f.add(line(4, 'outcome', { status: 'agent_error', hard: 0 }))
     expect(f.outcomes).toEqual({ passed: 1, failed: 1, unmeasured: 1, errors: 1 })
+  })
+  it('takes nothing for a figure that is none', () => {
+    const f = new Fold()
+    f.add(line(1, 'in_flight', { calls: 5 }))
+    expect(f.inFlight).toEqual([])
+    f.add(line(2, 'in_flight', { calls: [null, 'x', { calls: 'many' }, { calls: 2, stage: {} }] }))
+    expect(f.inFlight).toEqual([{ stage: '', role: '', model: '', endpoint: '', calls: 2, oldest_s: 0 }])
+    f.add(line(3, 'gate_read', { step: 1, units: 'x', of: {} }))
+    expect(f.courses).toEqual([])
+    expect(f.log.map((l) => l.seq)).toEqual([3])
   })
   it('does not fall over fields of a newer version', () => {
     const f = new Fold()

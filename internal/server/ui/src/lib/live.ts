@@ -49,9 +49,9 @@ export class Fold {
   add(e: EventLine): void {
     switch (e.event) {
       case 'gate_read':
-        return this.#gate(e as GateRead)
+        return this.#gate(e)
       case 'in_flight':
-        this.inFlight = (e.calls as InFlightCalls[] | null) ?? []
+        this.inFlight = Array.isArray(e.calls) ? e.calls.map(calls).filter((c) => c !== null) : []
         this.limit = num(e.limit)
         return
       case 'outcome':
@@ -87,7 +87,9 @@ export class Fold {
     }
   }
 
-  #gate(e: GateRead): void {
+  #gate(line: EventLine): void {
+    const e = gateRead(line)
+    if (e === null) return this.#keep(line)
     const key = `${e.epoch ?? 0}/${e.step}/${e.candidate ?? 0}`
     let c = this.courses.findLast((c) => c.key === key)
     const before = c?.points.at(-1)
@@ -138,6 +140,23 @@ export class Fold {
     }
     return p
   }
+}
+
+/** calls reads a part of what is in flight; null: it is none. */
+function calls(v: unknown): InFlightCalls | null {
+  const c = (typeof v === 'object' && v !== null ? v : {}) as Record<string, unknown>
+  const n = num(c.calls)
+  return n === null ? null : { stage: str(c.stage), role: str(c.role), model: str(c.model), endpoint: str(c.endpoint), calls: n, oldest_s: num(c.oldest_s) ?? 0 }
+}
+
+/** gateRead reads how far a gate is; null: the line does not say. */
+function gateRead(e: EventLine): GateRead | null {
+  const [units, of, step] = [num(e.units), num(e.of), num(e.step)]
+  if (units === null || of === null || step === null) return null
+  return {
+    ...e, units, of, step, epoch: num(e.epoch) ?? 0, candidate: num(e.candidate) ?? 0, gate: str(e.gate), phase: str(e.phase), wins: num(e.wins) ?? 0, losses: num(e.losses) ?? 0, ties: num(e.ties) ?? 0, missing: num(e.missing) ?? 0,
+    difference: num(e.difference), low: num(e.low), high: num(e.high), reject: num(e.reject), accept: num(e.accept), action: str(e.action), reason: str(e.reason),
+  } as GateRead
 }
 
 function num(v: unknown): number | null {

@@ -21,6 +21,8 @@ export class Live {
   progress = $state.raw<Progress | null>(null)
   fold = new Fold()
   sequence = new Sequence()
+  /** why the run or its log cannot be read; empty: it can */
+  problem = $state('')
   /** counts the frames: what is read of fold is read anew when it changes */
   frame = $state(0)
   /** counts decisions of the run: documents that they change are loaded again */
@@ -67,6 +69,7 @@ export class Live {
     })
     source.addEventListener('events', (m) => this.#events(m as MessageEvent<string>))
     source.addEventListener('progress', (m) => this.#progress(m as MessageEvent<string>))
+    source.addEventListener('problem', (m) => (this.problem = String((JSON.parse((m as MessageEvent<string>).data) as { message?: unknown }).message ?? '')))
     source.addEventListener('ended', () => this.#end('ended'))
     source.addEventListener('gone', () => this.#end('gone'))
     source.addEventListener('error', () => void this.#broken(source))
@@ -75,6 +78,7 @@ export class Live {
   #events(m: MessageEvent<string>): void {
     const lines = this.sequence.fresh(linesOf(m.data))
     if (lines.length === 0) return
+    this.problem = ''
     let decided = false
     for (const line of lines) {
       this.fold.add(line)
