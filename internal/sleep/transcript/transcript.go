@@ -1,6 +1,10 @@
 package transcript
 
-import "time"
+import (
+	"crypto/sha256"
+	"strings"
+	"time"
+)
 
 // Origin says who drove a session.
 type Origin string
@@ -38,6 +42,14 @@ type Turn struct {
 	Agent   string    `json:"agent"`   // the agent's last words; empty if the turn failed
 	Tools   []Tool    `json:"tools"`   // in the order of their calls
 	Files   []string  `json:"files"`   // that tools wrote, relative to the project where they lie in it
+	// Read are files that tools read or were given lines of, as Files are named. Nil: none, or
+	// the store does not tell.
+	Read []string `json:"read,omitempty"`
+	// Commands are those that tools ran, in order, word for word.
+	Commands []Command `json:"commands,omitempty"`
+	// Lines says what the agent was shown of files, or replaced in them, before the first tool
+	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]).
+	Lines map[string][]uint32 `json:"lines,omitempty"`
 	Skill   string    `json:"skill,omitempty"`
 	SkillBy Evidence  `json:"skill_by,omitempty"`
 	// Failed says what went wrong with the model or the program, in the store's own word:
@@ -47,6 +59,22 @@ type Turn struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	Redacted    int  `json:"redacted"`      // secrets taken out of the texts of the turn
 	Cut         bool `json:"cut,omitempty"` // a text was longer than is kept
+}
+
+// Command is a command that a tool ran.
+type Command struct {
+	Text string `json:"text"` // word for word, but for secrets
+	Exit *int   `json:"exit"` // nil: the store does not say
+	// Altered: a secret was taken out of the text, or it was cut, so that it is not the command
+	// that ran.
+	Altered bool `json:"altered,omitempty"`
+}
+
+// LineDigest is a digest of a line of a file, of 24 bits: enough to tell that a line is not in a
+// file, too little to tell what a line was.
+func LineDigest(line string) uint32 {
+	sum := sha256.Sum256([]byte(strings.TrimRight(line, " \t\r\n")))
+	return uint32(sum[0])<<16 | uint32(sum[1])<<8 | uint32(sum[2])
 }
 
 // Tool is one call of a tool. Arguments and output are not kept.
