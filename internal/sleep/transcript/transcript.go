@@ -49,9 +49,9 @@ type Turn struct {
 	Commands []Command `json:"commands,omitempty"`
 	// Lines says what the agent was shown of files, or replaced in them, before the first tool
 	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]).
-	Lines map[string][]uint32 `json:"lines,omitempty"`
-	Skill   string    `json:"skill,omitempty"`
-	SkillBy Evidence  `json:"skill_by,omitempty"`
+	Lines   map[string][]uint32 `json:"lines,omitempty"`
+	Skill   string              `json:"skill,omitempty"`
+	SkillBy Evidence            `json:"skill_by,omitempty"`
 	// Failed says what went wrong with the model or the program, in the store's own word:
 	// such a turn says nothing of how good an answer was.
 	Failed string `json:"failed,omitempty"`
