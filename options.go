@@ -201,6 +201,13 @@ func WithOnly(only Only) Option {
 // points of the score from 0 to 1. Default 0.05.
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
+// WithOneLook has Compare read all of the split, so many passes as [WithPasses] says (1 if it is
+// not given), and look at what came out once, at the end: at level, between 0 and 1, by an
+// exact test where scores are hard, tasks stand on their own and there is one pass. With equal
+// numbers of tasks that finds more than looking all the time; what is read never depends on
+// what was read. The level is part of the identity of the run. 0: it looks as it goes.
+func WithOneLook(level float64) Option { return func(o *session.Options) { o.Level = level } }
+
 // WithLoaded hands on what config.LoadFile forgets: variables of the .env file and where
 // the configuration came from. It is for the command line, and no part of the
 // compatibility promise.

@@ -1,5 +1,7 @@
 package result
 
+import "github.com/seed-f4525e22/skillopt/gate"
+
 // Verdicts of a Comparison, on B against A.
 const (
 	VerdictBetter        = "better"
@@ -34,6 +36,11 @@ type Comparison struct {
 	Level      float64  `json:"level"`      // probability with which they do
 	Margin     float64  `json:"margin"`     // the largest difference that does not matter
 
+	// Look is the only look of a comparison that was to look once; null of the others, and where
+	// it did not come to the look. Difference, Low and High are there all the same: they hold
+	// at any number of looks, and say less.
+	Look *ComparisonLook `json:"look,omitempty"`
+
 	A ComparedSkill `json:"a"`
 	B ComparedSkill `json:"b"`
 
@@ -61,6 +68,23 @@ type Comparison struct {
 	// TestReadBefore says who had read the test set before; null: it was not read, or an
 	// older program began the run.
 	TestReadBefore *TestReads `json:"test_read_before,omitempty"`
+}
+
+// ComparisonLook is a test of the claim that B is better, by a sample whose size was settled
+// before, looked at once.
+type ComparisonLook struct {
+	Test  gate.LookTest `json:"test"`
+	Level float64       `json:"level"` // the probability that Certified or AtLeast is wrong
+
+	N      int `json:"n"` // pairs; a task over its passes, a cluster as one
+	Wins   int `json:"wins"`
+	Losses int `json:"losses"`
+	Ties   int `json:"ties"`
+
+	P         *float64 `json:"p_greater,omitempty"` // of the exact test, one-sided
+	EValue    *float64 `json:"e_value,omitempty"`   // of the bound: certified at 1/level, which it does not pass
+	Certified bool     `json:"certified"`           // B is better
+	AtLeast   *float64 `json:"at_least"`            // lower bound of the mean difference, at the same level; null unless certified
 }
 
 // ComparedSkill is one of the two skills and its scores over the pairs.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
@@ -324,5 +325,55 @@ func TestEvaluateRepeatedly(t *testing.T) {
 	}
 	if r := got.Splits["test"].Repeats; len(r.Flips) != 0 || *r.Within != 0 || r.Detectable != nil {
 		t.Errorf("answers that do not change: %+v", r)
+	}
+}
+
+// A comparison that looks once reads all of it, whatever it reads, and its test is settled
+// before: the exact one for one pass of hard scores of tasks that stand on their own.
+func TestCompareLooksOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		a, b    int
+		passes  int
+		cluster string
+		verdict string
+		test    gate.LookTest
+		n       int
+	}{
+		{"better", 0, 100, 1, "", result.VerdictBetter, gate.LookExact, 20},
+		{"worse", 100, 0, 1, "", result.VerdictWorse, gate.LookExact, 20},
+		{"alike", 50, 50, 1, "", result.VerdictNotEnoughData, gate.LookExact, 20},
+		{"several passes count once", 0, 100, 3, "", result.VerdictBetter, gate.LookBound, 20},
+		{"clusters count once", 0, 100, 1, "type", result.VerdictNotEnoughData, gate.LookBound, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := &chancyEnv{}
+			cfg := worldConfig("http://unused.invalid/v1")
+			cfg.Gate.Cluster = tt.cluster
+			dir := t.TempDir()
+			compare := func(level float64) (*result.Comparison, error) {
+				return skillopt.Compare(t.Context(), cfg, solving(tt.a), solving(tt.b), skillopt.WithTasks(envTasks(20)), skillopt.WithEnv("chancy", e),
+					skillopt.WithClient(model.Target, "none", fixed{}), skillopt.WithSplit("all"), skillopt.WithRunDir(dir), skillopt.WithPasses(tt.passes), skillopt.WithOneLook(level))
+			}
+			got, err := compare(0.01)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := got.Look
+			if got.Verdict != tt.verdict || l == nil || l.Test != tt.test || l.N != tt.n || l.Level != 0.01 || l.Certified != (tt.verdict == result.VerdictBetter) || got.Needs != nil {
+				t.Errorf("%s, look %+v", got.Verdict, l)
+			}
+			if e.runs != 2*20*tt.passes {
+				t.Errorf("%d episodes, want all of %d passes", e.runs, tt.passes)
+			}
+			if _, err := compare(0.05); kind(err) != skillopt.BadInput {
+				t.Errorf("another level in the same run: %v", err)
+			}
+		})
+	}
+	if _, err := compareEnv(t, &chancyEnv{}, 1, 2, skillopt.WithOneLook(1)); kind(err) != skillopt.BadInput {
+		t.Errorf("a level of 1: %v", err)
 	}
 }

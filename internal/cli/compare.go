@@ -29,6 +29,8 @@ type compareOptions struct {
 	config, tasks, target, split string
 	passes                       int
 	margin                       float64
+	once                         bool
+	level                        float64
 	sets                         []string
 }
 
@@ -44,21 +46,32 @@ right however often it looks. If the passes or the limits are used up before, it
 how much more would probably be needed, and the same command with more --passes goes
 on: nothing is paid for twice.
 
+With --once all tasks are read, once (or --passes times), and looked at when all is read:
+"better" is then wrong with a probability of at most --level. With few tasks that finds more.
+
 ` + exitHelp + `
 Every verdict is 0, "not enough data" too: --json has it as "verdict".`,
 		Example: `  skillopt compare old/SKILL.md new/SKILL.md --config my-skill
   skillopt compare seed.md runs/my-skill-1/best_skill.md --config my-skill --passes 20
   skillopt compare old.md new.md --config my-skill --plan
   skillopt compare a.md b.md --tasks tasks.csv --target openai/gpt-5-mini
-  skillopt compare a.md b.md --config my-skill --split selection --margin 0.02 --json`,
+  skillopt compare a.md b.md --config my-skill --split selection --margin 0.02 --json
+  skillopt compare old.md new.md --config my-skill --once --set gate.metric=hard`,
 		Args: exactly(2, "two skills, A and B"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.looks(cmd.Flags().Changed("passes"), cmd.Flags().Changed("level")); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), a, args[0], args[1])
+		},
 	}
 	c.Flags().StringVar(&o.config, "config", "", "a config or a directory with config.yaml: tasks, models and checks")
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory instead of the config's, or without one")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.split, "split", "", "train, selection, test or all; default: test, with --tasks all")
 	c.Flags().IntVar(&o.passes, "passes", 10, "go over the tasks at most so often")
+	c.Flags().BoolVar(&o.once, "once", false, "read all tasks, once unless --passes says otherwise, and look once at the end")
+	c.Flags().Float64Var(&o.level, "level", 0.05, "with --once: the probability that \"better\" is wrong")
 	c.Flags().Float64Var(&o.margin, "margin", 0.05, "the largest difference of scores that does not matter")
 	o.addFlags(c, recordUsage)
 	o.addPlan(c)
@@ -73,6 +86,21 @@ func checkMeasure(margin float64, passes int) error {
 	}
 	if !(margin > 0 && margin < 1) {
 		return usagef("--margin %v: allowed: more than 0 and less than 1, such as 0.05", margin)
+	}
+	return nil
+}
+
+// looks settles how often it is looked: as it goes, or once.
+func (o *compareOptions) looks(passes, level bool) error {
+	switch {
+	case !o.once && level:
+		return usagef("--level goes with --once; without it intervals hold at 95 %% at every look")
+	case o.once && !(o.level > 0 && o.level < 1):
+		return usagef("--level %v: allowed: more than 0 and less than 1, such as 0.05", o.level)
+	case !o.once:
+		o.level = 0
+	case !passes:
+		o.passes = 1
 	}
 	return nil
 }
@@ -94,7 +122,7 @@ func (o *compareOptions) run(ctx context.Context, a *app, pathA, pathB string) e
 	if err != nil {
 		return err
 	}
-	opts = append(opts, skillopt.WithSplit(o.splitOrAll()), skillopt.WithPasses(o.passes), skillopt.WithMargin(o.margin))
+	opts = append(opts, skillopt.WithSplit(o.splitOrAll()), skillopt.WithPasses(o.passes), skillopt.WithMargin(o.margin), skillopt.WithOneLook(o.level))
 	if o.plan {
 		return errors.Join(a.planned(ctx, func(ctx context.Context, plan skillopt.Option) error {
 			_, err := skillopt.Compare(ctx, l.Config, skills[0], skills[1], append(opts, plan)...)
@@ -174,6 +202,9 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	if c.Difference != nil {
 		out.line(fmt.Sprintf("difference of %s scores %s, a %.4g %% interval at every look", c.Metric, differenceText(c.Difference, c.Low, c.High), 100*c.Level))
 	}
+	if c.Look != nil {
+		out.line(lookText(c.Look))
+	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, arm := range []struct {
 		name, path string
@@ -196,6 +227,21 @@ func writeComparison(out printer, c *result.Comparison, pathA, pathB string) err
 	writeUsage(out, &result.Summary{Usage: c.Usage, Simulated: c.Simulated})
 	writeCaveats(out, c.Simulated, c.Exploratory)
 	return nil
+}
+
+// lookText says what the only look found.
+func lookText(l *result.ComparisonLook) string {
+	text := fmt.Sprintf("looked at once, at a level of %.3g", l.Level)
+	if l.P != nil {
+		text += fmt.Sprintf(": exact test, p %.3g", *l.P)
+	}
+	if l.EValue != nil {
+		text += fmt.Sprintf(": evidence %.3g of %.3g", *l.EValue, 1/l.Level)
+	}
+	if l.AtLeast != nil {
+		text += fmt.Sprintf(", better by %.3f at least", *l.AtLeast)
+	}
+	return text
 }
 
 // pairsText counts the pairs. A comparison that ended in the middle of its first pass has

@@ -40,6 +40,7 @@ type Options struct {
 	Passes   int
 	Only     Only
 	Margin   float64
+	Level    float64 // of a comparison that looks once; 0: it looks as it goes
 	Proofs   Proofs
 	Counting bool // tasks are only counted
 

@@ -44,7 +44,7 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	c := &comparison{session: s, skills: [2]skill.Skill{a, b}}
 	split := cmp.Or(s.Split, string(task.Test))
 	err = s.Do(ctx, session.Op{
-		Kind: result.Compare, Suffix: "-compare", About: about(split, s.Carried(b)),
+		Kind: result.Compare, Suffix: "-compare", About: about(split, s.Carried(b), o),
 		Check: func() error { return c.settle(split) },
 		Ask:   c.plan,
 		Begin: func(context.Context) error { return c.writeSkills() },
@@ -54,9 +54,12 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 }
 
 // about is what is compared with the skill of the session, for the identity.
-func about(split string, b skill.Skill) map[string]string {
+func about(split string, b skill.Skill, o session.Options) map[string]string {
 	out := session.FileEntries(session.CompareWith, b)
 	out["compare"], out[session.CompareWith] = split, session.Digest([]byte(b.Text()))
+	if o.Level != 0 { // how much is read must not follow from what was read
+		out["compare.once"] = fmt.Sprintf("level %v, passes %d", o.Level, max(1, o.Passes))
+	}
 	return out
 }
 
@@ -71,7 +74,13 @@ func (c *comparison) settle(split string) error {
 	if s.Margin == 0 {
 		c.rule.Margin = defaultMargin
 	}
-	if c.most == 0 {
+	if c.level = s.Level; c.level != 0 && !(c.level > 0 && c.level < 1) {
+		return fault.Input(fmt.Errorf("a level of %v, allowed: more than 0 and less than 1, such as 0.05", c.level))
+	}
+	switch {
+	case c.most == 0 && c.once():
+		c.most = 1
+	case c.most == 0:
 		c.most = defaultPasses
 	}
 	if err := c.rule.Validate(); err != nil {
@@ -126,7 +135,7 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 		return session.StatusOf(werr), errors.Join(err, werr)
 	}
 	c.out = out
-	if err == nil && out.Verdict == result.VerdictNotEnoughData {
+	if err == nil && out.Verdict == result.VerdictNotEnoughData && !c.once() {
 		return result.Undecided, nil // with more passes it goes on
 	}
 	return session.StatusOf(err), err
@@ -195,12 +204,17 @@ func (c *comparison) result() (*result.Comparison, error) {
 	if out.Passes > 1 {
 		out.About = result.OverTheseTasks
 	}
+	if c.once() {
+		if err := c.lookOnce(out); err != nil {
+			return nil, err
+		}
+	}
 	for i, arm := range []*result.ComparedSkill{&out.A, &out.B} {
 		if arm.Score, _, err = session.PooledScore(c.paired(i)); err != nil {
 			return nil, err
 		}
 	}
-	if j.Verdict == passes.NotEnoughData {
+	if j.Verdict == passes.NotEnoughData && !c.once() {
 		out.Needs, err = c.needs(differences)
 	}
 	return out, err

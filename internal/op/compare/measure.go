@@ -31,6 +31,7 @@ type comparison struct {
 	units   [][]int // what counts once: a task, or the tasks of a cluster, in the order in which they are measured
 	most    int     // passes
 	repeats bool    // a second pass would answer as the first
+	level   float64 // of the only look, at the end; 0: it looks as it goes
 
 	outcomes [2][][]trajectory.Outcome // by arm, pass and task; ID "": not measured yet
 	lost     []bool                    // tasks left out of both arms, by number
@@ -42,10 +43,7 @@ var armNames = [2]string{"a", "b"}
 // measure looks until the rule decides or the passes are used up.
 func (c *comparison) measure(ctx context.Context) error {
 	for pass := range c.most {
-		looks := []int{len(c.units)}
-		if pass == 0 {
-			looks = passes.Blocks(len(c.units))
-		}
+		looks := c.looks(pass)
 		stage := fmt.Sprintf("pass %d", pass+1)
 		c.session.Emit(event.StageStarted{Stage: stage, Total: 2 * len(c.tasks)})
 		done := c.session.Progress(stage, 2*len(c.tasks))
@@ -216,7 +214,7 @@ func (c *comparison) tell(pass int) (decided bool, err error) {
 		return false, err
 	}
 	c.session.Emit(event.Compared{Pass: pass + 1, Pairs: len(differences), Difference: j.Mean, Low: j.Low, High: j.High, Verdict: string(j.Verdict)})
-	return j.Verdict != passes.NotEnoughData, nil
+	return j.Verdict != passes.NotEnoughData && !c.once(), nil
 }
 
 // compared reports whether both arms have a score of a task in a pass, and the

@@ -36,7 +36,7 @@ func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 		}
 	}
 	between := forecast.Between(found, 0)
-	between.Low = min(between.Low, float64(2*len(c.open(0, passes.Blocks(len(c.units))[0]))))
+	between.Low = min(between.Low, float64(2*len(c.open(0, c.looks(0)[0]))))
 	return p, forecast.Measure(ctx, s, &p, forecast.Measuring{Rollouts: between, Tasks: c.tasks, Skills: []skill.Skill{c.skill(0), c.skill(1)}})
 }
 
@@ -78,10 +78,7 @@ func (w *world) difference(task int) float64 {
 func (c *comparison) dryRun(ctx context.Context, w *world) (rollouts int, err error) {
 	var differences []float64
 	for pass := range c.most {
-		looks := []int{len(c.units)}
-		if pass == 0 {
-			looks = passes.Blocks(len(c.units))
-		}
+		looks := c.looks(pass)
 		from := 0
 		for _, to := range looks {
 			for _, unit := range c.units[from:to] {
@@ -94,7 +91,7 @@ func (c *comparison) dryRun(ctx context.Context, w *world) (rollouts int, err er
 			}
 			from = to
 			j, err := c.rule.Judge(differences)
-			if err != nil || j.Verdict != passes.NotEnoughData {
+			if err != nil || j.Verdict != passes.NotEnoughData && !c.once() {
 				return rollouts, err
 			}
 		}

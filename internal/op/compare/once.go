@@ -1,0 +1,88 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/passes"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/score"
+)
+
+// once reports whether the comparison looks once, at its end, at a level that was named
+// before: a sample of fixed size finds more than one that is looked at all the time.
+func (c *comparison) once() bool { return c.level > 0 }
+
+// looks are how many units a pass has read when it is looked at what they say.
+func (c *comparison) looks(pass int) []int {
+	if pass > 0 || c.once() {
+		return []int{len(c.units)}
+	}
+	return passes.Blocks(len(c.units))
+}
+
+// lookOnce puts the verdict of the only look in the place of the one that holds at all
+// looks. Nothing is told before all is read.
+func (c *comparison) lookOnce(out *result.Comparison) error {
+	out.Verdict = result.VerdictNotEnoughData
+	if len(out.ByTask) == 0 || out.Passes < c.most || len(out.ByTask) < len(c.tasks)-len(out.Unmeasured) {
+		return nil
+	}
+	test, pairs := c.lookTest(), c.pairs()
+	better, err := gate.LookOnce(pairs, test, c.level)
+	if err != nil {
+		return fmt.Errorf("compare: %w", err)
+	}
+	out.Look = &result.ComparisonLook{
+		Test: test, Level: c.level, N: better.N, Wins: better.Wins, Losses: better.Losses, Ties: better.Ties,
+		P: better.P, EValue: better.Wealth, Certified: better.Certified, AtLeast: better.Low,
+	}
+	worse, err := gate.LookOnce(reversed(pairs), test, c.level)
+	switch {
+	case err != nil:
+		return fmt.Errorf("compare: %w", err)
+	case better.Certified:
+		out.Verdict = result.VerdictBetter
+	case worse.Certified:
+		out.Verdict = result.VerdictWorse
+	}
+	return nil
+}
+
+// lookTest is settled before a score is known: the exact test for one pass of hard scores where
+// each task stands on its own, else the bound.
+func (c *comparison) lookTest() gate.LookTest {
+	clustered := slices.ContainsFunc(c.units, func(unit []int) bool { return len(unit) > 1 })
+	if c.session.Config.Gate.Metric == string(score.Hard) && c.most == 1 && !clustered {
+		return gate.LookExact
+	}
+	return gate.LookBound
+}
+
+// pairs are the mean scores of the tasks over the passes, A as the reference; those of a cluster
+// have its name.
+func (c *comparison) pairs() []gate.Pair {
+	a, b := c.paired(0), c.paired(1)
+	var out []gate.Pair
+	for n, unit := range c.units {
+		name := ""
+		if len(unit) > 1 {
+			name = fmt.Sprint(n)
+		}
+		for _, i := range unit {
+			if len(a[i]) > 0 {
+				out = append(out, gate.Pair{Candidate: c.mean(b[i]), Reference: c.mean(a[i]), Cluster: name})
+			}
+		}
+	}
+	return out
+}
+
+func reversed(pairs []gate.Pair) []gate.Pair {
+	out := make([]gate.Pair, len(pairs))
+	for i, p := range pairs {
+		out[i] = gate.Pair{Candidate: p.Reference, Reference: p.Candidate, Cluster: p.Cluster}
+	}
+	return out
+}
