@@ -36,11 +36,9 @@ type Options struct {
 	Start       Start
 
 	// Of single commands.
-	Split    string
-	Passes   int
-	Only     Only
-	Margin   float64
-	Level    float64 // of a comparison that looks once; 0: it looks as it goes
+	Split string
+	Only  Only
+	Looking
 	Proofs   Proofs
 	Counting bool // tasks are only counted
 
@@ -51,6 +49,13 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Looking says how much a measurement reads, and when it looks at what it has read.
+type Looking struct {
+	Passes int     // over the tasks; 0: the default of the command
+	Margin float64 // the largest difference that does not matter; 0: the default
+	Level  float64 // of a comparison that looks once; 0: it looks as it goes
 }
 
 // Start says what a run may begin with. The zero value: only a sound measurement, and however
