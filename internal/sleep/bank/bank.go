@@ -25,8 +25,9 @@ const (
 	tempDir  = "tmp" // private copies; whatever is in it when the bank is opened is left over
 )
 
-// version is that of the file, its user_version. A newer one is refused.
-const version = 1
+// version is that of the file, its user_version. A newer one is refused, an older one is
+// brought up to it when it is opened for writing.
+const version = 2
 
 const schema = `
 CREATE TABLE stores (
@@ -93,6 +94,8 @@ type Bank struct {
 	db   *sql.DB
 	dir  string
 	lock *flock.Flock // nil: opened for reading
+
+	older bool // opened for reading, and without the tables of nights: there was none yet
 }
 
 // LockedError says that another process writes the bank.
@@ -194,13 +197,13 @@ func Look(ctx context.Context, dir string) (*Bank, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	found, err := formatOf(ctx, db)
-	if err == nil && found != version {
+	if err == nil && (found < 1 || found > version) {
 		err = wrongFormat(path, found)
 	}
 	if err != nil {
 		return nil, errors.Join(told(path, err), db.Close())
 	}
-	return &Bank{db: db, dir: dir}, nil
+	return &Bank{db: db, dir: dir, older: found < 2}, nil
 }
 
 // private refuses a folder that others can read.
@@ -293,7 +296,14 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return err
 	}
-	if found > 0 || tables > 0 {
+	steps := []string{schema, schemaOfNights}
+	switch {
+	case found == 1:
+		if err := checked(ctx, db, path); err != nil {
+			return err
+		}
+		steps = steps[1:]
+	case found != 0 || tables > 0:
 		return wrongFormat(path, found)
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -301,8 +311,10 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // it is over, or what failed is told
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
-		return err
+	for _, step := range steps {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return err
+		}
 	}
 	return tx.Commit()
 }

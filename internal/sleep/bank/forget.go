@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 )
 
 // digestOf stands for the name of what was forgotten.
@@ -125,9 +128,49 @@ func (b *Bank) ForgetSession(ctx context.Context, source, id string, at time.Tim
 		if err := noteForgotten(ctx, tx, kindSession, source+"/"+id, at); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE source = ? AND session = ?", source, id)
-		return err
+		if _, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE source = ? AND session = ?", source, id); err != nil {
+			return err
+		}
+		return forgetTasks(ctx, tx, source, id)
 	})
+}
+
+// forgetTasks deletes the tasks that only a session has shown, and what others were shown by it.
+func forgetTasks(ctx context.Context, tx *sql.Tx, source, id string) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM mined WHERE source = ? AND session = ?", source, id); err != nil {
+		return err
+	}
+	texts, err := column(ctx, tx, "SELECT data FROM tasks")
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		var t wish.Task
+		if err := json.Unmarshal([]byte(text), &t); err != nil {
+			return err
+		}
+		of := func(r wish.Ref) bool { return r.Source == source && r.Session == id }
+		if !slices.ContainsFunc(t.Seen, of) {
+			continue
+		}
+		// The words of a task are those of the session that showed it first.
+		if first := of(t.Seen[0]); first {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM tasks WHERE id = ?", t.Task.ID); err != nil {
+				return err
+			}
+			continue
+		}
+		t.Seen = slices.DeleteFunc(t.Seen, of)
+		data, err := json.Marshal(t)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE tasks SET data = ? WHERE id = ?", string(data), t.Task.ID); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM clusters WHERE number NOT IN (SELECT cluster FROM tasks)")
+	return err
 }
 
 // ForgetProject deletes all sessions of the projects that match, and keeps digests of folders,
@@ -149,6 +192,20 @@ func (b *Bank) ForgetProject(ctx context.Context, folders []string, match func(p
 				return err
 			}
 			n += gone
+		}
+		for _, q := range []string{"clusters", "nights", "candidates", "groups"} {
+			projects, err := column(ctx, tx, "SELECT DISTINCT project FROM "+q)
+			if err != nil {
+				return err
+			}
+			for _, project := range projects {
+				if !match(project) {
+					continue
+				}
+				if err := dropNights(ctx, tx, q, project); err != nil {
+					return err
+				}
+			}
 		}
 		for _, dir := range folders {
 			if err := noteForgotten(ctx, tx, kindProject, filepath.Clean(dir), at); err != nil {
@@ -221,9 +278,31 @@ func column(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []s
 	return out, rows.Err()
 }
 
+// dropNights deletes what a table of nights has of a project, and what belongs to that.
+func dropNights(ctx context.Context, tx *sql.Tx, table, project string) error {
+	queries := []string{"DELETE FROM " + table + " WHERE project = ?"}
+	switch table {
+	case "clusters":
+		queries = append([]string{"DELETE FROM tasks WHERE cluster IN (SELECT number FROM clusters WHERE project = ?)"}, queries...)
+	case "candidates":
+		queries = append([]string{"DELETE FROM pairs WHERE candidate IN (SELECT number FROM candidates WHERE project = ?)"}, queries...)
+	}
+	for _, q := range queries {
+		if _, err := tx.ExecContext(ctx, q, project); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func dropProject(ctx context.Context, tx *sql.Tx, project string) (int, error) {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE project = ?)", project); err != nil {
-		return 0, err
+	for _, q := range []string{
+		"DELETE FROM turns WHERE number IN (SELECT number FROM sessions WHERE project = ?)",
+		"DELETE FROM mined WHERE (source, session) IN (SELECT source, session FROM sessions WHERE project = ?)",
+	} {
+		if _, err := tx.ExecContext(ctx, q, project); err != nil {
+			return 0, err
+		}
 	}
 	res, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE project = ?", project)
 	if err != nil {

@@ -1,0 +1,249 @@
+package bank
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Night is a night that was begun. Data is its document, which the bank does not read.
+type Night struct {
+	ID      string
+	Project string
+	Started time.Time
+	Ended   time.Time // zero: it is not over
+	Data    json.RawMessage
+}
+
+// PutNight keeps a night, or what has become of it.
+func (b *Bank) PutNight(ctx context.Context, n Night) error {
+	return b.write(ctx, "keep a night", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO nights (id, project, started, ended, data) VALUES (?, ?, ?, ?, ?)", n.ID, n.Project, nano(n.Started), nano(n.Ended), string(n.Data))
+		return err
+	})
+}
+
+// Nights lists the nights of a project, or of all if it is empty, the newest first.
+func (b *Bank) Nights(ctx context.Context, project string) ([]Night, error) {
+	out := []Night{}
+	if b.older {
+		return out, nil
+	}
+	rows, err := b.db.QueryContext(ctx, "SELECT id, project, started, ended, data FROM nights WHERE ? = '' OR project = ? ORDER BY started DESC, id DESC", project, project)
+	if err != nil {
+		return nil, b.failed("list nights", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var n Night
+		var started, ended int64
+		var data []byte
+		if err := rows.Scan(&n.ID, &n.Project, &started, &ended, &data); err != nil {
+			return nil, b.failed("list nights", err)
+		}
+		n.Started, n.Ended, n.Data = ofNano(started), ofNano(ended), data
+		out = append(out, n)
+	}
+	return out, b.failed("list nights", rows.Err())
+}
+
+// MarkOf is a digest of a session as it is mined in some way: another one means that the
+// session has grown, or that mining has changed.
+func MarkOf(s *Session, way string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", way)
+	for i := range s.Turns {
+		t := &s.Turns[i]
+		fmt.Fprintf(h, "%s %d %d %s\n", t.ID, len(t.User), len(t.Agent), t.Failed)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Mined returns the marks of the sessions that were mined, by source and id.
+func (b *Bank) Mined(ctx context.Context) (map[[2]string]string, error) {
+	out := map[[2]string]string{}
+	if b.older {
+		return out, nil
+	}
+	rows, err := b.db.QueryContext(ctx, "SELECT source, session, mark FROM mined")
+	if err != nil {
+		return nil, b.failed("list mined sessions", err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var source, session, mark string
+		if err := rows.Scan(&source, &session, &mark); err != nil {
+			return nil, b.failed("list mined sessions", err)
+		}
+		out[[2]string{source, session}] = mark
+	}
+	return out, b.failed("list mined sessions", rows.Err())
+}
+
+// NoteMined notes that sessions were mined as they are.
+func (b *Bank) NoteMined(ctx context.Context, night string, marks map[[2]string]string) error {
+	return b.write(ctx, "note mined sessions", func(tx *sql.Tx) error {
+		for name, mark := range marks {
+			if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO mined (source, session, mark, night) VALUES (?, ?, ?, ?)", name[0], name[1], mark, night); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// State says what has become of a candidate.
+type State string
+
+// The states of a candidate.
+const (
+	Carried   State = "carried"   // staged and not certified: nights go on comparing it
+	Certified State = "certified" // better than what it was made from
+	Dropped   State = "dropped"   // worse, undecided for too long, or what it is compared with has changed
+)
+
+// Candidate is a text that a night has staged for a target and that claims to be better than the
+// live one.
+type Candidate struct {
+	Number  int64  `json:"-"`
+	Project string `json:"-"`
+	Target  string `json:"-"`
+	Night   string `json:"-"`
+	State   State  `json:"-"`
+	// Level is what it has of the target's level, fixed when it is staged.
+	Level float64 `json:"-"`
+
+	Text   string `json:"text"`   // digest of what is staged
+	Live   string `json:"live"`   // digest of what it was made from
+	Terms  string `json:"terms"`  // digest of the model, the agent and the checks that it is measured by
+	Reason string `json:"reason"` // of its state
+	// Known are the clusters that it was made or chosen by, or compared on: they say nothing new.
+	Known []int64 `json:"known"`
+	Pairs []Pair  `json:"-"`
+}
+
+// Pair is what the live text and the staged one scored on a task that neither was made from.
+type Pair struct {
+	Cluster int64   `json:"cluster"`
+	Night   string  `json:"night"`
+	Live    float64 `json:"live"`
+	Staged  float64 `json:"staged"`
+}
+
+// Stage keeps a candidate of a target, and gives it its number. Those of the target that were carried are dropped,
+// with a reason: a target has one candidate at a time. The same night stages a target's candidate once.
+func (b *Bank) Stage(ctx context.Context, c Candidate, reason string) (number int64, err error) {
+	err = b.write(ctx, "stage a candidate", func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, "SELECT number FROM candidates WHERE project = ? AND target = ? AND night = ?", c.Project, c.Target, c.Night).Scan(&number)
+		if err == nil {
+			return updateCandidate(ctx, tx, number, &c)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		old, err := b.candidates(ctx, tx, c.Project, c.Target)
+		if err != nil {
+			return err
+		}
+		for i := range old {
+			if o := &old[i]; o.State == Carried {
+				o.State, o.Reason = Dropped, reason
+				if err := updateCandidate(ctx, tx, o.Number, o); err != nil {
+					return err
+				}
+			}
+		}
+		data, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, "INSERT INTO candidates (project, target, night, state, level, data) VALUES (?, ?, ?, ?, ?, ?)", c.Project, c.Target, c.Night, string(c.State), c.Level, string(data))
+		if err != nil {
+			return err
+		}
+		number, err = res.LastInsertId()
+		return err
+	})
+	return number, err
+}
+
+func updateCandidate(ctx context.Context, tx *sql.Tx, number int64, c *Candidate) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE candidates SET state = ?, data = ? WHERE number = ?", string(c.State), string(data), number)
+	return err
+}
+
+// Update keeps what has become of a candidate: its state, reason and pairs. Its level never changes; a cluster
+// counts once, as it was measured first.
+func (b *Bank) Update(ctx context.Context, c Candidate) error {
+	return b.write(ctx, "keep a candidate", func(tx *sql.Tx) error {
+		for _, p := range c.Pairs {
+			if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO pairs (candidate, cluster, night, live, staged) VALUES (?, ?, ?, ?, ?)", c.Number, p.Cluster, p.Night, p.Live, p.Staged); err != nil {
+				return err
+			}
+		}
+		return updateCandidate(ctx, tx, c.Number, &c)
+	})
+}
+
+// Candidates lists all candidates that a target ever had, in order.
+func (b *Bank) Candidates(ctx context.Context, project, target string) ([]Candidate, error) {
+	if b.older {
+		return nil, nil
+	}
+	out, err := b.candidates(ctx, b.db, project, target)
+	return out, b.failed("list candidates", err)
+}
+
+func (b *Bank) candidates(ctx context.Context, db querier, project, target string) (out []Candidate, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? ORDER BY number", project, target)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		c := Candidate{Project: project, Target: target}
+		var data []byte
+		if err := rows.Scan(&c.Number, &c.Night, &c.State, &c.Level, &data); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, &c); err != nil {
+			return nil, damagedError(filepath.Join(b.dir, File), "a candidate cannot be read")
+		}
+		out = append(out, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if out[i].Pairs, err = pairsOf(ctx, db, out[i].Number); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func pairsOf(ctx context.Context, db querier, candidate int64) (out []Pair, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT cluster, night, live, staged FROM pairs WHERE candidate = ? ORDER BY night, cluster", candidate)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		var p Pair
+		if err := rows.Scan(&p.Cluster, &p.Night, &p.Live, &p.Staged); err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, rows.Err()
+}
