@@ -147,7 +147,7 @@ func (b *Bank) Stage(ctx context.Context, c Candidate, reason string) (number in
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		old, err := b.candidates(ctx, tx, c.Project, c.Target)
+		old, err := candidatesOf(ctx, tx, filepath.Join(b.dir, File), c.Project, c.Target)
 		if err != nil {
 			return err
 		}
@@ -200,11 +200,12 @@ func (b *Bank) Candidates(ctx context.Context, project, target string) ([]Candid
 	if b.older {
 		return nil, nil
 	}
-	out, err := b.candidates(ctx, b.db, project, target)
+	out, err := candidatesOf(ctx, b.db, filepath.Join(b.dir, File), project, target)
 	return out, b.failed("list candidates", err)
 }
 
-func (b *Bank) candidates(ctx context.Context, db querier, project, target string) (out []Candidate, err error) {
+// candidatesOf reads the candidates of a target from the file at path.
+func candidatesOf(ctx context.Context, db querier, path, project, target string) (out []Candidate, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT number, night, state, level, data FROM candidates WHERE project = ? AND target = ? ORDER BY number", project, target)
 	if err != nil {
 		return nil, err
@@ -217,7 +218,7 @@ func (b *Bank) candidates(ctx context.Context, db querier, project, target strin
 			return nil, err
 		}
 		if err := json.Unmarshal(data, &c); err != nil {
-			return nil, damagedError(filepath.Join(b.dir, File), "a candidate cannot be read")
+			return nil, damagedError(path, "a candidate cannot be read")
 		}
 		out = append(out, c)
 	}

@@ -99,7 +99,7 @@ func (b *Bank) Take(ctx context.Context, night string, tasks []wish.Task, same M
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Task.ID, b.Task.ID))
 	})
 	err = b.write(ctx, "take tasks", func(tx *sql.Tx) error {
-		t := taking{tx: tx, bank: b, night: night, same: same, groups: map[[2]string][]Cluster{}}
+		t := taking{tx: tx, path: filepath.Join(b.dir, File), night: night, same: same, groups: map[[2]string][]Cluster{}}
 		for i := range tasks {
 			if err := t.take(ctx, &tasks[i]); err != nil {
 				return fmt.Errorf("task %s: %w", tasks[i].Task.ID, err)
@@ -119,7 +119,7 @@ func (b *Bank) Take(ctx context.Context, night string, tasks []wish.Task, same M
 // taking is what one Take works with.
 type taking struct {
 	tx     *sql.Tx
-	bank   *Bank
+	path   string // of the file
 	night  string
 	same   Match
 	groups map[[2]string][]Cluster // by project and skill, in order
@@ -131,7 +131,7 @@ func (t *taking) take(ctx context.Context, w *wish.Task) error {
 	group, ok := t.groups[at]
 	if !ok {
 		var err error
-		if group, err = t.bank.clusters(ctx, t.tx, w.Project, w.Skill); err != nil {
+		if group, err = clustersOf(ctx, t.tx, t.path, w.Project, w.Skill); err != nil {
 			return err
 		}
 	}
@@ -184,13 +184,13 @@ func (t *taking) place(ctx context.Context, group []Cluster, w *wish.Task) ([]Cl
 
 // again notes that a known task was shown by turns that it was not known to be shown by.
 func (t *taking) again(ctx context.Context, c *Cluster, k int, w *wish.Task) error {
-	old, news := &c.Tasks[k], false
+	old, notes := &c.Tasks[k], false
 	for _, ref := range w.Seen {
 		if !slices.Contains(old.Seen, ref) {
-			old.Seen, news = append(old.Seen, ref), true
+			old.Seen, notes = append(old.Seen, ref), true
 		}
 	}
-	if !news {
+	if !notes {
 		return nil
 	}
 	old.At = later(old.At, w.At)
@@ -312,11 +312,12 @@ func (b *Bank) Clusters(ctx context.Context, project, skill string) ([]Cluster, 
 	if b.older {
 		return nil, nil
 	}
-	out, err := b.clusters(ctx, b.db, project, skill)
+	out, err := clustersOf(ctx, b.db, filepath.Join(b.dir, File), project, skill)
 	return out, b.failed("list tasks", err)
 }
 
-func (b *Bank) clusters(ctx context.Context, db querier, project, skill string) (out []Cluster, err error) {
+// clustersOf reads the clusters of a skill from the file at path.
+func clustersOf(ctx context.Context, db querier, path, project, skill string) (out []Cluster, err error) {
 	rows, err := db.QueryContext(ctx, `SELECT c.number, c.side, c.night, c.opened, c.first, c.last, c.shown, t.reviewed, t.data
 		FROM clusters c JOIN tasks t ON t.cluster = c.number WHERE c.project = ? AND c.skill = ? ORDER BY c.number`, project, skill)
 	if err != nil {
@@ -332,7 +333,7 @@ func (b *Bank) clusters(ctx context.Context, db querier, project, skill string) 
 			return nil, err
 		}
 		if err := json.Unmarshal(data, &t.Task); err != nil {
-			return nil, damagedError(filepath.Join(b.dir, File), "a task cannot be read")
+			return nil, damagedError(path, "a task cannot be read")
 		}
 		t.Task.Task.Unreviewed = t.Reviewed != Accepted
 		c.First, c.Last = ofNano(first), ofNano(last)
@@ -427,7 +428,7 @@ func (b *Bank) Say(ctx context.Context, night string, said map[string]Review) er
 			places[[2]string{project, skill}] = true
 		}
 		for _, at := range slices.SortedFunc(maps.Keys(places), func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
-			group, err := b.clusters(ctx, tx, at[0], at[1])
+			group, err := clustersOf(ctx, tx, filepath.Join(b.dir, File), at[0], at[1])
 			if err == nil {
 				_, err = settleGroup(ctx, tx, night, group)
 			}
