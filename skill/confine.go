@@ -103,6 +103,9 @@ func (s Scope) within(sk Skill, change func(Skill) Skill) Skill {
 	if !ok {
 		return sk
 	}
+	if content == "" {
+		changed = strings.TrimPrefix(changed, LineEnd(sk.main))
+	}
 	next, err := ReplaceLearned(sk.main, changed)
 	if err != nil {
 		return sk
