@@ -239,6 +239,7 @@ type Edits struct {
 	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64" older:"0"`
 	Description bool     `key:"description" older:"false" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric"`
 	Tidy        bool     `key:"tidy" older:"false" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes behind the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines, as before there was a choice"`
+	Region      string   `key:"region" older:"\"\"" doc:"learned: what stands between the lines <!-- SKILLOPT-SLEEP:LEARNED START --> and <!-- SKILLOPT-SLEEP:LEARNED END --> is all of the document that may change, in every mode; guidance and notes go there too; absent: the whole document" enum:",learned"`
 	Verify      Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`
 }
 

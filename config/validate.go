@@ -208,6 +208,9 @@ func (d *decoder) files(c *Config) {
 	if c.Edits.Description && c.Edits.Mode != "patch" {
 		d.fail("edits.description", "true with edits.mode "+c.Edits.Mode, "false with that: the description is replaced with edits.mode patch", "")
 	}
+	if c.Edits.Region != "" && (others || c.Edits.Description) {
+		d.fail("edits.region", c.Edits.Region+" with edits.files or edits.description", "absent with those: no other file and no front matter lies in the region", "")
+	}
 	switch text := strconv.Quote(strings.Join(files, ", ")); {
 	case !others:
 	case c.SkillFiles != FilesAll:

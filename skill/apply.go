@@ -16,6 +16,11 @@ type ApplyOptions struct {
 	MaxBytes    int   // largest file that may come out; 0 = the constant MaxBytes
 	Unprotected bool  // as in skillrl: no front matter, no regions, markers in content stay
 	Scope       Scope // the files that may be changed and added
+
+	// Only is the region that edits are confined to; "" = that of Scope. An edit that would
+	// change anything else ends as SkippedOutsideRegion, and so does every edit of a document
+	// whose region cannot be told.
+	Only Region
 }
 
 // Apply applies edits to s in their order, each to the outcome of those before
@@ -31,6 +36,9 @@ type ApplyOptions struct {
 // have none. An append to a file that is not there, and
 // may be added, makes it. A move takes text out of SKILL.md and appends it to another
 // file, both or neither.
+//
+// Where edits are confined to a region, an append goes to its end, a target is looked for in
+// it, and all bytes outside of it stay.
 //
 // The same input gives the same result. The rules are those of SkillOpt, which
 // however knows one file, and looks only at where a target starts.
@@ -67,6 +75,9 @@ func (c Change) to(s Skill) Skill {
 func Trace(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report, []*Change) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = MaxBytes
+	}
+	if opts.Only != "" {
+		opts.Scope = opts.Scope.WithRegion(opts.Only)
 	}
 	a := &applier{opts: opts, before: s, skill: s, done: map[Edit]bool{}}
 	reports, changes := make([]Report, 0, len(edits)), make([]*Change, len(edits))
@@ -158,6 +169,9 @@ func (c Change) none(s Skill) bool {
 // outOfScope says why the file of e may not be edited, "" if it may.
 func (a *applier) outOfScope(e Edit) string {
 	scope, file := a.opts.Scope, e.path()
+	if scope.region != "" { // which has a state of its own
+		return ""
+	}
 	if scope.description && e.Op == Describe && file == Main {
 		return ""
 	}
@@ -173,6 +187,8 @@ func (a *applier) outOfScope(e Edit) string {
 // refuse says why next may not become the skill, "" if it may.
 func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string) {
 	switch {
+	case a.opts.Scope.region != "" && !outsideSame(a.skill.main, next.main):
+		return SkippedOutsideRegion, "it would change the end of the learned region, or make it code"
 	case !a.opts.Unprotected && e.Op != Describe && !RegionsEqual(a.skill.main, next.main):
 		return SkippedProtectedRegion, "it would change the front matter or a protected region"
 	case a.opts.Budget > 0 && a.applied >= a.opts.Budget:
@@ -189,6 +205,9 @@ func (a *applier) refuse(next Skill, e Edit) (status ApplyStatus, detail string)
 // edited returns what e would change, and the state that e ends in when nothing
 // else speaks against it.
 func (a *applier) edited(e Edit) (Change, ApplyStatus, string) {
+	if a.opts.Scope.region != "" {
+		return a.confined(e)
+	}
 	if e.Op == Move && !a.opts.Scope.Alone() {
 		return a.moved(e)
 	}

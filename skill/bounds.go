@@ -13,6 +13,8 @@ import (
 // outside says why the file at path may not be changed, "" if it may.
 func (s Scope) outside(path string) string {
 	switch {
+	case s.region != "" && path != Main:
+		return fmt.Sprintf("%q: only the learned region of %s may be edited", cut(path, previewLength), Main)
 	case s.alone:
 		return "only the description may be replaced, by op describe"
 	case s.Alone() && path != Main:

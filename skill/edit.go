@@ -88,6 +88,7 @@ const (
 	SkippedDeleteMissingTarget   ApplyStatus = "skipped_delete_missing_target" // Target is empty
 	SkippedDeleteTargetNotFound  ApplyStatus = "skipped_delete_target_not_found"
 	SkippedProtectedRegion       ApplyStatus = "skipped_protected_region"    // it would reach into front matter or a region
+	SkippedOutsideRegion         ApplyStatus = "skipped_outside_region"      // it would change what is outside of the region that edits are confined to, or its end; Detail says why
 	SkippedMoveMissingTarget     ApplyStatus = "skipped_move_missing_target" // Target is empty
 	SkippedMoveTargetNotFound    ApplyStatus = "skipped_move_target_not_found"
 	SkippedDescription           ApplyStatus = "skipped_description" // Content can be none, or the front matter cannot take it; Detail says why

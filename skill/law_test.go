@@ -226,7 +226,7 @@ func TestRegionLaws(t *testing.T) {
 		if got := WithLineEnd(SlowText(once.Text()), lf); got != trim(want) {
 			t.Fatalf("content %q, want %q", got, want)
 		}
-		if len(slow.regions(once.Text())) != 1 || !HasSlow(once.Text()) {
+		if len(slow.regions(once.Text(), frontMatterEnd(once.Text()))) != 1 || !HasSlow(once.Text()) {
 			t.Fatalf("not one region: %q", once.Text())
 		}
 		if at := frontMatterEnd(s.Text()); !strings.HasPrefix(once.Text(), s.Text()[:at]) {

@@ -37,6 +37,7 @@ const (
 	RuleLink        Rule = "link"   // to a file that is not there
 	RuleScript      Rule = "script" // that cannot be started by its name
 	RuleSecret      Rule = "secret"
+	RuleRegion      Rule = "region" // markers of a learned region that cannot be told
 )
 
 // Finding is something odd about a skill.
@@ -63,6 +64,7 @@ const (
 func Lint(s Skill, folder string) []Finding {
 	l := &linter{skill: s}
 	l.frontMatter(folder)
+	l.region()
 	for _, name := range s.Files() {
 		text, _ := s.File(name)
 		if !isText(text) {
@@ -78,6 +80,27 @@ func Lint(s Skill, folder string) []Finding {
 		return cmp.Or(cmp.Compare(order(a.File), order(b.File)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return l.found
+}
+
+// LintDocument is Lint for a Markdown document under another name than SKILL.md, such as
+// CLAUDE.md or AGENTS.md, that stands for itself: the standard says nothing of its front
+// matter, and what it links to lies elsewhere. name is what findings call it.
+func LintDocument(text, name string) []Finding {
+	l := &linter{skill: New(text)}
+	l.region()
+	l.secrets(Main, text)
+	for i := range l.found {
+		l.found[i].File = name
+	}
+	return l.found
+}
+
+// region checks the markers of the learned region.
+func (l *linter) region() {
+	var bad *RegionError
+	if _, err := learnedIn(l.skill.main); errors.As(err, &bad) {
+		l.add(Main, bad.Line, LintError, RuleRegion, "%s", bad.Reason)
+	}
 }
 
 // order puts SKILL.md first.

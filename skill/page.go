@@ -11,6 +11,7 @@ type page struct {
 	end   string // line ending that the file had before the first edit
 	main  bool   // it is SKILL.md, which has front matter and regions
 	loose bool   // as in skillrl: no front matter, no regions
+	part  bool   // it is what a region of SKILL.md holds: regions, but no front matter
 	tidy  bool   // it is Markdown in which edits are fitted in
 	shift int    // columns by which the content of the edit was indented
 }
@@ -80,7 +81,7 @@ func (p page) locate(target string) (span, bool) {
 }
 
 func (p page) front() int {
-	if p.loose || !p.main {
+	if p.loose || !p.main || p.part {
 		return 0
 	}
 	return frontMatterEnd(p.text)
@@ -97,7 +98,7 @@ func (p page) isProtected(op Op, at span) bool {
 		at.to = at.from + 1
 	}
 	into := p.afterLine(at.to)
-	return slices.ContainsFunc(protected(p.text), func(s span) bool {
+	return slices.ContainsFunc(protectedFrom(p.text, p.front()), func(s span) bool {
 		return s.overlaps(at) || op == InsertAfter && s.from < into && into < s.to
 	})
 }
@@ -148,7 +149,7 @@ func (p page) appended(content string, atEnd, beforeRegion ApplyStatus) (Change,
 	}
 	at := -1
 	if p.main {
-		at = firstMarker(p.text)
+		at = firstMarker(p.text, p.front())
 	}
 	if at < 0 {
 		return p.paragraph(len(p.text), content+p.end), atEnd
@@ -163,7 +164,7 @@ func (p page) joined(content string, atEnd, beforeRegion ApplyStatus) (c Change,
 	}
 	at, status := len(p.text), atEnd
 	if m := -1; p.main {
-		if m = firstMarker(p.text); m >= 0 {
+		if m = firstMarker(p.text, p.front()); m >= 0 {
 			at, status = m, beforeRegion
 		}
 	}
@@ -174,7 +175,7 @@ func (p page) joined(content string, atEnd, beforeRegion ApplyStatus) (c Change,
 // paragraph puts text before the byte at, after one blank line.
 func (p page) paragraph(at int, text string) Change {
 	kept, gap := paragraphGap(p.text, at, p.end)
-	if !p.main { // which has no front matter, and may have been empty
+	if !p.main || p.part { // which has no front matter, and may have been empty
 		if kept, gap = len(trimEnd(p.text[:at])), p.end+p.end; kept == 0 {
 			gap = ""
 		}

@@ -54,11 +54,11 @@ func (k kind) next(text string, from int) (at span, ok bool) {
 	return span{start, end + len(k.end)}, true
 }
 
-// regions returns the closed regions of kind k, in order. Markers that have no
-// partner protect nothing.
-func (k kind) regions(text string) []span {
+// regions returns the closed regions of kind k at or after from, in order. Markers that
+// have no partner protect nothing.
+func (k kind) regions(text string, from int) []span {
 	var found []span
-	for at := frontMatterEnd(text); ; {
+	for at := from; ; {
 		start := indexFrom(text, k.start, at)
 		if start < 0 {
 			return found
@@ -122,7 +122,7 @@ func (k kind) cutOut(text string) string {
 // only returns the single region of kind k, if there is exactly one and no
 // lone marker beside it.
 func (k kind) only(text string) (span, bool) {
-	found := k.regions(text)
+	found := k.regions(text, frontMatterEnd(text))
 	if len(found) != 1 || strings.Count(text, k.start) != 1 || strings.Count(text, k.end) != 1 {
 		return span{}, false
 	}
@@ -132,23 +132,28 @@ func (k kind) only(text string) (span, bool) {
 // protected returns what edits may not touch: the front matter and the regions
 // of all kinds, in order.
 func protected(text string) []span {
+	return protectedFrom(text, frontMatterEnd(text))
+}
+
+// protectedFrom is protected of a text whose front matter ends at front.
+func protectedFrom(text string, front int) []span {
 	var all []span
-	if end := frontMatterEnd(text); end > 0 {
-		all = append(all, span{0, end})
+	if front > 0 {
+		all = append(all, span{0, front})
 	}
 	for _, k := range kinds {
-		all = append(all, k.regions(text)...)
+		all = append(all, k.regions(text, front)...)
 	}
 	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	return all
 }
 
-// firstMarker returns where the first start marker of any kind stands, or -1.
-// An unclosed one counts: text that is appended belongs before it.
-func firstMarker(text string) int {
+// firstMarker returns where the first start marker of any kind stands at or after from,
+// or -1. An unclosed one counts: text that is appended belongs before it.
+func firstMarker(text string, from int) int {
 	first := -1
 	for _, k := range kinds {
-		at := indexFrom(text, k.start, frontMatterEnd(text))
+		at := indexFrom(text, k.start, from)
 		if at >= 0 && (first < 0 || at < first) {
 			first = at
 		}
@@ -180,8 +185,8 @@ func WithoutRegions(text string) string {
 	return text
 }
 
-// StripMarkers returns text without any region marker, also without those that
-// come about when an inner one is taken out.
+// StripMarkers returns text without any region marker, those of the learned region
+// included, also without those that come about when an inner one is taken out.
 func StripMarkers(text string) string {
 	kept := make([]byte, 0, len(text))
 	for _, piece := range strings.SplitAfter(text, ">") { // every marker ends so
@@ -192,7 +197,7 @@ func StripMarkers(text string) string {
 
 // dropMarker returns text without the marker that it ends in, if it does.
 func dropMarker(text []byte) []byte {
-	for _, k := range kinds {
+	for _, k := range [...]kind{slow, appendix, learned} {
 		for _, marker := range []string{k.start, k.end} {
 			if kept, ok := bytes.CutSuffix(text, []byte(marker)); ok {
 				return kept

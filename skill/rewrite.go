@@ -15,7 +15,8 @@ type FileText struct {
 // Rewrite returns s with other texts of files. All of them may be taken over, or none is:
 // the error names the file that may not. The limits are those of Apply: the files that the
 // scope allows, new ones included, MaxBytes a file, MaxTotal and MaxFiles in all, and the
-// protected regions of SKILL.md.
+// protected regions of SKILL.md. With a region of the scope, SKILL.md is what Confine makes
+// of it.
 //
 // Lines that a file has already stay byte for byte as they are; new ones lose characters
 // that steer or hide (see Plain) and region markers. A file keeps its line ending, and
@@ -47,10 +48,17 @@ func Rewrite(s Skill, texts []FileText, scope Scope) (Skill, error) {
 			return Skill{}, fmt.Errorf("%q: %s", name, detail)
 		}
 	}
-	if !RegionsEqual(s.main, next.main) {
+	if next.main == s.main {
+		return next, nil
+	}
+	text, err := scope.Confine(s.main, next.main)
+	if err != nil {
+		return Skill{}, fmt.Errorf("%q: %w", Main, err)
+	}
+	if !RegionsEqual(s.main, text) {
 		return Skill{}, fmt.Errorf("%q: the front matter and the protected regions must stay as they are, byte for byte", Main)
 	}
-	return next, nil
+	return next.WithText(text), nil
 }
 
 // breaks are line breaks of either sort. A carriage return before one is no part of its

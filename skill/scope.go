@@ -20,6 +20,7 @@ type Scope struct {
 	description bool
 	alone       bool // with description: nothing else
 	tidy        bool
+	region      Region // "": no part of SKILL.md alone
 }
 
 // Why a scope cannot be had, besides ErrNotUTF8 and ErrTooLarge.

@@ -14,8 +14,8 @@ import (
 )
 
 func skillCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "skill", Short: "Check a skill"})
-	c.AddCommand(skillLintCommand(a))
+	c := group(&cobra.Command{Use: "skill", Short: "Check a skill, begin its learned region"})
+	c.AddCommand(skillLintCommand(a), skillRegionCommand(a))
 	return c
 }
 
@@ -29,12 +29,15 @@ func skillLintCommand(a *app) *cobra.Command {
 		Short: "Check a skill against the Agent Skills standard",
 		Long: `Check a skill against the Agent Skills standard, and for what fails when an agent
 uses it: names, lengths and fields of the front matter, links to files that are not
-there, scripts that cannot be started, secrets. No model is called. Every load of a
+there, scripts that cannot be started, secrets, a learned region that is none. A Markdown
+document of another name that has no front matter, such as CLAUDE.md, is checked for the
+last two. No model is called. Every load of a
 skill warns of links, scripts and secrets too.
 
 Exit code 2 with an error, with --strict with a warning as well.`,
 		Example: `  skillopt skill lint my-skill
-  skillopt skill lint my-skill --strict --json`,
+  skillopt skill lint my-skill --strict --json
+  skillopt skill lint CLAUDE.md`,
 		Args: exactly(1, "a skill directory or its SKILL.md"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args[0]) },
 	}
@@ -58,7 +61,7 @@ func (o *skillLintOptions) run(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return usagef("%s: %v", name, err)
 	}
-	r := skillReport{Skill: name, Files: len(s.Files()), Findings: append([]skill.Finding{}, skill.Lint(s, session.SkillFolder(path))...)}
+	r := skillReport{Skill: name, Files: len(s.Files()), Findings: append([]skill.Finding{}, findings(s, path)...)}
 	for _, f := range r.Findings {
 		if f.Severity == skill.LintError {
 			r.Errors++
@@ -75,6 +78,15 @@ func (o *skillLintOptions) run(ctx context.Context, a *app, name string) error {
 		err = usagef("%s has %s and %s", name, plural.Of(r.Errors, "error", "errors"), plural.Of(r.Warnings, "warning", "warnings"))
 	}
 	return err
+}
+
+// findings are those about a skill, or about a document that stands for itself.
+func findings(s skill.Skill, path string) []skill.Finding {
+	folder := session.SkillFolder(path)
+	if doc, err := skill.Parse(s.Text()); folder == "" && filepath.Base(path) != skill.Main && err == nil && doc.Head == "" {
+		return skill.LintDocument(s.Text(), filepath.Base(path))
+	}
+	return skill.Lint(s, folder)
 }
 
 func printFindings(out printer, r skillReport) error {

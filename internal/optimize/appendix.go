@@ -22,6 +22,7 @@ type AppendixInput struct {
 	Prompts   *prompt.Set
 	Skill     skill.Skill // usually the candidate of Update
 	Notes     []string    // new notes, see ReflectResult.Notes
+	Scope     skill.Scope // notes lie within its region
 	Threshold int         // notes above which the appendix is compacted; 0 = AppendixThreshold
 }
 
@@ -56,7 +57,7 @@ func Appendix(ctx context.Context, in AppendixInput) (AppendixResult, error) {
 			return AppendixResult{}, err
 		}
 	}
-	result.Skill = in.Skill.WithNotes(result.Notes)
+	result.Skill = in.Scope.WithNotes(in.Skill, result.Notes)
 	result.Changed = result.Skill.Text() != in.Skill.Text()
 	return result, nil
 }

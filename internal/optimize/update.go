@@ -160,6 +160,13 @@ func (in UpdateInput) author(items []any) (prompt.Text, error) {
 		}
 		document, rules.Rules = strings.TrimRight(document, "\n")+"\n\n"+files.User, files.System
 	}
+	if in.Scope.Region() != "" {
+		part, err := Region(in.Prompts, in.Skill.Text())
+		if err != nil {
+			return prompt.Text{}, err
+		}
+		document, rules.Rules = strings.TrimRight(document, "\n")+"\n\n"+part.User, part.System
+	}
 	text, err := in.Prompts.Rewrite(prompt.RewriteInput{
 		Skill: document, Suggestions: renderSuggestions(items, in.several()), MetaSkill: in.MetaSkill,
 	})

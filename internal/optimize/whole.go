@@ -34,7 +34,7 @@ func (f Folder) candidate(item any) (skill.Skill, error) {
 	case document == "":
 		return skill.Skill{}, errors.New("new_skill is empty")
 	}
-	document, err := successor(f.Skill.Text(), document+"\n")
+	document, err := successor(f.Skill.Text(), document+"\n", f.Scope)
 	if err != nil {
 		return skill.Skill{}, err
 	}
@@ -116,8 +116,9 @@ func (f Folder) usable(items []any) []any {
 }
 
 // successor checks that a whole document may take the incumbent's place, and
-// gives it the incumbent's line ends. What is new in it is plain text.
-func successor(incumbent, document string) (string, error) {
+// gives it the incumbent's line ends. What is new in it is plain text. Outside of the region
+// of scope it is the incumbent, byte for byte.
+func successor(incumbent, document string, scope skill.Scope) (string, error) {
 	document = skill.PlainLines(incumbent, document)
 	document = skill.WithLineEnd(document, skill.LineEnd(incumbent))
 	if trimRightSpace(document) == "" {
@@ -125,6 +126,10 @@ func successor(incumbent, document string) (string, error) {
 	}
 	if len(document) > skill.MaxBytes {
 		return "", fmt.Errorf("the new skill has %d bytes, at most %d are allowed", len(document), skill.MaxBytes)
+	}
+	document, err := scope.Confine(incumbent, document)
+	if err != nil {
+		return "", fmt.Errorf("the new skill: %w", err)
 	}
 	if !skill.RegionsEqual(incumbent, document) {
 		return "", errors.New("the new skill changes a protected part: the front matter and the regions between the SLOW_UPDATE and APPENDIX markers must stay as they are, byte for byte")

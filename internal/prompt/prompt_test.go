@@ -241,8 +241,9 @@ func TestLoadOverridesParts(t *testing.T) {
 		t.Errorf("ranking %q, %v", rank.System, err)
 	}
 	changed := map[string]bool{}
-	want := Whole().Digests(Asked{Later: true, Files: true, Rewrites: true, Description: true})
-	for name, d := range s.Digests(Asked{Later: true, Files: true, Rewrites: true, Description: true}) {
+	asked := Asked{Later: true, Files: true, Rewrites: true, Description: true, Region: true}
+	want := Whole().Digests(asked)
+	for name, d := range s.Digests(asked) {
 		if d != want[name] {
 			changed[name] = true
 		}

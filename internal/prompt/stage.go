@@ -152,6 +152,18 @@ func (s *Set) Description(in DescriptionInput) (Text, error) {
 	}, nil)
 }
 
+// RegionInput is what is told of the only part of a document that may change.
+type RegionInput struct {
+	Start, End string // the lines between which it stands
+	Lines      string // how many it has, in words
+}
+
+// Region returns what is told of that part beside what a stage asks: System goes behind its
+// system message, User behind the skill.
+func (s *Set) Region(in RegionInput) (Text, error) {
+	return s.render(fileRegion, map[string]any{"start": in.Start, "end": in.End, "lines": in.Lines}, nil)
+}
+
 // RewriteInput is what the author of a rewrite sees.
 type RewriteInput struct {
 	Skill       string

@@ -65,7 +65,8 @@ type File struct {
 
 // Blame says for every line of every file of doc what wrote it: the last change after
 // which its text was no longer what it had been. seed is the skill before the changes.
-// tidy says whether edits were fitted in (skill.Scope.WithTidy).
+// edits says whether edits were fitted in, and to which region they were held; its files do
+// not count.
 // Each file of doc is that of one of the versions (of equal ones the latest counts); what
 // no version has is Outside. A line that was moved into another file is blamed on the move.
 //
@@ -73,8 +74,8 @@ type File struct {
 // changed, so that equal lines are told apart. What edits do not explain, such as
 // a document written anew, is compared line by line. SKILL.md stands first, the others
 // sorted by path.
-func Blame(seed skill.Skill, changes []Change, doc skill.Skill, tidy bool) []File {
-	h := newHistory(seed, changes, tidy)
+func Blame(seed skill.Skill, changes []Change, doc skill.Skill, edits skill.Scope) []File {
+	h := newHistory(seed, changes, edits)
 	found := map[string][]line{}
 	h.find(doc, found)
 	for _, c := range changes {

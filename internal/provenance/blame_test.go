@@ -55,7 +55,7 @@ func numbered(edits ...skill.Edit) []Applied {
 
 // blamed is Blame of a SKILL.md alone.
 func blamed(seed string, changes []Change, doc string) []Line {
-	return Blame(skill.New(seed), changes, skill.New(doc), false)[0].Lines
+	return Blame(skill.New(seed), changes, skill.New(doc), skill.Scope{})[0].Lines
 }
 
 func TestBlame(t *testing.T) {

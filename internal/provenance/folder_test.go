@@ -95,7 +95,7 @@ func TestBlameNamesTheRightStepOfEveryFile(t *testing.T) {
 				changes = append(changes, c)
 			}
 		}
-		for _, f := range Blame(seed, changes, now, false) {
+		for _, f := range Blame(seed, changes, now, skill.Scope{}) {
 			if f.Path == "assets/x" {
 				continue
 			}
@@ -142,7 +142,7 @@ func TestBlameOfFilesWithoutEdits(t *testing.T) {
 	seed := skill.New("- a\n").WithFile("r.md", "one\ntwo\n").WithFile("gone.md", "x\n")
 	after := skill.New("- a\n- b\n").WithFile("r.md", "one\n2\n").WithFile("new.md", "n\n")
 	got := map[string][]string{}
-	for _, f := range Blame(seed, []Change{{Origin: Origin{Kind: Rewrite, Step: 1}, Skill: after}}, after.WithFile("hand.md", "h\n"), false) {
+	for _, f := range Blame(seed, []Change{{Origin: Origin{Kind: Rewrite, Step: 1}, Skill: after}}, after.WithFile("hand.md", "h\n"), skill.Scope{}) {
 		got[f.Path] = said(f.Lines)
 	}
 	want := map[string][]string{

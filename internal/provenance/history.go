@@ -16,8 +16,8 @@ type history struct {
 	files map[string]tracked // a value is never changed in place
 }
 
-func newHistory(seed skill.Skill, changes []Change, tidy bool) *history {
-	h := &history{scope: anyFile(seed, changes).WithTidy(tidy), skill: seed, files: map[string]tracked{}}
+func newHistory(seed skill.Skill, changes []Change, edits skill.Scope) *history {
+	h := &history{scope: anyFile(seed, changes).WithTidy(edits.Tidy()).WithRegion(edits.Region()), skill: seed, files: map[string]tracked{}}
 	for _, name := range seed.Files() {
 		text, _ := seed.File(name)
 		h.files[name] = *newTracked(text)

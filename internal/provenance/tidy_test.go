@@ -43,7 +43,7 @@ func TestBlameOfTidyEdits(t *testing.T) {
 			c.Skill = skill.New(text)
 			changes = append(changes, c)
 		}
-		for _, l := range Blame(skill.New(seed), changes, skill.New(text), true)[0].Lines {
+		for _, l := range Blame(skill.New(seed), changes, skill.New(text), skill.Scope{}.WithTidy(true))[0].Lines {
 			want := Origin{Kind: Seed}
 			if m := marked.FindStringSubmatch(l.Text); m != nil {
 				want.Kind = Edit

@@ -14,9 +14,10 @@ func Cuttable(name string) bool {
 	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
 }
 
-// RulesOf cuts files of a skill, SKILL.md alone if files is nil. The numbers of the rules
+// RulesOf cuts files of a skill, SKILL.md alone if files is nil, of that what the region of
+// scope holds. The numbers of the rules
 // run through all of them. What is no Markdown document, or is not there, has no rules.
-func RulesOf(s skill.Skill, files []string) []Rule {
+func RulesOf(s skill.Skill, files []string, scope skill.Scope) []Rule {
 	if files == nil {
 		files = []string{skill.Main}
 	}
@@ -26,7 +27,7 @@ func RulesOf(s skill.Skill, files []string) []Rule {
 		if !there || !Cuttable(name) {
 			continue
 		}
-		for _, r := range Rules(text) {
+		for _, r := range rulesIn(name, text, scope) {
 			r.Number = len(out) + 1
 			if name != skill.Main {
 				r.File = name
@@ -35,6 +36,14 @@ func RulesOf(s skill.Skill, files []string) []Rule {
 		}
 	}
 	return out
+}
+
+// rulesIn cuts a file of a skill.
+func rulesIn(name, text string, scope skill.Scope) []Rule {
+	if name == skill.Main {
+		return cut(text, scope.Protected(text))
+	}
+	return Rules(text)
 }
 
 // Leave returns the skill without some of its rules, which RulesOf has cut of it. What

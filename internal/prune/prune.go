@@ -15,8 +15,9 @@ import (
 // Pruner ablates and prunes one skill. Its methods are for one goroutine.
 type Pruner struct {
 	Skill    skill.Skill
-	Files    []string // whose rules are judged, in their order; nil: SKILL.md alone
-	Bench    *Bench   // on which rules are judged
+	Files    []string    // whose rules are judged, in their order; nil: SKILL.md alone
+	Scope    skill.Scope // of SKILL.md the rules within its region alone are judged
+	Bench    *Bench      // on which rules are judged
 	Settings Settings
 	// Progress, which may be nil, is told what comes next.
 	Progress func(name string)
@@ -155,7 +156,7 @@ func (p *Pruner) deterministic() bool { return p.Settings.Deterministic && !p.no
 
 func (p *Pruner) ablate(ctx context.Context) ([]Finding, error) {
 	var out []Finding
-	for _, r := range RulesOf(p.Skill, p.Files) {
+	for _, r := range RulesOf(p.Skill, p.Files, p.Scope) {
 		d, verdict, effect, err := p.compare(ctx, fmt.Sprintf("without rule %d", r.Number), Leave(p.Skill, r), p.Skill)
 		if err != nil {
 			return nil, err

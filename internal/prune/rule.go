@@ -35,8 +35,11 @@ func (l line) blank() bool { return l.text == "" }
 func (l line) open() bool { return !l.protected && !l.blank() }
 
 // Rules cuts a document.
-func Rules(text string) []Rule {
-	c := cutter{text: text, lines: lines(text)}
+func Rules(text string) []Rule { return cut(text, skill.Protected(text)) }
+
+// cut is Rules of a document of which ranges of bytes are protected.
+func cut(text string, protected [][2]int) []Rule {
+	c := cutter{text: text, lines: lines(text, protected)}
 	for c.at < len(c.lines) {
 		c.next()
 	}
@@ -45,9 +48,8 @@ func Rules(text string) []Rule {
 
 // lines takes a document apart. A line that a protected range touches is
 // protected as a whole.
-func lines(text string) []line {
+func lines(text string, protected [][2]int) []line {
 	var out []line
-	protected := skill.Protected(text)
 	for from := 0; from < len(text); {
 		to := len(text)
 		if i := strings.IndexByte(text[from:], '\n'); i >= 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -54,7 +55,7 @@ func (r *Training) Blame(version string, doc skill.Skill) Blame {
 	b := Blame{Run: r.Name, Version: version, Simulated: r.Manifest.Simulated, Problems: append([]string{}, r.Problems...)}
 	changes, problems := r.changes()
 	b.Problems = append(b.Problems, problems...)
-	files := provenance.Blame(r.Seed, changes, doc, r.Manifest.Identity["edits.tidy"] == "true")
+	files := provenance.Blame(r.Seed, changes, doc, r.edits())
 	b.Lines, b.Files = files[0].Lines, files[1:]
 	judged := r.Judged()
 	at := map[provenance.Origin]int{}
@@ -74,6 +75,15 @@ func (r *Training) Blame(version string, doc skill.Skill) Blame {
 	}
 	sortSources(b.Sources)
 	return b
+}
+
+// edits says how the edits of a run were applied.
+func (r *Training) edits() skill.Scope {
+	scope := skill.Scope{}.WithTidy(r.Manifest.Identity["edits.tidy"] == "true")
+	if r.Manifest.Identity["edits.region"] == strconv.Quote(string(skill.LearnedRegion)) {
+		scope = scope.WithRegion(skill.LearnedRegion)
+	}
+	return scope
 }
 
 // wrote notes a line of a file.
@@ -220,7 +230,7 @@ func (r *Training) changes() (out []provenance.Change, problems []string) {
 	}, func(e result.EpochRecord, last int) {
 		if SlowAccepted(e) {
 			o := provenance.Origin{Kind: provenance.SlowUpdate, Step: last, Epoch: e.Epoch}
-			add(provenance.Change{Origin: o, Skill: current.WithSlow(e.Guidance)}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))
+			add(provenance.Change{Origin: o, Skill: r.edits().WithSlow(current, e.Guidance)}, e.SkillHash, fmt.Sprintf("the slow update of epoch %d", e.Epoch))
 		}
 	})
 	return out, problems

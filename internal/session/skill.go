@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (s *loader) loadScope() (err error) {
 	if edits.Description {
 		s.Scope = s.Scope.WithDescription()
 	}
-	s.Scope = s.Scope.WithTidy(edits.Tidy)
+	s.Scope = s.Scope.WithTidy(edits.Tidy).WithRegion(skill.Region(edits.Region))
 	var bad *skill.ScopeError
 	switch {
 	case errors.As(err, &bad) && errors.Is(err, skill.ErrNoMatch):
@@ -54,6 +55,19 @@ func (s *loader) loadScope() (err error) {
 		if program := s.Skill.Executable(name) || strings.HasPrefix(name, "scripts/"); program && len(edits.Verify.Command) == 0 {
 			return fault.Input(fmt.Errorf("edits.files: %s is a program, which is trained only with a check that it still runs: edits.verify.command", name))
 		}
+	}
+	return nil
+}
+
+// TrainRegion fails if the document cannot be trained within edits.region; an operation that
+// trains calls it before anything else.
+func TrainRegion(in *Inputs) error {
+	err := in.Scope.CheckRegion(in.Skill, in.Config.SlowUpdate.Enabled, in.Config.Reflect.SkillAware)
+	switch {
+	case errors.Is(err, skill.ErrNoRegion):
+		return fault.Input(fmt.Errorf("edits.region: %s: %w: `skillopt skill region FILE` adds an empty one at its end", cmp.Or(in.Config.Skill, "the skill"), err))
+	case err != nil:
+		return fault.Input(fmt.Errorf("edits.region: %s, %w", cmp.Or(in.Config.Skill, "the skill"), err))
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func (r *epochEnder) apply(ctx context.Context, e *epochEnd) error {
 	}
 	e.record.Guidance = e.slow.Content
 	current := r.skills.current.skill
-	cand := incumbent{skill: current.WithSlow(e.slow.Content), step: e.lastStep, origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
+	cand := incumbent{skill: r.skills.scope.WithSlow(current, e.slow.Content), step: e.lastStep, origin: fmt.Sprintf("slow update, epoch %d", e.epoch)}
 	switch {
 	case cand.skill.Equal(current):
 		e.record.SlowUpdate = result.ActionNoChange

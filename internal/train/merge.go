@@ -68,7 +68,7 @@ func (s *population) assemble(top *proposal, edits []skill.Edit, budget *int, in
 	}
 	text, reports := skill.Apply(s.skills.current.skill, edits, opts)
 	if notes := skill.Notes(top.candidate.Text()); s.opts.SkillAware && len(notes) > 0 {
-		text = text.WithNotes(notes)
+		text = opts.Scope.WithNotes(text, notes)
 	}
 	if text.Equal(top.candidate) || len(text.Text()) > skill.MaxBytes {
 		return nil

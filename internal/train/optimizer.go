@@ -83,6 +83,16 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 		folder := told.Folder()
 		v.Forms.Files, v.Folder = !o.scope.Alone(), &folder
 	}
+	if o.scope.Region() != "" {
+		part, err := optimize.Region(o.prompts, current.Text())
+		if err != nil {
+			return "", v, err
+		}
+		add(part)
+		if v.Folder == nil {
+			v.Folder = &optimize.Folder{Skill: current, Scope: o.scope}
+		}
+	}
 	if o.scope.Description() {
 		about, err := optimize.Description(optimize.DescriptionInput{
 			Prompts: o.prompts, Skill: current, Alone: o.scope.DescriptionAlone(), Loads: o.loads.told(current, done, o.tasks), Tried: o.loads.tried,
@@ -270,7 +280,7 @@ func (o *optimizer) appendNotes(ctx context.Context, p *proposal) error {
 		return nil
 	}
 	notes, err := optimize.Appendix(ctx, optimize.AppendixInput{
-		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Skill: p.candidate, Notes: p.record.Notes,
+		Ask: o.asker(p.prefix, p.temperature), Prompts: o.prompts, Skill: p.candidate, Scope: o.scope, Notes: p.record.Notes,
 	})
 	if err != nil {
 		return err

@@ -112,6 +112,9 @@ func (e *examiner) edition() {
 func (e *examiner) inputs(ctx context.Context) {
 	s := e.session
 	e.add("skill", aboutSkill(s.Skill), nil, "")
+	if err := session.TrainRegion(s.Inputs); err != nil {
+		e.add("region", "", err, "")
+	}
 	e.add("tasks", e.divided(), s.RequireSplits(), "add tasks, or set split.ratio")
 	if reads, err := s.ReadBefore(ctx); err != nil || reads.Words() != "" {
 		e.add("test set", "its tasks were "+reads.Words(), err, "")

@@ -73,6 +73,7 @@ func (p *pruning) worlds() []world {
 type standIn struct {
 	world
 	files []string
+	scope skill.Scope
 	rules []prune.Rule
 
 	mu    sync.Mutex
@@ -82,7 +83,7 @@ type standIn struct {
 
 // dryRun does the operation in a world and returns how many rollouts it took.
 func (p *pruning) dryRun(ctx context.Context, w world) (int, error) {
-	in := &standIn{world: w, files: p.files, rules: p.rules, asked: map[string]bool{}, has: map[string]map[int]bool{}}
+	in := &standIn{world: w, files: p.files, scope: p.session.Scope, rules: p.rules, asked: map[string]bool{}, has: map[string]map[int]bool{}}
 	settings := p.settings()
 	settings.Joint = p.kind == result.Prune
 	bench := func(name string, tasks []task.Task) *prune.Bench {
@@ -93,7 +94,7 @@ func (p *pruning) dryRun(ctx context.Context, w world) (int, error) {
 		}
 		return b
 	}
-	r := &prune.Pruner{Skill: p.session.Skill, Files: p.files, Bench: bench("rules", p.judge), Settings: settings}
+	r := &prune.Pruner{Skill: p.session.Skill, Files: p.files, Scope: p.session.Scope, Bench: bench("rules", p.judge), Settings: settings}
 	if p.kind != result.Prune {
 		_, err := r.Ablate(ctx)
 		return len(in.asked), err
@@ -142,7 +143,7 @@ func (in *standIn) solved(digest string, s skill.Skill, t task.Task) bool {
 	if !ok {
 		has = map[int]bool{}
 		left := map[string]int{}
-		for _, r := range prune.RulesOf(s, in.files) {
+		for _, r := range prune.RulesOf(s, in.files, in.scope) {
 			left[r.Text]++
 		}
 		for i, r := range in.rules {

@@ -41,7 +41,7 @@ func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Sum
 	if err != nil {
 		return nil, err
 	}
-	if err := session.TrainDescription(s.Inputs); err != nil {
+	if err := errors.Join(session.TrainDescription(s.Inputs), session.TrainRegion(s.Inputs)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	t := &operation{session: s, sizes: training.New(s), earlier: earlier}

@@ -324,6 +324,8 @@ func TestAppendedGoesBeforeRegions(t *testing.T) {
 		{"# A\n", "# A\n\n- x\n"},
 		{"- a\n\n\n", "- a\n- x\n"},
 		{"- a\n\n<!-- SLOW_UPDATE_START -->\n", "- a\n- x\n\n<!-- SLOW_UPDATE_START -->\n"},
+		{"# A\n\n" + partStart + partEnd + "\n- z\n", "# A\n\n" + partStart + "- x\n" + partEnd + "\n- z\n"},
+		{"# A\n" + partStart + "- a\n" + partEnd, "# A\n" + partStart + "- a\n- x\n" + partEnd},
 		{"<!-- APPENDIX_START -->", "- x\n\n<!-- APPENDIX_START -->"},
 	}
 	for _, tt := range tests {

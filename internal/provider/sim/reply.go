@@ -135,8 +135,20 @@ func rewritten(skill string, proposals []proposal) candidate {
 	return c
 }
 
-// appended adds a line to a document, before its first protected region.
+// The lines between which alone a document may change that has them.
+const (
+	partStart = "<!-- SKILLOPT-SLEEP:LEARNED START -->\n"
+	partEnd   = "<!-- SKILLOPT-SLEEP:LEARNED END -->"
+)
+
+// appended adds a line to a document, before its first protected region; to one with a
+// learned region within that.
 func appended(doc, line string) string {
+	if before, rest, ok := strings.Cut(doc, partStart); ok {
+		if part, after, ok := strings.Cut(rest, partEnd); ok {
+			return before + partStart + appended(part, line) + partEnd + after
+		}
+	}
 	at := len(doc)
 	for _, mark := range []string{"<!-- SLOW_UPDATE_START -->", "<!-- APPENDIX_START -->"} {
 		if i := strings.Index(doc, mark); i >= 0 {
