@@ -26,11 +26,12 @@ const (
 // the answers of a decision say of a single item is mostly luck, so each loss is asked
 // afresh: both arms in turn, by samples that no decision has read. It is confirmed if by
 // these answers alone Fisher's exact test finds that the candidate passes less, at 5 %
-// shared by all losses of the candidate, and dropped as soon as what is left to ask cannot
-// confirm it. Of candidates that pass each item as often as the incumbent, however often
-// that is, no more than 5 % are rejected so. With one loss or two each arm is asked 5 times,
-// with up to 6 losses 6, up to 21 7, up to 71 8 times; once where one answer is known to be
-// the truth (Trial.Deterministic).
+// shared by all losses of the candidate. What is left to ask is not asked when it can change
+// nothing any more. Of candidates that pass each item as often as the incumbent, however
+// often that is, no more than 5 % are rejected so. Each arm is asked at most 6 times about
+// one loss, 7 times with up to 3 losses, 8 with up to 9, 9 with up to 29, 10 with up to 91: so
+// often that two answers may speak against a loss. It is asked once where one answer is known
+// to be the truth (Trial.Deterministic).
 //
 // An answer that could not be measured is neither pass nor failure. A loss that is neither
 // confirmed nor dropped for want of answers rejects nobody; the verdict says so.
@@ -94,10 +95,10 @@ type keeping struct {
 func KeepMost(n int) int { return 2 * n * freshAnswers(n) }
 
 // freshAnswers is how many answers of each arm it takes to confirm one of so many losses
-// though one of the answers speaks against it.
+// though one answer of each speaks against it.
 func freshAnswers(losses int) int {
 	m := 2
-	for stats.FisherExact(m, m, 1, m).Greater > keepLevel/float64(max(1, losses)) {
+	for stats.FisherExact(m-1, m, 1, m).Greater > keepLevel/float64(max(1, losses)) {
 		m++
 	}
 	return m
@@ -201,8 +202,8 @@ func passedOf(kept []Reading, item int, arm Arm) (p Passed) {
 func (c *keeping) state(l Loss) LossState {
 	left := c.answers - c.asked
 	switch {
-	case left == 0 && c.shows(l.Candidate, l.Current):
-		return LossConfirmed
+	case c.shows(l.Candidate.with(left, left), l.Current.with(0, left)):
+		return LossConfirmed // whatever is left says
 	case c.shows(l.Candidate.with(0, left), l.Current.with(left, left)):
 		return "" // it may be shown yet
 	case c.shows(l.Candidate.with(0, c.answers-l.Candidate.Of), l.Current.with(c.answers-l.Current.Of, c.answers-l.Current.Of)):
@@ -247,6 +248,17 @@ func (c *keeping) decide(e *Evidence) Verdict {
 		v.Reason += "; whether it loses what the current skill wins is not known where fresh answers could not be measured: " + named(unknown)
 	}
 	return v
+}
+
+// Lost are the ids of the losses that fresh answers confirm.
+func (v Verdict) Lost() []string {
+	var out []string
+	for _, l := range v.Losses {
+		if l.State == LossConfirmed {
+			out = append(out, l.ID)
+		}
+	}
+	return out
 }
 
 // in are the losses in a state.

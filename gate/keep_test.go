@@ -103,13 +103,13 @@ func TestKeepRejectsWhatIsLost(t *testing.T) {
 			t.Errorf("%s: %s in phase %q: %s", name, v.Action, v.Phase, v.Reason)
 		}
 		want := []Loss{
-			{ID: "t0", State: LossConfirmed, Candidate: Passed{0, 5}, Current: Passed{5, 5}},
-			{ID: "t1", State: LossConfirmed, Candidate: Passed{0, 5}, Current: Passed{5, 5}},
+			{ID: "t0", State: LossConfirmed, Candidate: Passed{0, 6}, Current: Passed{6, 6}},
+			{ID: "t1", State: LossConfirmed, Candidate: Passed{0, 6}, Current: Passed{6, 6}},
 		}
 		if diff := cmp.Diff(want, v.Losses); diff != "" {
 			t.Errorf("%s: losses (-want +got):\n%s", name, diff)
 		}
-		if !strings.Contains(v.Reason, "t0 (passes 0 of 5, the current skill 5 of 5), t1") {
+		if !strings.Contains(v.Reason, "t0 (passes 0 of 6, the current skill 6 of 6), t1") {
 			t.Errorf("%s: reason %q", name, v.Reason)
 		}
 		for d, n := range a.drawn {
@@ -120,10 +120,10 @@ func TestKeepRejectsWhatIsLost(t *testing.T) {
 		// What was asked about losses is in no sum.
 		b, trial := arms(t, 40, 20, 2)
 		without := decideBy(t, policy.(Keep).Policy, trial, b)
-		if diff := cmp.Diff(without.Pooled, res.Pooled); diff != "" || len(res.Kept) != 20 {
+		if diff := cmp.Diff(without.Pooled, res.Pooled); diff != "" || len(res.Kept) != 24 {
 			t.Errorf("%s: %d fresh answers; pooled:\n%s", name, len(res.Kept), diff)
 		}
-		without.Next[Candidate][0] += 5
+		without.Next[Candidate][0] += 6
 		if got, want := res.Next[Candidate][0], without.Next[Candidate][0]; got != want {
 			t.Errorf("%s: the next sample of a lost item is %d, want %d", name, got, want)
 		}
@@ -157,7 +157,7 @@ func TestKeepDropsWhatWasLuck(t *testing.T) {
 	trial.Candidate[3].Hard, trial.Candidate[3].Soft = 0, 0 // once
 	res := decideBy(t, Keep{Strict{}}, trial, a)
 	v := res.Verdict
-	want := []Loss{{ID: "t3", State: LossDropped, Candidate: Passed{2, 2}, Current: Passed{2, 2}}}
+	want := []Loss{{ID: "t3", State: LossDropped, Candidate: Passed{3, 3}, Current: Passed{3, 3}}}
 	if diff := cmp.Diff(want, v.Losses); diff != "" || !v.Action.Accepted() {
 		t.Errorf("%s, %s\n%s", v.Action, v.Reason, diff)
 	}
@@ -276,7 +276,7 @@ func TestKeepRejectsFewThatLoseNothing(t *testing.T) {
 
 func TestKeepMost(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]int{1: 5, 2: 5, 3: 6, 6: 6, 7: 7, 21: 7, 22: 8, 71: 8, 72: 9} {
+	for n, want := range map[int]int{1: 6, 2: 7, 3: 7, 4: 8, 9: 8, 10: 9, 29: 9, 30: 10, 91: 10, 92: 11} {
 		if got := freshAnswers(n); got != want {
 			t.Errorf("%d losses: %d answers, want %d", n, got, want)
 		}
