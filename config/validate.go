@@ -152,6 +152,9 @@ func (d *decoder) rules(c *Config) {
 	if c.Train.SecondTry && (c.Gate.Mode == "off" || c.Edits.Mode != "patch") {
 		d.fail("train.second_try", "true with edits.mode "+c.Edits.Mode+" and gate.mode "+c.Gate.Mode, "true only with edits.mode patch and a gate: it judges some of a rejected candidate's edits", "")
 	}
+	if c.Gate.Keep && c.Gate.Mode != "race" && c.Gate.Mode != "strict" {
+		d.fail("gate.keep", "true with gate.mode "+c.Gate.Mode, "false with that: it accepts every candidate", "")
+	}
 	d.columns(c.Tasks.Columns)
 	d.stop(c)
 	d.files(c)

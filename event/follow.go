@@ -30,7 +30,7 @@ type GateRead struct {
 	Step       int      `json:"step"`
 	Candidate  int      `json:"candidate,omitempty"` // of several, from 1
 	Gate       string   `json:"gate"`                // strict, race, observe
-	Phase      string   `json:"phase"`               // race, confirm, or pass where there is one alone
+	Phase      string   `json:"phase"`               // race, confirm, keep (losses are asked afresh; units are losses), or pass where there is one alone
 	Units      int      `json:"units"`               // read: tasks, or clusters of them
 	Of         int      `json:"of"`
 	Wins       int      `json:"wins"` // units on which the candidate is ahead
@@ -44,6 +44,7 @@ type GateRead struct {
 	Accept     *float64 `json:"accept"`           // above this one it would be accepted at the end of what is read now
 	Action     string   `json:"action,omitempty"` // the verdict; missing: it reads on
 	Why        string   `json:"reason,omitempty"`
+	Lost       []string `json:"lost,omitempty"` // with the verdict: tasks that the current skill wins and the candidate loses, as fresh answers confirm
 }
 
 // InFlight says what is being waited for.

@@ -54,6 +54,10 @@ type Trial struct {
 	// evaluations.
 	Next map[Arm][]int
 
+	// Passed holds, by item, how many of an arm's Past evaluations pass, with hard score 1: by
+	// it Keep knows what was won. Without it nothing is known of those of an arm that has a Past.
+	Passed map[Arm][]int
+
 	// Deterministic says that both arms are known to give the same answer every time:
 	// deterministic sampling, and no answer that changed when all was asked twice.
 	Deterministic bool
@@ -93,6 +97,8 @@ type Evidence struct {
 
 	arms     map[Arm]*armEvidence
 	progress *progress // the way of a race, once asked for
+	keeping  *keeping  // of Keep, once the other policy has accepted
+	kept     []Reading // for it: they are not among the others
 }
 
 // armEvidence holds the first sample of each item of an arm, and the sums of
@@ -103,6 +109,7 @@ type armEvidence struct {
 	open     int    // items that are not settled
 	pooled   []Pooled
 	pairs    []pairs
+	passed   []Passed
 	next     []int // number of the next fresh sample
 }
 
@@ -146,6 +153,7 @@ func newArmEvidence(t Trial, arm Arm, known []trajectory.Outcome) *armEvidence {
 		open:     n,
 		pooled:   make([]Pooled, n),
 		pairs:    make([]pairs, n),
+		passed:   make([]Passed, n),
 		next:     make([]int, n),
 	}
 	for i, id := range t.Items {
@@ -157,6 +165,10 @@ func newArmEvidence(t Trial, arm Arm, known []trajectory.Outcome) *armEvidence {
 	}
 	if past, ok := t.Past[arm]; ok {
 		copy(a.pooled, past)
+		a.passed = make([]Passed, n)
+		for i, passed := range t.Passed[arm] {
+			a.passed[i] = Passed{passed, past[i].N}
+		}
 		if arm == Candidate && t.PastScores != nil {
 			for i, sum := range t.PastScores {
 				a.pairs[i] = pairs{sum: sum, n: past[i].N}
@@ -178,6 +190,7 @@ func (a *armEvidence) pool(p score.Projection, item int, o trajectory.Outcome) {
 	a.pooled[item].Sum += p.Of(pair, 0)
 	a.pooled[item].N++
 	a.pairs[item].add(pair)
+	a.passed[item].count(o)
 }
 
 func (a *armEvidence) settle(item int, o trajectory.Outcome) {
@@ -195,6 +208,10 @@ const leastReadings = 16
 
 // add takes in the next reading.
 func (e *Evidence) add(r Reading) {
+	if e.keeping != nil && e.keeping.upTo > 0 {
+		e.addKept(r)
+		return
+	}
 	if n := len(e.Readings); n == cap(e.Readings) {
 		e.Readings = slices.Grow(e.Readings, max(leastReadings, n)) // append grows a long list by a quarter, again and again
 	}
@@ -207,6 +224,13 @@ func (e *Evidence) add(r Reading) {
 	if r.Outcome.Status.Measured() {
 		a.pool(e.Trial.Projection, r.Item, r.Outcome)
 	}
+}
+
+// addKept takes in the next reading about a loss.
+func (e *Evidence) addKept(r Reading) {
+	e.kept = append(e.kept, r)
+	a := e.arms[r.Arm]
+	a.next[r.Item] = max(a.next[r.Item], r.Sample+1)
 }
 
 // Pooled returns what all evaluations of an arm say, in the order of the items:

@@ -74,6 +74,10 @@ type Verdict struct {
 	Unmeasured []string    `json:"unmeasured,omitempty"` // ids of the items left out, or without a fresh sample, in order
 	Reason     string      `json:"reason"`               // one line for people
 
+	// Losses are those items that the current skill wins and the candidate lost, if it was
+	// accepted otherwise. Of Keep only.
+	Losses []Loss `json:"losses,omitempty"`
+
 	// Of a Race only. Difference is how much better the candidate is, in
 	// gate-score points, and SE its standard error, nil where it has none: of
 	// the items in N and all evaluations of them, or with discordant

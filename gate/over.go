@@ -30,6 +30,10 @@ func RunOver(ctx context.Context, t Trial, items []int, p Policy, measure Measur
 	for _, r := range res.Readings {
 		whole.add(r)
 	}
+	for _, r := range res.Kept {
+		r.Item = items[r.Item]
+		whole.addKept(r)
+	}
 	return whole.result(res.Verdict), nil
 }
 
@@ -38,7 +42,7 @@ func (t Trial) over(items []int) Trial {
 	t.Items = at(t.Items, items)
 	t.Candidate, t.Incumbent, t.Best = at(t.Candidate, items), at(t.Incumbent, items), at(t.Best, items)
 	t.Types, t.Clusters, t.PastScores = at(t.Types, items), at(t.Clusters, items), at(t.PastScores, items)
-	t.Past, t.Next = eachAt(t.Past, items), eachAt(t.Next, items)
+	t.Past, t.Next, t.Passed = eachAt(t.Past, items), eachAt(t.Next, items), eachAt(t.Passed, items)
 	return t
 }
 

@@ -58,6 +58,10 @@ func checkPast(t Trial) error {
 			length(fmt.Sprintf("pooled evaluations of arm %q", arm), len(past))
 			errs = append(errs, checkPooled(arm, past))
 		}
+		if passed, ok := t.Passed[arm]; ok {
+			length(fmt.Sprintf("counts of what passed of arm %q", arm), len(passed))
+			length(fmt.Sprintf("pooled evaluations behind them of arm %q", arm), len(t.Past[arm]))
+		}
 		if next, ok := t.Next[arm]; ok {
 			length(fmt.Sprintf("sample numbers of arm %q", arm), len(next))
 		}

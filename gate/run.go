@@ -40,6 +40,7 @@ type Result struct {
 	Candidate []trajectory.Outcome
 	Incumbent []trajectory.Outcome
 	Readings  []Reading // what was drawn for the verdict
+	Kept      []Reading // what Keep has drawn about losses: in none of the sums
 
 	// By arm and item: all evaluations, the earlier ones and what was read; and
 	// the number of the next fresh sample.
@@ -75,6 +76,7 @@ func (e *Evidence) result(v Verdict) Result {
 		Candidate: e.Outcomes(Candidate),
 		Incumbent: e.Outcomes(Incumbent),
 		Readings:  e.Readings,
+		Kept:      e.kept,
 		Pooled:    map[Arm][]Pooled{Candidate: e.arms[Candidate].pooled, Incumbent: e.arms[Incumbent].pooled},
 		Next:      map[Arm][]int{Candidate: e.arms[Candidate].next, Incumbent: e.arms[Incumbent].next},
 	}

@@ -45,4 +45,5 @@ type Judgement struct {
 	SE         *float64         `json:"se,omitempty"`
 	Phase      string           `json:"phase,omitempty"`
 	Draws      map[gate.Arm]int `json:"draws,omitempty"`
+	Losses     []gate.Loss      `json:"losses,omitempty"` // with gate.keep: as in StepRecord
 }

@@ -71,6 +71,10 @@ type StepRecord struct {
 	Phase      string           `json:"gate_phase,omitempty"`
 	Draws      map[gate.Arm]int `json:"gate_draws,omitempty"`
 
+	// With gate.keep: tasks that the current skill wins and the candidate lost, though the gate
+	// would accept it otherwise, with the fresh answers about them.
+	Losses []gate.Loss `json:"losses,omitempty"`
+
 	Control *NullControl `json:"null_control,omitempty"` // after this step
 
 	// Of a step that made several candidates only: each of them. The record is that
@@ -93,6 +97,8 @@ type CandidateRecord struct {
 	SE         *float64 `json:"difference_se,omitempty"`
 	Unmeasured []string `json:"unmeasured,omitempty"` // items that it was judged without
 	Taken      bool     `json:"taken,omitempty"`      // it became the current skill
+
+	Losses []gate.Loss `json:"losses,omitempty"` // as in StepRecord
 }
 
 // EpochRecord is what the end of an epoch decided.
@@ -105,6 +111,7 @@ type EpochRecord struct {
 	MetaSkill  string         `json:"meta_skill,omitempty"`
 	Lost       []string       `json:"lost_replies,omitempty"`
 	Unmeasured []string       `json:"unmeasured,omitempty"`
+	Losses     []gate.Loss    `json:"losses,omitempty"` // of the guidance: as in StepRecord
 	SkillHash  string         `json:"skill_hash"`
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
@@ -58,6 +59,9 @@ func printStep(out printer, d result.StepDetail, path string) error {
 	if len(s.Unmeasured) > 0 {
 		out.hang("  without    ", oneLine(strings.Join(s.Unmeasured, ", "))+": could not be measured")
 	}
+	if len(s.Losses) > 0 {
+		out.hang("  lost       ", lossesText(s.Losses))
+	}
 	for _, text := range d.Rewritten {
 		out.hang("  rewritten  ", oneLine(text))
 	}
@@ -78,6 +82,19 @@ func printStep(out printer, d result.StepDetail, path string) error {
 		return err
 	}
 	return nil
+}
+
+// lossesText says of tasks that the current skill wins and the candidate lost what fresh
+// answers showed.
+func lossesText(losses []gate.Loss) string {
+	said := map[gate.LossState]string{
+		gate.LossConfirmed: "lost", gate.LossDropped: "not confirmed", gate.LossUnknown: "not known: fresh answers are missing",
+	}
+	var out []string
+	for _, l := range losses {
+		out = append(out, fmt.Sprintf("%s %s (candidate %s, current skill %s)", oneLine(l.ID), said[l.State], l.Candidate, l.Current))
+	}
+	return strings.Join(out, "; ")
 }
 
 // printEdit prints an edit whole.

@@ -85,6 +85,9 @@ func findings(r Report) []Finding {
 		"an optimizer that does nothing is certified in at most 5 % of runs", 20*r.NullCertified <= r.NullRuns,
 		fmt.Sprintf("%d of %d", r.NullCertified, r.NullRuns),
 	})
+	if len(r.Keep) > 0 {
+		list = append(list, keepFinding(r.Keep))
+	}
 	if len(r.Guidance) > 0 {
 		list = append(list, guidanceFinding(r.Guidance))
 	}

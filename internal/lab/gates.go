@@ -133,6 +133,10 @@ type Report struct {
 	// Guidance tries ways to judge the text of slow updates.
 	Guidance []GuidanceRow `json:"guidance"`
 
+	// Keep and Trade try gate.keep, on single decisions and over whole runs.
+	Keep  []KeepRow  `json:"keep"`
+	Trade []TradeRow `json:"trade"`
+
 	// NullRuns and NullCertified: of that many runs of an optimizer that does
 	// nothing, so many were certified to be better under the default rule.
 	NullRuns      int `json:"null_runs"`
@@ -170,14 +174,15 @@ func (g Gates) Run(ctx context.Context) (Report, error) {
 	}
 	budget, total, steps := g.cells(g.budget), g.cells(g.total), g.cells(g.steps)
 	nothing, guidance := g.nothing(), g.guidanceCells()
-	all := slices.Concat(budget, total, steps, nothing, guidance)
+	keep, trade := g.keepCells(), g.tradeCells()
+	all := slices.Concat(budget, total, steps, nothing, guidance, keep, trade)
 	if err := runCells(ctx, g, all); err != nil {
 		return Report{}, err
 	}
 	r := Report{
 		Runs: g.Runs, Seed: g.Seed, Budget: g.Budget, Steps: g.Steps, Sizes: g.Sizes, Worlds: g.Worlds,
 		EqualBudget: rows(budget), EqualTotal: rows(total), EqualSteps: rows(steps), Nothing: rows(nothing),
-		Guidance: guidanceRows(guidance),
+		Guidance: guidanceRows(guidance), Keep: keepRowsOf(keep), Trade: tradeRows(trade),
 	}
 	r.NullRuns, r.NullCertified = certified(nothing, g.Null)
 	r.Findings = findings(r)

@@ -31,6 +31,9 @@ type history struct {
 	guided     int  // texts of guidance among them
 	first      bool // the first edit was accepted
 	certified  bool // the difference on the test items
+	lost       int  // items that the first skill solves and the last does not
+	vetoed     bool // of a single decision: rejected for a loss
+	asked      int  // of a single decision: fresh answers about losses
 }
 
 // testItems is the size of the sealed test split, and alpha the level of the
@@ -81,7 +84,7 @@ func train(ctx context.Context, w World, n int, rule gate.Policy, until limit, s
 			return h, err
 		}
 	}
-	h.end = t.current.truth(n)
+	h.end, h.lost = t.current.truth(n), lostItems(start, t.current, n)
 	for _, p := range t.pooled {
 		h.reported += p.Mean() / float64(n)
 	}
@@ -125,23 +128,11 @@ func (t *trainer) draw(s *skillState, item, sample int) trajectory.Outcome {
 func (t *trainer) step(ctx context.Context, h *history) error {
 	number := uint64(h.steps)
 	candidate := t.world.edit(t.rng(purposeEdit, number), t.current, number)
-	trial := gate.Trial{
-		Items: t.items, Incumbent: t.outcomes,
-		Projection: score.Projection{Metric: score.Hard},
-		Seed:       int64(mix(t.seed, purposeOrder, number)),
-		Past:       map[gate.Arm][]gate.Pooled{gate.Incumbent: t.pooled},
-		Next:       map[gate.Arm][]int{gate.Incumbent: t.next},
-	}
-	res, err := gate.Run(ctx, trial, t.rule, func(_ context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {
-		if arm == gate.Incumbent {
-			return t.draw(t.current, item, sample), nil
-		}
-		return t.draw(candidate, item, sample), nil
-	})
+	res, err := t.trial(ctx, candidate, number)
 	if err != nil {
 		return err
 	}
-	h.rollouts += len(res.Readings)
+	h.rollouts += len(res.Readings) + len(res.Kept)
 	if !res.Verdict.Action.Accepted() {
 		t.pooled, t.next = res.Pooled[gate.Incumbent], res.Next[gate.Incumbent]
 		return nil

@@ -23,6 +23,7 @@ func (r Report) Markdown(command string) string {
 	b.WriteString(nothingText)
 	r.nothingTable(&b)
 	r.guidance(&b)
+	r.keepSection(&b)
 	fmt.Fprintf(&b, "## Every rule under an equal budget\n\n%s\n\n", ruleText)
 	fullTable(&b, r.EqualBudget)
 	return b.String()

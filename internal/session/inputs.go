@@ -223,6 +223,10 @@ func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
 		return e
 	case event.GateRead:
 		e.Key, e.Why = r.Text(e.Key), r.Text(e.Why)
+		e.Lost = slices.Clone(e.Lost)
+		for i, id := range e.Lost {
+			e.Lost[i] = r.Text(id)
+		}
 		return e
 	case event.Progress, event.StageStarted: // all that they say is ours
 		return e

@@ -62,6 +62,39 @@ func halfTail(a, b int) float64 {
 	return mathext.RegIncBeta(float64(b), float64(a+1), 0.5)
 }
 
+// FisherExact compares two proportions, a of n of the candidate and b of m of the reference:
+// given how many there are together, a is hypergeometric if both have the same chance,
+// whatever that is (R. A. Fisher, JRSS 98, 1935). Each p-value is exact, the two-sided one
+// twice the smaller tail and at most 1. Counts that cannot be give NaN, which is below no
+// level.
+func FisherExact(a, n, b, m int) PValues {
+	if a < 0 || b < 0 || a > n || b > m {
+		return PValues{math.NaN(), math.NaN(), math.NaN()}
+	}
+	var p PValues
+	for i := max(0, a+b-m); i <= min(n, a+b); i++ {
+		chance := math.Exp(logChoose(n, i) + logChoose(m, a+b-i) - logChoose(n+m, a+b))
+		if i >= a {
+			p.Greater += chance
+		}
+		if i <= a {
+			p.Less += chance
+		}
+	}
+	p.Greater, p.Less = min(1, p.Greater), min(1, p.Less)
+	p.TwoSided = min(1, 2*min(p.Greater, p.Less))
+	return p
+}
+
+// logChoose is the logarithm of n over k.
+func logChoose(n, k int) float64 {
+	of := func(n int) float64 {
+		v, _ := math.Lgamma(float64(n + 1))
+		return v
+	}
+	return of(n) - of(k) - of(n-k)
+}
+
 // Sign is the outcome of a sign test.
 type Sign struct {
 	Wins   int     `json:"wins"`   // differences above 0

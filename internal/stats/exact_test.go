@@ -122,3 +122,27 @@ func TestExactTestsAreSymmetricAndMonotone(t *testing.T) {
 		}
 	})
 }
+
+func TestFisherExact(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		a, n, b, m int
+		greater    float64
+	}{
+		{3, 3, 0, 3, 1.0 / 20},
+		{5, 5, 1, 5, 5.0 / 210},
+		{6, 6, 1, 6, 6.0 / 792},
+		{3, 4, 1, 4, (16.0 + 1) / 70}, // the lady tasting tea
+		{0, 0, 0, 5, 1},
+		{2, 4, 2, 4, (36.0 + 16 + 1) / 70},
+	}
+	for _, tt := range tests {
+		p, mirrored := FisherExact(tt.a, tt.n, tt.b, tt.m), FisherExact(tt.b, tt.m, tt.a, tt.n)
+		if math.Abs(p.Greater-tt.greater) > 1e-12 || math.Abs(p.Greater-mirrored.Less) > 1e-12 || p.TwoSided < p.Greater && p.TwoSided < p.Less {
+			t.Errorf("%+v: %+v, mirrored %+v", tt, p, mirrored)
+		}
+	}
+	if p := FisherExact(3, 2, 0, 1); !math.IsNaN(p.Greater) {
+		t.Errorf("3 of 2: %+v", p)
+	}
+}

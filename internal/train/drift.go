@@ -48,6 +48,7 @@ type driftCheck struct {
 	cand     *incumbent
 	before   served // models that the incumbent was measured with before
 	readings []gate.Reading
+	kept     []gate.Reading // about losses
 }
 
 // drifted looks whether the candidate was answered by models none of which
@@ -56,7 +57,7 @@ type driftCheck struct {
 // again.
 func (j *judge) drifted(ctx context.Context, prefix string, c driftCheck) (bool, error) {
 	answered := served{}
-	for _, d := range c.readings {
+	for _, d := range slices.Concat(c.readings, c.kept) {
 		if d.Arm == gate.Candidate && d.Outcome.Served != "" {
 			answered[d.Outcome.Served]++
 		}

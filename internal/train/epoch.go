@@ -227,7 +227,7 @@ func (r *epochEnder) decide(ctx context.Context, e *epochEnd, cand incumbent) er
 	if err != nil {
 		return err
 	}
-	e.record.SlowUpdate = string(v.Action)
+	e.record.SlowUpdate, e.record.Losses = string(v.Action), v.Losses
 	if cand.outcomes != nil {
 		e.files["selection.json"] = trajectory.Outcomes(cand.outcomes)
 	}

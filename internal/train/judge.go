@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
@@ -48,9 +49,17 @@ type judge struct {
 
 func (j *judge) policy(r rule) (gate.Policy, error) {
 	if j.opts.Gate == gate.ModeStrict {
-		return gate.Strict{OrEqual: r == notWorse}, nil
+		return j.opts.keeping(gate.Strict{OrEqual: r == notWorse}), nil
 	}
 	return gate.ForMode(j.opts.Gate)
+}
+
+// keeping holds a policy to what the current skill wins, if it is to be.
+func (o Options) keeping(p gate.Policy) gate.Policy {
+	if o.Keep {
+		return gate.Keep{Policy: p}
+	}
+	return p
 }
 
 // compare lets the gate decide on a candidate. Afterwards the candidate and the
@@ -63,7 +72,11 @@ func (j *judge) compare(ctx context.Context, prefix string, cand *incumbent, r r
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	res, err := gate.RunOver(ctx, j.trial(cand), j.judging, j.watch(prefix, policy), j.draw(prefix, cand, j.foresee(ctx, j.trial(cand), cand, r)))
+	trial := j.trial(cand)
+	if j.opts.Keep { // what is asked afresh was never asked before
+		trial.Next = j.nextOf(cand)
+	}
+	res, err := gate.RunOver(ctx, trial, j.judging, j.watch(prefix, policy), j.draw(prefix, cand, j.foresee(ctx, trial, cand, r)))
 	if err != nil {
 		return gate.Verdict{}, err
 	}
@@ -95,6 +108,12 @@ func (j *judge) trial(cand *incumbent) gate.Trial {
 	}
 }
 
+// nextOf are the numbers of the next fresh samples of both arms.
+func (j *judge) nextOf(cand *incumbent) map[gate.Arm][]int {
+	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
+	return map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
+}
+
 // recordWithout records, with the decision, the items that it went on without.
 // To try again, or to leave the incumbent in place, is such a decision too: a
 // resumed run that could measure them must not decide otherwise than the steps
@@ -104,7 +123,7 @@ func (j *judge) recordWithout(ctx context.Context, prefix string, res gate.Resul
 		return nil
 	}
 	var keys []string
-	for _, r := range res.Readings {
+	for _, r := range slices.Concat(res.Readings, res.Kept) {
 		if !r.Outcome.Status.Measured() {
 			place := rollout.Place{Prefix: prefix + "/" + string(r.Arm), Sample: r.Sample}
 			keys = append(keys, place.Key(j.selection[r.Item]))

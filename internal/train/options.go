@@ -68,6 +68,7 @@ type Gating struct {
 	Few           bool    // so few steps that measured confirmation is none
 	Twice         *int    // items of the seed skill that are asked twice, at most; nil: as their number asks for
 	Fresh         bool    // without a race, too, what is shipped is scored once more
+	Keep          bool    // a candidate that loses what the current skill wins is rejected
 	NullEvery     int     // after every so many steps the gate judges the current skill against itself; 0: never
 	Alpha         float64 // share of all certificates on the same test tasks that may be wrong; 0: there is none
 	Reselect      int     // accepted candidates that are compared anew before one is shipped; below 2: none

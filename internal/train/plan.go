@@ -53,7 +53,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	} else if (o.Fresh || n.Fold > 0) && o.Gate != gate.ModeOff {
 		gates += n.Selection // of what is shipped
 	}
-	gates += o.confirmations(n.Selection)
+	gates += o.confirmations(n.Selection) + o.keepRollouts(candidates, judge)
 	if o.NullEvery > 0 && (o.Gate == gate.ModeRace || o.Gate == gate.ModeStrict) {
 		gates += steps / o.NullEvery * 3 * judge // one pass, and fresh samples of both arms
 	}
@@ -93,6 +93,18 @@ func (o Options) confirmations(selection int) int {
 		return MostConfirmations * selection
 	}
 	return 0
+}
+
+// keepRollouts bounds the fresh answers about what candidates lose: a candidate may lose all
+// that judges it, and so may guidance and a last skill that no gate has seen.
+func (o Options) keepRollouts(candidates, judge int) int {
+	if !o.Keep || o.Gate != gate.ModeRace && o.Gate != gate.ModeStrict {
+		return 0
+	}
+	if o.SlowUpdate {
+		candidates += max(o.Epochs-1, 0)
+	}
+	return (candidates + 1) * gate.KeepMost(judge)
 }
 
 // raceRollouts bounds what a race measures beyond one pass over the candidates:

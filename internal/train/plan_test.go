@@ -53,7 +53,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 			Test: yes("test"), NoSkill: yes("no skill"),
 		},
 	}
-	o.Stop = anyStop(t)
+	o.Stop, o.Keep = anyStop(t), yes("keep")
 	o.SkillAware = o.Mode == "patch" && yes("skill aware")
 	if yes("several candidates") {
 		o.Population = Population{Size: count("candidates", 2, 4), Vary: of("vary", "minibatches", VaryTemperature)}
@@ -116,6 +116,9 @@ func TestPlanIsAnUpperBound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		o, w := anyOptions(rt)
+		if rapid.Bool().Draw(rt, "noise") {
+			w.forgets = share(0.2, rapid.IntRange(0, 99).Draw(rt, "salt"))
+		}
 		if _, err := w.run(t.Context(), o); err != nil {
 			rt.Fatal(err)
 		}

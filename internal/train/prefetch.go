@@ -122,6 +122,9 @@ func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumben
 			return
 		}
 		next, of := p.skills.current.skill, []trajectory.Outcome(nil)
+		if accepted && p.opts.Keep { // fresh answers may show yet that it loses what was won
+			return
+		}
 		if accepted {
 			next, of = cand.skill, seen
 		} else if p.opts.SecondTry { // a part of it may be accepted yet

@@ -75,6 +75,7 @@ func (p *proposal) decided(cand incumbent, v gate.Verdict, scope skill.Scope) {
 	r := &p.record
 	r.Difference, r.SE, r.Phase, r.Draws = v.Difference, v.SE, string(v.Phase), v.Draws
 	r.Action, r.Reason = string(v.Action), v.Reason
+	r.Losses = v.Losses
 	r.Candidate, p.before = v.Candidate, v.Current
 	r.Unmeasured = append(r.Unmeasured, v.Unmeasured...)
 	if v.Mean != nil {
@@ -103,7 +104,7 @@ func (p *proposal) summary() result.CandidateRecord {
 	return result.CandidateRecord{
 		Index: p.index, Merged: p.from, SecondTry: p.again, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
 		Score: p.record.Candidate, Difference: p.record.Difference, SE: p.record.SE, Edits: len(p.updated.Applied),
-		Unmeasured: p.verdict.Unmeasured,
+		Unmeasured: p.verdict.Unmeasured, Losses: p.verdict.Losses,
 	}
 }
 

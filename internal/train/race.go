@@ -26,7 +26,7 @@ func (j *judge) race(ctx context.Context, prefix string, cand *incumbent, r rule
 	if err != nil {
 		return gate.Verdict{}, err
 	}
-	drifted, err := j.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings})
+	drifted, err := j.drifted(ctx, prefix, driftCheck{cand: cand, before: before, readings: res.Readings, kept: res.Kept})
 	if err == nil && drifted {
 		res, err = j.raceOnce(ctx, prefix+"/drift/gate", cand, r)
 	}
@@ -57,11 +57,12 @@ func (j *judge) race(ctx context.Context, prefix string, cand *incumbent, r rule
 func (j *judge) raceOnce(ctx context.Context, prefix string, cand *incumbent, r rule) (gate.Result, error) {
 	policy := j.opts.racing()
 	policy.NonInferior = r == notWorse
-	res, err := gate.RunOver(ctx, j.raceTrial(prefix, cand), j.judging, j.watch(prefix, policy), j.draw(prefix, cand, nil))
+	res, err := gate.RunOver(ctx, j.raceTrial(prefix, cand), j.judging, j.watch(prefix, j.opts.keeping(policy)), j.draw(prefix, cand, nil))
 	if err != nil {
 		return res, err
 	}
 	j.skills.add(cand, res.Readings)
+	j.skills.drawn(cand, res.Kept)
 	res.Verdict.Unmeasured = j.unmeasuredOf(res)
 	return res, j.recordReadings(ctx, prefix, res)
 }
@@ -103,7 +104,8 @@ func (j *judge) raceTrial(prefix string, cand *incumbent) gate.Trial {
 	trial.Candidate, trial.Incumbent, trial.Best = j.skills.store.all(c), j.skills.store.all(inc), nil
 	trial.PastScores = slices.Clone(c.sums)
 	trial.Past = map[gate.Arm][]gate.Pooled{gate.Candidate: slices.Clone(c.Pooled), gate.Incumbent: slices.Clone(inc.Pooled)}
-	trial.Next = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
+	trial.Passed = map[gate.Arm][]int{gate.Candidate: slices.Clone(c.passed), gate.Incumbent: slices.Clone(inc.passed)}
+	trial.Next = j.nextOf(cand)
 	if !j.skills.best.skill.Equal(j.skills.current.skill) {
 		b := j.skills.entry(&j.skills.best)
 		trial.Best, trial.Past[gate.BestSkill] = j.skills.store.all(b), slices.Clone(b.Pooled)
@@ -147,7 +149,7 @@ func (j *judge) unmeasuredOf(res gate.Result) []string {
 	for _, id := range res.Verdict.Unmeasured {
 		gone[id] = true
 	}
-	for _, d := range res.Readings {
+	for _, d := range slices.Concat(res.Readings, res.Kept) {
 		if !d.Outcome.Status.Measured() {
 			gone[j.skills.store.items[d.Item]] = true
 		}

@@ -78,6 +78,10 @@ func TestArrivalChangesNothing(t *testing.T) {
 		"discordant": func(o *Options) { o.Confirm, o.Cluster = "discordant", "" },
 		"steady":     func(o *Options) { o.Deterministic = true },
 		"strict":     func(o *Options) { o.Gate = "strict" },
+		"keep":       func(o *Options) { o.Keep, o.Cluster = true, "" },
+		"strict, keep": func(o *Options) {
+			o.Gate, o.Keep = "strict", true
+		},
 
 		"race, in folds":   func(*Options) {},
 		"strict, in folds": func(o *Options) { o.Gate = "strict" },
@@ -240,6 +244,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "race", "strict", "observe"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"auto", "full", "discordant", "none"}).Draw(rt, "confirm")
 		o.Deterministic, o.SlowGated = rapid.Bool().Draw(rt, "steady"), rapid.Bool().Draw(rt, "gated")
+		o.Keep = rapid.Bool().Draw(rt, "keep")
 		salt := rapid.IntRange(0, 1000).Draw(rt, "world")
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},

@@ -152,6 +152,17 @@ func (s *skills) put(cand *incumbent) {
 func (s *skills) read(cand *incumbent, res gate.Result) {
 	s.put(cand)
 	s.add(cand, res.Readings)
+	s.drawn(cand, res.Kept)
+}
+
+// drawn notes which samples were asked for about losses, so that none is fresh again. They
+// were asked only where the candidate had lost, so that they are pooled with no others.
+func (s *skills) drawn(cand *incumbent, readings []gate.Reading) {
+	arms := map[gate.Arm]*entry{gate.Candidate: s.entry(cand), gate.Incumbent: s.entry(&s.current)}
+	for _, d := range readings {
+		next := arms[d.Arm].Next
+		next[d.Item] = max(next[d.Item], d.Sample+1)
+	}
 }
 
 // add takes in what was read of a candidate and of the current skill.
@@ -166,6 +177,7 @@ func (s *skills) add(cand *incumbent, readings []gate.Reading) {
 func (s *skills) note(c *entry, prefix string, v gate.Verdict) {
 	c.Judged = append(c.Judged, result.Judgement{
 		At: prefix, Against: s.hash(s.current.skill), Action: string(v.Action), Reason: v.Reason, Difference: v.Difference, SE: v.SE, Phase: string(v.Phase), Draws: v.Draws,
+		Losses: v.Losses,
 	})
 }
 

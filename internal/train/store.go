@@ -35,6 +35,7 @@ type entry struct {
 	items    []string // of the store
 	outcomes outcomeList
 	sums     []score.Pair
+	passed   []int     // evaluations with hard score 1
 	squares  []float64 // of gate scores
 	served   served
 	units    [][]int // of the store
@@ -67,6 +68,7 @@ func (s *store) of(in *incumbent, bonus float64) *entry {
 func (e *entry) forget() {
 	n := len(e.items)
 	e.Pooled, e.sums, e.squares, e.served = make([]gate.Pooled, n), make([]score.Pair, n), make([]float64, n), served{}
+	e.passed = make([]int, n)
 	e.outcomes = outcomeList{}
 }
 
@@ -103,6 +105,9 @@ func (s *store) add(e *entry, item, sample int, o trajectory.Outcome) {
 	p := &e.Pooled[item]
 	p.Sum, p.N = p.Sum+v, p.N+1
 	e.squares[item] += v * v
+	if o.Hard >= 1-score.Negligible {
+		e.passed[item]++
+	}
 	e.sums[item].Hard += o.Hard
 	e.sums[item].Soft += o.Soft
 	if o.Served != "" {

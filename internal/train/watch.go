@@ -54,7 +54,7 @@ func (w *reporting) Judge(e *gate.Evidence) (gate.Verdict, bool) {
 	told.Wins, told.Losses, told.Ties, told.Missing = c.Wins, c.Losses, c.Ties, c.Missing
 	told.Difference, told.Low, told.High, told.Reject, told.Accept = c.Difference, c.Low, c.High, c.Reject, c.Accept
 	if done {
-		told.Action, told.Why = string(v.Action), v.Reason
+		told.Action, told.Why, told.Lost = string(v.Action), v.Reason, v.Lost()
 	}
 	w.emit(told)
 	return v, done

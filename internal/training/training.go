@@ -33,7 +33,7 @@ func New(s *session.Session) *Sizes {
 func Gating(in *session.Inputs, deterministic bool) train.Gating {
 	g := in.Config.Gate
 	return train.Gating{
-		Gate: gate.Mode(g.Mode), Risk: g.Risk, Confirm: g.Confirm, Fresh: g.Fresh, NullEvery: g.NullEvery, Alpha: g.Alpha, Reselect: g.Reselect,
+		Gate: gate.Mode(g.Mode), Risk: g.Risk, Confirm: g.Confirm, Fresh: g.Fresh, Keep: g.Keep, NullEvery: g.NullEvery, Alpha: g.Alpha, Reselect: g.Reselect,
 		Cluster: g.Cluster, Deterministic: deterministic, Projection: in.Projection(),
 	}
 }
