@@ -37,6 +37,7 @@ const (
 	fileFilesRewrite   = "files_rewrite.md"
 	fileFilesFixed     = "files_fixed.md"
 	fileDescription    = "description.md"
+	fileRemembered     = "remembered.md"
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
@@ -56,6 +57,7 @@ type spec struct {
 	rewrites bool              // asked only where several files of a skill may be written anew
 	fixed    bool              // asked only where SKILL.md alone may change, of a skill with other files
 	loads    bool              // asked only where the description may change
+	others   bool              // asked only where there is a memory of other runs
 	joins    map[string]string // optional part to the one in whose slot it stands
 }
 
@@ -120,6 +122,7 @@ func specs() []spec {
 		},
 		{file: fileFilesFixed, inputs: []string{"files"}, fixed: true},
 		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
+		{file: fileRemembered, inputs: []string{"rejected"}, others: true},
 	}
 }
 

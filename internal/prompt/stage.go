@@ -152,6 +152,17 @@ func (s *Set) Description(in DescriptionInput) (Text, error) {
 	}, nil)
 }
 
+// RememberedInput is what is told of edits that other runs tried in vain.
+type RememberedInput struct {
+	Rejected string // formatted, between fences
+}
+
+// Remembered returns what is told of them beside what analysts are asked: System goes behind
+// the system message, User behind the skill.
+func (s *Set) Remembered(in RememberedInput) (Text, error) {
+	return s.render(fileRemembered, map[string]any{"rejected": in.Rejected}, nil)
+}
+
 // RewriteInput is what the author of a rewrite sees.
 type RewriteInput struct {
 	Skill       string

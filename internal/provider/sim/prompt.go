@@ -35,13 +35,14 @@ const (
 	headMemory      = "## Optimizer Memory"
 	headFiles       = "## Files Of The Skill"
 	headLoads       = "## When Agents Load The Skill"
+	headOthers      = "## What Other Runs Tried In Vain"
 )
 
 // headings returns every heading that can follow another.
 func headings() []string {
 	return []string{
 		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
-		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory, headFiles, headLoads,
+		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory, headFiles, headLoads, headOthers,
 	}
 }
 
