@@ -85,6 +85,16 @@ func WithTasks(tasks []task.Task) Option { return func(o *session.Options) { o.T
 // WithSkill starts from a skill value instead of the file of the config.
 func WithSkill(s skill.Skill) Option { return func(o *session.Options) { o.Skill = &s } }
 
+// Memory is what other runs leave to the optimizer of a new one. MemoryOf makes it, `skillopt runs memory` as well.
+type Memory = result.Memory
+
+// WithMemory has Train tell its analysts which edits other runs tried in vain, with what was
+// measured of them, and begin with the meta skill of another optimizer, instead of what
+// reflect.remembered names. It is part of the identity of the run by all that it says; an empty
+// memory is as none. Its texts are shown as evidence, between fences and without secrets; a
+// memory beyond the bounds (200 entries, 64 edits of one, 16 KB a text) is an *Error.
+func WithMemory(m Memory) Option { return func(o *session.Options) { o.Memory = &m } }
+
 // WithEnv carries out tasks in an environment of your own. name stands for it
 // in the identity of the run: change it when the environment changes.
 func WithEnv(name string, env task.Env) Option {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/op/compare"
 	"github.com/seed-f4525e22/skillopt/internal/op/doctor"
@@ -15,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/op/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/op/train"
 	"github.com/seed-f4525e22/skillopt/internal/provider/cassette"
+	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -78,6 +80,27 @@ func Prune(ctx context.Context, cfg config.Config, o PruneOptions, opts ...Optio
 func Rescore(ctx context.Context, cfg config.Config, dir string, o RescoreOptions, opts ...Option) (*result.Rescore, error) {
 	r, err := rescore.Run(ctx, cfg, dir, rescore.Filter(o), chosen(opts))
 	return r, classify(err)
+}
+
+// MemoryOf gathers what runs that train leave to the optimizer of a new one, for WithMemory:
+// what their gates rejected with the difference that was measured, newest first and each once,
+// and the newest meta skill. The runs may be finished or killed, of one skill or of several;
+// files of them that are damaged are passed over. It asks nobody. The error is an *Error.
+func MemoryOf(dirs ...string) (Memory, error) {
+	var runs []ask.RunName
+	for _, dir := range dirs {
+		runs = append(runs, ask.RunName{Dir: dir, Path: dir})
+	}
+	m, err := ask.Memory(runs)
+	return m.Memory, classify(err)
+}
+
+// ReadMemory reads what `runs memory` printed, strictly: a field that is not known, another
+// version and what is beyond the bounds are errors. What looks like a secret is masked. The
+// error is an *Error.
+func ReadMemory(data []byte) (Memory, error) {
+	m, err := remember.Decode(data, nil)
+	return m, classify(err)
 }
 
 // MeasureNoise asks every selection task twice with the skill of a configuration.

@@ -156,7 +156,9 @@ func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[
 		}
 		v := k.Value
 		if k.File {
-			v = jsonText(contents[k.Path])
+			if v = jsonText(contents[k.Path]); v == k.Older { // what it holds says as much as its absence
+				continue
+			}
 		} else if shown[i].Value != v {
 			v = digestOf(v)
 		}

@@ -223,6 +223,7 @@ func stageEffects() map[string]effect {
 		"reflect.window":         {base: []string{"reflect.minibatch_size=20"}, to: "1000", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.memory":         {base: []string{"train.epochs=3"}, to: "run", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
+		"reflect.remembered":     {to: "testdata/guarantee/memory.json", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.failure_only":   {to: "true", see: func(s sight) any { return s.stages()["analyst_success"] > 0 }},
 		"reflect.skill_aware":    {to: "true", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"aggregate.fan_in":       {base: []string{"reflect.minibatch_size=1"}, to: "2", see: stages},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type trainOptions struct {
 	beside                   []config.Setting // of a run that goes on from another one without a config of its own
 	sets                     []string
 	tasks, target, optimizer string // without a config
+	memory                   string // of other runs
 	plan, finish, reopen     bool
 	again                    bool
 	acceptSeed               bool
@@ -63,6 +65,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
   skillopt train my-skill --run runs/a --fork runs/b     new run with what a has paid for
   skillopt train my-skill --again                        another run of a configuration that is complete
   skillopt train my-skill --continue runs/a --epochs +3  train on from a finished run
+  skillopt train my-skill --memory memory.json           what other runs tried in vain (runs memory)
   skillopt train my-skill --set train.stop.patience=5    stop when 5 steps gain nothing
   skillopt train my-skill --replay bug.cassette          answered from a record, offline
   skillopt train SKILL.md --tasks tasks.csv --target openai/gpt-5-mini --optimizer openai/gpt-5`,
@@ -92,6 +95,7 @@ is taken. The test tasks were read by RUN: reading them again certifies less.
 	c.Flags().StringVar(&o.tasks, "tasks", "", "task file or directory, without a config")
 	c.Flags().StringVar(&o.target, "target", "", "PROVIDER/MODEL that carries out the tasks, without a config")
 	c.Flags().StringVar(&o.optimizer, "optimizer", "", "PROVIDER/MODEL that proposes edits, without a config; default: as --target")
+	c.Flags().StringVar(&o.memory, "memory", "", "what other runs leave to the optimizer, as runs memory prints it (reflect.remembered)")
 	c.Flags().BoolVar(&o.plan, "plan", false, "print what the run is expected to take, by role and stage, and send nothing")
 	c.Flags().BoolVar(&o.finish, "finish", false, "end the run where it stopped: skip what is left of training and evaluate what there is")
 	c.Flags().BoolVar(&o.again, "again", false, "begin another run of this configuration though one is complete")
@@ -176,6 +180,9 @@ func (o *trainOptions) complete(ctx context.Context, a *app, c command, dir stri
 
 // load reads the config, or makes one of the flags.
 func (o *trainOptions) load(a *app, path string) (*config.Loaded, error) {
+	if o.memory != "" {
+		o.sets = append(o.sets, "reflect.remembered="+strconv.Quote(a.absolute(o.memory)))
+	}
 	full := a.absolute(path)
 	st, err := os.Stat(full)
 	if err != nil {

@@ -105,6 +105,7 @@ type Asked struct {
 	Fixed       bool // SKILL.md alone, of a skill with other files
 	Description bool // of the description
 	Region      bool // a part of SKILL.md alone may change
+	Remembered  bool // what other runs tried in vain
 }
 
 // Digests returns a hash of the effective text of each prompt file, by name:
@@ -131,7 +132,7 @@ func (s *Set) Digests(asked Asked) map[string]string {
 
 // holds reports whether a prompt file is asked at all.
 func (a Asked) holds(sp spec) bool {
-	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part)
+	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part) && (a.Remembered || !sp.others)
 }
 
 func (s *Set) load(dir fs.FS) error {

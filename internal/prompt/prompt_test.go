@@ -70,6 +70,9 @@ func cases(s *Set) map[string]func() (Text, error) {
 		"files_full": func() (Text, error) {
 			return s.Files(FilesInput{Mode: "full_rewrite_minibatch", Files: "- SKILL.md", Patterns: "SKILL.md, references/*.md"})
 		},
+		"remembered": func() (Text, error) {
+			return s.Remembered(RememberedInput{Rejected: "```\n### 1 change, difference not measured\n- append content=- A\n```"})
+		},
 		"lr_autonomous": func() (Text, error) {
 			return s.LearningRate(LearningRateInput{Items: items, Count: 2, Skill: skillText, Score: "hard 0.5 of 40"})
 		},

@@ -38,6 +38,7 @@ const (
 	fileFilesFixed     = "files_fixed.md"
 	fileDescription    = "description.md"
 	fileRegion         = "region.md"
+	fileRemembered     = "remembered.md"
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
@@ -58,6 +59,7 @@ type spec struct {
 	fixed    bool              // asked only where SKILL.md alone may change, of a skill with other files
 	loads    bool              // asked only where the description may change
 	part     bool              // asked only where a part of SKILL.md alone may change
+	others   bool              // asked only where there is a memory of other runs
 	joins    map[string]string // optional part to the one in whose slot it stands
 }
 
@@ -123,6 +125,7 @@ func specs() []spec {
 		{file: fileFilesFixed, inputs: []string{"files"}, fixed: true},
 		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
 		{file: fileRegion, inputs: []string{"end", "lines", "start"}, part: true},
+		{file: fileRemembered, inputs: []string{"rejected"}, others: true},
 	}
 }
 

@@ -164,6 +164,17 @@ func (s *Set) Region(in RegionInput) (Text, error) {
 	return s.render(fileRegion, map[string]any{"start": in.Start, "end": in.End, "lines": in.Lines}, nil)
 }
 
+// RememberedInput is what is told of edits that other runs tried in vain.
+type RememberedInput struct {
+	Rejected string // formatted, between fences
+}
+
+// Remembered returns what is told of them beside what analysts are asked: System goes behind
+// the system message, User behind the skill.
+func (s *Set) Remembered(in RememberedInput) (Text, error) {
+	return s.render(fileRemembered, map[string]any{"rejected": in.Rejected}, nil)
+}
+
 // RewriteInput is what the author of a rewrite sees.
 type RewriteInput struct {
 	Skill       string

@@ -35,6 +35,7 @@ const (
 	ManifestFile = "manifest.json"
 	ConfigFile   = "config.yaml"
 	HistoryFile  = "history.json"
+	MemoryFile   = "memory.json" // what other runs left to the optimizer of this one
 	SummaryFile  = "summary.json"
 	BestFile     = "best_skill.md"
 	BestFolder   = "best_skill" // the best skill with its other files, if it has any

@@ -28,6 +28,9 @@ func (s *Inputs) Identity() (map[string]string, error) {
 		id["library."+k] = v
 	}
 	maps.Copy(id, FileEntries("skill", s.Skill))
+	if sum := s.Contents[rememberedKey]; sum != "" { // whether a file or a value has it
+		id[rememberedKey] = strconv.Quote(sum)
+	}
 	if len(s.Config.Env.Command) > 0 {
 		sum, err := digestFiles(s.Loaded.Dir, s.Config.Env.Command)
 		if err != nil {

@@ -36,13 +36,14 @@ type Inputs struct {
 	Kind   result.Kind // of the command
 	Loaded *config.Loaded
 
-	Skill    skill.Skill
-	Scope    skill.Scope // the files of Skill that edits may change
-	Set      task.Set
-	Triggers task.Set // trigger tasks, which are none of Set
-	Images   *rollout.Images
-	Data     train.Data
-	Sizes    map[task.Split]int // number of tasks, if they are only counted
+	Skill      skill.Skill
+	Scope      skill.Scope // the files of Skill that edits may change
+	Set        task.Set
+	Triggers   task.Set      // trigger tasks, which are none of Set
+	Remembered result.Memory // what other runs leave to the optimizer; checked, and without secrets
+	Images     *rollout.Images
+	Data       train.Data
+	Sizes      map[task.Split]int // number of tasks, if they are only counted
 
 	triggerFiles string // digest of what trigger tasks bring: pictures, workspaces
 
@@ -91,7 +92,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
-	for _, part := range []func(context.Context) error{l.loadSkill, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
+	for _, part := range []func(context.Context) error{l.loadSkill, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

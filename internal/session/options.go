@@ -65,10 +65,11 @@ type Start struct {
 	Once       bool // not where a run of the same configuration is complete
 }
 
-// Beginning says what other run a new one begins with. The zero value: none.
+// Beginning says what of other runs a new one begins with. The zero value: nothing.
 type Beginning struct {
 	Fork     string // directory of the new run, which takes over what that of RunDir has paid for
 	Continue Continuation
+	Memory   *result.Memory // what they leave to the optimizer; nil: what the configuration names
 }
 
 // Planning is what becomes of the plan of an operation before anything is spent.

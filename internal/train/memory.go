@@ -25,7 +25,10 @@ type memory struct {
 	metaSkill string
 }
 
-func newMemory(o Options) *memory { return &memory{opts: o, failing: map[string][]int{}} }
+// newMemory begins with what other runs leave to this one.
+func newMemory(o Options) *memory {
+	return &memory{opts: o, failing: map[string][]int{}, metaSkill: o.Remembered.MetaSkill}
+}
 
 // beginEpoch empties the step buffer.
 func (m *memory) beginEpoch() { m.epoch = nil }

@@ -106,6 +106,21 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 	return strings.Join(shown, "\n\n"), v, nil
 }
 
+// analysed is what analysts are shown of the current skill: behind it stands what other runs
+// tried in vain, if that is known.
+func (o *optimizer) analysed(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
+	document, v, err := o.document(current, done)
+	if err != nil {
+		return "", v, err
+	}
+	tried, err := o.opts.Remembered.Shown(o.prompts)
+	if err != nil || tried.User == "" {
+		return document, v, err
+	}
+	v.Rules = strings.TrimPrefix(v.Rules+"\n\n"+tried.System, "\n\n")
+	return strings.TrimRight(document, "\n") + "\n\n" + tried.User, v, nil
+}
+
 // tellsFiles reports whether the optimizer is told of the files of a skill: where several may
 // change, and where there are others than the one that may.
 func (o *optimizer) tellsFiles(s skill.Skill) bool {
@@ -157,7 +172,7 @@ type reading struct {
 }
 
 func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectResult, error) {
-	document, view, err := o.document(r.current, r.outcomes)
+	document, view, err := o.analysed(r.current, r.outcomes)
 	if err != nil {
 		return optimize.ReflectResult{}, err
 	}

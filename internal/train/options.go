@@ -49,6 +49,7 @@ type Reflection struct {
 	Window      int  // tokens of rollouts that a prompt holds
 	FailureOnly bool
 	SkillAware  bool
+	Remembered  optimize.Remembered // what other runs leave to this one; the zero value: nothing
 }
 
 // Editing says how edits are merged, and how many a step makes.

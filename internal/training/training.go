@@ -9,6 +9,7 @@ package training
 import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/internal/train"
 	"github.com/seed-f4525e22/skillopt/schedule"
@@ -70,6 +71,7 @@ func (z *Sizes) Options() train.Options {
 			SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs, MetaSkill: c.MetaSkill.Enabled,
 		},
 	}
+	o.Remembered = optimize.Remember(z.in.Remembered)
 	o.SecondTry, o.Enough = c.Train.SecondTry, c.Train.Failures
 	if c.Reflect.Memory == config.MemoryRun {
 		o.Memory = memorySteps

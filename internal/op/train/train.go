@@ -20,6 +20,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/forecast"
 	"github.com/seed-f4525e22/skillopt/internal/record"
+	"github.com/seed-f4525e22/skillopt/internal/remember"
 	"github.com/seed-f4525e22/skillopt/internal/report"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/seedcheck"
@@ -97,13 +98,27 @@ func (t *operation) begin(ctx context.Context) (err error) {
 	s := t.session
 	t.summary = &result.Summary{RunDir: s.Run.Dir, Simulated: s.Simulated(), Exploratory: t.plan.Unreviewed > 0, Warnings: t.warnings}
 	t.summary.Continues = continued(t.earlier)
-	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx)); err != nil {
+	if err := errors.Join(t.sizes.Record(ctx, s.Run), t.recordEarlier(ctx), t.keepMemory()); err != nil {
 		return err
 	}
 	if t.options.EndAfter, err = t.endAfter(ctx); err != nil {
 		t.summary = nil
 	}
 	return err
+}
+
+// keepMemory writes what other runs leave to this one into its directory, so that it can be
+// given again wherever the run goes.
+func (t *operation) keepMemory() error {
+	s := t.session
+	if remember.Empty(s.Remembered) {
+		return nil
+	}
+	text, err := remember.Encode(s.Remembered)
+	if err != nil {
+		return err
+	}
+	return s.Run.WriteFile(run.MemoryFile, text)
 }
 
 // work runs the loop and sums it up.

@@ -62,7 +62,7 @@ func (w *World) states(line string) bool {
 }
 
 // triedInVain reports whether a prompt tells of a rejected step that tried a rule and by
-// which it is to blame.
+// which it is to blame, or that another run did worse with it.
 func (p prompt) triedInVain(r *rule) bool {
 	for _, step := range strings.Split("\n"+p.section(headRun), "\n### ") {
 		_, tried, ok := strings.Cut(step, "\nTried and rejected ")
@@ -72,6 +72,25 @@ func (p prompt) triedInVain(r *rule) bool {
 		for line := range strings.Lines(tried) {
 			text := fold(strings.ReplaceAll(line, `\n`, " "))
 			if strings.Contains(line, " content=") && r.stated(text) && toBlame(tried, text) {
+				return true
+			}
+		}
+	}
+	return p.othersInVain(r)
+}
+
+// measuredWorse begins an entry of other runs whose edits did worse.
+var measuredWorse = regexp.MustCompile(`^\d+ changes?, difference -`)
+
+// othersInVain reports whether a prompt tells that another run tried a rule and did worse with
+// it.
+func (p prompt) othersInVain(r *rule) bool {
+	for _, entry := range strings.Split("\n"+p.section(headOthers), "\n### ")[1:] {
+		if !measuredWorse.MatchString(entry) {
+			continue
+		}
+		for line := range strings.Lines(entry) {
+			if strings.Contains(line, " content=") && r.stated(fold(strings.ReplaceAll(line, `\n`, " "))) {
 				return true
 			}
 		}

@@ -85,3 +85,31 @@ func TestTriedInVain(t *testing.T) {
 		})
 	}
 }
+
+// What another run did worse with it does not propose again; what made no difference, or was
+// not measured, says nothing against it.
+func TestOthersTriedInVain(t *testing.T) {
+	t.Parallel()
+	w := duoWorld(t, "")
+	shout := w.rules[3]
+	for name, tt := range map[string]struct {
+		entry string
+		want  bool
+	}{
+		"worse":       {"### 1 change, difference -0.200 of the hard score, interval not known\n- append content=- Add an exclamation mark.", true},
+		"of several":  {"### 2 changes, difference -0.200 of the hard score, on 9 tasks\n- append content=- x\n- append content=- Add an exclamation mark.", true},
+		"no worse":    {"### 1 change, difference +0.000 of the hard score\n- append content=- Add an exclamation mark.", false},
+		"another one": {"### 1 change, difference -0.200 of the hard score\n- append content=- End with a star.", false},
+		"unmeasured":  {"### 1 change, difference not measured\n- append content=- Add an exclamation mark.", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := prompt{user: "## Current Skill\n\n# Skill\n\n## What Other Runs Tried In Vain\n\n```\n" + tt.entry + "\n```\n\n## Failed Trajectories\n\n### Trajectory 1\n"}
+			if got := p.triedInVain(shout); got != tt.want {
+				t.Errorf("got %v", got)
+			}
+			if got := p.section(headSkill); got != "# Skill" {
+				t.Errorf("the skill is read as %q", got)
+			}
+		})
+	}
+}

@@ -36,13 +36,14 @@ const (
 	headFiles       = "## Files Of The Skill"
 	headLoads       = "## When Agents Load The Skill"
 	headPart        = "## The Part That May Change"
+	headOthers      = "## What Other Runs Tried In Vain"
 )
 
 // headings returns every heading that can follow another.
 func headings() []string {
 	return []string{
 		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
-		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory, headFiles, headLoads, headPart,
+		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory, headFiles, headLoads, headPart, headOthers,
 	}
 }
 
