@@ -126,3 +126,6 @@ func holds(text, needle []string) bool {
 	}
 	return false
 }
+
+// LongestRun is how many words in a row both lists have, at most.
+func LongestRun(a, b []string) int { return longestRun(a, b) }
