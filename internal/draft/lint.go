@@ -75,9 +75,9 @@ func (r *Rules) Unusable(t task.Task) (Reason, string) {
 // Score scores an answer by the checks of a task.
 func (r *Rules) Score(answer string, t task.Task) score.Score { return r.suite.Score(answer, t) }
 
-// Alike reports whether a prompt is almost the same as one before it. One that is not is
+// Similar reports whether a prompt is almost the same as one before it. One that is not is
 // remembered.
-func (r *Rules) Alike(prompt string) bool {
+func (r *Rules) Similar(prompt string) bool {
 	set := setOf(words(prompt))
 	for _, other := range r.kept {
 		if likeness(set, other) >= SimilarAt {
@@ -130,7 +130,7 @@ func (l *linter) lint(c *candidate, file int) (Reason, string) {
 	if line, quoted := l.quotes(prompt, c); quoted {
 		return Quotes, line
 	}
-	if l.Alike(c.prompt) {
+	if l.Similar(c.prompt) {
 		return AlmostEqual, ""
 	}
 	for _, g := range c.gold {

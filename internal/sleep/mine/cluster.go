@@ -91,7 +91,7 @@ type relation int
 const (
 	apart relation = iota - 1
 	unknown
-	alike
+	matching
 )
 
 // profile is a task as it is compared.
@@ -116,17 +116,17 @@ const (
 // same reports whether two tasks are one wish.
 func (a *profile) same(b *profile) bool {
 	in, out := compareInput(a.input, b.input), compareOutcome(a.outcome, b.outcome)
-	if out == alike && a.commit != "" && a.commit == b.commit && a.input.overlap(b.input, facetLines) != apart {
+	if out == matching && a.commit != "" && a.commit == b.commit && a.input.overlap(b.input, facetLines) != apart {
 		return a.input.overlap(b.input, facetFiles) != apart
 	}
 	switch {
 	case in == apart || out == apart:
 		return false
-	case in == alike:
+	case in == matching:
 		return true
-	case out == alike && a.outcome.tells():
+	case out == matching && a.outcome.tells():
 		return true
-	case out == alike:
+	case out == matching:
 		return share(a.prompt, b.prompt) >= wordsBeside
 	}
 	return share(a.prompt, b.prompt) >= wordsAlone
@@ -137,10 +137,10 @@ func (a *profile) same(b *profile) bool {
 func compareInput(a, b signature) relation {
 	l, f, s, n := a.overlap(b, facetLines), a.overlap(b, facetFiles), a.overlap(b, facetFigures), a.overlap(b, facetNames)
 	switch {
-	case l == apart, f == apart && l != alike, s == apart && l != alike && f != alike:
+	case l == apart, f == apart && l != matching, s == apart && l != matching && f != matching:
 		return apart
-	case l == alike || f == alike || s == alike:
-		return alike
+	case l == matching || f == matching || s == matching:
+		return matching
 	case n == apart:
 		return apart
 	}
@@ -154,7 +154,7 @@ func compareOutcome(a, b signature) relation {
 	}
 	if a[facetSaid] != nil || b[facetSaid] != nil {
 		if share(a[facetSaid], b[facetSaid]) >= 0.35 {
-			return alike
+			return matching
 		}
 		return unknown
 	}
@@ -162,12 +162,12 @@ func compareOutcome(a, b signature) relation {
 	switch {
 	case d == apart:
 		return apart
-	case d == alike && slices.Equal(a[facetValues], b[facetValues]):
-		return alike
+	case d == matching && slices.Equal(a[facetValues], b[facetValues]):
+		return matching
 	case d == unknown && w == apart && a[facetValues] == nil && b[facetValues] == nil:
 		return apart
-	case d == unknown && w == alike && a[facetValues] == nil && b[facetValues] == nil:
-		return alike
+	case d == unknown && w == matching && a[facetValues] == nil && b[facetValues] == nil:
+		return matching
 	}
 	return unknown
 }
@@ -177,8 +177,8 @@ func compareWork(a, b signature) relation {
 	switch {
 	case f == apart, l == apart:
 		return apart
-	case f == alike:
-		return alike
+	case f == matching:
+		return matching
 	}
 	return unknown
 }
@@ -203,7 +203,7 @@ func (s signature) overlap(o signature, f facet) relation {
 	case f == facetLines && most < 0.6, most <= 0.5:
 		return unknown
 	}
-	return alike
+	return matching
 }
 
 // inBoth is how many elements two sorted sets have in common.

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/plain"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Why a session is not sent to a model, or brings nothing.
@@ -37,48 +38,22 @@ const (
 // maxExamples is how many examples of a reason are kept.
 const maxExamples = 3
 
-// Funnel counts what became of sessions and of the tasks that were proposed of them.
-type Funnel struct {
-	Sessions   int     `json:"sessions"`
-	LeftOut    []Count `json:"left_out,omitempty"` // sessions without tasks, by reason, the most frequent first
-	Candidates int     `json:"candidates"`         // that show an outcome
-	Asked      int     `json:"asked"`              // a model about
-	Proposed   int     `json:"proposed"`           // tasks
-	Fell       []Count `json:"fell,omitempty"`     // tasks, by reason
-	Merged     int     `json:"merged"`             // tasks, into one that was shown before
-	Held       int     `json:"held"`               // tasks that are kept, for a person to look at first
-	Unfit      int     `json:"unfit"`              // tasks that are kept, and cannot be carried out again
-	Kept       int     `json:"kept"`               // tasks, held and unfit ones included
+// funnel counts what becomes of sessions and of tasks.
+type funnel struct{ result.MineFunnel }
+
+func (f *funnel) leave(why draft.Reason, t *transcript.Transcript, detail string) {
+	f.LeftOut = counted(f.LeftOut, why, result.MineExample{Source: t.Source, Session: t.ID, Detail: excerpt(detail, 200)})
 }
 
-// Count is how often a reason was met.
-type Count struct {
-	Reason   string    `json:"reason"` // goes on after "sessions that" or "tasks that"
-	N        int       `json:"n"`
-	Examples []Example `json:"examples,omitempty"` // at most three, the first ones
+func (f *funnel) fall(why draft.Reason, t *transcript.Transcript, detail, prompt string) {
+	f.Fell = counted(f.Fell, why, result.MineExample{Source: t.Source, Session: t.ID, Prompt: excerpt(prompt, 120), Detail: excerpt(detail, 200)})
 }
 
-// Example is a session, or a task that was proposed of one.
-type Example struct {
-	Source  string `json:"source"`
-	Session string `json:"session"`
-	Prompt  string `json:"prompt,omitempty"` // of the task, its beginning
-	Detail  string `json:"detail,omitempty"`
-}
-
-func (f *Funnel) leave(why draft.Reason, t *transcript.Transcript, detail string) {
-	f.LeftOut = counted(f.LeftOut, why, Example{Source: t.Source, Session: t.ID, Detail: excerpt(detail, 200)})
-}
-
-func (f *Funnel) fall(why draft.Reason, t *transcript.Transcript, detail, prompt string) {
-	f.Fell = counted(f.Fell, why, Example{Source: t.Source, Session: t.ID, Prompt: excerpt(prompt, 120), Detail: excerpt(detail, 200)})
-}
-
-func counted(list []Count, why draft.Reason, e Example) []Count {
-	i := slices.IndexFunc(list, func(c Count) bool { return c.Reason == string(why) })
+func counted(list []result.MineCount, why draft.Reason, e result.MineExample) []result.MineCount {
+	i := slices.IndexFunc(list, func(c result.MineCount) bool { return c.Reason == string(why) })
 	if i < 0 {
 		i = len(list)
-		list = append(list, Count{Reason: string(why)})
+		list = append(list, result.MineCount{Reason: string(why)})
 	}
 	list[i].N++
 	if len(list[i].Examples) < maxExamples {
@@ -88,7 +63,7 @@ func counted(list []Count, why draft.Reason, e Example) []Count {
 }
 
 // close counts what is kept, and puts the reasons in order.
-func (f *Funnel) close(tasks []wish.Task) {
+func (f *funnel) close(tasks []wish.Task) {
 	f.Kept = len(tasks)
 	for _, t := range tasks {
 		if t.Held != "" {
@@ -98,8 +73,8 @@ func (f *Funnel) close(tasks []wish.Task) {
 			f.Unfit++
 		}
 	}
-	for _, list := range [][]Count{f.LeftOut, f.Fell} {
-		slices.SortStableFunc(list, func(a, b Count) int { return b.N - a.N })
+	for _, list := range [][]result.MineCount{f.LeftOut, f.Fell} {
+		slices.SortStableFunc(list, func(a, b result.MineCount) int { return b.N - a.N })
 	}
 }
 

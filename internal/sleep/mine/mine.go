@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/internal/taskgroup"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Bounds.
@@ -45,7 +46,7 @@ type Files interface {
 // Mined is what sessions came to.
 type Mined struct {
 	Tasks  []wish.Task // in the order of the sessions; each has not been reviewed
-	Funnel Funnel
+	Funnel result.MineFunnel
 }
 
 // Plan is how many calls Run makes at most.
@@ -81,7 +82,7 @@ func Run(ctx context.Context, o Options) (Mined, error) {
 		}
 	}
 	m.funnel.close(m.tasks)
-	return Mined{Tasks: m.tasks, Funnel: m.funnel}, nil
+	return Mined{Tasks: m.tasks, Funnel: m.funnel.MineFunnel}, nil
 }
 
 // miner is mining under way.
@@ -89,7 +90,7 @@ type miner struct {
 	Options
 
 	prompts prompts
-	funnel  Funnel
+	funnel  funnel
 	tasks   []wish.Task
 }
 

@@ -18,7 +18,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // session is one of a person with an agent: what was said in turns.
 func session(id string, said ...string) transcript.Transcript {
-	t := transcript.Transcript{Source: "claude", ID: id, Project: "/home/ann/books", Origin: transcript.Interactive, Started: noon}
+	t := transcript.Transcript{Source: "claude", ID: id, Project: "/projects/books", Origin: transcript.Interactive, Started: noon}
 	for i := 0; i+1 < len(said); i += 2 {
 		at := noon.Add(time.Duration(i) * time.Minute)
 		t.Turns = append(t.Turns, transcript.Turn{ID: fmt.Sprintf("%s-%d", id, i/2), Started: at, Ended: at.Add(time.Minute), User: said[i], Agent: said[i+1]})
@@ -83,7 +83,7 @@ func TestCorrectedAnswer(t *testing.T) {
 		t.Fatalf("%+v", m.Funnel)
 	}
 	got := m.Tasks[0]
-	if got.Trust != wish.ByCorrection || got.Held != "" || got.Unfit != "" || !got.Task.Unreviewed || !got.Place.Chat() || got.Project != "/home/ann/books" {
+	if got.Trust != wish.ByCorrection || got.Held != "" || got.Unfit != "" || !got.Task.Unreviewed || !got.Place.Chat() || got.Project != "/projects/books" {
 		t.Errorf("%+v", got)
 	}
 	if got.Task.Gold[0] != "2026-04-04" || got.Task.Hidden != "No, dates like 2026-01-31 please." || got.Seen[0].Turn != "s1-1" || !got.At.Equal(noon.Add(3*time.Minute)) {

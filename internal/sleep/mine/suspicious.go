@@ -32,15 +32,20 @@ func Marked(text string, own UserWords) string {
 }
 
 // mark is Marked; dangerous: a person has to look before the text is used. That a user names a
-// file or wants something done from now on is usual.
+// file, or wants something from now on, is usual; both together is not.
 func (u UserWords) mark(text string) (mark string, dangerous bool) {
+	order, reach := false, false
 	for _, f := range findings(text) {
+		if !u.have(f) {
+			continue
+		}
 		danger := f.kind == kindDanger || f.kind == kindDisable || f.kind == kindSend
-		if u.have(f) && (mark == "" || danger && !dangerous) {
+		order, reach = order || f.kind == kindOrder, reach || f.kind != kindOrder
+		if mark == "" || danger && !dangerous {
 			mark, dangerous = fmt.Sprintf("it %s, in the user's own words: %s", f.kind, excerpt(f.what, 100)), danger
 		}
 	}
-	return mark, dangerous
+	return mark, dangerous || order && reach
 }
 
 // kind is what a finding is, as what "it" does.

@@ -69,7 +69,7 @@ func (w *weighing) weigh(ctx context.Context, p proposal) (wish.Task, draft.Reas
 	if why, detail, err := w.outcome(ctx, &d); why != "" || err != nil {
 		return none, why, detail, err
 	}
-	if w.rules.Alike(d.prompt + "\n" + d.input) {
+	if w.rules.Similar(d.prompt + "\n" + d.input) {
 		return none, draft.AlmostEqual, "", nil
 	}
 	t, err := w.task(&d)
