@@ -124,12 +124,18 @@ func (a *profile) same(b *profile) bool {
 		return false
 	case in == matching:
 		return true
-	case out == matching && a.outcome.tells():
+	case out == matching && a.outcome.tells() && b.outcome.tells():
 		return true
 	case out == matching:
 		return share(a.prompt, b.prompt) >= wordsBeside
 	}
-	return share(a.prompt, b.prompt) >= wordsAlone
+	// Figures of which each has some that the other lacks tell more than words in common.
+	return share(a.prompt, b.prompt) >= wordsAlone && !partly(a.input[facetFigures], b.input[facetFigures])
+}
+
+func partly(a, b []string) bool {
+	both := inBoth(a, b)
+	return both < len(a) && both < len(b)
 }
 
 // compareInput compares what was to be worked on. Material tells the most, then files, then
@@ -158,16 +164,35 @@ func compareOutcome(a, b signature) relation {
 		}
 		return unknown
 	}
-	d, w := a.overlap(b, facetValues), a.overlap(b, facetWords)
-	switch {
-	case d == apart:
-		return apart
-	case d == matching && slices.Equal(a[facetValues], b[facetValues]):
+	if a[facetValues] != nil && b[facetValues] != nil {
+		switch a.overlap(b, facetValues) {
+		case apart:
+			return apart
+		case matching:
+			if slices.Equal(a[facetValues], b[facetValues]) {
+				return matching
+			}
+		}
+		return unknown
+	}
+	if a[facetValues] != nil || b[facetValues] != nil {
+		return unknown
+	}
+	return compareWords(a[facetWords], b[facetWords])
+}
+
+// compareWords compares expected answers without figures: the same but for a few words, or one
+// that is a part of the other.
+func compareWords(a, b []string) relation {
+	both := inBoth(a, b)
+	few := min(len(a), len(b))
+	switch s := share(a, b); {
+	case few == 0:
+		return unknown
+	case s >= 0.5, few > 1 && both == few:
 		return matching
-	case d == unknown && w == apart && a[facetValues] == nil && b[facetValues] == nil:
+	case both == 0, few > 2:
 		return apart
-	case d == unknown && w == matching && a[facetValues] == nil && b[facetValues] == nil:
-		return matching
 	}
 	return unknown
 }

@@ -84,10 +84,10 @@ func (w *weighing) outcomeOf(d *draftedTask) string {
 	switch d.trust {
 	case wish.ByCommand:
 		s.add(facetCommand, spaced(d.command))
-		s.add(facetFiles, bases(d.written)...)
+		s.add(facetFiles, d.written...)
 	case wish.ByFiles:
 		for name, text := range d.texts {
-			s.add(facetFiles, path.Base(name))
+			s.add(facetFiles, name)
 			s.add(facetLines, linesOf(text)...)
 		}
 	case wish.ByCorrection:
@@ -99,7 +99,7 @@ func (w *weighing) outcomeOf(d *draftedTask) string {
 		}
 	case wish.ByRubric:
 		if len(d.place.Files) > 0 {
-			s.add(facetFiles, bases(d.written)...)
+			s.add(facetFiles, d.written...)
 			break
 		}
 		s.add(facetSaid, stems(w.t.Turns[d.accepted].Agent)...)

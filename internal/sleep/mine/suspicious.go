@@ -32,21 +32,28 @@ func Marked(text string, own UserWords) string {
 }
 
 // mark is Marked; dangerous: a person has to look before the text is used. That a user names a
-// file, or wants something from now on, is usual; both together is not.
+// file, or wants something from now on, is usual; to run or to reach something from now on is not.
 func (u UserWords) mark(text string) (mark string, dangerous bool) {
-	order, reach := false, false
+	order, reach := lasting.MatchString(text), false
 	for _, f := range findings(text) {
 		if !u.have(f) {
 			continue
 		}
-		danger := f.kind == kindDanger || f.kind == kindDisable || f.kind == kindSend
-		order, reach = order || f.kind == kindOrder, reach || f.kind != kindOrder
+		danger := f.kind == kindDanger || f.kind == kindDisable || f.kind == kindSend || secrets.MatchString(f.what)
+		order, reach = order || f.kind == kindOrder, reach || f.kind != kindOrder && f.kind != kindPath
 		if mark == "" || danger && !dangerous {
 			mark, dangerous = fmt.Sprintf("it %s, in the user's own words: %s", f.kind, excerpt(f.what, 100)), danger
 		}
 	}
 	return mark, dangerous || order && reach
 }
+
+var (
+	// secrets are files that hold some.
+	secrets = regexp.MustCompile(`(?i)(^|/)(\.env|\.ssh|\.aws|\.netrc|\.npmrc|id_rsa|authorized_keys)\b|\.(pem|key)$`)
+	// lasting are words by which something is wanted again and again.
+	lasting = regexp.MustCompile(`(?i)\b(always|never|every time|each time|every (answer|reply|session)|immer|niemals|toujours|jamais|siempre|nunca)\b`)
+)
 
 // kind is what a finding is, as what "it" does.
 type kind string

@@ -25,6 +25,7 @@ const (
 // Doubts about a task that is kept.
 const (
 	doubtLast    = "the session ended with the accepted answer: nobody said that it was right"
+	doubtTold    = "the user said the answer when correcting: could anybody know it from the request?"
 	doubtRubric  = "it is judged by words alone"
 	doubtCommand = "the command is one that the session ran: see whether it may run here"
 )
@@ -381,6 +382,9 @@ func (w *weighing) task(d *draftedTask) (wish.Task, error) {
 	t.ID = "mined-" + digest(w.t.Source, right.ID, string(d.trust))
 	if d.corrected >= 0 {
 		t.Hidden = w.clean.Text(beginning(w.saidOf(d), maxHidden))
+		if slices.ContainsFunc(d.gold, func(g string) bool { return draft.Holds(t.Hidden, g) }) {
+			d.doubts = append(d.doubts, doubtTold)
+		}
 		if d.accepted == len(w.t.Turns)-1 {
 			d.doubts = append(d.doubts, doubtLast)
 		}

@@ -9,9 +9,11 @@ import (
 
 // bystanders makes 140 sessions without a task.
 func (g *garden) bystanders() {
-	for range 46 {
+	for range 44 {
 		g.chatter()
 	}
+	g.taste()
+	g.untold()
 	for range 28 {
 		g.headless()
 	}
@@ -52,6 +54,28 @@ func (g *garden) chatter() {
 		turns := append(talk, question, turn{user: "And over TLS?", agent: "On the next one."}, turn{user: "Great, I said so.", agent: "Good."})
 		g.bystander("chatter: questions", turns, g.naive(turns, len(turns)-3, len(turns)-2))
 	}
+}
+
+// taste makes a session whose user rejects what is right, as far as anybody could know. Nothing in
+// its form tells it from a correction: what proposes it as a task is wrong and is taken.
+func (g *garden) taste() {
+	turns := []turn{
+		{user: fmt.Sprintf("Recommend a film of %d.", g.number(1970, 2010)), agent: "I would watch the one with the ship."},
+		{user: "No, something funnier.", agent: "Then watch the one with the two detectives."},
+		{user: "Okay, thanks", agent: "Enjoy the film."},
+	}
+	g.bystander("chatter: taste", turns, task([]int{0}, 0, 1, turns[0].user, "", "two detectives", []any{checkOf("icontains", "two detectives")}, "", "something funnier"))
+}
+
+// untold makes a session whose user tells what nobody else could know.
+func (g *garden) untold() {
+	room := g.number(100, 999)
+	turns := []turn{
+		{user: "In which room do we meet?", agent: "You usually meet in the large room."},
+		{user: fmt.Sprintf("Wrong, today it is room %d.", room), agent: fmt.Sprintf("Noted: you meet in room %d.", room)},
+		{user: "Thanks", agent: "You are welcome."},
+	}
+	g.bystander("chatter: untold", turns, task([]int{0}, 0, 1, turns[0].user, "", fmt.Sprintf("room %d", room), []any{checkOf("contains", fmt.Sprintf("room %d", room))}, "", ""))
 }
 
 // headless makes a session that a program drove: it looks like one with a task.

@@ -81,12 +81,11 @@ func (g *garden) grow(s seedling) {
 		say = s.say()
 		turns = []turn{{user: ask, agent: s.wrong()}, {user: say, agent: s.right()}}
 		gold := ""
+		var checks []any
 		if s.gold != nil {
 			gold = s.gold()
-		}
-		var checks []any
-		if s.checks != nil {
 			checks = s.checks(gold)
+			gold = g.widened(gold, turns[1].agent)
 		}
 		last := 1
 		switch g.IntN(5) {
@@ -112,6 +111,16 @@ func (g *garden) grow(s seedling) {
 		gold = s.gold()
 	}
 	g.plants = append(g.plants, Plant{Session: g.session(turns...), Family: s.family, Wish: s.wish, Trust: s.trust, Gold: gold, tasks: tasks, sloth: g.Uint64()})
+}
+
+// widened is an expected answer with, now and then, the word before it.
+func (g *garden) widened(gold, answer string) string {
+	before, _, _ := strings.Cut(answer, gold)
+	words := strings.Fields(before)
+	if len(words) == 0 || g.IntN(3) > 0 {
+		return gold
+	}
+	return words[len(words)-1] + " " + gold
 }
 
 // dueDate wants dates as ISO 8601 has them.
@@ -232,7 +241,7 @@ func (g *garden) net() seedling {
 			return pick(g, "No, currency in front and two decimals.", "It doesn't have the currency. Put it first, with cents.")
 		},
 		right: func() string { return fmt.Sprintf(pick(g, "The net amount is %s.", "%s net"), gold) },
-		gold:  func() string { return pick(g, gold, strings.TrimPrefix(gold, "EUR ")) },
+		gold:  func() string { return gold },
 		checks: func(string) []any {
 			return []any{pick(g, checkOf("contains", gold), checkOf("regex", `EUR \d+\.\d\d`))}
 		},
