@@ -129,7 +129,7 @@ func (u UserWords) have(f finding) bool {
 	switch f.kind {
 	case kindURL, kindPath, kindCommand, kindDanger:
 		what := strings.Trim(flat(f.what), " .,;:!?`'\"$")
-		return what != "" && standsIn(u.text, what)
+		return what != "" && standsIn(u.text, what, f.kind == kindURL)
 	}
 	for _, w := range draft.Words(f.what) {
 		if !u.words[w] {
@@ -139,8 +139,9 @@ func (u UserWords) have(f finding) bool {
 	return true
 }
 
-// standsIn reports whether a text has a name as a whole, and not as a part of a longer one.
-func standsIn(text, name string) bool {
+// standsIn reports whether a text has a name as a whole, and not as a part of a longer one. A
+// host is whole behind the slashes of a URL.
+func standsIn(text, name string, host bool) bool {
 	inner := func(b byte) bool {
 		return b >= 0x80 || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b == '_' || b == '-' || b == '/'
 	}
@@ -150,7 +151,7 @@ func standsIn(text, name string) bool {
 			return false
 		}
 		at, end := from+i, from+i+len(name)
-		if (at == 0 || !inner(text[at-1])) && (end == len(text) || !inner(text[end])) {
+		if (at == 0 || !inner(text[at-1]) || host && text[at-1] == '/') && (end == len(text) || !inner(text[end])) {
 			return true
 		}
 		from = at + 1
