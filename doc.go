@@ -19,6 +19,7 @@
 //     [Ablate] and [Prune] measure and remove rules.
 //   - [CheckTasks], [Examine] and [MeasureNoise] look for what would spoil a run.
 //   - [Draft] has tasks written for a skill that has none.
+//   - [Mine] finds tasks in what coding agents wrote down of their sessions.
 //   - [OpenGateway] serves a model to coding agents, metered.
 //
 // They return documents of package result: what the command line prints with

@@ -1,6 +1,7 @@
 package skillopt
 
 import (
+	"context"
 	"maps"
 
 	"github.com/seed-f4525e22/skillopt/config"
@@ -58,6 +59,19 @@ type DraftRequest struct {
 	// Known are prompts of trigger tasks that there are already, to which others are not to
 	// be alike. A draft that is resumed keeps to those that it was begun with.
 	Known []string
+}
+
+// MineRequest says in which sessions tasks are looked for.
+type MineRequest struct {
+	// Sessions are lines of JSON, one a session of an agent, at most 500 of which are looked at.
+	// Members: source, session, project, origin, commit, started, ended, turns; of a turn id,
+	// started, ended, user, agent, files, read, commands (text, exit, altered), skill,
+	// skill_by, failed, interrupted, cut.
+	Sessions []byte
+
+	// Accepted, if set, returns what files held that a turn wrote and the user kept, by their
+	// names in the session; nil: it is not known. It may be called concurrently.
+	Accepted func(ctx context.Context, source, session, turn string) (map[string]string, error)
 }
 
 // GatewayOptions say how a gateway is reached.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/op/evaluate"
 	"github.com/seed-f4525e22/skillopt/internal/op/export"
 	"github.com/seed-f4525e22/skillopt/internal/op/gateway"
+	"github.com/seed-f4525e22/skillopt/internal/op/mine"
 	"github.com/seed-f4525e22/skillopt/internal/op/prune"
 	"github.com/seed-f4525e22/skillopt/internal/op/rescore"
 	"github.com/seed-f4525e22/skillopt/internal/op/train"
@@ -118,6 +119,17 @@ func MeasureNoise(ctx context.Context, cfg config.Config, opts ...Option) (*resu
 func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Option) (*result.Draft, error) {
 	d, err := draft.Run(ctx, cfg, draft.Request(req), chosen(opts))
 	return d, classify(err)
+}
+
+// Mine has the optimizer of a configuration find tasks in sessions of agents: what users
+// corrected, and work that did not pass at first. What is sent of a session is what
+// `skillopt sleep harvest --show-outbound` prints of it, about sessions alone that show an
+// outcome; whoever calls it has asked whether it may be sent. Of cfg it uses
+// models.optimizer, limits, prices, cache and record. Every call is recorded in the directory of
+// WithRunDir: the same request again pays for nothing twice. The error is an *Error.
+func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Option) (*result.Mine, error) {
+	m, err := mine.Run(ctx, cfg, mine.Request(req), chosen(opts))
+	return m, classify(err)
 }
 
 // CheckTasks loads the tasks of a configuration the way training does and

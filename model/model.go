@@ -125,6 +125,7 @@ const (
 	StageJudge          = "judge"
 	StageDraft          = "draft"       // tasks from a skill without any
 	StageDraftCheck     = "draft_check" // their author answers them without the expected answer
+	StageMine           = "mine"        // tasks from what sessions of agents show
 	StageCheck          = "check"       // commands that score what an agent left; no model is called
 )
 

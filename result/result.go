@@ -21,6 +21,7 @@ const (
 	Prune        Kind = "prune"
 	MeasureNoise Kind = "noise"
 	DraftTasks   Kind = "draft"
+	MineTasks    Kind = "mine"
 	ServeModel   Kind = "gateway"
 )
 

@@ -68,7 +68,7 @@ func listedStatuses() []string {
 
 func listedKinds() []string {
 	var out []string
-	for _, k := range []result.Kind{result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.ServeModel} {
+	for _, k := range []result.Kind{result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.MineTasks, result.ServeModel} {
 		out = append(out, string(k))
 	}
 	return out
@@ -241,6 +241,8 @@ func kindWord(kind result.Kind) string {
 		return "gateway"
 	case result.DraftTasks:
 		return "draft of tasks"
+	case result.MineTasks:
+		return "tasks of sessions"
 	}
 	return ""
 }

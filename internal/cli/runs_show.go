@@ -52,6 +52,9 @@ func showRun(out printer, v ask.View) error {
 		}
 		_, err := fmt.Fprintf(out, "  the record of %s; it has no steps\n", made)
 		return err
+	case result.MineTasks:
+		_, err := fmt.Fprintln(out, "  the record of tasks that were found in sessions of agents; it has no steps")
+		return err
 	}
 	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.Exploratory() {
 		fmt.Fprintln(out, "  "+exploratory(0))

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-f4525e22/skillopt/check"
+	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -33,21 +34,75 @@ const (
 	doubtNothing = "its author gave no usable answer to it"
 )
 
-// linter decides which proposals become tasks, one after the other.
-type linter struct {
-	material Material
-	parts    []Section
-	suite    *check.Suite
-	kept     []map[string]bool // words of the prompts so far
-	runs     map[string]bool   // runs of more than QuotedWords words in the rules of SKILL.md
+// Rules hold tasks that a model wrote to the rules that need no text of a skill, one task after
+// the other. They are for one goroutine.
+type Rules struct {
+	suite *check.Suite
+	kept  []map[string]bool // words of the prompts so far
 }
 
-func newLinter(m Material, parts []Section) (*linter, error) {
-	suite, err := check.Compile(nil, check.Options{})
+// NewRules returns rules for tasks whose checks may need what the options say is there.
+func NewRules(o check.Options) (*Rules, error) {
+	suite, err := check.Compile(nil, o)
 	if err != nil {
 		return nil, fmt.Errorf("set up checks: %w", err)
 	}
-	l := &linter{material: m, parts: parts, suite: suite, runs: map[string]bool{}}
+	return &Rules{suite: suite}, nil
+}
+
+// Unusable returns why a task cannot tell a right answer from others, with the detail; "" if it
+// can: its checks can be used, an empty answer does not pass them, every expected answer does,
+// the prompt itself does not, and none of them stands in the prompt word by word. The cheap
+// reasons come first. A check that needs more than an answer is read and not asked.
+func (r *Rules) Unusable(t task.Task) (Reason, string) {
+	if err := r.suite.Check(t); err != nil {
+		return BadChecks, err.Error()
+	}
+	for _, g := range t.Gold {
+		if s := r.suite.Score(g, t); s.Hard < 1 {
+			return GoldFails, s.Reason
+		}
+	}
+	if r.suite.Score(t.Prompt, t).Hard > 0 {
+		return Echo, ""
+	}
+	if g, given := answered(words(t.Prompt), t.Gold); given {
+		return Answered, g
+	}
+	return "", ""
+}
+
+// Score scores an answer by the checks of a task.
+func (r *Rules) Score(answer string, t task.Task) score.Score { return r.suite.Score(answer, t) }
+
+// Similar reports whether a prompt is almost the same as one before it. One that is not is
+// remembered.
+func (r *Rules) Similar(prompt string) bool {
+	set := setOf(words(prompt))
+	for _, other := range r.kept {
+		if likeness(set, other) >= SimilarAt {
+			return true
+		}
+	}
+	r.kept = append(r.kept, set)
+	return false
+}
+
+// linter decides which proposals become tasks, one after the other.
+type linter struct {
+	*Rules
+
+	material Material
+	parts    []Section
+	runs     map[string]bool // runs of more than QuotedWords words in the rules of SKILL.md
+}
+
+func newLinter(m Material, parts []Section) (*linter, error) {
+	rules, err := NewRules(check.Options{})
+	if err != nil {
+		return nil, err
+	}
+	l := &linter{Rules: rules, material: m, parts: parts, runs: map[string]bool{}}
 	for n, kind := range statements(m.Files[0]) {
 		if kind.rule {
 			for _, run := range runsOf(words(m.Files[0].Lines[n]), QuotedWords+1) {
@@ -65,34 +120,19 @@ func (l *linter) lint(c *candidate, file int) (Reason, string) {
 		return NoSource, fmt.Sprintf("line %d", c.line)
 	}
 	t, err := c.task()
-	if err == nil {
-		err = l.suite.Check(t)
-	}
 	if err != nil {
 		return BadChecks, err.Error()
 	}
-	for _, g := range c.gold {
-		if s := l.suite.Score(g, t); s.Hard < 1 {
-			return GoldFails, s.Reason
-		}
-	}
-	if l.suite.Score(c.prompt, t).Hard > 0 {
-		return Echo, ""
+	if why, detail := l.Unusable(t); why != "" {
+		return why, detail
 	}
 	prompt := words(c.prompt)
-	if g, given := answered(prompt, c.gold); given {
-		return Answered, g
-	}
 	if line, quoted := l.quotes(prompt, c); quoted {
 		return Quotes, line
 	}
-	set := setOf(prompt)
-	for _, other := range l.kept {
-		if likeness(set, other) >= SimilarAt {
-			return AlmostEqual, ""
-		}
+	if l.Similar(c.prompt) {
+		return AlmostEqual, ""
 	}
-	l.kept = append(l.kept, set)
 	for _, g := range c.gold {
 		if holds(prompt, words(g)) {
 			c.doubts = append(c.doubts, doubtAnswer)
@@ -133,8 +173,7 @@ func answered(prompt, gold []string) (string, bool) {
 // quotes returns the line of the skill that a prompt repeats.
 func (l *linter) quotes(prompt []string, c *candidate) (string, bool) {
 	own := words(l.material.Files[l.parts[c.part].File].Lines[c.line-1])
-	run := longestRun(prompt, own)
-	if run > QuotedWords || run >= minQuote && float64(run) >= quotedShare*float64(len(own)) {
+	if quotesRule(prompt, own) {
 		return strings.Join(own, " "), true
 	}
 	for _, run := range runsOf(prompt, QuotedWords+1) {
@@ -143,6 +182,15 @@ func (l *linter) quotes(prompt []string, c *candidate) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Repeats reports whether a prompt quotes a rule: more than QuotedWords words of it in a row, or
+// half of it and no fewer than four words.
+func Repeats(prompt, rule string) bool { return quotesRule(words(prompt), words(rule)) }
+
+func quotesRule(prompt, rule []string) bool {
+	run := longestRun(prompt, rule)
+	return run > QuotedWords || run >= minQuote && float64(run) >= quotedShare*float64(len(rule))
 }
 
 // task returns a candidate as a task that can be scored.

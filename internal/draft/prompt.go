@@ -67,7 +67,7 @@ func digest(more string, names ...string) (string, error) {
 // asked returns what a chunk is asked for. What all calls share comes first, so
 // that a provider's cache of prompts helps.
 func (d *drafter) asked(c chunk, known []string) (system, user string, err error) {
-	if system, err = d.prompts.write.Render(map[string]any{"checks": strings.Join(checkTypes(), ", ")}); err != nil {
+	if system, err = d.prompts.write.Render(map[string]any{"checks": strings.Join(CheckTypes(), ", ")}); err != nil {
 		return "", "", err
 	}
 	files := numbered(d.material.Files[0])

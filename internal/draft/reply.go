@@ -25,10 +25,10 @@ const (
 	maxSpec     = 4 << 10 // bytes of one check, as JSON
 )
 
-// checkTypes are the checks that a drafted task may have, each also with not-:
+// CheckTypes are the checks that a drafted task may have, each also with not-:
 // those that look at the answer alone. Checks that run a program, look at files
 // or ask a judge are not for a model to hand out.
-func checkTypes() []string {
+func CheckTypes() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
 		"starts-with", "istarts-with", "regex", "number", "f1", "json-equals", "is-json", "word-count", "char-count",
@@ -39,7 +39,7 @@ func checkTypes() []string {
 // property is required there: an empty one stands for none.
 func replySchema() *model.Schema {
 	var types []string
-	for _, t := range checkTypes() {
+	for _, t := range CheckTypes() {
 		types = append(types, strconv.Quote(t), strconv.Quote("not-"+t))
 	}
 	return &model.Schema{Name: "drafted_tasks", JSON: json.RawMessage(`{"type":"object","properties":{"tasks":{"type":"array","items":{` +
@@ -96,24 +96,33 @@ func (c *candidate) read(v any) (err error) {
 	if !ok {
 		return errors.New("it is no object")
 	}
-	raw := textOf(m["prompt"])
-	c.prompt = strings.TrimSpace(plain.Text(raw))
-	switch {
-	case c.prompt == "":
-		return errors.New("it has no prompt")
-	case len(c.prompt) > maxPrompt:
-		return fmt.Errorf("its prompt has %d bytes, at most %d are allowed", len(c.prompt), maxPrompt)
-	case strings.ContainsRune(raw, 0):
-		return errors.New("its prompt holds a zero byte")
+	if c.prompt, err = ReadPrompt(m["prompt"]); err != nil {
+		return err
 	}
 	if c.line, ok = whole(m["line"]); !ok {
 		return errors.New("it names no line of the skill")
 	}
-	if c.gold, err = readGold(m["gold"]); err != nil {
+	if c.gold, err = ReadGold(m["gold"]); err != nil {
 		return err
 	}
-	c.checks, err = readChecks(m["checks"])
+	c.checks, err = ReadChecks(m["checks"])
 	return err
+}
+
+// ReadPrompt reads the prompt of a task as a reply has it, without characters that steer or
+// hide. The error says why it is none.
+func ReadPrompt(v any) (string, error) {
+	raw := textOf(v)
+	prompt := strings.TrimSpace(plain.Text(raw))
+	switch {
+	case prompt == "":
+		return "", errors.New("it has no prompt")
+	case len(prompt) > maxPrompt:
+		return "", fmt.Errorf("its prompt has %d bytes, at most %d are allowed", len(prompt), maxPrompt)
+	case strings.ContainsRune(raw, 0):
+		return "", errors.New("its prompt holds a zero byte")
+	}
+	return prompt, nil
 }
 
 // textOf returns text, or a number or bool as it was written; "" for all else.
@@ -137,7 +146,9 @@ func whole(v any) (int, bool) {
 	return int(n), true
 }
 
-func readGold(v any) ([]string, error) {
+// ReadGold reads the expected answers of a task as a reply has them, one or a list. The error says
+// why there are none.
+func ReadGold(v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
@@ -167,9 +178,9 @@ func readGold(v any) ([]string, error) {
 	return gold, nil
 }
 
-// readChecks reads checks in the form of the schema, or in that of a task file.
+// ReadChecks reads checks in the form of the schema, or in that of a task file.
 // Without any an answer has to equal the gold but for its case.
-func readChecks(v any) ([]map[string]any, error) {
+func ReadChecks(v any) ([]map[string]any, error) {
 	list, ok := v.([]any)
 	if v != nil && !ok {
 		return nil, errors.New("its checks are no list")
@@ -197,7 +208,7 @@ func readCheck(v any) (map[string]any, error) {
 		return nil, errors.New("a check of it is no object")
 	}
 	kind := strings.ReplaceAll(strings.ToLower(textOf(m["type"])), "_", "-")
-	if !slices.Contains(checkTypes(), strings.TrimPrefix(kind, "not-")) {
+	if !slices.Contains(CheckTypes(), strings.TrimPrefix(kind, "not-")) {
 		return nil, fmt.Errorf("a drafted task may not have the check %q", textOf(m["type"]))
 	}
 	c := map[string]any{"type": kind}

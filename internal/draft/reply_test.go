@@ -126,7 +126,7 @@ func TestCheckTypesAreKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range checkTypes() {
+	for _, kind := range CheckTypes() {
 		text, err := encode([]map[string]any{{"type": kind}})
 		if err != nil {
 			t.Fatal(err)

@@ -48,6 +48,17 @@ func words(text string) []string {
 	return out
 }
 
+// Words returns the words of a text, in order: letters and digits in lower case, with what
+// stands between two of them within a number or an abbreviation.
+func Words(text string) []string { return words(text) }
+
+// Likeness is the share of words that both texts have, of all words of both, from 0 to 1.
+func Likeness(a, b string) float64 { return likeness(setOf(words(a)), setOf(words(b))) }
+
+// Holds reports whether the words of needle, of which there is one at least, stand in a text in
+// a row.
+func Holds(text, needle string) bool { return holds(words(text), words(needle)) }
+
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // likeness is the Jaccard index of two sets of words: the share that is in both.
@@ -115,3 +126,6 @@ func holds(text, needle []string) bool {
 	}
 	return false
 }
+
+// LongestRun is how many words in a row both lists have, at most.
+func LongestRun(a, b []string) int { return longestRun(a, b) }

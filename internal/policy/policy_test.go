@@ -37,7 +37,7 @@ var tiers = [][]string{
 		"internal/provider/cassette", "internal/provider/header", "internal/provider/sim",
 	},
 	{"config", "internal/draft", "internal/lab/worlds"},
-	{"internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry"},
+	{"internal/proof", "internal/rollout", "internal/optimize", "internal/run", "internal/passes", "internal/telemetry", "internal/sleep/mine"},
 	{"internal/train", "internal/lab", "internal/prune", "internal/record", "internal/record/recordtest", "internal/importer", "internal/answers", "internal/steer"},
 	{"internal/wiring", "internal/lab/bench", "internal/report", "internal/rescore", "internal/ask"},
 	{"internal/server/door", "internal/server/stream", "internal/server/openapi"},
@@ -48,7 +48,7 @@ var tiers = [][]string{
 	{"internal/forecast"},
 	{
 		"internal/op/train", "internal/op/evaluate", "internal/op/compare", "internal/op/prune", "internal/op/draft",
-		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore",
+		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore", "internal/op/mine",
 	},
 	{"."},
 	{"internal/cli"},

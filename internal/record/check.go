@@ -184,7 +184,12 @@ func (c *checker) derived(ctx context.Context, whole bool) {
 
 // config checks that the configuration is there.
 func (c *checker) config() {
-	if c.run != nil && !c.run.has(run.ConfigFile) && c.run.Manifest.KindOf() != result.ServeModel && c.run.Manifest.KindOf() != result.DraftTasks {
+	if c.run == nil || c.run.has(run.ConfigFile) {
+		return
+	}
+	switch c.run.Manifest.KindOf() {
+	case result.ServeModel, result.DraftTasks, result.MineTasks: // those have none
+	default:
 		c.add(run.ConfigFile, Missing, "", helpAnew)
 	}
 }

@@ -1,0 +1,163 @@
+package mine
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/draft"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+)
+
+// UserWords are the words that users typed themselves in some sessions, and the instructions
+// that stand in what they pasted or were answered. The zero value has neither.
+type UserWords struct {
+	text   string          // in lower case, on one line
+	words  map[string]bool // of it
+	orders [][]string      // words of instructions of others
+}
+
+// UserWordsOf returns the words of the users of sessions.
+func UserWordsOf(sessions ...transcript.Transcript) UserWords {
+	u := UserWords{words: map[string]bool{}}
+	var own strings.Builder
+	for i := range sessions {
+		for _, t := range sessions[i].Turns {
+			mine, others := parted(t.User)
+			own.WriteString(mine + "\n")
+			u.orders = append(u.orders, ordersIn(others, order)...)
+			u.orders = append(u.orders, ordersIn(t.Agent, standingOrder)...)
+		}
+	}
+	u.text = flat(own.String())
+	for _, w := range draft.Words(u.text) {
+		u.words[w] = true
+	}
+	return u
+}
+
+func flat(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+
+// ownText is what of a message its user typed.
+func ownText(message string) string {
+	mine, _ := parted(message)
+	return mine
+}
+
+// maxOwn is how much of a message is taken for typed, in bytes: nobody types more at once.
+const maxOwn = 2000
+
+// What begins a line of pasted text, and what announces that some follows.
+var (
+	fenceLine   = regexp.MustCompile("^\\s{0,3}(```+|~~~+)")
+	quotedLine  = regexp.MustCompile(`^\s{0,3}(>|\$ |@@ |\+\+\+ |--- |\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d:|Traceback |at \w)|^(\t| {4,})\S`)
+	restIsPaste = regexp.MustCompile(`^\s{0,3}(#{1,6} \S|---+\s*$|===+\s*$|<!?[a-zA-Z])`)
+	openTag     = regexp.MustCompile(`^\s*<([A-Za-z][\w-]*)[^>]*>`)
+	// reports are words after which somebody else is quoted to the end of a sentence or line.
+	reports = regexp.MustCompile(`(?i)\b((file|readme|page|site|doc(s|ument(ation)?)?|log|output|issue|ticket|comment|e-?mail|mail|letter|message|answer|reply|agent|assistant|tool|script|note|it|he|she|they|which|that)\s+(says?|said|reads?|states?|stated|tells?|told|contains?|wrote|writes|claims?|asks?)\b:?|(content|contents|text|output|log|quote)s?\s*:)[^\n]*`)
+	// inlineQuote is a quotation of three words or more, or of something that is no word.
+	inlineQuote = regexp.MustCompile("\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(^|\\s)'[^'\n]+\\s[^'\n]+\\s[^'\n]+'")
+)
+
+// parted divides a message into what its user typed, and what is quoted, fenced or pasted. What
+// is in doubt is not typed.
+func parted(message string) (own, others string) {
+	var mine, rest strings.Builder
+	fence, tag, pasted := "", "", false
+	lines := strings.Split(message, "\n")
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			rest.WriteString(line + "\n")
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+			}
+		case tag != "":
+			rest.WriteString(line + "\n")
+			if strings.Contains(line, "</"+tag) {
+				tag = ""
+			}
+		case fenceLine.MatchString(line):
+			fence = trimmed[:3]
+			rest.WriteString(line + "\n")
+		case pasted || mine.Len()+len(line) > maxOwn:
+			rest.WriteString(line + "\n")
+		case openTag.MatchString(line):
+			if name := openTag.FindStringSubmatch(line)[1]; !strings.Contains(line, "</"+name) {
+				tag = name
+			}
+			rest.WriteString(line + "\n")
+		case restIsPaste.MatchString(line):
+			pasted = true
+			rest.WriteString(line + "\n")
+		case quotedLine.MatchString(line):
+			rest.WriteString(line + "\n")
+		default:
+			typed, quoted := unquoted(line)
+			mine.WriteString(typed + "\n")
+			rest.WriteString(quoted)
+			pasted = strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:])
+		}
+	}
+	return strings.TrimSpace(mine.String()), strings.TrimSpace(rest.String())
+}
+
+// fencedNext reports whether the next line that is not blank begins a fence or a quotation, which
+// says by itself where it ends.
+func fencedNext(lines []string) bool {
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			return fenceLine.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), ">")
+		}
+	}
+	return false
+}
+
+// unquoted takes quotations out of a line.
+func unquoted(line string) (typed, quoted string) {
+	var out strings.Builder
+	take := func(text string) string {
+		out.WriteString(text + "\n")
+		return " "
+	}
+	line = inlineQuote.ReplaceAllStringFunc(line, func(q string) string {
+		if len(strings.Fields(q)) < 3 && len(findings(q)) == 0 {
+			return q
+		}
+		return take(q)
+	})
+	line = reports.ReplaceAllStringFunc(line, func(q string) string {
+		// What is told of the answer itself is the user's own: "it says 5, it should say 6".
+		if len(findings(q)) == 0 && len(ordersIn(q, order)) == 0 {
+			return q
+		}
+		return take(q)
+	})
+	return line, out.String()
+}
+
+// Words by which a sentence asks for something: in pasted text, and in what an agent answered.
+var (
+	order         = regexp.MustCompile(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
+	standingOrder = regexp.MustCompile(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
+	sentenceEnd   = regexp.MustCompile(`[.!?;]+(\s|$)|\n+`)
+)
+
+// Bounds on the instructions of others that are remembered: how many of one text, and how many
+// words of each.
+const (
+	maxOrders = 100
+	maxOrder  = 60
+)
+
+// ordersIn returns the words of the sentences of a text that ask for something.
+func ordersIn(text string, asks *regexp.Regexp) [][]string {
+	var out [][]string
+	for _, sentence := range sentenceEnd.Split(beginning(text, 64<<10), -1) {
+		if len(out) < maxOrders && asks.MatchString(sentence) {
+			words := draft.Words(sentence)
+			out = append(out, words[:min(len(words), maxOrder)])
+		}
+	}
+	return out
+}
