@@ -42,13 +42,14 @@ type Turn struct {
 	Agent   string    `json:"agent"`   // the agent's last words; empty if the turn failed
 	Tools   []Tool    `json:"tools"`   // in the order of their calls
 	Files   []string  `json:"files"`   // that tools wrote, relative to the project where they lie in it
-	// Read are files that tools read or were given lines of, as Files are named. Nil: none, or
-	// the store does not tell.
+	// Read are files that tools read, named as Files are, before the first tool of the session
+	// wrote them. Nil: none, or the store does not tell.
 	Read []string `json:"read,omitempty"`
-	// Commands are those that tools ran, in order, word for word.
+	// Commands are those that tools ran, in order: the first MaxCommands.
 	Commands []Command `json:"commands,omitempty"`
 	// Lines says what the agent was shown of files, or replaced in them, before the first tool
-	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]).
+	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]). A
+	// file of which the session was shown more than is kept is in the Lines of none of its turns.
 	Lines   map[string][]uint32 `json:"lines,omitempty"`
 	Skill   string              `json:"skill,omitempty"`
 	SkillBy Evidence            `json:"skill_by,omitempty"`

@@ -1,0 +1,477 @@
+package transcript
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/redact"
+)
+
+// Bounds of what is kept of what files held.
+const (
+	MaxLines = 2000 // digests of a file, in a session
+	MaxLined = 50   // files of a session of which there are any
+
+	maxHeld    = 10_000    // files of a session that are told apart
+	maxShown   = 256 << 10 // bytes of a file that are shown at a time
+	maxOutput  = 1 << 20   // bytes of the record in which they are
+	maxOneLine = 1900      // bytes of a line: agents cut those of 2,000 characters
+)
+
+// held is what a session tells of a file before its first write to it.
+type held struct {
+	wrote   bool             // a tool has written it: what it holds from then on tells nothing
+	unknown bool             // some of what was shown is not kept
+	lines   map[uint32]int32 // digest -> the turn that has it last
+}
+
+// look is a call that shows what a file holds.
+type look struct {
+	file string
+	raw  string // of the id of the call, as it stands in the record of its result
+	form form
+	cut  bool // the record is too long to be read whole
+}
+
+// Look says that a call reads a file, and in which form it shows it. What came of it is told by
+// Output, unless the call failed. raw is the id of the call as the store has it.
+func (b *Builder) Look(id, raw, file string, form form) {
+	if b.turn == nil || file == "" || id == "" {
+		return
+	}
+	if len(b.turn.looks) >= MaxTools {
+		b.blind = true
+		return
+	}
+	b.turn.looks[id] = &look{file: file, raw: raw, form: form}
+}
+
+// Patch says that a call changes a file; its result shows what was changed, in a form.
+func (b *Builder) Patch(id, raw, file string, form form) {
+	b.Look(id, raw, file, form)
+	if b.turn != nil && file != "" {
+		b.turn.writes[id] = append(b.turn.writes[id], file)
+	}
+}
+
+// awaits reports whether a record has to be read whole, since it may be the result of a call that
+// shows what a file holds.
+func (b *Builder) awaits(record []byte) bool {
+	if b.turn == nil {
+		return false
+	}
+	for _, l := range b.turn.looks {
+		if l.raw == "" || !bytes.Contains(record, []byte(l.raw)) || b.known(l.file) {
+			continue
+		}
+		if len(record) <= maxOutput {
+			return true
+		}
+		l.cut = true
+	}
+	return false
+}
+
+// known reports whether no more can be learned of a file.
+func (b *Builder) known(file string) bool {
+	h := b.held[b.file(file)]
+	return h != nil && (h.wrote || h.unknown)
+}
+
+// Output is what a call that did not fail has shown.
+func (b *Builder) Output(id, text string) {
+	if b.turn == nil {
+		return
+	}
+	l := b.turn.looks[id]
+	if l == nil {
+		return
+	}
+	delete(b.turn.looks, id)
+	if len(b.turn.writes[id]) == 0 {
+		b.Looked(l.file)
+	}
+	if l.cut {
+		b.lose(l.file)
+	}
+	b.shown(l.file, text, l.form)
+}
+
+// shown says what the agent was shown of a file, in a form.
+func (b *Builder) shown(file, text string, form form) {
+	if b.turn != nil && file != "" && !b.known(file) {
+		b.sums(file, shownSums(text, form))
+	}
+}
+
+// shownSums are the digests of the lines that a text shows of a file.
+func shownSums(text string, form form) sums {
+	if len(text) > maxShown {
+		return sums{}
+	}
+	lines, all := form(text)
+	if !all {
+		return sums{}
+	}
+	return sumsOf(lines)
+}
+
+// looksAt reports whether a call waits for its output.
+func (b *Builder) looksAt(id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
+
+// Looked says that a tool read a file. After the session's first write to it, it is none that the
+// session was given.
+func (b *Builder) Looked(file string) {
+	if b.turn == nil || file == "" {
+		return
+	}
+	file = b.file(file)
+	if h := b.held[file]; h != nil && h.wrote || b.turn.read[file] {
+		return
+	}
+	if len(b.turn.Read) >= MaxFiles {
+		b.blind = true
+		return
+	}
+	b.turn.read[file] = true
+	b.turn.Turn.Read = append(b.turn.Turn.Read, file)
+}
+
+// Shown says what lines of a file the agent was shown, or replaced: whole lines.
+func (b *Builder) Shown(file string, lines []string) {
+	if b.turn == nil || file == "" || len(lines) == 0 || b.known(file) {
+		return
+	}
+	b.sums(file, sumsOf(lines))
+}
+
+// sums are digests of lines of a file, without those that are blank. all: there are no others.
+type sums struct {
+	list []uint32
+	all  bool
+}
+
+func sumsOf(lines []string) sums {
+	out := sums{list: make([]uint32, 0, min(len(lines), MaxLines)), all: true}
+	for _, line := range lines {
+		line = strings.TrimRight(line, " \t\r\n")
+		switch {
+		case line == "":
+		case len(line) > maxOneLine || len(out.list) > 2*MaxLines:
+			return sums{}
+		default:
+			out.list = append(out.list, LineDigest(line))
+		}
+	}
+	return out
+}
+
+// sums says what lines of a file the agent was shown.
+func (b *Builder) sums(file string, s sums) {
+	if b.turn == nil || file == "" || b.known(file) {
+		return
+	}
+	if !s.all {
+		b.lose(file)
+		return
+	}
+	name := b.file(file)
+	h := b.of(name)
+	if h == nil || len(s.list) == 0 {
+		return
+	}
+	if h.lines == nil {
+		if b.lined++; b.lined > MaxLined {
+			h.unknown = true
+			return
+		}
+		h.lines = make(map[uint32]int32, len(s.list))
+	}
+	now := int32(len(b.t.Turns)+b.lost) + 1
+	list := b.turn.Lines[name]
+	for _, sum := range s.list {
+		if h.lines[sum] != now {
+			h.lines[sum] = now
+			list = append(list, sum)
+		}
+	}
+	if len(h.lines) > MaxLines {
+		b.lose(file)
+		return
+	}
+	if b.turn.Lines == nil {
+		b.turn.Lines = map[string][]uint32{}
+	}
+	b.turn.Lines[name] = list
+}
+
+// lose says that something that was shown of a file is not kept: then nothing is.
+func (b *Builder) lose(file string) {
+	if h := b.of(b.file(file)); h != nil && !h.wrote {
+		h.unknown, h.lines = true, nil
+	}
+}
+
+// of is what is known of a file that is named as it is kept; nil beyond the bounds.
+func (b *Builder) of(name string) *held {
+	h := b.held[name]
+	if h == nil {
+		if len(b.held) >= maxHeld {
+			b.blind = true
+			return nil
+		}
+		h = &held{}
+		b.held[name] = h
+	}
+	return h
+}
+
+// touched says that a file has been written.
+func (b *Builder) touched(name string) {
+	if h := b.of(name); h != nil {
+		h.wrote, h.lines = true, nil
+	}
+}
+
+// file is the name of a file as it is kept. Secrets go first: a path that is made short may no
+// longer look like what has one. Where one is seen only in a part of the path, none of it is kept
+// but what shows that there was one.
+func (b *Builder) file(raw string) string {
+	if name, known := b.names[raw]; known {
+		return name
+	}
+	name := b.within(b.path(raw))
+	if b.glued(raw, "/", "\\") {
+		name = redact.Mask
+	}
+	if len(b.names) < maxHeld && b.t.Project != "" {
+		b.names[strings.Clone(raw)] = name
+	}
+	return name
+}
+
+// glued reports whether a text holds secrets that are only seen when it is taken apart at marks.
+func (b *Builder) glued(raw string, marks ...string) bool {
+	raw = raw[:min(len(raw), window)]
+	_, masked, _ := b.text(raw, window)
+	for _, mark := range marks {
+		if !strings.Contains(raw, mark) {
+			continue
+		}
+		if _, more, _ := b.text(strings.ReplaceAll(raw, mark, " "), window); more > masked {
+			return true
+		}
+	}
+	return false
+}
+
+// sure takes out the lines of files of which some are not kept.
+func (b *Builder) sure() {
+	for i := range b.t.Turns {
+		lines := b.t.Turns[i].Lines
+		for name := range lines {
+			if h := b.held[name]; b.blind || h == nil || h.unknown {
+				delete(lines, name)
+			}
+		}
+		if len(lines) == 0 {
+			b.t.Turns[i].Lines = nil
+		}
+	}
+}
+
+// form finds the lines of a file in what a tool printed of it. all: nothing was cut out of it that
+// was not said.
+type form func(text string) (lines []string, all bool)
+
+// plainLines are all lines of a text.
+func plainLines(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
+
+// numbered are the lines that begin with their number and a mark, as "  12→", "12: " or "12. ";
+// others are the program's words, as is what follows a tag behind them.
+func numbered(text string) (out []string, all bool) {
+	for line := range strings.SplitSeq(text, "\n") {
+		rest := strings.TrimLeft(line, " ")
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n == 0 {
+			if len(out) > 0 && strings.HasPrefix(line, "<") {
+				break
+			}
+			continue
+		}
+		rest = rest[n:]
+		for _, mark := range []string{"→", "\t", ": ", ":", ". ", ".", "| "} {
+			if after, is := strings.CutPrefix(rest, mark); is {
+				out = append(out, after)
+				break
+			}
+		}
+	}
+	return out, true
+}
+
+// behind are the lines behind the last mark within the head of a text, or all where there is none.
+func behind(marks ...string) form {
+	const most = 600
+	return func(text string) ([]string, bool) {
+		for _, mark := range marks {
+			if i := strings.Index(text[:min(len(text), most)], mark); i >= 0 {
+				text = text[i+len(mark):]
+			}
+		}
+		return plainLines(text)
+	}
+}
+
+// noted are the lines without a last paragraph in brackets, by which the program says that there
+// are more.
+func noted(text string) ([]string, bool) {
+	if i := strings.LastIndex(text, "\n\n["); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]") {
+		text = text[:i]
+	}
+	return plainLines(text)
+}
+
+// replaced are the whole lines of a text that was replaced: its first and its last may be parts
+// of a line.
+func replaced(text string) []string {
+	lines := strings.Split(text, "\n")
+	if len(lines) < 3 {
+		return nil
+	}
+	return lines[1 : len(lines)-1]
+}
+
+// diffed are the lines that a unified diff says were there.
+func diffed(diff string) (out []string, all bool) {
+	within := false
+	for line := range strings.SplitSeq(diff, "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			within = true
+		case strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "Index: "):
+			within = false
+		case within && line != "" && (line[0] == ' ' || line[0] == '-'):
+			out = append(out, line[1:])
+		}
+	}
+	return out, true
+}
+
+// patchLines are the lines by file that a patch in the form of apply_patch says were there: those
+// around a change and those that it removes.
+func patchLines(patch string) map[string][]string {
+	out := map[string][]string{}
+	file := ""
+	for line := range strings.SplitSeq(patch, "\n") {
+		switch name, is := strings.CutPrefix(line, "*** Update File: "); {
+		case is:
+			file = strings.TrimSpace(name)
+		case strings.HasPrefix(line, "*** "):
+			if !strings.HasPrefix(line, "*** Move to: ") && !strings.HasPrefix(line, "*** End of File") {
+				file = ""
+			}
+		case file != "" && line != "" && (line[0] == ' ' || line[0] == '-'):
+			out[file] = append(out[file], line[1:])
+		}
+	}
+	return out
+}
+
+// fileIn is the one file that a command does nothing but print lines of: cat, head, tail, nl and
+// sed -n of one file, without anything that a shell replaces. form is how they are printed.
+func fileIn(command string) (file string, form form) {
+	words, plain := shellWords(command)
+	if !plain || len(words) < 2 {
+		return "", nil
+	}
+	form = plainLines
+	args := words[1:]
+	switch words[0] {
+	case "cat":
+		if args[0] == "-n" {
+			form, args = numbered, args[1:]
+		}
+	case "nl":
+		if args[0] == "-ba" {
+			args = args[1:]
+		}
+		form = numbered
+	case "head", "tail":
+		switch {
+		case len(args) > 2 && args[0] == "-n" && allDigits(strings.TrimPrefix(args[1], "+")):
+			args = args[2:]
+		case strings.HasPrefix(args[0], "-n") && allDigits(args[0][2:]) || strings.HasPrefix(args[0], "-") && allDigits(args[0][1:]):
+			args = args[1:]
+		}
+	case "sed":
+		if len(args) != 3 || args[0] != "-n" || !printsLines(args[1]) {
+			return "", nil
+		}
+		args = args[2:]
+	default:
+		return "", nil
+	}
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
+		return "", nil
+	}
+	return args[0], form
+}
+
+func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// printsLines reports whether a script of sed prints lines by their numbers: 12p, 1,200p, 5,$p.
+func printsLines(script string) bool {
+	script, is := strings.CutSuffix(script, "p")
+	from, to, two := strings.Cut(script, ",")
+	return is && allDigits(from) && (!two || to == "$" || allDigits(to))
+}
+
+// shellWords are the words of a command. plain: it is one command, without anything that a shell
+// replaces.
+func shellWords(command string) (words []string, plain bool) {
+	if len(command) > MaxPath {
+		return nil, false
+	}
+	var word strings.Builder
+	quote, open := byte(0), false
+	for i := range len(command) {
+		c := command[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == '"' && strings.IndexByte("$`\\", c) >= 0:
+			return nil, false
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '\'' || c == '"':
+			quote, open = c, true
+		case c == ' ' || c == '\t':
+			if open {
+				words, open = append(words, word.String()), false
+				word.Reset()
+			}
+		case strings.IndexByte("|&;<>()$`*?[]{}~!#\\\n\r=", c) >= 0:
+			return nil, false
+		default:
+			word.WriteByte(c)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words, quote == 0
+}
+
+// inFolder is a file that a command names, which runs in a folder; "" for the project's.
+func inFolder(dir, file string) string {
+	if file == "" || dir == "" || path.IsAbs(strings.ReplaceAll(file, `\`, "/")) {
+		return file
+	}
+	return path.Join(strings.ReplaceAll(dir, `\`, "/"), file)
+}
