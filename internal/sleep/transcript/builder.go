@@ -49,10 +49,9 @@ type Builder struct {
 	version string // as it was said last, raw
 	lost    int    // turns beyond MaxTurns
 
-	held  map[string]*held  // by file
-	lined int               // of them with lines
-	blind bool              // something that tools did with files is not kept
-	names map[string]string // of a file: as a tool names it -> as it is kept
+	files   ledger
+	digests digests
+	names   map[string]string // of a file: as a tool names it -> as it is kept
 }
 
 // draft is a turn that is still going on, raw.
@@ -166,7 +165,7 @@ func (b *Builder) Result(id string, ok bool) {
 	}
 	if ok {
 		for _, file := range b.turn.writes[id] {
-			b.touched(b.file(file))
+			b.files.touched(b.file(file))
 		}
 	}
 	delete(b.turn.writes, id)
@@ -186,7 +185,7 @@ func (b *Builder) After(id string, tell func()) {
 		return
 	}
 	if len(b.turn.after) >= MaxTools {
-		b.blind = true
+		b.files.blind = true
 		return
 	}
 	b.turn.after = append(b.turn.after, effect{call: id, tell: tell})
@@ -208,7 +207,7 @@ func (b *Builder) Wrote(file string) {
 		return
 	}
 	file = b.file(file)
-	b.touched(file)
+	b.files.touched(file)
 	if !b.turn.wrote[file] && len(b.turn.Files) < MaxFiles {
 		b.turn.wrote[file] = true
 		b.turn.Files = append(b.turn.Files, file)
@@ -344,7 +343,7 @@ func (b *Builder) trim() {
 func (b *Builder) transcript() Transcript {
 	b.complete()
 	b.trim()
-	b.sure()
+	b.files.settle(b.t.Turns)
 	dated(b.t.Turns)
 	for i := range b.t.Turns {
 		turn := &b.t.Turns[i]

@@ -49,7 +49,7 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
-	printed := func(line []byte) bool { return claudePrinted(line) && !b.awaits(line) }
+	printed := func(line []byte) bool { return claudePrinted(line) && !b.awaits(line, claudeText) }
 	err := r.lines(ctx, s, printed, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
@@ -74,6 +74,17 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 // words.
 func claudePrinted(line []byte) bool {
 	return bytes.Contains(line, []byte(`"tool_result"`)) && bytes.Contains(line, []byte(`"type":"user"`)) && !bytes.Contains(line, []byte("doesn't want to proceed"))
+}
+
+// claudeText is what a tool printed, where a record has the result of one, as a text, before the
+// program's own words about it.
+func claudeText(record []byte) (text []byte, is bool) {
+	before, result, _ := bytes.Cut(record, []byte(`"tool_result"`))
+	text, after, is := firstText(result, `"content":"`)
+	id := []byte(`"tool_use_id"`)
+	ids := bytes.Count(before, id) + bytes.Count(result[:len(result)-len(after)-len(text)], id) + bytes.Count(after, id)
+	about := []byte(`"toolUseResult"`)
+	return text, is && ids == 1 && !bytes.Contains(before, about) && !bytes.Contains(result[:len(result)-len(after)-len(text)], about)
 }
 
 // claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of
@@ -276,7 +287,7 @@ func (Claude) attachment(b *Builder, m claudeRecord) (words string) {
 	if a.Get("type").Str == "file" {
 		file := a.Get("content.file")
 		b.Looked(file.Get("filePath").Str)
-		b.shown(file.Get("filePath").Str, file.Get("content").Str, plainLines)
+		b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
 	}
 	by := a.Get("origin.kind").Str
 	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" || a.Get("isMeta").Bool() || by != "" && by != "human" {
@@ -331,14 +342,14 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 
 // claudeResult reads the result of a call.
 func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result) {
-	if b.looksAt(id) && !failed {
+	if looksAt(b, id) && !failed {
 		if patch := about.Get("structuredPatch"); patch.IsArray() {
 			b.Output(id, hunks(patch))
 		} else {
 			b.Output(id, texts(block.Get("content"), "text"))
 		}
 	}
-	if _, ran := b.ran(id); ran {
+	if _, ran := runs(b, id); ran {
 		claudeExit(b, id, failed, block, about)
 	}
 	b.Result(id, !failed)
@@ -408,7 +419,7 @@ func (Claude) call(b *Builder, block gjson.Result) {
 		}
 	case "Read":
 		b.After(id, func() { b.Read(input.Get("file_path").Str) })
-		b.Look(id, id, input.Get("file_path").Str, numbered)
+		b.Look(id, id, input.Get("file_path").Str, withNumbers)
 	case "Bash":
 		b.After(id, func() { b.Read(input.Get("command").Str) })
 		b.Command(id, input.Get("command").Str)

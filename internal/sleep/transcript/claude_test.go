@@ -24,7 +24,7 @@ func yes() *bool { ok := true; return &ok }
 func TestClaude(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Claude{}, Home: "testdata/claude", Story: claudeStory, Filled: "testdata/claude-filled",
+		Source: transcript.Claude{}, Home: "testdata/claude", Scenario: claudeScenario, Filled: "testdata/claude-filled",
 		Want: []transcript.Transcript{{
 			Source: "claude", ID: "7569b375-2bc8-4cd1-b22d-650c83d78d80", Project: "/PROJECT/shop", Origin: transcript.Headless, Version: "2.1.197", Branch: "master",
 			Started: at("2026-11-22T08:23:30.4Z"), Ended: at("2026-11-22T08:23:32.276Z"),

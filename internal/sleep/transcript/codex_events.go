@@ -103,7 +103,7 @@ func (x *codexSession) ended(id string, p gjson.Result) {
 	case code.Type == gjson.Number:
 		if key, called := x.calls[id]; called {
 			x.b.Exit(key, int(code.Int()))
-			if code.Int() == 0 && x.b.looksAt(key) {
+			if code.Int() == 0 && looksAt(x.b, key) {
 				x.b.Output(key, p.Get("aggregated_output").Str)
 			}
 		}

@@ -20,7 +20,7 @@ func TestCodex(t *testing.T) {
 	t.Parallel()
 	const commit = "b23f69d85dd2b2c14584141534bd981060186503"
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Codex{}, Home: "testdata/codex", Story: codexStory, Filled: "testdata/codex-filled",
+		Source: transcript.Codex{}, Home: "testdata/codex", Scenario: codexScenario, Filled: "testdata/codex-filled",
 		Want: []transcript.Transcript{{
 			Source: "codex", ID: "01a2024d-26b4-7322-b867-7a0e4707227e", Project: "/PROJECT/shop", Origin: transcript.Headless,
 			Version: "0.169.0", Branch: "master", Commit: commit,

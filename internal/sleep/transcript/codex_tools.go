@@ -84,14 +84,14 @@ func (x *codexSession) runs(key, id string, p gjson.Result) {
 
 // uncut is a form of which nothing is known where the program has cut the middle out of an output.
 func uncut(f form) form {
-	return func(text string) ([]string, bool) {
+	return form{lines: func(text string) ([]string, bool) {
 		for _, mark := range []string{" tokens truncated…", " chars truncated…", "[... omitted "} {
 			if strings.Contains(text, mark) {
 				return nil, false
 			}
 		}
-		return f(text)
-	}
+		return f.lines(text)
+	}}
 }
 
 // command is the text of a call in which a file may be named: the member cmd or command of
@@ -151,7 +151,7 @@ func (x *codexSession) output(p gjson.Result) {
 	if told {
 		x.b.Exit(key, code)
 	}
-	if told && code == 0 && x.b.looksAt(key) {
+	if told && code == 0 && looksAt(x.b, key) {
 		_, text, _ := strings.Cut(out.Str, "Output:\n")
 		x.b.Output(key, text)
 	}

@@ -26,7 +26,7 @@ func (b *Builder) Command(id, text string) {
 		return
 	}
 	clean, masked, _ := b.text(text, MaxCommand)
-	if b.glued(text, "/", `'\''`, "'", `"`) { // what is in the way of the words of a secret
+	if glued(b, text, "/", `'\''`, "'", `"`) { // what is in the way of the words of a secret
 		clean, masked = redact.Mask, masked+1
 	}
 	b.turn.Redacted += masked
@@ -36,8 +36,8 @@ func (b *Builder) Command(id, text string) {
 	b.turn.Commands = append(b.turn.Commands, Command{Text: clean, Altered: clean != text})
 }
 
-// ran reports whether a call runs a command.
-func (b *Builder) ran(id string) (index int, is bool) {
+// runs reports whether a call runs a command.
+func runs(b *Builder, id string) (index int, is bool) {
 	if b.turn != nil {
 		index, is = b.turn.ran[id]
 	}
@@ -46,14 +46,14 @@ func (b *Builder) ran(id string) (index int, is bool) {
 
 // Exit says with what code the command of a call ended.
 func (b *Builder) Exit(id string, code int) {
-	if i, ran := b.ran(id); ran {
+	if i, ran := runs(b, id); ran {
 		b.turn.Commands[i].Exit = &code
 	}
 }
 
 // Refused says that the command of a call was never run.
 func (b *Builder) Refused(id string) {
-	if i, ran := b.ran(id); ran {
+	if i, ran := runs(b, id); ran {
 		b.turn.Commands[i].Text = ""
 	}
 }

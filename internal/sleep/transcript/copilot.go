@@ -188,7 +188,7 @@ func (e *copilotEvents) start(id string, data gjson.Result) {
 		e.b.Skill(first(args.Get("skill").Str, args.Get("name").Str), ByTool)
 	case "view":
 		e.b.Read(args.Get("path").Str)
-		call.looked, call.form = args.Get("path").Str, numbered
+		call.looked, call.form = args.Get("path").Str, withNumbers
 	case "bash", "powershell", "shell":
 		e.b.Read(args.Get("command").Str)
 		e.b.Command(id, args.Get("command").Str)
@@ -198,7 +198,7 @@ func (e *copilotEvents) start(id string, data gjson.Result) {
 	case "str_replace_editor":
 		if args.Get("command").Str == "view" {
 			e.b.Read(args.Get("path").Str)
-			call.looked, call.form = args.Get("path").Str, numbered
+			call.looked, call.form = args.Get("path").Str, withNumbers
 		} else {
 			call.file = args.Get("path").Str
 		}
@@ -233,7 +233,7 @@ func (e *copilotEvents) complete(data gjson.Result) {
 // tags; of a file that was shown in another form nothing is known.
 func (e *copilotEvents) told(call copilotCall, result gjson.Result, ok bool) {
 	text := result.Get("content").Str
-	_, ran := e.b.ran(call.id)
+	_, ran := runs(e.b, call.id)
 	if ran {
 		code, told := codeAfter(text, " exit code ")
 		i := strings.LastIndex(text, "<")

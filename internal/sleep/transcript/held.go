@@ -26,12 +26,21 @@ type held struct {
 	lines   map[uint32]int32 // digest -> the turn that has it last
 }
 
+// ledger is what a session tells of its files.
+type ledger struct {
+	held  map[string]*held // by file, named as it is kept
+	lined int              // of them with lines
+	blind bool             // something that tools did with files is not kept
+}
+
 // look is a call that shows what a file holds.
 type look struct {
 	file string
 	raw  string // of the id of the call, as it stands in the record of its result
 	form form
 	cut  bool // the record is too long to be read whole
+
+	early *sums // what it shows, where that was read before the record was abridged
 }
 
 // Look says that a call reads a file, and in which form it shows it. What came of it is told by
@@ -41,7 +50,7 @@ func (b *Builder) Look(id, raw, file string, form form) {
 		return
 	}
 	if len(b.turn.looks) >= MaxTools {
-		b.blind = true
+		b.files.blind = true
 		return
 	}
 	b.turn.looks[id] = &look{file: file, raw: raw, form: form}
@@ -56,27 +65,48 @@ func (b *Builder) Patch(id, raw, file string, form form) {
 }
 
 // awaits reports whether a record has to be read whole, since it may be the result of a call that
-// shows what a file holds.
-func (b *Builder) awaits(record []byte) bool {
+// shows what a file holds. printed, which may be nil, finds the one text that was printed in a record:
+// where there is one it is read here, and the record need not be.
+func (b *Builder) awaits(record []byte, printed func(record []byte) (text []byte, is bool)) bool {
 	if b.turn == nil {
 		return false
 	}
-	for _, l := range b.turn.looks {
-		if l.raw == "" || !bytes.Contains(record, []byte(l.raw)) || b.known(l.file) {
+	var found []*look
+	for id, l := range b.turn.looks {
+		if l.raw == "" || !bytes.Contains(record, []byte(l.raw)) || b.files.known(b.file(l.file)) {
 			continue
 		}
-		if len(record) <= maxOutput {
-			return true
+		if len(b.turn.writes[id]) > 0 {
+			printed = nil // what was changed stands elsewhere
 		}
-		l.cut = true
+		found = append(found, l)
 	}
-	return false
+	if len(found) == 1 && printed != nil && found[0].form.line != nil {
+		if raw, one := printed(record); one {
+			if s, is := b.digests.of(raw, found[0].form); is {
+				found[0].early = &s
+				return false
+			}
+		}
+	}
+	for _, l := range found {
+		l.cut = len(record) > maxOutput
+	}
+	return len(found) > 0 && len(record) <= maxOutput
 }
 
-// known reports whether no more can be learned of a file.
-func (b *Builder) known(file string) bool {
-	h := b.held[b.file(file)]
-	return h != nil && (h.wrote || h.unknown)
+// firstText is the first text that a record of JSON has behind a mark, with its escapes, and what
+// comes after it.
+func firstText(record []byte, mark string) (text, after []byte, is bool) {
+	_, rest, found := bytes.Cut(record, []byte(mark))
+	n := -1
+	if found {
+		n = closing(rest)
+	}
+	if n < 0 {
+		return nil, nil, false
+	}
+	return rest[:n], rest[n:], true
 }
 
 // Output is what a call that did not fail has shown.
@@ -92,15 +122,19 @@ func (b *Builder) Output(id, text string) {
 	if len(b.turn.writes[id]) == 0 {
 		b.Looked(l.file)
 	}
-	if l.cut {
-		b.lose(l.file)
+	switch {
+	case l.cut:
+		b.sums(l.file, sums{})
+	case l.early != nil:
+		b.sums(l.file, *l.early)
+	default:
+		b.shown(l.file, text, l.form)
 	}
-	b.shown(l.file, text, l.form)
 }
 
 // shown says what the agent was shown of a file, in a form.
 func (b *Builder) shown(file, text string, form form) {
-	if b.turn != nil && file != "" && !b.known(file) {
+	if b.turn != nil && file != "" && !b.files.known(b.file(file)) {
 		b.sums(file, shownSums(text, form))
 	}
 }
@@ -110,7 +144,7 @@ func shownSums(text string, form form) sums {
 	if len(text) > maxShown {
 		return sums{}
 	}
-	lines, all := form(text)
+	lines, all := form.lines(text)
 	if !all {
 		return sums{}
 	}
@@ -118,7 +152,7 @@ func shownSums(text string, form form) sums {
 }
 
 // looksAt reports whether a call waits for its output.
-func (b *Builder) looksAt(id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
+func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
 
 // Looked says that a tool read a file. After the session's first write to it, it is none that the
 // session was given.
@@ -127,11 +161,11 @@ func (b *Builder) Looked(file string) {
 		return
 	}
 	file = b.file(file)
-	if h := b.held[file]; h != nil && h.wrote || b.turn.read[file] {
+	if h := b.files.held[file]; h != nil && h.wrote || b.turn.read[file] {
 		return
 	}
 	if len(b.turn.Read) >= MaxFiles {
-		b.blind = true
+		b.files.blind = true
 		return
 	}
 	b.turn.read[file] = true
@@ -140,7 +174,7 @@ func (b *Builder) Looked(file string) {
 
 // Shown says what lines of a file the agent was shown, or replaced: whole lines.
 func (b *Builder) Shown(file string, lines []string) {
-	if b.turn == nil || file == "" || len(lines) == 0 || b.known(file) {
+	if b.turn == nil || file == "" || len(lines) == 0 || b.files.known(b.file(file)) {
 		return
 	}
 	b.sums(file, sumsOf(lines))
@@ -154,6 +188,7 @@ type sums struct {
 
 func sumsOf(lines []string) sums {
 	out := sums{list: make([]uint32, 0, min(len(lines), MaxLines)), all: true}
+	text := make([]byte, 0, maxOneLine)
 	for _, line := range lines {
 		line = strings.TrimRight(line, " \t\r\n")
 		switch {
@@ -161,7 +196,8 @@ func sumsOf(lines []string) sums {
 		case len(line) > maxOneLine || len(out.list) > 2*MaxLines:
 			return sums{}
 		default:
-			out.list = append(out.list, LineDigest(line))
+			text = append(text[:0], line...)
+			out.list = append(out.list, lineDigest(text))
 		}
 	}
 	return out
@@ -169,68 +205,98 @@ func sumsOf(lines []string) sums {
 
 // sums says what lines of a file the agent was shown.
 func (b *Builder) sums(file string, s sums) {
-	if b.turn == nil || file == "" || b.known(file) {
-		return
-	}
-	if !s.all {
-		b.lose(file)
+	if b.turn == nil || file == "" {
 		return
 	}
 	name := b.file(file)
-	h := b.of(name)
-	if h == nil || len(s.list) == 0 {
-		return
-	}
-	if h.lines == nil {
-		if b.lined++; b.lined > MaxLined {
-			h.unknown = true
-			return
-		}
-		h.lines = make(map[uint32]int32, len(s.list))
-	}
-	now := int32(len(b.t.Turns)+b.lost) + 1
-	list := b.turn.Lines[name]
-	for _, sum := range s.list {
-		if h.lines[sum] != now {
-			h.lines[sum] = now
-			list = append(list, sum)
-		}
-	}
-	if len(h.lines) > MaxLines {
-		b.lose(file)
+	fresh := b.files.add(name, s, int32(len(b.t.Turns)+b.lost)+1)
+	if len(fresh) == 0 {
 		return
 	}
 	if b.turn.Lines == nil {
 		b.turn.Lines = map[string][]uint32{}
 	}
-	b.turn.Lines[name] = list
+	b.turn.Lines[name] = append(b.turn.Lines[name], fresh...)
 }
 
-// lose says that something that was shown of a file is not kept: then nothing is.
-func (b *Builder) lose(file string) {
-	if h := b.of(b.file(file)); h != nil && !h.wrote {
-		h.unknown, h.lines = true, nil
-	}
-}
-
-// of is what is known of a file that is named as it is kept; nil beyond the bounds.
-func (b *Builder) of(name string) *held {
-	h := b.held[name]
+// of is what is known of a file; nil beyond the bounds.
+func (l *ledger) of(name string) *held {
+	h := l.held[name]
 	if h == nil {
-		if len(b.held) >= maxHeld {
-			b.blind = true
+		if len(l.held) >= maxHeld {
+			l.blind = true
 			return nil
 		}
 		h = &held{}
-		b.held[name] = h
+		l.held[name] = h
 	}
 	return h
 }
 
+// known reports whether no more can be learned of a file.
+func (l *ledger) known(name string) bool {
+	h := l.held[name]
+	return h != nil && (h.wrote || h.unknown)
+}
+
 // touched says that a file has been written.
-func (b *Builder) touched(name string) {
-	if h := b.of(name); h != nil {
+func (l *ledger) touched(name string) {
+	if h := l.of(name); h != nil {
 		h.wrote, h.lines = true, nil
+	}
+}
+
+// lose says that something that was shown of a file is not kept: then nothing is.
+func (l *ledger) lose(name string) {
+	if h := l.of(name); h != nil && !h.wrote {
+		h.unknown, h.lines = true, nil
+	}
+}
+
+// add adds what was shown of a file in a turn, and returns what of it the turn has not had.
+func (l *ledger) add(name string, s sums, turn int32) (fresh []uint32) {
+	if l.known(name) {
+		return nil
+	}
+	h := l.of(name)
+	switch {
+	case h == nil || len(s.list) == 0 && s.all:
+		return nil
+	case !s.all:
+		l.lose(name)
+		return nil
+	case h.lines == nil:
+		if l.lined++; l.lined > MaxLined {
+			h.unknown = true
+			return nil
+		}
+		h.lines = make(map[uint32]int32, len(s.list))
+	}
+	for _, sum := range s.list {
+		if h.lines[sum] != turn {
+			h.lines[sum] = turn
+			fresh = append(fresh, sum)
+		}
+	}
+	if len(h.lines) > MaxLines {
+		l.lose(name)
+		return nil
+	}
+	return fresh
+}
+
+// settle takes out of turns the lines of files of which some are not kept.
+func (l *ledger) settle(turns []Turn) {
+	for i := range turns {
+		lines := turns[i].Lines
+		for name := range lines {
+			if h := l.held[name]; l.blind || h == nil || h.unknown {
+				delete(lines, name)
+			}
+		}
+		if len(lines) == 0 {
+			turns[i].Lines = nil
+		}
 	}
 }
 
@@ -242,7 +308,7 @@ func (b *Builder) file(raw string) string {
 		return name
 	}
 	name := b.within(b.path(raw))
-	if b.glued(raw, "/", "\\") {
+	if glued(b, raw, "/", "\\") {
 		name = redact.Mask
 	}
 	if len(b.names) < maxHeld && b.t.Project != "" {
@@ -252,7 +318,7 @@ func (b *Builder) file(raw string) string {
 }
 
 // glued reports whether a text holds secrets that are only seen when it is taken apart at marks.
-func (b *Builder) glued(raw string, marks ...string) bool {
+func glued(b *Builder, raw string, marks ...string) bool {
 	raw = raw[:min(len(raw), window)]
 	_, masked, _ := b.text(raw, window)
 	for _, mark := range marks {
@@ -266,49 +332,61 @@ func (b *Builder) glued(raw string, marks ...string) bool {
 	return false
 }
 
-// sure takes out the lines of files of which some are not kept.
-func (b *Builder) sure() {
-	for i := range b.t.Turns {
-		lines := b.t.Turns[i].Lines
-		for name := range lines {
-			if h := b.held[name]; b.blind || h == nil || h.unknown {
-				delete(lines, name)
-			}
-		}
-		if len(lines) == 0 {
-			b.t.Turns[i].Lines = nil
-		}
-	}
+// form finds the lines of a file in what a tool printed of it.
+type form struct {
+	// lines finds them in a text. all: nothing was cut out of it that was not said.
+	lines func(text string) (lines []string, all bool)
+	// line finds one in a line; begun: there was one before. Nil where that cannot be told line by
+	// line.
+	line func(line []byte, begun bool) (rest []byte, kind lineKind)
 }
 
-// form finds the lines of a file in what a tool printed of it. all: nothing was cut out of it that
-// was not said.
-type form func(text string) (lines []string, all bool)
+type lineKind int
+
+const (
+	noLine   lineKind = iota // the program's words
+	aLine                    // of the file
+	lastLine                 // the program's words, as is all behind it
+)
 
 // plainLines are all lines of a text.
 func plainLines(text string) ([]string, bool) { return strings.Split(text, "\n"), true }
 
-// numbered are the lines that begin with their number and a mark, as "  12→", "12: " or "12. ";
-// others are the program's words, as is what follows a tag behind them.
-func numbered(text string) (out []string, all bool) {
+var asPrinted = form{lines: plainLines, line: func(line []byte, _ bool) ([]byte, lineKind) { return line, aLine }}
+
+// withNumbers is the form of lines that begin with their number and a mark, as "  12→", "12: " or
+// "12. "; others are the program's words, as is what follows a tag behind them.
+var withNumbers = form{lines: numberedLines, line: numberedLine}
+
+func numberedLine(line []byte, begun bool) (rest []byte, kind lineKind) {
+	rest = bytes.TrimLeft(line, " ")
+	n := 0
+	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	if n == 0 {
+		if begun && len(line) > 0 && line[0] == '<' {
+			return nil, lastLine
+		}
+		return nil, noLine
+	}
+	rest = rest[n:]
+	for _, mark := range []string{"→", "\t", ": ", ":", ". ", ".", "| "} {
+		if len(rest) >= len(mark) && string(rest[:len(mark)]) == mark {
+			return rest[len(mark):], aLine
+		}
+	}
+	return nil, noLine
+}
+
+func numberedLines(text string) (out []string, all bool) {
 	for line := range strings.SplitSeq(text, "\n") {
-		rest := strings.TrimLeft(line, " ")
-		n := 0
-		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
-			n++
+		rest, kind := numberedLine([]byte(line), len(out) > 0)
+		if kind == lastLine {
+			break
 		}
-		if n == 0 {
-			if len(out) > 0 && strings.HasPrefix(line, "<") {
-				break
-			}
-			continue
-		}
-		rest = rest[n:]
-		for _, mark := range []string{"→", "\t", ": ", ":", ". ", ".", "| "} {
-			if after, is := strings.CutPrefix(rest, mark); is {
-				out = append(out, after)
-				break
-			}
+		if kind == aLine {
+			out = append(out, string(rest))
 		}
 	}
 	return out, true
@@ -317,24 +395,29 @@ func numbered(text string) (out []string, all bool) {
 // behind are the lines behind the last mark within the head of a text, or all where there is none.
 func behind(marks ...string) form {
 	const most = 600
-	return func(text string) ([]string, bool) {
+	return form{lines: func(text string) ([]string, bool) {
 		for _, mark := range marks {
 			if i := strings.Index(text[:min(len(text), most)], mark); i >= 0 {
 				text = text[i+len(mark):]
 			}
 		}
 		return plainLines(text)
-	}
+	}}
 }
 
-// noted are the lines without a last paragraph in brackets, by which the program says that there
+// notedLines are the lines without a last paragraph in brackets, by which the program says that there
 // are more.
-func noted(text string) ([]string, bool) {
+func notedLines(text string) ([]string, bool) {
 	if i := strings.LastIndex(text, "\n\n["); i >= 0 && strings.HasSuffix(strings.TrimSpace(text), "]") {
 		text = text[:i]
 	}
 	return plainLines(text)
 }
+
+var (
+	noted  = form{lines: notedLines}
+	diffed = form{lines: diffedLines}
+)
 
 // replaced are the whole lines of a text that was replaced: its first and its last may be parts
 // of a line.
@@ -346,8 +429,8 @@ func replaced(text string) []string {
 	return lines[1 : len(lines)-1]
 }
 
-// diffed are the lines that a unified diff says were there.
-func diffed(diff string) (out []string, all bool) {
+// diffedLines are the lines that a unified diff says were there.
+func diffedLines(diff string) (out []string, all bool) {
 	within := false
 	for line := range strings.SplitSeq(diff, "\n") {
 		switch {
@@ -387,20 +470,20 @@ func patchLines(patch string) map[string][]string {
 func fileIn(command string) (file string, form form) {
 	words, plain := shellWords(command)
 	if !plain || len(words) < 2 {
-		return "", nil
+		return "", form
 	}
-	form = plainLines
+	how := asPrinted
 	args := words[1:]
 	switch words[0] {
 	case "cat":
 		if args[0] == "-n" {
-			form, args = numbered, args[1:]
+			how, args = withNumbers, args[1:]
 		}
 	case "nl":
 		if args[0] == "-ba" {
 			args = args[1:]
 		}
-		form = numbered
+		how = withNumbers
 	case "head", "tail":
 		switch {
 		case len(args) > 2 && args[0] == "-n" && allDigits(strings.TrimPrefix(args[1], "+")):
@@ -410,16 +493,16 @@ func fileIn(command string) (file string, form form) {
 		}
 	case "sed":
 		if len(args) != 3 || args[0] != "-n" || !printsLines(args[1]) {
-			return "", nil
+			return "", form
 		}
 		args = args[2:]
 	default:
-		return "", nil
+		return "", form
 	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return "", nil
+		return "", form
 	}
-	return args[0], form
+	return args[0], how
 }
 
 func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

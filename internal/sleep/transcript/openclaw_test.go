@@ -123,11 +123,11 @@ func TestOpenClawWords(t *testing.T) {
 		block("Conversation info (untrusted metadata)", `{"a":1}`) + "hi":                                                                                            {"hi"},
 		block("Replied message (untrusted, for context)", `{"body":"other words"}`) + block("Sender (untrusted metadata)", `{}`) + "[Mon 2026-03-23 13:12 GMT+8] hi": {"hi"},
 		"Conversation info (untrusted metadata): what is that?":                                                                                                      {"Conversation info (untrusted metadata): what is that?"},
-		"Look at this:\n```json\n{}\n```":                                                                                                                            {"Look at this:\n```json\n{}\n```"},
-		"[x] is done":                                                                                                                                                {"[x] is done"},
-		block("Sender (untrusted metadata)", `{}`):                                                                                                                   {},
-		"Read HEARTBEAT.md if it exists (workspace context).":                                                                                                        {},
-		"System: [2026-05-01] Node connected.":                                                                                                                       {},
+		"Look at this:\n```json\n{}\n```":                     {"Look at this:\n```json\n{}\n```"},
+		"[x] is done":                                         {"[x] is done"},
+		block("Sender (untrusted metadata)", `{}`):            {},
+		"Read HEARTBEAT.md if it exists (workspace context).": {},
+		"System: [2026-05-01] Node connected.":                {},
 	} {
 		data, err := json.Marshal(text)
 		if err != nil {

@@ -460,7 +460,7 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 		b.Read(input.Get("filePath").Str)
 		if done && !strings.Contains(state.Get("output").Str, "<type>directory</type>") {
 			b.Looked(input.Get("filePath").Str)
-			b.shown(input.Get("filePath").Str, state.Get("output").Str, numbered)
+			b.shown(input.Get("filePath").Str, state.Get("output").Str, withNumbers)
 		}
 	case "bash":
 		b.Read(input.Get("command").Str)
@@ -493,7 +493,7 @@ func openCodeCommand(b *Builder, id string, state gjson.Result) {
 		file = inFolder(state.Get("input.workdir").Str, file)
 		b.Looked(file)
 		if state.Get("metadata.truncated").Bool() {
-			b.lose(file)
+			b.sums(file, sums{})
 		}
 		b.shown(file, state.Get("output").Str, form)
 	}

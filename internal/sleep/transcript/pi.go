@@ -233,7 +233,14 @@ func (c Pi) session(r *Reading) *piSession {
 
 // printed finds results of tools.
 func (x *piSession) printed(line []byte) bool {
-	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line)
+	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line, piText)
+}
+
+// piText is what a tool printed, where a record has it as one text.
+func piText(record []byte) (text []byte, is bool) {
+	const mark = `"text":"`
+	text, after, is := firstText(record, mark)
+	return text, is && !bytes.Contains(after, []byte(mark))
 }
 
 // begin reads the record of the session.
@@ -369,7 +376,7 @@ func (x *piSession) result(m gjson.Result) {
 	}
 	x.exit(call.key, bad.Bool(), m.Get("content"))
 	if !bad.Bool() {
-		if x.b.looksAt(call.key) {
+		if looksAt(x.b, call.key) {
 			x.b.Output(call.key, texts(m.Get("content"), "text"))
 		}
 		x.b.Shown(call.wrote, call.replaced)
@@ -380,7 +387,7 @@ func (x *piSession) result(m gjson.Result) {
 
 // exit tells with what code a command ended: pi says any but 0 as the last words of the output.
 func (x *piSession) exit(key string, failed bool, content gjson.Result) {
-	if _, ran := x.b.ran(key); !ran {
+	if _, ran := runs(x.b, key); !ran {
 		return
 	}
 	if !failed {
@@ -392,10 +399,10 @@ func (x *piSession) exit(key string, failed bool, content gjson.Result) {
 
 // unnoted is a form of which nothing is known where pi has cut an output.
 func unnoted(f form) form {
-	return func(text string) ([]string, bool) {
+	return form{lines: func(text string) ([]string, bool) {
 		if strings.HasSuffix(strings.TrimSpace(text), "]") && strings.Contains(text, "\n\n[Showing ") {
 			return nil, false
 		}
-		return f(text)
-	}
+		return f.lines(text)
+	}}
 }

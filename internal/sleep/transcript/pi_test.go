@@ -16,7 +16,7 @@ import (
 func TestPi(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Pi{}, Home: "testdata/pi", Story: piStory, Filled: "testdata/pi-filled",
+		Source: transcript.Pi{}, Home: "testdata/pi", Scenario: piScenario, Filled: "testdata/pi-filled",
 		Want: []transcript.Transcript{{
 			Source: "pi", ID: "01a2024d-ee0f-74ec-8075-a46d0de99995", Project: "/PROJECT/shop", Origin: transcript.Interactive,
 			Started: at("2026-11-22T08:09:51.649Z"), Ended: at("2026-11-22T08:10:15.893Z"),

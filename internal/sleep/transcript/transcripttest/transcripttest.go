@@ -47,9 +47,9 @@ type Case struct {
 	TakenBack []string
 	// Filled is a folder like Home whose files have Here in the fields; "": not tried.
 	Filled string
-	// Story are the files of a home folder, by name, in which an agent does what [Story] says; nil:
+	// Scenario are the files of a home folder, by name, in which an agent does what [Scenario] says; nil:
 	// not tried.
-	Story map[string]string
+	Scenario map[string]string
 	// Given is what the profile names for the source, relative to Home; usually "".
 	Given string
 	// Env are variables of the environment; values are relative to Home.
@@ -64,8 +64,8 @@ func Run(t *testing.T, c Case) {
 	t.Run("not wanted", func(t *testing.T) { t.Parallel(); notWanted(t, c) })
 	t.Run("cut anywhere", func(t *testing.T) { t.Parallel(); cut(t, c) })
 	t.Run("damaged", func(t *testing.T) { t.Parallel(); damaged(t, c) })
-	if c.Story != nil {
-		t.Run("story", func(t *testing.T) { t.Parallel(); story(t, c) })
+	if c.Scenario != nil {
+		t.Run("scenario", func(t *testing.T) { t.Parallel(); scenario(t, c) })
 	}
 	if c.Filled != "" {
 		t.Run("secrets", func(t *testing.T) { t.Parallel(); secrets(t, c) })
@@ -73,11 +73,11 @@ func Run(t *testing.T, c Case) {
 	}
 }
 
-// Story is what the turn of a case's story tells: in the project /p the agent reads a.txt ("first
+// Scenario is what the turn of a case's scenario tells: in the project /p the agent reads a.txt ("first
 // line", a blank one, "second line"), runs "make test", which ends with 2, makes "third line" of the
 // second, reads a.txt once more, runs "make test", which ends with 0, and "cat b.txt", which prints
 // "only line". A last call, "make deploy", is refused by the user, where the store tells of it.
-func Story() transcript.Turn {
+func Scenario() transcript.Turn {
 	failed, passed, printed := 2, 0, 0
 	return transcript.Turn{
 		Files: []string{"a.txt"}, Read: []string{"a.txt", "b.txt"},
@@ -89,9 +89,9 @@ func Story() transcript.Turn {
 	}
 }
 
-func story(t *testing.T, c Case) {
+func scenario(t *testing.T, c Case) {
 	home := folder(t)
-	for name, text := range c.Story {
+	for name, text := range c.Scenario {
 		to := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			t.Fatal(err)
@@ -111,8 +111,8 @@ func story(t *testing.T, c Case) {
 	turn := got.Transcripts[0].Turns[0]
 	turn.Commands = slices.DeleteFunc(turn.Commands, func(c transcript.Command) bool { return strings.HasSuffix(c.Text, " a.txt") }) // of agents that read by commands
 	turn = transcript.Turn{Files: turn.Files, Read: turn.Read, Commands: turn.Commands, Lines: turn.Lines}
-	if diff := cmp.Diff(Story(), turn); diff != "" {
-		t.Errorf("the story (-want +got):\n%s", diff)
+	if diff := cmp.Diff(Scenario(), turn); diff != "" {
+		t.Errorf("the scenario (-want +got):\n%s", diff)
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
-// What each agent writes down of transcripttest.Story. What was read of a.txt is long, so that it
+// What each agent writes down of transcripttest.Scenario. What was read of a.txt is long, so that it
 // would be abridged if it were not looked at: between its two lines there are many blank ones.
 
 const blanks = 800
 
-// storyFile is a.txt as a tool shows it, line by line.
-func storyFile(line func(n int, text string) string) string {
+// scenarioFile is a.txt as a tool shows it, line by line.
+func scenarioFile(line func(n int, text string) string) string {
 	var b strings.Builder
 	b.WriteString(line(1, "first line"))
 	for i := range blanks {
@@ -26,7 +26,7 @@ func storyFile(line func(n int, text string) string) string {
 
 func asIs(_ int, text string) string { return text + "\n" }
 
-const storyDiff = "--- a.txt\tOriginal\n+++ a.txt\tWritten\n@@ -800,2 +800,2 @@\n \n-second line\n+third line\n"
+const scenarioDiff = "--- a.txt\tOriginal\n+++ a.txt\tWritten\n@@ -800,2 +800,2 @@\n \n-second line\n+third line\n"
 
 func js(v any) string {
 	data, err := json.Marshal(v)
@@ -38,7 +38,7 @@ func js(v any) string {
 
 func joinLines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
-var claudeStory = map[string]string{".claude/projects/-p/s.jsonl": func() string {
+var claudeScenario = map[string]string{".claude/projects/-p/s.jsonl": func() string {
 	n := 0
 	record := func(kind, content, more string) string {
 		n++
@@ -51,7 +51,7 @@ var claudeStory = map[string]string{".claude/projects/-p/s.jsonl": func() string
 	result := func(id, text string, failed bool, more string) string {
 		return record("user", fmt.Sprintf(`[{"tool_use_id":%q,"type":"tool_result","content":%s%s}]`, id, js(text), map[bool]string{true: `,"is_error":true`}[failed]), more)
 	}
-	shown := storyFile(func(n int, text string) string { return fmt.Sprintf("%6d→%s\n", n, text) }) + "\n<system-reminder>\n1. No line of it.\n</system-reminder>\n"
+	shown := scenarioFile(func(n int, text string) string { return fmt.Sprintf("%6d→%s\n", n, text) }) + "\n<system-reminder>\n1. No line of it.\n</system-reminder>\n"
 	return joinLines(
 		record("user", `"Fix it."`, ""),
 		call("t1", "Read", `{"file_path":"/p/a.txt"}`), result("t1", shown, false, ""),
@@ -66,7 +66,7 @@ var claudeStory = map[string]string{".claude/projects/-p/s.jsonl": func() string
 	)
 }()}
 
-var codexStory = map[string]string{".codex/sessions/2026/11/22/rollout-2026-11-22T08-00-00-019f9e0d-cc26-7ef0-a121-bc6eeff24bad.jsonl": func() string {
+var codexScenario = map[string]string{".codex/sessions/2026/11/22/rollout-2026-11-22T08-00-00-019f9e0d-cc26-7ef0-a121-bc6eeff24bad.jsonl": func() string {
 	line := func(kind, payload string) string {
 		return fmt.Sprintf(`{"timestamp":"2026-11-22T08:00:01Z","type":%q,"payload":%s}`, kind, payload)
 	}
@@ -82,7 +82,7 @@ var codexStory = map[string]string{".codex/sessions/2026/11/22/rollout-2026-11-2
 	return joinLines(
 		line("session_meta", `{"id":"019f9e0d-cc26-7ef0-a121-bc6eeff24bad","cwd":"/p","originator":"codex-tui","source":"cli"}`),
 		line("event_msg", `{"type":"user_message","message":"Fix it."}`),
-		call("c1", "sed -n '1,900p' a.txt"), output("c1", 0, storyFile(asIs)),
+		call("c1", "sed -n '1,900p' a.txt"), output("c1", 0, scenarioFile(asIs)),
 		call("c2", "make test"), ended("c2", 2, "failed"), output("c2", 2, "failed"),
 		line("response_item", `{"type":"custom_tool_call","name":"apply_patch","call_id":"c3","input":"*** Begin Patch\n*** Update File: a.txt\n@@\n \n-second line\n+third line\n*** End Patch\n"}`),
 		line("event_msg", `{"type":"patch_apply_end","call_id":"c3","success":true,"changes":{"/p/a.txt":{"update":{"unified_diff":""}}}}`),
@@ -94,7 +94,7 @@ var codexStory = map[string]string{".codex/sessions/2026/11/22/rollout-2026-11-2
 	)
 }()}
 
-var piStory = map[string]string{".pi/agent/sessions/--p--/s.jsonl": func() string {
+var piScenario = map[string]string{".pi/agent/sessions/--p--/s.jsonl": func() string {
 	n := 0
 	record := func(message string) string {
 		n++
@@ -109,7 +109,7 @@ var piStory = map[string]string{".pi/agent/sessions/--p--/s.jsonl": func() strin
 	return joinLines(
 		`{"type":"session","version":3,"id":"s","cwd":"/p","timestamp":"2026-11-22T08:00:00Z"}`,
 		record(`{"role":"user","content":[{"type":"text","text":"Fix it."}]}`),
-		call("c1", "read", `{"path":"a.txt"}`), result("c1", storyFile(asIs)+"\n[3 more lines in file. Use offset=9 to continue.]", false),
+		call("c1", "read", `{"path":"a.txt"}`), result("c1", scenarioFile(asIs)+"\n[3 more lines in file. Use offset=9 to continue.]", false),
 		call("c2", "bash", `{"command":"make test"}`), result("c2", strings.Repeat("failed\n", 500)+"\nCommand exited with code 2", true),
 		call("c3", "edit", `{"path":"a.txt","edits":[{"oldText":"t line\n\nsecond line\nx","newText":"third line"}]}`), result("c3", "Replaced", false),
 		call("c4", "read", `{"path":"a.txt"}`), result("c4", "third line\n", false),
@@ -119,7 +119,7 @@ var piStory = map[string]string{".pi/agent/sessions/--p--/s.jsonl": func() strin
 	)
 }()}
 
-var qwenStory = map[string]string{".qwen/projects/-p/chats/s.jsonl": func() string {
+var qwenScenario = map[string]string{".qwen/projects/-p/chats/s.jsonl": func() string {
 	n := 0
 	record := func(kind, more string) string {
 		n++
@@ -137,9 +137,9 @@ var qwenStory = map[string]string{".qwen/projects/-p/chats/s.jsonl": func() stri
 	const ok = `"status":"success"`
 	return joinLines(
 		record("user", `"message":{"role":"user","parts":[{"text":"Fix it."}]}`),
-		call("c1", "read_file", `{"file_path":"/p/a.txt"}`), result("c1", "Showing lines 1-802 of 900 total lines.\n\n---\n\n"+storyFile(asIs), ok),
+		call("c1", "read_file", `{"file_path":"/p/a.txt"}`), result("c1", "Showing lines 1-802 of 900 total lines.\n\n---\n\n"+scenarioFile(asIs), ok),
 		call("c2", "run_shell_command", `{"command":"make test"}`), result("c2", ran("make test", strings.Repeat("failed\n", 500), 2), ok),
-		call("c3", "edit", `{"file_path":"/p/a.txt"}`), result("c3", "edited", ok+`,"resultDisplay":{"fileDiff":`+js(storyDiff)+`}`),
+		call("c3", "edit", `{"file_path":"/p/a.txt"}`), result("c3", "edited", ok+`,"resultDisplay":{"fileDiff":`+js(scenarioDiff)+`}`),
 		call("c4", "read_file", `{"file_path":"/p/a.txt"}`), result("c4", "third line\n", ok),
 		call("c5", "run_shell_command", `{"command":"make test"}`), result("c5", ran("make test", "ok", 0), ok),
 		call("c6", "run_shell_command", `{"command":"cat b.txt"}`), result("c6", ran("cat b.txt", "only line", 0), ok),
@@ -148,7 +148,7 @@ var qwenStory = map[string]string{".qwen/projects/-p/chats/s.jsonl": func() stri
 	)
 }()}
 
-var geminiStory = map[string]string{
+var geminiScenario = map[string]string{
 	".gemini/projects.json": `{"projects":{"/p":"p"}}`,
 	".gemini/tmp/p/chats/session-2026-11-22T08-00-s.jsonl": func() string {
 		call := func(id, name, args, output, more string) string {
@@ -156,9 +156,9 @@ var geminiStory = map[string]string{
 		}
 		const ok = `"status":"success"`
 		calls := []string{
-			call("c1", "read_file", `{"file_path":"a.txt"}`, "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-802 of 900 total lines.\n\n--- FILE CONTENT (truncated) ---\n"+storyFile(asIs), ok),
+			call("c1", "read_file", `{"file_path":"a.txt"}`, "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-802 of 900 total lines.\n\n--- FILE CONTENT (truncated) ---\n"+scenarioFile(asIs), ok),
 			call("c2", "run_shell_command", `{"command":"make test"}`, "Output: failed\nExit Code: 2\nProcess Group PGID: 7", ok),
-			call("c3", "replace", `{"file_path":"/p/a.txt"}`, "done", ok+`,"resultDisplay":{"fileDiff":`+js(storyDiff)+`}`),
+			call("c3", "replace", `{"file_path":"/p/a.txt"}`, "done", ok+`,"resultDisplay":{"fileDiff":`+js(scenarioDiff)+`}`),
 			call("c4", "read_file", `{"file_path":"a.txt"}`, "third line\n", ok),
 			call("c5", "run_shell_command", `{"command":"make test"}`, "Output: ok\nProcess Group PGID: 7", ok),
 			call("c6", "run_shell_command", `{"command":"cat b.txt"}`, "Output: only line\nProcess Group PGID: 7", ok),
@@ -172,7 +172,7 @@ var geminiStory = map[string]string{
 	}(),
 }
 
-var copilotStory = map[string]string{".copilot/session-state/s/events.jsonl": func() string {
+var copilotScenario = map[string]string{".copilot/session-state/s/events.jsonl": func() string {
 	n := 0
 	event := func(kind, data string) string {
 		n++
@@ -185,9 +185,9 @@ var copilotStory = map[string]string{".copilot/session-state/s/events.jsonl": fu
 	return joinLines(
 		event("session.start", `{"sessionId":"s","copilotVersion":"1.0.102","context":{"cwd":"/p"}}`),
 		event("user.message", `{"content":"Fix it.","agentMode":"interactive"}`),
-		call("c1", "view", `{"path":"/p/a.txt"}`, storyFile(func(n int, text string) string { return fmt.Sprintf("%d. %s\n", n, text) }), ""),
+		call("c1", "view", `{"path":"/p/a.txt"}`, scenarioFile(func(n int, text string) string { return fmt.Sprintf("%d. %s\n", n, text) }), ""),
 		call("c2", "bash", `{"command":"make test"}`, "failed\n<exited with exit code 2>", ""),
-		call("c3", "edit", `{"path":"/p/a.txt"}`, "edited", `,"detailedContent":`+js("\ndiff --git a/p/a.txt b/p/a.txt\n"+storyDiff)),
+		call("c3", "edit", `{"path":"/p/a.txt"}`, "edited", `,"detailedContent":`+js("\ndiff --git a/p/a.txt b/p/a.txt\n"+scenarioDiff)),
 		call("c4", "view", `{"path":"/p/a.txt"}`, "1. third line\n", ""),
 		call("c5", "bash", `{"command":"make test"}`, "ok\n<exited with exit code 0>", ""),
 		call("c6", "bash", `{"command":"cat b.txt"}`, "only line\n<exited with exit code 0>", ""),
@@ -195,7 +195,7 @@ var copilotStory = map[string]string{".copilot/session-state/s/events.jsonl": fu
 	)
 }()}
 
-var openCodeStory = map[string]string{".local/share/opencode/opencode.db.sql": func() string {
+var openCodeScenario = map[string]string{".local/share/opencode/opencode.db.sql": func() string {
 	n := 0
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	part := func(tool, state string) string {
@@ -215,9 +215,9 @@ INSERT INTO session VALUES ('s','/p','1.18.33',NULL,1);
 INSERT INTO message VALUES ('m1','s',1795598035905,'{"role":"user","time":{"created":1795598035905}}');
 INSERT INTO message VALUES ('m2','s',1795598035999,'{"role":"assistant","time":{"created":1795598035999}}');
 INSERT INTO part VALUES ('a','m1','s','{"type":"text","text":"Fix it."}');
-` + read(storyFile(func(n int, text string) string { return fmt.Sprintf("%d: %s\n", n, text) })) +
+` + read(scenarioFile(func(n int, text string) string { return fmt.Sprintf("%d: %s\n", n, text) })) +
 		bash("make test", "failed", 2) +
-		part("edit", `{"status":"completed","input":{"filePath":"/p/a.txt"},"output":"","metadata":{"diff":`+js("Index: /p/a.txt\n"+storyDiff)+`}}`) +
+		part("edit", `{"status":"completed","input":{"filePath":"/p/a.txt"},"output":"","metadata":{"diff":`+js("Index: /p/a.txt\n"+scenarioDiff)+`}}`) +
 		read("1: third line\n") +
 		bash("make test", "ok", 0) + bash("cat b.txt", "only line\n", 0) +
 		part("bash", `{"status":"error","input":{"command":"make deploy"},"error":"The user rejected permission to use this specific tool call."}`)
