@@ -48,6 +48,10 @@ type Builder struct {
 
 	version string // as it was said last, raw
 	lost    int    // turns beyond MaxTurns
+
+	files   ledger
+	digests digests
+	names   map[string]string // of a file: as a tool names it -> as it is kept
 }
 
 // draft is a turn that is still going on, raw.
@@ -58,6 +62,10 @@ type draft struct {
 	calls  map[string]int // call id -> index in Tools
 	skills map[Evidence][]string
 	wrote  map[string]bool
+	read   map[string]bool
+	ran    map[string]int      // call id -> index in Commands
+	looks  map[string]*look    // by call id, until their output is there
+	writes map[string][]string // call id -> files that it writes, if it succeeds
 	after  []effect
 }
 
@@ -111,6 +119,7 @@ func (b *Builder) User(id, text string, at time.Time) bool {
 	b.turn = &draft{
 		Turn:  Turn{ID: id, Started: at.UTC(), Ended: at.UTC(), User: text, Tools: []Tool{}, Files: []string{}, Redacted: masked, Cut: cut},
 		calls: map[string]int{}, skills: map[Evidence][]string{}, wrote: map[string]bool{},
+		read: map[string]bool{}, ran: map[string]int{}, looks: map[string]*look{}, writes: map[string][]string{},
 	}
 	return true
 }
@@ -154,6 +163,13 @@ func (b *Builder) Result(id string, ok bool) {
 	if i, known := b.turn.calls[id]; known {
 		b.turn.Tools[i].OK = &ok
 	}
+	if ok {
+		for _, file := range b.turn.writes[id] {
+			b.files.touched(b.file(file))
+		}
+	}
+	delete(b.turn.writes, id)
+	delete(b.turn.looks, id)
 }
 
 // effect is what a call has done, if it did not fail.
@@ -165,9 +181,14 @@ type effect struct {
 // After has tell called at the end of the turn, unless the call of the id has failed by then: a
 // file that could not be written was not, and a skill that could not be loaded was not at work.
 func (b *Builder) After(id string, tell func()) {
-	if b.turn != nil && len(b.turn.after) < MaxTools {
-		b.turn.after = append(b.turn.after, effect{call: id, tell: tell})
+	if b.turn == nil {
+		return
 	}
+	if len(b.turn.after) >= MaxTools {
+		b.files.blind = true
+		return
+	}
+	b.turn.after = append(b.turn.after, effect{call: id, tell: tell})
 }
 
 // settle tells the effects of the turn.
@@ -182,11 +203,12 @@ func (d *draft) settle() {
 
 // Wrote says that a tool wrote a file.
 func (b *Builder) Wrote(file string) {
-	if b.turn == nil || file == "" || len(b.turn.Files) >= MaxFiles {
+	if b.turn == nil || file == "" {
 		return
 	}
-	// Secrets go first: a path that is made short may no longer look like what has one.
-	if file = b.within(b.path(file)); !b.turn.wrote[file] {
+	file = b.file(file)
+	b.files.touched(file)
+	if !b.turn.wrote[file] && len(b.turn.Files) < MaxFiles {
 		b.turn.wrote[file] = true
 		b.turn.Files = append(b.turn.Files, file)
 	}
@@ -241,6 +263,7 @@ func (b *Builder) Interrupt() {
 func (b *Builder) Back(n int) {
 	for ; n > 0 && (b.turn != nil || len(b.t.Turns) > 0); n-- {
 		if b.turn != nil {
+			b.turn.settle() // what was written stays written
 			b.turn = nil
 			continue
 		}
@@ -286,6 +309,7 @@ func (b *Builder) complete() {
 		return
 	}
 	d.settle()
+	d.drop()
 	b.turn = nil
 	if d.Failed == "" {
 		var masked int
@@ -319,6 +343,7 @@ func (b *Builder) trim() {
 func (b *Builder) transcript() Transcript {
 	b.complete()
 	b.trim()
+	b.files.settle(b.t.Turns)
 	dated(b.t.Turns)
 	for i := range b.t.Turns {
 		turn := &b.t.Turns[i]

@@ -49,7 +49,8 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(c.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
 	x := &claudeSession{Claude: c, b: b, turn: map[uint64]int32{}}
-	err := r.lines(ctx, s, claudePrinted, func(_ int, rec gjson.Result) error {
+	printed := func(line []byte) bool { return claudePrinted(line) && !b.awaits(line, claudeText) }
+	err := r.lines(ctx, s, printed, func(_ int, rec gjson.Result) error {
 		m := c.record(rec)
 		if m.sidechain {
 			return nil
@@ -73,6 +74,17 @@ func (c Claude) Read(ctx context.Context, s Store, r *Reading) error {
 // words.
 func claudePrinted(line []byte) bool {
 	return bytes.Contains(line, []byte(`"tool_result"`)) && bytes.Contains(line, []byte(`"type":"user"`)) && !bytes.Contains(line, []byte("doesn't want to proceed"))
+}
+
+// claudeText is what a tool printed, where a record has the result of one, as a text, before the
+// program's own words about it.
+func claudeText(record []byte) (text []byte, is bool) {
+	before, result, _ := bytes.Cut(record, []byte(`"tool_result"`))
+	text, after, is := firstText(result, `"content":"`)
+	id := []byte(`"tool_use_id"`)
+	ids := bytes.Count(before, id) + bytes.Count(result[:len(result)-len(after)-len(text)], id) + bytes.Count(after, id)
+	about := []byte(`"toolUseResult"`)
+	return text, is && ids == 1 && !bytes.Contains(before, about) && !bytes.Contains(result[:len(result)-len(after)-len(text)], about)
 }
 
 // claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of
@@ -136,7 +148,7 @@ func (x *claudeSession) put(m claudeRecord) {
 	case "assistant":
 		x.assistant(x.b, m)
 	case "attachment":
-		words = x.attachment(m)
+		words = x.attachment(x.b, m)
 	}
 	if words = strings.TrimSpace(words); words != "" {
 		x.back(at)
@@ -268,9 +280,15 @@ func (c Claude) user(b *Builder, m claudeRecord) (words string) {
 	return ""
 }
 
-// attachment returns the user's words that were typed while the agent worked.
-func (Claude) attachment(m claudeRecord) (words string) {
+// attachment returns the user's words that were typed while the agent worked. A file that the
+// user named is one that the agent was shown.
+func (Claude) attachment(b *Builder, m claudeRecord) (words string) {
 	a := m.attachment
+	if a.Get("type").Str == "file" {
+		file := a.Get("content.file")
+		b.Looked(file.Get("filePath").Str)
+		b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
+	}
 	by := a.Get("origin.kind").Str
 	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" || a.Get("isMeta").Bool() || by != "" && by != "human" {
 		return ""
@@ -295,12 +313,14 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 	if !m.content.IsArray() {
 		return "", false
 	}
+	var ids []string
 	m.content.ForEach(func(_, block gjson.Result) bool {
 		// One member at a time: to go through all would unescape what the tool printed.
 		if block.Get("type").Str == "tool_result" {
 			any = true
 			failed := strings.Contains(block.Raw, `"is_error"`) && block.Get("is_error").Bool() // seldom, and behind all that was printed
-			b.Result(block.Get("tool_use_id").Str, !failed)
+			ids = append(ids, block.Get("tool_use_id").Str)
+			claudeResult(b, ids[len(ids)-1], failed, block, m.toolUse)
 		}
 		return true
 	})
@@ -309,12 +329,61 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 	}
 	if m.toolUse.Type == gjson.String && strings.Contains(m.toolUse.Str, "doesn't want to proceed") {
 		b.Interrupt()
+		for _, id := range ids {
+			b.Refused(id)
+		}
 		if strings.HasPrefix(strings.TrimPrefix(m.toolUse.Str, "Error: "), "The user doesn't want to proceed") {
 			_, said, _ = strings.Cut(m.toolUse.Str, "To tell you how to proceed, the user said:\n")
 		}
 	}
 	b.Seen(m.at)
 	return said, true
+}
+
+// claudeResult reads the result of a call.
+func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result) {
+	if looksAt(b, id) && !failed {
+		if patch := about.Get("structuredPatch"); patch.IsArray() {
+			b.Output(id, hunks(patch))
+		} else {
+			b.Output(id, texts(block.Get("content"), "text"))
+		}
+	}
+	if _, ran := runs(b, id); ran {
+		claudeExit(b, id, failed, block, about)
+	}
+	b.Result(id, !failed)
+}
+
+// hunks is a structuredPatch as a diff.
+func hunks(patch gjson.Result) string {
+	var out strings.Builder
+	patch.ForEach(func(_, hunk gjson.Result) bool {
+		out.WriteString("@@\n")
+		hunk.Get("lines").ForEach(func(_, line gjson.Result) bool {
+			out.WriteString(line.Str + "\n")
+			return true
+		})
+		return true
+	})
+	return out.String()
+}
+
+// claudeExit tells with what code a command ended. One that did not fail ended with 0, unless the
+// program says how it read another code, or the command went on in the background.
+func claudeExit(b *Builder, id string, failed bool, block, about gjson.Result) {
+	if failed {
+		if code, told := codeBefore(texts(block.Get("content"), "text"), "Exit code "); told {
+			b.Exit(id, code)
+		}
+		return
+	}
+	for _, other := range []string{"returnCodeInterpretation", "backgroundTaskId", "interrupted"} {
+		if v := about.Get(other); v.Str != "" || v.Bool() {
+			return
+		}
+	}
+	b.Exit(id, 0)
 }
 
 func (c Claude) assistant(b *Builder, m claudeRecord) {
@@ -350,10 +419,16 @@ func (Claude) call(b *Builder, block gjson.Result) {
 		}
 	case "Read":
 		b.After(id, func() { b.Read(input.Get("file_path").Str) })
+		b.Look(id, id, input.Get("file_path").Str, withNumbers)
 	case "Bash":
 		b.After(id, func() { b.Read(input.Get("command").Str) })
+		b.Command(id, input.Get("command").Str)
+		if file, form := fileIn(input.Get("command").Str); file != "" {
+			b.Look(id, id, file, form)
+		}
 	case "Write", "Edit", "MultiEdit":
 		b.After(id, func() { b.Wrote(input.Get("file_path").Str) })
+		b.Patch(id, id, input.Get("file_path").Str, diffed)
 	case "NotebookEdit":
 		b.After(id, func() { b.Wrote(input.Get("notebook_path").Str) })
 	}

@@ -24,7 +24,7 @@ func yes() *bool { ok := true; return &ok }
 func TestClaude(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Claude{}, Home: "testdata/claude", Filled: "testdata/claude-filled",
+		Source: transcript.Claude{}, Home: "testdata/claude", Scenario: claudeScenario, Filled: "testdata/claude-filled",
 		Want: []transcript.Transcript{{
 			Source: "claude", ID: "7569b375-2bc8-4cd1-b22d-650c83d78d80", Project: "/PROJECT/shop", Origin: transcript.Headless, Version: "2.1.197", Branch: "master",
 			Started: at("2026-11-22T08:23:30.4Z"), Ended: at("2026-11-22T08:23:32.276Z"),
@@ -82,10 +82,13 @@ func TestClaudeTyped(t *testing.T) {
 					turn.Skill, turn.SkillBy = "house-rules", transcript.ByRecord
 				}),
 				with(turn("17c71092-74a6-4585-ab35-6b2271f1fba3", "10:14:58.037", "10:14:58.037", "Count all the orders", ""), func(turn *transcript.Turn) { turn.Interrupted = true }),
-				with(turn("b1db3d63-795e-49dc-8fd1-67ddd1f6c440", "10:15:43.532", "10:15:52.091", "Check the stock", "One step more."), func(turn *transcript.Turn) { turn.Tools = tool("Bash", yes()) }),
+				with(turn("b1db3d63-795e-49dc-8fd1-67ddd1f6c440", "10:15:43.532", "10:15:52.091", "Check the stock", "One step more."), func(turn *transcript.Turn) {
+					turn.Tools, turn.Commands = tool("Bash", yes()), []transcript.Command{ran("sleep 8", 0)}
+				}),
 				turn("17d982e5-cc81-4c07-86b6-a2d4a1ba6643", "10:15:47.298", "10:15:52.135", "Only the blue ones, please", "Checked."),
 				with(turn("e2c3ccf7-bb0c-47a8-8d2e-fb640aac5e4f", "10:16:18.811", "10:16:21.878", "Sleep long", "One step more."), func(turn *transcript.Turn) {
 					turn.Tools, turn.Interrupted = tool("Bash", no()), true
+					turn.Commands = []transcript.Command{{Text: "sleep 60"}}
 				}),
 				turn("62e0d584-eccb-4561-96e0-0bdad953518e", "10:16:24.504", "10:16:24.575", "Say how you are", "I am well."),
 			},

@@ -122,7 +122,7 @@ func onceByName(stores []Store) []Store {
 
 // Read implements Source.
 func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
-	x := &codexSession{b: r.Builder(c.Name()), calls: map[string]string{}, patches: map[string][]string{}, known: map[string]bool{}}
+	x := &codexSession{b: r.Builder(c.Name()), calls: map[string]string{}, patches: map[string]codexPatch{}, known: map[string]bool{}}
 	x.said.reset()
 	x.b.Session(rolloutID(s.Name), "")
 	end, err := c.endOf(ctx, s)
@@ -131,7 +131,8 @@ func (c Codex) Read(ctx context.Context, s Store, r *Reading) error {
 	}
 	// The program's own words about an output are around it, at its ends.
 	outputs := mentions(`"function_call_output"`, `"custom_tool_call_output"`, `"CommandExecution"`, `"exec_command_end"`, `"FileChange"`, `"patch_apply_end"`, `"McpToolCall"`, `"mcp_tool_call_end"`)
-	err = r.lines(ctx, s, outputs, func(n int, rec gjson.Result) error {
+	printed := func(line []byte) bool { return outputs(line) && !x.b.awaits(line, nil) }
+	err = r.lines(ctx, s, printed, func(n int, rec gjson.Result) error {
 		if at := rec.Get("ordinal"); end >= 0 && at.Type == gjson.Number && at.Int() >= end {
 			return errStop
 		}
@@ -181,7 +182,7 @@ type codexSession struct {
 	calls  map[string]string // id of a call -> our key for the newest call of it
 	known  map[string]bool   // calls whose success an event told
 	// patches are the files that calls of apply_patch name, until it is known that they succeeded.
-	patches map[string][]string
+	patches map[string]codexPatch
 }
 
 func (x *codexSession) record(rec gjson.Result) {

@@ -101,6 +101,12 @@ func (x *codexSession) ended(id string, p gjson.Result) {
 	x.declined(id, p)
 	switch code, status := p.Get("exit_code"), p.Get("status").Str; {
 	case code.Type == gjson.Number:
+		if key, called := x.calls[id]; called {
+			x.b.Exit(key, int(code.Int()))
+			if code.Int() == 0 && looksAt(x.b, key) {
+				x.b.Output(key, p.Get("aggregated_output").Str)
+			}
+		}
 		x.told(id, code.Int() == 0)
 	case status == "completed":
 		x.told(id, true)
@@ -111,7 +117,12 @@ func (x *codexSession) ended(id string, p gjson.Result) {
 
 // declined notes that the user refused a call, where it is the user who is asked.
 func (x *codexSession) declined(id string, p gjson.Result) {
-	if _, called := x.calls[id]; called && x.asks && p.Get("status").Str == "declined" {
+	key, called := x.calls[id]
+	if !called || p.Get("status").Str != "declined" {
+		return
+	}
+	x.b.Refused(key)
+	if x.asks {
 		x.b.Interrupt()
 	}
 }

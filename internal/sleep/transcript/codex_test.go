@@ -20,7 +20,7 @@ func TestCodex(t *testing.T) {
 	t.Parallel()
 	const commit = "b23f69d85dd2b2c14584141534bd981060186503"
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Codex{}, Home: "testdata/codex", Filled: "testdata/codex-filled",
+		Source: transcript.Codex{}, Home: "testdata/codex", Scenario: codexScenario, Filled: "testdata/codex-filled",
 		Want: []transcript.Transcript{{
 			Source: "codex", ID: "01a2024d-26b4-7322-b867-7a0e4707227e", Project: "/PROJECT/shop", Origin: transcript.Headless,
 			Version: "0.169.0", Branch: "master", Commit: commit,
@@ -30,6 +30,8 @@ func TestCodex(t *testing.T) {
 				User:  "CWD=/PROJECT/shop; Write the delivery date of order 1042 into out.txt. The key is PLANTED_TOKEN=[redacted]",
 				Agent: "FAKE-ANSWER 42", Tools: []transcript.Tool{{Name: "exec_command", OK: yes()}, {Name: "exec_command", OK: yes()}},
 				Files: []string{}, Skill: "house-rules", SkillBy: transcript.ByRead, Redacted: 1,
+				Read: []string{houseRules}, Lines: readHouseRules("House rules of this project for dates and totals. Use for every task."),
+				Commands: []transcript.Command{ran("cat "+houseRules, 0), ran(`printf 'written by tool\n' > out.txt`, 0)},
 			}, {
 				ID: "msg_01a2024d-6ce7-7dc3-a133-4c2241d8ab4a", Started: at("2026-11-22T08:09:18.311Z"), Ended: at("2026-11-22T08:09:19.161Z"),
 				User:  "No, that is wrong: the date must be written as YYYY-MM-DD. CWD=/PROJECT/shop;",
@@ -471,6 +473,10 @@ func TestCodexTyped(t *testing.T) {
 	}
 	first := turn("d-4133-7cc1-857d-c631186cb08e", "10:25:34.003", "10:25:34.244", "Write the delivery date of order 1042 into out.txt. Keep to the house-rules. The key is PLANTED_TOKEN=[redacted]", "Done: the date is in out.txt.", 2, 1, "out2.txt")
 	first.Skill, first.SkillBy = "house-rules", transcript.ByRead
+	first.Read, first.Lines = []string{houseRules}, readHouseRules("How this shop writes dates and totals. Use for every task.")
+	first.Commands = []transcript.Command{ran("cat "+houseRules, 0)}
+	stock := turn("d-92de-7411-8bcb-b5459312d3cf", "10:25:54.91", "10:26:02.964", "Check the stock", "One step more.", 1, 0)
+	stock.Commands = []transcript.Command{ran("sleep 8; echo stock", 0)}
 	stopped := turn("d-71a0-7641-b7a8-ad3d220ca929", "10:25:46.4", "10:25:49.391", "Count all the orders", "", 0, 0)
 	stopped.Interrupted = true
 	named := turn("d-c761-7e31-912a-8b0b191ecfa4", "10:26:08.353", "10:26:13.084", "$house-rules Say how you are", "I am well.", 0, 0)
@@ -488,7 +494,7 @@ func TestCodexTyped(t *testing.T) {
 				"10:25:34.003", "10:26:13.084", first,
 				turn("d-5b54-7992-a304-98a06536603e", "10:25:40.692", "10:25:40.789", "No, that is wrong: the date must be written as YYYY-MM-DD.", "Corrected.", 1, 0, "out2.txt"),
 				stopped,
-				turn("d-92de-7411-8bcb-b5459312d3cf", "10:25:54.91", "10:26:02.964", "Check the stock", "One step more.", 1, 0),
+				stock,
 				turn("d-b259-7943-ad33-6b701979ffc7", "10:26:02.969", "10:26:03.006", "Only the blue ones, please", "Checked.", 0, 0),
 				named,
 			),

@@ -21,14 +21,77 @@ func (x *codexSession) call(p gjson.Result) {
 	}
 	x.b.Call(key, name)
 	if name == "apply_patch" {
-		x.patches[key] = patched(first(p.Get("input").Str, gjson.Get(p.Get("arguments").Str, "input").Str))
+		x.patches[key] = patchOf(first(p.Get("input").Str, gjson.Get(p.Get("arguments").Str, "input").Str), "")
 		return
+	}
+	if p.Get("namespace").Str == "" {
+		x.runs(key, id, p)
 	}
 	for _, member := range []string{"arguments", "input", "action.command"} {
 		if v := p.Get(member); strings.Contains(v.Raw, "SKILL.md") {
 			x.b.Read(command(v))
 		}
 	}
+}
+
+// codexPatch is what a call of apply_patch changes.
+type codexPatch struct {
+	files []string
+	lines map[string][]string // by file: that were there
+}
+
+// patchOf is what a patch changes that is applied in a folder.
+func patchOf(patch, dir string) codexPatch {
+	out := codexPatch{lines: map[string][]string{}}
+	for _, file := range patched(patch) {
+		out.files = append(out.files, inFolder(dir, file))
+	}
+	for file, lines := range patchLines(patch) {
+		out.lines[inFolder(dir, file)] = lines
+	}
+	return out
+}
+
+// runs is a call that runs a command. A patch that it applies is told by the program as a change of
+// files.
+func (x *codexSession) runs(key, id string, p gjson.Result) {
+	args, member := p, "action.command"
+	if p.Get("type").Str != "local_shell_call" {
+		if !validJSON(p.Get("arguments").Str) {
+			return
+		}
+		args, member = gjson.Parse(p.Get("arguments").Str), "command"
+	}
+	v := args.Get(member)
+	text := first(args.Get("cmd").Str, v.Str)
+	if v.IsArray() {
+		text = script(v)
+		if v.Get("0").Str == "apply_patch" {
+			text = "apply_patch " + v.Get("1").Str
+		}
+	}
+	dir := first(args.Get("workdir").Str, args.Get("action.working_directory").Str)
+	if strings.HasPrefix(strings.TrimSpace(text), "apply_patch") {
+		p := patchOf(text, dir)
+		x.patches[key] = codexPatch{lines: p.lines}
+		return
+	}
+	x.b.Command(key, text)
+	if file, form := fileIn(text); file != "" {
+		x.b.Look(key, id, inFolder(dir, file), uncut(form))
+	}
+}
+
+// uncut is a form of which nothing is known where the program has cut the middle out of an output.
+func uncut(f form) form {
+	return form{lines: func(text string) ([]string, bool) {
+		for _, mark := range []string{" tokens truncated…", " chars truncated…", "[... omitted "} {
+			if strings.Contains(text, mark) {
+				return nil, false
+			}
+		}
+		return f.lines(text)
+	}}
 }
 
 // command is the text of a call in which a file may be named: the member cmd or command of
@@ -84,7 +147,15 @@ func (x *codexSession) output(p gjson.Result) {
 	if out.IsArray() {
 		out = out.Get("0.text")
 	}
-	switch code, told := exitCode(out.Raw); {
+	code, told := exitCode(out.Raw)
+	if told {
+		x.b.Exit(key, code)
+	}
+	if told && code == 0 && looksAt(x.b, key) {
+		_, text, _ := strings.Cut(out.Str, "Output:\n")
+		x.b.Output(key, text)
+	}
+	switch {
 	case ok.IsBool():
 		x.result(key, ok.Bool())
 	case told:
@@ -94,19 +165,30 @@ func (x *codexSession) output(p gjson.Result) {
 
 // result says whether the call of a key succeeded: then its patch was written.
 func (x *codexSession) result(key string, ok bool) {
-	x.b.Result(key, ok)
 	if ok {
-		for _, file := range x.patches[key] {
+		x.shown(key)
+		for _, file := range x.patches[key].files {
 			x.b.Wrote(file)
 		}
 	}
+	x.b.Result(key, ok)
 	delete(x.patches, key)
+}
+
+// shown says what lines a patch has found in the files that it changed.
+func (x *codexSession) shown(key string) {
+	for file, lines := range x.patches[key].lines {
+		x.b.Shown(file, lines)
+	}
 }
 
 // told is a result that an event of the program tells.
 func (x *codexSession) told(id string, ok bool) {
 	if key, called := x.calls[id]; called {
 		x.known[key] = true
+		if ok {
+			x.shown(key)
+		}
 		delete(x.patches, key) // the event names the files itself
 		x.b.Result(key, ok)
 	}

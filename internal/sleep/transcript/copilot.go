@@ -91,7 +91,11 @@ type copilotEvents struct {
 	helper bool                   // the session goes on for another one
 }
 
-type copilotCall struct{ id, file string }
+type copilotCall struct {
+	id, file string
+	looked   string // the file that it shows
+	form     form
+}
 
 // event reads one event.
 func (e *copilotEvents) event(rec gjson.Result) {
@@ -182,13 +186,19 @@ func (e *copilotEvents) start(id string, data gjson.Result) {
 	switch name {
 	case "skill":
 		e.b.Skill(first(args.Get("skill").Str, args.Get("name").Str), ByTool)
-	case "view", "bash", "powershell", "shell":
-		e.b.Read(first(args.Get("path").Str, args.Get("command").Str))
+	case "view":
+		e.b.Read(args.Get("path").Str)
+		call.looked, call.form = args.Get("path").Str, withNumbers
+	case "bash", "powershell", "shell":
+		e.b.Read(args.Get("command").Str)
+		e.b.Command(id, args.Get("command").Str)
+		call.looked, call.form = fileIn(args.Get("command").Str)
 	case "create", "edit", "str_replace", "insert":
 		call.file = args.Get("path").Str
 	case "str_replace_editor":
 		if args.Get("command").Str == "view" {
 			e.b.Read(args.Get("path").Str)
+			call.looked, call.form = args.Get("path").Str, withNumbers
 		} else {
 			call.file = args.Get("path").Str
 		}
@@ -203,8 +213,12 @@ func (e *copilotEvents) complete(data gjson.Result) {
 		return
 	}
 	e.b.Result(call.id, ok.Bool())
+	e.told(call, data.Get("result"), ok.Bool())
 	if !ok.Bool() {
 		return
+	}
+	if call.file != "" {
+		e.b.shown(call.file, data.Get("result.detailedContent").Str, diffed)
 	}
 	if edits := data.Get("fileEdits"); edits.IsArray() {
 		for _, edit := range edits.Array() {
@@ -213,6 +227,26 @@ func (e *copilotEvents) complete(data gjson.Result) {
 		return
 	}
 	e.b.Wrote(call.file)
+}
+
+// told reads what a call has printed: with what code a command ended stands behind its output, in
+// tags; of a file that was shown in another form nothing is known.
+func (e *copilotEvents) told(call copilotCall, result gjson.Result, ok bool) {
+	text := result.Get("content").Str
+	_, ran := runs(e.b, call.id)
+	if ran {
+		code, told := codeAfter(text, " exit code ")
+		i := strings.LastIndex(text, "<")
+		if !told || i < 0 || !strings.HasSuffix(strings.TrimSpace(text), ">") || !strings.Contains(text[i:], "exited with exit code ") {
+			return
+		}
+		e.b.Exit(call.id, code)
+		text, ok = text[:i], ok && code == 0
+	}
+	if ok && call.looked != "" {
+		e.b.Looked(call.looked)
+		e.b.shown(call.looked, text, call.form)
+	}
 }
 
 // rewind takes back what came from an event on: the turn that it began, or those after it.

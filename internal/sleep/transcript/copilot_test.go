@@ -24,7 +24,7 @@ func failed() *bool { ok := false; return &ok }
 // copilotCase is the sample, an interactive session made by hand, and a session of the database alone.
 func copilotCase() transcripttest.Case {
 	return transcripttest.Case{
-		Source: transcript.Copilot{}, Home: "testdata/copilot", Filled: "testdata/copilot-filled",
+		Source: transcript.Copilot{}, Home: "testdata/copilot", Scenario: copilotScenario, Filled: "testdata/copilot-filled",
 		Want: []transcript.Transcript{{
 			Source: "copilot", ID: "91c3ac77-c3d2-483b-884a-bacd34587340", Project: "/PROJECT/shop", Origin: transcript.Headless, Version: "1.0.102",
 			Branch: "master", Commit: "7024e9e3cf031549d25f41dfe0326ab3dcc731f6",
@@ -57,6 +57,7 @@ func copilotCase() transcripttest.Case {
 				ID: "u1", Started: at("2026-11-23T08:00:01Z"), Ended: at("2026-11-23T08:00:07Z"), User: "Sort the orders.", Agent: "Not done.",
 				Tools: []transcript.Tool{{Name: "bash", OK: yes()}, {Name: "edit", OK: failed()}}, Files: []string{},
 				Skill: "sorting", SkillBy: transcript.ByRead, Interrupted: true,
+				Commands: []transcript.Command{{Text: "cat .agents/skills/sorting/SKILL.md"}},
 			}, {
 				ID: "u4", Started: at("2026-11-23T08:03:00Z"), Ended: at("2026-11-23T08:03:05Z"), User: "Try again.",
 				Tools: []transcript.Tool{}, Files: []string{}, Failed: "authentication",

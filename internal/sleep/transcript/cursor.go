@@ -349,9 +349,12 @@ func (x *cursorReader) call(name string, block gjson.Result) {
 	x.b.Call("", name)
 	switch name {
 	case "Read", "ReadFile", "read_file":
-		x.b.Read(pick(block, "input.path", "input.file_path", "input.target_file"))
+		file := pick(block, "input.path", "input.file_path", "input.target_file")
+		x.b.Read(file)
+		x.b.Looked(file)
 	case "Shell", "run_terminal_cmd":
 		x.b.Read(block.Get("input.command").Str)
+		x.b.Command("", block.Get("input.command").Str)
 	case "Write", "Edit", "StrReplace", "MultiEdit", "Delete", "EditNotebook", "edit_file", "search_replace", "write", "delete_file":
 		x.b.Wrote(pick(block, "input.path", "input.file_path", "input.target_file"))
 	}

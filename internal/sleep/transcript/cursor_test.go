@@ -34,9 +34,10 @@ func cursorCase() transcripttest.Case {
 			Turns: []transcript.Turn{{
 				ID: "a", Started: at("2026-09-03T18:21:00Z"), Ended: at("2026-09-03T18:21:00Z"), User: "Add a discount.", Agent: "Added.",
 				Tools: []transcript.Tool{{Name: "Read"}, {Name: "StrReplace"}}, Files: []string{"price.go"}, Skill: "pricing", SkillBy: transcript.ByRead,
+				Read: []string{".cursor/skills/pricing/SKILL.md"},
 			}, {
 				ID: "b", Started: at("2026-09-03T18:30:00Z"), Ended: at("2026-09-03T18:30:00Z"), User: "No: in percent.",
-				Tools: []transcript.Tool{{Name: "Shell"}}, Files: []string{}, Failed: "error",
+				Tools: []transcript.Tool{{Name: "Shell"}}, Files: []string{}, Failed: "error", Commands: []transcript.Command{{Text: "go test ./..."}},
 			}, {
 				ID: "c", Started: at("2026-09-04T09:40:00Z"), Ended: at("2026-09-04T09:40:00Z"), User: "No: in percent.",
 				Tools: []transcript.Tool{}, Files: []string{}, Interrupted: true,
@@ -46,7 +47,7 @@ func cursorCase() transcripttest.Case {
 			Started: at("2026-09-04T13:00:00Z"), Ended: at("2026-09-04T13:00:00Z"),
 			Turns: []transcript.Turn{{
 				ID: "d", Started: at("2026-09-04T13:00:00Z"), Ended: at("2026-09-04T13:00:00Z"), User: "Name the routes.", Agent: "Three.",
-				Tools: []transcript.Tool{{Name: "Read"}}, Files: []string{},
+				Tools: []transcript.Tool{{Name: "Read"}}, Files: []string{}, Read: []string{"routes.go"},
 			}},
 		}, {
 			Source: "cursor", ID: "dd", Project: "/PROJECT/x", Origin: transcript.Interactive,

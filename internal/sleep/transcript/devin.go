@@ -316,8 +316,10 @@ func (x *devinReader) call(id, name string, args gjson.Result) {
 		x.b.Skill(first(args.Get("skill").Str, args.Get("name").Str), ByTool)
 	case "read":
 		x.b.Read(file)
+		x.b.After(id, func() { x.b.Looked(file) })
 	case "exec", "bash", "shell":
 		x.b.Read(args.Get("command").Str)
+		x.b.Command(id, args.Get("command").Str)
 	case "write", "edit", "create", "multi_edit", "str_replace":
 		x.b.After(id, func() { x.b.Wrote(file) })
 	}

@@ -19,7 +19,7 @@ func devinCase() transcripttest.Case {
 		"2026-08-01T10:00:05Z", "2026-08-01T10:01:00Z")
 	solo.Version, solo.Ended = "3000.10.27", at("2026-08-01T10:02:05Z")
 	solo.Turns[0].Tools = []transcript.Tool{{Name: "exec"}, {Name: "edit"}}
-	solo.Turns[0].Files = []string{"src/OrderService.java"}
+	solo.Turns[0].Files, solo.Turns[0].Commands = []string{"src/OrderService.java"}, []transcript.Command{{Text: "mvn test"}}
 	solo.Turns = append(solo.Turns, oneTurn("devin", "", "", "Now the docs.", "Written.", "", "2026-08-01T10:02:00Z", "2026-08-01T10:02:05Z").Turns...)
 	ibis := oneTurn("devin", "calm-ibis", "", "Name the tables.", "Two.", transcript.Interactive, "2026-08-02T10:00:00Z", "2026-08-02T10:00:01Z")
 	ibis.Version = "3000.10.27"
@@ -27,6 +27,7 @@ func devinCase() transcripttest.Case {
 	otter.Turns[0].Tools = []transcript.Tool{{Name: "read", OK: yes()}, {Name: "edit", OK: failed()}}
 	otter.Turns[0].Files, otter.Turns[0].Skill, otter.Turns[0].SkillBy = []string{}, "money", transcript.ByRead
 	otter.Turns = append(otter.Turns, oneTurn("devin", "", "", "No: to two digits.", "Two digits.", "", "2026-09-02T08:06:00Z", "2026-09-02T08:06:01Z").Turns...)
+	otter.Turns[0].Read = []string{".devin/skills/money/SKILL.md"}
 	otter.Ended = at("2026-09-02T08:06:01Z")
 	return transcripttest.Case{
 		Source: transcript.Devin{}, Home: "testdata/devin", Filled: "testdata/devin-filled",

@@ -177,7 +177,14 @@ type geminiMessage struct {
 	failed         bool // the program has taken it out of what the model is shown, unanswered
 }
 
-type geminiCall struct{ id, name, status, skill, wrote, read string }
+type geminiCall struct {
+	id, name, status, skill, wrote, read, command string
+
+	looked string // the file that it shows
+	sums   sums   // of its lines
+	shows  bool   // there are any
+	exit   *int
+}
 
 // record carries out one operation.
 func (l *geminiLog) record(rec gjson.Result) {
@@ -355,18 +362,32 @@ func (l *geminiLog) build(b *Builder) {
 
 func (c geminiCall) build(b *Builder) {
 	b.Call(c.id, c.name)
+	b.Command(c.id, c.command)
+	if c.exit != nil {
+		b.Exit(c.id, *c.exit)
+	}
 	switch c.status {
 	case "success":
 		b.Result(c.id, true)
+		c.tell(b)
 		b.Wrote(c.wrote)
 		b.Skill(c.skill, ByTool)
 	case "error":
 		b.Result(c.id, false)
 	case "cancelled":
+		b.Refused(c.id)
 		b.Result(c.id, false)
 		b.Interrupt()
 	}
 	b.Read(c.read)
+}
+
+// tell tells what the call has shown of a file.
+func (c geminiCall) tell(b *Builder) {
+	b.Looked(c.looked)
+	if c.shows {
+		b.sums(first(c.looked, c.wrote), c.sums)
+	}
 }
 
 func geminiCallOf(call gjson.Result) geminiCall {
@@ -377,14 +398,57 @@ func geminiCallOf(call gjson.Result) geminiCall {
 		c.skill = strings.Clone(args.Get("name").Str)
 	case "write_file", "replace", "edit":
 		c.wrote = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
+		c.show(call.Get("resultDisplay.fileDiff").Str, diffed)
 	case "read_file":
 		c.read = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
+		c.looked = c.read
+		c.show(geminiOutput(call), behind("\n--- FILE CONTENT (truncated) ---\n"))
 	case "run_shell_command":
-		if command := args.Get("command").Str; strings.Contains(command, "SKILL.md") {
-			c.read = strings.Clone(command)
+		c.command = strings.Clone(args.Get("command").Str)
+		if strings.Contains(c.command, "SKILL.md") {
+			c.read = c.command
 		}
+		c.ran(args, geminiOutput(call))
 	}
 	return c
+}
+
+// show keeps the lines of a file that the call has shown.
+func (c *geminiCall) show(text string, form form) {
+	if text == "" || c.status != "success" {
+		return
+	}
+	c.shows, c.sums = true, shownSums(text, form)
+}
+
+// ran keeps the exit code of a command, and what it printed of the one file that it printed. The
+// program names a code that is not 0 behind the output, older ones any.
+func (c *geminiCall) ran(args gjson.Result, output string) {
+	code, told := codeAfter(output, "\nExit Code: ")
+	text, plain := strings.CutPrefix(output, "Output: ")
+	if !told && (!plain || c.status != "success" || endedOtherwise(output)) {
+		return
+	}
+	c.exit = &code
+	if file, form := fileIn(c.command); file != "" && plain && code == 0 {
+		c.looked = inFolder(first(args.Get("dir_path").Str, args.Get("directory").Str), file)
+		if i := strings.LastIndex(text, "\nProcess Group PGID: "); i >= 0 {
+			text = text[:i]
+		}
+		c.show(text, form)
+	}
+}
+
+// endedOtherwise reports whether a command was stopped by a signal, or could not be run.
+func endedOtherwise(output string) bool {
+	const most = 600
+	end := output[max(0, len(output)-most):]
+	return strings.Contains(end, "\nSignal: ") || strings.Contains(end, "\nError: ")
+}
+
+// geminiOutput is what a call gave to the model.
+func geminiOutput(call gjson.Result) string {
+	return call.Get("result.0.functionResponse.response.output").Str
 }
 
 // geminiWords are the user's words of a message: what was typed, where the program has kept

@@ -16,7 +16,7 @@ import (
 func TestGemini(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Gemini{}, Home: "testdata/gemini", Filled: "testdata/gemini-filled",
+		Source: transcript.Gemini{}, Home: "testdata/gemini", Scenario: geminiScenario, Filled: "testdata/gemini-filled",
 		Want: []transcript.Transcript{{
 			Source: "gemini", ID: "69e3a974-d2cf-47bd-aeb3-020b1275be8e", Project: "/PROJECT/shop", Origin: transcript.Headless,
 			Started: at("2026-11-22T08:11:02Z"), Ended: at("2026-11-22T08:11:47.503Z"),

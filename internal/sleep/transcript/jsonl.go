@@ -14,6 +14,7 @@ import (
 //	 "branch": "main", "commit": "9f2…", "headless": false}
 //	{"type": "user", "id": "u1", "time": "2026-11-22T08:00:00Z", "text": "Fix the date."}
 //	{"type": "tool", "id": "c1", "name": "edit", "ok": true, "wrote": ["out.txt"], "read": ["x/SKILL.md"]}
+//	{"type": "tool", "id": "c2", "name": "shell", "ok": false, "command": "go test ./...", "exit": 1}
 //	{"type": "skill", "name": "house-rules"}
 //	{"type": "agent", "time": "2026-11-22T08:00:09Z", "text": "Done."}
 //	{"type": "error", "time": "…", "text": "authentication failed"}
@@ -81,15 +82,20 @@ func (JSONL) record(b *Builder, rec gjson.Result) {
 	case "tool":
 		id := first(rec.Get("id").Str, rec.Raw)
 		b.Call(id, rec.Get("name").Str)
+		b.Command(id, rec.Get("command").Str)
+		if exit := rec.Get("exit"); exit.Type == gjson.Number {
+			b.Exit(id, int(exit.Int()))
+		}
 		if ok := rec.Get("ok"); ok.IsBool() {
 			b.Result(id, ok.Bool())
 		}
 		b.After(id, func() {
-			for _, f := range rec.Get("wrote").Array() {
-				b.Wrote(f.Str)
-			}
 			for _, f := range rec.Get("read").Array() {
 				b.Read(f.Str)
+				b.Looked(f.Str)
+			}
+			for _, f := range rec.Get("wrote").Array() {
+				b.Wrote(f.Str)
 			}
 		})
 	}

@@ -298,16 +298,18 @@ func openClawEntry(b *Builder, rec gjson.Result) {
 }
 
 func openClawCall(b *Builder, block gjson.Result) {
-	name, args := block.Get("name").Str, block.Get("arguments")
-	b.Call(block.Get("id").Str, name)
+	id, name, args := block.Get("id").Str, block.Get("name").Str, block.Get("arguments")
+	b.Call(id, name)
 	file := first(args.Get("path").Str, args.Get("file_path").Str)
 	switch name {
 	case "read":
 		b.Read(file)
+		b.After(id, func() { b.Looked(file) })
 	case "exec", "bash":
 		b.Read(args.Get("command").Str)
+		b.Command(id, args.Get("command").Str)
 	case "write", "edit":
-		b.After(block.Get("id").Str, func() { b.Wrote(file) })
+		b.After(id, func() { b.Wrote(file) })
 	}
 }
 

@@ -25,6 +25,7 @@ func oneTurn(source, session, id, user, agent string, origin transcript.Origin, 
 func openClawCase() transcripttest.Case {
 	paid := oneTurn("openclaw", "d-1", "e1", "Is it paid?", "It is.", transcript.Interactive, "2026-09-01T08:00:00Z", "2026-09-01T08:00:03Z")
 	paid.Turns[0].Tools = []transcript.Tool{{Name: "exec", OK: yes()}}
+	paid.Turns[0].Commands = []transcript.Command{{Text: "cat skills/pay/SKILL.md"}}
 	paid.Turns[0].Skill, paid.Turns[0].SkillBy = "pay", transcript.ByRead
 	return transcripttest.Case{
 		Source: transcript.OpenClaw{}, Home: "testdata/openclaw", Filled: "testdata/openclaw-filled",
@@ -36,7 +37,7 @@ func openClawCase() transcripttest.Case {
 				Turns: []transcript.Turn{{
 					ID: "u1", Started: at("2026-05-01T08:01:00Z"), Ended: at("2026-05-01T08:01:07Z"), User: "Send me the totals.", Agent: "42.",
 					Tools: []transcript.Tool{{Name: "read", OK: yes()}, {Name: "write", OK: failed()}}, Files: []string{},
-					Skill: "totals", SkillBy: transcript.ByRead,
+					Skill: "totals", SkillBy: transcript.ByRead, Read: []string{"skills/totals/SKILL.md"},
 				}, {
 					ID: "u2", Started: at("2026-05-01T08:03:00Z"), Ended: at("2026-05-01T08:03:01Z"), User: "No, in euros.",
 					Tools: []transcript.Tool{}, Files: []string{}, Failed: "error",

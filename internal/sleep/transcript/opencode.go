@@ -438,12 +438,17 @@ func unquoted(text string) string {
 func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 	b.Call(id, tool)
 	input := state.Get("input")
+	done := state.Get("status").Str == "completed"
+	if tool == "bash" {
+		openCodeCommand(b, id, state)
+	}
 	switch state.Get("status").Str {
 	case "completed":
 		b.Result(id, true)
 	case "error":
 		b.Result(id, false)
 		if strings.Contains(state.Get("error").Str, "rejected permission to use this specific tool call") {
+			b.Refused(id)
 			b.Interrupt()
 		}
 		return
@@ -453,17 +458,44 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 		b.Skill(first(input.Get("name").Str, input.Get("skill").Str), ByTool)
 	case "read":
 		b.Read(input.Get("filePath").Str)
+		if done && !strings.Contains(state.Get("output").Str, "<type>directory</type>") {
+			b.Looked(input.Get("filePath").Str)
+			b.shown(input.Get("filePath").Str, state.Get("output").Str, withNumbers)
+		}
 	case "bash":
 		b.Read(input.Get("command").Str)
 	case "write", "edit", "multiedit":
-		if state.Get("status").Str == "completed" {
+		if done {
+			b.shown(input.Get("filePath").Str, state.Get("metadata.diff").Str, diffed)
 			b.Wrote(input.Get("filePath").Str)
 		}
 	case "apply_patch", "patch":
 		state.Get("metadata.files").ForEach(func(_, file gjson.Result) bool {
-			b.Wrote(first(file.Get("filePath").Str, file.Get("relativePath").Str))
+			name := first(file.Get("filePath").Str, file.Get("relativePath").Str)
+			b.shown(name, file.Get("diff").Str, diffed)
+			b.Wrote(name)
 			return true
 		})
+	}
+}
+
+// openCodeCommand tells a builder of a command, its exit code and the file that it did nothing but
+// print.
+func openCodeCommand(b *Builder, id string, state gjson.Result) {
+	command := state.Get("input.command").Str
+	b.Command(id, command)
+	exit := state.Get("metadata.exit")
+	if exit.Type != gjson.Number {
+		return
+	}
+	b.Exit(id, int(exit.Int()))
+	if file, form := fileIn(command); file != "" && exit.Int() == 0 {
+		file = inFolder(state.Get("input.workdir").Str, file)
+		b.Looked(file)
+		if state.Get("metadata.truncated").Bool() {
+			b.sums(file, sums{})
+		}
+		b.shown(file, state.Get("output").Str, form)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func TestOpenCode(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.OpenCode{}, Home: "testdata/opencode", Filled: "testdata/opencode-filled",
+		Source: transcript.OpenCode{}, Home: "testdata/opencode", Scenario: openCodeScenario, Filled: "testdata/opencode-filled",
 		Want: []transcript.Transcript{{
 			Source: "opencode", ID: "ses_dee04570affe5JK7XoIolbNiLL", Project: "/PROJECT/shop", Origin: transcript.Headless, Version: "1.18.33",
 			Started: at("2026-11-25T09:13:55.905Z"), Ended: at("2026-11-25T09:14:26.898Z"),

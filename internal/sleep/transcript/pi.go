@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (c Pi) Read(ctx context.Context, s Store, r *Reading) error {
 	t := &piTree{line: map[string]int32{}}
 	x := c.session(r)
 	before := len(r.Problems) + r.More
-	err := r.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, x.printed, func(n int, rec gjson.Result) error {
 		if !t.begun {
 			return errors.Join(t.begin(s, rec), x.begin(rec, r))
 		}
@@ -90,7 +91,7 @@ func (c Pi) second(ctx context.Context, s Store, r *Reading, t *piTree) error {
 	x := c.session(r)
 	active := t.active()
 	i := -1
-	err := r.lines(ctx, s, mentions(`"toolResult"`), func(n int, rec gjson.Result) error {
+	err := r.lines(ctx, s, x.printed, func(n int, rec gjson.Result) error {
 		switch {
 		case i < 0:
 			i = 0
@@ -222,10 +223,24 @@ type piSession struct {
 type piCall struct {
 	key   string
 	wrote string // the file, if the call succeeds
+
+	replaced []string // lines of it
 }
 
 func (c Pi) session(r *Reading) *piSession {
 	return &piSession{b: r.Builder(c.Name()), calls: map[string]piCall{}, times: map[string]int{}}
+}
+
+// printed finds results of tools.
+func (x *piSession) printed(line []byte) bool {
+	return bytes.Contains(line, []byte(`"toolResult"`)) && !x.b.awaits(line, piText)
+}
+
+// piText is what a tool printed, where a record has it as one text.
+func piText(record []byte) (text []byte, is bool) {
+	const mark = `"text":"`
+	text, after, is := firstText(record, mark)
+	return text, is && !bytes.Contains(after, []byte(mark))
 }
 
 // begin reads the record of the session.
@@ -327,19 +342,30 @@ func (x *piSession) assistant(n int, m gjson.Result) {
 // call is a call of a tool. Ids of calls come again where the model's server gives no new
 // ones: a call of a record is one of its own.
 func (x *piSession) call(n int, block gjson.Result) {
-	name, args := block.Get("name").Str, block.Get("arguments")
-	call := piCall{key: block.Get("id").Str + "@" + strconv.Itoa(n)}
+	id, name, args := block.Get("id").Str, block.Get("name").Str, block.Get("arguments")
+	call := piCall{key: id + "@" + strconv.Itoa(n)}
 	file := first(args.Get("path").Str, args.Get("file_path").Str)
 	switch name {
 	case "read":
 		x.b.Read(file)
+		x.b.Look(call.key, id, file, noted)
 	case "bash":
-		x.b.Read(args.Get("command").Str)
+		command := args.Get("command").Str
+		x.b.Read(command)
+		x.b.Command(call.key, command)
+		if file, form := fileIn(command); file != "" {
+			x.b.Look(call.key, id, file, unnoted(form))
+		}
 	case "write", "edit":
 		call.wrote = file
+		call.replaced = replaced(args.Get("oldText").Str)
+		args.Get("edits").ForEach(func(_, edit gjson.Result) bool {
+			call.replaced = append(call.replaced, replaced(edit.Get("oldText").Str)...)
+			return true
+		})
 	}
 	x.b.Call(call.key, name)
-	x.calls[block.Get("id").Str] = call
+	x.calls[id] = call
 }
 
 func (x *piSession) result(m gjson.Result) {
@@ -348,8 +374,35 @@ func (x *piSession) result(m gjson.Result) {
 	if !called || !bad.IsBool() {
 		return
 	}
-	x.b.Result(call.key, !bad.Bool())
+	x.exit(call.key, bad.Bool(), m.Get("content"))
 	if !bad.Bool() {
+		if looksAt(x.b, call.key) {
+			x.b.Output(call.key, texts(m.Get("content"), "text"))
+		}
+		x.b.Shown(call.wrote, call.replaced)
 		x.b.Wrote(call.wrote)
 	}
+	x.b.Result(call.key, !bad.Bool())
+}
+
+// exit tells with what code a command ended: pi says any but 0 as the last words of the output.
+func (x *piSession) exit(key string, failed bool, content gjson.Result) {
+	if _, ran := runs(x.b, key); !ran {
+		return
+	}
+	if !failed {
+		x.b.Exit(key, 0)
+	} else if code, told := codeAfter(texts(content, "text"), "Command exited with code "); told {
+		x.b.Exit(key, code)
+	}
+}
+
+// unnoted is a form of which nothing is known where pi has cut an output.
+func unnoted(f form) form {
+	return form{lines: func(text string) ([]string, bool) {
+		if strings.HasSuffix(strings.TrimSpace(text), "]") && strings.Contains(text, "\n\n[Showing ") {
+			return nil, false
+		}
+		return f.lines(text)
+	}}
 }

@@ -16,7 +16,7 @@ import (
 func TestPi(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Pi{}, Home: "testdata/pi", Filled: "testdata/pi-filled",
+		Source: transcript.Pi{}, Home: "testdata/pi", Scenario: piScenario, Filled: "testdata/pi-filled",
 		Want: []transcript.Transcript{{
 			Source: "pi", ID: "01a2024d-ee0f-74ec-8075-a46d0de99995", Project: "/PROJECT/shop", Origin: transcript.Interactive,
 			Started: at("2026-11-22T08:09:51.649Z"), Ended: at("2026-11-22T08:10:15.893Z"),
@@ -25,6 +25,7 @@ func TestPi(t *testing.T) {
 				User:  "CWD=/PROJECT/shop; Write the delivery date of order 1042 into out.txt. The key is PLANTED_TOKEN=[redacted]",
 				Agent: "FAKE-ANSWER 42", Tools: []transcript.Tool{{Name: "read", OK: yes()}, {Name: "write", OK: yes()}},
 				Files: []string{"out.txt"}, Skill: "house-rules", SkillBy: transcript.ByRead, Redacted: 1,
+				Read: []string{houseRules}, Lines: readHouseRules("House rules of this project for dates and totals. Use for every task."),
 			}, {
 				ID: "0da09f76dab4a5f87f3dba46", Started: at("2026-11-22T08:10:14.956Z"), Ended: at("2026-11-22T08:10:15.893Z"),
 				User:  "No, that is wrong: the date must be written as YYYY-MM-DD. CWD=/PROJECT/shop;",

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -48,8 +49,8 @@ func (q Qwen) Stores(ctx context.Context, p Places) ([]Store, error) {
 func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(q.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
-	log := qwenLog{at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}}
-	err := r.lines(ctx, s, mentions(`"tool_result"`), func(_ int, rec gjson.Result) error {
+	log := qwenLog{at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}, looks: map[string]*look{}}
+	err := r.lines(ctx, s, log.printed, func(_ int, rec gjson.Result) error {
 		b.Project(rec.Get("cwd").Str)
 		if !r.wanted(b) {
 			return errStop
@@ -88,6 +89,7 @@ type qwenLog struct {
 	at     map[string]int         // id of a record -> number of events up to it
 	called map[string]string      // id of a call, which may come again -> the last call under it
 	after  map[string][]qwenEvent // call -> what holds once it has succeeded
+	looks  map[string]*look       // call -> the file that it shows, until its result is there
 
 	folder             string // in which the program was started
 	sdk, daemon, child bool
@@ -100,6 +102,8 @@ type qwenEvent struct {
 	text string // words, the name of a tool, the word for a failure
 	time gjson.Result
 	ok   bool
+	code int
+	sums sums
 }
 
 type qwenKind int
@@ -115,7 +119,28 @@ const (
 	qwenFail
 	qwenStop
 	qwenSeen
+	qwenCommand
+	qwenExit
+	qwenRefused
+	qwenLooked
+	qwenShown
 )
+
+// printed finds results of tools that are not read whole.
+func (l *qwenLog) printed(line []byte) bool {
+	if !bytes.Contains(line, []byte(`"tool_result"`)) {
+		return false
+	}
+	for _, look := range l.looks {
+		if look.raw != "" && bytes.Contains(line, []byte(look.raw)) {
+			if len(line) <= maxOutput {
+				return false
+			}
+			look.cut = true
+		}
+	}
+	return true
+}
 
 // record adds what a record says.
 func (l *qwenLog) record(rec gjson.Result) {
@@ -166,6 +191,7 @@ func (l *qwenLog) user(rec gjson.Result, subtype string, at gjson.Result) {
 	case subtype != "" && subtype != "mid_turn_user_message" && subtype != "realtime_message":
 		return
 	}
+	clear(l.looks)
 	text := rec.Get("systemPayload.displayText").Str
 	if text == "" {
 		text = qwenText(rec.Get("message.parts"))
@@ -223,13 +249,57 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 	case "skill":
 		l.after[key] = append(l.after[key], qwenEvent{kind: qwenSkill, text: strings.Clone(first(args.Get("skill").Str, args.Get("name").Str))})
 	case "write_file", "edit", "replace":
-		l.after[key] = append(l.after[key], qwenEvent{kind: qwenWrote, text: strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))})
+		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
+		l.after[key] = append(l.after[key], qwenEvent{kind: qwenWrote, text: file})
+		l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffed}
 	case "read_file":
-		l.add(qwenRead, key, first(args.Get("file_path").Str, args.Get("absolute_path").Str), at, true)
+		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
+		l.add(qwenRead, key, file, at, true)
+		l.looks[key] = &look{file: file, raw: strings.Clone(id), form: behind("\n---\n", "\n\n---\n\n")}
 	case "run_shell_command":
-		if command := args.Get("command").Str; strings.Contains(command, "SKILL.md") {
+		command := args.Get("command").Str
+		if strings.Contains(command, "SKILL.md") {
 			l.add(qwenRead, key, command, at, true)
 		}
+		l.add(qwenCommand, key, command, at, true)
+		if file, form := fileIn(command); file != "" {
+			l.looks[key] = &look{file: strings.Clone(inFolder(args.Get("directory").Str, file)), raw: strings.Clone(id), form: qwenOutput(form)}
+		}
+	}
+}
+
+// qwenOutput is a form of what a command printed, with the words of the program around it.
+func qwenOutput(f form) form {
+	return form{lines: func(text string) ([]string, bool) {
+		from, to := strings.Index(text, "\nOutput: "), strings.LastIndex(text, "\nError: ")
+		if from < 0 || to < from {
+			return nil, false
+		}
+		return f.lines(text[from+len("\nOutput: ") : to])
+	}}
+}
+
+// told adds what the result of a call tells of its command, or of the file that it has shown.
+func (l *qwenLog) told(key string, about, answer, at gjson.Result) {
+	output := answer.Get("response.output").Str
+	code, told := codeAfter(output, "\nExit Code: ")
+	if told && strings.HasPrefix(output, "Command: ") {
+		l.add(qwenExit, key, "", at, true)
+		l.events[len(l.events)-1].code = code
+	}
+	look := l.looks[key]
+	if delete(l.looks, key); look == nil || told && code != 0 {
+		return
+	}
+	diff := about.Get("resultDisplay.fileDiff")
+	if diff.Exists() {
+		output = diff.Str
+	} else {
+		l.add(qwenLooked, key, look.file, at, true)
+	}
+	l.add(qwenShown, key, look.file, at, true)
+	if !look.cut {
+		l.events[len(l.events)-1].sums = shownSums(output, look.form)
 	}
 }
 
@@ -243,11 +313,14 @@ func (l *qwenLog) result(rec, at gjson.Result) {
 	switch status := about.Get("status").Str; {
 	case status == "success":
 		l.add(qwenResult, key, "", at, true)
+		l.told(key, about, answer, at)
 		l.events = append(l.events, l.after[key]...)
 	case status == "cancelled":
+		l.add(qwenRefused, key, "", at, false)
 		l.add(qwenResult, key, "", at, false)
 		l.add(qwenStop, "", "", at, true)
 	case status == "error", answer.Get("response.error").Exists():
+		delete(l.looks, key)
 		l.add(qwenResult, key, "", at, false)
 	}
 }
@@ -293,6 +366,16 @@ func (e qwenEvent) build(b *Builder) {
 		b.Fail(e.text)
 	case qwenStop:
 		b.Interrupt()
+	case qwenCommand:
+		b.Command(e.id, e.text)
+	case qwenExit:
+		b.Exit(e.id, e.code)
+	case qwenRefused:
+		b.Refused(e.id)
+	case qwenLooked:
+		b.Looked(e.text)
+	case qwenShown:
+		b.sums(e.text, e.sums)
 	case qwenSeen:
 	}
 	b.Seen(at)

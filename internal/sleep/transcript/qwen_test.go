@@ -14,7 +14,7 @@ import (
 func TestQwen(t *testing.T) {
 	t.Parallel()
 	transcripttest.Run(t, transcripttest.Case{
-		Source: transcript.Qwen{}, Home: "testdata/qwen", Filled: "testdata/qwen-filled",
+		Source: transcript.Qwen{}, Home: "testdata/qwen", Scenario: qwenScenario, Filled: "testdata/qwen-filled",
 		Want: []transcript.Transcript{{
 			Source: "qwen", ID: "4b7b3b0c-cca4-4b34-ac5d-ce8da9d27789", Project: "/PROJECT/shop", Origin: transcript.Headless, Version: "0.15.10", Branch: "master",
 			Started: at("2026-11-22T08:12:40.657Z"), Ended: at("2026-11-22T08:13:35.665Z"),

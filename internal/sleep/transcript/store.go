@@ -233,7 +233,7 @@ type Reading struct {
 
 // Builder begins a transcript.
 func (r *Reading) Builder(source string) *Builder {
-	return &Builder{clean: r.Clean, t: Transcript{Source: source, Origin: Interactive, Turns: []Turn{}}, ids: map[string]int{}}
+	return &Builder{clean: r.Clean, t: Transcript{Source: source, Origin: Interactive, Turns: []Turn{}}, ids: map[string]int{}, files: ledger{held: map[string]*held{}}, names: map[string]string{}}
 }
 
 // wanted reports whether the session that b has begun is one of a project that is to be read.

@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"crypto/sha256"
+	"hash/crc32"
 	"strings"
 	"time"
 )
@@ -42,13 +42,14 @@ type Turn struct {
 	Agent   string    `json:"agent"`   // the agent's last words; empty if the turn failed
 	Tools   []Tool    `json:"tools"`   // in the order of their calls
 	Files   []string  `json:"files"`   // that tools wrote, relative to the project where they lie in it
-	// Read are files that tools read or were given lines of, as Files are named. Nil: none, or
-	// the store does not tell.
+	// Read are files that tools read, named as Files are, before the first tool of the session
+	// wrote them. Nil: none, or the store does not tell.
 	Read []string `json:"read,omitempty"`
-	// Commands are those that tools ran, in order, word for word.
+	// Commands are those that tools ran, in order: the first MaxCommands.
 	Commands []Command `json:"commands,omitempty"`
 	// Lines says what the agent was shown of files, or replaced in them, before the first tool
-	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]).
+	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]). A
+	// file of which the session was shown more than is kept is in the Lines of none of its turns.
 	Lines   map[string][]uint32 `json:"lines,omitempty"`
 	Skill   string              `json:"skill,omitempty"`
 	SkillBy Evidence            `json:"skill_by,omitempty"`
@@ -73,8 +74,14 @@ type Command struct {
 // LineDigest is a digest of a line of a file, of 24 bits: enough to tell that a line is not in a
 // file, too little to tell what a line was.
 func LineDigest(line string) uint32 {
-	sum := sha256.Sum256([]byte(strings.TrimRight(line, " \t\r\n")))
-	return uint32(sum[0])<<16 | uint32(sum[1])<<8 | uint32(sum[2])
+	return lineDigest([]byte(strings.TrimRight(line, " \t\r\n")))
+}
+
+// lineDigest is the digest of a line without its end: a checksum, since there are as many lines as
+// there is output of tools, of which the upper bits are mixed into those that are kept.
+func lineDigest(line []byte) uint32 {
+	const odd = 0x9e3779b1
+	return crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)) * odd >> 8
 }
 
 // Tool is one call of a tool. Arguments and output are not kept.

@@ -12,8 +12,8 @@ import (
 )
 
 // Generate writes sessions as Claude Code writes them, below home: so many files of together
-// about so many bytes. Nine tenths of the bytes are results of tools, as in real ones. Equal
-// seeds write equal bytes. It returns how many turns there are.
+// about so many bytes. Nine tenths of the bytes are results of tools that read files, of 20 in a
+// session. Equal seeds write equal bytes. It returns how many turns there are.
 func Generate(home string, files int, bytes int64, seed uint64) (turns int, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	g := generator{r: r, text: vocabulary(r), at: time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)}
@@ -121,8 +121,8 @@ func (g *generator) turn(w *bufio.Writer) (written int64, err error) {
 		id := fmt.Sprintf("toolu_%d_%d", g.turns, i)
 		recs = append(recs,
 			g.record("assistant", []genText{{"text", g.some(80)}}),
-			g.record("assistant", []genUse{{"tool_use", id, "Read", map[string]string{"file_path": g.project + "/a.go"}}}),
-			g.record("user", []genResult{{id, "tool_result", g.some(1000 + g.r.IntN(12000))}}))
+			g.record("assistant", []genUse{{"tool_use", id, "Read", map[string]string{"file_path": fmt.Sprintf("%s/%c.go", g.project, 'a'+g.r.IntN(20))}}}),
+			g.record("user", []genResult{{id, "tool_result", numbered(g.some(1000 + g.r.IntN(12000)))}}))
 	}
 	recs = append(recs, g.record("assistant", []genText{{"text", g.some(300 + g.r.IntN(900))}}))
 	for i := range recs {
@@ -136,6 +136,17 @@ func (g *generator) turn(w *bufio.Writer) (written int64, err error) {
 		written += int64(len(data)) + 1
 	}
 	return written, nil
+}
+
+// numbered is a text as the tool shows it that reads files.
+func numbered(text string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		fmt.Fprintf(&b, "%6d→%s", n, line)
+	}
+	return b.String()
 }
 
 func (g *generator) record(kind string, content any) genRecord {

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,9 @@ type Case struct {
 	TakenBack []string
 	// Filled is a folder like Home whose files have Here in the fields; "": not tried.
 	Filled string
+	// Scenario are the files of a home folder, by name, in which an agent does what [Scenario] says; nil:
+	// not tried.
+	Scenario map[string]string
 	// Given is what the profile names for the source, relative to Home; usually "".
 	Given string
 	// Env are variables of the environment; values are relative to Home.
@@ -60,9 +64,55 @@ func Run(t *testing.T, c Case) {
 	t.Run("not wanted", func(t *testing.T) { t.Parallel(); notWanted(t, c) })
 	t.Run("cut anywhere", func(t *testing.T) { t.Parallel(); cut(t, c) })
 	t.Run("damaged", func(t *testing.T) { t.Parallel(); damaged(t, c) })
+	if c.Scenario != nil {
+		t.Run("scenario", func(t *testing.T) { t.Parallel(); scenario(t, c) })
+	}
 	if c.Filled != "" {
 		t.Run("secrets", func(t *testing.T) { t.Parallel(); secrets(t, c) })
 		t.Run("hostile", func(t *testing.T) { t.Parallel(); hostile(t, c) })
+	}
+}
+
+// Scenario is what the turn of a case's scenario tells: in the project /p the agent reads a.txt ("first
+// line", a blank one, "second line"), runs "make test", which ends with 2, makes "third line" of the
+// second, reads a.txt once more, runs "make test", which ends with 0, and "cat b.txt", which prints
+// "only line". A last call, "make deploy", is refused by the user, where the store tells of it.
+func Scenario() transcript.Turn {
+	failed, passed, printed := 2, 0, 0
+	return transcript.Turn{
+		Files: []string{"a.txt"}, Read: []string{"a.txt", "b.txt"},
+		Commands: []transcript.Command{{Text: "make test", Exit: &failed}, {Text: "make test", Exit: &passed}, {Text: "cat b.txt", Exit: &printed}},
+		Lines: map[string][]uint32{
+			"a.txt": {transcript.LineDigest("first line"), transcript.LineDigest("second line")},
+			"b.txt": {transcript.LineDigest("only line")},
+		},
+	}
+}
+
+func scenario(t *testing.T, c Case) {
+	home := folder(t)
+	for name, text := range c.Scenario {
+		to := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(to, ".sql") {
+			if err := makeDatabase(t.Context(), strings.TrimSuffix(to, ".sql"), text); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := c.All(t, home, nil)
+	if got.Err != nil || len(got.Problems) > 0 || len(got.Transcripts) != 1 || len(got.Transcripts[0].Turns) != 1 {
+		t.Fatalf("not one session of one turn: %+v", got)
+	}
+	turn := got.Transcripts[0].Turns[0]
+	turn.Commands = slices.DeleteFunc(turn.Commands, func(c transcript.Command) bool { return strings.HasSuffix(c.Text, " a.txt") }) // of agents that read by commands
+	turn = transcript.Turn{Files: turn.Files, Read: turn.Read, Commands: turn.Commands, Lines: turn.Lines}
+	if diff := cmp.Diff(Scenario(), turn); diff != "" {
+		t.Errorf("the scenario (-want +got):\n%s", diff)
 	}
 }
 

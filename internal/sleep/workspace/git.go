@@ -1,0 +1,186 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/plain"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+)
+
+// Unfit says why a project's commit cannot be made a workspace: it is no failure of this program.
+type Unfit struct{ Reason string }
+
+func (e *Unfit) Error() string { return e.Reason }
+
+// ErrNoGit says that git is not installed.
+var ErrNoGit = errors.New("git is not installed, or not in PATH: the files of commits are read by it")
+
+// Bounds of what git is given and of what it may print besides the files.
+const (
+	gitTimeout = 2 * time.Minute
+	maxListing = 64 << 20
+	maxUp      = 64 // parents that are looked at for a repository
+)
+
+// git runs git on one repository.
+type git struct {
+	dir string // of the repository: .git, or what a file .git names, or a bare one
+	env []string
+}
+
+// Env reads a variable of the environment; "" where it is not set.
+type Env func(name string) string
+
+// settings take what a repository or a user may have set out of the way of a command.
+var settings = []string{
+	"--no-pager", "--no-replace-objects",
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.commitGraph=false",
+	"-c", "protocol.allow=never", "-c", "credential.helper=", "-c", "core.askPass=", "-c", "core.sshCommand=false",
+	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+}
+
+func newGit(dir string, env Env) *git {
+	g := &git{dir: dir, env: []string{
+		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
+	}}
+	for _, name := range []string{"PATH", "SystemRoot", "TMPDIR", "TEMP"} {
+		if v := env(name); v != "" {
+			g.env = append(g.env, name+"="+v)
+		}
+	}
+	return g
+}
+
+// run runs a command of git. What it prints goes to out as it comes, at most so many bytes.
+func (g *git) run(ctx context.Context, in io.Reader, out io.Writer, most int64, args ...string) error {
+	argv := append(append([]string{"git", "--git-dir=" + g.dir}, settings...), args...)
+	res, err := sandbox.Run(ctx, sandbox.Spec{Argv: argv, Dir: g.dir, Env: g.env, Stdin: in, Stdout: out, MaxOutput: most, Timeout: gitTimeout})
+	var start *sandbox.StartError
+	switch {
+	case errors.As(err, &start):
+		return fmt.Errorf("%w (%v)", ErrNoGit, err)
+	case err != nil:
+		return fmt.Errorf("run git %s: %w", args[0], err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case res.Reason != sandbox.Exited:
+		return &Unfit{fmt.Sprintf("git %s was ended: %s", args[0], res.Reason)}
+	case res.Code != 0:
+		return &Unfit{why(args[0], res.Code, res.Stderr)}
+	}
+	return nil
+}
+
+// why is what a failure of git means.
+func why(command string, code int, said string) string {
+	said = plain.Text(strings.TrimSpace(said))
+	for _, lost := range []string{"promisor", "lazy fetching", "transport '", "unable to read", "could not get object info", "missing", "unable to find"} {
+		if strings.Contains(said, lost) {
+			return "objects of the commit are not in the repository: it is a partial or damaged clone"
+		}
+	}
+	for _, no := range []string{"Not a valid object name", "not a tree object", "bad object", "does not exist in", "exists on disk, but not in"} {
+		if strings.Contains(said, no) {
+			return "the commit, or the project's folder in it, is not in the repository"
+		}
+	}
+	const most = 200
+	return fmt.Sprintf("git %s ended with %d: %s", command, code, said[:min(len(said), most)])
+}
+
+// repository finds the repository that a project lies in, and the project's folder in it, with
+// slashes; "" for all of it.
+func repository(ctx context.Context, project string) (dir, prefix string, err error) {
+	if !filepath.IsAbs(project) {
+		return "", "", &Unfit{"the project is no absolute path"}
+	}
+	project, err = filepath.EvalSymlinks(project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", "", &Unfit{"the project's folder is gone"}
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("look at the project: %w", err)
+	}
+	at := project
+	for range maxUp {
+		dir, err := repositoryAt(ctx, at)
+		if err != nil {
+			return "", "", err
+		}
+		if dir != "" {
+			prefix, err := filepath.Rel(at, project)
+			if err != nil {
+				return "", "", fmt.Errorf("look at the project: %w", err)
+			}
+			if prefix = filepath.ToSlash(prefix); prefix == "." {
+				prefix = ""
+			}
+			return dir, prefix, nil
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			break
+		}
+		at = up
+	}
+	return "", "", &Unfit{"the project is in no git repository"}
+}
+
+// repositoryAt is the repository of a working tree, or a bare one; "" for none.
+func repositoryAt(ctx context.Context, at string) (string, error) {
+	dot := filepath.Join(at, ".git")
+	info, err := os.Stat(dot)
+	switch {
+	case err == nil && info.IsDir():
+		return dot, nil
+	case err == nil:
+		data, err := userfile.Read(ctx, dot, 4<<10)
+		if err != nil {
+			return "", &Unfit{"the file .git of the project cannot be read"}
+		}
+		name, is := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+		if !is || name == "" || strings.ContainsAny(name, "\n\x00") {
+			return "", &Unfit{"the file .git of the project names no repository"}
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(at, name)
+		}
+		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+			return "", &Unfit{"the repository that the file .git of the project names is gone"}
+		}
+		return name, nil
+	case bare(at):
+		return at, nil
+	}
+	return "", nil
+}
+
+// bare reports whether a folder is a repository without a working tree.
+func bare(at string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(at, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// head is the commit that is checked out now; "" where it cannot be told.
+func (g *git) head(ctx context.Context) string {
+	var out bytes.Buffer
+	if err := g.run(ctx, nil, &out, 4<<10, "rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"); err != nil {
+		return ""
+	}
+	return strings.TrimSpace(out.String())
+}

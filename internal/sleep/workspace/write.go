@@ -1,0 +1,174 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Written is what a workspace has got.
+type Written struct {
+	Files   int     `json:"files"`
+	Bytes   int64   `json:"bytes"`
+	Lfs     int     `json:"lfs"` // files of which the commit has only where they are (Git LFS)
+	LeftOut LeftOut `json:"left_out"`
+}
+
+// Write writes the files into an empty folder, with modes 0644 and 0755. After an error the folder
+// holds a part of them.
+func (t *Tree) Write(ctx context.Context, dir string) (Written, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Written{}, fmt.Errorf("write workspace: %w", err)
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it at its end
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return Written{}, fmt.Errorf("write workspace: %w", err)
+	}
+	if len(entries) > 0 {
+		return Written{}, fmt.Errorf("write workspace: %s is not empty", dir)
+	}
+	w := &writer{root: root, done: Written{LeftOut: t.LeftOut}}
+	if err := t.objects(ctx, t.files, w.file); err != nil {
+		return w.done, fmt.Errorf("write workspace: %w", err)
+	}
+	return w.done, nil
+}
+
+// writer writes files below a folder.
+type writer struct {
+	root *os.Root
+	done Written
+}
+
+const lfsPointer = "version https://git-lfs.github.com/spec/"
+
+func (w *writer) file(f file, data []byte) error {
+	if dir := path.Dir(f.path); dir != "." {
+		if err := w.root.MkdirAll(dir, 0o755); err != nil {
+			return w.twin(err)
+		}
+	}
+	mode := fs.FileMode(0o644)
+	if f.exec {
+		mode = 0o755
+	}
+	out, err := w.root.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return w.twin(err)
+	}
+	_, err = out.Write(data)
+	err = errors.Join(err, out.Chmod(mode), out.Close())
+	if err != nil {
+		return err
+	}
+	w.done.Files++
+	w.done.Bytes += int64(len(data))
+	if bytes.HasPrefix(data, []byte(lfsPointer)) {
+		w.done.Lfs++
+	}
+	return nil
+}
+
+// twin counts a name that the file system takes for another one of the commit, as it does where it
+// does not tell capital letters apart. Other errors stay.
+func (w *writer) twin(err error) error {
+	var bad *fs.PathError
+	if errors.Is(err, fs.ErrExist) || errors.As(err, &bad) && strings.Contains(bad.Err.Error(), "not a directory") {
+		w.done.LeftOut.Names++
+		return nil
+	}
+	return err
+}
+
+// objects hands the content of files to each, in order.
+func (t *Tree) objects(ctx context.Context, files []file, each func(f file, data []byte) error) error {
+	if len(files) == 0 {
+		return nil
+	}
+	var in strings.Builder
+	most := int64(0)
+	for _, f := range files {
+		in.WriteString(f.object + "\n")
+		most += f.size + int64(len(f.object)) + 64
+	}
+	r := &batch{files: files, each: each}
+	if err := t.git.run(ctx, strings.NewReader(in.String()), r, most, "cat-file", "--batch"); err != nil {
+		return err
+	}
+	if r.n < len(files) {
+		return &Unfit{"git gave fewer files than the commit has"}
+	}
+	return nil
+}
+
+// batch reads what cat-file --batch prints: of each object its hash, kind and size in a line, its
+// content, and a line break.
+type batch struct {
+	files []file
+	each  func(f file, data []byte) error
+	n     int // files that were handed over
+
+	head []byte // of a line that has not ended
+	left int64  // of the content, with its line break; 0: a line is expected
+	data []byte
+}
+
+// Write takes what comes.
+func (b *batch) Write(p []byte) (int, error) {
+	taken := len(p)
+	for len(p) > 0 {
+		if b.left == 0 {
+			i := bytes.IndexByte(p, '\n')
+			if i < 0 {
+				if b.head = append(b.head, p...); len(b.head) > 1<<10 {
+					return 0, &Unfit{"git printed what is no object"}
+				}
+				return taken, nil
+			}
+			b.head, p = append(b.head, p[:i]...), p[i+1:]
+			if err := b.begin(string(b.head)); err != nil {
+				return 0, err
+			}
+			b.head = b.head[:0]
+			continue
+		}
+		n := min(int64(len(p)), b.left)
+		b.data, p = append(b.data, p[:n]...), p[n:]
+		if b.left -= n; b.left == 0 {
+			if err := b.each(b.files[b.n], b.data[:len(b.data)-1]); err != nil {
+				return 0, err
+			}
+			b.n++
+		}
+	}
+	return taken, nil
+}
+
+// begin reads the line before the content of an object.
+func (b *batch) begin(line string) error {
+	if b.n >= len(b.files) {
+		return &Unfit{"git gave more files than the commit has"}
+	}
+	f := b.files[b.n]
+	parts := strings.Fields(line)
+	if len(parts) != 3 || parts[0] != f.object || parts[1] != "blob" {
+		return &Unfit{"objects of the commit are not in the repository: it is a partial or damaged clone"}
+	}
+	size, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil || size != f.size {
+		return &Unfit{"git gave a file of another size than the commit has"}
+	}
+	b.left = size + 1
+	if b.data = b.data[:0]; int64(cap(b.data)) < b.left {
+		b.data = make([]byte, 0, b.left)
+	}
+	return nil
+}
