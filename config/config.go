@@ -363,4 +363,17 @@ type Sleep struct {
 	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational" older:"\"\""`
 	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational" older:"\"90d\""`
 	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational" older:"\"5000000000B\""`
+
+	Targets      []string `key:"targets" doc:"what nights train: skills, by the tasks in which they were at work; memory, the project's file for agents such as AGENTS.md, by tasks without a skill" class:"operational" older:"[\"skills\",\"memory\"]"`
+	DefaultSkill string   `key:"default_skill" doc:"the skill that tasks without one train; absent: they train the memory file" class:"operational" older:"\"\""`
+	Memory       string   `key:"memory" doc:"the project's memory file; absent: that of the agent, in a chat the only one that there is" enum:",AGENTS.md,CLAUDE.md,GEMINI.md,QWEN.md" class:"operational" older:"\"\""`
+	Roots        []string `key:"roots" doc:"further folders of skills, besides those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational" older:"[]"`
+	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational" older:"[]"`
+	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational" older:"40"`
+	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational" older:"20"`
+	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational" older:"\"3d\""`
+	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
+	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights: at most 4 KB" class:"operational" older:"\"\""`
+	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
+	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

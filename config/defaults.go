@@ -74,6 +74,8 @@ func Default() Config {
 		Limits:     Limits{Concurrency: 16, Patience: Duration(2 * time.Minute), Reserve: "auto"},
 		Telemetry:  Telemetry{Service: "skillopt"},
 		Run:        Run{Dir: "runs"},
-		Sleep:      Sleep{Keep: Age(90 * day), Disk: 5e9},
+		Sleep: Sleep{
+			Keep: Age(90 * day), Disk: 5e9, Targets: []string{"skills", "memory"}, Tasks: 40, Recall: 20, Lookback: Age(3 * day), HalfLife: Age(30 * day),
+		},
 	}
 }

@@ -54,6 +54,7 @@ var tiers = [][]string{
 		"internal/op/doctor", "internal/op/gateway", "internal/op/export", "internal/op/rescore", "internal/op/mine",
 	},
 	{"."},
+	{"internal/sleep/night"},
 	{"internal/cli"},
 	{"cmd/skillopt"},
 	{"internal/acceptance"},

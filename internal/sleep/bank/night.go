@@ -123,6 +123,8 @@ type Candidate struct {
 	Live   string `json:"live"`   // digest of what it was made from
 	Terms  string `json:"terms"`  // digest of the model, the agent and the checks that it is measured by
 	Reason string `json:"reason"` // of its state
+	// Exploratory: tasks that nobody has reviewed are behind it, so that it is never certified.
+	Exploratory bool `json:"exploratory"`
 	// Known are the clusters that it was made or chosen by, or compared on: they say nothing new.
 	Known []int64 `json:"known"`
 	Pairs []Pair  `json:"-"`

@@ -1,0 +1,139 @@
+package night
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/level"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+)
+
+// maxPairs is after how many pairs a candidate that is undecided is dropped.
+const maxPairs = 60
+
+// carry goes on with an earlier night's proposal of a document: it and the live document answer the tasks that are
+// new to both, and the evidence is added to what there was. It holds however often it is looked at (Ville's inequality).
+func (n *night) carry(ctx context.Context, j *job) error {
+	at := slices.IndexFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried })
+	if at < 0 {
+		return nil
+	}
+	c := j.past[at]
+	j.out.Carried = &Carried{Candidate: c.Number, Night: c.Night, State: c.State, Needs: 1 / level.Half(c.Level)}
+	if reason := anew(&c, j); reason != "" {
+		return n.drop(ctx, j, &c, reason)
+	}
+	staged, err := n.stagedText(&c, j)
+	if err != nil {
+		return n.drop(ctx, j, &c, "what was staged cannot be read any more: "+err.Error())
+	}
+	fresh := slices.DeleteFunc(j.picked.train(), func(k bank.Cluster) bool {
+		return slices.Contains(c.Known, k.Number) || slices.ContainsFunc(c.Pairs, func(p bank.Pair) bool { return p.Cluster == k.Number }) ||
+			k.Tasks[0].Reviewed != bank.Accepted && !n.exploratory(&c)
+	})
+	if len(fresh) > 0 {
+		if err := n.pair(ctx, j, &c, staged, fresh); err != nil {
+			return err
+		}
+	}
+	return n.weigh(ctx, j, &c)
+}
+
+// exploratory reports whether a candidate can never be certified, since tasks that nobody has reviewed are behind it. Its
+// pairs may be of such tasks too.
+func (n *night) exploratory(c *bank.Candidate) bool { return c.Exploratory }
+
+// anew says why evidence for a candidate ends; "": it goes on.
+func anew(c *bank.Candidate, j *job) string {
+	switch {
+	case c.Live != j.doc.Digest():
+		return "the live file has changed since it was made: evidence begins anew with the next proposal"
+	case c.Terms != j.terms:
+		return "the model, the agent or the way of scoring has changed: evidence begins anew with the next proposal"
+	}
+	return ""
+}
+
+func (n *night) drop(ctx context.Context, j *job, c *bank.Candidate, reason string) error {
+	c.State, c.Reason = bank.Dropped, reason
+	j.out.Carried.State, j.out.Carried.Reason = c.State, reason
+	return n.Bank.Update(ctx, *c)
+}
+
+// pair has both texts answer tasks, and keeps what they scored.
+func (n *night) pair(ctx context.Context, j *job, c *bank.Candidate, staged string, fresh []bank.Cluster) error {
+	look, scores, err := n.pairs(ctx, j, staged, fresh)
+	if look != nil {
+		j.out.Carried.Run = look.Run
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range scores {
+		number, ok := numberOf(fresh, s.ID)
+		if !ok {
+			continue
+		}
+		c.Pairs = append(c.Pairs, bank.Pair{Cluster: number, Night: n.report.ID, Live: s.A, Staged: s.B})
+		j.out.Carried.Tonight++
+	}
+	return n.Bank.Update(ctx, *c)
+}
+
+// weigh says what all pairs of a candidate come to.
+func (n *night) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
+	half := level.Half(c.Level)
+	better, err := gate.Certificate{Test: gate.TestMean, Alpha: half}.Add(pairsOf(c.Pairs, false))
+	if err != nil {
+		return err
+	}
+	worse, err := gate.Certificate{Test: gate.TestMean, Alpha: supportedLevel}.Add(pairsOf(c.Pairs, true))
+	if err != nil {
+		return err
+	}
+	out := j.out.Carried
+	out.Pairs, out.Wins, out.Losses = better.N, better.Wins, better.Losses
+	if better.N > 0 {
+		out.Evidence = &better.Wealth
+	}
+	out.Reason = fmt.Sprintf("won %d and lost %d of %d new tasks so far", better.Wins, better.Losses, better.N)
+	switch {
+	case better.Certified && !n.exploratory(c):
+		c.State, c.Reason = bank.Certified, fmt.Sprintf("better on tasks like these: evidence %.3g of %.3g over %d new tasks", better.Wealth, 1/half, better.N)
+	case worse.Certified:
+		c.State, c.Reason = bank.Dropped, fmt.Sprintf("worse: it lost %d and won %d of %d new tasks", better.Losses, better.Wins, better.N)
+	case better.N >= maxPairs:
+		c.State, c.Reason = bank.Dropped, fmt.Sprintf("undecided after %d new tasks", better.N)
+	default:
+		return nil
+	}
+	out.State, out.Reason = c.State, c.Reason
+	return n.Bank.Update(ctx, *c)
+}
+
+func pairsOf(pairs []bank.Pair, reversed bool) []gate.Pair {
+	out := make([]gate.Pair, len(pairs))
+	for i, p := range pairs {
+		out[i] = gate.Pair{Candidate: p.Staged, Reference: p.Live}
+		if reversed {
+			out[i] = gate.Pair{Candidate: p.Live, Reference: p.Staged}
+		}
+	}
+	return out
+}
+
+// stagedText is what an earlier night has staged for a document, as it was staged.
+func (n *night) stagedText(c *bank.Candidate, j *job) (string, error) {
+	p, err := Open(n.Dir, n.Project, c.Night)
+	if err != nil {
+		return "", err
+	}
+	text, err := p.Text(j.doc.ID())
+	if err == nil && target.Digest(text) != c.Text {
+		err = fmt.Errorf("night %s: the proposal for %s is not the one that was staged", c.Night, j.doc.ID())
+	}
+	return text, err
+}

@@ -1,0 +1,21 @@
+// Package night is the order of a night: what is new in sessions is mined for tasks, the tasks go into the bank, the
+// documents that steer the agent are trained on them one after the other, what a training chose is confirmed on fresh
+// answers, and a proposal is staged. Nothing is written into a project.
+//
+// It has no loop, gate, edit logic, model layer or record of its own: it calls the front door of this program as any
+// other program would, and what it pays for is in the runs below its folder. A night that was killed goes on: each of
+// its parts is a run of a name that follows from the night, and is done again as its record says.
+//
+// What a night may say of a target follows from how many clusters of tasks there are, and is settled before it
+// spends anything:
+//
+//   - below MinTrain clusters: observe. The live document is scored, its noise measured, edits are suggested.
+//   - from there on: train, and confirm what was chosen once, on fresh answers: supported, or suggested.
+//   - with as many fresh test clusters as can show anything at the level that is left: the sealed look. certified.
+//
+// What is staged, supported and not certified is carried: later nights have it and the live document answer the tasks
+// that are new to both, and the evidence multiplies.
+//
+// It knows the front door, the bank, targets and levels. It knows nothing of stores of sessions, of how a task is
+// mined, of terminals, or of how a proposal is adopted.
+package night

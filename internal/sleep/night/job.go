@@ -1,0 +1,278 @@
+package night
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/level"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// What a night does with a target.
+const (
+	doesObserve = "observe"
+	doesTrain   = "train"
+	doesSealed  = "train and the sealed look"
+)
+
+// job is what a night does with one document.
+type job struct {
+	out    Target
+	doc    target.Target
+	picked chosen
+	past   []bank.Candidate // all that the target ever had
+	level  float64          // of its next candidate
+	terms  string           // digest of what scores depend on besides the texts and the tasks
+	text   string           // what is staged; "": nothing
+}
+
+// jobs are the documents that there are tasks of: skills by name, then the memory file.
+func (n *night) jobs(ctx context.Context) ([]job, error) {
+	groups, err := n.Bank.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]bank.Cluster{} // by skill
+	for _, g := range groups {
+		if g.Project != n.Project {
+			continue
+		}
+		name := g.Skill
+		if name == "" {
+			name = n.Config.Sleep.DefaultSkill
+		}
+		clusters, err := n.Bank.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return nil, err
+		}
+		of[name] = append(of[name], clusters...)
+	}
+	var out []job
+	for _, name := range sortedKeys(of) {
+		clusters := of[name]
+		doc, err := n.document(name)
+		var bad *target.Error
+		switch {
+		case errors.As(err, &bad):
+			n.report.Skipped = append(n.report.Skipped, Skipped{Skill: name, Clusters: len(clusters), Reason: bad.Error()})
+			continue
+		case err != nil:
+			return nil, err
+		}
+		slices.SortFunc(clusters, func(a, b bank.Cluster) int { return int(a.Number - b.Number) })
+		j, err := n.job(ctx, doc, clusters)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, j)
+	}
+	slices.SortStableFunc(out, func(a, b job) int { return rankOf(a.doc.Kind) - rankOf(b.doc.Kind) })
+	docs := make([]target.Target, len(out))
+	for i := range out {
+		docs[i] = out[i].doc
+	}
+	if both := target.Collide(docs); both != "" {
+		return nil, &target.Error{Name: "targets", Reason: both + " are one file"}
+	}
+	return out, nil
+}
+
+func rankOf(k target.Kind) int {
+	if k == target.Skill {
+		return 0
+	}
+	return 1
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// document is what tasks of a skill train; of tasks without one it is the project's memory file.
+func (n *night) document(skill string) (target.Target, error) {
+	s := n.Config.Sleep
+	if skill != "" {
+		if !slices.Contains(s.Targets, "skills") {
+			return target.Target{}, &target.Error{Name: skill, Reason: "sleep.targets has no skills"}
+		}
+		return target.FindSkill(n.Places, skill)
+	}
+	if !slices.Contains(s.Targets, "memory") {
+		return target.Target{}, &target.Error{Name: "tasks without a skill", Reason: "sleep.targets has no memory, and sleep.default_skill names no skill"}
+	}
+	name, err := n.memoryFile()
+	if err != nil {
+		return target.Target{}, err
+	}
+	return target.FindMemory(n.Places, name)
+}
+
+// memoryFile is the name of the project's memory file: the one that the profile names, that of the agent, or
+// the only one that there is.
+func (n *night) memoryFile() (string, error) {
+	if name := n.Config.Sleep.Memory; name != "" {
+		return name, nil
+	}
+	if name := target.MemoryOf(n.Config.Agent.Name); name != "" {
+		return name, nil
+	}
+	var there []string
+	for _, name := range target.MemoryFiles() {
+		if info, err := os.Lstat(filepath.Join(n.Project, name)); err == nil && info.Mode().IsRegular() {
+			there = append(there, name)
+		}
+	}
+	if len(there) == 1 {
+		return there[0], nil
+	}
+	return "", &target.Error{Name: "tasks without a skill", Reason: fmt.Sprintf("the project has %d memory files; name one by sleep.memory", len(there))}
+}
+
+// job settles what is done with a document, before anything is spent.
+func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
+	s := n.Config.Sleep
+	c := choice{since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall}
+	j := job{doc: doc, picked: c.choose(clusters), terms: n.terms(doc)}
+	past, err := n.Bank.Candidates(ctx, n.Project, doc.ID())
+	if err != nil {
+		return j, err
+	}
+	// The night's own candidate, where the night goes on, is none that came before.
+	j.past = slices.DeleteFunc(past, func(c bank.Candidate) bool { return c.Night == n.report.ID })
+	certified := make([]bool, len(j.past))
+	for i, c := range j.past {
+		certified[i] = c.State == bank.Certified
+	}
+	j.level = level.Next(level.Alpha, certified)
+	can, err := can(j.picked, j.level, n.Explore)
+	if err != nil {
+		return j, err
+	}
+	j.out = Target{
+		Target: doc.ID(), File: doc.File(), New: doc.New, LiveSHA: doc.Digest(), Can: can,
+		Clusters: Clusters{
+			Open: j.picked.open, Fresh: len(j.picked.fresh), Asleep: j.picked.asleep, Waiting: j.picked.waiting,
+			Tonight: len(j.picked.tonight), Recall: len(j.picked.recall), Unreviewed: unreviewed(j.picked.train()) + unreviewed(j.picked.fresh),
+		},
+		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
+		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{},
+	}
+	return j, nil
+}
+
+func unreviewed(clusters []bank.Cluster) int {
+	count := 0
+	for _, c := range clusters {
+		if c.Tasks[0].Reviewed != bank.Accepted {
+			count++
+		}
+	}
+	return count
+}
+
+// can is what so many clusters can show at the level of the target's next candidate.
+func can(picked chosen, next float64, explore bool) (Can, error) {
+	out := Can{Does: doesTrain, Level: gate.LevelOf(level.Half(next), 1), Power: []Powered{}}
+	floor, err := level.Floor(gate.LookExact, out.Level)
+	if err != nil {
+		return out, err
+	}
+	out.Floor = floor
+	switch {
+	case picked.open < MinTrain && !explore:
+		out.Does = doesObserve
+	case floor > 0 && len(picked.fresh) >= floor && !explore:
+		out.Does = doesSealed
+	}
+	for _, gain := range []float64{0.2, 0.4, 0.6} {
+		found, err := level.Power(gain, min(len(picked.fresh), 400), out.Level)
+		if err != nil {
+			return out, err
+		}
+		out.Power = append(out.Power, Powered{Gain: gain, Found: found})
+	}
+	return out, nil
+}
+
+// terms digest what scores depend on besides texts and tasks: carried evidence is of one model, agent and way of
+// scoring alone.
+func (n *night) terms(doc target.Target) string {
+	m, a := n.Config.Models, n.Config.Agent
+	data, _ := json.Marshal([]any{ // of plain values
+		"terms 1", doc.Kind, m.Target.Provider, m.Target.Model, m.Target.Temperature, m.Target.ReasoningEffort, m.Judge.Provider, m.Judge.Model,
+		a.Name, a.Mode, n.Config.Tasks.System, n.Config.Tasks.Prompt, n.Config.Tasks.Extract, n.Config.Tasks.Threshold,
+	})
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// clusterField is the field of a task that names its cluster.
+const clusterField = "cluster"
+
+// tasksOf are the tasks by which clusters are measured, each of a cluster of its own.
+func tasksOf(clusters []bank.Cluster, split func(i int) task.Split) []task.Task {
+	out := make([]task.Task, 0, len(clusters))
+	for i, c := range clusters {
+		t := c.Tasks[0].Task.Task
+		data := map[string]any{clusterField: fmt.Sprint(c.Number)}
+		for k, v := range t.Data {
+			data[k] = v
+		}
+		t.Data, t.Split = data, split(i)
+		t.Origin = "bank:" + t.ID
+		out = append(out, t)
+	}
+	return out
+}
+
+func numbers(clusters []bank.Cluster) []int64 {
+	out := make([]int64, len(clusters))
+	for i, c := range clusters {
+		out[i] = c.Number
+	}
+	return out
+}
+
+// numberOf finds the cluster of a task by the task's id.
+func numberOf(clusters []bank.Cluster, id string) (int64, bool) {
+	for _, c := range clusters {
+		if c.Tasks[0].Task.Task.ID == id {
+			return c.Number, true
+		}
+	}
+	return 0, false
+}
+
+// sessionsOf are the sessions that showed clusters, for what is looked up in their users' words.
+func (n *night) sessionsOf(clusters []bank.Cluster) []bank.Session {
+	var out []bank.Session
+	have := map[string]bool{}
+	for _, c := range clusters {
+		for _, t := range c.Tasks {
+			for _, ref := range t.Seen {
+				key := ref.Source + "/" + ref.Session
+				if s, ok := n.seen[key]; ok && !have[key] {
+					have[key] = true
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package night
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/mine"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// Asked is the miner that asks the optimizer, by [skillopt.Mine].
+type Asked struct{}
+
+// Way implements Miner.
+func (Asked) Way() string {
+	digest, err := mine.Digest()
+	if err != nil {
+		return "mine" // the built-in texts can always be read
+	}
+	return "mine " + digest
+}
+
+// Mine implements Miner.
+func (Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Session, _ []wish.Task, opts ...skillopt.Option) ([]wish.Task, *result.Mine, error) {
+	var lines bytes.Buffer
+	enc := json.NewEncoder(&lines)
+	for i := range sessions {
+		if err := enc.Encode(sessions[i].Transcript); err != nil {
+			return nil, nil, fmt.Errorf("hand over a session: %w", err)
+		}
+	}
+	mined, err := skillopt.Mine(ctx, cfg, skillopt.MineRequest{Sessions: lines.Bytes()}, opts...)
+	if mined == nil || err != nil {
+		return nil, mined, err
+	}
+	var tasks []wish.Task
+	dec := json.NewDecoder(bytes.NewReader(mined.Tasks))
+	for dec.More() {
+		var t wish.Task
+		if err := dec.Decode(&t); err != nil {
+			return nil, mined, fmt.Errorf("read what was mined: %w", err)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, mined, nil
+}
+
+// Same implements Miner.
+func (Asked) Same(known []wish.Task, t *wish.Task) int {
+	list := make([]mine.Known, len(known))
+	for i := range known {
+		list[i] = mine.Known{Task: known[i], Cluster: strconv.Itoa(i)}
+	}
+	for _, name := range mine.Clusters([]wish.Task{*t}, list...) {
+		if i, err := strconv.Atoi(name); err == nil && i < len(known) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Suspicious implements Miner.
+func (Asked) Suspicious(text string, sessions []bank.Session) string {
+	own := make([]transcript.Transcript, len(sessions))
+	for i := range sessions {
+		own[i] = sessions[i].Transcript
+	}
+	return mine.Suspicious(text, mine.UserWordsOf(own...))
+}

@@ -1,0 +1,467 @@
+package night
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// MinTrain is how many clusters a target needs to be trained.
+const MinTrain = 12
+
+// Names below sleep.dir.
+const (
+	RunsDir    = "runs"   // runs of nights, and the ledger of test sets
+	StagingDir = "nights" // PROJECT/NIGHT: what nights have staged
+	keyFile    = "key"
+)
+
+// Options are what a night works with.
+type Options struct {
+	Bank    *bank.Bank
+	Dir     string // sleep.dir
+	Config  config.Config
+	Loaded  *config.Loaded // of Config; nil: there is no file
+	Project string         // absolute
+	Places  target.Places
+	Miner   Miner
+	Version string
+	Explore bool
+	DryRun  bool // says what the night would do, asks no model and keeps nothing
+	Now     func() time.Time
+	Stop    <-chan struct{}
+	Events  event.Sink
+	// Confirm is asked once it is known what the night would do, before anything is spent on training; an
+	// error ends the night. Nil: nobody is asked.
+	Confirm func(*Report) error
+	// With are options of every run, such as clients of models.
+	With []skillopt.Option
+}
+
+// Miner makes tasks of sessions, by asking models.
+type Miner interface {
+	// Way names how sessions are mined: another name means that they are mined anew.
+	Way() string
+	// Mine mines sessions in a run of its own. Done again it pays for nothing twice.
+	Mine(ctx context.Context, cfg config.Config, sessions []bank.Session, known []wish.Task, opts ...skillopt.Option) ([]wish.Task, *result.Mine, error)
+	// Same finds the known task that is the same wish; -1: none.
+	Same(known []wish.Task, t *wish.Task) int
+	// Suspicious says why a text that nights would write needs a person, given the sessions that it came of; "":
+	// it does not.
+	Suspicious(text string, sessions []bank.Session) string
+}
+
+// night is one night at work.
+type night struct {
+	Options
+
+	report   *Report
+	resumed  bool
+	sessions []bank.Session
+	purse    purse
+	key      []byte
+	seen     map[string]bank.Session // of the project, by source and id
+	problem  error                   // of the program or the machine: it ends the night
+}
+
+// Run carries a night out, or goes on with the one of the project that was not over. It returns what is known also
+// beside an error. A night without gain is no error.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	n := &night{Options: o, seen: map[string]bank.Session{}}
+	if n.Now == nil {
+		n.Now = time.Now
+	}
+	if n.Events == nil {
+		n.Events = func(event.Event) {}
+	}
+	err := n.begin(ctx)
+	if err == nil {
+		err = n.work(ctx)
+	}
+	if n.report == nil || n.DryRun {
+		return n.report, err
+	}
+	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), err == nil && !n.goesOn()))
+}
+
+// goesOn reports whether the same command is to go on with the night.
+func (n *night) goesOn() bool {
+	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return t.Outcome.ends() && t.Outcome != ModelUnhealthy })
+}
+
+// begin finds the night that goes on, or begins one.
+func (n *night) begin(ctx context.Context) error {
+	nights, err := n.Bank.Nights(ctx, n.Project)
+	if err != nil {
+		return err
+	}
+	var last time.Time
+	for _, old := range nights {
+		if !old.Ended.IsZero() {
+			last = old.Started
+			break
+		}
+	}
+	n.purse = newPurse(n.Config)
+	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
+		n.resumed = true
+		n.report = &Report{}
+		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
+			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
+		}
+		n.report.Targets, n.report.Skipped, n.report.Notes = []Target{}, []Skipped{}, []string{}
+		return n.prepare(ctx)
+	}
+	now := n.Now().UTC()
+	since := last
+	if since.IsZero() {
+		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
+	}
+	n.report = &Report{
+		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
+	}
+	n.report.ID = nameOf(now, nights)
+	return n.prepare(ctx)
+}
+
+// nameOf is the name of a night, which no other one of the project has.
+func nameOf(now time.Time, nights []bank.Night) string {
+	name := now.Format("20060102-150405")
+	id := name
+	for i := 2; slices.ContainsFunc(nights, func(b bank.Night) bool { return b.ID == id }); i++ {
+		id = fmt.Sprintf("%s-%d", name, i)
+	}
+	return id
+}
+
+// prepare reads the key and the sessions that are new.
+func (n *night) prepare(ctx context.Context) (err error) {
+	if !n.DryRun {
+		if n.key, err = readKey(n.Dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(n.folder(), 0o700); err != nil {
+			return fmt.Errorf("make the folder of the night: %w", err)
+		}
+		if err := n.keep(ctx, false); err != nil {
+			return err
+		}
+	}
+	mined, err := n.Bank.Mined(ctx)
+	if err != nil {
+		return err
+	}
+	way := n.Miner.Way()
+	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
+		n.seen[s.Source+"/"+s.ID] = s
+		if s.Ended.Before(n.report.Since) || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+			return nil
+		}
+		n.sessions = append(n.sessions, s)
+		return nil
+	})
+}
+
+// within reports whether a folder is another one, or lies below it.
+func within(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// folder is that of the night.
+func (n *night) folder() string { return Folder(n.Dir, n.Project, n.report.ID) }
+
+// Folder is that of a night below sleep.dir.
+func Folder(dir, project, id string) string {
+	return filepath.Join(dir, StagingDir, target.Digest(project)[:16], id)
+}
+
+// work mines, takes in, and trains one target after the other.
+func (n *night) work(ctx context.Context) error {
+	n.report.Mined.Sessions = len(n.sessions)
+	if n.DryRun {
+		return n.dry(ctx)
+	}
+	if err := n.mine(ctx); err != nil {
+		return n.ended(err)
+	}
+	jobs, err := n.jobs(ctx)
+	if err != nil {
+		return err
+	}
+	if n.Confirm != nil && !n.resumed {
+		for i := range jobs {
+			n.report.Targets = append(n.report.Targets, jobs[i].out)
+		}
+		err := n.Confirm(n.report)
+		n.report.Targets = []Target{}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range jobs {
+		n.train(ctx, &jobs[i], jobs[:i])
+		n.report.Targets = append(n.report.Targets, jobs[i].out)
+		n.report.Spent = n.purse.spent()
+		if n.problem != nil {
+			return n.problem
+		}
+		if err := n.keep(ctx, false); err != nil {
+			return err
+		}
+		if jobs[i].out.Outcome.ends() {
+			for k := i + 1; k < len(jobs); k++ {
+				jobs[k].out.Outcome, jobs[k].out.Reason = jobs[i].out.Outcome, "the night ended before its turn: "+jobs[i].out.Reason
+				n.report.Targets = append(n.report.Targets, jobs[k].out)
+			}
+			break
+		}
+	}
+	return n.stage(ctx, jobs)
+}
+
+// dry says what the night would do.
+func (n *night) dry(ctx context.Context) error {
+	jobs, err := n.jobs(ctx)
+	for i := range jobs {
+		n.report.Targets = append(n.report.Targets, jobs[i].out)
+	}
+	return err
+}
+
+// ended makes an outcome of the night of an error that ended it, if it is one.
+func (n *night) ended(err error) error {
+	out := outcomeOf(err)
+	if out == "" {
+		return err
+	}
+	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
+	return nil
+}
+
+// mine makes tasks of the sessions that are new, and takes them into the bank.
+func (n *night) mine(ctx context.Context) error {
+	if len(n.sessions) == 0 {
+		return nil
+	}
+	known, err := n.known(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := n.settings()
+	cfg.Limits = n.purse.rest(0.5) // what is mined is of no use without training
+	name := n.report.ID + "-mine"
+	tasks, mined, err := n.Miner.Mine(ctx, cfg, n.sessions, known, n.options(name)...)
+	if mined != nil {
+		n.purse.add(name, mined.Usage)
+		n.report.Mined.Funnel, n.report.Simulated = &mined.Funnel, mined.Simulated
+		n.report.Mined.Runs = []string{n.below(mined.RunDir)}
+	}
+	if err != nil {
+		return err
+	}
+	for i := range tasks {
+		n.place(&tasks[i])
+	}
+	if n.report.Mined.Taken, err = n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife)); err != nil {
+		return err
+	}
+	marks := map[[2]string]string{}
+	for i := range n.sessions {
+		s := &n.sessions[i]
+		marks[[2]string{s.Source, s.ID}] = bank.MarkOf(s, n.Miner.Way())
+	}
+	return n.Bank.NoteMined(ctx, n.report.ID, marks)
+}
+
+// place makes a task one of the project: a session may have been in a folder below it.
+func (n *night) place(t *wish.Task) {
+	if rel, err := filepath.Rel(n.Project, t.Project); err == nil && rel != "." {
+		for i, f := range t.Place.Files {
+			t.Place.Files[i] = filepath.ToSlash(filepath.Join(rel, filepath.FromSlash(f)))
+		}
+	}
+	t.Project = n.Project
+}
+
+// known are the tasks of the project that there are.
+func (n *night) known(ctx context.Context) ([]wish.Task, error) {
+	groups, err := n.Bank.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []wish.Task
+	for _, g := range groups {
+		if g.Project != n.Project {
+			continue
+		}
+		clusters, err := n.Bank.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range clusters {
+			for _, t := range c.Tasks {
+				out = append(out, t.Task)
+			}
+		}
+	}
+	return out, nil
+}
+
+// below is a path as it is told: below sleep.dir.
+func (n *night) below(path string) string {
+	if rel, err := filepath.Rel(n.Dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// keep writes down what is known of the night.
+func (n *night) keep(ctx context.Context, over bool) error {
+	row := bank.Night{ID: n.report.ID, Project: n.Project, Started: n.report.Started}
+	if over {
+		n.report.Ended = n.Now().UTC()
+		row.Ended = n.report.Ended
+	}
+	n.report.Spent = n.purse.spent()
+	data, err := json.MarshalIndent(n.report, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the night down: %w", err)
+	}
+	row.Data = data
+	if err := n.Bank.PutNight(ctx, row); err != nil {
+		return err
+	}
+	return writeFile(n.folder(), "night.json", append(data, '\n'))
+}
+
+// purse is what the night may spend, and has spent, by run: a run that goes on tells all that it ever used.
+type purse struct {
+	limits config.Limits
+	chat   bool
+	by     map[string]result.Usage
+}
+
+// The ceilings of a night whose limits say nothing.
+const (
+	chatTokens  = 400_000
+	agentTokens = 5_000_000
+)
+
+func newPurse(cfg config.Config) purse {
+	p := purse{limits: cfg.Limits, chat: cfg.Agent.Name == "", by: map[string]result.Usage{}}
+	if p.limits.Tokens == nil && p.limits.USD == nil && p.limits.Calls == nil {
+		most := int64(agentTokens)
+		if p.chat {
+			most = chatTokens
+		}
+		p.limits.Tokens = &most
+	}
+	return p
+}
+
+func (p *purse) add(run string, u result.Usage) { p.by[run] = u }
+
+// spent adds up what the runs of the night have used.
+func (p *purse) spent() Spent {
+	var s Spent
+	cost, known := 0.0, true
+	for _, u := range p.by {
+		s.Calls += u.Calls.Total
+		s.Input, s.Output, s.Cached = s.Input+u.Tokens.Input, s.Output+u.Tokens.Output, s.Cached+u.Tokens.Cached
+		if u.CostUSD == nil {
+			known = false
+			continue
+		}
+		cost += *u.CostUSD
+	}
+	if known && len(p.by) > 0 {
+		s.CostUSD = &cost
+	}
+	return s
+}
+
+// rest is what is left of the ceilings for one more run, which leaves a share of all of them for what comes after it.
+// A ceiling that is used up is 0.
+func (p *purse) rest(reserve float64) config.Limits {
+	out, s := p.limits, p.spent()
+	if c := p.limits.Tokens; c != nil {
+		left := max(0, *c-s.Input-s.Output-int64(reserve*float64(*c)))
+		out.Tokens = &left
+	}
+	if c := p.limits.Calls; c != nil {
+		left := max(0, *c-s.Calls-int64(reserve*float64(*c)))
+		out.Calls = &left
+	}
+	if c := p.limits.USD; c != nil {
+		used := 0.0
+		if s.CostUSD != nil {
+			used = *s.CostUSD
+		}
+		left := max(0, *c-used-reserve**c)
+		out.USD = &left
+	}
+	return out
+}
+
+// settings are those of all runs of the night.
+func (n *night) settings() config.Config {
+	cfg := n.Config
+	cfg.Run.Dir = filepath.Join(n.Dir, RunsDir)
+	cfg.Run.Name = ""
+	return cfg
+}
+
+// options are those of a run of the night.
+func (n *night) options(name string) []skillopt.Option {
+	out := []skillopt.Option{
+		skillopt.WithRunDir(filepath.Join(n.Dir, RunsDir, n.runName(name))), skillopt.WithEvents(n.Events), skillopt.WithVersion(n.Version),
+		skillopt.WithTestLedger(filepath.Join(n.Dir, RunsDir)),
+	}
+	if n.Loaded != nil {
+		out = append(out, skillopt.WithLoaded(n.Loaded))
+	}
+	if n.Stop != nil {
+		out = append(out, skillopt.WithStop(n.Stop))
+	}
+	return append(out, n.With...)
+}
+
+// runName is the folder of a run: nights of two projects may begin in one second.
+func (n *night) runName(name string) string { return target.Digest(n.Project)[:8] + "-" + name }
+
+// Last returns the newest night of a project; false: there is none.
+func Last(ctx context.Context, b *bank.Bank, project, id string) (*Report, bool, error) {
+	nights, err := b.Nights(ctx, project)
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortStableFunc(nights, func(a, b bank.Night) int { return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID)) })
+	for _, row := range nights {
+		if id != "" && row.ID != id {
+			continue
+		}
+		var r Report
+		if err := json.Unmarshal(row.Data, &r); err != nil {
+			return nil, false, fmt.Errorf("read night %s: %w", row.ID, err)
+		}
+		return &r, true, nil
+	}
+	return nil, false, nil
+}

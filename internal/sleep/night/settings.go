@@ -1,0 +1,85 @@
+package night
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// crossFitBelow is the number of open clusters below which selection is cross-fitted.
+const (
+	crossFitBelow = 60
+	folds         = 4
+)
+
+// targetSettings are those of the runs of a document: the profile's, but for what makes a night what it is.
+func (n *night) targetSettings(j *job, _ []job) config.Config {
+	cfg := n.settings()
+	cfg.Skill, cfg.Tasks.Path = "", ""
+	cfg.Edits.Region = "learned"
+	cfg.SlowUpdate.Enabled = false // it writes outside of the learned region
+	cfg.Gate.Cluster = ""          // a cluster has one task
+	if !n.set("gate.metric") {
+		cfg.Gate.Metric = "mixed"
+	}
+	if !n.set("gate.risk") && !n.Explore {
+		cfg.Gate.Risk = 1
+	}
+	if !n.set("gate.confirm") {
+		cfg.Gate.Confirm = "full"
+	}
+	if !n.set("gate.keep") {
+		cfg.Gate.Keep = true
+	}
+	if !n.set("split.cross_fit") {
+		cfg.Split.CrossFit = 0
+		if j.picked.open < crossFitBelow && len(j.picked.train()) >= MinTrain {
+			cfg.Split.CrossFit = folds
+		}
+	}
+	if whole := n.Config.Sleep.Whole; contains(whole, j.doc.Name) {
+		cfg.Edits.Region = ""
+	}
+	return cfg
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// set reports whether the profile says something of a key.
+func (n *night) set(key string) bool {
+	if n.Loaded == nil {
+		return false
+	}
+	_, ok := n.Loaded.Origins[key]
+	return ok
+}
+
+// pairs has the live text and the staged one answer tasks, each once.
+func (n *night) pairs(ctx context.Context, j *job, staged string, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
+	cfg := n.targetSettings(j, nil)
+	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
+	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"
+	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
+	c, err := skillopt.Compare(ctx, cfg, skill.New(j.doc.Text), skill.New(staged), append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
+		skillopt.WithPasses(1), skillopt.WithOneLook(supportedLevel))...)
+	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
+	j.out.Runs = append(j.out.Runs, n.below(dir))
+	if c == nil {
+		return nil, nil, err
+	}
+	n.purse.add(name, c.Usage)
+	return &Look{Run: n.below(dir)}, c.ByTask, err
+}

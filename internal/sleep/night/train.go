@@ -1,0 +1,427 @@
+package night
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/task"
+)
+
+// reserved is the share of the ceilings that training leaves for the confirmation, the sealed look and the targets
+// that come after it.
+const reserved = 0.25
+
+// supportedLevel is how often "supported" may be said of a candidate that is no better.
+const supportedLevel = 0.05
+
+// train does what was settled for a document. It fills in what came of it.
+func (n *night) train(ctx context.Context, j *job, before []job) {
+	err := n.carry(ctx, j)
+	if err == nil {
+		err = n.learn(ctx, j, before)
+	}
+	if err == nil {
+		return
+	}
+	out := outcomeOf(err)
+	if out == "" {
+		n.problem = fmt.Errorf("%s: %w", j.doc.ID(), err)
+		out = Stopped
+	}
+	text := err.Error()
+	j.out.Outcome, j.out.Reason, j.out.Consolidation.CallError = out, text, &text
+	j.out.Help = helpFor(out)
+}
+
+func helpFor(o Outcome) string {
+	switch o {
+	case Budget:
+		return "skillopt sleep run --set limits.tokens=... goes on with this night"
+	case WaitingForReply, Stopped:
+		return "skillopt sleep run goes on with this night"
+	case ModelUnhealthy:
+		return "skillopt doctor --config PROFILE asks each model once"
+	}
+	return ""
+}
+
+func (n *night) learn(ctx context.Context, j *job, before []job) error {
+	clusters := j.picked.train()
+	n.report.Exploratory = n.report.Exploratory || j.out.Clusters.Unreviewed > 0
+	switch {
+	case len(clusters) == 0 && j.picked.waiting > 0 && j.picked.open == 0 && len(j.picked.fresh) == 0:
+		j.out.Outcome, j.out.Reason, j.out.Help = NotReplayable, n.waitingReason(ctx, j), "skillopt sleep review shows what waits, and why"
+		return nil
+	case len(clusters) == 0:
+		j.out.Outcome, j.out.Reason = TooFewTasks, "no task of it is open for training"
+		return nil
+	case len(j.picked.tonight) == 0 && !n.Explore:
+		j.out.Outcome, j.out.Reason = NoData, "no session since the last night had a task of it"
+		return nil
+	case j.out.Can.Does == doesObserve:
+		return n.observe(ctx, j, clusters)
+	}
+	sum, best, err := n.trained(ctx, j, clusters, before)
+	if err != nil {
+		return err
+	}
+	if sum.Best.Step == 0 || best == j.doc.Text {
+		n.nothing(j, sum)
+		return nil
+	}
+	if reason := n.holdsBack(j, best, clusters); reason != "" {
+		j.out.Outcome, j.out.Reason, j.out.Help = Refused, reason, "skillopt sleep show "+n.report.ID+" prints it; nothing of it is staged"
+		return nil
+	}
+	if err := n.confirm(ctx, j, best, clusters); err != nil {
+		return err
+	}
+	if j.out.Outcome == Supported && j.out.Can.Does == doesSealed && j.out.Clusters.Unreviewed == 0 {
+		if err := n.sealed(ctx, j, best); err != nil {
+			return err
+		}
+	}
+	if j.out.Outcome.Staged() {
+		j.text = best
+		return n.claim(ctx, j, clusters)
+	}
+	return nil
+}
+
+// waitingReason says why nothing of a target can be used.
+func (n *night) waitingReason(ctx context.Context, j *job) string {
+	skillName := j.doc.Name
+	if j.doc.Kind == target.Memory {
+		skillName = ""
+	}
+	clusters, err := n.Bank.Clusters(ctx, n.Project, skillName)
+	if err != nil {
+		return err.Error()
+	}
+	for _, c := range clusters {
+		if t := c.Tasks[0]; t.Unfit != "" {
+			return fmt.Sprintf("%d wait, such as task %s: %s", len(clusters), t.Task.Task.ID, t.Unfit)
+		} else if t.Held != "" {
+			return fmt.Sprintf("%d wait, such as task %s: %s", len(clusters), t.Task.Task.ID, t.Held)
+		}
+	}
+	return "no task of it can be carried out again"
+}
+
+// trained trains on open clusters. Selection is cross-fitted where there are few.
+func (n *night) trained(ctx context.Context, j *job, clusters []bank.Cluster, before []job) (*result.Summary, string, error) {
+	cfg := n.targetSettings(j, before)
+	cfg.Limits = n.purse.rest(reserved)
+	name := n.report.ID + "-" + slug(j.doc.ID())
+	opts := append(n.options(name), skillopt.WithSkill(skill.New(j.doc.Text)), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	sum, err := skillopt.Train(ctx, cfg, opts...)
+	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
+	j.out.Runs = append(j.out.Runs, n.below(dir))
+	if sum != nil {
+		n.purse.add(name, sum.Usage)
+		n.report.Simulated = n.report.Simulated || sum.Simulated
+		n.tell(j, sum, dir)
+	}
+	if err != nil {
+		return sum, "", err
+	}
+	best, err := os.ReadFile(filepath.Join(dir, "best_skill.md"))
+	if err != nil {
+		return sum, "", fmt.Errorf("read what was trained: %w", err)
+	}
+	return sum, string(best), nil
+}
+
+// trainSplit deals clusters out to train and selection in turns, in the order in which they came: what comes later
+// moves none.
+func trainSplit(i int) task.Split {
+	if i%2 == 0 {
+		return task.Train
+	}
+	return task.Selection
+}
+
+func slug(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, id)
+}
+
+// nothing says why a training has nothing to stage.
+func (n *night) nothing(j *job, sum *result.Summary) {
+	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
+	switch {
+	case len(j.out.Consolidation.RejectedEdits) > 0:
+		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("%d edits were tried, and none was better", len(j.out.Consolidation.RejectedEdits))
+	case j.out.Baseline != nil && j.out.Baseline.Hard >= 1:
+		j.out.Reason = "the live document solves all of these tasks"
+	case sum.Lost > 0:
+		j.out.Reason = fmt.Sprintf("%d replies of the optimizer could not be used", sum.Lost)
+	}
+}
+
+// tell takes over what a training says of itself.
+func (n *night) tell(j *job, sum *result.Summary, dir string) {
+	c := &j.out.Consolidation
+	c.GateAction = ""
+	var h result.History
+	data, err := os.ReadFile(filepath.Join(dir, "history.json"))
+	if err != nil || json.Unmarshal(data, &h) != nil {
+		return // it ended before there was one
+	}
+	if sum.Noise != nil {
+		j.out.Noise = &sum.Noise.Within
+	}
+	for _, s := range h.Steps {
+		if s.Step == 0 && s.SelectionHard != nil {
+			j.out.Baseline = &result.Score{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
+			c.BaselineScore = s.Current
+		}
+		if s.Step > 0 {
+			c.GateAction = s.Action
+		}
+		accepted := strings.HasPrefix(s.Action, "accept")
+		for _, e := range s.Edits {
+			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Difference: s.Difference}
+			if accepted && e.Status.Applied() {
+				c.AppliedEdits = append(c.AppliedEdits, edit)
+			} else if s.Step > 0 {
+				c.RejectedEdits = append(c.RejectedEdits, edit)
+			}
+		}
+	}
+	if sum.Best.Step > 0 && len(h.Steps) > 0 {
+		c.CandidateScore = h.Steps[len(h.Steps)-1].Best
+	}
+}
+
+func deref(f *float64) float64 {
+	if f == nil {
+		return 0
+	}
+	return *f
+}
+
+// holdsBack says why what was trained must not be staged; "": it may. Rules that a person has to look at are named.
+func (n *night) holdsBack(j *job, best string, clusters []bank.Cluster) string {
+	added := addedLines(j.doc.Text, best)
+	sessions := n.sessionsOf(clusters)
+	for _, line := range added {
+		if reason := n.Miner.Suspicious(line, sessions); reason != "" {
+			j.out.Held = append(j.out.Held, HeldRule{Text: line, Reason: reason})
+			continue
+		}
+		rule := Rule{Text: line, Tasks: []string{}}
+		for _, e := range j.out.Consolidation.AppliedEdits {
+			if strings.Contains(e.Content, line) || strings.Contains(line, strings.TrimSpace(e.Content)) && strings.TrimSpace(e.Content) != "" {
+				rule.Step, rule.Difference = e.Step, e.Difference
+			}
+		}
+		j.out.Rules = append(j.out.Rules, rule)
+	}
+	if len(j.out.Held) > 0 {
+		return fmt.Sprintf("a rule waits for a person: %s: %q", j.out.Held[0].Reason, j.out.Held[0].Text)
+	}
+	return ""
+}
+
+// addedLines are the lines of b that a does not have, but for blank ones.
+func addedLines(a, b string) []string {
+	have := map[string]int{}
+	for line := range strings.Lines(a) {
+		have[strings.TrimSpace(line)]++
+	}
+	var out []string
+	for line := range strings.Lines(b) {
+		line = strings.TrimSpace(line)
+		if line == "" || line == skill.LearnedStart || line == skill.LearnedEnd {
+			continue
+		}
+		if have[line] > 0 {
+			have[line]--
+			continue
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// observe scores the live document twice, and asks for edits that nothing is decided by.
+func (n *night) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
+	j.out.Outcome = TooFewTasks
+	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
+	cfg := n.targetSettings(j, nil)
+	cfg.Limits = n.purse.rest(reserved)
+	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"
+	tasks := skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection }))
+	e, err := skillopt.Evaluate(ctx, cfg, string(task.Selection), append(n.options(name), skillopt.WithSkill(skill.New(j.doc.Text)), tasks, skillopt.WithPasses(2))...)
+	j.out.Runs = append(j.out.Runs, n.below(filepath.Join(n.Dir, RunsDir, n.runName(name))))
+	if e != nil {
+		n.purse.add(name, e.Usage)
+		n.report.Simulated = n.report.Simulated || e.Simulated
+		if s, ok := e.Splits[string(task.Selection)]; ok && s.N > 0 {
+			j.out.Baseline = &s.Score
+			if s.Repeats != nil {
+				j.out.Noise = s.Repeats.Within
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if j.out.Baseline != nil && j.out.Baseline.Hard >= 1 {
+		j.out.Outcome, j.out.Reason = NothingToLearn, "the live document solves all of these tasks"
+		return nil
+	}
+	return n.suggest(ctx, j, clusters)
+}
+
+// suggest trains without a gate for one epoch: what comes of it is a suggestion.
+func (n *night) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
+	cfg := n.targetSettings(j, nil)
+	cfg.Limits = n.purse.rest(0)
+	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
+	cfg.Gate.Keep = false
+	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
+	sum, err := skillopt.Train(ctx, cfg, append(n.options(name), skillopt.WithSkill(skill.New(j.doc.Text)),
+		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Train })), skillopt.WithAcceptedSeed())...)
+	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
+	j.out.Runs = append(j.out.Runs, n.below(dir))
+	if sum != nil {
+		n.purse.add(name, sum.Usage)
+		n.tell(j, sum, dir)
+		j.out.Consolidation.BaselineScore, j.out.Consolidation.CandidateScore = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := finalText(dir)
+	if err != nil || text == j.doc.Text {
+		return err
+	}
+	if len(clusters) > 1 {
+		j.out.Outcome = Suggested
+	}
+	if reason := n.holdsBack(j, text, clusters); reason != "" {
+		j.out.Outcome, j.out.Reason = Refused, reason
+		return nil
+	}
+	j.text = text
+	return nil
+}
+
+// finalText is the last skill of a run without a gate.
+func finalText(dir string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "skills", "skill_v*.md"))
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	data, err := os.ReadFile(names[len(names)-1])
+	return string(data), err
+}
+
+// confirm compares the live document and what was chosen once, on answers that nothing was chosen by.
+func (n *night) confirm(ctx context.Context, j *job, best string, clusters []bank.Cluster) error {
+	look, err := n.look(ctx, j, "confirm", best, clusters, task.Selection, supportedLevel)
+	if look != nil {
+		j.out.Confirmed = look
+	}
+	if err != nil {
+		return err
+	}
+	d := look.Difference
+	switch {
+	case look.Better:
+		j.out.Outcome, j.out.Reason = Supported, fmt.Sprintf("better on these tasks: won %d, lost %d of %d on fresh answers", look.Wins, look.Losses, look.N)
+	case d != nil && *d > 0:
+		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers: that can be luck", look.Wins, look.Losses, look.N)
+	default:
+		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
+	}
+	return nil
+}
+
+// sealed opens the test clusters and looks at them once, at half of what the candidate has of the target's level.
+func (n *night) sealed(ctx context.Context, j *job, best string) error {
+	if err := n.Bank.OpenTests(ctx, n.report.ID, numbers(j.picked.fresh)); err != nil {
+		return err
+	}
+	look, err := n.look(ctx, j, "sealed", best, j.picked.fresh, task.Test, j.out.Can.Level)
+	j.out.Sealed = look
+	if err != nil {
+		return err
+	}
+	if look.Better {
+		j.out.Outcome = Certified
+		j.out.Reason = fmt.Sprintf("better on tasks like these: of %d that nobody had read it won %d and lost %d", look.N, look.Wins, look.Losses)
+		return nil
+	}
+	j.out.Reason += fmt.Sprintf("; of %d test tasks it won %d and lost %d, and %d wins without a loss certify", look.N, look.Wins, look.Losses, j.out.Can.Floor)
+	return nil
+}
+
+// look compares two texts on clusters, all of them once, looked at once.
+func (n *night) look(ctx context.Context, j *job, what, best string, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
+	cfg := n.targetSettings(j, nil)
+	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster = n.purse.rest(0), "hard", ""
+	name := n.report.ID + "-" + slug(j.doc.ID()) + "-" + what
+	opts := append(n.options(name), skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return split })), skillopt.WithSplit(string(split)),
+		skillopt.WithPasses(1), skillopt.WithOneLook(lvl))
+	c, err := skillopt.Compare(ctx, cfg, skill.New(j.doc.Text), skill.New(best), opts...)
+	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
+	j.out.Runs = append(j.out.Runs, n.below(dir))
+	if c == nil {
+		return nil, err
+	}
+	n.purse.add(name, c.Usage)
+	n.report.Simulated = n.report.Simulated || c.Simulated
+	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}}
+	for _, t := range c.ByTask {
+		out.Tasks = append(out.Tasks, t.ID)
+	}
+	if c.A.Score != nil && c.B.Score != nil && what == "confirm" {
+		j.out.Consolidation.HoldoutBaseline, j.out.Consolidation.HoldoutCandidate = &c.A.Score.Hard, &c.B.Score.Hard
+	}
+	if l := c.Look; l != nil {
+		out.Test, out.N, out.Wins, out.Losses, out.Ties, out.Better, out.AtLeast = l.Test, l.N, l.Wins, l.Losses, l.Ties, l.Certified, l.AtLeast
+	} else if err == nil {
+		err = errors.New("the comparison ended before its look")
+	}
+	return out, err
+}
+
+// claim keeps the candidate of a target that is supported or certified: from then on it has its share of
+// the target's level. A suggestion claims nothing.
+func (n *night) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
+	if j.out.Outcome == Suggested {
+		return nil
+	}
+	state, reason := bank.Carried, j.out.Reason
+	if j.out.Outcome == Certified {
+		state = bank.Certified
+	}
+	known := slices.Concat(numbers(clusters), numbers(j.picked.fresh))
+	if j.out.Sealed == nil {
+		known = numbers(clusters)
+	}
+	_, err := n.Bank.Stage(ctx, bank.Candidate{
+		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: state, Level: j.level,
+		Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms, Reason: reason, Known: known, Exploratory: j.out.Clusters.Unreviewed > 0,
+	}, "another text was staged in night "+n.report.ID)
+	return err
+}

@@ -1,0 +1,162 @@
+package target_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func places(t *testing.T) target.Places {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := target.Places{Project: filepath.Join(dir, "shop"), Home: filepath.Join(dir, "home")}
+	if err := errors.Join(os.Mkdir(p.Project, 0o755), os.Mkdir(p.Home, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func refused(t *testing.T, err error, says string) {
+	t.Helper()
+	var e *target.Error
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v, want a refusal that says %q", err, says)
+	}
+}
+
+func TestFindSkill(t *testing.T) {
+	at := places(t)
+	write(t, filepath.Join(at.Project, ".claude/skills/dates/SKILL.md"), "# Dates\n")
+	write(t, filepath.Join(at.Home, ".agents/skills/money/SKILL.md"), "# Money\n")
+	for name, want := range map[string]string{"dates": "# Dates\n", "money": "# Money\n"} {
+		got, err := target.FindSkill(at, name)
+		if err != nil || got.Text != want || got.New || got.ID() != "skill:"+name || got.Digest() != target.Digest(want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	_, err := target.FindSkill(at, "absent")
+	refused(t, err, "no skill of this name")
+	for _, name := range []string{"", " dates", "..", "a/b", `a\b`, "~x", "a:b", "a\nb", "a\u202eb", "dates."} {
+		_, err := target.FindSkill(at, name)
+		refused(t, err, "")
+	}
+	write(t, filepath.Join(at.Home, ".claude/skills/large/SKILL.md"), strings.Repeat("a", target.MaxDocument+1))
+	_, err = target.FindSkill(at, "large")
+	refused(t, err, "are allowed")
+	write(t, filepath.Join(at.Home, ".claude/skills/bytes/SKILL.md"), "\xff\xfe")
+	_, err = target.FindSkill(at, "bytes")
+	refused(t, err, "not UTF-8")
+}
+
+func TestTrap45NamesMeanOneFile(t *testing.T) {
+	at := places(t)
+	write(t, filepath.Join(at.Project, ".claude/skills/dates/SKILL.md"), "one")
+	write(t, filepath.Join(at.Home, ".claude/skills/dates/SKILL.md"), "two")
+	_, err := target.FindSkill(at, "dates")
+	refused(t, err, "several skills have this name")
+
+	for _, v := range []string{"1.9.0", "1.10.0", "unknown"} {
+		write(t, filepath.Join(at.Home, ".claude/plugins/cache/market/tools", v, "skills/lint/SKILL.md"), "of "+v)
+	}
+	if got, err := target.FindSkill(at, "lint"); err != nil || got.Text != "of 1.10.0" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, v := range []string{"2.0.0", "2.0.0-beta"} {
+		write(t, filepath.Join(at.Home, ".claude/plugins/cache/market/other", v, "skills/fmt/SKILL.md"), "of "+v)
+	}
+	if got, err := target.FindSkill(at, "fmt"); err != nil || got.Text != "of 2.0.0" {
+		t.Errorf("%+v, %v", got, err)
+	}
+
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right there")
+	}
+	outside := filepath.Join(filepath.Dir(at.Home), "outside")
+	write(t, filepath.Join(outside, "SKILL.md"), "outside")
+	if err := os.Symlink(outside, filepath.Join(at.Project, ".claude/skills/linked")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.FindSkill(at, "linked")
+	refused(t, err, "is a link")
+	write(t, filepath.Join(at.Project, ".claude/skills/inner/README.md"), "")
+	if err := os.Symlink(filepath.Join(outside, "SKILL.md"), filepath.Join(at.Project, ".claude/skills/inner/SKILL.md")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.FindSkill(at, "inner")
+	refused(t, err, "is a link")
+	// Two folders of skills that are one by a link are one.
+	if err := errors.Join(os.MkdirAll(filepath.Join(at.Home, ".cursor"), 0o755), os.Symlink(filepath.Join(at.Project, ".claude/skills"), filepath.Join(at.Home, ".cursor/skills")),
+		os.RemoveAll(filepath.Join(at.Home, ".claude/skills/dates"))); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := target.FindSkill(at, "dates"); err != nil || got.Text != "one" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestTrap47NamesThatDifferByCase(t *testing.T) {
+	at := places(t)
+	write(t, filepath.Join(at.Project, ".claude/skills/Dates/SKILL.md"), "one")
+	write(t, filepath.Join(at.Project, ".claude/skills/dates/SKILL.md"), "two")
+	_, err := target.FindSkill(at, "dates")
+	refused(t, err, "differ by case")
+	a, b := target.Target{Root: at.Project, Path: "x/caf\u00e9/SKILL.md"}, target.Target{Root: at.Project, Path: "x/CAFE\u0301/SKILL.md"}
+	if target.Collide([]target.Target{a, b}) == "" {
+		t.Error("two names of one file by case and Unicode form do not collide")
+	}
+	if err := os.Link(filepath.Join(at.Project, ".claude/skills/Dates/SKILL.md"), filepath.Join(at.Project, "hard.md")); err != nil {
+		t.Fatal(err)
+	}
+	if target.Collide([]target.Target{{Root: at.Project, Path: "hard.md"}, {Root: at.Project, Path: ".claude/skills/Dates/SKILL.md"}}) == "" {
+		t.Error("two names of one inode do not collide")
+	}
+	if got := target.Collide([]target.Target{a, {Root: at.Project, Path: "y.md"}}); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestFindMemory(t *testing.T) {
+	at := places(t)
+	got, err := target.FindMemory(at, "AGENTS.md")
+	if err != nil || !got.New || got.Digest() != "" || got.ID() != "memory:AGENTS.md" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	write(t, filepath.Join(at.Project, "CLAUDE.md"), "Use tabs.\n")
+	if got, err = target.FindMemory(at, "CLAUDE.md"); err != nil || got.New || got.Text != "Use tabs.\n" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = target.FindMemory(at, "README.md")
+	refused(t, err, "allowed: AGENTS.md")
+	if err := os.Mkdir(filepath.Join(at.Project, "GEMINI.md"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.FindMemory(at, "GEMINI.md")
+	refused(t, err, "not a regular file")
+	if runtime.GOOS != "windows" {
+		if err := os.Symlink("CLAUDE.md", filepath.Join(at.Project, "QWEN.md")); err != nil {
+			t.Fatal(err)
+		}
+		_, err = target.FindMemory(at, "QWEN.md")
+		refused(t, err, "is a link")
+	}
+	for agent, want := range map[string]string{"": "", "claude": "CLAUDE.md", "codex": "AGENTS.md", "pi": "AGENTS.md", "gemini": "GEMINI.md", "qwen": "QWEN.md"} {
+		if got := target.MemoryOf(agent); got != want {
+			t.Errorf("%s reads %s", agent, got)
+		}
+	}
+}
