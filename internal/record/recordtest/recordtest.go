@@ -70,14 +70,13 @@ func Write(ctx context.Context, dir string, size Size) error {
 	if w.events != nil {
 		w.events.Close()
 	}
-	return errors.Join(w.err, j.Close())
+	return errors.Join(w.err, w.unlogged, j.Close())
 }
 
-// log opens the log of events, if there is to be one. What it cannot write is an error of the
-// writer, which is known once the log is closed.
+// log opens the log of events, if there is to be one.
 func (w *writer) log() (err error) {
 	if w.size.Events {
-		w.events, err = eventlog.Open(w.dir, eventlog.Options{Run: "large", Failed: func(err error) { w.err = errors.Join(w.err, err) }})
+		w.events, err = eventlog.Open(w.dir, eventlog.Options{Run: "large", Failed: func(err error) { w.unlogged = err }})
 	}
 	return err
 }
@@ -105,6 +104,8 @@ type writer struct {
 	events  *eventlog.Writer // nil: there is no log
 	told    int64            // events
 	err     error
+
+	unlogged error // why the log ended, once it is closed
 }
 
 func (w *writer) write(name string, data []byte) {
