@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/eventlog"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -33,6 +35,8 @@ type Size struct {
 	Train      int  // tasks
 	Test       int  // tasks
 	Record     bool // each outcome has its call in run.db
+	Events     bool // each outcome and decision is in the log of events
+	Skill      int  // bytes of the seed skill, about
 }
 
 // Large is a run of 300 steps, 1,000 candidates and 100,000 outcomes.
@@ -54,13 +58,36 @@ func Write(ctx context.Context, dir string, size Size) error {
 	if err := j.SetMeta(ctx, journal.MetaRunID, "large"); err != nil {
 		return errors.Join(err, j.Close())
 	}
+	if err := w.log(); err != nil {
+		return errors.Join(err, j.Close())
+	}
 	w.seed()
 	for step := 1; step <= size.Steps; step++ {
 		w.step(step)
 	}
 	w.end()
 	w.flush(ctx)
-	return errors.Join(w.err, j.Close())
+	if w.events != nil {
+		w.events.Close()
+	}
+	return errors.Join(w.err, w.unlogged, j.Close())
+}
+
+// log opens the log of events, if there is to be one.
+func (w *writer) log() (err error) {
+	if w.size.Events {
+		w.events, err = eventlog.Open(w.dir, eventlog.Options{Run: "large", Failed: func(err error) { w.unlogged = err }})
+	}
+	return err
+}
+
+// tell notes an event, a second after the one before.
+func (w *writer) tell(e event.Event) {
+	if w.events == nil {
+		return
+	}
+	w.told++
+	w.events.Add(e, time.Unix(1_760_000_000+w.told, 0).UTC())
 }
 
 // writer writes a run. The first error stays.
@@ -74,7 +101,11 @@ type writer struct {
 	all     result.Candidates
 	lines   []string // of the current skill
 	best    float64
+	events  *eventlog.Writer // nil: there is no log
+	told    int64            // events
 	err     error
+
+	unlogged error // why the log ended, once it is closed
 }
 
 func (w *writer) write(name string, data []byte) {
@@ -128,6 +159,7 @@ func (w *writer) asked(split string, from, n, of int, share float64, key string)
 		}
 		out = append(out, o)
 		w.call(key+"/"+o.ID, i)
+		w.tell(event.OutcomeDone{Key: key + "/" + o.ID, Stage: split, Task: o.ID, Status: string(o.Status), Hard: &o.Hard, Soft: &o.Soft, Reason: o.FailReason, Seconds: 1})
 	}
 	if measured > 0 {
 		hard /= float64(measured)
@@ -163,6 +195,11 @@ func (w *writer) text() string {
 // seed is what stands before the first step.
 func (w *writer) seed() {
 	w.lines = []string{"- Answer the question."}
+	for n, size := 1, 0; size < w.size.Skill; n++ {
+		line := fmt.Sprintf("- Rule %d of the seed: read the document to its end, and count what is asked for, not what stands beside it.", n)
+		w.lines, size = append(w.lines, line), size+len(line)+1
+	}
+	w.tell(event.RunStarted{RunID: "large", Train: w.size.Train, Selection: w.size.Selection, Test: w.size.Test, Steps: w.size.Steps})
 	outcomes, hard, n := w.asked("sel", 0, w.size.Selection, w.size.Selection, w.best, "seed/selection")
 	w.best = hard
 	s := skill.New(w.text())
@@ -179,6 +216,7 @@ func (w *writer) seed() {
 
 // step is a step, of which the first candidate of every third one is taken.
 func (w *writer) step(step int) {
+	w.tell(event.StageStarted{Epoch: 1 + (step-1)/30, Step: step, Stage: "rollout", Total: w.size.Batch})
 	dir, last, epoch := fmt.Sprintf("steps/step_%04d/", step), w.history.Steps[step-1], 1+(step-1)/30
 	rolled, train, trained := w.asked("train", step*w.size.Batch, w.size.Batch, w.size.Train, w.best, fmt.Sprintf("e%d/s%d/rollout", epoch, step))
 	judged, hard, n := w.asked("sel", 0, w.size.Selection, w.size.Selection, min(0.95, w.best+0.05), fmt.Sprintf("e%d/s%d/gate/cand", epoch, step))
@@ -195,6 +233,7 @@ func (w *writer) step(step int) {
 		rec.CurrentOrigin, rec.BestOrigin = fmt.Sprintf("step %d", step), fmt.Sprintf("step %d", step)
 	}
 	w.history.Steps = append(w.history.Steps, rec)
+	w.tell(event.StepDone{Epoch: epoch, Step: step, Action: string(rec.Action), Rollout: &train, Candidate: &hard, Current: rec.Current, Best: rec.Best, BestStep: rec.BestStep, Edits: 1, N: n})
 	w.candidates(step, made, &hard, rec)
 	w.write(fmt.Sprintf("skills/skill_v%04d.md", step), []byte(w.text()))
 	w.write(dir+"candidate_skill.md", []byte(made.Text()))
@@ -240,6 +279,7 @@ func (w *writer) end() {
 	w.json(run.HistoryFile, w.history)
 	w.json("candidates.json", w.all)
 	w.write(run.BestFile, []byte(w.text()))
+	w.tell(event.RunDone{Status: string(result.Completed), WallS: float64(w.told)})
 	summary := result.Summary{Status: result.Completed, Simulated: true, Steps: w.size.Steps, Best: result.Best{Step: last.BestStep}, Test: result.Test{Seed: scores["seed"], Best: scores["best"]}, Stages: []result.Stage{}}
 	summary.Calls = result.Calls{Total: int64(len(w.calls)), ByStage: map[string]int64{"rollout": int64(len(w.calls))}}
 	w.json(run.SummaryFile, summary)

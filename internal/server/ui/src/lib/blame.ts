@@ -31,6 +31,24 @@ export function originWords(o: Origin): string {
   return `step ${o.step}, ${o.kind.replaceAll('_', ' ')}`
 }
 
+/** parts cut a list into pieces of so many. */
+export function parts<T>(list: T[], most: number): T[][] {
+  const out: T[][] = []
+  for (let i = 0; i < list.length; i += most) out.push(list.slice(i, i + most))
+  return out
+}
+
+/** upTo are the first blocks with so many lines in all; the last one is cut. */
+export function upTo(all: Block[], lines: number): Block[] {
+  const out: Block[] = []
+  for (const b of all) {
+    if (lines <= 0) break
+    out.push(b.lines.length <= lines ? b : { ...b, lines: b.lines.slice(0, lines) })
+    lines -= b.lines.length
+  }
+  return out
+}
+
 export function sourceOf(sources: BlameSource[], o: Origin): BlameSource | null {
   const key = originKey(o)
   return sources.find((s) => originKey(s.origin) === key) ?? null

@@ -28,6 +28,26 @@ export function pairs(hunk: DiffHunk): Pair[] {
   return out
 }
 
+/** rows are the rows of a hunk: pairs for a view side by side, else each line by itself, on both sides. */
+export function rows(hunk: DiffHunk, side: boolean): Pair[] {
+  return side ? pairs(hunk) : (hunk.lines ?? []).map((line) => ({ left: line, right: line }))
+}
+
+export interface Part { hunk: DiffHunk; rows: Pair[] }
+
+/** firstRows are the first n rows of all files, in order. A hunk of which none is among them is left out. */
+export function firstRows(files: Part[][], n: number): Part[][] {
+  return files.map((parts) => {
+    const out: Part[] = []
+    for (const p of parts) {
+      if (n <= 0) break
+      out.push(p.rows.length <= n ? p : { hunk: p.hunk, rows: p.rows.slice(0, n) })
+      n -= p.rows.length
+    }
+    return out
+  })
+}
+
 /** changes counts the lines that a difference takes away and adds. */
 export function changes(hunks: DiffHunk[]): { added: number; removed: number } {
   let added = 0

@@ -103,20 +103,24 @@ export function ago(time: string, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
+// A format costs much more to make than to use.
+const dates = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric', month: 'short', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short',
+})
+const hours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+
 /** moment is a time in the reader's zone and language, with the zone. */
 export function moment(time: string): string {
   const at = new Date(time)
   if (Number.isNaN(at.getTime())) return time
-  return at.toLocaleString(undefined, {
-    year: 'numeric', month: 'short', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short',
-  })
+  return dates.format(at)
 }
 
 /** clock is the time of day in the reader's zone. */
 export function clock(time: string): string {
   const at = new Date(time)
   if (Number.isNaN(at.getTime())) return time
-  return at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+  return hours.format(at)
 }
 
 /** plural is a count with its noun. */

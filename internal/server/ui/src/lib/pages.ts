@@ -3,22 +3,30 @@
 
 import type { Component } from 'svelte'
 import type { View } from './router'
+import { turn } from './turn'
 
 export type Page = { default: Component }
 
 /**
  * page loads a view once. The same promise is given every time until loading fails: a view that
  * is shown stays as it is, with what was written into it, when a server that was gone is back.
+ * Its code is run in one task of the browser, and shown in the next one.
  */
 export function page(load: () => Promise<unknown>): () => Promise<Page> {
   let loading: Promise<Page> | null = null
   return () => {
-    loading ??= (load() as Promise<Page>).catch((err: unknown) => {
+    loading ??= first(load).catch((err: unknown) => {
       loading = null
       throw err
     })
     return loading
   }
+}
+
+async function first(load: () => Promise<unknown>): Promise<Page> {
+  const made = (await load()) as Page
+  await turn()
+  return made
 }
 
 export const pages = {

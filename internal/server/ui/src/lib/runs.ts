@@ -30,6 +30,8 @@ function matches(r: RunRow, f: Filter): boolean {
   return words.every((w) => all.includes(w))
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true })
+
 type Value = string | number | null
 
 const values: Record<SortKey, (r: RunRow) => Value> = {
@@ -51,7 +53,7 @@ export function shown(runs: RunRow[], f: Filter): RunRow[] {
     .map((r, i) => ({ r, i, v: value(r) }))
     .sort((a, b) => {
       if (a.v === null || b.v === null) return Number(a.v === null) - Number(b.v === null) || a.i - b.i
-      const order = typeof a.v === 'string' ? a.v.localeCompare(String(b.v), undefined, { numeric: true }) : a.v - Number(b.v)
+      const order = typeof a.v === 'string' ? collator.compare(a.v, String(b.v)) : a.v - Number(b.v)
       return sign * order || b.i - a.i
     })
     .map((x) => x.r)

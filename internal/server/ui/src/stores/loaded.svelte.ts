@@ -2,6 +2,7 @@
 // asks for another one, what was on its way is given up.
 
 import { ApiError } from '../api/client'
+import { turn } from '../lib/turn'
 import { session } from './session.svelte'
 
 export class Loaded<T> {
@@ -42,6 +43,7 @@ export class Loaded<T> {
     this.loading = true
     try {
       const value = await this.#load(abort.signal)
+      await turn() // it was read in this task, and is shown in the next one
       if (abort.signal.aborted) return
       this.value = value
       this.error = null
