@@ -25,6 +25,7 @@ func (n *night) targetSettings(j *job, _ []job) config.Config {
 	cfg.Edits.Region = "learned"
 	cfg.SlowUpdate.Enabled = false // it writes outside of the learned region
 	cfg.Gate.Cluster = ""          // a cluster has one task
+	cfg.Eval.Test, cfg.Eval.NoSkill = false, false
 	if !n.set("gate.metric") {
 		cfg.Gate.Metric = "mixed"
 	}

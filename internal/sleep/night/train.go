@@ -77,7 +77,7 @@ func (n *night) learn(ctx context.Context, j *job, before []job) error {
 	if err != nil {
 		return err
 	}
-	if sum.Best.Step == 0 || best == j.doc.Text {
+	if sum.Best.Step == 0 {
 		n.nothing(j, sum)
 		return nil
 	}
@@ -125,7 +125,11 @@ func (n *night) trained(ctx context.Context, j *job, clusters []bank.Cluster, be
 	cfg := n.targetSettings(j, before)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID())
-	opts := append(n.options(name), skillopt.WithSkill(skill.New(j.doc.Text)), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	seed, err := n.seed(j)
+	if err != nil {
+		return nil, "", err
+	}
+	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
@@ -142,6 +146,23 @@ func (n *night) trained(ctx context.Context, j *job, clusters []bank.Cluster, be
 		return sum, "", fmt.Errorf("read what was trained: %w", err)
 	}
 	return sum, string(best), nil
+}
+
+// seed is the document that training begins with: the live one, with a learned region where it has none yet. A
+// region that cannot be told for certain is refused.
+func (n *night) seed(j *job) (skill.Skill, error) {
+	if contains(n.Config.Sleep.Whole, j.doc.Name) {
+		return skill.New(j.doc.Text), nil
+	}
+	text := j.doc.Text
+	if _, err := skill.LearnedText(text); errors.Is(err, skill.ErrNoRegion) {
+		if text, err = skill.InjectLearned(text); err != nil {
+			return skill.Skill{}, &skillopt.Error{Kind: skillopt.BadInput, Err: fmt.Errorf("%s: %w", j.doc.File(), err)}
+		}
+	} else if err != nil {
+		return skill.Skill{}, &skillopt.Error{Kind: skillopt.BadInput, Err: fmt.Errorf("%s: %w", j.doc.File(), err)}
+	}
+	return skill.New(text), nil
 }
 
 // trainSplit deals clusters out to train and selection in turns, in the order in which they came: what comes later
@@ -298,7 +319,11 @@ func (n *night) suggest(ctx context.Context, j *job, clusters []bank.Cluster) er
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
 	cfg.Gate.Keep = false
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
-	sum, err := skillopt.Train(ctx, cfg, append(n.options(name), skillopt.WithSkill(skill.New(j.doc.Text)),
+	seed, err := n.seed(j)
+	if err != nil {
+		return err
+	}
+	sum, err := skillopt.Train(ctx, cfg, append(n.options(name), skillopt.WithSkill(seed),
 		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Train })), skillopt.WithAcceptedSeed())...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
@@ -311,7 +336,7 @@ func (n *night) suggest(ctx context.Context, j *job, clusters []bank.Cluster) er
 		return err
 	}
 	text, err := finalText(dir)
-	if err != nil || text == j.doc.Text {
+	if err != nil || text == seed.Text() {
 		return err
 	}
 	if len(clusters) > 1 {
