@@ -1,4 +1,4 @@
-package server
+package ask
 
 import (
 	"encoding/json"
@@ -8,9 +8,10 @@ import (
 
 var writesItself = reflect.TypeFor[json.Marshaler]()
 
-// withLists is v in which lists and maps that nobody has made are empty ones, unless they are
-// left out then: who reads an answer need not tell null from empty. v itself is not changed.
-func withLists[T any](v T) T {
+// WithLists is an answer in which lists and maps that nobody has made are empty ones, unless
+// they are left out then: who reads an answer need not tell null from empty. v itself is not
+// changed.
+func WithLists[T any](v T) T {
 	out := reflect.ValueOf(&v).Elem()
 	out.Set(listed(out))
 	return v
@@ -74,10 +75,12 @@ func listedFields(v reflect.Value) reflect.Value {
 	return out
 }
 
-// made is a list or a map, an empty one if there is none.
+// made is a list, bytes or a map, an empty one if there is none.
 func made(v reflect.Value) reflect.Value {
 	switch {
-	case v.Kind() == reflect.Slice && v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8:
+	case v.Type().Implements(writesItself):
+		return v
+	case v.Kind() == reflect.Slice && v.IsNil():
 		return reflect.MakeSlice(v.Type(), 0, 0)
 	case v.Kind() == reflect.Map && v.IsNil():
 		return reflect.MakeMap(v.Type())
