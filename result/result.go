@@ -22,6 +22,7 @@ const (
 	MeasureNoise Kind = "noise"
 	DraftTasks   Kind = "draft"
 	ServeModel   Kind = "gateway"
+	RunStudy     Kind = "lab"
 )
 
 // Status is how far a run has got.

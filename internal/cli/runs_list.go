@@ -68,7 +68,7 @@ func listedStatuses() []string {
 
 func listedKinds() []string {
 	var out []string
-	for _, k := range []result.Kind{result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.ServeModel} {
+	for _, k := range record.Kinds() {
 		out = append(out, string(k))
 	}
 	return out
@@ -241,8 +241,12 @@ func kindWord(kind result.Kind) string {
 		return "gateway"
 	case result.DraftTasks:
 		return "draft of tasks"
+	case result.RunStudy:
+		return "study of the lab"
+	case result.Train:
+		return ""
 	}
-	return ""
+	return oneLine(string(kind))
 }
 
 // run lists the runs in a folder.

@@ -63,6 +63,9 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 		pruned(&row, v.Pruning)
 	case v.Ablation != nil:
 		used(&row, v.Ablation.Usage)
+	case v.Noise != nil:
+		doubled(&row, v.Noise)
+	case v.Study != nil: // it calls no model
 	case v.Summary != nil:
 		trained(&row, v)
 	case v.Gateway != nil && v.Gateway.TotalCalls > 0 && row.Status != string(result.Running):
@@ -210,6 +213,15 @@ func pruned(row *result.RunRow, p *result.Pruned) {
 	used(row, p.Usage)
 	if c := p.Certificate; c != nil {
 		row.Change, row.Split, row.Certified = c.Difference, p.CertifiedOn, &c.Certified
+	}
+}
+
+// doubled takes the mean of two passes with the same skill.
+func doubled(row *result.RunRow, n *result.NoiseFloor) {
+	row.Calls, row.CostUSD = n.Calls.Total, n.CostUSD
+	if n.Items > 0 {
+		mean := (n.First + n.Second) / 2
+		row.Score, row.Split = &mean, "selection"
 	}
 }
 
