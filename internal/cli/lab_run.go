@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/session"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -59,7 +58,7 @@ func openStudy(ctx context.Context, a *app, path, command string) (*run.Run, err
 	})
 	var other *run.IdentityError
 	if errors.As(err, &other) {
-		return nil, fault.Input(fmt.Errorf("%s holds another run, or a study with other settings:\n  %s\nchoose another directory with --run", path, other.Changes[0]))
+		return nil, usagef("%s holds another run, or a study with other settings:\n  %s\nchoose another directory with --run", path, other.Changes[0])
 	}
 	return r, err
 }
