@@ -1,0 +1,1 @@
+import{St as e,Tt as t,Vt as n,Y as r,at as i,ft as a,mt as o}from"./index-Cj7S5Giv.js";var s=o(`<div class="scroll" role="region" tabindex="0"><!></div>`);function c(o,c){var l=s(),u=t(l);i(u,()=>c.children),n(l),e(()=>r(l,`aria-label`,c.label)),a(o,l)}export{c as t};

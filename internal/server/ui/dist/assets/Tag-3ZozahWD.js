@@ -1,0 +1,1 @@
+import{B as e,Dt as t,Lt as n,Rt as r,St as i,Y as a,dt as o,ft as s,mt as c,nt as l,s as u}from"./index-Cj7S5Giv.js";var d=c(`<span> </span>`);function f(c,f){r(f,!0);let p=e(f,`title`,3,``),m=e(f,`loud`,3,!1);var h=d();let g;var _=t(h,!0);i(e=>{g=l(h,1,`tag svelte-dwfc6w`,null,g,{loud:m()}),a(h,`title`,p()||void 0),o(_,e)},[()=>u(f.text)]),s(c,h),n()}export{f as t};

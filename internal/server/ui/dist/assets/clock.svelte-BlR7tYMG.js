@@ -1,0 +1,1 @@
+import{At as e,bt as t,jt as n,kt as r}from"./index-Cj7S5Giv.js";var i=new class{#e=n(r(Date.now()));get now(){return t(this.#e)}set now(t){e(this.#e,t,!0)}constructor(){setInterval(()=>{document.hidden||(this.now=Date.now())},5e3)}};export{i as t};
