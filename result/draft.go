@@ -32,3 +32,36 @@ type Dropped struct {
 	N       int    `json:"n"`
 	Example string `json:"example,omitempty"` // what was wrong with the first of them
 }
+
+// Drafted is what the record of a draft holds.
+type Drafted struct {
+	Triggers bool          `json:"triggers"` // they are trigger tasks
+	Asked    int           `json:"asked"`    // so many tasks were wanted; 0: not known
+	Kept     int           `json:"kept"`
+	Doubtful int           `json:"doubtful"` // kept, with something for a reviewer to look at
+	Tasks    []DraftedTask `json:"tasks"`
+	Fell     []Dropped     `json:"fell"`     // drafts that were not kept, by reason, the most frequent first
+	Fallen   []FallenDraft `json:"fallen"`   // each of them
+	LeftOut  int           `json:"left_out"` // tasks and drafts that are not listed
+}
+
+// DraftedTask is a task that was drafted and kept, as text.
+type DraftedTask struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type,omitempty"`
+	Trigger  string   `json:"trigger,omitempty"` // of a trigger task: should or should_not
+	Prompt   string   `json:"prompt"`
+	Gold     []string `json:"gold"`
+	Checks   []string `json:"checks"`           // each as JSON
+	Source   string   `json:"source,omitempty"` // the line of the skill that it tests: "SKILL.md:12: text"
+	Why      string   `json:"why,omitempty"`    // it should load the skill, or not, as its author says
+	Doubts   []string `json:"doubts"`           // what a reviewer should look at
+	Reviewed bool     `json:"reviewed"`
+}
+
+// FallenDraft is a draft that was not kept.
+type FallenDraft struct {
+	Reason string `json:"reason"` // goes on after "drafts that"
+	Detail string `json:"detail,omitempty"`
+	Prompt string `json:"prompt,omitempty"` // its beginning
+}

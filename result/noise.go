@@ -27,3 +27,23 @@ type Noise struct {
 	Calls      Calls    `json:"calls"`
 	CostUSD    *float64 `json:"cost_usd"` // null: a model has no price
 }
+
+// NoiseFile is the file of a run directory with a Noise.
+const NoiseFile = "noise.json"
+
+// NoiseFloor is a Noise with how sure its figures are. Ends of intervals are null where the
+// tasks are too few to tell.
+type NoiseFloor struct {
+	Noise
+
+	// Changed is the share of tasks whose score changed, with its 95 % interval.
+	Changed     *float64 `json:"changed"`
+	ChangedLow  *float64 `json:"changed_low"`
+	ChangedHigh *float64 `json:"changed_high"`
+
+	// DetectableLow and DetectableHigh are the smallest difference that is seen if as few, or
+	// as many, scores change as the interval of Changed says: by as much as those that did
+	// change, or where none did, from 0 to 1.
+	DetectableLow  *float64 `json:"minimum_detectable_low"`
+	DetectableHigh *float64 `json:"minimum_detectable_high"`
+}

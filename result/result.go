@@ -23,6 +23,7 @@ const (
 	DraftTasks   Kind = "draft"
 	MineTasks    Kind = "mine"
 	ServeModel   Kind = "gateway"
+	RunStudy     Kind = "lab"
 )
 
 // Status is how far a run has got.

@@ -15,7 +15,10 @@ func labCommand(a *app) *cobra.Command {
 		Use:   "lab",
 		Short: "Measure methods in simulated worlds whose truth is known",
 		Long: `Measure methods in simulated worlds whose truth is known. No model is called
-and nothing is paid. What the lab says is about methods, never about a real model.`,
+and nothing is paid. What the lab says is about methods, never about a real model.
+
+With --run DIR a study keeps its tables in a run directory: skillopt runs show prints them,
+and skillopt serve shows them among the runs.`,
 	}
 	group(c)
 	c.AddCommand(labLoopCommand(a), labFewCommand(a), labGatesCommand(a), labCertificateCommand(a), labPruneCommand(a), labWorldsCommand(a), labBaselinesCommand(a), labCurriculumCommand(a))
@@ -26,6 +29,7 @@ and nothing is paid. What the lab says is about methods, never about a real mode
 type labFiles struct {
 	csv, svg, page string
 	figure         string // that the page shows, if it shows one
+	run            string // run directory in which the result is kept
 }
 
 // labTexts are what is in them.
@@ -52,6 +56,7 @@ func (f labFiles) write(a *app, t labTexts) error {
 
 // labReport is what a study comes to.
 type labReport interface {
+	labResult
 	CSV(w io.Writer) error
 	Markdown(command string) string
 	Text() string

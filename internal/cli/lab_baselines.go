@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -41,10 +40,11 @@ No model is called: the figures are about methods in these worlds.
   skillopt lab baselines --worlds 20 --calls 600 --svg baselines.svg
   skillopt lab baselines --rules 40 --depth 3 --harm 0.5 --json`,
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, a) },
 	}
 	addSetupFlags(c, &o.setup)
 	addFigureFlags(c, &o.files)
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -62,8 +62,13 @@ func addSetupFlags(c *cobra.Command, s *bench.Setup) {
 }
 
 // run has the baselines compete.
-func (o *labBaselinesOptions) run(ctx context.Context, a *app) error {
-	r, err := compete(ctx, a.Signals, o.setup, bench.Baselines())
+func (o *labBaselinesOptions) run(cmd *cobra.Command, a *app) error {
+	s := o.setup
+	s.Seed = s.World.Seed
+	if err := s.Validate(); err != nil {
+		return usagef("--%v; --help lists the flags", err)
+	}
+	r, err := studied(cmd.Context(), a, o.files, baselinesCommand(cmd), func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, bench.Baselines()) })
 	if err != nil {
 		return err
 	}
@@ -81,13 +86,18 @@ func (o *labBaselinesOptions) run(ctx context.Context, a *app) error {
 	return printStandings(a.Out, r)
 }
 
-// compete runs contestants until the first signal.
-func compete(ctx context.Context, signals <-chan os.Signal, s bench.Setup, contestants []bench.Contestant) (bench.Result, error) {
-	s.Seed = s.World.Seed
-	if err := s.Validate(); err != nil {
-		return bench.Result{}, usagef("--%v; --help lists the flags", err)
+// baselinesCommand is the command that makes the same figures again: with the flags that are
+// given and change them.
+func baselinesCommand(c *cobra.Command) string {
+	out := "skillopt lab baselines"
+	for _, name := range []string{
+		"worlds", "seed", "rules", "depth", "need", "plain", "skew", "noise", "flip", "harm", "fooled", "note", "train", "selection", "test", "calls", "epochs", "batch",
+	} {
+		if f := c.Flags().Lookup(name); f.Changed {
+			out += " --" + name + " " + f.Value.String()
+		}
 	}
-	return interruptible(ctx, signals, func(ctx context.Context) (bench.Result, error) { return bench.Run(ctx, s, contestants) })
+	return out
 }
 
 // printStandings prints the scores of the contestants.

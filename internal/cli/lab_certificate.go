@@ -39,6 +39,7 @@ The numbers in docs/certificate.md are made by this command.`,
 	c.Flags().Int64Var(&o.study.Seed, "seed", 1, "seed of all that is drawn")
 	c.Flags().StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
 	c.Flags().StringVar(&o.files.page, "out", "", "write the page with all figures to this file")
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -47,9 +48,10 @@ func (o *labCertificateOptions) run(ctx context.Context, a *app) error {
 	if o.study.Runs < 2 {
 		return usagef("--runs is %d: use 2 or more, one run has no standard error", o.study.Runs)
 	}
-	report, err := interruptible(ctx, a.Signals, o.study.Run)
+	command := fmt.Sprintf("skillopt lab certificate --runs %d --seed %d", o.study.Runs, o.study.Seed)
+	report, err := studied(ctx, a, o.files, command, o.study.Run)
 	if err != nil {
 		return err
 	}
-	return printStudy(a, report, fmt.Sprintf("skillopt lab certificate --runs %d --seed %d --out docs/certificate.md", o.study.Runs, o.study.Seed), o.files)
+	return printStudy(a, report, command+" --out docs/certificate.md", o.files)
 }

@@ -44,6 +44,7 @@ No model is called. The numbers in docs/curriculum.md are made by this command.
 	c.Flags().Float64Var(&s.Weight, "weight", s.Weight, "train.curriculum.settled_weight of the rule")
 	addFigureFlags(c, &o.files)
 	c.Flags().StringVar(&o.files.page, "out", "", "write the page to this file, and its figure beside it")
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -53,7 +54,8 @@ func (o *labCurriculumOptions) run(ctx context.Context, a *app) error {
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab curriculum --help` lists the flags", err)
 	}
-	r, err := interruptible(ctx, a.Signals, s.Run)
+	command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v", s.Worlds, s.Seed, s.After, s.Weight)
+	r, err := studied(ctx, a, files, command, s.Run)
 	if err != nil {
 		return err
 	}
@@ -64,8 +66,7 @@ func (o *labCurriculumOptions) run(ctx context.Context, a *app) error {
 	texts := labTexts{csv: table.String(), svg: r.Chart().SVG()}
 	if files.page != "" {
 		files.figure = strings.TrimSuffix(files.page, filepath.Ext(files.page)) + ".svg"
-		command := fmt.Sprintf("skillopt lab curriculum --worlds %d --seed %d --after %d --weight %v --out docs/curriculum.md", s.Worlds, s.Seed, s.After, s.Weight)
-		texts.page = r.Markdown(command, filepath.Base(files.figure))
+		texts.page = r.Markdown(command+" --out docs/curriculum.md", filepath.Base(files.figure))
 	}
 	if err := files.write(a, texts); err != nil {
 		return err

@@ -41,6 +41,7 @@ No model is called. The numbers in docs/few.md are made by this command.
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
 	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
 	f.StringVar(&o.files.page, "out", "", "write the page to this file")
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -50,9 +51,10 @@ func (o *labFewOptions) run(ctx context.Context, a *app) error {
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab few --help` lists the flags", err)
 	}
-	r, err := interruptible(ctx, a.Signals, s.Run)
+	command := fmt.Sprintf("skillopt lab few --worlds %d --seed %d", s.Worlds, s.Seed)
+	r, err := studied(ctx, a, o.files, command, s.Run)
 	if err != nil {
 		return err
 	}
-	return printStudy(a, r, fmt.Sprintf("skillopt lab few --worlds %d --seed %d --out docs/few.md", s.Worlds, s.Seed), o.files)
+	return printStudy(a, r, command+" --out docs/few.md", o.files)
 }

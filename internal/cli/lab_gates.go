@@ -30,6 +30,7 @@ The numbers in docs/gates.md are made by this command.`,
 		Example: `  skillopt lab gates                          minutes on two cores
   skillopt lab gates --runs 10 --seed 7       a quick look
   skillopt lab gates --csv g.csv --svg g.svg
+  skillopt lab gates --runs 10 --run runs/gates-1 && skillopt runs show runs/gates-1
   skillopt lab gates --out docs/gates.md`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context(), a) },
@@ -38,6 +39,7 @@ The numbers in docs/gates.md are made by this command.`,
 	c.Flags().Int64Var(&o.study.Seed, "seed", 1, "seed of all that is drawn")
 	addFigureFlags(c, &o.files)
 	c.Flags().StringVar(&o.files.page, "out", "", "write the page with all tables to this file")
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -46,7 +48,8 @@ func (o *labGatesOptions) run(ctx context.Context, a *app) error {
 	if o.study.Runs < 2 {
 		return usagef("--runs is %d: use 2 or more, one run has no standard error", o.study.Runs)
 	}
-	report, err := interruptible(ctx, a.Signals, o.study.Run)
+	command := fmt.Sprintf("skillopt lab gates --runs %d --seed %d", o.study.Runs, o.study.Seed)
+	report, err := studied(ctx, a, o.files, command, o.study.Run)
 	if err != nil {
 		return err
 	}
@@ -54,8 +57,7 @@ func (o *labGatesOptions) run(ctx context.Context, a *app) error {
 	if err := report.CSV(&table); err != nil {
 		return err
 	}
-	command := fmt.Sprintf("skillopt lab gates --runs %d --seed %d --out docs/gates.md", o.study.Runs, o.study.Seed)
-	if err := o.files.write(a, labTexts{csv: table.String(), svg: report.SVG(), page: report.Markdown(command)}); err != nil {
+	if err := o.files.write(a, labTexts{csv: table.String(), svg: report.SVG(), page: report.Markdown(command + " --out docs/gates.md")}); err != nil {
 		return err
 	}
 	if a.json {

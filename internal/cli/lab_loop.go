@@ -34,6 +34,7 @@ No model is called. The numbers in docs/loop.md are made by this command.
 		Example: `  skillopt lab loop                        minutes on two cores
   skillopt lab loop --worlds 3 --seed 7    a quick look
   skillopt lab loop --large --csv l.csv    with 400 selection tasks as well
+  skillopt lab loop --worlds 3 --run runs/loop-1 && skillopt serve
   skillopt lab loop --out docs/loop.md`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
@@ -45,6 +46,7 @@ No model is called. The numbers in docs/loop.md are made by this command.
 	f.BoolVar(&s.Large, "large", s.Large, "400 selection tasks as well")
 	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
 	f.StringVar(&o.files.page, "out", "", "write the page to this file")
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -54,14 +56,15 @@ func (o *labLoopOptions) run(ctx context.Context, a *app) error {
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab loop --help` lists the flags", err)
 	}
-	r, err := interruptible(ctx, a.Signals, s.Run)
+	command := loopCommand(s)
+	r, err := studied(ctx, a, o.files, command, s.Run)
 	if err != nil {
 		return err
 	}
-	return printStudy(a, r, loopCommand(s), o.files)
+	return printStudy(a, r, command+" --out docs/loop.md", o.files)
 }
 
-// loopCommand is the command that makes the committed page.
+// loopCommand is the command that makes the same figures again.
 func loopCommand(s bench.LoopStudy) string {
 	command := fmt.Sprintf("skillopt lab loop --worlds %d --seed %d", s.Worlds, s.Seed)
 	if s.Calls != 0 {
@@ -70,5 +73,5 @@ func loopCommand(s bench.LoopStudy) string {
 	if s.Large {
 		command += " --large"
 	}
-	return command + " --out docs/loop.md"
+	return command
 }

@@ -42,6 +42,7 @@ No model is called.
 	f.StringVar(&s.Kind, "kind", s.Kind, "one kind of worlds, such as \"few tasks\"; default: all")
 	f.StringVar(&o.files.csv, "csv", "", "write the figures to this file as CSV")
 	f.StringVar(&o.files.page, "out", "", "write the page to this file")
+	addRunFlag(c, &o.files)
 	return c
 }
 
@@ -51,14 +52,13 @@ func (o *labPruneOptions) run(ctx context.Context, a *app) error {
 	if err := s.Validate(); err != nil {
 		return usagef("--%v; `skillopt lab prune --help` lists the flags", err)
 	}
-	r, err := interruptible(ctx, a.Signals, s.Run)
-	if err != nil {
-		return err
-	}
 	command := fmt.Sprintf("skillopt lab prune --worlds %d --seed %d", s.Worlds, s.Seed)
 	if s.Kind != "" {
 		command += fmt.Sprintf(" --kind %q", s.Kind)
 	}
-	command += " --out docs/pruning-figures.md"
-	return printStudy(a, r, command, o.files)
+	r, err := studied(ctx, a, o.files, command, s.Run)
+	if err != nil {
+		return err
+	}
+	return printStudy(a, r, command+" --out docs/pruning-figures.md", o.files)
 }

@@ -150,6 +150,9 @@ func printError(out printer, err error, asJSON bool) {
 	}
 }
 
+// printAnswer prints an answer of internal/ask, as the server gives it: no list in it is null.
+func printAnswer(w io.Writer, v any) error { return printJSON(w, ask.WithLists(v)) }
+
 // printJSON prints one document. Characters that steer a terminal are escaped in it
 // as JSON escapes them.
 func printJSON(w io.Writer, v any) error {

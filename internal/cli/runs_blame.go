@@ -64,7 +64,7 @@ func (o *runsBlameOptions) run(a *app, path string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, b)
+		return printAnswer(a.Out, b)
 	}
 	out := a.printer(a.Out)
 	if err := printBlame(out, b); err != nil {

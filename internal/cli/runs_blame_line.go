@@ -62,7 +62,7 @@ func (o *runsBlameOptions) runLine(ctx context.Context, a *app, path string) err
 	found = shareable(found)
 	found.Line.Text = text
 	if a.json {
-		return printJSON(a.Out, found)
+		return printAnswer(a.Out, found)
 	}
 	return o.printLine(a.printer(a.Out), found, path)
 }

@@ -113,7 +113,7 @@ func namesList(names []string) string {
 // list prints calls, the latest ones last.
 func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	if a.json {
-		return printJSON(a.Out, list)
+		return printAnswer(a.Out, list)
 	}
 	out := a.paged()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -178,7 +178,7 @@ func fateText(c record.Call) string {
 // printStages sums up calls by stage. The calls within an episode count, not the episode.
 func printStages(a *app, sums ask.Stages) error {
 	if a.json {
-		return printJSON(a.Out, sums)
+		return printAnswer(a.Out, sums)
 	}
 	w := tabwriter.NewWriter(a.paged(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STAGE\tROLE\tCALLS\tFAILED\tIN\tOUT\tUSD")
@@ -229,7 +229,7 @@ func (o *runsCallsOptions) one(ctx context.Context, a *app, path string, r *reco
 	}
 	c = shareable(c)
 	if a.json {
-		return printJSON(a.Out, c)
+		return printAnswer(a.Out, c)
 	}
 	out := a.printer(a.Out)
 	for _, m := range c.Messages {
@@ -257,7 +257,7 @@ func (o *runsCallsOptions) inside(ctx context.Context, a *app, path string, r *r
 	}
 	all = shareable(all)
 	if a.json {
-		return true, printJSON(a.Out, ask.Tries{Key: o.key, Attempts: all})
+		return true, printAnswer(a.Out, ask.Tries{Key: o.key, Attempts: all})
 	}
 	out := a.printer(a.Out)
 	for _, t := range all {

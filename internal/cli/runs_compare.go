@@ -45,7 +45,7 @@ func compareRuns(ctx context.Context, a *app, paths []string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, c)
+		return printAnswer(a.Out, c)
 	}
 	out := a.paged()
 	if err := printCompared(out, c); err != nil {

@@ -35,7 +35,7 @@ func (o *runsDiffOptions) run(a *app, runs []string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, d)
+		return printAnswer(a.Out, d)
 	}
 	if d.Equal {
 		_, err = fmt.Fprintln(a.Out, "no difference")

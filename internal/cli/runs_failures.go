@@ -59,7 +59,7 @@ func (o *runsFailuresOptions) run(ctx context.Context, a *app, path string) erro
 		noteLook(ctx, a, path, r, "runs failures")
 	}
 	if a.json {
-		return printJSON(a.Out, f)
+		return printAnswer(a.Out, f)
 	}
 	listed := "fail"
 	if o.lost {

@@ -68,7 +68,7 @@ func listedStatuses() []string {
 
 func listedKinds() []string {
 	var out []string
-	for _, k := range []result.Kind{result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.MineTasks, result.ServeModel} {
+	for _, k := range record.Kinds() {
 		out = append(out, string(k))
 	}
 	return out
@@ -243,8 +243,12 @@ func kindWord(kind result.Kind) string {
 		return "draft of tasks"
 	case result.MineTasks:
 		return "tasks of sessions"
+	case result.RunStudy:
+		return "study of the lab"
+	case result.Train:
+		return ""
 	}
-	return ""
+	return oneLine(string(kind))
 }
 
 // run lists the runs in a folder.

@@ -72,7 +72,7 @@ func (o *runsNoteOptions) run(a *app, path string, text bool) error {
 		}
 	}
 	if a.json {
-		return printJSON(a.Out, n)
+		return printAnswer(a.Out, n)
 	}
 	out := a.printer(a.Out)
 	if n.Text == "" && len(n.Tags) == 0 {

@@ -32,7 +32,7 @@ func printRun(a *app, path string) error {
 	}
 	v = shareable(v)
 	if a.json {
-		return printJSON(a.Out, v)
+		return printAnswer(a.Out, v)
 	}
 	return showRun(a.paged(), v)
 }
@@ -46,21 +46,23 @@ func showRun(out printer, v ask.View) error {
 	case result.ServeModel:
 		return showGateway(out, v)
 	case result.DraftTasks:
-		made := "`skillopt init --generate`, which drafted tasks"
-		if v.Manifest.About("draft.triggers") != "" {
-			made = "`skillopt init --triggers`, which drafted trigger tasks"
-		}
-		_, err := fmt.Fprintf(out, "  the record of %s; it has no steps\n", made)
-		return err
+		return showDraft(out, v)
 	case result.MineTasks:
 		_, err := fmt.Fprintln(out, "  the record of tasks that were found in sessions of agents; it has no steps")
 		return err
+	case result.RunStudy:
+		return showStudy(out, v)
+	case result.MeasureNoise:
+		return showNoise(out, v)
+	}
+	if v.Files != nil {
+		return showFiles(out, v)
 	}
 	if v.Summary == nil && v.Evaluation == nil && v.Comparison == nil && v.Exploratory() {
 		fmt.Fprintln(out, "  "+exploratory(0))
 	}
 	switch v.Manifest.KindOf() {
-	case result.Evaluate, result.MeasureNoise:
+	case result.Evaluate:
 		return showEvaluation(out, v)
 	case result.Compare:
 		return showComparison(out, v)

@@ -61,7 +61,7 @@ func (o *runsSkillOptions) run(a *app, path string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, files)
+		return printAnswer(a.Out, files)
 	}
 	i := slices.IndexFunc(files.Files, func(f result.SkillFile) bool { return f.Path == o.file })
 	if i < 0 {
@@ -92,7 +92,7 @@ func listVersions(a *app, path string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, all)
+		return printAnswer(a.Out, all)
 	}
 	if len(all.Versions) == 0 {
 		_, err := fmt.Fprintln(a.Out, "the run has made no skill yet, or keeps none")

@@ -78,7 +78,7 @@ func (o *runsSpendOptions) run(ctx context.Context, a *app, path string) error {
 		return asFlag(err)
 	}
 	if a.json {
-		return printJSON(a.Out, spent)
+		return printAnswer(a.Out, spent)
 	}
 	return printSpending(a.paged(), spent)
 }

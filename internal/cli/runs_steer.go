@@ -125,7 +125,7 @@ func steerRun(ctx context.Context, a *app, path string, asking steer.Asking) err
 		return err
 	}
 	if a.json {
-		err = printJSON(a.Out, shareable(got))
+		err = printAnswer(a.Out, shareable(got))
 	} else if got.State == result.SteerDone || got.State == result.SteerKept || got.State == result.SteerIdle {
 		a.printer(a.Out).line(path + ": " + oneLine(got.Text))
 	}

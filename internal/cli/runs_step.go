@@ -36,7 +36,7 @@ proposed and not chosen, not applied, or rejected with their candidate are among
 				return err
 			}
 			if a.json {
-				return printJSON(a.Out, d)
+				return printAnswer(a.Out, d)
 			}
 			return printStep(a.paged(), d, args[0])
 		},

@@ -64,7 +64,7 @@ func (o *runsTaskOptions) run(ctx context.Context, a *app, path, id string) erro
 		noteLook(ctx, a, path, r, "runs task")
 	}
 	if a.json {
-		return printJSON(a.Out, answer)
+		return printAnswer(a.Out, answer)
 	}
 	return o.print(a.printer(a.Out), id, answer.Evaluations)
 }

@@ -91,7 +91,7 @@ func (o *runsTasksOptions) run(ctx context.Context, a *app, path string) error {
 		return err
 	}
 	if a.json {
-		return printJSON(a.Out, g)
+		return printAnswer(a.Out, g)
 	}
 	return o.print(a.paged(), g, path, r.Manifest.KindOf())
 }
@@ -134,7 +134,7 @@ func noTasks(kind result.Kind, path string) string {
 	switch kind {
 	case result.Ablate, result.Prune:
 		return "an ablation or pruning writes no outcomes of single tasks down; `skillopt runs show " + shellWord(path) + "` has its rules"
-	case result.ServeModel, result.DraftTasks, result.MineTasks:
+	case result.ServeModel, result.DraftTasks, result.MineTasks, result.RunStudy:
 		return "such a run asks no tasks"
 	}
 	return "the run has written down no outcomes yet"

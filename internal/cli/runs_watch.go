@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 )
@@ -194,7 +195,7 @@ func (a *app) keys() (keys <-chan byte, restore func()) {
 type watchJSON struct{ w io.Writer }
 
 func (v watchJSON) look(p record.Progress) error {
-	line, err := json.Marshal(p)
+	line, err := json.Marshal(ask.WithLists(p))
 	if err == nil {
 		_, err = fmt.Fprintf(v.w, "%s\n", line)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // NoiseFile is what an A/A pass leaves in its run.
-const NoiseFile = "noise.json"
+const NoiseFile = result.NoiseFile
 
 // NoiseDir is one folder for each configuration.
 func NoiseDir(s *session.Inputs) (string, error) {

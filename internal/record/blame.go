@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,6 +181,9 @@ func minus(a, b *float64) *float64 {
 		return nil
 	}
 	d := *a - *b
+	if math.IsInf(d, 0) { // scores that are none, of a file that somebody else wrote
+		return nil
+	}
 	return &d
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,16 +25,21 @@ type Documents struct {
 	Comparison *result.Comparison     // of `skillopt compare`
 	Ablation   *result.Ablation       // of `skillopt ablate`
 	Pruning    *result.Pruned         // of `skillopt prune`
+	Noise      *result.NoiseFloor     // of `skillopt doctor --noise`
+	Drafted    *result.Drafted        // of `skillopt init --generate` and `--triggers`
+	Study      *result.Study          // of `skillopt lab`
 }
 
 // A FileError says that a file of a run cannot be used as it is.
 type FileError struct {
 	Path string
 	Err  error
+
+	again string // what writes it anew; "": training
 }
 
 func (e *FileError) Error() string {
-	return fmt.Sprintf("%s is damaged: %v; train the run again to write it anew", e.Path, e.Err)
+	return fmt.Sprintf("%s is damaged: %v; %s to write it anew", e.Path, e.Err, cmp.Or(e.again, "train the run again"))
 }
 
 func (e *FileError) Unwrap() error { return e.Err }
@@ -54,7 +60,7 @@ func ReadDocuments(dir, path string) (Documents, error) {
 		return d, &run.MissingError{Dir: path}
 	}
 	d.Manifest, d.Killed = m, Killed(dir, m)
-	for _, read := range []func(string) error{d.readTraining, d.readGateway, d.readEvaluation, d.readComparison, d.readPruning} {
+	for _, read := range []func(string) error{d.readTraining, d.readGateway, d.readEvaluation, d.readComparison, d.readPruning, d.readNoise, d.readDrafted, d.readStudy} {
 		if err := read(dir); err != nil {
 			return d, err
 		}
@@ -162,15 +168,21 @@ const maxDocument = 1 << 30
 // document reads a file of a run; one that was not written yet is empty. Nothing outside of the
 // directory is read, whatever links it holds.
 func document(dir, name string, v any) error {
-	data, found, err := run.ReadFile(dir, name, maxDocument)
+	_, err := readDocument(dir, name, maxDocument, v)
+	return err
+}
+
+// readDocument is document for a file of at most so many bytes; found is false if there is none.
+func readDocument(dir, name string, most int64, v any) (found bool, err error) {
+	data, found, err := run.ReadFile(dir, name, most)
 	if err != nil {
-		return fmt.Errorf("read run: %w", err)
+		return false, fmt.Errorf("read run: %w", err)
 	}
 	if !found {
-		return nil
+		return false, nil
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return &FileError{Path: filepath.Join(dir, name), Err: err}
+		return false, &FileError{Path: filepath.Join(dir, name), Err: err}
 	}
-	return nil
+	return true, nil
 }

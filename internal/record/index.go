@@ -28,7 +28,7 @@ const IndexFile = ".runs_index.json"
 
 // indexFormat changes whenever a row says more, or something else: rows of another format are
 // read anew.
-const indexFormat = 1
+const indexFormat = 2
 
 // maxIndex bounds the index, in bytes; a larger one is made again.
 const maxIndex = 64 << 20
@@ -231,7 +231,7 @@ func stampOf(dir string) string {
 	var b strings.Builder
 	for _, name := range []string{
 		run.ManifestFile, run.HistoryFile, run.SummaryFile, evaluationFile, comparisonFile, result.AblationFile, result.PruningFile, result.GatewayFile,
-		candidatesFile, run.DBFile, run.DBFile + "-mark",
+		result.NoiseFile, result.StudyFile, draftedFile, fallenFile, candidatesFile, run.DBFile, run.DBFile + "-mark",
 	} {
 		info, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil {

@@ -63,6 +63,10 @@ func readRow(ctx context.Context, dir string, w *Watcher) (result.RunRow, error)
 		pruned(&row, v.Pruning)
 	case v.Ablation != nil:
 		used(&row, v.Ablation.Usage)
+	case v.Noise != nil:
+		doubled(&row, v.Noise)
+	case v.Study != nil: // it calls no model
+	case v.Files != nil && !recorded(dir): // of a kind that is not known, and that may keep no record
 	case v.Summary != nil:
 		trained(&row, v)
 	case v.Gateway != nil && v.Gateway.TotalCalls > 0 && row.Status != string(result.Running):
@@ -213,6 +217,21 @@ func pruned(row *result.RunRow, p *result.Pruned) {
 	}
 }
 
+// recorded reports whether a run has a record of calls.
+func recorded(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, run.DBFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// doubled takes the mean of two passes with the same skill.
+func doubled(row *result.RunRow, n *result.NoiseFloor) {
+	row.Calls, row.CostUSD = n.Calls.Total, n.CostUSD
+	if n.Items > 0 {
+		mean := (n.First + n.Second) / 2
+		row.Score, row.Split = &mean, "selection"
+	}
+}
+
 // counted takes from the record what a run has used that has not written it down, and from
 // its files how its best skill stands.
 func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
@@ -239,7 +258,7 @@ func counted(ctx context.Context, row *result.RunRow, w *Watcher) error {
 const maxHead = 64 << 10
 
 // skillName is the name of the skill that a run is about: of its front matter, else that of
-// the run without its number.
+// the run without its number, "" if that says nothing of a skill.
 func skillName(dir string, m run.Manifest) string {
 	for _, name := range []string{"skills/skill_v0000.md", run.BestFile, result.WholeFile, "skill_b.md"} {
 		text, err := head(dir, name)
@@ -250,10 +269,19 @@ func skillName(dir string, m run.Manifest) string {
 			return doc.Name
 		}
 	}
-	return numbered.ReplaceAllString(m.Name, "")
+	switch m.KindOf() {
+	case result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.ServeModel:
+		return numbered.ReplaceAllString(m.Name, "")
+	case result.MeasureNoise:
+		return hashed.ReplaceAllString(m.Name, "")
+	}
+	return "" // it is about no skill, or nobody knows what its name says
 }
 
-var numbered = regexp.MustCompile(`-\d+$`)
+var (
+	numbered = regexp.MustCompile(`-\d+$`)
+	hashed   = regexp.MustCompile(`-noise-[0-9a-f]+$`)
+)
 
 // head is the beginning of a file of a run.
 func head(dir, name string) (string, error) {

@@ -26,6 +26,18 @@ type View struct {
 	// Ablation and Pruning are the results of `skillopt ablate` and `skillopt prune`.
 	Ablation *result.Ablation `json:"ablation,omitempty"`
 	Pruning  *result.Pruned   `json:"pruning,omitempty"`
+
+	// Noise is the result of `skillopt doctor --noise`.
+	Noise *result.NoiseFloor `json:"noise,omitempty"`
+
+	// Drafted is what `skillopt init --generate` or `--triggers` has drafted.
+	Drafted *result.Drafted `json:"drafted,omitempty"`
+
+	// Study is the result of a study of `skillopt lab`.
+	Study *result.Study `json:"study,omitempty"`
+
+	// Files are those of a run of a kind that this program does not know; else missing.
+	Files []result.RunFile `json:"files,omitempty"`
 }
 
 // ReadView reads the files of the run in dir; path is what messages call it. Its errors are
@@ -34,11 +46,13 @@ func ReadView(dir, path string) (View, error) {
 	d, err := ReadDocuments(dir, path)
 	v := View{
 		Dir: dir, Manifest: d.Manifest, Killed: d.Killed, History: d.History, Summary: d.Summary, Gateway: d.Gateway,
-		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning,
+		Evaluation: d.Evaluation, Comparison: d.Comparison, Ablation: d.Ablation, Pruning: d.Pruning, Noise: d.Noise, Drafted: d.Drafted, Study: d.Study,
 	}
-	if err == nil {
-		v.Models = Participants(d.Manifest)
+	if err != nil {
+		return v, err
 	}
+	v.Models = Participants(d.Manifest)
+	v.Files, err = filesOf(dir, d.Manifest)
 	return v, err
 }
 

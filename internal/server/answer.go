@@ -32,7 +32,7 @@ func document(v any) ([]byte, error) {
 	} else {
 		v = ask.Shareable(v)
 	}
-	text, err := json.Marshal(withLists(v))
+	text, err := json.Marshal(ask.WithLists(v))
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}

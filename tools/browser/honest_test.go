@@ -19,7 +19,11 @@ type shown struct {
 		CostUSD *float64 `json:"cost_usd"`
 		Test    *struct {
 			Seed, Best *measured
+			Refused    bool
 		} `json:"test"`
+		Best struct {
+			Selection *measured `json:"selection"`
+		} `json:"best"`
 		Certificate *struct {
 			Difference *float64 `json:"difference"`
 			AtLeast    *float64 `json:"at_least"`
@@ -41,6 +45,21 @@ type shown struct {
 		Difference *float64 `json:"difference"`
 		Pairs      int      `json:"pairs"`
 	} `json:"comparison"`
+	Noise *struct {
+		First, Second float64
+		Floor         float64 `json:"minimum_detectable_effect"`
+		Low           float64 `json:"minimum_detectable_low"`
+		High          float64 `json:"minimum_detectable_high"`
+	} `json:"noise"`
+	Study *struct {
+		Tables []struct {
+			Rows []struct {
+				Figures []*struct {
+					Mean, SE float64
+				} `json:"figures"`
+			} `json:"rows"`
+		} `json:"tables"`
+	} `json:"study"`
 }
 
 type measured struct {
@@ -50,7 +69,7 @@ type measured struct {
 	N    int     `json:"n"`
 }
 
-// Ten runs of different kinds: every figure that the page shows of them is one that
+// Runs of different kinds, one whose test stayed closed among them: every figure that the page shows of them is one that
 // `runs show --json` has.
 func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 	t.Parallel()
@@ -67,17 +86,30 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 		{"train", quick, "--run", "runs/no-test", "--set", "eval.test=false"},
 		{"train", broken, "--run", "runs/unmeasured", "--set", "train.epochs=1"},
 		{"train", quick, "--run", "runs/second", "--set", "train.second_try=true", "--set", "train.seed=5"},
+		{"train", quick, "--run", "runs/plain", "--fork", "runs/refused", "--set", "tasks.threshold=0.5"},
+		{"doctor", quick, "--noise", "--set", "run.dir=" + filepath.Join(dir, "noise")},
+		{"lab", "baselines", "--worlds", "4", "--calls", "600", "--run", "runs/study"},
 		{"eval", quick, "--run", "runs/eval"},
 		{"compare", seed, best, "--config", quick, "--run", "runs/compare"},
 	} {
-		p := begin(t, dir, append(args, "--yes")...)
+		if args[0] != "lab" {
+			args = append(args, "--yes")
+		}
+		p := begin(t, dir, args...)
 		if code := p.wait(); code != 0 && code != 4 && code != 5 {
 			t.Fatalf("skillopt %s: exit code %d\n%s", strings.Join(args, " "), code, p.out)
 		}
 	}
+	found, err := filepath.Glob(filepath.Join(dir, "noise", "*-noise-*"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	if err := os.Rename(found[0], filepath.Join(dir, "runs", "noise")); err != nil {
+		t.Fatal(err)
+	}
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
-	for _, name := range []string{"plain", "population", "ceiling", "strict", "folds", "no-test", "unmeasured", "second", "eval", "compare"} {
+	for _, name := range []string{"plain", "population", "ceiling", "strict", "folds", "no-test", "unmeasured", "second", "refused", "eval", "compare", "noise", "study"} {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			var of shown
@@ -88,11 +120,19 @@ func TestFiguresOfThePageAreThoseOfTheTerminal(t *testing.T) {
 			p.shows(name)
 			p.settled()
 			p.has("overview", of.overview()...)
+			if closed := of.Summary != nil && of.Summary.Test != nil && of.Summary.Test.Refused; closed != (name == "refused") {
+				t.Fatalf("the test stayed closed: %v", closed)
+			} else if closed {
+				p.shows("stayed closed")
+			}
 			if len(of.History.Steps) > 0 {
 				p.goTo("#/run/runs:" + name + "/steps")
 				p.shows("step")
 				p.settled()
 				p.has("steps", of.steps()...)
+			}
+			if name == "study" { // it pays for nothing
+				return
 			}
 			p.goTo("#/run/runs:" + name + "/cost")
 			p.settled()
@@ -108,6 +148,25 @@ func (s shown) overview() (out []string) {
 		for _, m := range []*measured{s.Summary.Test.Seed, s.Summary.Test.Best} {
 			if m != nil {
 				out = append(out, share(m.Hard), share(m.Low), share(m.High))
+			}
+		}
+	}
+	if s.Summary != nil && (s.Summary.Test == nil || s.Summary.Test.Refused) && s.Summary.Best.Selection != nil {
+		m := s.Summary.Best.Selection
+		out = append(out, share(m.Hard), share(m.Low), share(m.High))
+	}
+	if s.Noise != nil {
+		out = append(out, share(s.Noise.First), share(s.Noise.Second))
+		for _, v := range []float64{s.Noise.Floor, s.Noise.Low, s.Noise.High} {
+			out = append(out, inPoints(v)[1:])
+		}
+	}
+	if s.Study != nil {
+		for _, t := range s.Study.Tables {
+			for _, r := range t.Rows {
+				if f := r.Figures[0]; f != nil {
+					out = append(out, fmt.Sprintf("%.3f", f.Mean))
+				}
 			}
 		}
 	}

@@ -30,6 +30,7 @@ func TestViews(t *testing.T) {
 	run(t, dir, "train", quick, "--yes", "--run", "runs/quick-2", "--set", "train.seed=7")
 	run(t, dir, "eval", quick, "--yes", "--run", "runs/eval-1")
 	run(t, dir, "compare", filepath.Join(quick, "SKILL.md"), "runs/quick-1/best_skill.md", "--config", quick, "--run", "runs/compare-1")
+	otherKinds(t, dir, quick)
 	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
 	p := open(t, openBrowser(t), s.Link)
 	p.shows("quick-1", "quick-2")
@@ -72,7 +73,14 @@ func views(task string) []view {
 		{"log", run + "/log", []string{"step"}},
 		{"eval", "#/run/runs:eval-1", []string{"eval-1"}},
 		{"comparison", "#/run/runs:compare-1", []string{"compare-1"}},
+		{"noise", "#/run/runs:noise-1", []string{"noise floor", "95 % interval", "80 selection tasks were asked twice"}},
+		{"draft", "#/run/runs:draft-1", []string{"asked for", "write sums with the unit", "expected"}},
+		{"lab", "#/run/runs:lab-1", []string{"what was to hold", "all cells together", "every cell", "one by one", "skillopt lab prune"}},
+		{"ablation", "#/run/runs:ablate-1", []string{"what each rule is worth"}},
+		{"pruning", "#/run/runs:prune-1", []string{"what is left"}},
+		{"unknown", "#/run/runs:night-1", []string{"does not know runs of the kind", "dreams.json"}},
 		{"compare", "#/compare/runs:quick-1/runs:quick-2", []string{"quick-1", "quick-2"}},
+		{"compare-kinds", "#/compare/runs:quick-1/runs:lab-1", []string{"study of the lab", "needed to set skills side by side"}},
 	}
 }
 

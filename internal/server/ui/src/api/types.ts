@@ -1,7 +1,7 @@
 // The documents of the API under the names that the page uses. They are generated: schema.ts
 // is made of docs/openapi.json by `npm run check`, and not committed. Fields that Go leaves out when they are
-// empty are optional; what was not measured, or is not known, is null, never 0. A list that
-// is empty may be null: readers write `?? []`.
+// empty are optional, lists too: readers of those write `?? []`. Any other list is there, and
+// may be empty. What was not measured, or is not known, is null, never 0.
 
 import type { components } from './schema'
 
@@ -27,6 +27,7 @@ export type DiffHunk = Schemas['DiffHunk']
 export type DiffLine = Schemas['DiffLine']
 export type DiffWord = Schemas['DiffWord']
 export type Difference = Schemas['Difference']
+export type Drafted = Schemas['Drafted']
 export type EditDetail = Schemas['EditDetail']
 export type EditReport = Schemas['Report']
 export type EpochRecord = Schemas['EpochRecord']
@@ -44,6 +45,7 @@ export type History = Schemas['History']
 export type Listing = Schemas['Listing']
 export type Manifest = Schemas['Manifest']
 export type Message = Schemas['RecordedMessage']
+export type NoiseFloor = Schemas['NoiseFloor']
 export type Notes = Schemas['Notes']
 export type Origin = Schemas['Origin']
 export type Outcome = Schemas['Outcome']
@@ -54,6 +56,7 @@ export type Repeats = Schemas['Repeats']
 export type Reported = Schemas['Reported']
 export type Rule = Schemas['Rule']
 export type RuleWorth = Schemas['RuleWorth']
+export type RunFile = Schemas['RunFile']
 export type RunRow = Schemas['RunRow']
 export type RunShown = Schemas['Run']
 export type RunsCompared = Schemas['RunsCompared']
@@ -71,6 +74,10 @@ export type Steered = Schemas['Steered']
 export type StepDetail = Schemas['StepDetail']
 export type StepRecord = Schemas['StepRecord']
 export type Stop = Schemas['Stop']
+export type Study = Schemas['Study']
+export type StudyFigure = Schemas['StudyFigure']
+export type StudyRow = Schemas['StudyRow']
+export type StudyTable = Schemas['StudyTable']
 export type Summary = Schemas['Summary']
 export type TaskDifference = Schemas['TaskDifference']
 export type TaskShown = Schemas['TaskAnswer']

@@ -24,7 +24,7 @@ export function status(code: string): Word {
 
 const kinds: Record<string, string> = {
   train: 'training', eval: 'evaluation', compare: 'comparison', ablate: 'ablation', prune: 'pruning',
-  noise: 'noise', draft: 'drafts', gateway: 'gateway',
+  noise: 'noise of a split', draft: 'drafts', gateway: 'gateway', lab: 'study of the lab',
 }
 
 export function kind(code: string): string {

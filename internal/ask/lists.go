@@ -1,0 +1,89 @@
+package ask
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+)
+
+var writesItself = reflect.TypeFor[json.Marshaler]()
+
+// WithLists is an answer in which lists and maps that nobody has made are empty ones, unless
+// they are left out then: who reads an answer need not tell null from empty. v itself is not
+// changed.
+func WithLists[T any](v T) T {
+	out := reflect.ValueOf(&v).Elem()
+	out.Set(listed(out))
+	return v
+}
+
+func listed(v reflect.Value) reflect.Value {
+	if v.Type().Implements(writesItself) {
+		return v
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(v.Type()).Elem()
+		if v.Kind() == reflect.Interface {
+			out.Set(listed(v.Elem()))
+			return out
+		}
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(listed(v.Elem()))
+		return out
+	case reflect.Slice:
+		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+			return v
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(made(listed(v.Index(i))))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for at := v.MapRange(); at.Next(); {
+			out.SetMapIndex(at.Key(), made(listed(at.Value())))
+		}
+		return out
+	case reflect.Struct:
+		return listedFields(v)
+	}
+	return v
+}
+
+func listedFields(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		field := listed(v.Field(i))
+		if _, options, _ := strings.Cut(f.Tag.Get("json"), ","); !strings.Contains(options, "omit") {
+			field = made(field)
+		}
+		out.Field(i).Set(field)
+	}
+	return out
+}
+
+// made is a list, bytes or a map, an empty one if there is none.
+func made(v reflect.Value) reflect.Value {
+	switch {
+	case v.Type().Implements(writesItself):
+		return v
+	case v.Kind() == reflect.Slice && v.IsNil():
+		return reflect.MakeSlice(v.Type(), 0, 0)
+	case v.Kind() == reflect.Map && v.IsNil():
+		return reflect.MakeMap(v.Type())
+	}
+	return v
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { viewsOf } from './views'
+
+test('a kind has the views that its runs can fill', () => {
+  expect([...viewsOf('lab')]).toEqual(['overview'])
+  expect(viewsOf('train').has('certificate')).toBe(true)
+  expect(viewsOf('eval').has('skill')).toBe(false)
+  expect(viewsOf('draft').has('tasks')).toBe(false)
+})
+
+test('a kind that nobody knows has the views that its files can fill', () => {
+  expect([...viewsOf('night', [{ name: 'night.json' }])]).toEqual(['overview'])
+  expect([...viewsOf('night', [{ name: 'run.db' }, { name: 'events' }])]).toEqual(['overview', 'cost', 'calls', 'log'])
+})

@@ -1,0 +1,126 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// draftable is a simulated world that tasks can be drafted from.
+const draftable = `name: drafts
+seed: 3
+kinds:
+  - {type: sum, match: 'Add (?P<a>\d+) and (?P<b>\d+)', answer: a + b}
+rules:
+  - id: points
+    task_types: [sum]
+    states: [points]
+    say: ['Write sums with the unit, as in 5 points.']
+    transform: {kind: suffix, text: ' points'}
+draft: ['{{Ann|Bo|Cy|Di}} of the {{red|blue|green|black}} team asks: Add {{100..999}} and {{100..999}} for round {{1..90}} of {{1000..9999}}.']
+`
+
+// otherKinds makes runs of the kinds that train nothing, and one of a kind that the program
+// does not know.
+func otherKinds(t *testing.T, dir, quick string) {
+	t.Helper()
+	run(t, dir, "doctor", quick, "--noise", "--yes", "--set", "run.dir="+filepath.Join(dir, "noise"))
+	found, err := filepath.Glob(filepath.Join(dir, "noise", "*-noise-*"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	write(t, dir, "skill/SKILL.md", "---\nname: sums\ndescription: How to answer.\n---\n# Sums\n- Write sums with the unit, as in 5 points.\n")
+	write(t, dir, "world.yaml", draftable)
+	run(t, dir, "init", "work", "--skill", "skill", "--generate", "6", "--optimizer", "sim/world.yaml", "--yes")
+	for from, to := range map[string]string{found[0]: "noise-1", filepath.Join(dir, "work", "draft"): "draft-1"} {
+		if err := os.Rename(from, filepath.Join(dir, "runs", to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, dir, "lab", "prune", "--worlds", "2", "--kind", "few tasks", "--run", "runs/lab-1")
+	run(t, dir, "ablate", "runs/quick-1", "--run", "runs/ablate-1", "--yes")
+	run(t, dir, "prune", "runs/quick-1", "--to", "pruned.md", "--run", "runs/prune-1", "--yes")
+	write(t, dir, "runs/night-1/manifest.json", `{"format": 1, "run_id": "night", "name": "night-1", "kind": "night", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
+	write(t, dir, "runs/night-1/dreams.json", "{}")
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Studies, noise, drafts and unknown kinds whose every text is hostile are shown as text, those
+// whose files are damaged are named, and the other runs are there.
+func TestHostileKindsAreShownAsText(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	evil := func(i int) string { return hostile[i%len(hostile)] }
+	for name, kind := range map[string]string{"lab": "lab", "noise": "noise", "draft": "draft", "odd": evil(1), "broken": "lab", "uneven": "lab", "wild": "noise"} {
+		document(t, dir, "runs/"+name+"/manifest.json", map[string]any{
+			"format": 1, "run_id": name, "name": evil(0), "kind": kind, "created_at": "2026-01-02T03:04:05Z", "version": evil(2), "status": "completed",
+		})
+	}
+	figure := map[string]any{"mean": 1e308, "se": -1e308, "low": nil, "high": nil}
+	document(t, dir, "runs/lab/study.json", map[string]any{
+		"study": evil(0), "command": evil(6), "about": strings.Join(hostile, " "), "findings": []any{map[string]any{"claim": evil(1), "holds": true, "why": evil(7)}},
+		"words": []any{map[string]any{"name": evil(2), "what": evil(3)}},
+		"tables": []any{
+			map[string]any{"title": evil(1), "names": []string{evil(2), evil(3)}, "columns": []any{map[string]any{"name": evil(4), "about": evil(5), "unit": evil(0)}}, "rows": []any{map[string]any{"names": []string{evil(8), "__proto__"}, "figures": []any{figure}}}},
+			map[string]any{"title": "", "names": []string{}, "columns": []any{}, "rows": []any{}},
+			map[string]any{"title": "nothing", "names": nil, "columns": nil, "rows": nil},
+		},
+	})
+	document(t, dir, "runs/noise/noise.json", map[string]any{"items": 40, "first": 0.1, "second": 1, "flips": hostile, "within": 1, "between": 0, "advice": hostile, "unmeasured": hostile})
+	var lines strings.Builder
+	for i := range 40 {
+		text, err := json.Marshal(map[string]any{"id": evil(i), "type": evil(i + 1), "prompt": strings.Repeat(evil(i+2), 2000), "gold": hostile, "checks": hostile, "source": evil(i), "doubts": hostile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&lines, "%s\n", text)
+	}
+	write(t, dir, "runs/draft/tasks.jsonl", lines.String())
+	document(t, dir, "runs/draft/fell.json", []any{map[string]any{"reason": evil(0), "detail": evil(1), "prompt": evil(2)}})
+	write(t, dir, "runs/odd/"+`<img src=x onerror=ran=1>`, "")
+	write(t, dir, "runs/broken/study.json", `{"tables": [`)
+	write(t, dir, "runs/uneven/study.json", `{"tables": [{"names": ["a"], "rows": [{}]}]}`)
+	write(t, dir, "runs/wild/noise.json", `{"items": 1, "first": 1.7e308, "second": 1.7e308}`)
+	s := serve(t, dir, "runs", "--addr", "127.0.0.1:0")
+	p := open(t, openBrowser(t), s.Link)
+	p.shows("uneven", "wild", "damaged")
+	p.allow("status of 500") // of the damaged ones
+	for name, says := range map[string]string{"lab": "what was measured", "noise": "noise floor", "draft": "asked for", "odd": "does not know", "broken": "damaged", "uneven": "damaged", "wild": "damaged"} {
+		p.goTo("#/run/runs:" + name)
+		p.shows(name, says)
+		p.settled()
+		if ran := eval[string](p, `String(window.ran)`); ran != "undefined" {
+			t.Errorf("%s: a text ran: %s", name, ran)
+		}
+		if found := eval[string](p, `[...document.querySelectorAll("script:not([src]), iframe, img, object, embed, svg script, [onerror], [onload], a[href^='javascript']")].map(e => e.outerHTML).join(" ").slice(0, 500)`); found != "" {
+			t.Errorf("%s: a text became markup: %s", name, found)
+		}
+		if text := p.text(); strings.ContainsAny(text, "\u202e\u2066\x1b\u200b\a") {
+			t.Errorf("%s: a character that steers or hides is shown as it is", name)
+		}
+		p.fits(name, 1280)
+	}
+	p.clean()
+}
+
+func document(t *testing.T, dir, name string, v any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, name, string(text))
+}
