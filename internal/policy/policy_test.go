@@ -28,7 +28,7 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
-	{"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound"},
+	{"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/importer/sleeptasks", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound"},
 	{"internal/sleep/harvest", "internal/sleep/forget"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
