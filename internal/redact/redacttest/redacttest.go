@@ -4,11 +4,21 @@
 // It knows nothing about how they are found.
 package redacttest
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // Planted are texts with secrets between « and », by the shape of the secret. None is a key of
 // anyone's.
 func Planted() map[string]string {
+	all := keys()
+	maps.Copy(all, files())
+	return all
+}
+
+// keys are keys of services, alone and under names.
+func keys() map[string]string {
 	return map[string]string{
 		"openai":               "key «sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb» used",
 		"anthropic":            "«sk-ant-api03-Zx8Kq2Lm9Np4Rt6Vw1Yb-Aa»",
@@ -100,6 +110,13 @@ func Planted() map[string]string {
 		"vault":                "«hvs.CAESIaB3dE5gH7jK9mN1pQ3sT»",
 		"grafana":              "«glsa_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK_0123abcd»",
 		"sentry":               "«sntrys_eyJpYXQiOjE2ODczMzY1NDMuNjk4NTksInVybCI6bn»",
+		"key before a bracket": "[«sk-abcDEF1234567890»]",
+	}
+}
+
+// files are what stands in files of credentials, in connections and on command lines.
+func files() map[string]string {
+	return map[string]string{
 		"netrc":                "machine git.test\n  login me@x.test\n  password «0f6b7f7f-0c11-4a57-9d53-6f1c2a348e0b»\n",
 		"netrc, one line":      "machine github.com login me password «hunter22xyz»",
 		"npmrc password":       "//npm.test/:_password=«cGFzc3dvcmQ=»",
@@ -132,7 +149,6 @@ func Planted() map[string]string {
 		"kubeadm":              "kubeadm join 10.0.0.1:6443 --token «abcdef.0123456789abcdef»",
 		"one-time seed":        "otpauth://totp/x:me?secret=«JBSWY3DPEHPK3PXP»&issuer=x",
 		"xml":                  "<password>«hunter22»</password>",
-		"key before a bracket": "[«sk-abcDEF1234567890»]",
 	}
 }
 
