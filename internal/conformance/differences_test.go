@@ -11,6 +11,7 @@ var differences = merged(
 	replyDifferences,
 	scheduleDifferences,
 	skillDifferences,
+	sleepDifferences,
 )
 
 // merged joins the lists of several areas.

@@ -36,19 +36,9 @@ var gaps = map[string][]gap{
 	"searchqa_truncate":       {{feature: "benchmarks"}},
 	"spreadsheet_range":       {{feature: "benchmarks"}},
 
-	"sleep_aggregate":      {{feature: "sleep"}},
-	"sleep_assign_splits":  {{feature: "sleep"}},
-	"sleep_char_bound":     {{feature: "sleep"}},
-	"sleep_dedup":          {{feature: "sleep"}},
-	"sleep_judge":          {{feature: "sleep"}},
-	"sleep_judge_validate": {{feature: "sleep"}},
-	"sleep_learned":        {{feature: "sleep"}},
-	"sleep_memory_edits":   {{feature: "sleep"}},
-	"sleep_refusal":        {{feature: "sleep"}},
-	"sleep_reward":         {{feature: "sleep"}},
-	"sleep_split":          {{feature: "sleep"}},
-	"sleep_task_deltas":    {{feature: "sleep"}},
-	"sleep_task_id":        {{feature: "sleep"}},
+	// Answers are scored by what they say. What they cost is a ceiling and a figure of its
+	// own, and no part of a score: there is no weighted reward to compare.
+	"sleep_reward": {{feature: "not applicable"}},
 }
 
 // ofSleep reports whether a case was recorded from the program sleep, where two or

@@ -29,7 +29,7 @@ var tiers = [][]string{
 	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
 	{
-		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/sandbox", "internal/testset",
+		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/importer/sleeptasks", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target",
 	},
 	{"internal/sleep/harvest", "internal/sleep/forget", "internal/sleep/workspace", "internal/sleep/needs"},

@@ -18,7 +18,9 @@ var harmless40 = []string{
 	"key = 3f786850e387550fdab836ed7e6dc881de23001b", "the tokens per second went up", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
 	"func token() string {", "token := lexer.next()", "std::token::Kind", "secret santa, secret sauce", "eos_token: </s>", "password: string", "a cookie for the author",
 	"the session key is derived", "passwords are hashed", "bypass=1", "compass: north", "signature: (x, y)", "[redacted] and [REDACTED_JWT]",
-	"api_key=[redacted]", "Authorization: Bearer [redacted]", "time 12:30:45", "ratio 3:4", "x := map[string]int{}", "AKIA is a prefix", "eyJ is another", "monkey=banana",
+	"api_key=[redacted]", "Authorization: Bearer [redacted]", "time 12:30:45", "ratio 3:4", "x := map[string]int{}", "AKIA is a prefix", "mkdir -p build/out && cp -a src build/out", "ls -la", "docker run -p 8080:80 -a stdout nginx", "mysql -u root -p app",
+	"ssh -p 2222 host", "the login page -p is what it says", "redis-cli -a $REDIS_PASSWORD", "docker login -u me -p $TOKEN", "git log -p main.go", "psql -p 5432 -a", "fc-list : family",
+	"see RFC 1//0 and 1//2", "csk-short", "AQ.About that", "fm2_radio", "eyJ.. is how they begin", "eyJ is another", "monkey=banana",
 }
 
 func TestPlantedSecretsAreMasked(t *testing.T) {

@@ -99,6 +99,11 @@ func (sc *scanner) word(i int) int {
 	if s[begin] == '-' && (s[begin:i] == "-u" || s[begin:i] == "--user" || s[begin:i] == "--proxy-user") {
 		return sc.login(begin, i)
 	}
+	if s[begin] == '-' && i-begin >= 2 && (s[begin+1] == 'p' || s[begin+1] == 'a') {
+		if end := sc.option(begin, i); end > i {
+			return end
+		}
+	}
 	if i-begin < 3 || !lastLetters[lettersOf(s[begin:i])] {
 		return i
 	}
@@ -216,6 +221,29 @@ func (sc *scanner) login(begin, end int) int {
 	return sc.mask(v+len(name)+1, stop, "")
 }
 
+// option masks a password that a program is given by a short option, as in "sshpass -p x",
+// "docker login -p x", "redis-cli -a x" and "mysql -px". To others -p and -a are other things.
+func (sc *scanner) option(begin, end int) int {
+	const near = 300 // bytes between the name of the program and its option
+	s, before := sc.s, sc.s[max(0, begin-near):begin]
+	v := end
+	switch flag := s[begin:end]; {
+	case flag == "-p" && (strings.Contains(before, "sshpass ") || strings.Contains(before, " login ")),
+		flag == "-a" && strings.Contains(before, "redis-cli "):
+		v = behindSpace(s, end)
+	case flag != "-p" && strings.HasPrefix(flag, "-p") && (strings.Contains(before, "mysql") || strings.Contains(before, "mariadb ")):
+		v = begin + len("-p")
+	default:
+		return end
+	}
+	v += len(quoteAt(s, v))
+	stop := v + strings.IndexAny(s[v:]+" ", " \t\r\n\"'`\\;|&")
+	if value := s[v:stop]; len(value) < 4 || value[0] == '$' || value[0] == '-' || reference(value) {
+		return end
+	}
+	return sc.mask(v, stop, "")
+}
+
 // element masks the text of <password>...</password>, and reports whether there is one.
 func (sc *scanner) element(k kind, begin, end int) bool {
 	s := sc.s
@@ -325,7 +353,7 @@ func changesCase(s string) bool {
 // hooks are addresses whose path is a secret.
 var hooks = []string{
 	"hooks.slack.com/services/", "hooks.slack.com/workflows/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "webhook.office.com/webhookb2/",
-	"chat.googleapis.com/v1/spaces/",
+	"chat.googleapis.com/v1/spaces/", "outlook.office.com/webhook/", "hooks.zapier.com/hooks/catch/", "maker.ifttt.com/trigger/",
 }
 
 // address masks a password in a URL whose "://" begins at i, and the path of a hook.
@@ -357,7 +385,11 @@ func (sc *scanner) address(i int) int {
 		host, path, _ := strings.Cut(hook, "/")
 		if rest := s[end:]; strings.HasSuffix(s[from:end], host) && strings.HasPrefix(strings.TrimPrefix(rest, "/"), path) {
 			begin := end + 1 + len(path)
-			return sc.mask(begin, run(s, begin, token|dots|signs), "")
+			end := run(s, begin, token|dots|signs)
+			for end < len(s) && s[end] == '@' { // of a hook of Office
+				end = run(s, end+1, token|dots|signs)
+			}
+			return sc.mask(begin, end, "")
 		}
 	}
 	return from

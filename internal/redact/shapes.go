@@ -173,6 +173,18 @@ var keyShapes = []shape{
 	{prefix: "pcsk_", set: token, least: 20},
 	{prefix: "apify_api_", set: alnum, least: 20},
 	{prefix: "jina_", set: token, least: 30},
+	{prefix: "1//0", set: token, least: 30}, // a refresh token of Google
+	{prefix: "AQ.Ab", set: token, least: 30},
+	{prefix: "fm1_", set: alnum | signs, least: 16},
+	{prefix: "fm2_", set: alnum | signs, least: 16},
+	{prefix: "AKCp", set: alnum, least: 56, digit: true},
+	{prefix: "csk-", set: alnum, least: 24, digit: true},
+	{prefix: "tgp_v1_", set: token, least: 20},
+	{prefix: "IGQV", set: token, least: 30, digit: true},
+	{prefix: "xprv", set: alnum, least: 90},
+	{prefix: "fc-", set: hexes, least: 32},
+	{prefix: "ctx7sk-", set: token, least: 20},
+	{prefix: "vercel_blob_rw_", set: token, least: 20},
 	{prefix: "SK", set: hexes, least: 32, strict: true},
 	{prefix: "AC", set: hexes, least: 32, strict: true},
 }
@@ -227,13 +239,17 @@ func (s shape) end(text string, i int) int {
 	return end
 }
 
-// webToken returns where a JSON web token ends: two or more parts of base64.
+// webToken returns where a JSON web token ends: two or more parts of base64. The second is
+// empty of one that is encrypted with a key that both sides have.
 func webToken(text string, i int) int {
 	first := run(text, i, token)
 	if first-i < 11 || first >= len(text) || text[first] != '.' {
 		return i
 	}
 	end := run(text, first+1, token)
+	if end == first+1 && end < len(text) && text[end] == '.' {
+		first, end = end, run(text, end+1, token)
+	}
 	if end-first < 9 {
 		return i
 	}

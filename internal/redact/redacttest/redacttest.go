@@ -4,11 +4,21 @@
 // It knows nothing about how they are found.
 package redacttest
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // Planted are texts with secrets between « and », by the shape of the secret. None is a key of
 // anyone's.
 func Planted() map[string]string {
+	all := keys()
+	maps.Copy(all, files())
+	return all
+}
+
+// keys are keys of services, alone and under names.
+func keys() map[string]string {
 	return map[string]string{
 		"openai":               "key «sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb» used",
 		"anthropic":            "«sk-ant-api03-Zx8Kq2Lm9Np4Rt6Vw1Yb-Aa»",
@@ -101,6 +111,44 @@ func Planted() map[string]string {
 		"grafana":              "«glsa_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK_0123abcd»",
 		"sentry":               "«sntrys_eyJpYXQiOjE2ODczMzY1NDMuNjk4NTksInVybCI6bn»",
 		"key before a bracket": "[«sk-abcDEF1234567890»]",
+	}
+}
+
+// files are what stands in files of credentials, in connections and on command lines.
+func files() map[string]string {
+	return map[string]string{
+		"netrc":                "machine git.test\n  login me@x.test\n  password «0f6b7f7f-0c11-4a57-9d53-6f1c2a348e0b»\n",
+		"netrc, one line":      "machine github.com login me password «hunter22xyz»",
+		"npmrc password":       "//npm.test/:_password=«cGFzc3dvcmQ=»",
+		"npmrc auth":           "//npm.test/:_auth=«dXNlcjpwYXNzd29yZA==»",
+		"pypirc":               "[pypi]\nusername = __token__\npassword = «hunter22»\n",
+		"kubeconfig":           "- name: me\n  user:\n    token: «abcdef0123456789»\n",
+		"docker auth":          `{"auths": {"https://index.docker.io/v1/": {"auth": "«dXNlcjpwYXNzd29yZA==»"}}}`,
+		"docker identity":      `{"identitytoken": "«abcdef123456»"}`,
+		"set cookie":           "Set-Cookie: «sid=abc123; HttpOnly»\nnext",
+		"aws session token":    "AWS_SESSION_TOKEN=«IQoJb3JpZ2luX2VjEJr»",
+		"amazon header":        "X-Amz-Security-Token=«IQoJb3JpZ2luX2Vj»&x=1",
+		"google refresh":       "refresh with «1//0gAbCdEfGhIjKlMnOpQrStUvWxYz-0123456789abcdefghij» again",
+		"google key, new":      "«AQ.Ab8RN6aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3s»",
+		"jdbc":                 "jdbc:mysql://h/db?user=u&password=«p4ss»&x=1",
+		"mongodb":              "mongodb+srv://app:«pa55word»@c.test/db",
+		"psql":                 "PGPASSWORD=«hunter22» psql -h x",
+		"curl login":           "curl -u me:«hunter22» https://x.test",
+		"sshpass":              "sshpass -p '«hunter22»' ssh me@h",
+		"docker login":         "docker login -u me -p «hunter22» reg.test",
+		"redis":                "redis-cli -h x -a «hunter22» ping",
+		"mysql":                "mysqldump -u root -p«Secr!t123» app",
+		"office hook":          "https://outlook.office.com/webhook/«0f6b7f7f-0c11@6f1c2a34/IncomingWebhook/0123456789abcdef/0f6b»",
+		"fly":                  "«fm2_lJPECAAAAAAAAAAAxBCaB3dE5gH7jK9mN1pQ3sT»",
+		"artifactory":          "«AKCp8aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3s»",
+		"together":             "«tgp_v1_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9mN1pQ3s»",
+		"cerebras":             "«csk-aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7jK9»",
+		"firecrawl":            "«fc-0123456789abcdef0123456789abcdef»",
+		"blob store":           "«vercel_blob_rw_aB3dE5gH7jK9mN1p_aB3dE5gH7jK9mN1pQ3sTaB3dE5gH7j»",
+		"web token, encrypted": "«eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..aB3dE5gH7jK9mN1p.mN1pQ3sTaB3d.mN1pQ3sT»",
+		"kubeadm":              "kubeadm join 10.0.0.1:6443 --token «abcdef.0123456789abcdef»",
+		"one-time seed":        "otpauth://totp/x:me?secret=«JBSWY3DPEHPK3PXP»&issuer=x",
+		"xml":                  "<password>«hunter22»</password>",
 	}
 }
 
