@@ -1,13 +1,13 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -156,20 +156,19 @@ const (
 	comparisonFile = "comparison.json"
 )
 
-// maxDocument bounds a file with a result, in bytes.
-const maxDocument = 1 << 30
-
 // document reads a file of a run; one that was not written yet is empty. Nothing outside of the
 // directory is read, whatever links it holds.
 func document(dir, name string, v any) error {
-	data, found, err := run.ReadFile(dir, name, maxDocument)
+	data, found, err := run.ReadFile(dir, name, run.Most(name))
 	if err != nil {
 		return fmt.Errorf("read run: %w", err)
 	}
 	if !found {
 		return nil
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := run.Decode(name, data, v); errors.Is(err, userfile.ErrTooLarge) {
+		return fmt.Errorf("read run: %w", err)
+	} else if err != nil {
 		return &FileError{Path: filepath.Join(dir, name), Err: err}
 	}
 	return nil
