@@ -89,7 +89,7 @@ func TestAReferenceIsTrained(t *testing.T) {
 		{Op: skill.Append, File: "../outside.md", Content: "x"},
 	}
 	optimizer := &filesOptimizer{edits: edits}
-	opts := []skillopt.Option{skillopt.WithTasks(fewTasks(t)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client())}
+	opts := []skillopt.Option{skillopt.WithTasks(tasksOfTwoKinds(t, 4)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client())}
 	dir := filepath.Join(t.TempDir(), "run")
 	sum := trained(t, cfg, dir, opts...)
 	if sum.Test.Seed == nil || sum.Test.Best == nil || sum.Test.Seed.Hard != 0 || sum.Test.Best.Hard != 1 {
@@ -214,7 +214,7 @@ func filesOfTheRun(t *testing.T, dir string) {
 func cutAndResumed(t *testing.T, cfg config.Config, whole string, opts []skillopt.Option) {
 	t.Helper()
 	cut := filepath.Join(t.TempDir(), "run")
-	calls := int64(40)
+	calls := int64(25)
 	stopped := cfg
 	stopped.Limits.Calls, stopped.Limits.Reserve = &calls, "none"
 	if _, err := skillopt.Train(t.Context(), stopped, append(opts, skillopt.WithRunDir(cut))...); kind(err) != skillopt.OverBudget {

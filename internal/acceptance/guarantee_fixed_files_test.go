@@ -23,7 +23,7 @@ func TestAnalystsAreToldOfFixedFiles(t *testing.T) {
 		cfg.Skill = path
 		optimizer := &filesOptimizer{edits: edits}
 		dir := filepath.Join(t.TempDir(), "run")
-		trained(t, cfg, dir, skillopt.WithTasks(fewTasks(t)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client()))
+		trained(t, cfg, dir, skillopt.WithTasks(tasksOfTwoKinds(t, 4)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client()))
 		return optimizer.asked[model.StageAnalystError], dir
 	}
 	folder := skillFolder(t)

@@ -96,7 +96,7 @@ func TestAReferenceIsRewritten(t *testing.T) {
 				good:     []skill.FileText{{File: "references/codes.md", Content: codes}, {File: "references/new.md", Content: "added\x1b[2J"}},
 				bad:      []skill.FileText{{File: "references/codes.md", Content: codes}, {File: "scripts/encode.sh", Content: "rm -rf /"}},
 			}
-			opts := []skillopt.Option{skillopt.WithTasks(fewTasks(t)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client())}
+			opts := []skillopt.Option{skillopt.WithTasks(tasksOfTwoKinds(t, 4)), skillopt.WithClient(model.Target, "scripted", readingAgent()), skillopt.WithClient(model.Optimizer, "scripted", optimizer.client())}
 			dir := filepath.Join(t.TempDir(), "run")
 			sum := trained(t, cfg, dir, opts...)
 			if sum.Test.Seed == nil || sum.Test.Best == nil || sum.Test.Seed.Hard != 0 || sum.Test.Best.Hard != 1 {

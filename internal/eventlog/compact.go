@@ -3,7 +3,6 @@ package eventlog
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -46,12 +45,13 @@ func compact(root *os.Root, k int) (err error) {
 		if _, err := out.Write(h.line()); err != nil {
 			return err
 		}
-		end, _, err := scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, func(n int64, fields, line []byte) error {
+		end, _, damaged, err := scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, func(fields, line []byte) error {
+			n, _, _ := numberOf(line)
 			_, _ = out.Write(shortened(n, fields, line)) // Flush returns what went wrong
 			return out.WriteByte('\n')
 		})
-		if err == nil && end != info.Size() {
-			err = &DamagedError{File: Folder + "/" + name, What: fmt.Sprintf("there is no event at byte %d", end)}
+		if err == nil && (damaged || end != info.Size()) { // it stays as it is
+			err = &DamagedError{File: Folder + "/" + name, What: "not all of its lines are events"}
 		}
 		return errors.Join(err, out.Flush())
 	})

@@ -11,6 +11,9 @@
 // Segments are cut at a size. Of those beyond a number the lines of outcomes are
 // shortened to number, row and scores: the rest is read back from the record ([Rows]).
 //
+// A damaged line hides itself alone: readers go on behind it, and say in its place which file and
+// line cannot be read.
+//
 // The package knows segments, numbers and lines. Of an event it knows the kind, and of
 // an outcome the row and the scores. It knows nothing of records and of what events mean.
 package eventlog
@@ -82,9 +85,10 @@ func (e *VersionError) Error() string {
 // A DamagedError says that a segment does not hold what it should.
 type DamagedError struct {
 	File string
+	Line int // from 1; 0: not a certain one
 	What string
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s is damaged: %s; events are a copy of what the record holds, and %s/ may be deleted while nobody works on the run", e.File, e.What, Folder)
+	return fmt.Sprintf("%s is damaged: %s; events are a copy of what the record holds, and %s/ may be deleted while nobody works on the run", nameOfLine(e.File, e.Line), e.What, Folder)
 }

@@ -421,64 +421,6 @@ func TestANewerFormatIsRefused(t *testing.T) {
 	}
 }
 
-// TestDamageIsTold: a reader neither shows what is no event of the log nor passes over it.
-func TestDamageIsTold(t *testing.T) {
-	t.Parallel()
-	for name, spoil := range map[string]func(text string) string{
-		"a line is missing": func(s string) string { return strings.Replace(s, `{"n":2,`, `{"n":3,`, 1) },
-		"a header is none":  func(s string) string { return "junk\n" + s },
-		"no JSON":           func(s string) string { return s[:strings.Index(s, `"rollout"`)] + "\n" },
-		"a long line":       func(s string) string { return s + strings.Repeat("x", 3*maxLine) },
-	} {
-		dir := t.TempDir()
-		w := open(t, dir, Options{})
-		for i := range int64(4) {
-			w.Add(outcomeOf(i+1, "a"), start)
-		}
-		w.Close()
-		path := filepath.Join(dir, Folder, nameOf(1))
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(spoil(string(text))), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		_, err = Read(dir).After(t.Context(), 0, 100)
-		var damaged *DamagedError
-		if !errors.As(err, &damaged) || damaged.File != "events/events-000001.jsonl" {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-}
-
-// TestALostSegmentIsTold: numbers that are gone are not passed over in silence, but for
-// those before all that is left.
-func TestALostSegmentIsTold(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	w := open(t, dir, Options{SegmentBytes: 600})
-	for i := range int64(20) {
-		w.Add(outcomeOf(i+1, "a"), start)
-	}
-	w.Close()
-	if err := os.Remove(filepath.Join(dir, Folder, nameOf(1))); err != nil {
-		t.Fatal(err)
-	}
-	first, err := Read(dir).First(t.Context())
-	if err != nil || first < 2 {
-		t.Errorf("first %d, %v", first, err)
-	}
-	if err := os.Remove(filepath.Join(dir, Folder, nameOf(4))); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Read(dir).After(t.Context(), 0, 100)
-	var damaged *DamagedError
-	if !errors.As(err, &damaged) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestAFailingDiskFailsNothing: the log is given up once, with its reason.
 func TestAFailingDiskFailsNothing(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,8 @@ func (l *log) openLast(k int) (h header, size int64, err error) {
 	return readHeader(l.file, l.name)
 }
 
-// learn finds out what the log holds, and cuts off what is not whole at its end.
+// learn finds out what the log holds, and cuts off what is no event at its end. Damaged lines before
+// that stay: readers tell.
 func (l *log) learn(segments []int, h header, size int64) error {
 	if h.Run != l.opts.Run {
 		return fmt.Errorf("%s/%s is of another run (%q): move %s/ away", Folder, l.name, h.Run, Folder)
@@ -96,7 +97,7 @@ func (l *log) learn(segments []int, h header, size int64) error {
 		}
 	}
 	l.stored, l.live = s, s.clone()
-	end, next, err := scan(io.NewSectionReader(l.file, size, 1<<62), size, h.First, false, learnAll(l.live))
+	end, next, _, err := scan(io.NewSectionReader(l.file, size, 1<<62), size, h.First, false, learnAll(l.live))
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (l *log) read(k int, s *seen) (next int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, next, err = scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, learnAll(s))
+	_, next, _, err = scan(io.NewSectionReader(f, size, 1<<62), size, h.First, true, learnAll(s))
 	return next, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,6 +53,7 @@ type place struct {
 	n       int64
 	segment int
 	offset  int64
+	sure    bool        // by the lines before it
 	file    fs.FileInfo // a segment that was shortened since is another file
 }
 
@@ -64,9 +64,11 @@ const maxPlaces = 256
 func Read(dir string) *Reader { return &Reader{dir: dir} }
 
 // After returns lines with numbers above n in order, at most so many and about 8 MB. None
-// means that there is nothing yet: a last line that is not whole is left for later. It
-// returns a *VersionError for the log of a newer program and a *DamagedError for one that
-// cannot be read on.
+// means that there is nothing yet: a last line that is not whole is left for later. In the
+// place of events whose lines are damaged or gone stands one line with the number of the last of
+// them, an event "damaged" that names file and line. It returns a *VersionError for the log of a
+// newer program, and a *DamagedError where nothing but damaged lines follows: they may yet be
+// cut off.
 func (r *Reader) After(ctx context.Context, n int64, most int) ([]Line, error) {
 	if most <= 0 {
 		return nil, nil
@@ -128,8 +130,9 @@ func (r *Reader) whole(ctx context.Context, lines []Line) ([]Line, error) {
 	for row, i := range rows {
 		k := known[row]
 		line, err := lengthened(lines[i].JSON, k.OutcomeDone, k.At)
-		if err != nil {
-			return nil, fmt.Errorf("read the event log: %w", err)
+		if err != nil { // it is JSON, and no outcome
+			lines[i] = lost(lines[i].N, lines[i].N, "", 0, "its line is damaged")
+			continue
 		}
 		lines[i].JSON = line
 	}
@@ -211,8 +214,12 @@ func (v *look) keep(note func(r *Reader)) {
 	}
 }
 
-// is fails if a segment is not of the log that is read.
+// is fails if a segment is not of the log that is read. One whose first line is damaged does not say
+// of which it is, and is taken for one of this log.
 func (v *look) is(log string) error {
+	if log == "" {
+		return nil
+	}
 	r := v.reader
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -239,7 +246,10 @@ type opened struct {
 	begin   int64 // offset behind the header
 }
 
-// open opens a segment. It is nil if the segment is not there, or was only just begun.
+func (o *opened) path() string { return Folder + "/" + o.name }
+
+// open opens a segment. It is nil if the segment is not there, was only just begun, or has no
+// line that can be read.
 func (v *look) open(k int) (*opened, error) {
 	f, err := openFile(v.root, nameOf(k), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -253,6 +263,10 @@ func (v *look) open(k int) (*opened, error) {
 	}
 	o := &opened{File: f, segment: k, name: nameOf(k)}
 	h, begin, err := readHeader(f, o.name)
+	var damaged *DamagedError
+	if errors.As(err, &damaged) {
+		h, begin, err = headless(f)
+	}
 	if err == nil {
 		o.info, err = f.Stat()
 	}
@@ -302,7 +316,15 @@ func (v *look) holding(n int64) (int, error) {
 	if failed != nil || len(v.segments) == 0 {
 		return 0, failed
 	}
-	return v.segments[max(0, at-1)], nil
+	at = max(0, at-1)
+	for at < len(v.segments)-1 { // the first ones may have no line that can be read
+		first, err := v.firstOf(v.segments[at])
+		if first > 0 || err != nil {
+			return v.segments[at], err
+		}
+		at++
+	}
+	return v.segments[at], nil
 }
 
 // after reads lines behind the one with the number n.
@@ -316,133 +338,145 @@ func (v *look) after(ctx context.Context, n int64, most int) (out []Line, err er
 		if f == nil || err != nil {
 			return out, err
 		}
-		lines, err := v.read(f, n, most-len(out), maxAnswer-size)
+		got, err := v.read(f, n, most-len(out), maxAnswer-size)
 		if err := errors.Join(err, f.Close(), ctx.Err()); err != nil {
 			return nil, err
 		}
-		for _, l := range lines {
+		for _, l := range got.lines {
 			n, size = l.N, size+len(l.JSON)
 		}
-		out = append(out, lines...)
+		out = append(out, got.lines...)
 		if len(out) >= most || size >= maxAnswer {
 			return out, nil
 		}
-		next, err := v.follows(k, n, len(lines) > 0)
-		if next == 0 || err != nil {
+		next, gap, err := v.follows(k, n, len(got.lines) > 0)
+		if err != nil {
 			return out, err
+		}
+		if next == 0 {
+			if len(out) == 0 && got.damaged != nil {
+				return nil, got.damaged
+			}
+			return out, nil
+		}
+		if gap > 0 {
+			l := lostBetween(k, next, n+1, gap, got.damaged)
+			out, n, size = append(out, l), l.N, size+len(l.JSON)
+			if len(out) >= most {
+				return out, nil
+			}
 		}
 		k = next
 	}
 }
 
-// follows returns the segment to be read after k, whose last line that was read has the
-// number n; 0 if there is nothing more yet. It is k itself when that has grown meanwhile.
-func (v *look) follows(k int, n int64, some bool) (int, error) {
-	first, err := v.firstOf(k + 1)
+// lostBetween is the line for events that are missing at the end of a segment, or in those
+// between it and the next one that there is.
+func lostBetween(k, next int, from, to int64, damaged *DamagedError) Line {
+	if damaged != nil {
+		return lost(from, to, damaged.File, damaged.Line, nameOfLine(damaged.File, damaged.Line)+" is damaged")
+	}
+	name, where := Folder+"/"+nameOf(k+1), "is missing or damaged"
+	if next == k+1 {
+		name, where = Folder+"/"+nameOf(k), "ends before them"
+	}
+	return lost(from, to, name, 0, name+" "+where)
+}
+
+// follows returns the segment to be read after k, whose last event that was read has the
+// number n; 0 if there is nothing more yet. It is k itself when that has grown meanwhile. gap is
+// the number of the last event that is in neither of them; 0: none is missing.
+func (v *look) follows(k int, n int64, some bool) (next int, gap int64, err error) {
+	next = k + 1
+	first, err := v.firstOf(next)
+	for err == nil && first == 0 && v.segments[len(v.segments)-1] > next { // missing or damaged
+		next++
+		first, err = v.firstOf(next)
+	}
 	switch {
-	case err != nil:
-		return 0, err
-	case first == 0 && v.segments[len(v.segments)-1] > k+1:
-		return 0, &DamagedError{File: Folder + "/" + nameOf(k+1), What: "it is missing or empty, and there are later ones"}
-	case first == 0:
-		return 0, nil
+	case err != nil || first == 0:
+		return 0, 0, err
 	case first <= n+1:
 		v.keep(func(r *Reader) {
 			if n := len(r.segments); n > 0 && r.segments[n-1] == k {
 				r.segments = append(r.segments, k+1)
 			}
 		})
-		return k + 1, nil
+		return next, 0, nil
 	case some:
-		return k, nil // it was written to the end before the next one was begun
+		return k, 0, nil // it was written to the end before the next one was begun
 	}
 	// With nothing more to read where something is missing, numbers do not follow.
 	f, err := v.open(k)
 	if f == nil || err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	lines, err := v.read(f, n, 1, maxAnswer)
+	got, err := v.read(f, n, 1, maxAnswer)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if len(lines) > 0 {
-		return k, nil
+	if len(got.lines) > 0 {
+		return k, 0, nil
 	}
-	return 0, &DamagedError{File: Folder + "/" + nameOf(k), What: fmt.Sprintf("event %d is missing, the next file begins with %d", n+1, first)}
+	return next, first - 1, nil
+}
+
+// reading is what was read of a segment.
+type reading struct {
+	lines   []Line
+	damaged *DamagedError // the first whole line behind the last event that is none; nil: there is none
 }
 
 // read reads lines of a segment behind number n.
-func (v *look) read(f *opened, n int64, most, room int) (out []Line, err error) {
-	at, next, err := v.find(f, n+1)
+func (v *look) read(f *opened, n int64, most, room int) (reading, error) {
+	at, next, sure, err := v.find(f, n+1)
 	if err != nil {
-		return nil, err
+		return reading{}, err
 	}
-	buf := make([]byte, 0, max(0, min(64<<10, f.info.Size()-at)))
-	for len(out) < most && room > 0 {
-		more := f.info.Size() - at - int64(len(buf))
-		if more <= 0 {
-			break
+	got, end, gap, err := readFrom(f, walk{at: at, next: next}, n, most, room)
+	if gap && err == nil {
+		// Somebody may have been at work there meanwhile. And what a line is can be told from the
+		// lines before it: one that was found by its number alone may stand where it does not belong.
+		if !sure {
+			at, next, sure = f.begin, f.first, true
 		}
-		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, len(buf))
-		}
-		got, err := f.ReadAt(buf[len(buf):min(cap(buf), len(buf)+int(min(more, 1<<20)))], at+int64(len(buf)))
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		if got == 0 {
-			break // it was cut since
-		}
-		buf = buf[:len(buf)+got]
-		used, err := split(buf, &next, f, func(line []byte) bool {
-			if next-1 > n {
-				out = append(out, Line{N: next - 1, JSON: bytes.Clone(line)})
-				room -= len(line)
+		got, end, _, err = readFrom(f, walk{at: at, next: next}, n, most, room)
+	}
+	if err != nil {
+		return reading{}, err
+	}
+	v.remember(place{n: end.next, segment: f.segment, offset: end.at, sure: sure, file: f.info})
+	return got, nil
+}
+
+// readFrom reads lines behind number n from a place on. gap: there are damaged ones.
+func readFrom(f *opened, w walk, n int64, most, room int) (got reading, end walk, gap bool, err error) {
+	var count counter
+	full := false
+	reads := func(m int64, line []byte) bool { return m <= n || isJSON(m, line) }
+	add := func(l Line) {
+		got.lines, room = append(got.lines, l), room-len(l.JSON)
+		full = len(got.lines) >= most || room <= 0
+	}
+	err = w.through(io.NewSectionReader(f, w.at, f.info.Size()-w.at), reads, func(e found) (bool, error) {
+		if e.from < e.n {
+			if gap = true; e.n-1 > n && !full {
+				line := count.line(f, e.bad)
+				add(lost(e.from, e.n-1, f.path(), line, nameOfLine(f.path(), line)+" is damaged"))
 			}
-			return len(out) < most && room > 0
-		})
-		if err != nil {
-			return nil, err
 		}
-		at += int64(used)
-		buf = buf[:copy(buf, buf[used:])]
-		if len(buf) > maxLine {
-			return nil, &DamagedError{File: Folder + "/" + f.name, What: fmt.Sprintf("the line of event %d has more than %d KB", next, maxLine>>10)}
+		if full {
+			return false, nil
 		}
+		if e.n > n {
+			add(Line{N: e.n, JSON: bytes.Clone(e.line)})
+		}
+		return true, nil
+	})
+	if w.bad > 0 && !full {
+		gap, got.damaged = true, &DamagedError{File: f.path(), Line: count.line(f, w.bad), What: fmt.Sprintf("event %d belongs there", w.next)}
 	}
-	if err := checkLast(out, f); err != nil {
-		return nil, err
-	}
-	v.remember(place{n: next, segment: f.segment, offset: at, file: f.info})
-	return out, nil
-}
-
-// checkLast refuses a line that was read while it was cut and written anew.
-func checkLast(out []Line, f *opened) error {
-	if len(out) > 0 && !json.Valid(out[len(out)-1].JSON) {
-		return &DamagedError{File: Folder + "/" + f.name, What: fmt.Sprintf("event %d is no JSON", out[len(out)-1].N)}
-	}
-	return nil
-}
-
-// split hands over the whole lines in buf, the first of which has the number *next, until
-// yield says that it is enough. It returns how many bytes they take.
-func split(buf []byte, next *int64, f *opened, yield func(line []byte) bool) (used int, err error) {
-	for {
-		end := bytes.IndexByte(buf[used:], '\n')
-		if end < 0 {
-			return used, nil
-		}
-		line := buf[used : used+end]
-		n, _, ok := numberOf(line)
-		if !ok || n != *next {
-			return used, &DamagedError{File: Folder + "/" + f.name, What: fmt.Sprintf("where event %d belongs stands %.60q", *next, line)}
-		}
-		used, *next = used+end+1, *next+1
-		if !yield(line) {
-			return used, nil
-		}
-	}
+	return got, w, gap, err
 }
 
 // remember notes where a line stands, for the next call.
@@ -456,9 +490,11 @@ func (v *look) remember(p place) {
 
 // find returns an offset in a segment at which a line begins, and its number, which is not
 // above n where the segment has such a line.
-func (v *look) find(f *opened, n int64) (offset, number int64, err error) {
+//
+// sure: it was come to by the lines before it.
+func (v *look) find(f *opened, n int64) (offset, number int64, sure bool, err error) {
 	if n <= f.first {
-		return f.begin, f.first, nil
+		return f.begin, f.first, true, nil
 	}
 	var found *place
 	v.keep(func(r *Reader) {
@@ -472,9 +508,10 @@ func (v *look) find(f *opened, n int64) (offset, number int64, err error) {
 		}
 	})
 	if found != nil {
-		return found.offset, found.n, nil
+		return found.offset, found.n, found.sure, nil
 	}
-	return bisect(f, n)
+	offset, number, err = bisect(f, n)
+	return offset, number, offset == f.begin, err
 }
 
 // near is how much of a segment is read in one go rather than looked at once more.
@@ -557,25 +594,23 @@ func (v *look) last() (int64, error) {
 	return 0, nil
 }
 
-// lastIn is the number of the last whole line of a segment; of one without any that before
-// its first.
+// lastIn is the number of the last event of a segment; of one without any that before its
+// first.
 func lastIn(f *opened) (int64, error) {
 	at, n, err := bisect(f, 1<<62)
 	if err != nil {
 		return 0, err
 	}
-	for {
-		buf := make([]byte, min(f.info.Size()-at, maxLine+near))
-		got, err := f.ReadAt(buf, at)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
+	w, gap := walk{at: at, next: n}, false
+	for range 2 {
+		err := w.through(io.NewSectionReader(f, w.at, f.info.Size()-w.at), isJSON, func(e found) (bool, error) {
+			gap = gap || e.from < e.n
+			return true, nil
+		})
+		if err != nil || !gap && w.bad == 0 || at == f.begin {
+			return w.next - 1, err
 		}
-		used, err := split(buf[:got], &n, f, func([]byte) bool { return true })
-		if err != nil {
-			return 0, err
-		}
-		if at += int64(used); used == 0 {
-			return n - 1, nil
-		}
+		at, w = f.begin, walk{at: f.begin, next: f.first} // as a reading does that comes upon damaged lines
 	}
+	return w.next - 1, nil
 }

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -168,27 +169,38 @@ func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
 	return h, int64(len(line)) + 1, nil
 }
 
-// scan reads the lines of a segment from offset on. next is the number of the first of
-// them. It ends at what is no whole line of the log, and returns the offset and number up
-// to which it got. yield gets a line that is valid only until it returns, and the fields
-// behind its number. Whether a line is JSON is looked at if it is not trusted.
-func scan(f io.Reader, offset, next int64, trusted bool, yield func(n int64, fields, line []byte) error) (int64, int64, error) {
-	r := bufio.NewReaderSize(f, maxLine)
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) {
-				err = nil
-			}
-			return offset, next, err
+// headless is the header of a segment whose own one is damaged: it begins with the first of its
+// lines that can be read. First is 0 without any, as that of one that is only begun.
+func headless(f io.ReaderAt) (h header, size int64, err error) {
+	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, near), maxLine)
+	for at := int64(0); ; {
+		line, n, whole, err := readLine(in)
+		if !whole || err != nil {
+			return h, 0, cmp.Or(err, errTorn)
 		}
-		n, fields, ok := numberOf(line[:len(line)-1])
-		if !ok || n != next || !trusted && !json.Valid(line) {
-			return offset, next, nil
+		if at += n; size == 0 {
+			size = at
+			continue // that is the damaged one
 		}
-		if err := yield(n, fields, line[:len(line)-1]); err != nil {
-			return offset, next, err
+		if first, _, ok := numberOf(line); ok && isJSON(first, line) {
+			h.First = first
+			return h, size, nil
 		}
-		offset, next = offset+int64(len(line)), next+1
 	}
+}
+
+// scan goes through the events of a segment from offset on. next is the number of the first of
+// them. Damaged lines are passed over, and said to be there. It returns the offset behind the last
+// event, and the number behind its. yield gets the event's fields behind its number and its line,
+// valid only until it returns. Whether a line is JSON is looked at if it is not trusted.
+func scan(f io.Reader, offset, next int64, trusted bool, yield func(fields, line []byte) error) (end, after int64, damaged bool, err error) {
+	w, reads := walk{at: offset, next: next}, isJSON
+	if trusted {
+		reads = asNumbered
+	}
+	err = w.through(f, reads, func(e found) (bool, error) {
+		damaged = damaged || e.from < e.n || e.bad < e.begin
+		return true, yield(e.fields, e.line)
+	})
+	return w.at, w.next, damaged, err
 }

@@ -313,12 +313,13 @@ func (w *Writer) fail(err error) {
 }
 
 // learnAll is what the log's owner learns from a segment.
-func learnAll(s *seen) func(n int64, fields, line []byte) error {
-	return func(_ int64, fields, line []byte) error {
+func learnAll(s *seen) func(fields, line []byte) error {
+	return func(fields, line []byte) error {
 		var bad *json.UnmarshalTypeError
-		if err := s.learn(fields, line); err != nil && !errors.As(err, &bad) {
+		var none *json.SyntaxError
+		if err := s.learn(fields, line); err != nil && !errors.As(err, &bad) && !errors.As(err, &none) {
 			return err
 		}
-		return nil // a line of another program's making is one to show, and no more
+		return nil // a line that is damaged or of another program's making is one to show, and no more
 	}
 }

@@ -231,7 +231,7 @@ func (c *checker) candidates() {
 	}
 	data, found, err := c.run.file(candidatesFile)
 	if found && err == nil {
-		err = json.Unmarshal(data, &result.Candidates{})
+		err = run.Decode(candidatesFile, data, &result.Candidates{})
 	}
 	if err != nil {
 		c.add(candidatesFile, Damaged, strings.TrimPrefix(err.Error(), "read run: "), helpAnew)

@@ -2,13 +2,13 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -162,13 +162,10 @@ const (
 	comparisonFile = "comparison.json"
 )
 
-// maxDocument bounds a file with a result, in bytes.
-const maxDocument = 1 << 30
-
 // document reads a file of a run; one that was not written yet is empty. Nothing outside of the
 // directory is read, whatever links it holds.
 func document(dir, name string, v any) error {
-	_, err := readDocument(dir, name, maxDocument, v)
+	_, err := readDocument(dir, name, run.Most(name), v)
 	return err
 }
 
@@ -181,7 +178,9 @@ func readDocument(dir, name string, most int64, v any) (found bool, err error) {
 	if !found {
 		return false, nil
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := run.Decode(name, data, v); errors.Is(err, userfile.ErrTooLarge) {
+		return false, fmt.Errorf("read run: %w", err)
+	} else if err != nil {
 		return false, &FileError{Path: filepath.Join(dir, name), Err: err}
 	}
 	return true, nil

@@ -39,6 +39,8 @@ type Index struct {
 	mu       sync.Mutex
 	folders  map[string]*folderIndex
 	watchers map[string]*counting // of runs at work or without a result, so that a look counts what is new alone
+
+	large sync.Mutex // of who reads a run whose documents are large
 }
 
 type counting struct {
@@ -178,6 +180,11 @@ func (x *Index) look(ctx context.Context, dir string, known kept) *kept {
 
 // anew reads a row. One that may change before its files do has no stamp.
 func (x *Index) anew(ctx context.Context, dir, stamp string) *kept {
+	size := SizeOf(dir)
+	if size > Large {
+		x.large.Lock()
+		defer x.large.Unlock()
+	}
 	w := x.watcher(dir)
 	w.Lock()
 	defer w.Unlock()
@@ -186,6 +193,9 @@ func (x *Index) anew(ctx context.Context, dir, stamp string) *kept {
 	if errors.As(err, &gone) {
 		x.forget(dir)
 		return nil // it was moved away meanwhile, or has not begun
+	}
+	if err != nil || size > 4*Large {
+		x.forget(dir) // what was read of it is not kept
 	}
 	if err != nil || row.Status == string(result.Running) || stampOf(dir) != stamp {
 		return &kept{Row: row}

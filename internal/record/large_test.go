@@ -23,7 +23,7 @@ func TestTooLargeFilesAreNotBegun(t *testing.T) {
 	if _, err := Open(t.Context(), dir); !errors.Is(err, userfile.ErrTooLarge) {
 		t.Errorf("opened: %v", err)
 	}
-	if _, err := ReadTraining(dir, "r"); err == nil || !strings.Contains(err.Error(), "larger than 256 MB") {
+	if _, err := ReadTraining(dir, "r"); err == nil || !strings.Contains(err.Error(), "the most that is read of such a file is 16 MB") {
 		t.Errorf("training: %v", err)
 	}
 	runtime.ReadMemStats(&after)

@@ -2,12 +2,15 @@ package record
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 
+	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
@@ -111,11 +114,15 @@ func passes(file string, list json.RawMessage) ([]trajectory.Outcome, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	if err := json.Unmarshal(list, &one); err == nil {
+	err := run.Decode(file, list, &one)
+	if err == nil {
 		return one, nil
 	}
+	if errors.Is(err, userfile.ErrTooLarge) {
+		return nil, fmt.Errorf("read run: %w", err)
+	}
 	var several [][]trajectory.Outcome
-	if err := json.Unmarshal(list, &several); err != nil {
+	if err := run.Decode(file, list, &several); err != nil {
 		return nil, fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", path.Base(file), err)
 	}
 	return slices.Concat(several...), nil

@@ -19,29 +19,55 @@ type Place struct {
 	Turn    int    `json:"turn,omitempty"`    // of a conversation, from 1
 }
 
-var (
-	callOfTask = regexp.MustCompile(`^(.*)/([^/]+)/sample(\d+)(?:/attempt(\d+))?(?:/turn(\d+))?$`)
-	callOfNone = regexp.MustCompile(`^(.*?)(?:/attempt(\d+))?(?:/turn(\d+))?$`)
-	inEpoch    = regexp.MustCompile(`^e(\d+)(?:/s(\d+))?/(.*)$`)
-)
-
-// PlaceOf takes a key of the record apart.
+// PlaceOf takes a key of the record apart: [eN[/sN]/]AT[/TASK/sampleN][/attemptN][/turnN]. One that
+// no run writes, with a line break, is a place as it stands. Whoever reads a record calls it for each entry.
 func PlaceOf(key string) Place {
+	if strings.ContainsRune(key, '\n') {
+		return Place{At: key}
+	}
 	var p Place
 	rest := key
-	if m := callOfTask.FindStringSubmatch(key); m != nil {
-		rest, p.Task = m[1], unescaped(m[2])
-		p.Sample, p.Attempt, p.Turn = number(m[3]), number(m[4]), number(m[5])
-	} else if m := callOfNone.FindStringSubmatch(key); m != nil {
-		rest, p.Attempt, p.Turn = m[1], number(m[2]), number(m[3])
+	rest, p.Turn, _ = cutNumber(rest, "/turn")
+	rest, p.Attempt, _ = cutNumber(rest, "/attempt")
+	if of, sample, ok := cutNumber(rest, "/sample"); ok {
+		if at := strings.LastIndexByte(of, '/'); at >= 0 && at < len(of)-1 {
+			rest, p.Task, p.Sample = of[:at], unescaped(of[at+1:]), sample
+		}
 	}
 	if p.At = rest; p.At == "" {
 		p.At = key
 	}
-	if m := inEpoch.FindStringSubmatch(rest); m != nil {
-		p.Epoch, p.Step, p.At = number(m[1]), number(m[2]), m[3]
+	epoch, within, ok := numberBefore(rest, "e")
+	if !ok {
+		return p
+	}
+	p.Epoch, p.At = epoch, within
+	if step, of, ok := numberBefore(within, "s"); ok {
+		p.Step, p.At = step, of
 	}
 	return p
+}
+
+// cutNumber cuts a word with a number off the end of a key; ok is false if it does not end so.
+func cutNumber(key, word string) (rest string, n int, ok bool) {
+	end := len(key)
+	for end > 0 && key[end-1] >= '0' && key[end-1] <= '9' {
+		end--
+	}
+	if end == len(key) || !strings.HasSuffix(key[:end], word) {
+		return key, 0, false
+	}
+	return key[:end-len(word)], number(key[end:]), true
+}
+
+// numberBefore takes a word with a number, and the slash behind it, off the beginning of a key.
+func numberBefore(key, word string) (n int, rest string, ok bool) {
+	digits, rest, ok := strings.Cut(key, "/")
+	digits, is := strings.CutPrefix(digits, word)
+	if !ok || !is || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, "", false
+	}
+	return number(digits), rest, true
 }
 
 // OfTest reports whether test tasks are asked at a place of the run. An ablation or pruning
@@ -90,5 +116,8 @@ func escaped(id string) string {
 }
 
 func unescaped(id string) string {
+	if !strings.Contains(id, "%") {
+		return id
+	}
 	return strings.NewReplacer("%2F", "/", "%25", "%").Replace(id)
 }

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +30,43 @@ func TestPlaceOf(t *testing.T) {
 			t.Errorf("%s: %s", key, diff)
 		}
 	}
+}
+
+// placeByPattern takes a key apart by what its grammar is.
+func placeByPattern(key string) Place {
+	var p Place
+	rest := key
+	if m := callOfTask.FindStringSubmatch(key); m != nil {
+		rest, p.Task = m[1], unescaped(m[2])
+		p.Sample, p.Attempt, p.Turn = number(m[3]), number(m[4]), number(m[5])
+	} else if m := callOfNone.FindStringSubmatch(key); m != nil {
+		rest, p.Attempt, p.Turn = m[1], number(m[2]), number(m[3])
+	}
+	if p.At = rest; p.At == "" {
+		p.At = key
+	}
+	if m := inEpoch.FindStringSubmatch(rest); m != nil {
+		p.Epoch, p.Step, p.At = number(m[1]), number(m[2]), m[3]
+	}
+	return p
+}
+
+var (
+	callOfTask = regexp.MustCompile(`^(.*)/([^/]+)/sample(\d+)(?:/attempt(\d+))?(?:/turn(\d+))?$`)
+	callOfNone = regexp.MustCompile(`^(.*?)(?:/attempt(\d+))?(?:/turn(\d+))?$`)
+	inEpoch    = regexp.MustCompile(`^e(\d+)(?:/s(\d+))?/(.*)$`)
+)
+
+// TestAnyKeyIsTakenApart: whatever it is made of.
+func TestAnyKeyIsTakenApart(t *testing.T) {
+	t.Parallel()
+	parts := []string{"e1", "e", "s2", "s", "e1x", "sample0", "sample", "sample1x", "attempt3", "attempt", "turn4", "turn", "", "a", "t%2F1", "end", "gate", "99999999999999999999", "e0", "\xff", "7"}
+	rapid.Check(t, func(t *rapid.T) {
+		key := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "parts"), "/")
+		if diff := cmp.Diff(placeByPattern(key), PlaceOf(key)); diff != "" {
+			t.Fatalf("%q: %s", key, diff)
+		}
+	})
 }
 
 // The key of any task in any place is taken apart into what it was made of.

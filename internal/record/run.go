@@ -2,13 +2,13 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path"
+	"path/filepath"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
 	"github.com/seed-f4525e22/skillopt/internal/journal"
@@ -17,7 +17,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// maxFile is the largest file of a run that is read, in bytes.
+// maxFile is how much is read of a file of a run of which no more is kept than what is looked for, in
+// bytes.
 const maxFile = 256 << 20
 
 // Run is a run that is read. Its methods may be called concurrently.
@@ -77,7 +78,11 @@ func (r *Run) decode(name string, v any) (found bool, err error) {
 }
 
 func decodeFile(name string, data []byte, v any) error {
-	if err := json.Unmarshal(data, v); err != nil {
+	err := run.Decode(name, data, v)
+	if errors.Is(err, userfile.ErrTooLarge) {
+		return fmt.Errorf("read run: %w", err)
+	}
+	if err != nil {
 		return fmt.Errorf("read run: %s is damaged: %w; the same command, on the run, writes it anew", name, err)
 	}
 	return nil
@@ -95,9 +100,12 @@ func (r *Run) file(name string) (data []byte, found bool, err error) {
 // readIn reads a regular file below a folder; found is false if there is none. What is too large
 // is not begun.
 func readIn(root *os.Root, name string) (data []byte, found bool, err error) {
-	data, err = userfile.ReadIn(context.Background(), root, name, maxFile)
+	data, err = run.ReadIn(root, name, run.Most(filepath.ToSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
+	}
+	if errors.Is(err, userfile.ErrTooLarge) {
+		return nil, false, err // which names the file
 	}
 	if err != nil {
 		return nil, false, &unreadError{name, err}

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-f4525e22/skillopt/internal/provenance"
 	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
@@ -80,7 +82,7 @@ func ReadTraining(dir, name string) (*Training, error) {
 		return nil, err
 	}
 	defer root.Close()
-	r := &reader{root: root, run: &Training{Name: name}}
+	r := &reader{root: root, run: &Training{Name: name}, read: new(atomic.Int64)}
 	if err := r.required(); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,11 @@ func openRun(dir, name string) (*os.Root, error) {
 type reader struct {
 	root *os.Root
 	run  *Training
+	read *atomic.Int64 // bytes of files; nil: they are not counted
 }
+
+// maxTraining is how many bytes of a run's files are read at most where all of its steps are.
+const maxTraining = 128 << 20
 
 // required reads what no report goes without.
 func (r *reader) required() error {
@@ -148,7 +154,7 @@ func (r *reader) steps() {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range steps {
 		group.Go(func() error {
-			own := &reader{root: r.root, run: &Training{}}
+			own := &reader{root: r.root, run: &Training{}, read: r.read}
 			r.run.Steps[i], problems[i] = own.step(s), own.run.Problems
 			return nil
 		})
@@ -303,14 +309,24 @@ func (r *reader) decode(name string, into any) (found bool, err error) {
 	if !found || err != nil {
 		return found, err
 	}
-	if err := json.Unmarshal(data, into); err != nil {
+	err = run.Decode(name, data, into)
+	if errors.Is(err, userfile.ErrTooLarge) {
+		return true, fmt.Errorf("read %w", err)
+	}
+	if err != nil {
 		return true, fmt.Errorf("%s is damaged: %w; train the run again to write it anew", name, err)
 	}
 	return true, nil
 }
 
 func (r *reader) bytes(name string) (data []byte, found bool, err error) {
+	if r.read != nil && r.read.Load() > maxTraining {
+		return nil, true, fmt.Errorf("read %s: the files of the run have more than %d MB together, and the rest is not read", name, maxTraining>>20)
+	}
 	data, found, err = readIn(r.root, filepath.FromSlash(name))
+	if r.read != nil {
+		r.read.Add(int64(len(data)))
+	}
 	if err != nil {
 		return nil, true, fmt.Errorf("read %w", err)
 	}

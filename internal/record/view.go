@@ -1,6 +1,9 @@
 package record
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -68,4 +71,21 @@ func (v View) Exploratory() bool {
 		return v.Comparison.Exploratory
 	}
 	return v.Manifest.Operational["tasks.unreviewed"] != ""
+}
+
+// Large is the size of a run's documents, in bytes, from which one run at a time should be read
+// where memory is bounded.
+const Large = 2 << 20
+
+// SizeOf is the size of the documents of the run in dir, in bytes: those that are read as a whole.
+// What is not there has none.
+func SizeOf(dir string) (size int64) {
+	for _, name := range []string{
+		run.ManifestFile, run.HistoryFile, run.SummaryFile, candidatesFile, evaluationFile, comparisonFile, result.AblationFile, result.PruningFile, result.GatewayFile,
+	} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			size += min(info.Size(), run.Most(name))
+		}
+	}
+	return size
 }

@@ -36,15 +36,29 @@ func takeNotes(root *os.Root, name string) (back func() error, err error) {
 }
 
 // ReadFile reads a regular file below a folder, at most so many bytes; found is false if there
-// is none. No link leads out of the folder. The errors are those of userfile.
+// is none. No link leads out of the folder. The errors are those of userfile, and of one that is
+// too large a *SizeError.
 func ReadFile(dir, name string, most int64) (data []byte, found bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if err == nil {
 		defer func() { _ = root.Close() }() // it was only read
-		data, err = userfile.ReadIn(context.Background(), root, name, most)
+		data, err = ReadIn(root, name, most)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	return data, err == nil, err
+}
+
+// ReadIn is ReadFile in an open folder. That there is no such file is fs.ErrNotExist.
+func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
+	data, err := userfile.ReadIn(context.Background(), root, name, most)
+	if !errors.Is(err, userfile.ErrTooLarge) {
+		return data, err
+	}
+	size := most + 1 // it has grown meanwhile
+	if info, serr := root.Stat(name); serr == nil {
+		size = max(size, info.Size())
+	}
+	return nil, &SizeError{File: filepath.ToSlash(name), Size: size, Limit: most}
 }

@@ -290,20 +290,17 @@ func InUse(dir string) (bool, error) {
 	return !free, nil
 }
 
-// maxManifest bounds the manifest of a run, in bytes.
-const maxManifest = 64 << 20
-
 // ReadManifest reads the manifest of a run directory; found is false when there
 // is none. See Unreadable for its errors.
 func ReadManifest(dir string) (m Manifest, found bool, err error) {
-	data, there, err := ReadFile(dir, ManifestFile, maxManifest)
+	data, there, err := ReadFile(dir, ManifestFile, Most(ManifestFile))
 	if err != nil {
 		return m, false, fmt.Errorf("read manifest: %w", err)
 	}
 	if !there {
 		return m, false, nil
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := Decode(ManifestFile, data, &m); err != nil {
 		return m, false, &manifestError{err: err}
 	}
 	if m.Format > FormatVersion {

@@ -109,8 +109,32 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) (leave func(), er
 	case <-wait.C:
 		return nil, &door.Refusal{Status: http.StatusTooManyRequests, Kind: door.Busy, Message: "the server is busy with other requests", Help: "wait a little, then ask again"}
 	}
+	leave = func() { <-s.work }
+	if s.large(r) {
+		select {
+		case s.heavy <- struct{}{}:
+			leave = func() { <-s.heavy; <-s.work }
+		case <-r.Context().Done():
+			leave()
+			return nil, r.Context().Err()
+		case <-wait.C:
+			leave()
+			return nil, &door.Refusal{Status: http.StatusTooManyRequests, Kind: door.Busy, Message: "the server is busy with another large run", Help: "wait a little, then ask again"}
+		}
+	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // a writer without deadlines has none to set
-	return func() { <-s.work }, nil
+	return leave, nil
+}
+
+// large reports whether a request is about a run whose documents are large: such are answered one
+// at a time, whatever they hold.
+func (s *Server) large(r *http.Request) bool {
+	for _, id := range append(r.URL.Query()["run"], r.PathValue("run")) {
+		if at, err := s.find(id); err == nil && record.SizeOf(at.dir) > record.Large {
+			return true
+		}
+	}
+	return false
 }
 
 // write answers with a document.

@@ -53,11 +53,13 @@ type Server struct {
 	page    *page
 	handler http.Handler
 	work    chan struct{} // answers that are worked at
+	heavy   chan struct{} // the one of them that is about a large run
 	streams chan struct{} // that are open
 }
 
 const (
 	mostStreams     = 256
+	mostWork        = 8 // answers at once: each may take tens of MB
 	mostConnections = 1024
 	workPatience    = 15 * time.Second // of a request that waits for others
 	answerTime      = time.Minute      // for an answer, until it has been taken
@@ -72,7 +74,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		folders: foldersOf(o.Folders), readOnly: o.ReadOnly, build: o.Build, now: o.Now, door: d,
-		work: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), streams: make(chan struct{}, mostStreams),
+		work: make(chan struct{}, min(mostWork, 2*runtime.GOMAXPROCS(0))), heavy: make(chan struct{}, 1), streams: make(chan struct{}, mostStreams),
 	}
 	if s.page, err = embedded(); err != nil {
 		return nil, err

@@ -54,8 +54,12 @@ func (o oldRows) Outcomes(ctx context.Context, rows []int64) (map[int64]eventlog
 	return record.EventsOf(r).Rows.Outcomes(ctx, rows)
 }
 
-// mostLookers is how many runs are remembered as they were looked at last.
-const mostLookers = 32
+// Bounds of what is remembered of runs as they were looked at last: how many, and the bytes of
+// their documents together. One is, however large.
+const (
+	mostLookers = 32
+	lookedBytes = 8 << 20
+)
 
 // lookers remember runs, so that a look reads what is new alone.
 type lookers struct {
@@ -89,8 +93,12 @@ func (l *lookers) of(dir string, now func() time.Time) *looker {
 	}
 	at := l.list[i]
 	l.list = append(slices.Delete(l.list, i, i+1), at)
-	if len(l.list) > mostLookers {
-		l.list = slices.Delete(l.list, 0, 1)
+	size := int64(0)
+	for i := len(l.list) - 1; i >= 0; i-- {
+		if size += record.SizeOf(l.list[i].dir); len(l.list)-i > mostLookers || size > lookedBytes && l.list[i] != at {
+			l.list = slices.Delete(l.list, 0, i+1)
+			break
+		}
 	}
 	return at
 }
