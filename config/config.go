@@ -66,22 +66,24 @@ type Env struct {
 
 // Agent is a coding agent that carries out tasks in a folder of their own.
 type Agent struct {
-	Name        string         `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
-	Command     string         `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
-	Mode        string         `key:"mode" doc:"native (the agent discovers the skill by itself) or read (it is told to read the skill first)" enum:"native,read"`
-	SkillName   string         `key:"skill_name" doc:"the folder of the skill within the workspace; absent: the name in the skill's front matter, else skill"`
-	Workspace   string         `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder beside the tasks) and files (path: text) come on top" path:"file"`
-	Timeout     Duration       `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
-	Gateway     bool           `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
-	Sandbox     string         `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
-	Read        []string       `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
-	Network     bool           `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
-	HostedTools []string       `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out" older:"[]"`
-	PassEnv     []string       `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
-	Slots       int            `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
-	Keep        string         `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
-	Limits      AgentLimits    `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
-	Custom      map[string]any `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
+	Name        string            `key:"name" doc:"codex, claude, copilot, cursor, opencode, gemini, qwen, pi, builtin (our own, nothing to install) or custom; absent: no agent" enum:",builtin,claude,codex,copilot,cursor,custom,gemini,opencode,pi,qwen"`
+	Command     string            `key:"command" doc:"the agent's program; absent: found on the PATH" class:"operational"`
+	Mode        string            `key:"mode" doc:"native (the agent discovers the skill by itself), read (it is told to read the skill first) or file (the trained document is file of its workspace, which it reads by itself)" enum:"native,read,file"`
+	File        string            `key:"file" older:"\"\"" doc:"mode file: where the trained document stands in the workspace, such as AGENTS.md, CLAUDE.md or .github/copilot-instructions.md, in the place of a file of that name that the workspace brings"`
+	Beside      map[string]string `key:"beside" older:"{}" path:"file" doc:"what else is laid into each workspace, the same in all: a path in the workspace such as CLAUDE.md, and the file to lay there; or the name of a skill, and its directory; in the place of what the workspace brings under that name"`
+	SkillName   string            `key:"skill_name" doc:"the folder of the skill within the workspace; absent: the name in the skill's front matter, else skill"`
+	Workspace   string            `key:"workspace" doc:"a folder whose content each workspace starts with; a task's fields workspace (a folder beside the tasks) and files (path: text) come on top" path:"file"`
+	Timeout     Duration          `key:"timeout" doc:"deadline of one task; an agent that passes it has failed at the task" min:"1ms"`
+	Gateway     bool              `key:"gateway" doc:"lead the agent's model calls through the program, which counts, limits and records them and keeps the key; false: the agent uses its own login and endpoint"`
+	Sandbox     string            `key:"sandbox" doc:"auto (the agent is confined to its workspace; refused where the system cannot do it) or off" enum:"auto,off"`
+	Read        []string          `key:"read" doc:"folders that the confined agent, and commands that check its work, may read besides the system's, such as those of a language's tools; absolute, from ~, or relative to the config file; none that holds the home folder, or that holds or lies in tasks, runs or the config's folder"`
+	Network     bool              `key:"network" doc:"the agent may connect to anything, not only to the gateway"`
+	HostedTools []string          `key:"hosted_tools" doc:"tools of the vendor that an agent's model may use where the vendor speaks the agent's protocol, by their kinds, such as web_search; others are left out" older:"[]"`
+	PassEnv     []string          `key:"pass_env" doc:"environment variables handed to the agent beyond those that every program needs"`
+	Slots       int               `key:"slots" doc:"agents at a time; 0 = one for each processor" min:"0" max:"1000" class:"operational"`
+	Keep        string            `key:"keep" doc:"workspaces kept in the run after they are scored: none, failed or all" enum:"none,failed,all" class:"operational"`
+	Limits      AgentLimits       `key:"limits" doc:"what an agent, or a command of a check, may use with all that it starts, where it is confined; one that uses more has failed at the task" class:"operational"`
+	Custom      map[string]any    `key:"custom" doc:"name custom: how the agent is started and its output read, see docs/agents.md"`
 }
 
 // AgentLimits bound what a confined program uses.

@@ -304,9 +304,19 @@ func (l *loader) paths(v reflect.Value, prefix string) {
 		switch {
 		case f.Kind() == reflect.Struct:
 			l.paths(f, key)
+		case t.Field(i).Tag.Get("path") != "" && f.Kind() == reflect.Map:
+			l.mapOfPaths(f, key)
 		case t.Field(i).Tag.Get("path") != "" && f.String() != "":
 			f.SetString(resolve(originOf(l.dirs, key), f.String()))
 		}
+	}
+}
+
+// mapOfPaths resolves the paths in a mapping, each from where it was written.
+func (l *loader) mapOfPaths(f reflect.Value, key string) {
+	for _, k := range f.MapKeys() {
+		path := resolve(originOf(l.dirs, join(key, k.String())), f.MapIndex(k).String())
+		f.SetMapIndex(k, reflect.ValueOf(path))
 	}
 }
 

@@ -308,6 +308,7 @@ func (d *decoder) ratio(text string) {
 
 // agent checks what carries out the tasks.
 func (d *decoder) agent(c *Config) {
+	d.document(c.Agent)
 	switch {
 	case c.Agent.Name != "" && len(c.Env.Command) > 0:
 		d.fail("agent.name", c.Agent.Name+" with env.command", "an agent or an environment, not both", "")
@@ -317,6 +318,22 @@ func (d *decoder) agent(c *Config) {
 		d.fail("agent.gateway", "false with agent.name builtin", "true: the built-in agent has no login of its own", "")
 	case c.Agent.Name == "cursor" && c.Agent.Gateway:
 		d.fail("agent.gateway", "true with agent.name cursor", "false: Cursor's agent cannot be led to another server", "")
+	}
+}
+
+// document checks how the trained document gets into a workspace.
+func (d *decoder) document(a Agent) {
+	switch {
+	case a.Name == "" && a.Mode == "file":
+		d.fail("agent.mode", "file without agent.name", "the agent whose workspace the document is a file of", "")
+	case a.Name == "" && len(a.Beside) > 0:
+		d.fail("agent.beside", "something without agent.name", "the agent in whose workspaces it is laid", "")
+	case a.Mode == "file" && a.File == "":
+		d.fail("agent.file", "nothing with agent.mode file", "the path of the document in the workspace, such as AGENTS.md", "")
+	case a.Mode != "file" && a.File != "":
+		d.fail("agent.file", strconv.Quote(a.File)+" with agent.mode "+a.Mode, "absent, or with agent.mode file", "")
+	case a.Mode == "file" && a.SkillName != "":
+		d.fail("agent.skill_name", strconv.Quote(a.SkillName)+" with agent.mode file", "absent with that: the document is no skill with a folder", "")
 	}
 }
 

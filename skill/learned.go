@@ -131,7 +131,7 @@ func learnedIn(text string) (learnedSpan, error) {
 		return learnedSpan{}, err
 	}
 	l := learnedSpan{outer: span{lines[0].from, lines[1].next}, inner: span{lines[0].next, lines[1].from}}
-	if err := l.crossed(text); err != nil {
+	if err := l.cutBy(text); err != nil {
 		return learnedSpan{}, err
 	}
 	return l, nil
@@ -179,9 +179,9 @@ func paired(text string, lines []mdLine) error {
 	return nil
 }
 
-// crossed reports another region of which only a part is within the learned one, or that
+// cutBy reports another region of which only a part is within the learned one, or that
 // holds it.
-func (l learnedSpan) crossed(text string) error {
+func (l learnedSpan) cutBy(text string) error {
 	for _, k := range kinds {
 		for _, s := range k.regions(text, frontMatterEnd(text)) {
 			within := l.inner.from <= s.from && s.to <= l.inner.to

@@ -152,9 +152,27 @@ func agentEffects() map[string]effect {
 	files := func(d done) any { return fmt.Sprint(d.work, d.err) }
 	outside := "touch \"$(dirname \"$PWD\")/outside\"; ls .. > seen.txt"
 	return map[string]effect{
-		"agent.name":       see(job{}, custom("sh", "-c", "echo other"), func(d done) any { return len(d.prompts) }),
-		"agent.command":    see(job{change: func(c *config.Config) { c.Agent.Name = "pi" }}, func(c *config.Config) { c.Agent.Command = "/no/such/pi" }, func(d done) any { return d.err }),
-		"agent.mode":       see(job{}, func(c *config.Config) { c.Agent.Mode = "read" }, func(d done) any { return d.prompts }),
+		"agent.name":    see(job{}, custom("sh", "-c", "echo other"), func(d done) any { return len(d.prompts) }),
+		"agent.command": see(job{change: func(c *config.Config) { c.Agent.Name = "pi" }}, func(c *config.Config) { c.Agent.Command = "/no/such/pi" }, func(d done) any { return d.err }),
+		"agent.mode":    see(job{}, func(c *config.Config) { c.Agent.Mode = "read" }, func(d done) any { return d.prompts }),
+		"agent.file": {test: func(t *testing.T) {
+			got := agentDoes(t, job{change: func(c *config.Config) { c.Agent.Mode, c.Agent.File = "file", "docs/HOUSE.md" }})
+			if got.work["docs/HOUSE.md"] == "" || len(got.work) != 1 {
+				t.Errorf("the workspace holds %v: %v", got.work, got.err)
+			}
+		}},
+		"agent.beside": {test: func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "notes.md"), []byte("beside"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got := agentDoes(t, job{change: func(c *config.Config) {
+				c.Agent.Beside = map[string]string{".github/NOTES.md": filepath.Join(dir, "notes.md")}
+			}})
+			if got.work[".github/NOTES.md"] != "beside" {
+				t.Errorf("the workspace holds %v: %v", got.work, got.err)
+			}
+		}},
 		"agent.skill_name": see(job{}, func(c *config.Config) { c.Agent.SkillName = "elsewhere" }, func(d done) any { return d.work[".agents/skills/elsewhere/SKILL.md"] != "" }),
 		"agent.workspace": {test: func(t *testing.T) {
 			dir := t.TempDir()

@@ -85,10 +85,12 @@ type adapter struct {
 	tested    string
 	help      string // how to install it
 	abilities Abilities
-	output    int64    // bytes that it may print by default; 0 = the sandbox's default
-	state     []string // what it keeps of a login below the user's home
-	needs     []need   // programs that it calls and does not bring along
-	exitZero  bool     // its events do not say that it ended well, its exit code does
+	output    int64               // bytes that it may print by default; 0 = the sandbox's default
+	state     []string            // what it keeps of a login below the user's home
+	needs     []need              // programs that it calls and does not bring along
+	reads     []string            // documents of a workspace that it reads by itself when it begins
+	hidden    map[string][]string // by document: those beside which it does not read it
+	exitZero  bool                // its events do not say that it ended well, its exit code does
 	launch    func(l *launch) error
 	reader    func() reader
 }

@@ -146,8 +146,12 @@ func (b *builtin) system() string {
 		"Paths are relative to the folder, and bash starts in it. Nobody can answer questions while you work: decide for yourself. " +
 		"Look at what is there before you change it, and check what you did. " +
 		"When you are done, answer without calling a tool: that message is your result, so it must hold whatever the task asks you to say."
+	text += b.besides()
 	if strings.TrimSpace(b.job.Skill.Text()) == "" || b.job.Mode == Read {
 		return text
+	}
+	if b.job.Mode == File {
+		return text + fmt.Sprintf("\n\nThis is %s of the folder. It says how work is done here: do as it says.\n\n%s", b.job.File, b.job.Skill.Text())
 	}
 	doc, err := skill.Parse(b.job.Skill.Text())
 	about := strings.TrimSpace(doc.Description)
@@ -158,13 +162,32 @@ func (b *builtin) system() string {
 		b.job.SkillName, about, SkillPath(b.job.SkillName))
 }
 
-// ToldBuiltin is what the builtin agent tells its model with any task: its system message
-// and its tools, one a line, with their parameters.
-func ToldBuiltin(s skill.Skill, name string, mode Mode) (system, list string) {
-	if name == "" {
-		name = skillName(s)
+// besides tells the model of what lies beside the trained document: documents as they are,
+// and of skills what an agent would find in its list of them.
+func (b *builtin) besides() string {
+	var text strings.Builder
+	for _, o := range b.job.Beside {
+		if o.Path != "" {
+			fmt.Fprintf(&text, "\n\nThis is %s of the folder:\n\n%s", o.Path, o.Skill.Text())
+			continue
+		}
+		doc, err := skill.Parse(o.Skill.Text())
+		about := strings.TrimSpace(doc.Description)
+		if err != nil || about == "" {
+			about = defaultDescription
+		}
+		fmt.Fprintf(&text, "\n\nThere is a skill. When it fits the task, read it before you begin and do as it says.\n- %s: %s (in %s)", o.Name, about, SkillPath(o.Name))
 	}
-	b := &builtin{job: Job{Skill: s, SkillName: name, Mode: mode}}
+	return text.String()
+}
+
+// ToldBuiltin is what the builtin agent tells its model with any task: its system message
+// and its tools, one a line, with their parameters. Of the job counts what it is given to read.
+func ToldBuiltin(j Job) (system, list string) {
+	if j.SkillName == "" {
+		j.SkillName = skillName(j.Skill)
+	}
+	b := &builtin{job: j}
 	var lines []string
 	for _, t := range tools() {
 		lines = append(lines, fmt.Sprintf("%s: %s %s", t.Name, t.Description, t.Parameters))

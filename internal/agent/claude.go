@@ -16,6 +16,7 @@ func claude() adapter {
 		help:      "npm install -g @anthropic-ai/claude-code",
 		abilities: Abilities{Wire: WireMessages, Skills: true, Images: true, Usage: true, Chat: true},
 		state:     []string{".claude", ".claude.json"},
+		reads:     []string{"CLAUDE.md", ".claude/CLAUDE.md"},
 		launch:    launchClaude,
 		reader:    func() reader { return &claudeReader{seen: map[string]trajectory.Usage{}} },
 	}

@@ -18,6 +18,8 @@ func codex() adapter {
 		help:      "npm install -g @openai/codex",
 		abilities: Abilities{Wire: WireResponses, Skills: true, Images: true, Usage: true, Chat: true},
 		state:     []string{".codex"},
+		reads:     []string{"AGENTS.md", "AGENTS.override.md"},
+		hidden:    map[string][]string{"AGENTS.md": {"AGENTS.override.md"}},
 		launch:    launchCodex,
 		reader:    func() reader { return &codexReader{} },
 	}

@@ -14,6 +14,7 @@ func copilot() adapter {
 		help:      "npm install -g @github/copilot",
 		abilities: Abilities{Wire: WireChat, Skills: true, Chat: true},
 		state:     []string{".copilot", ".cache/copilot"},
+		reads:     []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md"},
 		launch:    launchCopilot,
 		reader:    func() reader { return &copilotReader{} },
 	}
@@ -22,7 +23,10 @@ func copilot() adapter {
 func launchCopilot(l *launch) error {
 	// Without -p the prompt is read from standard input.
 	l.arg("--output-format", "json", "--stream", "off", "--no-color", "--log-level", "none", "-C", l.workspace(),
-		"--disable-builtin-mcps", "--no-custom-instructions")
+		"--disable-builtin-mcps")
+	if l.job.Mode != File {
+		l.arg("--no-custom-instructions") // what a workspace brings is its own affair
+	}
 	l.set("COPILOT_AUTO_UPDATE", "false")
 	l.set("COPILOT_HOME", filepath.Join(l.home, ".copilot"))
 	if l.login() {

@@ -15,6 +15,7 @@ func gemini() adapter {
 		help:      "npm install -g @google/gemini-cli",
 		abilities: Abilities{Wire: WireGemini, Skills: true, Usage: true},
 		state:     []string{".gemini"},
+		reads:     []string{"GEMINI.md"},
 		launch:    launchGemini,
 		reader:    func() reader { return &geminiReader{} },
 	}

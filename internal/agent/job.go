@@ -24,6 +24,7 @@ type Mode string
 const (
 	Native Mode = "native" // it discovers the skill by itself, or does not
 	Read   Mode = "read"   // the prompt tells it to read the skill first
+	File   Mode = "file"   // it is a file of the workspace that agents read by themselves
 )
 
 // DefaultTimeout is how long an agent may take unless a job says otherwise.
@@ -45,6 +46,8 @@ type Job struct {
 	Skill     skill.Skill // the empty skill writes no files
 	SkillName string      // of its folder: small letters, digits and -; "" = as the skill names itself, or DefaultSkillName
 	Mode      Mode        // "" = Native
+	File      string      // of the mode File: the path of the document in the workspace; see CheckFile
+	Beside    []Beside    // what lies beside it, in this order
 
 	Model    string
 	Context  int       // tokens that the model takes, for agents that can be told; 0 = as they think
@@ -132,7 +135,7 @@ func (j Job) withDefaults(a adapter) (Job, error) {
 	if j.MaxOutput == 0 {
 		j.MaxOutput = a.output
 	}
-	return j, errors.Join(j.checkFolders(), j.checkModel(a), j.checkText())
+	return j, errors.Join(j.checkFolders(), j.checkModel(a), j.checkText(), j.checkFile())
 }
 
 func (j Job) checkFolders() error {
@@ -175,8 +178,8 @@ func (j Job) checkText() error {
 	if !goodSkillName(j.SkillName) {
 		faults = append(faults, fmt.Errorf("skill name %q: want up to 64 small letters, digits and -", j.SkillName))
 	}
-	if j.Mode != Native && j.Mode != Read {
-		faults = append(faults, fmt.Errorf("mode %q: allowed are %s and %s", j.Mode, Native, Read))
+	if j.Mode != Native && j.Mode != Read && j.Mode != File {
+		faults = append(faults, fmt.Errorf("mode %q: allowed are %s, %s and %s", j.Mode, Native, Read, File))
 	}
 	for _, e := range j.Env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {

@@ -16,6 +16,8 @@ func opencode() adapter {
 		help:      "npm install -g opencode-ai",
 		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
 		state:     []string{".local/share/opencode", ".config/opencode", ".cache/opencode", ".local/state/opencode"},
+		reads:     []string{"AGENTS.md", "CLAUDE.md"},
+		hidden:    map[string][]string{"CLAUDE.md": {"AGENTS.md"}},
 		exitZero:  true,
 		needs: []need{{
 			program: "rg", help: "install ripgrep: apt-get install ripgrep, dnf install ripgrep, brew install ripgrep, or a release of github.com/BurntSushi/ripgrep",

@@ -16,6 +16,8 @@ func pi() adapter {
 		abilities: Abilities{Wire: WireChat, Skills: true, Images: true, Usage: true, Chat: true},
 		output:    1 << 30, // it repeats the whole message with every token
 		state:     []string{".pi"},
+		reads:     []string{"AGENTS.md", "CLAUDE.md"},
+		hidden:    map[string][]string{"CLAUDE.md": {"AGENTS.md"}},
 		launch:    launchPi,
 		reader:    func() reader { return &piReader{} },
 	}

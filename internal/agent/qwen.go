@@ -15,6 +15,7 @@ func qwen() adapter {
 		help:      "npm install -g @qwen-code/qwen-code",
 		abilities: Abilities{Wire: WireChat, Skills: true, Usage: true},
 		state:     []string{".qwen"},
+		reads:     []string{"AGENTS.md", "QWEN.md"},
 		launch:    launchQwen,
 		reader:    func() reader { return &qwenReader{} },
 	}

@@ -33,6 +33,9 @@ var skillNameForm = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 
 func goodSkillName(name string) bool { return len(name) <= 64 && skillNameForm.MatchString(name) }
 
+// GoodSkillName reports whether a skill's folder may have that name.
+func GoodSkillName(name string) bool { return goodSkillName(name) }
+
 func skillName(s skill.Skill) string {
 	doc, err := skill.Parse(s.Text())
 	if err == nil && goodSkillName(doc.Name) {
@@ -125,7 +128,9 @@ type workspace struct {
 	notes   []string
 }
 
-func openWorkspace(dir string) (*workspace, error) {
+// openWorkspace opens a folder, and notes what instructions it brings but the document at
+// file.
+func openWorkspace(dir, file string) (*workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
@@ -133,7 +138,7 @@ func openWorkspace(dir string) (*workspace, error) {
 	w := &workspace{root: root}
 	var own []string
 	for _, name := range instructions() {
-		if _, err := root.Lstat(name); err == nil {
+		if _, err := root.Lstat(name); err == nil && name != file {
 			own = append(own, name)
 		}
 	}
@@ -157,7 +162,7 @@ func (w *workspace) write(name, content string, mode os.FileMode) error {
 // prepare writes what the job brings into the workspace, and returns the prompt
 // that goes with it.
 func prepare(a adapter, j Job) (*workspace, string, error) {
-	w, err := openWorkspace(j.Workspace)
+	w, err := openWorkspace(j.Workspace, j.File)
 	if err != nil {
 		return nil, "", err
 	}
@@ -170,8 +175,15 @@ func prepare(a adapter, j Job) (*workspace, string, error) {
 
 func (w *workspace) fill(a adapter, j Job) (prompt string, err error) {
 	prompt = j.Prompt
-	if strings.TrimSpace(j.Skill.Text()) != "" {
-		if err := w.writeSkill(j); err != nil {
+	if err := w.writeBeside(j.Beside); err != nil {
+		return "", err
+	}
+	if j.Mode == File {
+		if err := w.writeDocument(a, j); err != nil {
+			return "", err
+		}
+	} else if strings.TrimSpace(j.Skill.Text()) != "" {
+		if err := w.writeSkill(j.Skill, j.SkillName); err != nil {
 			return "", err
 		}
 		if j.Mode == Read {
@@ -197,24 +209,24 @@ func readFirst(name string) string {
 		"Files that it mentions are in the same folder.", SkillPath(name))
 }
 
-func (w *workspace) writeSkill(j Job) error {
-	if dir := SameSkill(w.root.FS(), j.Skill, j.SkillName); dir != "" {
+func (w *workspace) writeSkill(s skill.Skill, folder string) error {
+	if dir := SameSkill(w.root.FS(), s, folder); dir != "" {
 		return &SkillThereError{Path: dir}
 	}
-	for _, dir := range SkillFolders(j.Skill, j.SkillName) {
+	for _, dir := range SkillFolders(s, folder) {
 		switch _, err := w.root.Lstat(dir); {
 		case err == nil: // another skill of that name must not mix with ours
 			return &SkillThereError{Path: dir}
 		case !errors.Is(err, os.ErrNotExist):
 			return fmt.Errorf("look for %s in the workspace: %w", dir, err)
 		}
-		for _, name := range j.Skill.Files() {
-			content, _ := j.Skill.File(name)
+		for _, name := range s.Files() {
+			content, _ := s.File(name)
 			if name == skill.Main {
-				content = withFrontMatter(content, j.SkillName)
+				content = withFrontMatter(content, folder)
 			}
 			mode := os.FileMode(0o644)
-			if j.Skill.Executable(name) {
+			if s.Executable(name) {
 				mode = 0o755
 			}
 			if err := w.write(path.Join(dir, name), content, mode); err != nil {

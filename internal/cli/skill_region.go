@@ -27,12 +27,12 @@ Exit code 2 where the markers of a region are there and it is none, with the lin
 		Example: `  skillopt skill region CLAUDE.md
   skillopt skill region my-skill/SKILL.md`,
 		Args: exactly(1, "a Markdown document, such as CLAUDE.md"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.beginRegion(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return beginRegion(cmd.Context(), a, args[0]) },
 	}
 }
 
 // beginRegion adds a region to the document of a file.
-func (a *app) beginRegion(ctx context.Context, name string) error {
+func beginRegion(ctx context.Context, a *app, name string) error {
 	path := filepath.Clean(a.absolute(name))
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {

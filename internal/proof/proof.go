@@ -48,11 +48,16 @@ func Skill() skill.Skill {
 		WithFile(scriptName, "#!/bin/sh\nprintf '%s\\n' "+scriptMark+" > "+scriptFile+"\n").WithExecutable(scriptName)
 }
 
+// Document is what the agent is given where the trained document is a file of its
+// workspace. Nobody asks for it: it is there when the agent begins, or is not read.
+func Document() skill.Skill { return skill.New("# Setup\n\nSay the mark " + bodyMark + ".\n") }
+
 // Expect says how the agent of a proof works.
 type Expect struct {
 	Folder string // its workspace as it sees it; "" = it takes relative paths
 	Path   string // the folders with programs that its commands are to find
 	Skills bool   // it finds the skill by itself; otherwise the prompt tells of it
+	File   string // path of the Document in the workspace; "": it is given the Skill
 	Usage  bool   // it tells how many tokens it used
 	Own    bool   // nothing is known of it: one without tools is no fault
 }
@@ -137,6 +142,10 @@ func (s *Script) toolless(seen Seen) string {
 func (s *Script) judgeSkill(r *Result) {
 	load, planned := s.step(loads)
 	switch {
+	case s.expect.File != "" && !s.read:
+		r.fault(fmt.Sprintf("%s is not in what its model is told: it does not read it", s.expect.File))
+	case s.expect.File != "":
+		r.Shown = append(r.Shown, s.expect.File+" was read")
 	case s.expect.Skills && !s.described:
 		r.fault("the skill is not in what its model is told: it did not find it in the workspace")
 	case s.read:

@@ -24,6 +24,9 @@ func (s *Script) planFor(tools []model.Tool) []step {
 	}
 	var plan []step
 	able := false
+	if s.expect.File != "" { // there is no skill
+		ways = ways[3:]
+	}
 	for _, w := range ways {
 		if st, ok := pickFirst(tools, w.ways...); ok {
 			st.deed = w.deed

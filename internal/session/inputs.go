@@ -12,6 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/commands"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
@@ -37,7 +38,8 @@ type Inputs struct {
 	Loaded *config.Loaded
 
 	Skill      skill.Skill
-	Scope      skill.Scope // the files of Skill that edits may change
+	Beside     []agent.Beside // what lies in workspaces beside it
+	Scope      skill.Scope    // the files of Skill that edits may change
 	Set        task.Set
 	Triggers   task.Set      // trigger tasks, which are none of Set
 	Remembered result.Memory // what other runs leave to the optimizer; checked, and without secrets
@@ -92,7 +94,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	ctx, release := untilStopped(ctx, s.Stop)
 	defer release()
 	l := &loader{s}
-	for _, part := range []func(context.Context) error{l.loadSkill, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
+	for _, part := range []func(context.Context) error{l.loadSkill, l.loadBeside, l.loadMemory, l.loadPrompts, l.loadChecks, l.loadTasks, l.loadImages, l.divide, l.listTasks, l.digestWorkspaces} {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
@@ -179,6 +180,12 @@ func resolved(path string) string {
 // skillNotIn refuses a workspace that brings a skill under the name of the one that is
 // trained: neither would be what is measured.
 func (s *loader) skillNotIn(workspace string) error {
+	if s.Config.Agent.Mode == string(agent.File) {
+		if err := wiring.Misplaced(os.DirFS(workspace), s.Config.Agent); err != nil {
+			return fault.Input(fmt.Errorf("agent.file: %s: %w", workspace, err))
+		}
+		return nil
+	}
 	if strings.TrimSpace(s.Skill.Text()) == "" {
 		return nil
 	}

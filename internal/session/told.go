@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/seed-f4525e22/skillopt/internal/agent"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -18,7 +19,12 @@ func (s *Inputs) Told(hide *redact.Exact) func(task.Task, skill.Skill) optimize.
 	}
 	switch {
 	case s.Config.Agent.Name != "":
-		return func(_ task.Task, sk skill.Skill) optimize.Told { return masked(wiring.AgentTold(s.Config.Agent, sk)) }
+		return func(_ task.Task, sk skill.Skill) optimize.Told {
+			if s.Config.Agent.Mode == string(agent.File) {
+				sk = skill.New(optimize.SkillMark)
+			}
+			return masked(wiring.AgentTold(s.Config.Agent, s.Beside, sk))
+		}
 	case s.Env != nil, len(s.Config.Env.Command) > 0:
 		return nil
 	}

@@ -26,7 +26,7 @@ func (s *loader) noTriggers() string {
 	case a.Name == "":
 		return "this configuration has no agent; " + allowed
 	case a.Mode != string(agent.Native):
-		return fmt.Sprintf("agent.mode is %s, which tells the agent to load the skill; %s", a.Mode, allowed)
+		return fmt.Sprintf("agent.mode is %s, in which no agent decides whether to load the skill; %s", a.Mode, allowed)
 	}
 	return ""
 }

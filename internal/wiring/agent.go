@@ -29,7 +29,8 @@ type AgentRunner struct {
 	target  config.Model
 	env     []string
 	hide    *redact.Exact // of what is in env, and of what the target is asked with
-	login   string        // home folder of the user whose login the agent uses, without a gateway
+	beside  []agent.Beside
+	login   string // home folder of the user whose login the agent uses, without a gateway
 
 	isolated bool // agents see their folders at the same place in each episode
 }
@@ -84,14 +85,14 @@ func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 }
 
 // Agent builds the agent of a config, which CheckAgent has found fit, and starts
-// its gateway. Close ends that. guard says what the agent must not read, lookup reads
-// the environment.
-func Agent(c config.Agent, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
+// its gateway. Close ends that. guard says what the agent must not read, beside what lies
+// beside the trained document, lookup reads the environment.
+func Agent(c config.Agent, beside []agent.Beside, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
 	a, err := NewAgent(c, guard, lookup)
 	if err != nil {
 		return nil, err
 	}
-	r := &AgentRunner{agent: a, config: c, target: target, isolated: c.Sandbox == "auto" && sandbox.Probe().Isolated}
+	r := &AgentRunner{agent: a, config: c, beside: beside, target: target, isolated: c.Sandbox == "auto" && sandbox.Probe().Isolated}
 	r.login, _ = lookup("HOME")
 	if !c.Gateway && c.Name != agent.BuiltinName {
 		r.env = surround(agent.Surround(c.Name, "").Open, lookup) // who it is stays with the user: see agent.pass_env
@@ -115,11 +116,11 @@ func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
 
 // AgentTold is what an agent tells its model besides the task: its system message and its
 // tools, one a line; both "" if that is not known.
-func AgentTold(c config.Agent, s skill.Skill) (system, tools string) {
+func AgentTold(c config.Agent, beside []agent.Beside, s skill.Skill) (system, tools string) {
 	if !AgentTells(c) {
 		return "", ""
 	}
-	return agent.ToldBuiltin(s, c.SkillName, agent.Mode(c.Mode))
+	return agent.ToldBuiltin(agent.Job{Skill: s, SkillName: c.SkillName, Mode: agent.Mode(c.Mode), File: c.File, Beside: beside})
 }
 
 // NewAgent builds the agent of a config and starts nothing.
@@ -150,6 +151,11 @@ func NewAgent(c config.Agent, guard reach.Guard, lookup func(string) (string, bo
 	a, err := agent.New(c.Name, o)
 	if err != nil {
 		return nil, &AgentError{Key: "agent", Err: err}
+	}
+	if c.Mode == string(agent.File) {
+		if err := a.CheckReads(c.File); err != nil {
+			return nil, &AgentError{Key: "agent.file", Err: err}
+		}
 	}
 	return a, nil
 }
@@ -217,7 +223,7 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 func (r *AgentRunner) job(job rollout.AgentJob, client model.Client) agent.Job {
 	return agent.Job{
 		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
-		Mode: agent.Mode(r.config.Mode), Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
+		Mode: agent.Mode(r.config.Mode), File: r.config.File, Beside: r.beside, Model: r.target.Model, Context: r.target.Context, Client: client, LoginHome: r.login, Env: r.env,
 		Timeout: r.config.Timeout.Std(), Confine: r.config.Sandbox == "auto", Network: r.config.Network,
 		Show: Places(r.isolated, job.Dir, job.Home), Limits: Limits(r.config.Limits), Hide: r.hide,
 	}
@@ -237,6 +243,15 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 // SkillFolders are where agents are given a skill in their workspace, slash-separated;
 // name is agent.skill_name.
 func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }
+
+// Misplaced reports why the document of agent.file cannot stand in a workspace: what is there
+// under its name, or beside which the agent does not read it.
+func Misplaced(workspace fs.FS, c config.Agent) error {
+	if over := agent.Hidden(workspace, c.Name, c.File); over != "" {
+		return fmt.Errorf("the workspace brings %s, beside which %s does not read %s: take it out of the workspace", over, c.Name, c.File)
+	}
+	return agent.Misplaced(workspace, c.File)
+}
 
 // SameSkill is the folder of a skill that a workspace brings under the name of s, "" if it
 // brings none; name is agent.skill_name.

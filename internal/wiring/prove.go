@@ -34,7 +34,7 @@ func ProveAgent(ctx context.Context, c config.Agent, guard reach.Guard, target c
 		c.PassEnv = nil // it would lead the agent to its own model
 	}
 	target.Model = cmp.Or(target.Model, "model") // one with a login has its own, which is not known
-	r, err := Agent(c, guard, target, lookup)
+	r, err := Agent(c, nil, guard, target, lookup)
 	if err != nil {
 		return proof.Result{}, err
 	}
@@ -50,6 +50,9 @@ func ProveAgent(ctx context.Context, c config.Agent, guard reach.Guard, target c
 		return proof.Result{}, fmt.Errorf("make a folder for the proof: %w", err)
 	}
 	path, _ := lookup("PATH")
+	if c.Mode == string(agent.File) {
+		job.Skill = proof.Document()
+	}
 	return r.prove(ctx, job, path)
 }
 
@@ -57,6 +60,9 @@ func ProveAgent(ctx context.Context, c config.Agent, guard reach.Guard, target c
 func (r *AgentRunner) prove(ctx context.Context, job rollout.AgentJob, path string) (proof.Result, error) {
 	abilities := r.agent.Abilities()
 	expect := proof.Expect{Path: path, Skills: abilities.Skills && r.config.Mode == string(agent.Native), Usage: abilities.Usage, Own: r.config.Name == agent.CustomName}
+	if r.config.Mode == string(agent.File) {
+		expect.File = r.config.File
+	}
 	if r.config.Name != agent.BuiltinName {
 		expect.Folder = Places(r.isolated, job.Dir, job.Home).Seen(job.Dir)
 	}

@@ -85,6 +85,39 @@ func TestRealProof(t *testing.T) {
 	}
 }
 
+// TestRealFile proves the real agents with each document that they are said to read: its text
+// reaches the model without anybody asking for it. With those that they are not said to read,
+// nothing is started.
+func TestRealFile(t *testing.T) {
+	dir, lookup := realPath(t)
+	for _, name := range agent.Names() {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules", ".bin", name)); err != nil && name != agent.BuiltinName {
+			continue
+		}
+		a, err := NewAgent(realConfig(name), reach.Guard{}, lookup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := a.Reads()
+		if name == agent.BuiltinName {
+			files = []string{"docs/HOUSE.md"}
+		}
+		for _, file := range files {
+			t.Run(name+"/"+file, func(t *testing.T) {
+				c := realConfig(name)
+				c.Mode, c.File = string(agent.File), file
+				if _, err := CheckAgent(t.Context(), c, lookup); err != nil {
+					t.Skip(err)
+				}
+				res, err := ProveAgent(t.Context(), c, reach.Guard{}, config.Model{Model: "some-model"}, lookup)
+				if err != nil || !res.OK || !strings.Contains(strings.Join(res.Shown, ", "), file+" was read") {
+					t.Errorf("not proven: %+v, %v", res, err)
+				}
+			})
+		}
+	}
+}
+
 func proveReal(t *testing.T, name, as string, lookup func(string) (string, bool)) proof.Result {
 	t.Helper()
 	res, err := ProveAgent(t.Context(), realConfig(name), reach.Guard{}, config.Model{Model: as}, lookup)

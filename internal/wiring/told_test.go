@@ -38,7 +38,7 @@ func TestWhatAnAgentTellsIsRemembered(t *testing.T) {
 
 func TestTheBuiltinAgentTells(t *testing.T) {
 	t.Parallel()
-	system, tools := AgentTold(config.Agent{Name: "builtin", Mode: "native"}, skill.New("---\nname: demo\ndescription: How to.\n---\nRULES\n"))
+	system, tools := AgentTold(config.Agent{Name: "builtin", Mode: "native"}, nil, skill.New("---\nname: demo\ndescription: How to.\n---\nRULES\n"))
 	for _, want := range []string{"works in a folder", "demo: How to."} {
 		if !strings.Contains(system, want) {
 			t.Errorf("%q is not in %q", want, system)
@@ -47,7 +47,7 @@ func TestTheBuiltinAgentTells(t *testing.T) {
 	if strings.Contains(system, "RULES") || !strings.Contains(tools, "bash: ") || !strings.Contains(tools, "\nedit: ") {
 		t.Errorf("system %q, tools %q", system, tools)
 	}
-	system, tools = AgentTold(config.Agent{Name: "codex"}, skill.Skill{})
+	system, tools = AgentTold(config.Agent{Name: "codex"}, nil, skill.Skill{})
 	if diff := cmp.Diff(trajectory.Told{}, trajectory.Told{System: system, Tools: tools}); diff != "" {
 		t.Error(diff)
 	}

@@ -103,17 +103,41 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 		parts, err = sh.call(len(results), reads[len(results)])
 		return parts, "", true, err
 	}
-	skill := strings.Join(results[:before], "\n")
 	task, err := c.task(said)
 	if err != nil {
 		return nil, "", true, err
 	}
+	skill := strings.Join(append(told(req.Messages, task), results[:before]...), "\n")
 	text, err = c.rollout(skill, task, seedOf(req))
 	if err != nil || len(results) > before {
 		return nil, text, true, err
 	}
 	parts, err = sh.call(before, "printf '%s\\n' "+quoted(text)+" > "+answerFile)
 	return parts, "", true, err
+}
+
+// told is what a conversation holds besides the task: documents of the workspace that the
+// agent reads by itself, among much that is no rule of any world.
+func told(messages []model.Message, task string) []string {
+	var out []string
+	for _, m := range messages {
+		if m.Role != model.System && m.Role != model.User {
+			continue
+		}
+		for _, text := range append([]string{m.Content}, textsOf(m.Parts)...) {
+			if text != "" && !strings.Contains(text, task) {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
+func textsOf(parts []model.Part) (out []string) {
+	for _, p := range parts {
+		out = append(out, p.Text)
+	}
+	return out
 }
 
 // quoted is text as one word of a shell.
