@@ -105,7 +105,7 @@ func (r *dryRun) reply(key, stage string) string {
 	patch := func(n int) map[string]any { return map[string]any{"reasoning": why, r.mode.Key(): r.items(key, n)} }
 	var out any
 	switch stage {
-	case model.StageAnalystError:
+	case model.StageAnalystError, model.StageContrast:
 		out = map[string]any{
 			"batch_size": 8, "patch": patch(2),
 			"failure_summary": []any{map[string]any{"failure_type": "wrong form", "count": 3, "description": why}},

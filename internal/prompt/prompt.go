@@ -104,6 +104,7 @@ type Asked struct {
 	Rewrites    bool // whole texts of several files
 	Fixed       bool // SKILL.md alone, of a skill with other files
 	Description bool // of the description
+	Contrast    bool // several answers to each train task
 }
 
 // Digests returns a hash of the effective text of each prompt file, by name:
@@ -130,7 +131,7 @@ func (s *Set) Digests(asked Asked) map[string]string {
 
 // holds reports whether a prompt file is asked at all.
 func (a Asked) holds(sp spec) bool {
-	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads)
+	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Contrast || !sp.contrast)
 }
 
 func (s *Set) load(dir fs.FS) error {
