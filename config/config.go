@@ -222,6 +222,7 @@ type Reflect struct {
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task" older:"\"task\""`
 	Memory        string `key:"memory" doc:"what analysts are told of earlier steps: run (the newest 8 steps of the whole run with what was tried, by type of task what a rejected candidate won and lost, and which tasks keep failing) or epoch (those of the epoch, as before there was a choice)" enum:"run,epoch" older:"\"epoch\""`
 	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file" older:"\"\""`
+	Rollouts      int    `key:"rollouts" older:"1" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best beside the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
 	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
 }

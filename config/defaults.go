@@ -63,7 +63,7 @@ func Default() Config {
 			Warm:       Warm{Drafts: AutoCount},
 			Stop:       Stop{Perfect: true},
 		},
-		Reflect:    Reflect{Mode: "deep", MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
+		Reflect:    Reflect{Mode: "deep", Rollouts: 1, MinibatchSize: AutoCount, Window: AutoCount, View: ViewAgent, Memory: MemoryEpoch},
 		Aggregate:  Aggregate{FanIn: 8},
 		Edits:      Edits{Mode: "patch", Budget: AutoCount, MinBudget: 2, Schedule: "cosine", Tidy: true, Verify: Verify{Timeout: Duration(time.Minute)}},
 		Gate:       Gate{Mode: "race", Risk: 0, Confirm: "measured", Fresh: true, Alpha: 0.05, Metric: "hard", MixedWeight: 0.5},

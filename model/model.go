@@ -115,6 +115,7 @@ const (
 	StageRollout        = "rollout"
 	StageAnalystError   = "analyst_error"
 	StageAnalystSuccess = "analyst_success"
+	StageContrast       = "analyst_contrast" // of the best and the worst answers to the same tasks
 	StageMerge          = "merge"
 	StageMergeFinal     = "merge_final"
 	StageRanking        = "ranking"

@@ -10,6 +10,7 @@ type Ceiling struct {
 	Selection int  // tasks that a gate judges by
 	Test      int  // rollouts that the test takes
 	Confirms  bool // the gate asks again what survives one pass
+	Rollouts  int  // of each task of a batch; below 2: one
 }
 
 // What a run takes, in passes over the selection split and calls of the optimizer. The
@@ -35,14 +36,14 @@ func (c Ceiling) Batch(wide int) int {
 	if c.Confirms {
 		gate += asksAgain
 	}
-	fits := c.forSteps()/2 - gate*float64(c.Selection) - otherCalls
+	fits := (c.forSteps()/2 - gate*float64(c.Selection) - otherCalls) / float64(max(1, c.Rollouts))
 	return min(wide, max(int(fits), min(wide, fewTasks)))
 }
 
 // Steps is how many steps of a batch the ceiling allows for if the gate asks all again
 // that survives.
 func (c Ceiling) Steps(batch int) int {
-	each := float64(batch) + (onePass+mostConfirm)*float64(c.Selection) + otherCalls
+	each := float64(batch*max(1, c.Rollouts)) + (onePass+mostConfirm)*float64(c.Selection) + otherCalls
 	return max(0, int(c.forSteps()/each))
 }
 

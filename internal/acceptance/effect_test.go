@@ -224,6 +224,7 @@ func stageEffects() map[string]effect {
 		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.memory":         {base: []string{"train.epochs=3"}, to: "run", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.remembered":     {to: "testdata/guarantee/memory.json", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
+		"reflect.rollouts":       {to: "2", see: stages},
 		"reflect.failure_only":   {to: "true", see: func(s sight) any { return s.stages()["analyst_success"] > 0 }},
 		"reflect.skill_aware":    {to: "true", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"aggregate.fan_in":       {base: []string{"reflect.minibatch_size=1"}, to: "2", see: stages},
@@ -243,6 +244,7 @@ func stageEffects() map[string]effect {
 		"gate.risk":              {base: []string{"models.target.temperature=0", "reflect.minibatch_size=8", "edits.budget=4"}, to: "3", see: func(s sight) any { return s.sum.Accepted }},
 		"gate.confirm":           {base: []string{"models.target.temperature=0"}, to: "full", see: func(s sight) any { return s.history.phases() }},
 		"gate.fresh":             {base: []string{"gate.mode=strict"}, to: "false", see: func(s sight) any { return s.sum.Best.Reported.Fresh != nil }},
+		"gate.keep":              {to: "true", see: func(s sight) any { return s.started.MaxCalls }}, // what it decides: train_keep.txtar
 		"gate.null_every":        {base: []string{"models.target.temperature=1"}, to: "1", see: func(s sight) any { return s.sum.NullControls != nil }},
 		"gate.alpha":             {to: "0.4", see: func(s sight) any { return s.sum.Certificate.Words }},
 		"gate.reselect":          {to: "4", see: func(s sight) any { return s.sum.Best.Reported.Evaluations }},

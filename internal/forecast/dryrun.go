@@ -42,6 +42,9 @@ type dryRun struct {
 	steps learned // how many candidates were judged, and survived
 	all   bool    // every call counts, whatever the record answers
 
+	keep    bool // losses are asked afresh
+	several bool // train tasks are answered several times
+
 	carriedOut func(key string) bool // by the run that this one goes on from; nil: there is none
 }
 
@@ -70,6 +73,7 @@ type scenario struct {
 const (
 	priorSolved  = 0.5  // share of tasks that the seed skill solves
 	priorHelps   = 0.5  // share of edits that help
+	priorFlips   = 0.05 // share of answers that come out otherwise, where anything follows from that
 	priorEdit    = 80   // bytes of an edit
 	priorPraise  = 0.15 // chance that the analyst of successes proposes something
 	priorReply   = 60   // bytes of an answer beside the reference answer
@@ -103,7 +107,7 @@ func (s *forecaster) dryRun(ctx context.Context, o train.Options, question *roll
 	}
 	o = o.ForDryRun()
 	o.Alpha = 0 // nobody reads a certificate of stand-ins
-	r := &dryRun{carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
+	r := &dryRun{keep: o.Keep, several: o.Rollouts > 1, carriedOut: o.CarriedOut, session: s.Session, mode: mode, scenario: st, question: question, tally: map[stageRole]tally{}, phase: map[stageRole]tally{}, known: map[[sha256.Size]byte]bool{}}
 	res, err := train.Run(ctx, o, train.Deps{
 		Data: s.Data, Skill: s.Skill, Scope: s.Scope, Roller: &rollout.Runner{Episode: r}, Ask: r.ask, Record: r, Prompts: s.Prompts, Files: r, Events: r.event,
 		Told: s.Told(nil), AtOnce: 1, // what is counted does not depend on who is faster
@@ -170,7 +174,7 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 	r.mu.Unlock()
 	paid := r.paid(p.Prefix)
 	if r.session.Episodes() {
-		hard := r.solves(t, s)
+		hard := r.scores(p, t, s)
 		if !paid {
 			r.count(stageRole{model.StageRollout, model.Target}, tally{episodes: 1})
 			r.judgeEpisode(t)
@@ -186,7 +190,7 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 			if !paid {
 				r.judge(ctx, t, ev)
 			}
-			hard := r.solves(t, s)
+			hard := r.scores(p, t, s)
 			return rollout.Assessment{Answer: "?", Score: score.Score{Hard: hard, Soft: hard, Reason: reason(hard)}}, nil
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
+	"github.com/seed-f4525e22/skillopt/internal/rollout"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -56,6 +57,17 @@ func fill(schema any) any {
 		return true
 	}
 	return strings.Repeat("word ", 12)
+}
+
+// scores is what a rollout scores. Of candidates that are held to what was won, and of several
+// answers to a train task, a few come out otherwise: what follows from that is counted too.
+func (r *dryRun) scores(p rollout.Place, t task.Task, s skill.Skill) float64 {
+	hard := r.solves(t, s)
+	varies := r.keep && p.Sample == 0 && strings.HasSuffix(p.Prefix, "/gate/cand") || r.several && strings.HasSuffix(p.Prefix, "/rollout")
+	if varies && chance(p.Key(t)) < priorFlips {
+		return 1 - hard
+	}
+	return hard
 }
 
 // solves is 1 when the skill holds enough edits that help for this task.
@@ -105,7 +117,7 @@ func (r *dryRun) reply(key, stage string) string {
 	patch := func(n int) map[string]any { return map[string]any{"reasoning": why, r.mode.Key(): r.items(key, n)} }
 	var out any
 	switch stage {
-	case model.StageAnalystError:
+	case model.StageAnalystError, model.StageContrast:
 		out = map[string]any{
 			"batch_size": 8, "patch": patch(2),
 			"failure_summary": []any{map[string]any{"failure_type": "wrong form", "count": 3, "description": why}},

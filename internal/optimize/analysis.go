@@ -68,7 +68,7 @@ func (in ReflectInput) read(reply string, j job) (*Analysis, error) {
 	a := &Analysis{
 		Key:             j.key,
 		Source:          j.source,
-		BatchSize:       len(j.outcomes),
+		BatchSize:       j.size(),
 		FailureSummary:  in.failureTypes(record["failure_summary"]),
 		SuccessPatterns: textList(record["success_patterns"]),
 		Notes:           notes,
@@ -76,6 +76,9 @@ func (in ReflectInput) read(reply string, j job) (*Analysis, error) {
 	}
 	for _, o := range j.outcomes {
 		a.TaskIDs = append(a.TaskIDs, o.ID)
+	}
+	for _, c := range j.contrasts {
+		a.TaskIDs = append(a.TaskIDs, c.Best.ID)
 	}
 	return a, nil
 }

@@ -19,6 +19,7 @@ type ReflectInput struct {
 	Mode    Mode
 
 	Outcomes    []trajectory.Outcome // of one batch, in task order; unmeasured ones are passed over
+	Contrasts   []Contrast           // of tasks that are not among the outcomes, widest first
 	Skill       string               // the skill document they were made with
 	View        View                 // what an analyst is shown of them
 	Size        int                  // trajectories per analyst in deep mode; 0: as many of a kind as View.Window holds
@@ -34,10 +35,11 @@ type ReflectInput struct {
 
 // ReflectResult is what the analysts of one batch proposed.
 type ReflectResult struct {
-	Analyses   []Analysis `json:"analyses"`   // failures first, in minibatch order; lost ones are missing
-	Failures   int        `json:"failures"`   // failed trajectories
-	Successes  int        `json:"successes"`  // successful trajectories that were read
-	Unmeasured int        `json:"unmeasured"` // trajectories without a score, which nobody read
+	Analyses   []Analysis `json:"analyses"`            // failures first, in minibatch order; lost ones are missing
+	Failures   int        `json:"failures"`            // failed trajectories
+	Successes  int        `json:"successes"`           // successful trajectories that were read
+	Contrasts  int        `json:"contrasts,omitempty"` // tasks whose best and worst answers were read beside each other
+	Unmeasured int        `json:"unmeasured"`          // trajectories without a score, which nobody read
 	Calls      int        `json:"calls"`
 	Lost       []string   `json:"lost,omitempty"` // keys of analysts that gave no usable reply
 }
@@ -75,7 +77,12 @@ type job struct {
 	key      string
 	source   skill.Source
 	outcomes []trajectory.Outcome
+
+	contrasts []Contrast // instead of outcomes
 }
+
+// size is how many tasks the analyst reads.
+func (j job) size() int { return len(j.outcomes) + len(j.contrasts) }
 
 func (in ReflectInput) plan() ([]job, ReflectResult) {
 	size := in.Size
@@ -102,6 +109,14 @@ func (in ReflectInput) plan() ([]job, ReflectResult) {
 	result := ReflectResult{Analyses: []Analysis{}}
 	result.Failures = add(model.StageAnalystError, skill.FromFailure, failures)
 	result.Successes = add(model.StageAnalystSuccess, skill.FromSuccess, successes)
+	for i, batch := range in.contrastBatches(size) {
+		j := job{key: fmt.Sprintf("%s/%d", model.StageContrast, i), source: skill.FromFailure}
+		for _, index := range batch {
+			j.contrasts = append(j.contrasts, in.Contrasts[index])
+		}
+		jobs = append(jobs, j)
+		result.Contrasts += len(batch)
+	}
 	for _, o := range in.Outcomes {
 		if !o.Status.Measured() {
 			result.Unmeasured++
@@ -130,8 +145,12 @@ func (in ReflectInput) analyse(ctx context.Context, j job) (*Analysis, error) {
 func (in ReflectInput) request(j job) (Request, error) {
 	failed := j.source == skill.FromFailure
 	told, shown := in.View.render(j.outcomes)
+	if j.contrasts != nil {
+		told, shown = in.View.renderContrasts(j.contrasts)
+	}
 	text, err := in.Prompts.Analyst(prompt.AnalystInput{
 		Failures:     failed,
+		Contrasts:    j.contrasts != nil,
 		Mode:         string(in.Mode),
 		SkillAware:   in.noted(j.source),
 		Deep:         !in.Shallow,
@@ -142,7 +161,7 @@ func (in ReflectInput) request(j job) (Request, error) {
 		Skill:        in.Skill,
 		Agent:        told,
 		Trajectories: shown,
-		Count:        len(j.outcomes),
+		Count:        j.size(),
 	})
 	if err != nil {
 		return Request{}, fmt.Errorf("analyst question: %w", err)
@@ -155,7 +174,10 @@ func (in ReflectInput) request(j job) (Request, error) {
 			return err
 		},
 	}
-	if failed {
+	switch {
+	case j.contrasts != nil:
+		q.Stage = model.StageContrast
+	case failed:
 		q.Stage = model.StageAnalystError
 	}
 	return q, nil

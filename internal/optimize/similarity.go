@@ -94,9 +94,14 @@ func kindOf(o trajectory.Outcome) string {
 // left begins a new one, and is cut where it does not fit into a whole one. None but the
 // last has fewer than a window has to take.
 func packed(groups [][]int, size func(int) int, window int) [][]int {
+	return packedBy(groups, size, window, leastSimilar(window))
+}
+
+// packedBy is packed with minibatches that take so many in any case.
+func packedBy(groups [][]int, size func(int) int, window, least int) [][]int {
 	var out [][]int
 	var current []int
-	used, least := 0, leastSimilar(window)
+	used := 0
 	flush := func() {
 		out = append(out, current)
 		current, used = nil, 0

@@ -106,6 +106,7 @@ type Asked struct {
 	Description bool // of the description
 	Region      bool // a part of SKILL.md alone may change
 	Remembered  bool // what other runs tried in vain
+	Contrast    bool // several answers to each train task
 }
 
 // Digests returns a hash of the effective text of each prompt file, by name:
@@ -132,7 +133,7 @@ func (s *Set) Digests(asked Asked) map[string]string {
 
 // holds reports whether a prompt file is asked at all.
 func (a Asked) holds(sp spec) bool {
-	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part) && (a.Remembered || !sp.others)
+	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part) && (a.Remembered || !sp.others) && (a.Contrast || !sp.contrast)
 }
 
 func (s *Set) load(dir fs.FS) error {

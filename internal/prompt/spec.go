@@ -23,6 +23,7 @@ const author = "author"
 const (
 	fileAnalystError   = "analyst_error.md"
 	fileAnalystSuccess = "analyst_success.md"
+	fileContrast       = "analyst_contrast.md"
 	fileMerge          = "merge.md"
 	fileMergeFinal     = "merge_final.md"
 	fileRanking        = "ranking.md"
@@ -57,6 +58,7 @@ type spec struct {
 	folder   bool              // asked only where edits may change several files of a skill
 	rewrites bool              // asked only where several files of a skill may be written anew
 	fixed    bool              // asked only where SKILL.md alone may change, of a skill with other files
+	contrast bool              // asked only where tasks are answered several times
 	loads    bool              // asked only where the description may change
 	part     bool              // asked only where a part of SKILL.md alone may change
 	others   bool              // asked only where there is a memory of other runs
@@ -79,6 +81,14 @@ func specs() []spec {
 			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
 			joins:    map[string]string{"run_steps": "step_buffer"},
 			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
+		},
+		{
+			file:     fileContrast,
+			inputs:   []string{"agent", "budget", "count", "meta_skill", "run_steps", "skill", "step_buffer", "trajectories"},
+			optional: []string{"agent", "budget", "meta_skill", "run_steps", "skill_aware", "step_buffer"},
+			joins:    map[string]string{"run_steps": "step_buffer"},
+			choices:  map[string][]string{"focus": {"deep", "shallow"}, "reply": modes},
+			contrast: true,
 		},
 		{
 			file:     fileMerge,

@@ -6,6 +6,7 @@ import "github.com/seed-f4525e22/skillopt/internal/template"
 // budget of 0 leave their part out.
 type AnalystInput struct {
 	Failures     bool   // failed trajectories; else successful ones
+	Contrasts    bool   // the best and the worst answers to tasks instead of either
 	Mode         string // update mode: patch, rewrite_from_suggestions or full_rewrite_minibatch; "" = patch
 	SkillAware   bool   // ask for the class of each failure and for execution notes
 	Deep         bool   // look for shared causes; else each trajectory by itself
@@ -24,6 +25,9 @@ func (s *Set) Analyst(in AnalystInput) (Text, error) {
 	name, focus := fileAnalystSuccess, "shallow"
 	if in.Failures {
 		name = fileAnalystError
+	}
+	if in.Contrasts {
+		name = fileContrast
 	}
 	if in.Deep {
 		focus = "deep"

@@ -74,7 +74,7 @@ func (s *Inputs) choosePrompts() (err error) {
 func askedFor(s *Inputs, later, others bool) prompt.Asked {
 	fixed := others && s.Scope.Alone() && !s.Scope.DescriptionAlone()
 	files, patch := !s.Scope.Alone(), s.Config.Edits.Mode == "patch"
-	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Fixed: fixed, Description: s.Scope.Description(), Region: s.Scope.Region() != "", Remembered: len(s.Remembered.Rejected) > 0}
+	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Fixed: fixed, Description: s.Scope.Description(), Region: s.Scope.Region() != "", Remembered: len(s.Remembered.Rejected) > 0, Contrast: s.Config.Reflect.Rollouts > 1}
 }
 
 // promptsDigest sums up the texts of a set, with or without what is asked only where a

@@ -35,7 +35,8 @@ type batch struct {
 	step       stepID
 	prefix     string // of keys
 	planned    []schedule.Batch
-	outcomes   []trajectory.Outcome
+	outcomes   []trajectory.Outcome     // one a task
+	answered   answered                 // the same, with all answers to each task
 	reflected  []optimize.ReflectResult // by microbatch
 	unmeasured []string                 // tasks that it goes on without
 	replaced   int                      // settled tasks that made room for others
@@ -58,11 +59,12 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 		if err != nil {
 			return nil, withAnalysts(err, g.Wait())
 		}
-		b.outcomes = append(b.outcomes, outcomes...)
+		b.answered = b.answered.plus(outcomes)
+		b.outcomes = b.answered.tasks
 		g.Go(func() (err error) {
 			b.reflected[i], err = r.optimizer.reflect(gctx, reading{
-				ask: b.lost.heed(r.optimizer.asker(analystPrefix(prefix, i), nil)), outcomes: outcomes, current: r.skills.current.skill,
-				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), told: r.memory.told(outcomes),
+				ask: b.lost.heed(r.optimizer.asker(analystPrefix(prefix, i), nil)), answered: outcomes, current: r.skills.current.skill,
+				seed: plan.Seed, budget: r.optimizer.analystBudget(id.number), told: r.memory.told(outcomes.failing()),
 			})
 			return err
 		})
@@ -87,7 +89,7 @@ func withAnalysts(err, analysts error) error {
 
 // microbatch rolls out microbatch i and returns its outcomes. Rollouts end with gctx, what
 // is recorded of them with ctx.
-func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) ([]trajectory.Outcome, error) {
+func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) (answered, error) {
 	plan := b.planned[i]
 	r.emit(event.StageStarted{Epoch: b.step.epoch, Step: b.step.number, Stage: "rollout", Total: len(plan.Items)})
 	tasks, replaced := r.sampler.draw(b.step.number, plan)
@@ -95,13 +97,13 @@ func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) ([]traj
 	place := batchPlace(b.prefix, i)
 	outcomes, err := r.roll(gctx, place, tasks)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
-	if n := len(missingOf(outcomes)); n > 0 && n == len(outcomes) {
-		return nil, &NothingMeasuredError{Place: place.Prefix, Reason: outcomes[0].FailReason}
+	if n := len(missingOf(outcomes.tasks)); n > 0 && n == len(outcomes.tasks) {
+		return answered{}, &NothingMeasuredError{Place: place.Prefix, Reason: outcomes.tasks[0].FailReason}
 	}
 	if err := r.cover(ctx, b, place, tasks, outcomes); err != nil {
-		return nil, err
+		return answered{}, err
 	}
 	if i < len(b.planned)-1 {
 		return outcomes, nil
@@ -111,28 +113,37 @@ func (r *batcher) microbatch(gctx, ctx context.Context, b *batch, i int) ([]traj
 
 // roll rolls out tasks with the current skill. In folds, what gates have measured of it
 // and no analyst has read yet is not asked for again.
-func (r *batcher) roll(ctx context.Context, place rollout.Place, tasks []task.Task) ([]trajectory.Outcome, error) {
-	current := r.skills.current.skill
-	if !r.data.InFolds() {
-		return r.rollouts.batch(ctx, "rollout", rolloutSet{place, tasks, current})
+func (r *batcher) roll(ctx context.Context, place rollout.Place, tasks []task.Task) (answered, error) {
+	known, open := make([]trajectory.Outcome, len(tasks)), everyOf(tasks)
+	if r.data.InFolds() {
+		known, open = r.skills.unread(tasks)
+		r.skills.rolledOut(tasks, r.opts.answersEach())
 	}
-	out, open := r.skills.unread(tasks)
-	if len(open) == 0 {
-		return out, nil
+	if len(open) == 0 && r.opts.answersEach() == 1 {
+		return answered{tasks: known}, nil
 	}
-	rolled, err := r.rollouts.batch(ctx, "rollout", rolloutSet{place, pick(tasks, open), current})
+	samples, err := r.samples(ctx, place, tasks, known, open)
 	if err != nil {
-		return nil, err
+		return answered{}, err
 	}
-	for j, k := range open {
-		out[k] = rolled[j]
+	return answeredBy(samples), nil
+}
+
+// everyOf are the indices of a list.
+func everyOf(tasks []task.Task) []int {
+	out := make([]int, len(tasks))
+	for i := range out {
+		out[i] = i
 	}
-	return out, nil
+	return out
 }
 
 // cover records that a step goes on without those tasks that could not be measured.
-func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, tasks []task.Task, outcomes []trajectory.Outcome) error {
-	gone, err := r.rollouts.giveUpMissing(ctx, rolloutSet{place: place, tasks: tasks}, outcomes)
+func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, tasks []task.Task, outcomes answered) error {
+	if outcomes.all != nil {
+		return r.coverSamples(ctx, b, place, tasks, outcomes)
+	}
+	gone, err := r.rollouts.giveUpMissing(ctx, rolloutSet{place: place, tasks: tasks}, outcomes.tasks)
 	b.unmeasured = append(b.unmeasured, idsOf(gone)...)
 	return err
 }
@@ -141,12 +152,12 @@ func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, task
 // a step has seen Enough failures, all tasks that it may draw, or there is no room for more.
 // The analysts read all of it at once. outcomes are those of the last microbatch. A warm
 // start has what there is.
-func (r *batcher) grow(gctx, ctx context.Context, b *batch, outcomes []trajectory.Outcome) ([]trajectory.Outcome, error) {
+func (r *batcher) grow(gctx, ctx context.Context, b *batch, outcomes answered) (answered, error) {
 	if r.opts.Enough == 0 || r.opts.warms(b.step.number) {
 		return outcomes, nil
 	}
-	rest := r.unseen(b, outcomes)
-	for k := 1; len(rest) > 0 && failed(b.outcomes)+failed(outcomes) < r.opts.Enough; k++ {
+	rest := r.unseen(b, outcomes.tasks)
+	for k := 1; len(rest) > 0 && b.answered.failed()+outcomes.failed() < r.opts.Enough; k++ {
 		n := min(len(rest), r.opts.BatchSize)
 		prefix := fmt.Sprintf("%s/more%d", analystPrefix(b.prefix, len(b.planned)-1), k)
 		room, err := r.pacer.roomFor(ctx, prefix, Unit{Name: UnitMore, Step: b.step.number, Tasks: n})
@@ -161,7 +172,7 @@ func (r *batcher) grow(gctx, ctx context.Context, b *batch, outcomes []trajector
 		if err := r.cover(ctx, b, place, rest[:n], out); err != nil {
 			return outcomes, err
 		}
-		outcomes, rest = append(outcomes, out...), rest[n:]
+		outcomes, rest = outcomes.plus(out), rest[n:]
 		b.grown += n
 	}
 	return outcomes, nil
@@ -186,19 +197,19 @@ func (r *batcher) unseen(b *batch, outcomes []trajectory.Outcome) []task.Task {
 // redraft has analysts read the rollouts of a warm start once more, in another order.
 func (r *batcher) redraft(ctx context.Context, b *batch, p *proposal) ([]optimize.ReflectResult, error) {
 	var results []optimize.ReflectResult
-	outcomes := b.outcomes
+	outcomes := b.answered
 	for k, plan := range b.planned {
 		n := len(plan.Items)
 		seed := seedOf(plan.Seed, fmt.Sprintf("draft %d", p.index))
 		result, err := r.optimizer.reflect(ctx, reading{
 			ask:      b.lost.heed(r.optimizer.asker(analystPrefix(p.prefix, k), p.temperature)),
-			outcomes: pick(outcomes[:n], pyrand.New(seed).Perm(n)), current: r.skills.current.skill, seed: seed,
+			answered: outcomes.pick(pyrand.New(seed).Perm(n)), current: r.skills.current.skill, seed: seed,
 			budget: r.optimizer.analystBudget(b.step.number),
 		})
 		if err != nil {
 			return nil, err
 		}
-		results, outcomes = append(results, result), outcomes[n:]
+		results, outcomes = append(results, result), outcomes.after(n)
 	}
 	return results, nil
 }

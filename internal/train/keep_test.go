@@ -111,7 +111,7 @@ func TestKeepWithoutAnswers(t *testing.T) {
 		if !slices.Equal(s.Unmeasured, []string{"s00", "s04", "s08", "s12"}) {
 			t.Errorf("%s: without %v", mode, s.Unmeasured)
 		}
-		if keys := w.decisions["e1/s1/gate/without"]; len(keys) != 4*4 || !strings.HasPrefix(keys[0], "e1/s1/gate/inc/s00/sample") {
+		if keys := w.decisions["e1/s1/gate/without"]; len(keys) != 4*6 || !strings.HasPrefix(keys[0], "e1/s1/gate/inc/s00/sample") {
 			t.Errorf("%s: recorded as missing: %v", mode, keys)
 		}
 	}

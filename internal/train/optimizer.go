@@ -164,7 +164,7 @@ func (o *optimizer) asker(prefix string, temperature *float64) optimize.Ask {
 // reading is what analysts are to read of one microbatch, and how.
 type reading struct {
 	ask      optimize.Ask
-	outcomes []trajectory.Outcome
+	answered answered
 	current  skill.Skill
 	seed     int64
 	budget   int
@@ -172,13 +172,14 @@ type reading struct {
 }
 
 func (o *optimizer) reflect(ctx context.Context, r reading) (optimize.ReflectResult, error) {
-	document, view, err := o.analysed(r.current, r.outcomes)
+	document, view, err := o.analysed(r.current, r.answered.tasks)
 	if err != nil {
 		return optimize.ReflectResult{}, err
 	}
+	single, contrasts := r.answered.read(o.opts.Projection)
 	return optimize.Reflect(ctx, optimize.ReflectInput{
 		Ask: r.ask, Prompts: o.prompts, Mode: o.mode,
-		Outcomes: r.outcomes, Skill: document, View: view, Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
+		Outcomes: single, Contrasts: contrasts, Skill: document, View: view, Size: o.opts.Minibatch, Seed: r.seed, Shallow: o.opts.Shallow,
 		FailureOnly: o.opts.FailureOnly, SkillAware: o.opts.SkillAware, Budget: r.budget,
 		StepBuffer: r.told.stepBuffer, Memory: r.told.memory, MetaSkill: o.memory.metaSkill,
 	})

@@ -47,6 +47,7 @@ type Reflection struct {
 	Minibatch   int  // trajectories of an analyst; 0: as many of a kind as Window holds
 	Whole       bool // the optimizer is shown all that the agent was; else what it was shown at first
 	Window      int  // tokens of rollouts that a prompt holds
+	Rollouts    int  // answers to each train task; below 2: one
 	FailureOnly bool
 	SkillAware  bool
 	Remembered  optimize.Remembered // what other runs leave to this one; the zero value: nothing

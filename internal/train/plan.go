@@ -61,7 +61,7 @@ func (o Options) Plan(n Sizes) []result.StageCalls {
 	if o.warms(1) {
 		first = o.First(n.Train)
 	}
-	rollouts := (steps-1)*batch + first + gates + n.Triggers.rollouts(steps, candidates)
+	rollouts := ((steps-1)*batch+first)*o.answersEach() + gates + n.Triggers.rollouts(steps, candidates)
 	slow := max(o.Epochs-1, 0)
 	if !o.SlowUpdate && !o.MetaSkill {
 		slow = 0
@@ -154,13 +154,19 @@ func (o Options) drafts() int {
 // analystsOf bounds those of a batch. It cuts into at most one minibatch more than it
 // would whole, because failures and successes are cut apart.
 func (o Options) analystsOf(tasks int) int {
-	switch {
-	case o.Shallow:
-		return tasks + 1
-	case o.Minibatch > 0:
-		return ceilDiv(tasks, o.Minibatch) + 1
+	size := o.Minibatch
+	if o.Shallow {
+		size = 1
 	}
-	return optimize.MaxBySimilarity(tasks, o.Window)
+	single := optimize.MaxBySimilarity(tasks, o.Window)
+	if size > 0 {
+		single = ceilDiv(tasks, size) + 1
+	}
+	if o.answersEach() == 1 {
+		return single
+	}
+	// Each task is read alone or as a contrast, of which a request holds no more.
+	return max(single, optimize.MaxContrastBatches(tasks, size, o.Window)) + 2
 }
 
 // mergesOf is how many calls merge what so many analysts propose, at most.
@@ -170,6 +176,15 @@ func (o Options) mergesOf(analysts int) int {
 		merges = max(merges, mergeCalls(failures, o.FanIn)+mergeCalls(analysts-failures, o.FanIn))
 	}
 	return merges
+}
+
+// analystStages names the stages of analysts.
+func (o Options) analystStages() string {
+	names := model.StageAnalystError + "+" + model.StageAnalystSuccess
+	if o.answersEach() > 1 {
+		names += "+" + model.StageContrast
+	}
+	return names
 }
 
 // optimizerPlan bounds the optimizer's calls.
@@ -182,7 +197,7 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 	again := o.secondTries(steps)
 	candidates := (steps-1)*o.made() + o.madeFirst() // what follows the analysts is asked for each
 	out := []result.StageCalls{
-		{Stage: model.StageAnalystError + "+" + model.StageAnalystSuccess, Calls: (steps-1)*analysts + first*o.drafts()},
+		{Stage: o.analystStages(), Calls: (steps-1)*analysts + first*o.drafts()},
 		{Stage: model.StageMerge, Calls: (steps-1)*o.made()*o.mergesOf(analysts) + o.madeFirst()*o.mergesOf(first)},
 		{Stage: model.StageMergeFinal, Calls: candidates},
 	}

@@ -20,8 +20,8 @@ func (w *world) counted() map[string]int {
 	counts := map[string]int{model.StageRollout: len(w.rollouts)}
 	for _, q := range w.questions {
 		stage := q.Stage
-		if stage == model.StageAnalystError || stage == model.StageAnalystSuccess {
-			stage = model.StageAnalystError + "+" + model.StageAnalystSuccess
+		if strings.HasPrefix(stage, "analyst_") {
+			stage = w.analysts
 		}
 		counts[stage]++
 	}
@@ -53,7 +53,7 @@ func anyOptions(t *rapid.T) (Options, *world) {
 			Test: yes("test"), NoSkill: yes("no skill"),
 		},
 	}
-	o.Stop, o.Keep = anyStop(t), yes("keep")
+	o.Stop, o.Keep, o.Rollouts = anyStop(t), yes("keep"), count("rollouts", 0, 3)
 	o.SkillAware = o.Mode == "patch" && yes("skill aware")
 	if yes("several candidates") {
 		o.Population = Population{Size: count("candidates", 2, 4), Vary: of("vary", "minibatches", VaryTemperature)}
@@ -90,13 +90,13 @@ func anyWorld(t *rapid.T, o Options) *world {
 	case "rewrite_from_suggestions":
 		w.reply[model.StageRewrite] = encode(map[string]any{"new_skill": w.seed + "rule c\n"})
 		list := encode(map[string]any{"patch": map[string]any{"revise_suggestions": suggested(3)}})
-		w.reply[model.StageAnalystError], w.reply[model.StageAnalystSuccess] = list, list
+		w.reply[model.StageAnalystError], w.reply[model.StageAnalystSuccess], w.reply[model.StageContrast] = list, list, list
 		merged := encode(map[string]any{"revise_suggestions": suggested(7)})
 		w.reply[model.StageMerge], w.reply[model.StageMergeFinal] = merged, merged
 	case "full_rewrite_minibatch":
 		whole := []any{map[string]any{"title": "t", "new_skill": w.seed + "rule d\n"}}
 		one := encode(map[string]any{"patch": map[string]any{"skill_candidates": whole}})
-		w.reply[model.StageAnalystError], w.reply[model.StageAnalystSuccess] = one, one
+		w.reply[model.StageAnalystError], w.reply[model.StageAnalystSuccess], w.reply[model.StageContrast] = one, one, one
 		merged := encode(map[string]any{"skill_candidates": whole})
 		w.reply[model.StageMerge], w.reply[model.StageMergeFinal] = merged, merged
 	}
@@ -123,6 +123,7 @@ func TestPlanIsAnUpperBound(t *testing.T) {
 			rt.Fatal(err)
 		}
 		plan := map[string]int{}
+		w.analysts = o.analystStages()
 		for _, st := range o.Plan(Sizes{Train: len(w.data.Train), Selection: len(w.data.Selection), Test: len(w.data.Test)}) {
 			plan[st.Stage] += st.Calls
 		}

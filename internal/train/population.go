@@ -114,7 +114,7 @@ func (s *population) run(ctx context.Context, all patches) error {
 
 func (s *population) evidence() evidence {
 	return evidence{
-		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: failed(s.batch.outcomes),
+		step: s.id, current: s.skills.current.skill, budget: s.optimizer.analystBudget(s.id.number), failed: s.batch.answered.failed(),
 		outcomes: s.batch.outcomes,
 	}
 }

@@ -67,7 +67,7 @@ func (p *prefetcher) opensWith(n nextUnit, s skill.Skill) ([]rolloutSet, error) 
 		return nil, err
 	}
 	tasks, _ := p.sampler.draw(id.number, batches[0])
-	return []rolloutSet{{batchPlace(id.key(), 0), tasks, s}}, nil
+	return samplesOf(rolloutSet{batchPlace(id.key(), 0), tasks, s}, p.opts.answersEach()), nil
 }
 
 // start prefetches for the next unit, with a skill that is certain to be the current one

@@ -88,7 +88,7 @@ func TestOverlapChangesNothing(t *testing.T) {
 		salt := rapid.StringN(1, 8, -1).Draw(rt, "salt")
 		lost := rapid.SampledFrom([]uint32{0, 10, 40}).Draw(rt, "lost of a thousand")
 		gate := rapid.SampledFrom([]gate.Mode{"strict", "race", "observe", "off"}).Draw(rt, "gate")
-		keep := rapid.Bool().Draw(rt, "keep")
+		keep, rollouts := rapid.Bool().Draw(rt, "keep"), rapid.IntRange(1, 3).Draw(rt, "rollouts")
 		several := rapid.IntRange(1, 2).Draw(rt, "candidates a step")
 		settled := rapid.IntRange(0, 2).Draw(rt, "looks until a task is settled")
 		propose := map[int][]string{}
@@ -98,7 +98,7 @@ func TestOverlapChangesNothing(t *testing.T) {
 		train := func(overlap bool) (*world, *Result, error) {
 			w, o := overlapping()
 			w.propose, w.overlap = propose, overlap
-			o.Gate, o.Risk, o.Alpha, o.Confirm, o.Keep = gate, 0.1, 0.05, "auto", keep
+			o.Gate, o.Risk, o.Alpha, o.Confirm, o.Keep, o.Rollouts = gate, 0.1, 0.05, "auto", keep, rollouts
 			o.Population = Population{Size: several}
 			o.Curriculum.SettledAfter, o.Curriculum.SettledWeight = settled, 0.25
 			w.rolling = func(key string) { time.Sleep(time.Duration(hashed(salt, key)%100) * time.Millisecond) }

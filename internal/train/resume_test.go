@@ -79,12 +79,17 @@ func TestArrivalChangesNothing(t *testing.T) {
 		"steady":     func(o *Options) { o.Deterministic = true },
 		"strict":     func(o *Options) { o.Gate = "strict" },
 		"keep":       func(o *Options) { o.Keep, o.Cluster = true, "" },
+		"rollouts":   func(o *Options) { o.Rollouts = 3 },
+		"rollouts, warm": func(o *Options) {
+			o.Rollouts, o.Warm, o.Enough = 2, Warm{Drafts: 2, Tasks: 8}, 6
+		},
 		"strict, keep": func(o *Options) {
 			o.Gate, o.Keep = "strict", true
 		},
 
-		"race, in folds":   func(*Options) {},
-		"strict, in folds": func(o *Options) { o.Gate = "strict" },
+		"race, in folds":           func(*Options) {},
+		"rollouts, keep, in folds": func(o *Options) { o.Rollouts, o.Keep = 2, true },
+		"strict, in folds":         func(o *Options) { o.Gate = "strict" },
 	}
 	for name, change := range variants {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +249,7 @@ func TestResumeAtAnyPoint(t *testing.T) {
 		o.Gate = rapid.SampledFrom([]gate.Mode{"race", "race", "strict", "observe"}).Draw(rt, "gate")
 		o.Confirm = rapid.SampledFrom([]string{"auto", "full", "discordant", "none"}).Draw(rt, "confirm")
 		o.Deterministic, o.SlowGated = rapid.Bool().Draw(rt, "steady"), rapid.Bool().Draw(rt, "gated")
-		o.Keep = rapid.Bool().Draw(rt, "keep")
+		o.Keep, o.Rollouts = rapid.Bool().Draw(rt, "keep"), rapid.IntRange(1, 3).Draw(rt, "rollouts")
 		salt := rapid.IntRange(0, 1000).Draw(rt, "world")
 		r := &tape{
 			world: hardWorld(salt), outcomes: map[string]trajectory.Outcome{}, answers: map[string]string{}, given: map[string]bool{}, without: map[string][]byte{},

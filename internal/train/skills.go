@@ -271,6 +271,19 @@ func (s *skills) contenders(most int) []*entry {
 	return pick(known, order[:min(len(order), most)])
 }
 
+// rolledOut notes that the current skill is asked so many samples of some tasks in batches, so
+// that none of them is fresh for a gate. Of one sample gates know by themselves.
+func (s *skills) rolledOut(tasks []task.Task, samples int) {
+	if samples < 2 {
+		return
+	}
+	e := s.entry(&s.current)
+	for _, t := range tasks {
+		i := slices.Index(s.store.items, t.ID)
+		e.Next[i] = max(e.Next[i], samples)
+	}
+}
+
 // unread returns what gates have measured of the current skill on some tasks and no
 // analyst has read yet, and notes that it is read; open are those that are left.
 func (s *skills) unread(tasks []task.Task) (out []trajectory.Outcome, open []int) {

@@ -113,19 +113,19 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 		r.LostReplies += len(result.Lost)
 		r.Notes = append(r.Notes, result.Notes()...)
 	}
-	p.files["rollout.json"] = trajectory.Outcomes(b.outcomes)
+	p.files["rollout.json"] = trajectory.Outcomes(b.answered.flat())
 	p.files["patches.json"] = b.reflected
 }
 
 // note is what later steps are told of this one.
 func (r stepResult) note() optimize.StepNote {
-	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.outcomes)}
+	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.answered.failing())}
 	for _, o := range r.batch.outcomes {
 		if o.Status.Measured() {
 			n.Total++
 		}
 	}
-	n.Failed = failed(r.batch.outcomes)
+	n.Failed = r.batch.answered.failed()
 	for _, result := range r.batch.reflected {
 		n.Diagnoses = append(n.Diagnoses, result.Diagnoses()...)
 	}

@@ -55,6 +55,7 @@ type world struct {
 	before    *result.TestReads // what the ledger says; nil: there is none
 	overlap   bool              // begin rollouts of the next part while answers of this one are out
 	used      usedRollouts
+	analysts  string // how a plan calls their stages
 
 	mu        sync.Mutex
 	rollouts  []string            // keys, one a rollout that was sent
@@ -261,7 +262,7 @@ func (w *world) answer(key, stage string) string {
 		_, _ = fmt.Sscanf(key, "e%d/end", &epoch) // 0 if the key is of neither form
 	}
 	switch stage {
-	case model.StageAnalystError:
+	case model.StageAnalystError, model.StageContrast:
 		if w.lines != nil {
 			return encode(map[string]any{"patch": appends(w.lines(key)), "failure_summary": []any{}})
 		}

@@ -76,6 +76,7 @@ func (z *Sizes) ceiling() *schedule.Ceiling {
 		return nil
 	}
 	c := &schedule.Ceiling{Calls: int(*calls), Confirms: gate.Mode(z.in.Config.Gate.Mode) == gate.ModeRace && z.in.Config.Gate.Confirm != string(gate.ConfirmNone) && z.in.Config.Gate.Confirm != string(gate.ConfirmMeasured)}
+	c.Rollouts = z.in.Config.Reflect.Rollouts
 	if gate.Mode(z.in.Config.Gate.Mode) != gate.ModeOff {
 		c.Selection = z.in.Data.Judges()
 	}

@@ -58,7 +58,7 @@ func (z *Sizes) Options() train.Options {
 			Population: train.Population{Size: c.Train.Population.Size, Vary: c.Train.Population.Vary, Temperature: c.Models.Optimizer.Temperature},
 		},
 		Reflection: train.Reflection{
-			Shallow: c.Reflect.Mode == "shallow", Minibatch: z.minibatch(batch), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
+			Shallow: c.Reflect.Mode == "shallow", Minibatch: z.minibatch(batch), Whole: z.in.Config.Reflect.View == config.ViewAgent, Window: z.analystWindow(), Rollouts: c.Reflect.Rollouts, FailureOnly: c.Reflect.FailureOnly, SkillAware: c.Reflect.SkillAware,
 		},
 		Editing: train.Editing{
 			FanIn: c.Aggregate.FanIn, Mode: c.Edits.Mode, Budget: c.Edits.Budget.Or(config.AutoBudget), MinBudget: c.Edits.MinBudget, Schedule: mode,

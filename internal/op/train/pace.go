@@ -52,7 +52,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	case loop.UnitConfirmation:
 		return p.confirms(unit)
 	case loop.UnitMore:
-		return p.within(unit, unit.Tasks, askedInStep), nil
+		return p.within(unit, unit.Tasks*p.each(), askedInStep), nil
 	default:
 		return unit.Tasks, nil
 	}
@@ -88,13 +88,17 @@ func (p *pacer) confirms(unit loop.Unit) (tasks int, err error) {
 	return unit.Tasks, p.session.Caller.Affords(spent.rollouts(float64(unit.Tasks)))
 }
 
+// each is how many answers a train task gets.
+func (p *pacer) each() int { return max(1, p.session.Config.Reflect.Rollouts) }
+
 // affords is how many tasks of a step there is room for.
 func (p *pacer) affords(next stepCost, unit loop.Unit) (tasks int, err error) {
-	if err = p.session.Caller.Affords(next.of(unit.Tasks)); err == nil {
+	each := p.each()
+	if err = p.session.Caller.Affords(next.of(unit.Tasks * each)); err == nil {
 		return unit.Tasks, nil
 	}
 	for tasks = unit.Tasks - 1; tasks >= unit.Least; tasks-- {
-		if p.session.Caller.Affords(next.of(tasks)) == nil {
+		if p.session.Caller.Affords(next.of(tasks*each)) == nil {
 			return tasks, nil
 		}
 	}
@@ -142,7 +146,7 @@ type stepCost struct {
 	steps int // that it is the mean of
 	whole map[string]caller.Amount
 	batch map[string]caller.Amount // of it, for the rollouts of its batch
-	tasks float64                  // in that
+	tasks float64                  // rollouts in that
 	gate  map[string]caller.Amount // of it, for judging
 	reads float64                  // rollouts in that
 }
@@ -172,7 +176,7 @@ func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
 	return out
 }
 
-// of is what it takes with so many tasks.
+// of is what it takes with so many rollouts of train tasks.
 func (c *stepCost) of(tasks int) map[string]caller.Amount {
 	out := maps.Clone(c.whole)
 	for role, a := range c.rollouts(float64(tasks) - c.tasks) {
@@ -191,7 +195,7 @@ func (p *pacer) firstStep() stepCost {
 	if s.Data.InFolds() { // it reads what the seed skill answered
 		return stepCost{}
 	}
-	calls := o.First(len(s.Data.Train))
+	calls := o.First(len(s.Data.Train)) * p.each()
 	rolled := map[string]caller.Amount{model.Target: {Calls: int64(calls)}}
 	need := stepCost{whole: maps.Clone(rolled), batch: rolled, tasks: float64(calls)}
 	if gate.Mode(s.Config.Gate.Mode) != gate.ModeOff {

@@ -19,7 +19,7 @@ func (w *World) optimize(p prompt) (string, error) {
 		return encode(compacted(notes, p.user)), nil
 	}
 	switch p.stage {
-	case model.StageAnalystError, model.StageAnalystSuccess:
+	case model.StageAnalystError, model.StageAnalystSuccess, model.StageContrast:
 		return w.analyze(p)
 	case model.StageMerge, model.StageMergeFinal:
 		return encode(w.merge(p)), nil

@@ -19,6 +19,7 @@ type prompt struct {
 const (
 	headSkill       = "## Current Skill"
 	headFailed      = "## Failed Trajectories"
+	headContrasts   = "## Tasks With Their Best And Worst Answers"
 	headSuccessful  = "## Successful Trajectories"
 	headMerge       = "## Patches to merge"
 	headMergeFinal  = "## Two pre-merged patches"
@@ -42,7 +43,7 @@ const (
 // headings returns every heading that can follow another.
 func headings() []string {
 	return []string{
-		headSkill, headFailed, headSuccessful, headMerge, headMergeFinal, headSuggestions,
+		headSkill, headFailed, headContrasts, headSuccessful, headMerge, headMergeFinal, headSuggestions,
 		headRanking, headGuidance, headComparison, headProposed, headNotes, headTold, headFared, headCandidates, headRun, headMemory, headFiles, headLoads, headPart, headOthers,
 	}
 }
@@ -154,6 +155,27 @@ func (w *World) examples(section, heading string) []example {
 		out = append(out, example{question: question(block), got: got, want: references(block)})
 	}
 	return out
+}
+
+// Headings of the two answers to a task.
+const (
+	headBest  = "\n#### Best answer\n"
+	headWorst = "\n#### Worst answer\n"
+)
+
+// worstAnswers leaves of each task its worst answer alone: the best one shows what is expected,
+// which the reference says as well.
+func worstAnswers(section string) string {
+	var b strings.Builder
+	blocks := strings.SplitAfter("\n"+section, "\n### ")
+	for _, block := range blocks {
+		task, answers, _ := strings.Cut(block, headBest)
+		b.WriteString(task)
+		if _, worst, ok := strings.Cut(answers, headWorst); ok {
+			b.WriteString(headWorst + worst)
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 // answered is the answer that was scored, or else the last one that was given.

@@ -21,13 +21,19 @@ type proposal struct {
 
 // analyze answers an analyst's prompt.
 func (w *World) analyze(p prompt) (string, error) {
-	failed := p.stage == model.StageAnalystError
+	failed := p.stage != model.StageAnalystSuccess
 	head := headSuccessful
-	if failed {
+	switch p.stage {
+	case model.StageAnalystError:
 		head = headFailed
+	case model.StageContrast:
+		head = headContrasts
 	}
 	skill := p.section(headSkill)
 	section := p.section(head)
+	if p.stage == model.StageContrast {
+		section = worstAnswers(section)
+	}
 	examples := w.examples(section, inMinibatch)
 	var found analysis
 	if failed {
