@@ -37,15 +37,14 @@ type Inputs struct {
 	Kind   result.Kind // of the command
 	Loaded *config.Loaded
 
-	Skill      skill.Skill
-	Beside     []agent.Beside // what lies in workspaces beside it
-	Scope      skill.Scope    // the files of Skill that edits may change
-	Set        task.Set
-	Triggers   task.Set      // trigger tasks, which are none of Set
-	Remembered result.Memory // what other runs leave to the optimizer; checked, and without secrets
-	Images     *rollout.Images
-	Data       train.Data
-	Sizes      map[task.Split]int // number of tasks, if they are only counted
+	Skill    skill.Skill
+	Scope    skill.Scope // the files of Skill that edits may change
+	Set      task.Set
+	Triggers task.Set // trigger tasks, which are none of Set
+	Surroundings
+	Images *rollout.Images
+	Data   train.Data
+	Sizes  map[task.Split]int // number of tasks, if they are only counted
 
 	triggerFiles string // digest of what trigger tasks bring: pictures, workspaces
 
@@ -62,6 +61,12 @@ type Inputs struct {
 	system, user *template.Template // nil: the built-in one
 	isolated     func() bool
 	bare         event.Sink // the sink of events as it was given; nil: there is none
+}
+
+// Surroundings are what a run is given besides skill and tasks.
+type Surroundings struct {
+	Beside     []agent.Beside // what lies in workspaces beside the skill
+	Remembered result.Memory  // what other runs leave to the optimizer; checked, and without secrets
 }
 
 // Detached are the inputs of a command that needs no tasks and no skill. The

@@ -16,7 +16,7 @@ const maxPairs = 60
 
 // carry goes on with an earlier night's proposal of a document: it and the live document answer the tasks that are
 // new to both, and the evidence is added to what there was. It holds however often it is looked at (Ville's inequality).
-func (n *night) carry(ctx context.Context, j *job) error {
+func (n trainer) carry(ctx context.Context, j *job) error {
 	at := slices.IndexFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried })
 	if at < 0 {
 		return nil
@@ -44,7 +44,7 @@ func (n *night) carry(ctx context.Context, j *job) error {
 
 // exploratory reports whether a candidate can never be certified, since tasks that nobody has reviewed are behind it. Its
 // pairs may be of such tasks too.
-func (n *night) exploratory(c *bank.Candidate) bool { return c.Exploratory }
+func (n trainer) exploratory(c *bank.Candidate) bool { return c.Exploratory }
 
 // anew says why evidence for a candidate ends; "": it goes on.
 func anew(c *bank.Candidate, j *job) string {
@@ -57,14 +57,14 @@ func anew(c *bank.Candidate, j *job) string {
 	return ""
 }
 
-func (n *night) drop(ctx context.Context, j *job, c *bank.Candidate, reason string) error {
+func (n trainer) drop(ctx context.Context, j *job, c *bank.Candidate, reason string) error {
 	c.State, c.Reason = bank.Dropped, reason
 	j.out.Carried.State, j.out.Carried.Reason = c.State, reason
 	return n.Bank.Update(ctx, *c)
 }
 
 // pair has both texts answer tasks, and keeps what they scored.
-func (n *night) pair(ctx context.Context, j *job, c *bank.Candidate, staged string, fresh []bank.Cluster) error {
+func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged string, fresh []bank.Cluster) error {
 	look, scores, err := n.pairs(ctx, j, staged, fresh)
 	if look != nil {
 		j.out.Carried.Run = look.Run
@@ -84,7 +84,7 @@ func (n *night) pair(ctx context.Context, j *job, c *bank.Candidate, staged stri
 }
 
 // weigh says what all pairs of a candidate come to.
-func (n *night) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
+func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 	half := level.Half(c.Level)
 	better, err := gate.Certificate{Test: gate.TestMean, Alpha: half}.Add(pairsOf(c.Pairs, false))
 	if err != nil {
@@ -126,7 +126,7 @@ func pairsOf(pairs []bank.Pair, reversed bool) []gate.Pair {
 }
 
 // stagedText is what an earlier night has staged for a document, as it was staged.
-func (n *night) stagedText(c *bank.Candidate, j *job) (string, error) {
+func (n trainer) stagedText(c *bank.Candidate, j *job) (string, error) {
 	p, err := Open(n.Dir, n.Project, c.Night)
 	if err != nil {
 		return "", err

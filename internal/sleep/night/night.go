@@ -216,7 +216,7 @@ func (n *night) work(ctx context.Context) error {
 		}
 	}
 	for i := range jobs {
-		n.train(ctx, &jobs[i], jobs[:i])
+		trainer{n}.train(ctx, &jobs[i], jobs[:i])
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/task"
@@ -19,7 +20,7 @@ const (
 )
 
 // targetSettings are those of the runs of a document: the profile's, but for what makes a night what it is.
-func (n *night) targetSettings(j *job, _ []job) config.Config {
+func (n trainer) targetSettings(j *job, _ []job) config.Config {
 	cfg := n.settings()
 	cfg.Skill, cfg.Tasks.Path = "", ""
 	cfg.Edits.Region = "learned"
@@ -47,6 +48,9 @@ func (n *night) targetSettings(j *job, _ []job) config.Config {
 	if whole := n.Config.Sleep.Whole; contains(whole, j.doc.Name) {
 		cfg.Edits.Region = ""
 	}
+	if cfg.Agent.Name != "" && j.doc.Kind == target.Memory {
+		cfg.Agent.Mode, cfg.Agent.File = "file", j.doc.Name
+	}
 	return cfg
 }
 
@@ -69,7 +73,7 @@ func (n *night) set(key string) bool {
 }
 
 // pairs has the live text and the staged one answer tasks, each once.
-func (n *night) pairs(ctx context.Context, j *job, staged string, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
+func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
 	cfg := n.targetSettings(j, nil)
 	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"

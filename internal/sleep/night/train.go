@@ -26,8 +26,11 @@ const reserved = 0.25
 // supportedLevel is how often "supported" may be said of a candidate that is no better.
 const supportedLevel = 0.05
 
+// trainer trains the documents of a night.
+type trainer struct{ *night }
+
 // train does what was settled for a document. It fills in what came of it.
-func (n *night) train(ctx context.Context, j *job, before []job) {
+func (n trainer) train(ctx context.Context, j *job, before []job) {
 	err := n.carry(ctx, j)
 	if err == nil {
 		err = n.learn(ctx, j, before)
@@ -57,7 +60,7 @@ func helpFor(o Outcome) string {
 	return ""
 }
 
-func (n *night) learn(ctx context.Context, j *job, before []job) error {
+func (n trainer) learn(ctx context.Context, j *job, before []job) error {
 	clusters := j.picked.train()
 	n.report.Exploratory = n.report.Exploratory || j.out.Clusters.Unreviewed > 0
 	switch {
@@ -101,7 +104,7 @@ func (n *night) learn(ctx context.Context, j *job, before []job) error {
 }
 
 // waitingReason says why nothing of a target can be used.
-func (n *night) waitingReason(ctx context.Context, j *job) string {
+func (n trainer) waitingReason(ctx context.Context, j *job) string {
 	skillName := j.doc.Name
 	if j.doc.Kind == target.Memory {
 		skillName = ""
@@ -121,7 +124,7 @@ func (n *night) waitingReason(ctx context.Context, j *job) string {
 }
 
 // trained trains on open clusters. Selection is cross-fitted where there are few.
-func (n *night) trained(ctx context.Context, j *job, clusters []bank.Cluster, before []job) (*result.Summary, string, error) {
+func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster, before []job) (*result.Summary, string, error) {
 	cfg := n.targetSettings(j, before)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID())
@@ -150,7 +153,7 @@ func (n *night) trained(ctx context.Context, j *job, clusters []bank.Cluster, be
 
 // seed is the document that training begins with: the live one, with a learned region where it has none yet. A
 // region that cannot be told for certain is refused.
-func (n *night) seed(j *job) (skill.Skill, error) {
+func (n trainer) seed(j *job) (skill.Skill, error) {
 	if contains(n.Config.Sleep.Whole, j.doc.Name) {
 		return skill.New(j.doc.Text), nil
 	}
@@ -184,7 +187,7 @@ func slug(id string) string {
 }
 
 // nothing says why a training has nothing to stage.
-func (n *night) nothing(j *job, sum *result.Summary) {
+func (n trainer) nothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
 	switch {
 	case len(j.out.Consolidation.RejectedEdits) > 0:
@@ -197,7 +200,7 @@ func (n *night) nothing(j *job, sum *result.Summary) {
 }
 
 // tell takes over what a training says of itself.
-func (n *night) tell(j *job, sum *result.Summary, dir string) {
+func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	c := &j.out.Consolidation
 	c.GateAction = ""
 	var h result.History
@@ -239,7 +242,7 @@ func deref(f *float64) float64 {
 }
 
 // holdsBack says why what was trained must not be staged; "": it may. Rules that a person has to look at are named.
-func (n *night) holdsBack(j *job, best string, clusters []bank.Cluster) string {
+func (n trainer) holdsBack(j *job, best string, clusters []bank.Cluster) string {
 	added := addedLines(j.doc.Text, best)
 	sessions := n.sessionsOf(clusters)
 	for _, line := range added {
@@ -283,7 +286,7 @@ func addedLines(a, b string) []string {
 }
 
 // observe scores the live document twice, and asks for edits that nothing is decided by.
-func (n *night) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
+func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
 	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
 	cfg := n.targetSettings(j, nil)
@@ -313,7 +316,7 @@ func (n *night) observe(ctx context.Context, j *job, clusters []bank.Cluster) er
 }
 
 // suggest trains without a gate for one epoch: what comes of it is a suggestion.
-func (n *night) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
+func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	cfg := n.targetSettings(j, nil)
 	cfg.Limits = n.purse.rest(0)
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
@@ -361,7 +364,7 @@ func finalText(dir string) (string, error) {
 }
 
 // confirm compares the live document and what was chosen once, on answers that nothing was chosen by.
-func (n *night) confirm(ctx context.Context, j *job, best string, clusters []bank.Cluster) error {
+func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []bank.Cluster) error {
 	look, err := n.look(ctx, j, "confirm", best, clusters, task.Selection, supportedLevel)
 	if look != nil {
 		j.out.Confirmed = look
@@ -382,7 +385,7 @@ func (n *night) confirm(ctx context.Context, j *job, best string, clusters []ban
 }
 
 // sealed opens the test clusters and looks at them once, at half of what the candidate has of the target's level.
-func (n *night) sealed(ctx context.Context, j *job, best string) error {
+func (n trainer) sealed(ctx context.Context, j *job, best string) error {
 	if err := n.Bank.OpenTests(ctx, n.report.ID, numbers(j.picked.fresh)); err != nil {
 		return err
 	}
@@ -401,7 +404,7 @@ func (n *night) sealed(ctx context.Context, j *job, best string) error {
 }
 
 // look compares two texts on clusters, all of them once, looked at once.
-func (n *night) look(ctx context.Context, j *job, what, best string, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
+func (n trainer) look(ctx context.Context, j *job, what, best string, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
 	cfg := n.targetSettings(j, nil)
 	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster = n.purse.rest(0), "hard", ""
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-" + what
@@ -432,7 +435,7 @@ func (n *night) look(ctx context.Context, j *job, what, best string, clusters []
 
 // claim keeps the candidate of a target that is supported or certified: from then on it has its share of
 // the target's level. A suggestion claims nothing.
-func (n *night) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
+func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	if j.out.Outcome == Suggested {
 		return nil
 	}
