@@ -19,6 +19,7 @@ import (
 type Options struct {
 	// In the place of what the configuration names.
 	Tasks   []task.Task
+	Folders string // that the workspaces of tasks are relative to; "": TasksDir
 	Skill   *skill.Skill
 	Env     task.Env
 	Scorer  func(answer string, t task.Task) score.Score
