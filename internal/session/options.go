@@ -18,8 +18,7 @@ import (
 // value is usable.
 type Options struct {
 	// In the place of what the configuration names.
-	Tasks   []task.Task
-	Folders string // that the workspaces of tasks are relative to; "": TasksDir
+	Given
 	Skill   *skill.Skill
 	Env     task.Env
 	Scorer  func(answer string, t task.Task) score.Score
@@ -51,6 +50,12 @@ type Options struct {
 	Loaded  *config.Loaded
 	Version string
 	Now     func() time.Time
+}
+
+// Given are tasks of the caller's own.
+type Given struct {
+	Tasks   []task.Task // nil: those of tasks.path
+	Folders string      // that the workspaces of tasks are relative to; "": TasksDir
 }
 
 // Start says what a run may begin with. The zero value: only a sound measurement, and however
