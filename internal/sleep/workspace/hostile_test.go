@@ -44,7 +44,6 @@ func TestHostileSettings(t *testing.T) {
 	promisor = true
 	partialclonefilter = blob:none
 	uploadpack = %[1]s
-	vcs = evil
 [filter "evil"]
 	smudge = %[1]s
 	clean = %[1]s
