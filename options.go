@@ -96,6 +96,13 @@ type Proofs struct {
 // with a Split keep it; otherwise all are divided as the config says.
 func WithTasks(tasks []task.Task) Option { return func(o *session.Options) { o.Tasks = tasks } }
 
+// WithWorkspaces says what the field workspace of tasks is relative to: a folder of yours, below
+// which each task names one that its workspace starts with. It holds for tasks of
+// [WithTasks] as for those of tasks.path. What is in the folders that tasks name is part of
+// the identity of the run, where they lie is not; they are read as long as the run is at work,
+// and again by each session that goes on with it. A folder with links is refused.
+func WithWorkspaces(dir string) Option { return func(o *session.Options) { o.Folders = dir } }
+
 // WithSkill starts from a skill value instead of the file of the config.
 func WithSkill(s skill.Skill) Option { return func(o *session.Options) { o.Skill = &s } }
 

@@ -249,7 +249,7 @@ func printSession(out printer, s shownSession) {
 		case t.Agent != "":
 			out.hang("  agent: ", t.Agent)
 		}
-		for _, part := range turnFacts(s.Turns[i].Tools, t.Files, t.Skill, string(t.SkillBy), t.Redacted) {
+		for _, part := range turnFacts(t) {
 			out.hang("  ", part)
 		}
 		for _, m := range s.Corrections {

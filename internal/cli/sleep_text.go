@@ -10,21 +10,42 @@ import (
 )
 
 // turnFacts are the lines about a turn besides what was said.
-func turnFacts(tools []transcript.Tool, files []string, skill, by string, redacted int) []string {
+func turnFacts(t *transcript.Turn) []string {
 	var out []string
-	if len(tools) > 0 {
-		out = append(out, "tools: "+toolsText(tools))
+	if len(t.Tools) > 0 {
+		out = append(out, "tools: "+toolsText(t.Tools))
 	}
-	if len(files) > 0 {
-		out = append(out, "wrote: "+oneLine(strings.Join(files, ", ")))
+	for _, c := range t.Commands {
+		out = append(out, "ran: "+oneLine(c.Text)+exitText(c))
 	}
-	if skill != "" {
-		out = append(out, fmt.Sprintf("skill: %s (by %s)", oneLine(skill), by))
+	if len(t.Read) > 0 {
+		out = append(out, "read: "+oneLine(strings.Join(t.Read, ", ")))
 	}
-	if redacted > 0 {
-		out = append(out, plural.Of(redacted, "secret", "secrets")+" redacted")
+	if len(t.Files) > 0 {
+		out = append(out, "wrote: "+oneLine(strings.Join(t.Files, ", ")))
+	}
+	if t.Skill != "" {
+		out = append(out, fmt.Sprintf("skill: %s (by %s)", oneLine(t.Skill), t.SkillBy))
+	}
+	if t.Redacted > 0 {
+		out = append(out, plural.Of(t.Redacted, "secret", "secrets")+" redacted")
 	}
 	return out
+}
+
+// exitText says with what code a command ended, and whether it is the one that ran.
+func exitText(c transcript.Command) string {
+	var facts []string
+	if c.Exit != nil {
+		facts = append(facts, fmt.Sprintf("exit code %d", *c.Exit))
+	}
+	if c.Altered {
+		facts = append(facts, "not word for word")
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(facts, ", ") + ")"
 }
 
 // toolsText lists tools, equal neighbours once.

@@ -136,7 +136,7 @@ func (s *episodes) newAgent() (rollout.Episode, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the run directory: %w", err)
 	}
-	places := &rollout.Workspaces{Dir: dir, Template: s.Config.Agent.Workspace, TasksDir: s.TasksDir()}
+	places := &rollout.Workspaces{Dir: dir, Template: s.Config.Agent.Workspace, TasksDir: workspacesDir(s.Inputs)}
 	if err := places.Open(); err != nil {
 		return nil, err
 	}

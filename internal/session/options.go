@@ -18,7 +18,7 @@ import (
 // value is usable.
 type Options struct {
 	// In the place of what the configuration names.
-	Tasks   []task.Task
+	Given
 	Skill   *skill.Skill
 	Env     task.Env
 	Scorer  func(answer string, t task.Task) score.Score
@@ -56,6 +56,12 @@ type Looking struct {
 	Passes int     // over the tasks; 0: the default of the command
 	Margin float64 // the largest difference that does not matter; 0: the default
 	Level  float64 // of a comparison that looks once; 0: it looks as it goes
+}
+
+// Given are tasks of the caller's own.
+type Given struct {
+	Tasks   []task.Task // nil: those of tasks.path
+	Folders string      // that the workspaces of tasks are relative to; "": TasksDir
 }
 
 // Start says what a run may begin with. The zero value: only a sound measurement, and however

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -198,6 +199,9 @@ func (s *Inputs) TasksDir() string {
 	return filepath.Dir(path)
 }
 
+// workspacesDir is what the workspaces of tasks are relative to.
+func workspacesDir(s *Inputs) string { return cmp.Or(s.Folders, s.TasksDir()) }
+
 // loadImages looks at the pictures of the tasks. What an environment makes of that
 // field is its own affair.
 func (s *loader) loadImages(ctx context.Context) (err error) {
@@ -250,7 +254,7 @@ func (s *loader) workspacesOf(tasks []task.Task) []string {
 	var folders []string
 	for _, t := range tasks {
 		if name, ok := t.Data[rollout.FieldWorkspace].(string); ok && filepath.IsLocal(name) {
-			folders = append(folders, filepath.Join(s.TasksDir(), name))
+			folders = append(folders, filepath.Join(workspacesDir(s.Inputs), name))
 		}
 	}
 	return folders

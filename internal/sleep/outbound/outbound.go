@@ -5,7 +5,8 @@
 //
 // A session is told by lines of JSON: first the session, then each turn that counts. Names of
 // folders, of the user, of branches and of sessions, and times, are not in it; of files, only
-// those that lie in the project. Secrets are taken out once more, since the profile may know
+// those that lie in the project. Commands are in it word for word, but for the project's folder, which
+// is $PROJECT there; one that is not word for word says so. Secrets are taken out once more, since the profile may know
 // some that it did not know when the session was read, and characters that steer a terminal
 // are left out.
 //
@@ -24,7 +25,7 @@ import (
 )
 
 // Version is that of the form. It changes when a line gets other members.
-const Version = 1
+const Version = 2
 
 type head struct {
 	Type    string `json:"type"` // session
@@ -34,15 +35,22 @@ type head struct {
 }
 
 type turn struct {
-	Type        string   `json:"type"` // turn
-	User        string   `json:"user"`
-	Agent       string   `json:"agent,omitempty"`
-	Failed      bool     `json:"failed,omitempty"`
-	Interrupted bool     `json:"interrupted,omitempty"`
-	Tools       []tool   `json:"tools,omitempty"`
-	Files       []string `json:"files,omitempty"`
-	Skill       string   `json:"skill,omitempty"`
-	Cut         bool     `json:"cut,omitempty"`
+	Type        string    `json:"type"` // turn
+	User        string    `json:"user"`
+	Agent       string    `json:"agent,omitempty"`
+	Failed      bool      `json:"failed,omitempty"`
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Tools       []tool    `json:"tools,omitempty"`
+	Commands    []command `json:"commands,omitempty"`
+	Files       []string  `json:"files,omitempty"`
+	Skill       string    `json:"skill,omitempty"`
+	Cut         bool      `json:"cut,omitempty"`
+}
+
+type command struct {
+	Text    string `json:"text"`
+	Exit    *int   `json:"exit"`
+	Altered bool   `json:"altered,omitempty"`
 }
 
 type tool struct {
@@ -54,6 +62,9 @@ type tool struct {
 // sessions give equal bytes.
 func Render(t transcript.Transcript, clean transcript.Cleaner) ([]byte, error) {
 	d := door{clean: clean}
+	if len(t.Project) > 1 {
+		d.project = t.Project
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -68,12 +79,22 @@ func Render(t transcript.Transcript, clean transcript.Cleaner) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-type door struct{ clean transcript.Cleaner }
+type door struct {
+	clean   transcript.Cleaner
+	project string // folder that no command names
+}
 
 func (d door) turn(t *transcript.Turn) turn {
 	out := turn{Type: "turn", User: d.text(t.User), Agent: d.text(t.Agent), Failed: t.Failed != "", Interrupted: t.Interrupted, Skill: d.text(t.Skill), Cut: t.Cut}
 	for _, call := range t.Tools {
 		out.Tools = append(out.Tools, tool{Name: d.text(call.Name), OK: call.OK})
+	}
+	for _, c := range t.Commands {
+		text := d.text(c.Text)
+		if d.project != "" {
+			text = strings.ReplaceAll(text, d.project, "$PROJECT")
+		}
+		out.Commands = append(out.Commands, command{Text: text, Exit: c.Exit, Altered: c.Altered || text != c.Text})
 	}
 	for _, file := range t.Files {
 		if inProject(file) {

@@ -18,13 +18,13 @@ import (
 )
 
 func session(text string) transcript.Transcript {
-	yes := true
+	yes, code := true, 2
 	return transcript.Transcript{
 		Source: "claude", ID: "id-of-session", Project: "/srv/somebody/shop", Branch: "of-a-branch", Commit: "0123abcd", Version: "1.2",
 		Started: time.Unix(1_800_000_000, 0), Ended: time.Unix(1_800_000_100, 0),
 		Turns: []transcript.Turn{{
 			ID: "id-of-turn", User: text, Agent: text, Skill: "house-rules", SkillBy: transcript.ByRecord, Redacted: 3,
-			Tools: []transcript.Tool{{Name: "edit", OK: &yes}, {Name: "run"}}, Files: []string{"a/b.go", "/srv/somebody/.netrc", "../other/x", `C:\Users\somebody\x`, `..\y`, "~/z"},
+			Tools: []transcript.Tool{{Name: "edit", OK: &yes}, {Name: "run"}}, Commands: []transcript.Command{{Text: "make test", Exit: &code}, {Text: "cat /srv/somebody/shop/x " + text}}, Files: []string{"a/b.go", "/srv/somebody/.netrc", "../other/x", `C:\Users\somebody\x`, `..\y`, "~/z"},
 		}, {ID: "second", User: "again", Failed: "401 of somebody", Interrupted: true}},
 	}
 }
@@ -35,8 +35,8 @@ func TestRender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"type":"session","version":1,"agent":"claude","turns":2}
-{"type":"turn","user":"fix it","agent":"fix it","tools":[{"name":"edit","ok":true},{"name":"run","ok":null}],"files":["a/b.go"],"skill":"house-rules"}
+	want := `{"type":"session","version":2,"agent":"claude","turns":2}
+{"type":"turn","user":"fix it","agent":"fix it","tools":[{"name":"edit","ok":true},{"name":"run","ok":null}],"commands":[{"text":"make test","exit":2},{"text":"cat $PROJECT/x fix it","exit":null,"altered":true}],"files":["a/b.go"],"skill":"house-rules"}
 {"type":"turn","user":"again","failed":true,"interrupted":true}
 `
 	if diff := cmp.Diff(want, string(got)); diff != "" {

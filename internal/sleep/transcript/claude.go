@@ -343,9 +343,12 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 // claudeResult reads the result of a call.
 func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result) {
 	if looksAt(b, id) && !failed {
-		if patch := about.Get("structuredPatch"); patch.IsArray() {
+		switch patch := about.Get("structuredPatch"); {
+		case isRead(b, id):
+			b.Output(id, "")
+		case patch.IsArray():
 			b.Output(id, hunks(patch))
-		} else {
+		default:
 			b.Output(id, texts(block.Get("content"), "text"))
 		}
 	}

@@ -10,8 +10,9 @@ import (
 // digests makes the digests of lines out of a text of JSON as it stands in a record, in one pass:
 // most of what is read of a store is what tools printed. Its room is used again.
 type digests struct {
-	line []byte
-	list []uint32
+	line  []byte
+	list  []uint32
+	begun bool // there was a line of the file
 }
 
 // of is what a text with its escapes shows, until the next call. false: it has an escape that is
@@ -20,7 +21,7 @@ func (d *digests) of(raw []byte, f form) (s sums, is bool) {
 	if len(raw) > 2*maxShown {
 		return sums{}, true
 	}
-	d.line, d.list = d.line[:0], d.list[:0]
+	d.line, d.list, d.begun = d.line[:0], d.list[:0], false
 	for {
 		i := bytes.IndexByte(raw, '\\')
 		if i < 0 {
@@ -47,8 +48,9 @@ func (d *digests) of(raw []byte, f form) (s sums, is bool) {
 
 // end ends a line. more: the next may be one of the file.
 func (d *digests) end(f form) (all, more bool) {
-	line, kind := f.line(d.line, len(d.list) > 0)
+	line, kind := f.line(d.line, d.begun)
 	if kind == aLine {
+		d.begun = true
 		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
 			if len(line) > maxOneLine || len(d.list) > 2*MaxLines {
 				return false, false

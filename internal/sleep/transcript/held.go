@@ -154,6 +154,9 @@ func shownSums(text string, form form) sums {
 // looksAt reports whether a call waits for its output.
 func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
 
+// isRead reports whether what a call has shown was read before its record was abridged.
+func isRead(b *Builder, id string) bool { return looksAt(b, id) && b.turn.looks[id].early != nil }
+
 // Looked says that a tool read a file. After the session's first write to it, it is none that the
 // session was given.
 func (b *Builder) Looked(file string) {

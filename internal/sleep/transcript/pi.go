@@ -377,7 +377,11 @@ func (x *piSession) result(m gjson.Result) {
 	x.exit(call.key, bad.Bool(), m.Get("content"))
 	if !bad.Bool() {
 		if looksAt(x.b, call.key) {
-			x.b.Output(call.key, texts(m.Get("content"), "text"))
+			text := ""
+			if !isRead(x.b, call.key) {
+				text = texts(m.Get("content"), "text")
+			}
+			x.b.Output(call.key, text)
 		}
 		x.b.Shown(call.wrote, call.replaced)
 		x.b.Wrote(call.wrote)

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 		"a secret":                     {turns: turn(list(".env"), nil, nil), want: "dirty tree: .env: a workspace does not have it: it looks like a secret"},
 		"outside":                      {turns: turn(list("/etc/hosts"), nil, nil), want: "dirty tree: /etc/hosts: it lies outside of the project"},
 		"above":                        {turns: turn(list("../x"), nil, nil), want: "dirty tree: ../x: it lies outside of the project"},
-		"an agent's own":               {turns: turn(list("/home/me/.claude/skills/x/SKILL.md"), nil, nil)},
+		"an agent's own":               {turns: turn(list("/srv/me/.claude/skills/x/SKILL.md"), nil, nil)},
 		"a temporary one":              {turns: turn(nil, list("/tmp/x"), nil)},
 		"a temporary one that is read": {turns: turn(list("/tmp/x"), nil, nil), want: "dirty tree: /tmp/x: it lies outside of the project"},
 		"a name with a secret":         {turns: turn(list("[redacted]"), nil, nil), want: "dirty tree: [redacted]: its name is not kept"},

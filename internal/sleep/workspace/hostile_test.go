@@ -44,7 +44,6 @@ func TestHostileSettings(t *testing.T) {
 	promisor = true
 	partialclonefilter = blob:none
 	uploadpack = %[1]s
-	vcs = evil
 [filter "evil"]
 	smudge = %[1]s
 	clean = %[1]s
@@ -92,7 +91,7 @@ func reason(t *testing.T, project, commit, want string) {
 	t.Helper()
 	tree, err := workspace.Open(t.Context(), os.Getenv, project, commit, workspace.Bounds{Bytes: 1000, Files: 10})
 	if err == nil {
-		_, err = tree.Write(t.Context(), t.TempDir())
+		_, err = tree.Write(t.Context(), t.TempDir(), nil)
 	}
 	var unfit *workspace.Unfit
 	if !errors.As(err, &unfit) || !strings.Contains(unfit.Reason, want) {
@@ -136,7 +135,7 @@ func TestHostileNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tree.Write(t.Context(), work)
+	got, err := tree.Write(t.Context(), work, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +180,7 @@ func TestNoWorkspace(t *testing.T) {
 	}
 	if tree, err := workspace.Open(t.Context(), os.Getenv, many, commit, workspace.Bounds{}); err != nil {
 		t.Error(err)
-	} else if _, err := tree.Write(t.Context(), many); err == nil || !strings.Contains(err.Error(), "not empty") {
+	} else if _, err := tree.Write(t.Context(), many, nil); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("into a folder with files: %v", err)
 	}
 }

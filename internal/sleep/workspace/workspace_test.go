@@ -73,7 +73,7 @@ func written(t *testing.T, project, commit string) (map[string]string, workspace
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	got, err := tree.Write(t.Context(), dir)
+	got, err := tree.Write(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +137,22 @@ func TestOnlyTheCommit(t *testing.T) {
 	left := workspace.LeftOut{Links: 1, Submodules: 1, Steering: 5, Secrets: 2}
 	if report.LeftOut != left || report.Files != len(want) || report.Lfs != 1 {
 		t.Errorf("written %+v, want %d files and %+v left out", report, len(want), left)
+	}
+}
+
+func TestOmitted(t *testing.T) {
+	t.Parallel()
+	project, commit := repo(t, map[string]string{"a.txt": "a\n", ".claude/skills/x/SKILL.md": "x\n", ".claude/skills/y/SKILL.md": "y\n"})
+	tree, err := workspace.Open(t.Context(), os.Getenv, project, commit, workspace.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if _, err := tree.Write(t.Context(), dir, func(name string) bool { return strings.HasPrefix(name, ".claude/skills/x/") }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"a.txt": "a\n", ".claude/skills/y/SKILL.md": "y\n"}, files(t, dir)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,9 +21,10 @@ type Written struct {
 	LeftOut LeftOut `json:"left_out"`
 }
 
-// Write writes the files into an empty folder, with modes 0644 and 0755. After an error the folder
-// holds a part of them.
-func (t *Tree) Write(ctx context.Context, dir string) (Written, error) {
+// Write writes the files into an empty folder, with modes 0644 and 0755, but for those that omit,
+// which may be nil, reports: documents that the caller puts there itself. It is asked for paths with
+// slashes. After an error the folder holds a part of the files.
+func (t *Tree) Write(ctx context.Context, dir string, omit func(name string) bool) (Written, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Written{}, fmt.Errorf("write workspace: %w", err)
@@ -36,7 +38,11 @@ func (t *Tree) Write(ctx context.Context, dir string) (Written, error) {
 		return Written{}, fmt.Errorf("write workspace: %s is not empty", dir)
 	}
 	w := &writer{root: root, done: Written{LeftOut: t.LeftOut}}
-	if err := t.objects(ctx, t.files, w.file); err != nil {
+	files := t.files
+	if omit != nil {
+		files = slices.DeleteFunc(slices.Clone(files), func(f file) bool { return omit(f.path) })
+	}
+	if err := t.objects(ctx, files, w.file); err != nil {
 		return w.done, fmt.Errorf("write workspace: %w", err)
 	}
 	return w.done, nil
@@ -53,7 +59,7 @@ const lfsPointer = "version https://git-lfs.github.com/spec/"
 func (w *writer) file(f file, data []byte) error {
 	if dir := path.Dir(f.path); dir != "." {
 		if err := w.root.MkdirAll(dir, 0o755); err != nil {
-			return w.twin(err)
+			return w.equal(err)
 		}
 	}
 	mode := fs.FileMode(0o644)
@@ -62,7 +68,7 @@ func (w *writer) file(f file, data []byte) error {
 	}
 	out, err := w.root.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return w.twin(err)
+		return w.equal(err)
 	}
 	_, err = out.Write(data)
 	err = errors.Join(err, out.Chmod(mode), out.Close())
@@ -77,9 +83,9 @@ func (w *writer) file(f file, data []byte) error {
 	return nil
 }
 
-// twin counts a name that the file system takes for another one of the commit, as it does where it
+// equal counts a name that the file system takes for another one of the commit, as it does where it
 // does not tell capital letters apart. Other errors stay.
-func (w *writer) twin(err error) error {
+func (w *writer) equal(err error) error {
 	var bad *fs.PathError
 	if errors.Is(err, fs.ErrExist) || errors.As(err, &bad) && strings.Contains(bad.Err.Error(), "not a directory") {
 		w.done.LeftOut.Names++
