@@ -420,9 +420,18 @@ func (p *purse) rest(reserve float64) config.Limits {
 	return out
 }
 
+// maxReply is how long a reply may be, in tokens, where the profile does not say: a ceiling of tokens, which every night
+// has unless the profile has others, cannot be kept without.
+const maxReply = 8192
+
 // settings are those of all runs of the night.
 func (n *night) settings() config.Config {
 	cfg := n.Config
+	for _, m := range []*config.Model{&cfg.Models.Target, &cfg.Models.Optimizer, &cfg.Models.Judge} {
+		if m.Provider != "" && m.MaxTokens == 0 {
+			m.MaxTokens = maxReply
+		}
+	}
 	cfg.Run.Dir = filepath.Join(n.Dir, RunsDir)
 	cfg.Run.Name = ""
 	return cfg

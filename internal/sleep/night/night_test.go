@@ -90,6 +90,7 @@ func newHome(t *testing.T, p worlds.Params) *home {
 	for _, m := range []*config.Model{&h.cfg.Models.Target, &h.cfg.Models.Optimizer} {
 		m.Provider, m.World = "sim", file
 	}
+	h.cfg.Models.Target.MaxTokens = 100
 	h.cfg.Tasks.Extract = "tag:answer"
 	h.cfg.Cache.Dir = ""
 	return h

@@ -62,19 +62,19 @@ type Target struct {
 	Clusters Clusters `json:"clusters"`
 	Can      Can      `json:"can_show"`
 
-	Baseline  *result.Score `json:"baseline"` // of the live document on the tasks of the night
-	Noise     *float64      `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
-	Confirmed *Look         `json:"confirmed"`
-	Sealed    *Look         `json:"sealed"`
-	Carried   *Carried      `json:"carried"` // an earlier night's proposal that goes on
+	Baseline  *Measured `json:"baseline"` // of the live document on the tasks of the night
+	Noise     *float64  `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
+	Confirmed *Look     `json:"confirmed"`
+	Sealed    *Look     `json:"sealed"`
+	Carried   *Carried  `json:"carried"` // an earlier night's proposal that goes on
 
 	Consolidation Consolidation `json:"consolidation"`
-	Rules         []Rule        `json:"rules"`     // of the proposal
-	Remove        []string      `json:"remove"`    // rules whose tasks sleep: proposed for removal
-	Held          []HeldRule    `json:"held"`      // edits that wait for a person: nothing of them is staged
-	Runs          []string      `json:"runs"`      // below sleep.dir
-	Proposal      string        `json:"proposal"`  // the proposed text, below the night's folder; "": none
-	LiveSHA       string        `json:"live_sha"`  // of the live bytes; "": the file is not there
+	Rules         []Rule        `json:"rules"`    // of the proposal
+	Remove        []string      `json:"remove"`   // rules whose tasks sleep: proposed for removal
+	Held          []HeldRule    `json:"held"`     // edits that wait for a person: nothing of them is staged
+	Runs          []string      `json:"runs"`     // below sleep.dir
+	Proposal      string        `json:"proposal"` // the proposed text, below the night's folder; "": none
+	LiveSHA       string        `json:"live_sha"` // of the live bytes; "": the file is not there
 	Proposed      string        `json:"proposed_sha"`
 	Spent         Spent         `json:"spent"`
 }
@@ -103,6 +103,13 @@ type Can struct {
 type Powered struct {
 	Gain  float64 `json:"gain"`
 	Found float64 `json:"found"`
+}
+
+// Measured are mean scores over tasks.
+type Measured struct {
+	Hard float64 `json:"hard"`
+	Soft float64 `json:"soft"`
+	N    int     `json:"n"`
 }
 
 // Look is a comparison of the live document and the proposal on fresh answers, looked at once.

@@ -213,7 +213,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	}
 	for _, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
-			j.out.Baseline = &result.Score{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
+			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
 			c.BaselineScore = s.Current
 		}
 		if s.Step > 0 {
@@ -299,7 +299,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 		n.purse.add(name, e.Usage)
 		n.report.Simulated = n.report.Simulated || e.Simulated
 		if s, ok := e.Splits[string(task.Selection)]; ok && s.N > 0 {
-			j.out.Baseline = &s.Score
+			j.out.Baseline = &Measured{Hard: s.Hard, Soft: s.Soft, N: s.N}
 			if s.Repeats != nil {
 				j.out.Noise = s.Repeats.Within
 			}
