@@ -71,7 +71,6 @@ type night struct {
 	Options
 
 	report   *Report
-	resumed  bool
 	sessions []bank.Session
 	purse    purse
 	key      []byte
@@ -119,12 +118,11 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	n.purse = newPurse(n.Config)
 	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
-		n.resumed = true
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
 		}
-		n.report.Targets, n.report.Skipped, n.report.Notes = []Target{}, []Skipped{}, []string{}
+		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -205,7 +203,7 @@ func (n *night) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.Confirm != nil && !n.resumed {
+	if n.Confirm != nil && !n.report.Agreed {
 		for i := range jobs {
 			n.report.Targets = append(n.report.Targets, jobs[i].out)
 		}
@@ -215,6 +213,7 @@ func (n *night) work(ctx context.Context) error {
 			return err
 		}
 	}
+	n.report.Agreed = true
 	for i := range jobs {
 		trainer{n}.train(ctx, &jobs[i], jobs[:i])
 		n.report.Targets = append(n.report.Targets, jobs[i].out)

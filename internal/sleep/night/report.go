@@ -26,6 +26,7 @@ type Report struct {
 	Exploratory bool `json:"exploratory"`
 	Explore     bool `json:"explore"` // --explore: whatever there is was trained on
 	DryRun      bool `json:"dry_run"`
+	Agreed      bool `json:"agreed"` // the user was told what the night would do, or nobody was asked
 
 	Since   time.Time `json:"since"` // sessions that ended before were not looked at
 	Mined   Mined     `json:"mined"`

@@ -433,23 +433,29 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 	return out, err
 }
 
-// claim keeps the candidate of a target that is supported or certified: from then on it has its share of
-// the target's level. A suggestion claims nothing.
+// claim keeps the candidate of a target that is supported or certified: from then on it has its share of the target's
+// level. A suggestion claims nothing, and a target carries one candidate at a time: while another one is carried, what is
+// supported is staged and claims nothing, unless its sealed look was paid for by a share of its own.
 func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	if j.out.Outcome == Suggested {
+	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == bank.Carried)
+	c := bank.Candidate{
+		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
+		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0,
+	}
+	replaces := ""
+	switch {
+	case j.out.Outcome == Suggested:
 		return nil
+	case j.out.Outcome == Certified:
+		c.State, replaces = bank.Certified, "another text was certified in night "+n.report.ID
+	case carried && j.out.Sealed == nil:
+		return nil
+	case carried:
+		c.State, c.Reason = bank.Dropped, "its sealed look did not certify it, and another one is carried"
 	}
-	state, reason := bank.Carried, j.out.Reason
-	if j.out.Outcome == Certified {
-		state = bank.Certified
+	if j.out.Sealed != nil {
+		c.Known = slices.Concat(c.Known, numbers(j.picked.fresh))
 	}
-	known := slices.Concat(numbers(clusters), numbers(j.picked.fresh))
-	if j.out.Sealed == nil {
-		known = numbers(clusters)
-	}
-	_, err := n.Bank.Stage(ctx, bank.Candidate{
-		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: state, Level: j.level,
-		Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms, Reason: reason, Known: known, Exploratory: j.out.Clusters.Unreviewed > 0,
-	}, "another text was staged in night "+n.report.ID)
+	_, err := n.Bank.Stage(ctx, c, replaces)
 	return err
 }
