@@ -28,7 +28,7 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
-	{"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish"},
+	{"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/mine/minetest"},
 	{"internal/sleep/harvest", "internal/sleep/forget"},
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
@@ -60,6 +60,7 @@ var tiers = [][]string{
 var sideways = map[string][]string{
 	"internal/sleep/bank":                      {"internal/sleep/transcript", "internal/sleep/wish"},
 	"internal/sleep/outbound":                  {"internal/sleep/transcript"},
+	"internal/sleep/mine/minetest":             {"internal/sleep/transcript", "internal/sleep/wish"},
 	"internal/sleep/correction":                {"internal/sleep/transcript"},
 	"internal/sleep/transcript/transcripttest": {"internal/sleep/transcript"},
 	"model/modeltest":                          {"model"},
