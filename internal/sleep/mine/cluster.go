@@ -189,7 +189,7 @@ func compareWords(a, b []string) relation {
 	switch s := share(a, b); {
 	case few == 0:
 		return unknown
-	case s >= 0.5, few > 1 && both == few:
+	case s > 0.5, few > 1 && both == few:
 		return matching
 	case both == 0, few > 2:
 		return apart
@@ -256,13 +256,10 @@ func share(a, b []string) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// almostEqual reports whether two tasks are one wish in almost the same words.
+// almostEqual reports whether two tasks ask almost in the same words for the same outcome of the
+// same input. Tasks that are one wish otherwise stay two, in one cluster.
 func almostEqual(a, b *wish.Task) bool {
-	if draft.Likeness(a.Task.Prompt, b.Task.Prompt) < draft.SimilarAt {
-		return false
-	}
-	x, y := profileOf(a), profileOf(b)
-	return x.same(&y)
+	return a.Input == b.Input && a.Outcome == b.Outcome && draft.Likeness(a.Task.Prompt, b.Task.Prompt) >= draft.SimilarAt
 }
 
 // merge adds to a task where it was shown once more.

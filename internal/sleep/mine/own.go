@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
@@ -13,6 +15,7 @@ import (
 type UserWords struct {
 	text   string          // in lower case, on one line
 	words  map[string]bool // of it
+	stems  map[string]bool // of it
 	orders [][]string      // words of instructions of others
 }
 
@@ -32,10 +35,13 @@ func UserWordsOf(sessions ...transcript.Transcript) UserWords {
 	for _, w := range draft.Words(u.text) {
 		u.words[w] = true
 	}
+	u.stems = set(stems(u.text)...)
 	return u
 }
 
-func flat(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+func flat(text string) string {
+	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(text))), " ")
+}
 
 // ownText is what of a message its user typed.
 func ownText(message string) string {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 )
 
@@ -115,6 +117,7 @@ func findings(text string) []finding {
 		out = append(out, finding{kindOrder, "more text than is looked at"})
 		text = beginning(text, maxScanned)
 	}
+	text = norm.NFKC.String(text) // letters of full width are letters
 	for _, s := range scans {
 		for _, what := range s.pattern.FindAllString(text, 50) {
 			out = append(out, finding{s.kind, strings.Trim(what, " \t\n\"'`(=:,[")})
@@ -195,6 +198,29 @@ func common(list []string, in map[string]bool) int {
 	}
 	return n
 }
+
+// takes returns a word of a text that says what it is about, and that stands in an instruction of
+// somebody else and nowhere in the user's own words: who puts an instruction in other words still
+// says what it wants.
+func (u UserWords) takes(text string) (string, bool) {
+	in := map[string]bool{}
+	for _, o := range u.orders {
+		for _, w := range o {
+			in[stem(w)] = true
+		}
+	}
+	for _, w := range stems(text) {
+		if len([]rune(w)) > 3 && in[w] && !u.stems[w] && !common5[w] {
+			return w, true
+		}
+	}
+	return "", false
+}
+
+// common5 are the stems of words that any rule may have.
+var common5 = set(stems(`answer answers reply text word words write writes written use uses used should must shall always never each every first last line lines name names begin begins end ends
+	contain contains include includes format file files value values form style short long same other before after without into makes make result output does done keep keeps give gives right correct wrong
+	message response`)...)
 
 // echoes returns the instruction of somebody else in which a short text, such as the value of a
 // check, stands as a whole.

@@ -436,6 +436,11 @@ func (w *weighing) held(d *draftedTask) string {
 			return why
 		}
 	}
+	for _, text := range slices.Concat([]string{d.prompt, d.rubric}, d.gold, literals) {
+		if word, found := w.own.takes(text); found {
+			return "it takes a word from an instruction that stands in what was pasted or answered: " + word
+		}
+	}
 	for _, text := range slices.Concat(d.gold, literals) {
 		if said, found := w.own.echoes(text); found {
 			return "it wants an answer that an instruction asks for which stands in what was pasted or answered: " + excerpt(said, 100)
