@@ -146,7 +146,7 @@ func unquoted(line string) (typed, quoted string) {
 var (
 	order         = regexp.MustCompile(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
 	standingOrder = regexp.MustCompile(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
-	sentenceEnd   = regexp.MustCompile(`[.!?;]+(\s|$)|\n+`)
+	sentenceEnd   = regexp.MustCompile(`[.!?]+(\s|$)|\n+`)
 )
 
 // Bounds on the instructions of others that are remembered: how many of one text, and how many
