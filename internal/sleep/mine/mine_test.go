@@ -82,6 +82,9 @@ func TestCorrectedAnswer(t *testing.T) {
 	if len(m.Tasks) != 1 {
 		t.Fatalf("%+v", m.Funnel)
 	}
+	if e := m.Funnel.KeptExamples; len(e) != 1 || e[0].Session != "s1" || e[0].Detail != "correction" || m.Funnel.HeldExamples != nil {
+		t.Errorf("%+v", m.Funnel)
+	}
 	got := m.Tasks[0]
 	if got.Trust != wish.ByCorrection || got.Held != "" || got.Unfit != "" || !got.Task.Unreviewed || !got.Place.Chat() || got.Project != "/projects/books" {
 		t.Errorf("%+v", got)

@@ -17,6 +17,7 @@ type UserWords struct {
 	words  map[string]bool // of it
 	stems  map[string]bool // of it
 	orders [][]string      // words of instructions of others
+	theirs map[string]bool // stems of these
 }
 
 // UserWordsOf returns the words of the users of sessions.
@@ -35,7 +36,12 @@ func UserWordsOf(sessions ...transcript.Transcript) UserWords {
 	for _, w := range draft.Words(u.text) {
 		u.words[w] = true
 	}
-	u.stems = set(stems(u.text)...)
+	u.stems, u.theirs = set(stems(u.text)...), map[string]bool{}
+	for _, o := range u.orders {
+		for _, w := range o {
+			u.theirs[stem(w)] = true
+		}
+	}
 	return u
 }
 
@@ -149,11 +155,12 @@ var (
 	sentenceEnd   = regexp.MustCompile(`[.!?]+(\s|$)|\n+`)
 )
 
-// Bounds on the instructions of others that are remembered: how many of one text, and how many
-// words of each.
+// Bounds on the instructions of others that are remembered: how many of one text, more than
+// harvested texts can hold, and of how many words, longer ones being several that overlap.
 const (
-	maxOrders = 100
-	maxOrder  = 60
+	maxOrders  = 4000
+	maxOrder   = 50
+	maxOverlap = 10
 )
 
 // ordersIn returns the words of the sentences of a text that ask for something.
@@ -161,8 +168,9 @@ func ordersIn(text string, asks *regexp.Regexp) [][]string {
 	var out [][]string
 	for _, sentence := range sentenceEnd.Split(beginning(text, 64<<10), -1) {
 		if len(out) < maxOrders && asks.MatchString(sentence) {
-			words := draft.Words(sentence)
-			out = append(out, words[:min(len(words), maxOrder)])
+			for words := draft.Words(sentence); len(words) > 0; words = words[min(len(words), maxOrder):] {
+				out = append(out, words[:min(len(words), maxOrder+maxOverlap)])
+			}
 		}
 	}
 	return out

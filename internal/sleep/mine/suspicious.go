@@ -203,14 +203,8 @@ func common(list []string, in map[string]bool) int {
 // somebody else and nowhere in the user's own words: who puts an instruction in other words still
 // says what it wants.
 func (u UserWords) takes(text string) (string, bool) {
-	in := map[string]bool{}
-	for _, o := range u.orders {
-		for _, w := range o {
-			in[stem(w)] = true
-		}
-	}
 	for _, w := range stems(text) {
-		if len([]rune(w)) > 3 && in[w] && !u.stems[w] && !common5[w] {
+		if len([]rune(w)) > 3 && u.theirs[w] && !u.stems[w] && !common5[w] {
 			return w, true
 		}
 	}
