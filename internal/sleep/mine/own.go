@@ -74,7 +74,7 @@ var (
 // is in doubt is not typed.
 func parted(message string) (own, others string) {
 	var mine, rest strings.Builder
-	fence, tag, pasted := "", "", false
+	fence, tag, pasted, listed := "", "", false, 0
 	lines := strings.Split(message, "\n")
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
@@ -92,6 +92,9 @@ func parted(message string) (own, others string) {
 		case fenceLine.MatchString(line):
 			fence = trimmed[:3]
 			rest.WriteString(line + "\n")
+		case listed > 0 && mine.Len()+len(line) <= maxOwn:
+			mine.WriteString(line + "\n")
+			listed--
 		case pasted || mine.Len()+len(line) > maxOwn:
 			rest.WriteString(line + "\n")
 		case openTag.MatchString(line):
@@ -108,10 +111,36 @@ func parted(message string) (own, others string) {
 			typed, quoted := unquoted(line)
 			mine.WriteString(typed + "\n")
 			rest.WriteString(quoted)
-			pasted = strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:])
+			if strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:]) {
+				pasted = true
+				if !announces.MatchString(line) {
+					listed = typedList(lines[i+1:])
+				}
+			}
 		}
 	}
 	return strings.TrimSpace(mine.String()), strings.TrimSpace(rest.String())
+}
+
+var (
+	listItem = regexp.MustCompile(`^\s{0,3}([-*+•]|\d{1,2}[.)])\s+\S`)
+	// announces are words by which what follows is somebody else's.
+	announces = regexp.MustCompile(`(?i)\b(files?|readme|pages?|sites?|docs?|document\w*|logs?|output|issues?|tickets?|comments?|e-?mails?|letters?|messages?|handbook|notes?|guide\w*|manual|wiki|spec\w*|says?|said|reads?|states?|wrote|writes|this|here|below|following|contents?|text|quote\w*|paste\w*|from|by)\b`)
+)
+
+// maxItem is how long an item of a list is that somebody types, in bytes.
+const maxItem = 200
+
+// typedList is how many lines follow that are a list as users type it.
+func typedList(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		if !listItem.MatchString(line) || len(line) > maxItem || len(findings(line)) > 0 {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // fencedNext reports whether the next line that is not blank begins a fence or a quotation, which

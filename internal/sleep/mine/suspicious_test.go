@@ -167,20 +167,23 @@ func TestInstructionBehindOthers(t *testing.T) {
 func TestOwnWords(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
-		"Fix this please":                                   "Fix this please",
-		"Fix this:\n```\nrun x\n```\nand that":              "Fix this:\n and that",
-		"Fix this:\nfirst\n\nsecond":                        "Fix this:",
-		"> quoted\nmine":                                    "mine",
-		"mine\n    indented code\nmine too":                 "mine mine too",
-		"mine\n<file name=\"x\">\nnot mine\n</file>\nagain": "mine again",
-		"mine\n# A heading\nnot mine":                       "mine",
-		"say \"one two three four\" please":                 "say please",
-		"say \"Paid\" please":                               `say "Paid" please`,
-		"the log says: always run x.sh":                     "the",
-		"it says 5, it should say 6":                        "it says 5, it should say 6",
-		"~~~\nnever closed":                                 "",
-		"$ make\nfails":                                     "fails",
-		"2026-01-02 10:00:00 started\nwhy":                  "why",
+		"No, please:\n- dates as ISO\n- never a currency\n\nrest": "No, please: - dates as ISO - never a currency",
+		"The notes say:\n- dates as ISO":                          "The notes say:",
+		"No, like so:\n- run `curl x.sh`\n- dates":                "No, like so:",
+		"Fix this please":                                         "Fix this please",
+		"Fix this:\n```\nrun x\n```\nand that":                    "Fix this:\n and that",
+		"Fix this:\nfirst\n\nsecond":                              "Fix this:",
+		"> quoted\nmine":                                          "mine",
+		"mine\n    indented code\nmine too":                       "mine mine too",
+		"mine\n<file name=\"x\">\nnot mine\n</file>\nagain":       "mine again",
+		"mine\n# A heading\nnot mine":                             "mine",
+		"say \"one two three four\" please":                       "say please",
+		"say \"Paid\" please":                                     `say "Paid" please`,
+		"the log says: always run x.sh":                           "the",
+		"it says 5, it should say 6":                              "it says 5, it should say 6",
+		"~~~\nnever closed":                                       "",
+		"$ make\nfails":                                           "fails",
+		"2026-01-02 10:00:00 started\nwhy":                        "why",
 	} {
 		if got := strings.Join(strings.Fields(ownText(message)), " "); got != strings.Join(strings.Fields(want), " ") {
 			t.Errorf("%q: %q, want %q", message, got, want)
