@@ -122,7 +122,7 @@ func (a *profile) same(b *profile) bool {
 	switch {
 	case in == apart || out == apart:
 		return false
-	case in == matching:
+	case in == matching && (out == matching || sameInput(a.input, b.input)):
 		return true
 	case out == matching && a.outcome.tells() && b.outcome.tells():
 		return true
@@ -131,6 +131,12 @@ func (a *profile) same(b *profile) bool {
 	}
 	// Figures of which each has some that the other lacks tell more than words in common.
 	return share(a.prompt, b.prompt) >= wordsAlone && !partly(a.input[facetFigures], b.input[facetFigures])
+}
+
+// sameInput reports whether two inputs that match are the same, and not one a part of the other:
+// a figure such as a rate stands in many.
+func sameInput(a, b signature) bool {
+	return a.overlap(b, facetLines) == matching || a.overlap(b, facetFiles) == matching || slices.Equal(a[facetFigures], b[facetFigures])
 }
 
 func partly(a, b []string) bool {
