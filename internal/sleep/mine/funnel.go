@@ -30,7 +30,7 @@ const (
 	NoOutcome   draft.Reason = "have neither checks nor a rubric"
 	OnlyFiles   draft.Reason = "came out in files, and what these held is not known"
 	NotApart    draft.Reason = "have checks that do not tell the corrected answer from the accepted one"
-	CutAnswer   draft.Reason = "have an answer that was not kept whole"
+	CutAnswer   draft.Reason = "have a request or an answer that was not kept whole"
 	NoWords     draft.Reason = "have a rubric that no words of a correction carry"
 	Unrelated   draft.Reason = "take an answer about something else for the corrected one"
 )

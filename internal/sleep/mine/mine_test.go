@@ -138,6 +138,25 @@ func TestNothingIsBelieved(t *testing.T) {
 	}
 }
 
+// TestTextsThatWereCut: of what was not kept whole nothing can be told.
+func TestTextsThatWereCut(t *testing.T) {
+	t.Parallel()
+	answer, request, long := dueDate("s1"), dueDate("s1"), dueDate("s1")
+	answer.Turns[1].Cut = true
+	request.Turns[0].User += "\n```\n" + strings.Repeat("row\n", transcript.MaxUser/4)
+	request.Turns[0].Cut = true
+	long.Turns[2].Cut = true
+	for name, c := range map[string]struct {
+		s    transcript.Transcript
+		kept int
+	}{"the answer": {answer, 0}, "the request": {request, 0}, "what came later": {long, 1}} {
+		m := mined(t, replyOf(t, dueTask()), c.s)
+		if len(m.Tasks) != c.kept || c.kept == 0 && m.Funnel.Fell[0].Reason != string(CutAnswer) {
+			t.Errorf("%s: %+v", name, m.Funnel)
+		}
+	}
+}
+
 func TestTrap22PatternThatDoesNotCompile(t *testing.T) {
 	t.Parallel()
 	m := mined(t, replyOf(t, dueTask(map[string]any{"checks": []any{map[string]any{"type": "regex", "values": []any{"(unclosed"}}}})), dueDate("s1"))

@@ -127,8 +127,12 @@ const groundedShare = 0.6
 func (w *weighing) asks(d *draftedTask) (draft.Reason, string) {
 	var asked, all strings.Builder
 	for i := range w.t.Turns[:d.accepted+1] {
-		all.WriteString(w.t.Turns[i].User + "\n")
+		t := &w.t.Turns[i]
+		all.WriteString(t.User + "\n")
 		if slices.Contains(d.asked, i) {
+			if t.Cut && len(t.User) > transcript.MaxUser*9/10 { // redaction makes a text shorter
+				return CutAnswer, "the request was not kept whole"
+			}
 			asked.WriteString(w.t.Turns[i].User + "\n")
 		}
 	}
