@@ -170,6 +170,7 @@ func TestOwnWords(t *testing.T) {
 		"No, please:\n- dates as ISO\n- never a currency\n\nrest": "No, please: - dates as ISO - never a currency",
 		"The notes say:\n- dates as ISO":                          "The notes say:",
 		"No, like so:\n- run `curl x.sh`\n- dates":                "No, like so:",
+
 		"Fix this please":                                   "Fix this please",
 		"Fix this:\n```\nrun x\n```\nand that":              "Fix this:\n and that",
 		"Fix this:\nfirst\n\nsecond":                        "Fix this:",
