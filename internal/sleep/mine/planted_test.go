@@ -169,9 +169,9 @@ func TestPlantedSessions(t *testing.T) {
 	}
 }
 
-// TestWishesStayTogetherOverNights: what comes night by night joins the clusters that are known, so
+// TestWishesStayWholeOverNights: what comes night by night joins the clusters that are known, so
 // that no wish is on both sides, whichever nights it comes in.
-func TestWishesStayTogetherOverNights(t *testing.T) {
+func TestWishesStayWholeOverNights(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
 		h := mineAll(t, 40+seed)
