@@ -28,11 +28,16 @@ var tiers = [][]string{
 	{"model", "model/modeltest", "internal/stats"},
 	{"task", "gate", "internal/wiretest", "internal/agent/fakemodel", "internal/price"},
 	{"result", "schedule"},
+<<<<<<< HEAD
 	{
 		"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/remember", "internal/importer/sleeptasks", "internal/sandbox", "internal/testset",
 		"internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/level", "internal/sleep/target",
 	},
 	{"internal/sleep/harvest", "internal/sleep/forget", "internal/sleep/workspace", "internal/sleep/needs"},
+=======
+	{"internal/journal", "internal/eventlog", "internal/exchange", "internal/prompt", "internal/sandbox", "internal/testset", "internal/sleep/transcript", "internal/sleep/transcript/transcripttest", "internal/sleep/bank", "internal/sleep/correction", "internal/sleep/repo", "internal/sleep/outbound", "internal/sleep/wish", "internal/sleep/mine/minetest"},
+	{"internal/sleep/harvest", "internal/sleep/forget"},
+>>>>>>> w-m
 	{
 		"check", "internal/caller", "internal/env", "internal/agent", "internal/gateway",
 		"internal/provider/openai", "internal/provider/anthropic", "internal/provider/gemini", "internal/provider/ollama",
@@ -64,6 +69,7 @@ var tiers = [][]string{
 var sideways = map[string][]string{
 	"internal/sleep/bank":                      {"internal/sleep/transcript", "internal/sleep/wish"},
 	"internal/sleep/outbound":                  {"internal/sleep/transcript"},
+	"internal/sleep/mine/minetest":             {"internal/sleep/transcript", "internal/sleep/wish"},
 	"internal/sleep/correction":                {"internal/sleep/transcript"},
 	"internal/sleep/transcript/transcripttest": {"internal/sleep/transcript"},
 	"model/modeltest":                          {"model"},
