@@ -374,6 +374,8 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 	}
 	d := look.Difference
 	switch {
+	case look.Better && n.Explore:
+		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers; what --explore finds is a suggestion", look.Wins, look.Losses, look.N)
 	case look.Better:
 		j.out.Outcome, j.out.Reason = Supported, fmt.Sprintf("better on these tasks: won %d, lost %d of %d on fresh answers", look.Wins, look.Losses, look.N)
 	case d != nil && *d > 0:
