@@ -132,7 +132,12 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster, b
 	if err != nil {
 		return nil, "", err
 	}
+	memory, err := n.remembered(ctx, j)
+	if err != nil {
+		return nil, "", err
+	}
 	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	opts = append(opts, memory...)
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
