@@ -71,7 +71,7 @@ type night struct {
 	Options
 
 	report   *Report
-	resumed  bool
+	from     time.Time // sessions that ended before are of no interest: the first night did not look back so far
 	sessions []bank.Session
 	purse    purse
 	key      []byte
@@ -117,9 +117,15 @@ func (n *night) begin(ctx context.Context) error {
 			break
 		}
 	}
+	if len(nights) > 0 {
+		var first Report
+		if err := json.Unmarshal(nights[len(nights)-1].Data, &first); err != nil {
+			return fmt.Errorf("read night %s: %w", nights[len(nights)-1].ID, err)
+		}
+		n.from = first.Since
+	}
 	n.purse = newPurse(n.Config)
 	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
-		n.resumed = true
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
@@ -137,6 +143,9 @@ func (n *night) begin(ctx context.Context) error {
 		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
 	}
 	n.report.ID = nameOf(now, nights)
+	if n.from.IsZero() {
+		n.from = since
+	}
 	return n.prepare(ctx)
 }
 
@@ -170,7 +179,8 @@ func (n *night) prepare(ctx context.Context) (err error) {
 	way := n.Miner.Way()
 	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
 		n.seen[s.Source+"/"+s.ID] = s
-		if s.Ended.Before(n.report.Since) || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+		// A session may have been read long after it ended: what counts is whether it was mined.
+		if s.Ended.Before(n.from) || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
 			return nil
 		}
 		n.sessions = append(n.sessions, s)
@@ -205,7 +215,7 @@ func (n *night) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.Confirm != nil && !n.resumed {
+	if n.Confirm != nil && !n.report.Agreed {
 		for i := range jobs {
 			n.report.Targets = append(n.report.Targets, jobs[i].out)
 		}
@@ -214,6 +224,7 @@ func (n *night) work(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		n.report.Agreed = true
 	}
 	for i := range jobs {
 		trainer{n}.train(ctx, &jobs[i], jobs[:i])

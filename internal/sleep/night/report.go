@@ -27,7 +27,10 @@ type Report struct {
 	Explore     bool `json:"explore"` // --explore: whatever there is was trained on
 	DryRun      bool `json:"dry_run"`
 
-	Since   time.Time `json:"since"` // sessions that ended before were not looked at
+	// Agreed: whoever had to agree to what it would do, has.
+	Agreed bool `json:"agreed"`
+
+	Since   time.Time `json:"since"` // what was shown or mined since is tonight's; of the first night, how far it looks back
 	Mined   Mined     `json:"mined"`
 	Targets []Target  `json:"targets"`
 	Skipped []Skipped `json:"skipped"` // groups of tasks without a document
@@ -69,12 +72,12 @@ type Target struct {
 	Carried   *Carried      `json:"carried"` // an earlier night's proposal that goes on
 
 	Consolidation Consolidation `json:"consolidation"`
-	Rules         []Rule        `json:"rules"`     // of the proposal
-	Remove        []string      `json:"remove"`    // rules whose tasks sleep: proposed for removal
-	Held          []HeldRule    `json:"held"`      // edits that wait for a person: nothing of them is staged
-	Runs          []string      `json:"runs"`      // below sleep.dir
-	Proposal      string        `json:"proposal"`  // the proposed text, below the night's folder; "": none
-	LiveSHA       string        `json:"live_sha"`  // of the live bytes; "": the file is not there
+	Rules         []Rule        `json:"rules"`    // of the proposal
+	Remove        []string      `json:"remove"`   // rules whose tasks sleep: proposed for removal
+	Held          []HeldRule    `json:"held"`     // edits that wait for a person: nothing of them is staged
+	Runs          []string      `json:"runs"`     // below sleep.dir
+	Proposal      string        `json:"proposal"` // the proposed text, below the night's folder; "": none
+	LiveSHA       string        `json:"live_sha"` // of the live bytes; "": the file is not there
 	Proposed      string        `json:"proposed_sha"`
 	Spent         Spent         `json:"spent"`
 }
