@@ -23,23 +23,36 @@ func sleepCommand(a *app) *cobra.Command {
 	var profile string
 	c := &cobra.Command{
 		Use:   "sleep",
-		Short: "Read the sessions of your coding agents: what they did, and where you corrected them",
+		Short: "Learn overnight from the sessions of your coding agents: what you corrected becomes a proposal",
 		Long: `Coding agents write down their sessions. The sleep commands read them, for the projects that
 you allow and no others, and keep the turns without secrets: what you said, what the agent
 answered last, which tools succeeded, which files were written, which skill was at work,
-and what you corrected. Nothing is sent anywhere, and the agents' own files are only read.
+and what you corrected. The agents' own files are only read.
 
-What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.`,
+A night (sleep run) makes tasks of what you corrected, trains the skills and the memory file
+that they are about, and stages a proposal that says what it rests on. It sends text of
+sessions to the models of the profile, to hosts that you agreed to and to no others; all
+other commands send nothing. Nothing is written into a project.
+
+What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.
+Alone, skillopt sleep shows the last night on one screen.`,
 		Example: `  skillopt sleep doctor                    which agents' sessions are there
   skillopt sleep init                      choose the projects
   skillopt sleep harvest                   read what is new
   skillopt sleep sessions --corrected      where did I correct them
-  skillopt sleep session 01a2024d          one session, turn by turn`,
+  skillopt sleep session 01a2024d          one session, turn by turn
+  skillopt sleep run                       a night: from sessions to a proposal
+  skillopt sleep                           the last night on one screen
+  skillopt sleep diff                      what it would change`,
 	}
 	group(c)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		return sleepAlone(cmd.Context(), a, profile, cmd.Help)
+	}
 	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml")
 	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
-		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile))
+		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile),
+		sleepRunCommand(a, &profile), sleepMineCommand(a, &profile), sleepReviewCommand(a, &profile), sleepExplainCommand(a, &profile), sleepShowCommand(a, &profile), sleepDiffCommand(a, &profile), sleepDiscardCommand(a, &profile))
 	return c
 }
 
@@ -53,8 +66,8 @@ type sleepSetup struct {
 	folders config.Folders
 }
 
-// sleepSetup reads the profile, which need not be there.
-func (a *app) sleepSetup(profile string) (sleepSetup, error) {
+// sleepSetup reads the profile, which need not be there, with settings of the command line over it.
+func (a *app) sleepSetup(profile string, sets ...string) (sleepSetup, error) {
 	folders, err := config.UserFolders()
 	if err != nil {
 		return sleepSetup{}, err
@@ -64,21 +77,21 @@ func (a *app) sleepSetup(profile string) (sleepSetup, error) {
 		path = a.absolute(profile)
 	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && profile == "" {
-		return a.sleepSetupOf("", path)
+		return a.sleepSetupOf("", path, sets...)
 	}
-	return a.sleepSetupOf(path, path)
+	return a.sleepSetupOf(path, path, sets...)
 }
 
 // sleepSetupOf reads the profile at path; "": all is as without one, and named is where it
 // would be.
-func (a *app) sleepSetupOf(path, named string) (sleepSetup, error) {
+func (a *app) sleepSetupOf(path, named string, sets ...string) (sleepSetup, error) {
 	folders, err := config.UserFolders()
 	if err != nil {
 		return sleepSetup{}, err
 	}
 	s := sleepSetup{profile: named, folders: folders, found: path != "", dir: folders.SleepDir()}
 	s.places = transcript.Places{Home: folders.Home, OS: folders.OS, Env: folders.Lookup, Given: map[string]string{}}
-	if s.loaded, err = a.loadConfig(path, nil, nil); err != nil {
+	if s.loaded, err = a.loadConfig(path, sets, nil); err != nil {
 		return s, err
 	}
 	sleep := s.loaded.Config.Sleep
@@ -202,4 +215,12 @@ func (s sleepSetup) look(ctx context.Context) (*bank.Bank, error) {
 		return nil, usagef("nothing is kept in %s yet; `skillopt sleep harvest` reads sessions", s.dir)
 	}
 	return b, err
+}
+
+// open opens the bank for writing, if there is one.
+func (s sleepSetup) open(ctx context.Context) (*bank.Bank, error) {
+	if _, err := os.Lstat(filepath.Join(s.dir, bank.File)); errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("nothing is kept in %s yet; `skillopt sleep harvest` reads sessions", s.dir)
+	}
+	return bank.Open(ctx, s.dir)
 }

@@ -89,17 +89,11 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 		return err
 	}
 	in.Seen = func(s harvest.StoreReport) { sink(storeRead(s)) }
-	ctx, release := a.stopped(ctx)
-	defer release()
-	report, err := harvest.Run(ctx, b, terms, in)
+	report, err := a.harvest(ctx, b, setup, terms, in)
 	if err != nil {
-		if errors.Is(context.Cause(ctx), errInterrupted) {
-			err = stopError("stopped: what was read is kept, and the next harvest goes on")
-		}
 		return errors.Join(err, closeEvents())
 	}
-	report.Warnings = append(report.Warnings, setup.moved()...)
-	sink(event.HarvestDone{Stores: len(report.Stores), Sessions: report.Sessions, Turns: report.Turns, Bytes: report.Bytes, Kept: report.Kept.Sessions, DryRun: report.DryRun})
+	sink(harvestDone(report))
 	if err := closeEvents(); err != nil {
 		return fmt.Errorf("close --events file: %w", err)
 	}
@@ -112,6 +106,22 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 	}
 	printHarvest(out, a.printer(a.Err), report)
 	return nil
+}
+
+// harvest reads what is new, until a signal ends it.
+func (a *app) harvest(ctx context.Context, b *bank.Bank, setup sleepSetup, terms harvest.Terms, in harvest.Inputs) (harvest.Report, error) {
+	ctx, release := a.stopped(ctx)
+	defer release()
+	report, err := harvest.Run(ctx, b, terms, in)
+	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
+		err = stopError("stopped: what was read is kept, and the next harvest goes on")
+	}
+	report.Warnings = append(report.Warnings, setup.moved()...)
+	return report, err
+}
+
+func harvestDone(r harvest.Report) event.HarvestDone {
+	return event.HarvestDone{Stores: len(r.Stores), Sessions: r.Sessions, Turns: r.Turns, Bytes: r.Bytes, Kept: r.Kept.Sessions, DryRun: r.DryRun}
 }
 
 // storeRead is what became of a store, as an event. It names no file and no text: the result

@@ -164,6 +164,9 @@ type reviewer struct {
 	counts  reviewCounts
 	total   int
 	shown   int
+
+	fixed   bool                           // tasks are decided on as they are
+	decided func(id string, ok bool) error // is told each decision before it is written; nil: nobody is
 }
 
 // What ends a review before the last task, in good order.
@@ -231,9 +234,15 @@ func (w *reviewer) decide(r *draft.Review, i int) error {
 		}
 		switch answer {
 		case "a", "accept":
+			if err := w.note(r, i, true); err != nil {
+				return err
+			}
 			w.counts.Accepted++
 			return r.Accept(i)
 		case "r", "reject":
+			if err := w.note(r, i, false); err != nil {
+				return err
+			}
 			w.counts.Rejected++
 			return r.Reject(i)
 		case "s", "skip":
@@ -242,6 +251,10 @@ func (w *reviewer) decide(r *draft.Review, i int) error {
 		case "q", "quit":
 			return errQuit
 		case "e", "edit":
+			if w.fixed {
+				fmt.Fprintln(w.out, "what a session has shown is accepted or rejected as it is")
+				continue
+			}
 			if err := w.edit(r, i); err != nil {
 				return err
 			}
@@ -252,10 +265,26 @@ func (w *reviewer) decide(r *draft.Review, i int) error {
 	}
 }
 
+// note tells whoever wants to know what was decided.
+func (w *reviewer) note(r *draft.Review, i int, ok bool) error {
+	if w.decided == nil {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(r.Line(i), &fields); err != nil {
+		return fmt.Errorf("%s:%d: %w", r.Path(), r.Number(i), err)
+	}
+	return w.decided(textField(fields["id"]), ok)
+}
+
 // ask reads an answer. The end of the input and an interrupt mean to stop; what
 // was decided is on the disk.
 func (w *reviewer) ask() (string, error) {
-	fmt.Fprint(w.out, "[a]ccept [e]dit [r]eject [s]kip [q]uit > ")
+	question := "[a]ccept [e]dit [r]eject [s]kip [q]uit > "
+	if w.fixed {
+		question = "[a]ccept [r]eject [s]kip [q]uit > "
+	}
+	fmt.Fprint(w.out, question)
 	type line struct {
 		text string
 		err  error
@@ -288,7 +317,11 @@ func (w *reviewer) show(r *draft.Review, i int) {
 		fmt.Fprintf(w.out, "%s:%d: %v\n", w.app.relative(r.Path()), r.Number(i), err)
 		return
 	}
-	fmt.Fprintf(w.out, "\ntask %d of %d  %s:%d  %s\n", w.shown, w.total, w.app.relative(r.Path()), r.Number(i), oneLine(textField(fields["id"])))
+	place := fmt.Sprintf("%s:%d  ", w.app.relative(r.Path()), r.Number(i))
+	if w.fixed {
+		place = "" // the file is nobody's
+	}
+	fmt.Fprintf(w.out, "\ntask %d of %d  %s%s\n", w.shown, w.total, place, oneLine(textField(fields["id"])))
 	for _, name := range fieldOrder(fields) {
 		for n, text := range fieldTexts(name, fields[name]) {
 			if n == 0 {

@@ -21,6 +21,8 @@ type Destination struct {
 	Host string
 	// Local: it is this machine, and nothing leaves it.
 	Local bool
+	// OwnLogin: the program sends by a login of its own.
+	OwnLogin bool
 	// Why says more: how it is known, or why nothing is sent.
 	Why string
 }
@@ -30,13 +32,13 @@ type Destination struct {
 func Destinations(role string, c config.Config) ([]Destination, error) {
 	m := c.Models.Of(role)
 	if role == model.Target && c.Agent.Name != "" && c.Agent.Name != agent.BuiltinName && !c.Agent.Gateway {
-		return []Destination{{Role: role, Host: c.Agent.Name + " (its own login)", Why: "agent.gateway is off: the agent sends where it likes"}}, nil
+		return []Destination{{Role: role, Host: c.Agent.Name + " (its own login)", OwnLogin: true, Why: "agent.gateway is off: the agent sends where it likes"}}, nil
 	}
 	if p, ok := preset.Lookup(m.Provider); ok {
 		return ofServers(role, m, p)
 	}
 	if name, ok := strings.CutSuffix(m.Provider, loginSuffix); ok && slices.Contains(loginNames(), name) {
-		return []Destination{{Role: role, Host: m.Provider + " (its own login)", Why: "the program sends to its vendor"}}, nil
+		return []Destination{{Role: role, Host: m.Provider + " (its own login)", OwnLogin: true, Why: "the program sends to its vendor"}}, nil
 	}
 	switch m.Provider {
 	case "":

@@ -26,9 +26,9 @@ func TestDestinations(t *testing.T) {
 		{"a proxy", config.Model{Provider: "litellm", Model: "m"}, config.Agent{}, []wiring.Destination{{Host: "localhost:4000"}}},
 		{"not local", config.Model{Provider: "ollama", Model: "m", BaseURL: "http://localhost.evil.test:11434"}, config.Agent{}, []wiring.Destination{{Host: "localhost.evil.test:11434"}}},
 		{"in the house", config.Model{Provider: "vllm", Model: "m", BaseURL: "http://192.168.1.2:8000/v1"}, config.Agent{}, []wiring.Destination{{Host: "192.168.1.2:8000"}}},
-		{"a login", config.Model{Provider: "claude-cli"}, config.Agent{}, []wiring.Destination{{Host: "claude-cli (its own login)"}}},
+		{"a login", config.Model{Provider: "claude-cli"}, config.Agent{}, []wiring.Destination{{Host: "claude-cli (its own login)", OwnLogin: true}}},
 		{"simulated", config.Model{Provider: "sim"}, config.Agent{}, []wiring.Destination{{Local: true}}},
-		{"an agent by its login", config.Model{Provider: "ollama", Model: "m"}, config.Agent{Name: "codex"}, []wiring.Destination{{Host: "codex (its own login)"}}},
+		{"an agent by its login", config.Model{Provider: "ollama", Model: "m"}, config.Agent{Name: "codex"}, []wiring.Destination{{Host: "codex (its own login)", OwnLogin: true}}},
 		{"an agent through the program", config.Model{Provider: "ollama", Model: "m"}, config.Agent{Name: "codex", Gateway: true}, []wiring.Destination{{Host: "localhost:11434", Local: true}}},
 	} {
 		got, err := wiring.Destinations("target", config.Config{Models: config.Models{Target: tt.model}, Agent: tt.agent})

@@ -104,6 +104,8 @@ func (c *Client) reply(req model.Request, system, user string) (string, error) {
 			return c.world.draftTriggers(p, asked)
 		}
 		return c.world.draft(p)
+	case model.StageMine:
+		return mine(prompt{stage: req.Tags.Stage, system: system, user: user})
 	case model.StageJudge:
 		return "", fmt.Errorf("the simulated world %s cannot judge: use checks that need no model", c.world.name)
 	case "":

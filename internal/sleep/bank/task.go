@@ -79,12 +79,12 @@ func (c *Cluster) Asleep(now time.Time, halfLife time.Duration) bool {
 
 // Taken is what came of the tasks of a night.
 type Taken struct {
-	New     int // clusters
-	Again   int // tasks of clusters that were known
-	Held    int // tasks
-	Unfit   int // tasks
-	Test    int // clusters put aside
-	Dropped int // clusters that had to go: there are too many of a skill
+	New     int `json:"new"`     // clusters
+	Again   int `json:"again"`   // tasks of clusters that were known
+	Held    int `json:"held"`    // tasks
+	Unfit   int `json:"unfit"`   // tasks
+	Test    int `json:"test"`    // clusters put aside
+	Dropped int `json:"dropped"` // clusters that had to go: there are too many of a skill
 }
 
 // Match finds the one of the known tasks that is the same wish as t; -1: none.

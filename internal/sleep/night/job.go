@@ -147,7 +147,7 @@ func (n *night) memoryFile() (string, error) {
 // job settles what is done with a document, before anything is spent.
 func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
 	s := n.Config.Sleep
-	c := choice{since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall}
+	c := choice{night: n.report.ID, since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall}
 	j := job{doc: doc, picked: c.choose(clusters), terms: n.terms(doc)}
 	past, err := n.Bank.Candidates(ctx, n.Project, doc.ID())
 	if err != nil {

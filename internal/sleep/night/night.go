@@ -71,6 +71,7 @@ type night struct {
 	Options
 
 	report   *Report
+	from     time.Time // sessions that ended before are of no interest: the first night did not look back so far
 	sessions []bank.Session
 	purse    purse
 	key      []byte
@@ -81,13 +82,7 @@ type night struct {
 // Run carries a night out, or goes on with the one of the project that was not over. It returns what is known also
 // beside an error. A night without gain is no error.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	n := &night{Options: o, seen: map[string]bank.Session{}}
-	if n.Now == nil {
-		n.Now = time.Now
-	}
-	if n.Events == nil {
-		n.Events = func(event.Event) {}
-	}
+	n := newNight(o)
 	err := n.begin(ctx)
 	if err == nil {
 		err = n.work(ctx)
@@ -96,6 +91,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return n.report, err
 	}
 	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), err == nil && !n.goesOn()))
+}
+
+func newNight(o Options) *night {
+	n := &night{Options: o, seen: map[string]bank.Session{}}
+	if n.Now == nil {
+		n.Now = time.Now
+	}
+	if n.Events == nil {
+		n.Events = func(event.Event) {}
+	}
+	return n
 }
 
 // goesOn reports whether the same command is to go on with the night.
@@ -116,6 +122,13 @@ func (n *night) begin(ctx context.Context) error {
 			break
 		}
 	}
+	if len(nights) > 0 {
+		var first Report
+		if err := json.Unmarshal(nights[len(nights)-1].Data, &first); err != nil {
+			return fmt.Errorf("read night %s: %w", nights[len(nights)-1].ID, err)
+		}
+		n.from = first.Since
+	}
 	n.purse = newPurse(n.Config)
 	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
 		n.report = &Report{}
@@ -135,6 +148,9 @@ func (n *night) begin(ctx context.Context) error {
 		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
 	}
 	n.report.ID = nameOf(now, nights)
+	if n.from.IsZero() {
+		n.from = since
+	}
 	return n.prepare(ctx)
 }
 
@@ -168,7 +184,8 @@ func (n *night) prepare(ctx context.Context) (err error) {
 	way := n.Miner.Way()
 	return n.Bank.Sessions(ctx, bank.Filter{Project: func(p string) bool { return within(n.Project, p) }}, func(s bank.Session) error {
 		n.seen[s.Source+"/"+s.ID] = s
-		if s.Ended.Before(n.report.Since) || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
+		// A session may have been read long after it ended: what counts is whether it was mined.
+		if s.Ended.Before(n.from) || mined[[2]string{s.Source, s.ID}] == bank.MarkOf(&s, way) {
 			return nil
 		}
 		n.sessions = append(n.sessions, s)
@@ -265,12 +282,22 @@ func (n *night) mine(ctx context.Context) error {
 	}
 	cfg := n.settings()
 	cfg.Limits = n.purse.rest(0.5) // what is mined is of no use without training
-	name := n.report.ID + "-mine"
+	// A night that goes on may have more sessions: those are another question, and another run.
+	marks, all := map[[2]string]string{}, ""
+	for i := range n.sessions {
+		s := &n.sessions[i]
+		mark := bank.MarkOf(s, n.Miner.Way())
+		marks[[2]string{s.Source, s.ID}] = mark
+		all += mark
+	}
+	name := n.report.ID + "-mine-" + target.Digest(all)[:8]
 	tasks, mined, err := n.Miner.Mine(ctx, cfg, n.sessions, known, n.options(name)...)
 	if mined != nil {
 		n.purse.add(name, mined.Usage)
 		n.report.Mined.Funnel, n.report.Simulated = &mined.Funnel, mined.Simulated
-		n.report.Mined.Runs = []string{n.below(mined.RunDir)}
+		if run := n.below(mined.RunDir); !slices.Contains(n.report.Mined.Runs, run) {
+			n.report.Mined.Runs = append(n.report.Mined.Runs, run)
+		}
 	}
 	if err != nil {
 		return err
@@ -280,11 +307,6 @@ func (n *night) mine(ctx context.Context) error {
 	}
 	if n.report.Mined.Taken, err = n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife)); err != nil {
 		return err
-	}
-	marks := map[[2]string]string{}
-	for i := range n.sessions {
-		s := &n.sessions[i]
-		marks[[2]string{s.Source, s.ID}] = bank.MarkOf(s, n.Miner.Way())
 	}
 	return n.Bank.NoteMined(ctx, n.report.ID, marks)
 }

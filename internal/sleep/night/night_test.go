@@ -208,3 +208,38 @@ func TestANightTrainsTheMemoryFile(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 }
+
+// A session that is read a night late, since its store came late or a harvest ran just before it ended, is
+// mined all the same, and its task is one of tonight.
+func TestALateSessionIsNotLost(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(3, "", true)
+	first := h.night()
+	now := h.now
+	h.now = first.Started.Add(-time.Hour) // sessions that ended before the first night began
+	h.day(2, "", true)
+	h.now = now
+	r := h.night()
+	if c := r.Targets[0].Clusters; r.Mined.Sessions != 2 || c.Tonight+c.Fresh != 2 {
+		t.Errorf("mined %d sessions, %+v", r.Mined.Sessions, r.Targets[0].Clusters)
+	}
+}
+
+// Whoever declined is asked again by the same night, and whoever agreed is not.
+func TestConsentToSpendIsKept(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(3, "", true)
+	asked, answer := 0, errors.New("no")
+	confirm := func(o *night.Options) {
+		o.Confirm = func(*night.Report) error { asked++; return answer }
+	}
+	if _, err := h.try(confirm); !errors.Is(err, answer) {
+		t.Fatal(err)
+	}
+	answer = nil
+	if r, err := h.try(confirm); err != nil || !r.Agreed || asked != 2 || h.miner.calls != 1 {
+		t.Errorf("%v: asked %d times, mined %d times", err, asked, h.miner.calls)
+	}
+}

@@ -30,6 +30,7 @@ func (c *chosen) train() []bank.Cluster {
 
 // choice says what a night chooses from.
 type choice struct {
+	night    string    // what it found first is tonight's, whenever it was shown
 	since    time.Time // of tonight's clusters
 	now      time.Time
 	halfLife time.Duration
@@ -53,7 +54,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 			out.fresh = append(out.fresh, k)
 		case k.Side != wish.Open:
 			out.waiting++
-		case k.Last.Before(c.since):
+		case k.Last.Before(c.since) && k.Night != c.night:
 			out.open++
 			older = append(older, k)
 		default:

@@ -3,6 +3,8 @@ package transcript
 import (
 	"context"
 	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -20,7 +22,8 @@ import (
 //	{"type": "error", "time": "…", "text": "authentication failed"}
 //	{"type": "interrupt"}
 //
-// The session comes first and has an id and a project; a user's record has a time, which is
+// The session comes first and has an id and a project, which is absolute, or from . or .. relative to
+// the folder of the file; a user's record has a time, which is
 // an instant by RFC 3339; ok may be absent or null where it is not known. Other types and
 // other members are ignored.
 type JSONL struct{}
@@ -42,7 +45,7 @@ func (j JSONL) Read(ctx context.Context, s Store, r *Reading) error {
 	err := r.lines(ctx, s, nil, func(n int, rec gjson.Result) error {
 		if rec.Get("type").Str == "session" {
 			b.Session(rec.Get("id").Str, rec.Get("version").Str)
-			b.Project(rec.Get("project").Str)
+			b.Project(projectOf(s.Path(), rec.Get("project").Str))
 			b.At(rec.Get("branch").Str, rec.Get("commit").Str)
 			if rec.Get("headless").Bool() {
 				b.Origin(Headless)
@@ -63,6 +66,14 @@ func (j JSONL) Read(ctx context.Context, s Store, r *Reading) error {
 		return err
 	}
 	return r.Done(b)
+}
+
+// projectOf is a project as a file names it.
+func projectOf(file, project string) string {
+	if project == "." || project == ".." || strings.HasPrefix(project, "./") || strings.HasPrefix(project, "../") {
+		return filepath.Join(filepath.Dir(file), filepath.FromSlash(project))
+	}
+	return project
 }
 
 func (JSONL) record(b *Builder, rec gjson.Result) {

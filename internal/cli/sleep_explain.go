@@ -1,0 +1,401 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// sleepExplainOptions are the flags of sleep explain.
+type sleepExplainOptions struct{ project string }
+
+func sleepExplainCommand(a *app, profile *string) *cobra.Command {
+	var o sleepExplainOptions
+	c := &cobra.Command{
+		Use:   "explain [NIGHT]",
+		Short: "Say why a night came to what it came to, and where it ran dry",
+		Long: `Say why a night came to what it came to. The first line names the cause. Then it walks from
+the stores of sessions to the verdict: stores, sessions, turns, tasks, checks, baseline,
+edits, verdict, with counts and up to three examples each, and ends with the one command
+that helps. Without NIGHT the last one.`,
+		Example: `  skillopt sleep explain
+  skillopt sleep explain 20261125-200000 --json`,
+		Args: atMost(1, "at most one night"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, *profile, nightArg(args))
+		},
+	}
+	addNightProject(c, &o.project)
+	return c
+}
+
+// explained is the result of sleep explain.
+type explained struct {
+	Cause   string         `json:"cause"`
+	Night   string         `json:"night"` // "": there was none
+	Project string         `json:"project"`
+	Stages  []explainStage `json:"stages"`
+	Help    string         `json:"help"`
+}
+
+// explainStage is one of the stages from a store to a verdict.
+type explainStage struct {
+	Stage    string   `json:"stage"`
+	Says     string   `json:"says"`
+	Examples []string `json:"examples"`
+}
+
+// maxExamples is how many examples a stage has.
+const maxExamples = 3
+
+func (o *sleepExplainOptions) run(ctx context.Context, a *app, profile, id string) (err error) {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	b, err := setup.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	nights, err := b.Nights(ctx, "")
+	if err != nil {
+		return err
+	}
+	var r *night.Report
+	if len(nights) > 0 || id != "" {
+		if r, err = setup.nightOf(ctx, a, b, o.project, id); err != nil {
+			return err
+		}
+	}
+	e, err := explain(ctx, b, r)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, ask.Shareable(e))
+	}
+	out := a.shown()
+	out.line(oneLine(e.Cause))
+	for _, s := range e.Stages {
+		out.line(fmt.Sprintf("%-9s %s", s.Stage, oneLine(s.Says)))
+		for _, x := range s.Examples {
+			out.line("            " + oneLine(x))
+		}
+	}
+	out.line("help: " + oneLine(e.Help))
+	return nil
+}
+
+// explain walks from the stores to the verdict.
+func explain(ctx context.Context, b *bank.Bank, r *night.Report) (explained, error) {
+	var e explained
+	store, troubled, err := storeStage(ctx, b)
+	if err != nil {
+		return e, err
+	}
+	e.Stages = append(e.Stages, store)
+	if r == nil {
+		e.Cause, e.Help = "no_data: there was no night yet", "skillopt sleep run"
+		return e, nil
+	}
+	e.Night, e.Project = r.ID, r.Project
+	sessions, turns, kept, err := sessionStages(ctx, b, r)
+	if err != nil {
+		return e, err
+	}
+	checks, err := checkStage(ctx, b, r)
+	if err != nil {
+		return e, err
+	}
+	e.Stages = append(e.Stages, sessions, turns, taskStage(r), checks, baselineStage(r), editStage(r), verdictStage(r))
+	e.Cause, e.Help = causeOf(r)
+	if kept == 0 && len(r.Targets) == 0 {
+		e.Cause, e.Help = "no_data: no session of the project is kept", "skillopt sleep doctor"
+		if troubled != "" {
+			e.Cause += ": " + troubled
+		}
+	}
+	return e, nil
+}
+
+func (s *explainStage) example(format string, args ...any) {
+	if len(s.Examples) < maxExamples {
+		s.Examples = append(s.Examples, fmt.Sprintf(format, args...))
+	}
+}
+
+// storeStage says what was read, and what could not be; troubled is the first trouble.
+func storeStage(ctx context.Context, b *bank.Bank) (s explainStage, troubled string, err error) {
+	s = explainStage{Stage: "store", Examples: []string{}}
+	stores, err := b.Stores(ctx)
+	if err != nil {
+		return s, "", err
+	}
+	bad, left := 0, map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(stores)) {
+		st := stores[name]
+		for why, n := range st.LeftOut {
+			left[why] += n
+		}
+		text := st.Error
+		if text == "" && len(st.Problems) > 0 {
+			text = st.Problems[0].String()
+		}
+		if text == "" {
+			continue
+		}
+		bad++
+		s.example("%s: %s", st.Source, text)
+		if troubled == "" {
+			troubled = st.Source + ": " + text
+		}
+	}
+	s.Says = fmt.Sprintf("%s known, %d with trouble", plural.Of(len(stores), "store", "stores"), bad)
+	if len(left) > 0 {
+		s.Says += "; left out: " + leftOutText(left)
+	}
+	return s, troubled, nil
+}
+
+// sessionStages count the sessions of the project, and the turns of them that were corrected.
+func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions, turns explainStage, kept int, err error) {
+	sessions = explainStage{Stage: "session", Examples: []string{}}
+	turns = explainStage{Stage: "turn", Examples: []string{}}
+	all, corrected := 0, 0
+	project := harvest.NewProjects(r.Project)
+	err = b.Sessions(ctx, bank.Filter{Project: project.Allow}, func(s bank.Session) error {
+		kept++
+		all += len(s.Turns)
+		for _, m := range correction.Marks(s.Turns) {
+			corrected++
+			turns.example("%s session %s, turn %d: %s", s.Source, s.ID, m.Turn+1, shortened(oneLine(m.Words), 80))
+		}
+		return nil
+	})
+	sessions.Says = fmt.Sprintf("%s of the project kept, %d new to this night", plural.Of(kept, "session", "sessions"), r.Mined.Sessions)
+	turns.Says = fmt.Sprintf("%s kept, %d corrected", plural.Of(all, "turn", "turns"), corrected)
+	if f := r.Mined.Funnel; f != nil {
+		for _, c := range f.LeftOut {
+			text := fmt.Sprintf("%d that %s", c.N, c.Reason)
+			if len(c.Examples) > 0 {
+				text += ": " + exampleText(c.Examples[0])
+			}
+			sessions.example("%s", text)
+		}
+	}
+	return sessions, turns, kept, err
+}
+
+func taskStage(r *night.Report) explainStage {
+	s := explainStage{Stage: "task", Says: "nothing was mined", Examples: []string{}}
+	f := r.Mined.Funnel
+	if f == nil {
+		return s
+	}
+	fell := 0
+	for _, c := range f.Fell {
+		fell += c.N
+		text := fmt.Sprintf("%d fell that %s", c.N, c.Reason)
+		if len(c.Examples) > 0 {
+			text += ": " + exampleText(c.Examples[0])
+		}
+		s.example("%s", text)
+	}
+	s.Says = fmt.Sprintf("%d asked about, %d proposed, %d fell, %d kept (%d held, %d not replayable), %s new", f.Asked, f.Proposed, fell, f.Kept, f.Held, f.Unfit, plural.Of(r.Mined.Taken.New, "cluster", "clusters"))
+	return s
+}
+
+// checkStage says by what the tasks of the project are judged, and which wait.
+func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStage, error) {
+	s := explainStage{Stage: "check", Examples: []string{}}
+	groups, err := b.Groups(ctx)
+	if err != nil {
+		return s, err
+	}
+	by, waiting, n := map[string]int{}, 0, 0
+	for _, g := range groups {
+		if g.Project != r.Project {
+			continue
+		}
+		clusters, err := b.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return s, err
+		}
+		for _, c := range clusters {
+			n++
+			t := &c.Tasks[0]
+			by[string(t.Trust)]++
+			if t.Usable() {
+				continue
+			}
+			waiting++
+			switch {
+			case t.Unfit != "":
+				s.example("task %s is not replayable: %s", t.Task.Task.ID, t.Unfit)
+			case t.Reviewed == bank.Rejected:
+				s.example("task %s was rejected", t.Task.Task.ID)
+			default:
+				s.example("task %s is held: %s", t.Task.Task.ID, t.Held)
+			}
+		}
+	}
+	s.Says = plural.Of(n, "cluster", "clusters")
+	for _, trust := range slices.Sorted(maps.Keys(by)) {
+		s.Says += fmt.Sprintf(", %d by %s", by[trust], trust)
+	}
+	s.Says += fmt.Sprintf("; %d cannot be used", waiting)
+	return s, nil
+}
+
+func baselineStage(r *night.Report) explainStage {
+	s := explainStage{Stage: "baseline", Examples: []string{}}
+	n := 0
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Baseline != nil {
+			n++
+			s.example("%s: %.3f of %s solved", t.Target, t.Baseline.Hard, plural.Of(t.Baseline.N, "task", "tasks"))
+		}
+	}
+	s.Says = fmt.Sprintf("%d of %s measured", n, plural.Of(len(r.Targets), "document", "documents"))
+	return s
+}
+
+func editStage(r *night.Report) explainStage {
+	s := explainStage{Stage: "edit", Examples: []string{}}
+	applied, rejected, held := 0, 0, 0
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		applied, rejected, held = applied+len(t.Consolidation.AppliedEdits), rejected+len(t.Consolidation.RejectedEdits), held+len(t.Held)
+		for _, h := range t.Held {
+			s.example("%s: held: %s: %s", t.Target, h.Reason, shortened(oneLine(h.Text), 80))
+		}
+		for _, edit := range append(slices.Clone(t.Consolidation.AppliedEdits), t.Consolidation.RejectedEdits...) {
+			text := fmt.Sprintf("%s: step %d, %s: %s", t.Target, edit.Step, edit.Action, shortened(oneLine(edit.Content), 80))
+			if edit.Difference != nil {
+				text += fmt.Sprintf(" (%+.3f)", *edit.Difference)
+			}
+			s.example("%s", text)
+		}
+	}
+	s.Says = fmt.Sprintf("%d applied, %d rejected, %d held for a person", applied, rejected, held)
+	return s
+}
+
+func verdictStage(r *night.Report) explainStage {
+	s := explainStage{Stage: "verdict", Says: "no document was worked on", Examples: []string{}}
+	counts := map[string]int{}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		counts[string(t.Outcome)]++
+		s.example("%s: %s: %s", t.Target, t.Outcome, t.Reason)
+	}
+	for i, o := range slices.Sorted(maps.Keys(counts)) {
+		if i == 0 {
+			s.Says = ""
+		} else {
+			s.Says += ", "
+		}
+		s.Says += fmt.Sprintf("%d %s", counts[o], o)
+	}
+	return s
+}
+
+// causeOf says why a night came to what it came to, in one line, and what helps.
+func causeOf(r *night.Report) (cause, help string) {
+	if len(r.Targets) > 0 {
+		t := telling(r.Targets)
+		cause, help = fmt.Sprintf("%s: %s", t.Outcome, t.Reason), t.Help
+		if t.Outcome == "" {
+			cause = "the night is not over: " + t.Target + " was not worked on yet"
+		}
+		if t.Target != "" {
+			cause = fmt.Sprintf("%s: %s: %s", t.Outcome, t.Target, t.Reason)
+		}
+		if help == "" {
+			help = helpOf(r, t)
+		}
+		return cause, help
+	}
+	if len(r.Skipped) > 0 {
+		return fmt.Sprintf("refused: %s: %s", plural.Of(r.Skipped[0].Clusters, "cluster of tasks", "clusters of tasks"), r.Skipped[0].Reason), "skillopt sleep run, once that is mended"
+	}
+	return dryCause(r)
+}
+
+// telling is the target that says most: one that ended the night, else the one that came furthest.
+func telling(list []night.Target) *night.Target {
+	rank := []night.Outcome{
+		night.ModelUnhealthy, night.Budget, night.WaitingForReply, night.Stopped, night.Certified, night.Supported, night.Suggested, night.Refused,
+		night.JudgeUnusable, night.Rejected, night.NothingToLearn, night.NotReplayable, night.TooFewTasks, night.NoData,
+	}
+	best := &list[0]
+	place := func(t *night.Target) int {
+		if i := slices.Index(rank, t.Outcome); i >= 0 {
+			return i
+		}
+		return len(rank)
+	}
+	for i := range list {
+		if place(&list[i]) < place(best) {
+			best = &list[i]
+		}
+	}
+	return best
+}
+
+func helpOf(r *night.Report, t *night.Target) string {
+	switch t.Outcome {
+	case night.Certified, night.Supported, night.Suggested:
+		return "skillopt sleep diff " + r.ID
+	case night.NoData:
+		return "skillopt sleep sessions --corrected shows where you corrected an agent"
+	case night.TooFewTasks:
+		return "skillopt sleep run on the next days; --explore trains on what there is"
+	case night.NotReplayable, night.Refused, night.JudgeUnusable:
+		return "skillopt sleep review"
+	case night.Rejected, night.NothingToLearn:
+		return "skillopt sleep run after more sessions"
+	case night.ModelUnhealthy:
+		return "skillopt sleep doctor"
+	}
+	return "skillopt sleep run goes on with it"
+}
+
+// dryCause says where a night ran dry that had no tasks.
+func dryCause(r *night.Report) (cause, help string) {
+	const corrected = "skillopt sleep sessions --corrected shows where you corrected an agent"
+	f := r.Mined.Funnel
+	switch {
+	case r.Mined.Sessions == 0:
+		return "no_data: no session of the project is new", "skillopt sleep harvest, after you have worked with an agent"
+	case f == nil:
+		return fmt.Sprintf("no_data: %s and none was mined", plural.Of(r.Mined.Sessions, "session is new", "sessions are new")), "skillopt sleep run"
+	case f.Candidates == 0:
+		return fmt.Sprintf("no_data: of %s none shows an outcome%s", plural.Of(f.Sessions, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
+	case f.Proposed == 0:
+		return fmt.Sprintf("no_data: the optimizer proposed no task of %s%s", plural.Of(f.Candidates, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
+	case f.Kept == 0:
+		return fmt.Sprintf("no_data: of %s that were proposed none can be used%s", plural.Of(f.Proposed, "task", "tasks"), topReason("tasks that", f.Fell)), corrected
+	}
+	return "no_data: no document was worked on", "skillopt sleep run"
+}
+
+func topReason(what string, counts []result.MineCount) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d are %s %s", counts[0].N, what, counts[0].Reason)
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/result"
+)
+
+// sleepMineOptions are the flags of sleep mine.
+type sleepMineOptions struct {
+	project string
+	sets    []string
+}
+
+func sleepMineCommand(a *app, profile *string) *cobra.Command {
+	var o sleepMineOptions
+	c := &cobra.Command{
+		Use:   "mine",
+		Short: "Find tasks in the sessions that are kept, and train nothing",
+		Long: `Have the optimizer find tasks in the sessions that are kept and were not mined yet, and take
+them into the bank. It is the first part of a night: the next skillopt sleep run goes on
+with it. It says what became of each session and of each task that was proposed.
+
+` + exitHelp,
+		Example: `  skillopt sleep mine
+  skillopt sleep mine --project ~/src/shop --json`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+	}
+	c.Flags().StringVar(&o.project, "project", "", "of this project alone")
+	addSet(c, &o.sets)
+	return c
+}
+
+// minedProject is what mining came to for a project.
+type minedProject struct {
+	Project  string             `json:"project"`
+	Night    string             `json:"night"` // that goes on with it
+	Sessions int                `json:"sessions"`
+	Funnel   *result.MineFunnel `json:"funnel"` // null: there was nothing to mine
+	Taken    bank.Taken         `json:"taken"`
+	Spent    night.Spent        `json:"spent"`
+}
+
+func (o *sleepMineOptions) run(ctx context.Context, a *app, profile string) (err error) {
+	setup, err := a.sleepSetup(profile, o.sets...)
+	if err != nil {
+		return err
+	}
+	w, err := a.nightWork(ctx, setup)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	projects, err := setup.nightProjects(ctx, a, w.bank, o.project)
+	if err != nil {
+		return err
+	}
+	ctx, stop, release := a.interrupts(ctx)
+	defer release()
+	w.stop = stop
+	list := []minedProject{}
+	var failed error
+	for _, project := range projects {
+		r, err := night.Mine(ctx, w.options(project))
+		if err != nil {
+			failed = withSameCommand(err)
+			break
+		}
+		m := minedProject{Project: project, Night: r.ID, Sessions: r.Mined.Sessions, Spent: r.Spent}
+		if m.Sessions > 0 {
+			m.Funnel, m.Taken = r.Mined.Funnel, r.Mined.Taken
+		}
+		list = append(list, m)
+	}
+	return errors.Join(w.endEvents(), printMined(a, list), failed)
+}
+
+func printMined(a *app, list []minedProject) error {
+	if a.json {
+		return printJSON(a.Out, ask.Shareable(list))
+	}
+	out := a.results()
+	for i := range list {
+		m := &list[i]
+		out.line(fmt.Sprintf("%s: %s to mine", oneLine(m.Project), plural.Of(m.Sessions, "session", "sessions")))
+		if m.Funnel != nil {
+			printFunnel(out, m.Funnel)
+			out.line("  into the bank: " + takenText(m.Taken))
+		}
+	}
+	if len(list) > 0 {
+		out.line("next: skillopt sleep review, then skillopt sleep run")
+	}
+	return nil
+}
+
+// printFunnel says what became of sessions and of the tasks that were proposed of them.
+func printFunnel(out printer, f *result.MineFunnel) {
+	out.line("  " + plural.Of(f.Sessions, "session", "sessions"))
+	printCounts(out, "sessions that", f.LeftOut)
+	out.line(fmt.Sprintf("  %s with something to show, %d asked about", plural.Of(f.Candidates, "session", "sessions"), f.Asked))
+	out.line("  " + plural.Of(f.Proposed, "task was proposed", "tasks were proposed"))
+	printCounts(out, "tasks that", f.Fell)
+	out.line(fmt.Sprintf("  %d merged, %d held, %d not replayable, %d kept", f.Merged, f.Held, f.Unfit, f.Kept))
+}
+
+// printCounts lists reasons, each with an example.
+func printCounts(out printer, what string, counts []result.MineCount) {
+	for _, c := range counts {
+		text := fmt.Sprintf("    %d %s %s", c.N, what, oneLine(c.Reason))
+		if len(c.Examples) > 0 {
+			text += ": " + exampleText(c.Examples[0])
+		}
+		out.line(text)
+	}
+}
+
+func exampleText(e result.MineExample) string {
+	text := fmt.Sprintf("%s session %s", oneLine(e.Source), oneLine(e.Session))
+	if e.Prompt != "" {
+		text += fmt.Sprintf(", %q", shortened(oneLine(e.Prompt), 60))
+	}
+	if e.Detail != "" {
+		text += " (" + oneLine(e.Detail) + ")"
+	}
+	return text
+}
+
+func takenText(t bank.Taken) string {
+	text := fmt.Sprintf("%s new, %d of them put aside as test, %d shown again, %d held, %d not replayable", plural.Of(t.New, "cluster", "clusters"), t.Test, t.Again, t.Held, t.Unfit)
+	if t.Dropped > 0 {
+		text += fmt.Sprintf(", %d dropped, since there are too many", t.Dropped)
+	}
+	return text
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+)
+
+// This file lays out nights: what they would do, and what they came to.
+
+// mostLines is how many rules of a target one screen shows.
+const mostLines = 8
+
+// printAhead says what a night would do, before anything is spent on training.
+func printAhead(out printer, r *night.Report) {
+	out.line(fmt.Sprintf("night of %s: %s", oneLine(r.Project), minedText(r)))
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(t)))
+		out.line("    " + canText(t.Can))
+	}
+	printSkipped(out, r)
+	if len(r.Targets) == 0 && len(r.Skipped) == 0 {
+		out.line("  there are no tasks yet: nothing is trained")
+	}
+}
+
+func printSkipped(out printer, r *night.Report) {
+	for _, s := range r.Skipped {
+		out.line(fmt.Sprintf("  skipped: %s of %s: %s", plural.Of(s.Clusters, "cluster", "clusters"), cmp.Or(oneLine(s.Skill), "no skill"), oneLine(s.Reason)))
+	}
+}
+
+// minedText says how sessions became tasks.
+func minedText(r *night.Report) string {
+	text := plural.Of(r.Mined.Sessions, "new session", "new sessions")
+	if r.DryRun {
+		return text + " to be mined"
+	}
+	t := r.Mined.Taken
+	text += fmt.Sprintf(", %s", plural.Of(t.New, "new cluster of tasks", "new clusters of tasks"))
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{t.Again, "shown again"}, {t.Held, "held for review"}, {t.Unfit, "not replayable"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return text
+}
+
+func clustersText(c night.Clusters) string {
+	text := fmt.Sprintf("%s open (%d tonight, %d recalled), %d fresh for the test", plural.Of(c.Open, "cluster", "clusters"), c.Tonight, c.Recall, c.Fresh)
+	if c.Waiting > 0 {
+		text += fmt.Sprintf(", %d waiting", c.Waiting)
+	}
+	if c.Asleep > 0 {
+		text += fmt.Sprintf(", %d asleep", c.Asleep)
+	}
+	return text
+}
+
+// doesText says what a night does with a target.
+func doesText(t *night.Target) string {
+	text := t.Can.Does
+	if t.Clusters.Tonight == 0 && t.Clusters.Recall == 0 {
+		text = "nothing: no task of it is new"
+	}
+	if t.Clusters.Unreviewed > 0 {
+		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", plural.Of(t.Clusters.Unreviewed, "cluster is", "clusters are"))
+	}
+	return text
+}
+
+// canText says what so many clusters can show.
+func canText(c night.Can) string {
+	text := fmt.Sprintf("floor: %s, all won, certify at level %.3g", plural.Of(c.Floor, "fresh cluster", "fresh clusters"), c.Level)
+	if c.Floor == 0 {
+		text = fmt.Sprintf("floor: no number of clusters certifies at level %.3g", c.Level)
+	}
+	var power []string
+	for _, p := range c.Power {
+		power = append(power, fmt.Sprintf("%+.1f in %.0f %%", p.Gain, 100*p.Found))
+	}
+	return text + "; with those there are a gain is certified: " + strings.Join(power, ", ")
+}
+
+// ceilingLine says what a night spends at most.
+func ceilingLine(out printer, cfg config.Config) {
+	l := night.Ceilings(cfg)
+	var parts []string
+	if l.USD != nil {
+		parts = append(parts, fmt.Sprintf("$%.2f", *l.USD))
+	}
+	if l.Tokens != nil {
+		parts = append(parts, count(*l.Tokens)+" tokens")
+	}
+	if l.Calls != nil {
+		parts = append(parts, count(*l.Calls)+" calls")
+	}
+	out.line("at most " + strings.Join(parts, ", ") + " a night, mining included (limits)")
+}
+
+// printNight is a night on one screen.
+func printNight(out printer, r *night.Report) {
+	state := ""
+	if r.Ended.IsZero() {
+		state = ", not over"
+	}
+	out.line(fmt.Sprintf("night %s of %s (%s%s)", oneLine(r.ID), oneLine(r.Project), r.Started.Local().Format("2006-01-02 15:04"), state))
+	out.line(minedText(r))
+	if r.Simulated {
+		out.line("simulated models: the scores are those of a simulation")
+	}
+	if r.Exploratory {
+		out.line("exploratory: tasks are drafts that nobody has reviewed (skillopt sleep review)")
+	}
+	for i := range r.Targets {
+		printTarget(out, &r.Targets[i])
+	}
+	printSkipped(out, r)
+	if len(r.Targets) == 0 {
+		cause, _ := causeOf(r)
+		out.line(oneLine(cause))
+	}
+	for _, note := range r.Notes {
+		out.line("note: " + oneLine(note))
+	}
+	out.line(spentText(r))
+	out.line("next: " + nextCommand(r))
+}
+
+// printTarget says what became of a document.
+func printTarget(out printer, t *night.Target) {
+	out.line("")
+	out.line(fmt.Sprintf("%s: %s", cmp.Or(oneLine(t.Target), "the night"), cmp.Or(string(t.Outcome), "not begun")))
+	if t.Reason != "" {
+		out.line("  " + oneLine(t.Reason))
+	}
+	if t.Target == "" {
+		return
+	}
+	out.line("  " + clustersText(t.Clusters))
+	if t.Baseline != nil {
+		text := fmt.Sprintf("  live document: %.3f of %s solved", t.Baseline.Hard, plural.Of(t.Baseline.N, "task", "tasks"))
+		if t.Noise != nil {
+			text += fmt.Sprintf(", one answer strays by %.3f", *t.Noise)
+		}
+		out.line(text)
+	}
+	printLook(out, "fresh answers", t.Confirmed)
+	printLook(out, "test", t.Sealed)
+	if c := t.Carried; c != nil {
+		text := fmt.Sprintf("  of night %s, %s: won %d and lost %d of %s", oneLine(c.Night), c.State, c.Wins, c.Losses, plural.Of(c.Pairs, "new task", "new tasks"))
+		if c.Evidence != nil {
+			text += fmt.Sprintf("; evidence %.3g of %.3g", *c.Evidence, c.Needs)
+		}
+		out.line(text)
+	}
+	printRules(out, t)
+}
+
+func printLook(out printer, what string, l *night.Look) {
+	if l == nil {
+		return
+	}
+	text := fmt.Sprintf("  %s: won %d, lost %d, %d alike of %d", what, l.Wins, l.Losses, l.Ties, l.N)
+	if l.Difference != nil {
+		text += fmt.Sprintf("; difference %+.3f", *l.Difference)
+	}
+	if l.AtLeast != nil {
+		text += fmt.Sprintf(", at least %+.3f (level %.3g)", *l.AtLeast, l.Level)
+	}
+	out.line(text)
+}
+
+// printRules lists what a proposal adds, what it would take away, and what waits for a person.
+func printRules(out printer, t *night.Target) {
+	for i, rule := range t.Rules {
+		if i == mostLines {
+			out.line(fmt.Sprintf("  and %d more", len(t.Rules)-i))
+			break
+		}
+		text := "  + " + oneLine(rule.Text)
+		if rule.Difference != nil {
+			text += fmt.Sprintf("  (its step: %+.3f)", *rule.Difference)
+		}
+		out.line(text)
+	}
+	for _, line := range t.Remove {
+		out.line("  - " + oneLine(line) + "  (proposed for removal)")
+	}
+	for _, h := range t.Held {
+		out.line(fmt.Sprintf("  held: %s: %s", oneLine(h.Reason), oneLine(h.Text)))
+	}
+}
+
+// spentText says what a night took.
+func spentText(r *night.Report) string {
+	s := r.Spent
+	text := fmt.Sprintf("spent: %s, %s tokens in (%s cached), %s out", plural.Of(int(s.Calls), "call", "calls"), count(s.Input), count(s.Cached), count(s.Output))
+	switch {
+	case r.Simulated:
+		return text + ", no cost"
+	case s.CostUSD != nil:
+		return text + fmt.Sprintf(", $%.4f", *s.CostUSD)
+	case s.Calls == 0:
+		return text
+	}
+	return text + ", cost unknown (no price known)"
+}
+
+// nextCommand is the one command that helps on.
+func nextCommand(r *night.Report) string {
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Proposal != "" {
+			return "skillopt sleep diff " + r.ID
+		}
+	}
+	for i := range r.Targets {
+		if h := r.Targets[i].Help; h != "" {
+			return oneLine(h)
+		}
+	}
+	switch {
+	case r.Ended.IsZero():
+		return "skillopt sleep run goes on with it"
+	case r.Mined.Taken.Held > 0:
+		return "skillopt sleep review"
+	}
+	return "skillopt sleep explain " + r.ID
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+)
+
+// nightProjects are the allowed projects that have sessions or tasks, the innermost first: a session belongs to the
+// first one that it lies in. With a folder, those in it or below it, and the folder itself where there are none.
+func (s sleepSetup) nightProjects(ctx context.Context, a *app, b *bank.Bank, dir string) ([]string, error) {
+	allowed, err := s.projects()
+	if err != nil {
+		return nil, err
+	}
+	parts, err := b.Parts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := b.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := allowed.Allow
+	if dir != "" {
+		full := a.folder(dir)
+		if !allowed.Allow(full) {
+			return nil, usagef("--project %s: sleep.projects in %s does not allow it; `skillopt sleep init --project %s` shows the line to add", dir, s.profile, shellWord(dir))
+		}
+		only := harvest.NewProjects(full)
+		wanted = func(p string) bool { return allowed.Allow(p) && only.Allow(p) }
+	}
+	var out []string
+	add := func(p string) {
+		if wanted(p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	for _, p := range parts {
+		add(rootOf(p.Project, allowed))
+	}
+	for _, g := range groups {
+		add(g.Project)
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	if len(out) == 0 && dir != "" {
+		out = append(out, a.folder(dir))
+	}
+	return out, nil
+}
+
+// rootOf is the project that a session's folder belongs to: the nearest repository that is allowed, else the folder.
+func rootOf(dir string, allowed harvest.Projects) string {
+	for at := filepath.Clean(dir); allowed.Allow(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if filepath.Dir(at) == at {
+			break
+		}
+	}
+	return filepath.Clean(dir)
+}
+
+// nightOf finds a night by its name, or the last one, of a project or of all.
+func (s sleepSetup) nightOf(ctx context.Context, a *app, b *bank.Bank, dir, id string) (*night.Report, error) {
+	nights, err := b.Nights(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	of := func(string) bool { return true }
+	if dir != "" {
+		of = harvest.NewProjects(a.folder(dir)).Allow
+	}
+	var names, projects []string
+	for _, n := range nights { // the newest first
+		if !of(n.Project) {
+			continue
+		}
+		names = append(names, n.ID)
+		if id == "" || n.ID == id {
+			projects = append(projects, n.Project)
+		}
+		if id == "" {
+			break
+		}
+	}
+	switch {
+	case len(names) == 0 && dir != "":
+		return nil, usagef("there was no night of %s yet; `skillopt sleep run` carries one out", dir)
+	case len(names) == 0:
+		return nil, usagef("there was no night yet; `skillopt sleep run` carries one out")
+	case len(projects) == 0:
+		return nil, usagef("there was no night %s; the last one is %s", id, names[0])
+	case len(projects) > 1:
+		return nil, usagef("%d projects had a night %s: %s; name one by --project", len(projects), id, oneLine(strings.Join(projects, ", ")))
+	}
+	if id == "" {
+		id = names[0]
+	}
+	r, _, err := night.Last(ctx, b, projects[0], id)
+	return r, err
+}

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/draft"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+)
+
+// sleepReviewOptions are the flags of sleep review.
+type sleepReviewOptions struct {
+	project        string
+	accept, reject []string
+}
+
+func sleepReviewCommand(a *app, profile *string) *cobra.Command {
+	var o sleepReviewOptions
+	c := &cobra.Command{
+		Use:   "review",
+		Short: "Go through the tasks that were found in sessions, and accept or reject them",
+		Long: `Go through the tasks that were found in sessions and that nobody has reviewed, as tasks
+review does: those first that are held until somebody has looked, with why. Each is shown
+with the answer that was corrected and the one that was accepted, where they are kept.
+Every decision is written at once. Nights use tasks that are not held without a review;
+what they come to is exploratory then, and never certified.`,
+		Example: `  skillopt sleep review
+  skillopt sleep review --json
+  skillopt sleep review --accept mined-0a1b2c3d4e5f6071,mined-8a9b0c1d2e3f4051 --reject mined-1122334455667788`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+	}
+	c.Flags().StringVar(&o.project, "project", "", "tasks of this project alone")
+	c.Flags().StringSliceVar(&o.accept, "accept", nil, "accept these tasks unseen, by id")
+	c.Flags().StringSliceVar(&o.reject, "reject", nil, "reject these tasks, by id")
+	return c
+}
+
+// minedTask is a task that waits for a review.
+type minedTask struct {
+	ID        string          `json:"id"`
+	Held      string          `json:"held"` // why nobody may use it before somebody has looked; "": it is used
+	Project   string          `json:"project"`
+	Skill     string          `json:"skill"`
+	Trust     wish.Trust      `json:"trust"`
+	Session   wish.Ref        `json:"session"`
+	Prompt    string          `json:"prompt"`
+	Gold      []string        `json:"gold"`
+	Checks    json.RawMessage `json:"checks"`
+	Said      string          `json:"correction"` // what the user said of the corrected answer
+	Doubts    any             `json:"doubts"`
+	Corrected string          `json:"corrected_answer"` // "": it is not kept
+	Accepted  string          `json:"accepted_answer"`
+}
+
+func (o *sleepReviewOptions) run(ctx context.Context, a *app, profile string) error {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	if len(o.accept)+len(o.reject) > 0 {
+		return o.decide(ctx, a, setup)
+	}
+	list, err := o.waiting(ctx, a, setup)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return printJSON(a.Out, ask.Shareable(list))
+	case len(list) == 0:
+		a.shown().line("nothing to review: no task of an allowed project waits")
+		return nil
+	case !isTerminal(a.In):
+		return usagef("%s to be reviewed, but there is no terminal to ask on; run this in a terminal, or look at them with --json and decide with --accept and --reject", plural.Of(len(list), "task is", "tasks are"))
+	}
+	return reviewMined(ctx, a, setup, list)
+}
+
+// decide takes what scripts say.
+func (o *sleepReviewOptions) decide(ctx context.Context, a *app, setup sleepSetup) error {
+	said := map[string]bank.Review{}
+	for _, id := range o.accept {
+		said[id] = bank.Accepted
+	}
+	for _, id := range o.reject {
+		if said[id] == bank.Accepted {
+			return usagef("%s: it is accepted and rejected at once; give it once", id)
+		}
+		said[id] = bank.Rejected
+	}
+	if err := sayTasks(ctx, setup, said); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, map[string]int{"accepted": len(said) - len(o.reject), "rejected": len(o.reject)})
+	}
+	a.shown().line(fmt.Sprintf("%d accepted, %d rejected", len(said)-len(o.reject), len(o.reject)))
+	return nil
+}
+
+// sayTasks puts what was said into the bank, if it knows all of the tasks.
+func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review) (err error) {
+	b, err := setup.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	known := map[string]bool{}
+	groups, err := b.Groups(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		clusters, err := b.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return err
+		}
+		for _, c := range clusters {
+			for _, t := range c.Tasks {
+				known[t.Task.Task.ID] = true
+			}
+		}
+	}
+	for id := range said {
+		if !known[id] {
+			return usagef("there is no task %s; `skillopt sleep review --json` lists those that wait", id)
+		}
+	}
+	return b.Say(ctx, "review", said)
+}
+
+// waiting are the tasks that nobody has reviewed, those first that are held.
+func (o *sleepReviewOptions) waiting(ctx context.Context, a *app, setup sleepSetup) (list []minedTask, err error) {
+	list = []minedTask{}
+	b, err := setup.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	allowed, err := setup.projects()
+	if err != nil {
+		return nil, err
+	}
+	of := allowed.Allow
+	if o.project != "" {
+		of = harvest.NewProjects(a.folder(o.project)).Allow
+	}
+	groups, err := b.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sessions := map[string]*transcript.Transcript{}
+	for _, g := range groups {
+		if !of(g.Project) || !allowed.Allow(g.Project) {
+			continue
+		}
+		clusters, err := b.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range clusters {
+			for i := range c.Tasks {
+				t := &c.Tasks[i]
+				if t.Reviewed != bank.Unreviewed || t.Unfit != "" {
+					continue
+				}
+				m, err := minedOf(ctx, b, t, sessions)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, m)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b minedTask) int { return yesNo(b.Held != "") - yesNo(a.Held != "") })
+	return list, nil
+}
+
+// minedOf is a task with the answers of its session, which may be gone. sessions are those that were looked up.
+func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[string]*transcript.Transcript) (minedTask, error) {
+	m := minedTask{
+		ID: t.Task.Task.ID, Held: t.Held, Project: t.Project, Skill: t.Skill, Trust: t.Trust, Prompt: t.Task.Task.Prompt, Gold: t.Task.Task.Gold,
+		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"],
+	}
+	if len(t.Seen) == 0 {
+		return m, nil
+	}
+	m.Session = t.Seen[0]
+	key := m.Session.Source + "/" + m.Session.Session
+	if _, looked := sessions[key]; !looked {
+		sessions[key] = nil
+		err := b.Sessions(ctx, bank.Filter{ID: m.Session.Session}, func(s bank.Session) error {
+			if s.Source == m.Session.Source && s.ID == m.Session.Session {
+				sessions[key] = &s.Transcript
+				return bank.ErrEnough
+			}
+			return nil
+		})
+		if err != nil {
+			return m, err
+		}
+	}
+	s := sessions[key]
+	if s == nil {
+		return m, nil
+	}
+	at := slices.IndexFunc(s.Turns, func(turn transcript.Turn) bool { return turn.ID == m.Session.Turn })
+	if at < 0 {
+		return m, nil
+	}
+	m.Accepted = s.Turns[at].Agent
+	for _, mark := range correction.Marks(s.Turns) {
+		if mark.Turn < at {
+			m.Corrected = s.Turns[mark.Turn].Agent
+		}
+	}
+	return m, nil
+}
+
+// reviewMined goes through tasks on the terminal: in a file that tasks review can go through, which is deleted after.
+func reviewMined(ctx context.Context, a *app, setup sleepSetup, list []minedTask) (err error) {
+	dir, err := os.MkdirTemp("", "skillopt-review-")
+	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "tasks.jsonl")
+	if err := os.WriteFile(path, reviewLines(list), 0o600); err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	r, err := draft.OpenReview(path)
+	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	w := &reviewer{app: a, out: a.Out, in: bufio.NewReader(a.In), lookup: setup.loaded.Lookup, reviews: []*draft.Review{r}, total: len(list), fixed: true}
+	w.decided = func(id string, ok bool) error {
+		said := bank.Rejected
+		if ok {
+			said = bank.Accepted
+		}
+		return sayTasks(ctx, setup, map[string]bank.Review{id: said})
+	}
+	switch err := w.all(); {
+	case errors.Is(err, errInterrupted):
+		return &shownError{errors.Join(err, w.print())}
+	case err != nil && !errors.Is(err, errQuit):
+		return err
+	}
+	return w.print()
+}
+
+// reviewLines are tasks as a review reads them.
+func reviewLines(list []minedTask) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, m := range list {
+		line := map[string]any{"id": m.ID, "reviewed": false, "prompt": m.Prompt, "hidden": m.Said, "session": fmt.Sprintf("%s %s, of %s", m.Session.Source, m.Session.Session, m.Project), "judged by": m.Trust}
+		for name, text := range map[string]string{"held, since": m.Held, "skill": m.Skill, "was corrected": m.Corrected, "was accepted": m.Accepted} {
+			if strings.TrimSpace(text) != "" {
+				line[name] = text
+			}
+		}
+		if len(m.Gold) > 0 {
+			line["gold"] = m.Gold
+		}
+		if len(m.Checks) > 0 {
+			line["checks"] = m.Checks
+		}
+		if m.Doubts != nil {
+			line["doubts"] = m.Doubts
+		}
+		_ = enc.Encode(line) // of plain values, into memory
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/model"
+)
+
+// sleepRunOptions are the flags of sleep run.
+type sleepRunOptions struct {
+	project   string
+	sets      []string
+	dryRun    bool
+	explore   bool
+	yes       bool
+	noHarvest bool
+}
+
+func sleepRunCommand(a *app, profile *string) *cobra.Command {
+	var o sleepRunOptions
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Carry out a night: from what is new in sessions to a proposal",
+		Long: `Carry out a night for each allowed project: read what is new in its sessions, have the
+optimizer find tasks in what you corrected, train the skills and the memory file that they
+are about, confirm what came of it on fresh answers, and stage a proposal. Nothing is
+written into a project.
+
+Before anything is spent on training it says for each document how many tasks there are,
+what it does, and what so many tasks can show; on a terminal it asks. Without one it goes
+on: it is meant for timers. What hosts text may be sent to was agreed to at init.
+
+The same command goes on with a night that was stopped: what was paid for is answered from
+its record. Ctrl-C stops softly, a second one at once. A night without gain ends with 0.
+
+` + exitHelp,
+		Example: `  skillopt sleep run
+  skillopt sleep run --dry-run                        what it would do, unspent
+  skillopt sleep run --project ~/src/shop --yes
+  skillopt sleep run --explore                        train on whatever there is: suggestions
+  skillopt sleep run --set limits.tokens=200000 --json`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a, *profile) },
+	}
+	c.Flags().StringVar(&o.project, "project", "", "of this project alone")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what the night would do with what is kept; nothing is read, sent or kept")
+	c.Flags().BoolVar(&o.explore, "explore", false, "train on however few tasks there are; what comes of it is a suggestion")
+	c.Flags().BoolVar(&o.yes, "yes", false, "do not ask before spending")
+	c.Flags().BoolVar(&o.noHarvest, "no-harvest", false, "work with what is kept, and read no sessions")
+	addSet(c, &o.sets)
+	return c
+}
+
+// nightsDone is the result of sleep run.
+type nightsDone struct {
+	Harvest *harvest.Report `json:"harvest"` // null: nothing was read
+	Nights  []*night.Report `json:"nights"`
+}
+
+func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err error) {
+	setup, err := a.sleepSetup(profile, o.sets...)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return o.dry(ctx, a, setup)
+	}
+	w, err := a.nightWork(ctx, setup)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	out := nightsDone{Nights: []*night.Report{}}
+	if !o.noHarvest {
+		if out.Harvest, err = w.harvest(ctx); err != nil {
+			return err
+		}
+	}
+	projects, err := setup.nightProjects(ctx, a, w.bank, o.project)
+	if err != nil {
+		return err
+	}
+	ctx, stop, release := a.interrupts(ctx)
+	defer release()
+	w.stop = stop
+	var failed error
+	for _, project := range projects {
+		opts := w.options(project)
+		opts.Explore, opts.Confirm = o.explore, w.confirm(o.yes)
+		r, err := night.Run(ctx, opts)
+		if r != nil {
+			out.Nights = append(out.Nights, r)
+		}
+		if failed = errors.Join(err, nightError(r)); failed != nil {
+			break
+		}
+		if err := a.notify(ctx, setup, r); err != nil {
+			a.printer(a.Err).line("warning: " + oneLine(err.Error()))
+		}
+	}
+	ended := w.endEvents()
+	if len(out.Nights) == 0 && failed != nil {
+		return errors.Join(ended, failed)
+	}
+	return errors.Join(ended, o.print(a, out), failed)
+}
+
+// print prints what nights have come to.
+func (o *sleepRunOptions) print(a *app, done nightsDone) error {
+	if a.json {
+		return printJSON(a.Out, ask.Shareable(done))
+	}
+	if len(done.Nights) == 0 {
+		a.results().line("no_data: no session of an allowed project is kept; `skillopt sleep doctor` says what is there")
+	}
+	for i, r := range done.Nights {
+		if i > 0 {
+			fmt.Fprintln(a.results())
+		}
+		printNight(a.results(), r)
+	}
+	return nil
+}
+
+// dry says what nights would do, and keeps nothing.
+func (o *sleepRunOptions) dry(ctx context.Context, a *app, setup sleepSetup) (err error) {
+	b, err := setup.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	projects, err := setup.nightProjects(ctx, a, b, o.project)
+	if err != nil {
+		return err
+	}
+	w := nightWork{app: a, setup: setup, bank: b}
+	done := nightsDone{Nights: []*night.Report{}}
+	for _, project := range projects {
+		opts := w.options(project)
+		opts.Explore, opts.DryRun = o.explore, true
+		r, err := night.Run(ctx, opts)
+		if err != nil {
+			return err
+		}
+		done.Nights = append(done.Nights, r)
+	}
+	if a.json {
+		return printJSON(a.Out, ask.Shareable(done))
+	}
+	for _, r := range done.Nights {
+		printAhead(a.results(), r)
+	}
+	ceilingLine(a.results(), setup.loaded.Config)
+	a.printer(a.Err).line("dry run: nothing was read, sent or kept; tasks of sessions that are not mined yet are not counted")
+	return nil
+}
+
+// nightWork is what commands share that carry out nights, or parts of them.
+type nightWork struct {
+	app       *app
+	setup     sleepSetup
+	bank      *bank.Bank
+	events    event.Sink
+	endEvents func() error
+	stop      <-chan struct{}
+}
+
+// nightWork opens what is kept for writing. Before that it is clear that text may be sent where it would go.
+func (a *app) nightWork(ctx context.Context, setup sleepSetup) (*nightWork, error) {
+	if _, err := setup.projects(); err != nil {
+		return nil, err
+	}
+	c := setup.loaded.Config
+	for _, role := range []string{model.Target, model.Optimizer} {
+		if c.Models.Of(role).Provider == "" && !(role == model.Target && c.Agent.Name != "") {
+			return nil, usagef("%s names no model for models.%s, and nights ask one; set models.target and models.optimizer, then `skillopt sleep init` asks whether text may go to their hosts", setup.profile, role)
+		}
+	}
+	list, err := setup.destinations()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		if d.OwnLogin && !c.Sleep.OwnLogin {
+			return nil, usagef("%s as %s sends by its own login; set sleep.own_login: true in %s if nights may use it, then `skillopt sleep init` asks", oneLine(d.Host), d.Role, setup.profile)
+		}
+	}
+	b, err := bank.Open(ctx, setup.dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &nightWork{app: a, setup: setup, bank: b, endEvents: func() error { return nil }}
+	if err = w.consent(ctx, remote(list)); err == nil {
+		w.events, w.endEvents, err = a.eventSinks()
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return w, nil
+}
+
+func (w *nightWork) close() error { return w.bank.Close() }
+
+// consent asks for what the user has not agreed to; without a terminal nobody can be asked.
+func (w *nightWork) consent(ctx context.Context, wanted []bank.Destination) error {
+	missing, err := w.bank.Missing(ctx, wanted)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	errs := w.app.printer(w.app.Err)
+	if !w.app.Terminal {
+		return usagef("nobody has agreed that text of sessions and files of the projects go to %s as %s; run `skillopt sleep init` on a terminal", oneLine(missing[0].Host), missing[0].Role)
+	}
+	for _, d := range missing {
+		errs.line(fmt.Sprintf("text of sessions and files of the projects would go to %s as %s", oneLine(d.Host), d.Role))
+	}
+	if err := w.app.agree("may they be sent there? [y/N] ", "nothing was sent"); err != nil {
+		return err
+	}
+	for _, d := range missing {
+		if err := w.bank.Grant(ctx, d.Role, d.Host, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// harvest reads what is new, as `sleep harvest` does.
+func (w *nightWork) harvest(ctx context.Context) (*harvest.Report, error) {
+	now := time.Now()
+	terms, err := (&sleepHarvestOptions{}).terms(w.setup, now)
+	if err != nil {
+		return nil, err
+	}
+	in := harvest.Inputs{Sources: w.setup.sources(), Places: w.setup.places, Clean: w.setup.cleaner(), Now: now, Workers: workers()}
+	in.Seen = func(s harvest.StoreReport) { w.events(storeRead(s)) }
+	r, err := w.app.harvest(ctx, w.bank, w.setup, terms, in)
+	if err != nil {
+		return nil, err
+	}
+	w.events(harvestDone(r))
+	errs := w.app.printer(w.app.Err)
+	printHarvest(errs, errs, r)
+	return &r, nil
+}
+
+// options are those of the night of a project.
+func (w *nightWork) options(project string) night.Options {
+	s := w.setup
+	places := target.Places{Project: project, Home: s.folders.Home}
+	for _, dir := range s.loaded.Config.Sleep.Roots {
+		places.Roots = append(places.Roots, s.absolute(dir))
+	}
+	return night.Options{
+		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: places,
+		Miner: night.Asked{}, Version: w.app.version, Stop: w.stop, Events: w.events,
+	}
+}
+
+// confirm says what a night would do, and asks on a terminal unless nothing is spent.
+func (w *nightWork) confirm(yes bool) func(*night.Report) error {
+	return func(r *night.Report) error {
+		errs := w.app.printer(w.app.Err)
+		printAhead(errs, r)
+		ceilingLine(errs, w.setup.loaded.Config)
+		c := w.setup.loaded.Config.Models
+		if yes || !w.app.Terminal || c.Target.Provider == "sim" && c.Optimizer.Provider == "sim" || !spends(r) {
+			return nil
+		}
+		return w.app.agree("go on? [y/N] ", "not started: what was mined is kept, and the same command goes on")
+	}
+}
+
+// spends reports whether a night trains or scores anything.
+func spends(r *night.Report) bool {
+	for i := range r.Targets {
+		if c := r.Targets[i].Clusters; c.Tonight > 0 || r.Explore && c.Recall > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// nightError is the error of a night that could not do its work, nil of any other one. What a night found is no
+// error.
+func nightError(r *night.Report) error {
+	if r == nil {
+		return nil
+	}
+	kinds := map[night.Outcome]skillopt.ErrorKind{
+		night.Stopped: skillopt.Stopped, night.Budget: skillopt.OverBudget, night.WaitingForReply: skillopt.Waiting, night.ModelUnhealthy: skillopt.Unmeasurable,
+	}
+	for _, t := range r.Targets {
+		kind, ends := kinds[t.Outcome]
+		if t.Outcome == night.Refused && (t.Target == "" || t.Consolidation.CallError != nil) {
+			kind, ends = skillopt.BadInput, true
+		}
+		if !ends {
+			continue
+		}
+		help := ""
+		switch kind {
+		case skillopt.Stopped, skillopt.Waiting:
+			help = "; `skillopt sleep run` goes on with it"
+		case skillopt.OverBudget:
+			help = "; `skillopt sleep run --set limits.tokens=N` goes on with it"
+		case skillopt.Unmeasurable:
+			help = "; `skillopt sleep explain` says more"
+		}
+		return &skillopt.Error{Kind: kind, Err: fmt.Errorf("night %s: %s%s", r.ID, oneLine(t.Reason), help)}
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package night
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-f4525e22/skillopt/config"
+)
+
+// Mine does the first part of a night alone: sessions become tasks of the bank. The night stays open, and the next
+// Run goes on with it. Its report has what was mined.
+func Mine(ctx context.Context, o Options) (*Report, error) {
+	n := newNight(o)
+	err := n.begin(ctx)
+	if err == nil {
+		n.report.Mined.Sessions = len(n.sessions)
+		err = n.mine(ctx)
+	}
+	if n.report == nil {
+		return nil, err
+	}
+	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), false))
+}
+
+// Ceilings are those of a night: what the limits say, and where they say nothing of money, tokens and calls, so many
+// tokens as a night takes at most by default.
+func Ceilings(cfg config.Config) config.Limits { return newPurse(cfg).limits }
