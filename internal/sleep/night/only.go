@@ -23,7 +23,7 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 	n = newNight(o)
 	err = n.begin(ctx)
 	if err == nil {
-		n.report.Mined.Sessions = len(n.sessions)
+		n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
 		err = n.mine(ctx)
 	}
 	if n.report == nil {
