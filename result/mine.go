@@ -26,6 +26,11 @@ type MineFunnel struct {
 	Held       int         `json:"held"`               // of Kept: for a person to look at first
 	Unfit      int         `json:"unfit"`              // of Kept: cannot be carried out again
 	Kept       int         `json:"kept"`               // tasks
+
+	// The first three of each, with why.
+	HeldExamples  []MineExample `json:"held_examples,omitempty"`
+	UnfitExamples []MineExample `json:"unfit_examples,omitempty"`
+	KeptExamples  []MineExample `json:"kept_examples,omitempty"` // neither held nor unfit; the detail is the trust
 }
 
 // MineCount is how often a reason was met.

@@ -123,6 +123,8 @@ type Candidate struct {
 	Live   string `json:"live"`   // digest of what it was made from
 	Terms  string `json:"terms"`  // digest of the model, the agent and the checks that it is measured by
 	Reason string `json:"reason"` // of its state
+	// Settled is the night that certified or dropped it; "": it is carried, or the night that staged it did so.
+	Settled string `json:"settled,omitempty"`
 	// Exploratory: tasks that nobody has reviewed are behind it, so that it is never certified.
 	Exploratory bool `json:"exploratory"`
 	// Known are the clusters that it was made or chosen by, or compared on: they say nothing new.
@@ -138,8 +140,8 @@ type Pair struct {
 	Staged  float64 `json:"staged"`
 }
 
-// Stage keeps a candidate of a target, and gives it its number. Those of the target that were carried are dropped,
-// with a reason: a target has one candidate at a time. The same night stages a target's candidate once.
+// Stage keeps a candidate of a target, and gives it its number. With a reason, those of the target that were carried are
+// dropped. The same night stages a target's candidate once.
 func (b *Bank) Stage(ctx context.Context, c Candidate, reason string) (number int64, err error) {
 	err = b.write(ctx, "stage a candidate", func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, "SELECT number FROM candidates WHERE project = ? AND target = ? AND night = ?", c.Project, c.Target, c.Night).Scan(&number)
@@ -154,8 +156,8 @@ func (b *Bank) Stage(ctx context.Context, c Candidate, reason string) (number in
 			return err
 		}
 		for i := range old {
-			if o := &old[i]; o.State == Carried {
-				o.State, o.Reason = Dropped, reason
+			if o := &old[i]; o.State == Carried && reason != "" {
+				o.State, o.Reason, o.Settled = Dropped, reason, c.Night
 				if err := updateCandidate(ctx, tx, o.Number, o); err != nil {
 					return err
 				}

@@ -57,9 +57,9 @@ type Task struct {
 }
 
 // Usable reports whether a night may use the task: it can be carried out again, nobody rejected
-// it, and it is not held, or somebody has accepted it all the same.
+// it, and it is not held and runs no command, or somebody has accepted it all the same.
 func (t *Task) Usable() bool {
-	return t.Unfit == "" && t.Reviewed != Rejected && (t.Held == "" || t.Reviewed == Accepted)
+	return t.Unfit == "" && t.Reviewed != Rejected && (t.Reviewed == Accepted || t.Held == "" && t.Trust != wish.ByCommand)
 }
 
 // Weight is how much a cluster counts at a time: 1 when it is shown, half of it after every

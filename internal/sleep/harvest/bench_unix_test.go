@@ -85,6 +85,7 @@ func BenchmarkHarvest(b *testing.B) {
 				}
 				b.ReportMetric(took.Seconds()/plain.Seconds(), "x-splitting")
 				b.ReportMetric(spent.Seconds()/plainCPU.Seconds(), "x-splitting-cpu")
+				b.ReportMetric(spent.Seconds(), "s-cpu")
 				b.ReportMetric(float64(bytes)/plain.Seconds()/1e6, "MB/s-splitting")
 				b.ReportMetric(float64(bytes)/took.Seconds()/1e6, "MB/s")
 				b.ReportMetric(idle.Seconds(), "s-without-news")

@@ -115,7 +115,7 @@ type harvest struct {
 }
 
 // format is the number of what is read of a store. It changes where more is: stores that an
-// earlier build has read are read anew, once. 2: files that were read, commands, lines.
+// earlier build has read are read anew, once. 2: files that were read, commands.
 const format = 2
 
 // digest names what is wanted, but for Since: stores that were read under other terms are read

@@ -122,7 +122,7 @@ func (a *profile) same(b *profile) bool {
 	switch {
 	case in == apart || out == apart:
 		return false
-	case in == matching:
+	case in == matching && (out == matching || sameInput(a.input, b.input)):
 		return true
 	case out == matching && a.outcome.tells() && b.outcome.tells():
 		return true
@@ -131,6 +131,12 @@ func (a *profile) same(b *profile) bool {
 	}
 	// Figures of which each has some that the other lacks tell more than words in common.
 	return share(a.prompt, b.prompt) >= wordsAlone && !partly(a.input[facetFigures], b.input[facetFigures])
+}
+
+// sameInput reports whether two inputs that match are the same, and not one a part of the other:
+// a figure such as a rate stands in many.
+func sameInput(a, b signature) bool {
+	return a.overlap(b, facetLines) == matching || a.overlap(b, facetFiles) == matching || slices.Equal(a[facetFigures], b[facetFigures])
 }
 
 func partly(a, b []string) bool {
@@ -189,7 +195,7 @@ func compareWords(a, b []string) relation {
 	switch s := share(a, b); {
 	case few == 0:
 		return unknown
-	case s >= 0.5, few > 1 && both == few:
+	case s > 0.5, few > 1 && both == few:
 		return matching
 	case both == 0, few > 2:
 		return apart
@@ -256,13 +262,10 @@ func share(a, b []string) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// almostEqual reports whether two tasks are one wish in almost the same words.
+// almostEqual reports whether two tasks ask almost in the same words for the same outcome of the
+// same input. Tasks that are one wish otherwise stay two, in one cluster.
 func almostEqual(a, b *wish.Task) bool {
-	if draft.Likeness(a.Task.Prompt, b.Task.Prompt) < draft.SimilarAt {
-		return false
-	}
-	x, y := profileOf(a), profileOf(b)
-	return x.same(&y)
+	return a.Input == b.Input && a.Outcome == b.Outcome && draft.Likeness(a.Task.Prompt, b.Task.Prompt) >= draft.SimilarAt
 }
 
 // merge adds to a task where it was shown once more.

@@ -60,6 +60,19 @@ func TestTrap81EightParaphrasesAreOneCluster(t *testing.T) {
 	}
 }
 
+// TestOneFigureJoinsNothing: a request that has a figure in common with many does not make them
+// one.
+func TestOneFigureJoinsNothing(t *testing.T) {
+	t.Parallel()
+	names := Clusters([]wish.Task{
+		made(t, "a", "What is the net amount of 119 EUR at 19 % VAT?", "EUR 100.00"), made(t, "b", "Take 19 percent tax out of 238", "EUR 200.00"),
+		made(t, "c", "Explain VAT of 19 %", "a tax on what is sold"),
+	})
+	if names[0] == names[1] || names[0] == names[2] || names[1] == names[2] {
+		t.Errorf("%q", names)
+	}
+}
+
 func TestTwoFilesUnderOneRuleAreTwoClusters(t *testing.T) {
 	t.Parallel()
 	orders := "```\nid,name,city\n1,Ann,Oslo\n2,Bo,Rome\n```"

@@ -16,7 +16,8 @@
 // The text of a session is data. A task that asks to run, fetch, disable or send something, or
 // names a URL, a command or a path, is held for a person unless the user's own words say the
 // same. Own words are what a user typed, outside of what is quoted, fenced or pasted. So is a
-// task that repeats an instruction that stands in what was pasted or answered. See Suspicious.
+// task that repeats an instruction that stands in what was pasted or answered, or takes a word
+// from one. See [Suspicious], which holds edits to the same, but for single words.
 //
 // # One wish
 //

@@ -90,6 +90,9 @@ func (e *evidence) believable(m correction.Mark) bool {
 		return false
 	}
 	stopped := slices.Contains(m.Signs, correction.Stopped)
+	if stopped && continues.MatchString(strings.TrimSpace(said)) {
+		return false // it was stopped by mistake, or to look
+	}
 	if declines.MatchString(strings.TrimSpace(said)) && len(strings.Fields(said)) <= 12 {
 		return stopped && !slices.Contains(m.Signs, correction.Said)
 	}
@@ -106,6 +109,9 @@ func beginning(text string, n int) string {
 
 // declines are messages that say no to an offer, and nothing of the answer.
 var declines = regexp.MustCompile(`(?is)^(no|nope|nein|non|não|nee)\W+(i'?m |we'?re |it'?s |that'?s |that is |that was |das ist |das war |c'est )?(it |all |just )?(thanks?|thank you|need|worries|problem|all|it|fine|good|great|perfect|okay?|done|set|nothing|more|danke|merci|gracias|obrigad\w|grazie|alles|gut)\b.*$`)
+
+// continues are messages that want what was stopped to go on as it was.
+var continues = regexp.MustCompile(`(?i)^(please |ok(ay)?,? |yes,? |sorry,? )*(continue|go on|go ahead|carry on|proceed|resume|keep going|weiter|mach weiter|continue[rz]|contin[uú]a|sigue)( please| bitte)?[.!]*$`)
 
 // abandons are messages by which a user wants something else from now on.
 var abandons = regexp.MustCompile(`(?i)\b(never ?mind|forget (it|that|this|about)|leave (it|that)( |,|\.|$)|skip (it|that|this)\b|let'?s (do|move|talk|switch|try) (on|something|about|another)|something (else|different)|(another|different) (question|topic|thing|task)|change of plan|drop (it|that|this)( |,|\.|$)|vergiss (es|das)|egal\b|laisse tomber|olv[ií]dalo)`)
@@ -212,12 +218,23 @@ func noVerdict(command string) string {
 	for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "time" || words[0] == "env") {
 		words = words[1:]
 	}
+	if len(words) > 0 && words[0] == "cd" && strings.Contains(text, "&&") {
+		return "it goes to a folder of its own first"
+	}
 	if len(words) == 0 || looks[words[0]] {
 		return "it says nothing of the work"
 	}
+	for _, word := range strings.Fields(text) {
+		if word = strings.Trim(word, `"'=`); strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") || strings.HasPrefix(word, "..") && !strings.HasPrefix(word, "...") {
+			return "it names a path outside of the workspace: " + word
+		}
+	}
 	for _, f := range findings(text) {
-		if f.kind == kindURL || f.kind == kindDanger {
-			return "it reaches beyond the workspace, or removes: " + f.what
+		switch {
+		case f.kind == kindURL || f.kind == kindDanger || f.kind == kindSend || f.kind == kindDisable:
+			return "it reaches beyond the workspace, removes or leaves out: " + f.what
+		case f.kind == kindPath && (strings.HasPrefix(f.what, "/") || strings.HasPrefix(f.what, "~") || strings.HasPrefix(f.what, "..") || strings.Contains(f.what, `\\`)):
+			return "it names a path outside of the workspace: " + f.what
 		}
 	}
 	if beyond.MatchString(text) {
@@ -248,10 +265,10 @@ func set(list ...string) map[string]bool {
 }
 
 // flipOf returns the command by which a task is judged that was asked in turns from and came out
-// in the accepted one.
-func (e *evidence) flipOf(from, accepted int) (flip, bool) {
+// in the accepted one. What passed before a correction was not enough.
+func (e *evidence) flipOf(from, corrected, accepted int) (flip, bool) {
 	for _, f := range slices.Backward(e.flips) {
-		if f.unsuitable == "" && f.from >= from && f.to <= accepted {
+		if f.unsuitable == "" && f.from >= from && f.to > corrected && f.to <= accepted {
 			return f, true
 		}
 	}

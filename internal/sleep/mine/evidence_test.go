@@ -80,12 +80,31 @@ func TestCommandOfTheRecord(t *testing.T) {
 		"it removes":                  repair(ran("make test && rm -rf out", 1), ran("make test && rm -rf out", 0)),
 		"it reaches out":              repair(ran("./check https://ci.example", 1), ran("./check https://ci.example", 0)),
 		"it would be told the answer": repair(ran("make TASK", 1), ran("make TASK", 0)),
+		"it leaves checks out":        repair(ran("make test --no-verify", 1), ran("make test --no-verify", 0)),
+		"it leaves the workspace":     repair(ran("pytest /projects/books/tests", 1), ran("pytest /projects/books/tests", 0), ran("pytest ~/tests", 1), ran("pytest ~/tests", 0)),
+		"it goes elsewhere":           repair(ran("cd pager && go test", 1), ran("cd pager && go test", 0)),
 		"it holds a secret":           repair(ran("make test KEY=sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb", 1), ran("make test KEY=sk-proj-Zx8Kq2Lm9Np4Rt6Vw1Yb", 0)),
 		"the user rejected it":        rejected, "nothing was written": chance, "the user stopped it": stopped,
 	} {
 		if m := mined(t, replyOf(t, repairTask()), s); len(m.Tasks) != 0 {
 			t.Errorf("%s: %+v", name, m.Tasks[0])
 		}
+	}
+}
+
+// TestCommandBeforeACorrection: what passed, and was corrected after that, was not enough.
+func TestCommandBeforeACorrection(t *testing.T) {
+	t.Parallel()
+	s := session("r", "The pager leaves the last row out. Fix it.", "Fixed, the tests pass.", "No, do not change the names of the pager.", "The names are as before, the pager is fixed.", "Thanks", "Gladly.")
+	s.Turns[0].Commands, s.Turns[0].Files = []transcript.Command{ran("go test ./pager", 1), ran("go test ./pager", 0)}, []string{"pager/pager.go"}
+	s.Turns[1].Files = []string{"pager/pager.go"}
+	proposed := repairTask(map[string]any{"corrected": 0, "prompt": "The pager leaves the last row out. Fix it.", "rubric": "Names of the pager do not change.", "quote": "do not change the names", "checks": []any{}})
+	if m := mined(t, replyOf(t, proposed), s); len(m.Tasks) != 1 || m.Tasks[0].Trust != wish.ByRubric {
+		t.Errorf("%+v", m)
+	}
+	s.Turns[1].Commands = []transcript.Command{ran("go test ./pager", 1), ran("go test ./pager", 0)}
+	if m := mined(t, replyOf(t, proposed), s); len(m.Tasks) != 1 || m.Tasks[0].Trust != wish.ByCommand {
+		t.Errorf("it passed after the correction: %+v", m)
 	}
 }
 

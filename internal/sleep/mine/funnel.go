@@ -30,7 +30,7 @@ const (
 	NoOutcome   draft.Reason = "have neither checks nor a rubric"
 	OnlyFiles   draft.Reason = "came out in files, and what these held is not known"
 	NotApart    draft.Reason = "have checks that do not tell the corrected answer from the accepted one"
-	CutAnswer   draft.Reason = "have an answer that was not kept whole"
+	CutAnswer   draft.Reason = "have a request or an answer that was not kept whole"
 	NoWords     draft.Reason = "have a rubric that no words of a correction carry"
 	Unrelated   draft.Reason = "take an answer about something else for the corrected one"
 )
@@ -65,17 +65,31 @@ func counted(list []result.MineCount, why draft.Reason, e result.MineExample) []
 // close counts what is kept, and puts the reasons in order.
 func (f *funnel) close(tasks []wish.Task) {
 	f.Kept = len(tasks)
-	for _, t := range tasks {
+	for i := range tasks {
+		t := &tasks[i]
 		if t.Held != "" {
 			f.Held++
+			f.HeldExamples = example(f.HeldExamples, t, t.Held)
 		}
 		if t.Unfit != "" {
 			f.Unfit++
+			f.UnfitExamples = example(f.UnfitExamples, t, t.Unfit)
+		}
+		if t.Held == "" && t.Unfit == "" {
+			f.KeptExamples = example(f.KeptExamples, t, string(t.Trust))
 		}
 	}
 	for _, list := range [][]result.MineCount{f.LeftOut, f.Fell} {
 		slices.SortStableFunc(list, func(a, b result.MineCount) int { return b.N - a.N })
 	}
+}
+
+func example(list []result.MineExample, t *wish.Task, detail string) []result.MineExample {
+	if len(list) == maxExamples {
+		return list
+	}
+	ref := t.Seen[len(t.Seen)-1]
+	return append(list, result.MineExample{Source: ref.Source, Session: ref.Session, Prompt: excerpt(t.Task.Prompt, 120), Detail: excerpt(detail, 200)})
 }
 
 // excerpt is the beginning of a text on one line.

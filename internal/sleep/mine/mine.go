@@ -106,7 +106,7 @@ func (m *miner) look() []*evidence {
 		}
 		e, why := look(t)
 		if why != "" {
-			m.funnel.leave(why, t, e.detail)
+			m.funnel.leave(why, t, m.Clean.Text(e.detail))
 			continue
 		}
 		e.clean(m.Clean)

@@ -82,6 +82,9 @@ func TestCorrectedAnswer(t *testing.T) {
 	if len(m.Tasks) != 1 {
 		t.Fatalf("%+v", m.Funnel)
 	}
+	if e := m.Funnel.KeptExamples; len(e) != 1 || e[0].Session != "s1" || e[0].Detail != "correction" || m.Funnel.HeldExamples != nil {
+		t.Errorf("%+v", m.Funnel)
+	}
 	got := m.Tasks[0]
 	if got.Trust != wish.ByCorrection || got.Held != "" || got.Unfit != "" || !got.Task.Unreviewed || !got.Place.Chat() || got.Project != "/projects/books" {
 		t.Errorf("%+v", got)
@@ -132,6 +135,25 @@ func TestNothingIsBelieved(t *testing.T) {
 				t.Errorf("%+v\n%+v", m.Tasks, m.Funnel.Fell)
 			}
 		})
+	}
+}
+
+// TestTextsThatWereCut: of what was not kept whole nothing can be told.
+func TestTextsThatWereCut(t *testing.T) {
+	t.Parallel()
+	answer, request, long := dueDate("s1"), dueDate("s1"), dueDate("s1")
+	answer.Turns[1].Cut = true
+	request.Turns[0].User += "\n```\n" + strings.Repeat("row\n", transcript.MaxUser/4)
+	request.Turns[0].Cut = true
+	long.Turns[2].Cut = true
+	for name, c := range map[string]struct {
+		s    transcript.Transcript
+		kept int
+	}{"the answer": {answer, 0}, "the request": {request, 0}, "what came later": {long, 1}} {
+		m := mined(t, replyOf(t, dueTask()), c.s)
+		if len(m.Tasks) != c.kept || c.kept == 0 && m.Funnel.Fell[0].Reason != string(CutAnswer) {
+			t.Errorf("%s: %+v", name, m.Funnel)
+		}
 	}
 }
 

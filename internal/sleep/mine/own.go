@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
@@ -13,7 +15,9 @@ import (
 type UserWords struct {
 	text   string          // in lower case, on one line
 	words  map[string]bool // of it
+	stems  map[string]bool // of it
 	orders [][]string      // words of instructions of others
+	theirs map[string]bool // stems of these
 }
 
 // UserWordsOf returns the words of the users of sessions.
@@ -32,10 +36,18 @@ func UserWordsOf(sessions ...transcript.Transcript) UserWords {
 	for _, w := range draft.Words(u.text) {
 		u.words[w] = true
 	}
+	u.stems, u.theirs = set(stems(u.text)...), map[string]bool{}
+	for _, o := range u.orders {
+		for _, w := range o {
+			u.theirs[stem(w)] = true
+		}
+	}
 	return u
 }
 
-func flat(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+func flat(text string) string {
+	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(text))), " ")
+}
 
 // ownText is what of a message its user typed.
 func ownText(message string) string {
@@ -62,7 +74,7 @@ var (
 // is in doubt is not typed.
 func parted(message string) (own, others string) {
 	var mine, rest strings.Builder
-	fence, tag, pasted := "", "", false
+	fence, tag, pasted, listed := "", "", false, 0
 	lines := strings.Split(message, "\n")
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
@@ -80,6 +92,9 @@ func parted(message string) (own, others string) {
 		case fenceLine.MatchString(line):
 			fence = trimmed[:3]
 			rest.WriteString(line + "\n")
+		case listed > 0 && mine.Len()+len(line) <= maxOwn:
+			mine.WriteString(line + "\n")
+			listed--
 		case pasted || mine.Len()+len(line) > maxOwn:
 			rest.WriteString(line + "\n")
 		case openTag.MatchString(line):
@@ -96,10 +111,36 @@ func parted(message string) (own, others string) {
 			typed, quoted := unquoted(line)
 			mine.WriteString(typed + "\n")
 			rest.WriteString(quoted)
-			pasted = strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:])
+			if strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:]) {
+				pasted = true
+				if !announces.MatchString(line) {
+					listed = typedList(lines[i+1:])
+				}
+			}
 		}
 	}
 	return strings.TrimSpace(mine.String()), strings.TrimSpace(rest.String())
+}
+
+var (
+	listItem = regexp.MustCompile(`^\s{0,3}([-*+•]|\d{1,2}[.)])\s+\S`)
+	// announces are words by which what follows is somebody else's.
+	announces = regexp.MustCompile(`(?i)\b(files?|readme|pages?|sites?|docs?|document\w*|logs?|output|issues?|tickets?|comments?|e-?mails?|letters?|messages?|handbook|notes?|guide\w*|manual|wiki|spec\w*|says?|said|reads?|states?|wrote|writes|this|here|below|following|contents?|text|quote\w*|paste\w*|from|by)\b`)
+)
+
+// maxItem is how long an item of a list is that somebody types, in bytes.
+const maxItem = 200
+
+// typedList is how many lines follow that are a list as users type it.
+func typedList(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		if !listItem.MatchString(line) || len(line) > maxItem || len(findings(line)) > 0 {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // fencedNext reports whether the next line that is not blank begins a fence or a quotation, which
@@ -140,14 +181,15 @@ func unquoted(line string) (typed, quoted string) {
 var (
 	order         = regexp.MustCompile(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
 	standingOrder = regexp.MustCompile(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
-	sentenceEnd   = regexp.MustCompile(`[.!?;]+(\s|$)|\n+`)
+	sentenceEnd   = regexp.MustCompile(`[.!?]+(\s|$)|\n+`)
 )
 
-// Bounds on the instructions of others that are remembered: how many of one text, and how many
-// words of each.
+// Bounds on the instructions of others that are remembered: how many of one text, more than
+// harvested texts can hold, and of how many words, longer ones being several that overlap.
 const (
-	maxOrders = 100
-	maxOrder  = 60
+	maxOrders  = 4000
+	maxOrder   = 50
+	maxOverlap = 10
 )
 
 // ordersIn returns the words of the sentences of a text that ask for something.
@@ -155,8 +197,9 @@ func ordersIn(text string, asks *regexp.Regexp) [][]string {
 	var out [][]string
 	for _, sentence := range sentenceEnd.Split(beginning(text, 64<<10), -1) {
 		if len(out) < maxOrders && asks.MatchString(sentence) {
-			words := draft.Words(sentence)
-			out = append(out, words[:min(len(words), maxOrder)])
+			for words := draft.Words(sentence); len(words) > 0; words = words[min(len(words), maxOrder):] {
+				out = append(out, words[:min(len(words), maxOrder+maxOverlap)])
+			}
 		}
 	}
 	return out

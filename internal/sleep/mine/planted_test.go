@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -142,10 +143,14 @@ func leaks(t wish.Task, payload string) bool {
 }
 
 // TestPlantedSessions is figure 2 of mining: 200 sessions, 60 of which have a task, and a miner
-// that proposes one for each.
+// that proposes one for each. With SKILLOPT_LONG=1 it is measured on 60 seeds, else on six.
 func TestPlantedSessions(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
+	seeds := uint64(6)
+	if os.Getenv("SKILLOPT_LONG") != "" {
+		seeds = 60
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			h := mineAll(t, seed)
@@ -161,5 +166,31 @@ func TestPlantedSessions(t *testing.T) {
 				t.Error("not good enough")
 			}
 		})
+	}
+}
+
+// TestWishesStayWholeOverNights: what comes night by night joins the clusters that are known, so
+// that no wish is on both sides, whichever nights it comes in.
+func TestWishesStayWholeOverNights(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		h := mineAll(t, 40+seed)
+		var known []mine.Known
+		of, parts := map[string]map[string]bool{}, 0
+		for night := range slices.Chunk(h.mined.Tasks, 9) {
+			for i, name := range mine.Clusters(night, known...) {
+				known = append(known, mine.Known{Cluster: name, Task: night[i]})
+				if p := h.of[night[i].Seen[0].Session]; p.Wish != "" {
+					add(of, p.Wish, name)
+				}
+			}
+		}
+		for w, names := range of {
+			if len(names) > 1 {
+				parts++
+				t.Errorf("seed %d: %s is in %d clusters", seed, w, len(names))
+			}
+		}
+		t.Logf("seed %d: %d tasks, %d wishes, %d of them in several clusters", seed, len(known), len(of), parts)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 )
 
@@ -94,7 +96,7 @@ var scans = []scan{
 	{kindCommand, regexp.MustCompile("(?i)`\\s*\\$?\\s*(" + programs + ")\\s+[^`\n]+`")},
 	{kindCommand, regexp.MustCompile(`(?m)^\s*\$ \S+[^\n]*`)},
 	{kindCommand, regexp.MustCompile(`(?i)\b(npm|npx|pnpm|yarn|pip3?|pipx|uvx?|docker|podman|kubectl|gem|cargo|brew|apt|apt-get|helm) (i|install|run|exec|add|publish|ci|start|build|apply|test)\b[^\n` + "`" + `.,;]{0,60}|\bgo (run|install|get|test|build|generate)\b[^\n` + "`" + `,;]{0,60}|\b(bash|sh|zsh|python3?|node|perl|ruby|php|deno) (-\w+ ?|[\w./~-]+\.(sh|py|js|ts|rb|pl|php)\b)[^\n` + "`" + `,;]{0,60}|\bmake [a-z][\w-]*(:| -)[^\n]{0,40}`)},
-	{kindPath, regexp.MustCompile(`(^|[\s"'` + "`" + `(=:,\[])(~[\w-]*/[^\s"'` + "`" + `)\],;]*|\.\.?/[^\s"'` + "`" + `)\],;]+|/(etc|usr|bin|sbin|opt|var|tmp|home|root|dev|proc|sys|mnt|private|Users|Library|System|Applications|srv|run|boot|lib|workspace|repo|app|data)(/[^\s"'` + "`" + `)\],;]*)?|[A-Za-z]:\\[^\s"'` + "`" + `]*|\\\\[\w.-]+\\[^\s"'` + "`" + `]*|\$(HOME|env:|\{?[A-Z_]{3,}\}?)[^\s"'` + "`" + `)\],;]*)`)},
+	{kindPath, regexp.MustCompile(`(^|[\s"'` + "`" + `(=:,\[])(~[\w-]*/[^\s"'` + "`" + `)\],;]*|\.\.?/[^\s"'` + "`" + `)\],;]+|/(etc|usr|bin|sbin|opt|var|tmp|home|root|dev|proc|sys|mnt|private|Users|Library|System|Applications|srv|run|boot|lib|workspace|repo|app|data|[\w.@-]+/[\w.@-]+)(/[^\s"'` + "`" + `)\],;]*)?|[A-Za-z]:\\[^\s"'` + "`" + `]*|\\\\[\w.-]+\\[^\s"'` + "`" + `]*|\$(HOME|env:|\{?[A-Z_]{3,}\}?)[^\s"'` + "`" + `)\],;]*)`)},
 	{kindPath, regexp.MustCompile(`(?i)(^|[\s"'` + "`" + `(=:,\[])(/?([\w.@-]+/)*[\w@-][\w.@-]*\.(` + extensions + `))\b|(^|[\s"'` + "`" + `(])(\.env|\.ssh|\.aws|\.netrc|\.npmrc|\.git|\.github|id_rsa|authorized_keys|\.bashrc|\.zshrc|\.profile|\.mcp\.json)\b[^\s"'` + "`" + `)]*`)},
 	{kindRun, regexp.MustCompile(`(?i)\b(run|runs|running|execute|executes|executing|launch|invoke|start|install|installs|source|führe|ausführen|starte|installiere|exécute[rz]?|lance[rz]?|ejecuta[r]?|instala[r]?)\b(\s+\S+){0,4}?\s+(script|scripts|skript|command|commands|befehl|commande|comando|binary|program|installer|payload|shell|terminal|code below|following|attached|package|paket)\b`)},
 	{kindFetch, regexp.MustCompile(`(?i)\b(fetch|fetches|download|downloads|retrieve|load|pull|get|visit|open|browse|lade|hole|télécharge[rz]?|descarga[r]?)\b(\s+\S+){0,5}?\s+(url|link|page|site|website|server|remote|internet|web|endpoint|host|cdn|gist|pastebin|herunter)\b`)},
@@ -115,6 +117,7 @@ func findings(text string) []finding {
 		out = append(out, finding{kindOrder, "more text than is looked at"})
 		text = beginning(text, maxScanned)
 	}
+	text = norm.NFKC.String(text) // letters of full width are letters
 	for _, s := range scans {
 		for _, what := range s.pattern.FindAllString(text, 50) {
 			out = append(out, finding{s.kind, strings.Trim(what, " \t\n\"'`(=:,[")})
@@ -195,6 +198,23 @@ func common(list []string, in map[string]bool) int {
 	}
 	return n
 }
+
+// takes returns a word of a text that says what it is about, and that stands in an instruction of
+// somebody else and nowhere in the user's own words: who puts an instruction in other words still
+// says what it wants.
+func (u UserWords) takes(text string) (string, bool) {
+	for _, w := range stems(text) {
+		if len([]rune(w)) > 3 && u.theirs[w] && !u.stems[w] && !common5[w] {
+			return w, true
+		}
+	}
+	return "", false
+}
+
+// common5 are the stems of words that any rule may have.
+var common5 = set(stems(`answer answers reply text word words write writes written use uses used should must shall always never each every first last line lines name names begin begins end ends
+	contain contains include includes format file files value values form style short long same other before after without into makes make result output does done keep keeps give gives right correct wrong
+	message response`)...)
 
 // echoes returns the instruction of somebody else in which a short text, such as the value of a
 // check, stands as a whole.

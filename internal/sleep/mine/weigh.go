@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -94,7 +95,7 @@ func (w *weighing) so(p proposal) (draft.Reason, string) {
 		return NotSo, "it was accepted before it was asked for"
 	}
 	if p.corrected < 0 {
-		if _, found := w.flipOf(p.asked[0], p.accepted); !found {
+		if _, found := w.flipOf(p.asked[0], p.corrected, p.accepted); !found {
 			return NotSo, "nothing was corrected, and no command failed and later passed"
 		}
 		return w.took(p)
@@ -126,8 +127,12 @@ const groundedShare = 0.6
 func (w *weighing) asks(d *draftedTask) (draft.Reason, string) {
 	var asked, all strings.Builder
 	for i := range w.t.Turns[:d.accepted+1] {
-		all.WriteString(w.t.Turns[i].User + "\n")
+		t := &w.t.Turns[i]
+		all.WriteString(t.User + "\n")
 		if slices.Contains(d.asked, i) {
+			if t.Cut && len(t.User) > transcript.MaxUser*9/10 { // redaction makes a text shorter
+				return CutAnswer, "the request was not kept whole"
+			}
 			asked.WriteString(w.t.Turns[i].User + "\n")
 		}
 	}
@@ -212,7 +217,7 @@ func (w *weighing) outcome(ctx context.Context, d *draftedTask) (draft.Reason, s
 }
 
 func (w *weighing) byCommand(d *draftedTask) bool {
-	f, found := w.flipOf(d.asked[0], d.accepted)
+	f, found := w.flipOf(d.asked[0], d.corrected, d.accepted)
 	if !found {
 		return false
 	}
@@ -229,7 +234,7 @@ func (w *weighing) workspace(d *draftedTask) {
 	for i := range w.t.Turns[:d.accepted+1] {
 		for _, list := range [][]string{w.t.Turns[i].Files, w.t.Turns[i].Read} {
 			for _, f := range list {
-				if !slices.Contains(d.place.Files, f) {
+				if f = strings.ReplaceAll(f, `\`, "/"); filepath.IsLocal(f) && !strings.HasPrefix(f, "~") && !slices.Contains(d.place.Files, f) {
 					d.place.Files = append(d.place.Files, f)
 				}
 			}
@@ -300,6 +305,8 @@ func (w *weighing) byCorrection(d *draftedTask) (draft.Reason, string) {
 		return OnlyFiles, strings.Join(right.Files, ", ")
 	case wrong.Cut || right.Cut:
 		return CutAnswer, ""
+	case strings.TrimSpace(wrong.Agent) == "":
+		return NotApart, "the corrected turn has no answer"
 	case !w.about(d):
 		return Unrelated, ""
 	}
@@ -431,9 +438,21 @@ func (w *weighing) saidOf(d *draftedTask) string {
 func (w *weighing) held(d *draftedTask) string {
 	texts := append([]string{d.prompt, d.input, d.rubric}, d.gold...)
 	literals := d.literals()
+	for _, name := range slices.Sorted(maps.Keys(d.texts)) { // compared with, and shown to analysts where it differs
+		for _, f := range findings(d.texts[name]) {
+			if f.kind != kindURL && f.kind != kindPath && f.kind != kindCommand && !w.own.have(f) {
+				return fmt.Sprintf("%s %s: %s", name, strings.TrimPrefix(string(f.kind), "it "), excerpt(f.what, 100))
+			}
+		}
+	}
 	for _, text := range slices.Concat(texts, literals) {
 		if why := Suspicious(text, w.own); why != "" {
 			return why
+		}
+	}
+	for _, text := range slices.Concat([]string{d.prompt, d.rubric}, d.gold, literals) {
+		if word, found := w.own.takes(text); found {
+			return "it takes a word from an instruction that stands in what was pasted or answered: " + word
 		}
 	}
 	for _, text := range slices.Concat(d.gold, literals) {

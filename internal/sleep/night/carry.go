@@ -17,12 +17,15 @@ const maxPairs = 60
 // carry goes on with an earlier night's proposal of a document: it and the live document answer the tasks that are
 // new to both, and the evidence is added to what there was. It holds however often it is looked at (Ville's inequality).
 func (n trainer) carry(ctx context.Context, j *job) error {
-	at := slices.IndexFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried })
+	at := slices.IndexFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried || c.Settled == n.report.ID })
 	if at < 0 {
 		return nil
 	}
 	c := j.past[at]
-	j.out.Carried = &Carried{Candidate: c.Number, Night: c.Night, State: c.State, Needs: 1 / level.Half(c.Level)}
+	j.out.Carried = &Carried{Candidate: c.Number, Night: c.Night, State: c.State, Reason: c.Reason, Needs: 1 / level.Half(c.Level)}
+	if c.State != bank.Carried { // this night settled it, before it was interrupted
+		return n.count(j, &c)
+	}
 	if reason := anew(&c, j); reason != "" {
 		return n.drop(ctx, j, &c, reason)
 	}
@@ -58,7 +61,7 @@ func anew(c *bank.Candidate, j *job) string {
 }
 
 func (n trainer) drop(ctx context.Context, j *job, c *bank.Candidate, reason string) error {
-	c.State, c.Reason = bank.Dropped, reason
+	c.State, c.Reason, c.Settled = bank.Dropped, reason, n.report.ID
 	j.out.Carried.State, j.out.Carried.Reason = c.State, reason
 	return n.Bank.Update(ctx, *c)
 }
@@ -78,7 +81,6 @@ func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged str
 			continue
 		}
 		c.Pairs = append(c.Pairs, bank.Pair{Cluster: number, Night: n.report.ID, Live: s.A, Staged: s.B})
-		j.out.Carried.Tonight++
 	}
 	return n.Bank.Update(ctx, *c)
 }
@@ -94,11 +96,10 @@ func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 	if err != nil {
 		return err
 	}
-	out := j.out.Carried
-	out.Pairs, out.Wins, out.Losses = better.N, better.Wins, better.Losses
-	if better.N > 0 {
-		out.Evidence = &better.Wealth
+	if err := n.count(j, c); err != nil {
+		return err
 	}
+	out := j.out.Carried
 	out.Reason = fmt.Sprintf("won %d and lost %d of %d new tasks so far", better.Wins, better.Losses, better.N)
 	switch {
 	case better.Certified && !n.exploratory(c):
@@ -110,8 +111,28 @@ func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 	default:
 		return nil
 	}
+	c.Settled = n.report.ID
 	out.State, out.Reason = c.State, c.Reason
 	return n.Bank.Update(ctx, *c)
+}
+
+// count says what there is of a candidate's pairs.
+func (n trainer) count(j *job, c *bank.Candidate) error {
+	better, err := gate.Certificate{Test: gate.TestMean, Alpha: level.Half(c.Level)}.Add(pairsOf(c.Pairs, false))
+	if err != nil {
+		return err
+	}
+	out := j.out.Carried
+	out.Pairs, out.Wins, out.Losses, out.Tonight = better.N, better.Wins, better.Losses, 0
+	for _, p := range c.Pairs {
+		if p.Night == n.report.ID {
+			out.Tonight++
+		}
+	}
+	if better.N > 0 {
+		out.Evidence = &better.Wealth
+	}
+	return nil
 }
 
 func pairsOf(pairs []bank.Pair, reversed bool) []gate.Pair {

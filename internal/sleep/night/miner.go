@@ -73,5 +73,9 @@ func (Asked) Suspicious(text string, sessions []bank.Session) string {
 	for i := range sessions {
 		own[i] = sessions[i].Transcript
 	}
-	return mine.Suspicious(text, mine.UserWordsOf(own...))
+	words := mine.UserWordsOf(own...)
+	if reason := mine.Suspicious(text, words); reason != "" {
+		return reason
+	}
+	return mine.Marked(text, words)
 }

@@ -138,7 +138,7 @@ func (n *night) begin(ctx context.Context) error {
 		if n.report.Usage != nil {
 			n.purse.by = n.report.Usage // what its runs have used, of which not all are carried out again
 		}
-		n.report.Targets, n.report.Skipped, n.report.Notes = []Target{}, []Skipped{}, []string{}
+		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -232,8 +232,8 @@ func (n *night) work(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n.report.Agreed = true
 	}
+	n.report.Agreed = true
 	for i := range jobs {
 		trainer{n}.train(ctx, &jobs[i], jobs[:i])
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
@@ -455,9 +455,18 @@ func (p *purse) rest(reserve float64) config.Limits {
 	return out
 }
 
+// maxReply is how long a reply may be, in tokens, where the profile does not say: a ceiling of tokens, which every night
+// has unless the profile has others, cannot be kept without.
+const maxReply = 8192
+
 // settings are those of all runs of the night.
 func (n *night) settings() config.Config {
 	cfg := n.Config
+	for _, m := range []*config.Model{&cfg.Models.Target, &cfg.Models.Optimizer, &cfg.Models.Judge} {
+		if m.Provider != "" && m.MaxTokens == 0 {
+			m.MaxTokens = maxReply
+		}
+	}
 	cfg.Run.Dir = filepath.Join(n.Dir, RunsDir)
 	cfg.Run.Name = ""
 	return cfg

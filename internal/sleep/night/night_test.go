@@ -90,6 +90,7 @@ func newHome(t *testing.T, p worlds.Params) *home {
 	for _, m := range []*config.Model{&h.cfg.Models.Target, &h.cfg.Models.Optimizer} {
 		m.Provider, m.World = "sim", file
 	}
+	h.cfg.Models.Target.MaxTokens = 100
 	h.cfg.Tasks.Extract = "tag:answer"
 	h.cfg.Cache.Dir = ""
 	return h
@@ -134,6 +135,10 @@ func (h *home) night(change ...func(*night.Options)) *night.Report {
 }
 
 func (h *home) try(change ...func(*night.Options)) (*night.Report, error) {
+	return h.within(h.t.Context(), change...)
+}
+
+func (h *home) within(ctx context.Context, change ...func(*night.Options)) (*night.Report, error) {
 	o := night.Options{
 		Bank: h.bank, Dir: h.dir, Config: h.cfg, Project: h.project, Places: target.Places{Project: h.project, Home: filepath.Join(filepath.Dir(h.project), "home")},
 		Miner: h.miner, Version: "test", Now: func() time.Time { return h.now },
@@ -141,7 +146,7 @@ func (h *home) try(change ...func(*night.Options)) (*night.Report, error) {
 	for _, c := range change {
 		c(&o)
 	}
-	return night.Run(h.t.Context(), o)
+	return night.Run(ctx, o)
 }
 
 // reviewed accepts all tasks.

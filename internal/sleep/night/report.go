@@ -26,9 +26,9 @@ type Report struct {
 	Exploratory bool `json:"exploratory"`
 	Explore     bool `json:"explore"` // --explore: whatever there is was trained on
 	DryRun      bool `json:"dry_run"`
+	Agreed      bool `json:"agreed"` // the user was told what the night would do, or nobody was asked
 
 	// Agreed: whoever had to agree to what it would do, has.
-	Agreed bool `json:"agreed"`
 
 	Since   time.Time `json:"since"` // what was shown or mined since is tonight's; of the first night, how far it looks back
 	Mined   Mined     `json:"mined"`
@@ -68,11 +68,11 @@ type Target struct {
 	Clusters Clusters `json:"clusters"`
 	Can      Can      `json:"can_show"`
 
-	Baseline  *result.Score `json:"baseline"` // of the live document on the tasks of the night
-	Noise     *float64      `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
-	Confirmed *Look         `json:"confirmed"`
-	Sealed    *Look         `json:"sealed"`
-	Carried   *Carried      `json:"carried"` // an earlier night's proposal that goes on
+	Baseline  *Measured `json:"baseline"` // of the live document on the tasks of the night
+	Noise     *float64  `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
+	Confirmed *Look     `json:"confirmed"`
+	Sealed    *Look     `json:"sealed"`
+	Carried   *Carried  `json:"carried"` // an earlier night's proposal that goes on
 
 	Consolidation Consolidation `json:"consolidation"`
 	Rules         []Rule        `json:"rules"`    // of the proposal
@@ -109,6 +109,13 @@ type Can struct {
 type Powered struct {
 	Gain  float64 `json:"gain"`
 	Found float64 `json:"found"`
+}
+
+// Measured are mean scores over tasks.
+type Measured struct {
+	Hard float64 `json:"hard"`
+	Soft float64 `json:"soft"`
+	N    int     `json:"n"`
 }
 
 // Look is a comparison of the live document and the proposal on fresh answers, looked at once.

@@ -86,9 +86,12 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 			n.setTarget(j.out)
 			continue
 		}
-		name := slug(j.doc.ID())
+		name, stands := slug(j.doc.ID()), j.out.Outcome
+		if !stands.Staged() {
+			stands = Suggested // of too few tasks to say more
+		}
 		item := Item{
-			Target: j.doc.ID(), Outcome: j.out.Outcome, Reason: j.out.Reason, File: name + ".proposed.md", Original: name + ".live.md",
+			Target: j.doc.ID(), Outcome: stands, Reason: j.out.Reason, File: name + ".proposed.md", Original: name + ".live.md",
 			LiveSHA: j.doc.Digest(), SHA: target.Digest(j.text), Rules: j.out.Rules, Whole: contains(n.Config.Sleep.Whole, j.doc.Name),
 		}
 		if err := errors.Join(writeFile(n.folder(), item.File, []byte(j.text)), writeFile(n.folder(), item.Original, []byte(j.doc.Text))); err != nil {
@@ -101,7 +104,7 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 		} else {
 			j.out.Consolidation.NewMemory = &digest
 		}
-		j.out.Consolidation.Accepted = j.out.Outcome != Suggested
+		j.out.Consolidation.Accepted = j.out.Outcome == Supported || j.out.Outcome == Certified
 		p.Items = append(p.Items, item)
 		n.setTarget(j.out)
 	}

@@ -132,7 +132,12 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster, b
 	if err != nil {
 		return nil, "", err
 	}
+	memory, err := n.remembered(ctx, j)
+	if err != nil {
+		return nil, "", err
+	}
 	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	opts = append(opts, memory...)
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Runs = append(j.out.Runs, n.below(dir))
@@ -213,7 +218,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	}
 	for _, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
-			j.out.Baseline = &result.Score{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
+			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
 			c.BaselineScore = s.Current
 		}
 		if s.Step > 0 {
@@ -299,7 +304,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 		n.purse.add(name, e.Usage)
 		n.report.Simulated = n.report.Simulated || e.Simulated
 		if s, ok := e.Splits[string(task.Selection)]; ok && s.N > 0 {
-			j.out.Baseline = &s.Score
+			j.out.Baseline = &Measured{Hard: s.Hard, Soft: s.Soft, N: s.N}
 			if s.Repeats != nil {
 				j.out.Noise = s.Repeats.Within
 			}
@@ -374,6 +379,8 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 	}
 	d := look.Difference
 	switch {
+	case look.Better && n.Explore:
+		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers; what --explore finds is a suggestion", look.Wins, look.Losses, look.N)
 	case look.Better:
 		j.out.Outcome, j.out.Reason = Supported, fmt.Sprintf("better on these tasks: won %d, lost %d of %d on fresh answers", look.Wins, look.Losses, look.N)
 	case d != nil && *d > 0:
@@ -433,23 +440,29 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 	return out, err
 }
 
-// claim keeps the candidate of a target that is supported or certified: from then on it has its share of
-// the target's level. A suggestion claims nothing.
+// claim keeps the candidate of a target that is supported or certified: from then on it has its share of the target's
+// level. A suggestion claims nothing, and a target carries one candidate at a time: while another one is carried, what is
+// supported is staged and claims nothing, unless its sealed look was paid for by a share of its own.
 func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	if j.out.Outcome == Suggested {
+	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == bank.Carried)
+	c := bank.Candidate{
+		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
+		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0,
+	}
+	replaces := ""
+	switch {
+	case j.out.Outcome == Suggested:
 		return nil
+	case j.out.Outcome == Certified:
+		c.State, replaces = bank.Certified, "another text was certified in night "+n.report.ID
+	case carried && j.out.Sealed == nil:
+		return nil
+	case carried:
+		c.State, c.Reason = bank.Dropped, "its sealed look did not certify it, and another one is carried"
 	}
-	state, reason := bank.Carried, j.out.Reason
-	if j.out.Outcome == Certified {
-		state = bank.Certified
+	if j.out.Sealed != nil {
+		c.Known = slices.Concat(c.Known, numbers(j.picked.fresh))
 	}
-	known := slices.Concat(numbers(clusters), numbers(j.picked.fresh))
-	if j.out.Sealed == nil {
-		known = numbers(clusters)
-	}
-	_, err := n.Bank.Stage(ctx, bank.Candidate{
-		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: state, Level: j.level,
-		Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms, Reason: reason, Known: known, Exploratory: j.out.Clusters.Unreviewed > 0,
-	}, "another text was staged in night "+n.report.ID)
+	_, err := n.Bank.Stage(ctx, c, replaces)
 	return err
 }

@@ -49,6 +49,7 @@ type Builder struct {
 	version string // as it was said last, raw
 	lost    int    // turns beyond MaxTurns
 
+	lines   bool // what tools show of files is read
 	files   ledger
 	digests digests
 	names   map[string]string // of a file: as a tool names it -> as it is kept

@@ -287,7 +287,9 @@ func (Claude) attachment(b *Builder, m claudeRecord) (words string) {
 	if a.Get("type").Str == "file" {
 		file := a.Get("content.file")
 		b.Looked(file.Get("filePath").Str)
-		b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
+		if b.lines {
+			b.shown(file.Get("filePath").Str, file.Get("content").Str, asPrinted)
+		}
 	}
 	by := a.Get("origin.kind").Str
 	if a.Get("type").Str != "queued_command" || a.Get("commandMode").Str != "prompt" || a.Get("isMeta").Bool() || by != "" && by != "human" {
@@ -343,19 +345,23 @@ func (Claude) results(b *Builder, m claudeRecord) (said string, any bool) {
 // claudeResult reads the result of a call.
 func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result) {
 	if looksAt(b, id) && !failed {
-		switch patch := about.Get("structuredPatch"); {
-		case isRead(b, id):
-			b.Output(id, "")
-		case patch.IsArray():
-			b.Output(id, hunks(patch))
-		default:
-			b.Output(id, texts(block.Get("content"), "text"))
-		}
+		b.Output(id, claudeShown(b, id, block, about))
 	}
 	if _, ran := runs(b, id); ran {
 		claudeExit(b, id, failed, block, about)
 	}
 	b.Result(id, !failed)
+}
+
+// claudeShown is what a call shows of a file, "" where it is not looked at.
+func claudeShown(b *Builder, id string, block, about gjson.Result) string {
+	if !showing(b, id) {
+		return ""
+	}
+	if patch := about.Get("structuredPatch"); patch.IsArray() {
+		return hunks(patch)
+	}
+	return texts(block.Get("content"), "text")
 }
 
 // hunks is a structuredPatch as a diff.

@@ -104,7 +104,11 @@ func (x *codexSession) ended(id string, p gjson.Result) {
 		if key, called := x.calls[id]; called {
 			x.b.Exit(key, int(code.Int()))
 			if code.Int() == 0 && looksAt(x.b, key) {
-				x.b.Output(key, p.Get("aggregated_output").Str)
+				text := ""
+				if showing(x.b, key) {
+					text = p.Get("aggregated_output").Str
+				}
+				x.b.Output(key, text)
 			}
 		}
 		x.told(id, code.Int() == 0)

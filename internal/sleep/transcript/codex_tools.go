@@ -21,7 +21,7 @@ func (x *codexSession) call(p gjson.Result) {
 	}
 	x.b.Call(key, name)
 	if name == "apply_patch" {
-		x.patches[key] = patchOf(first(p.Get("input").Str, gjson.Get(p.Get("arguments").Str, "input").Str), "")
+		x.patches[key] = x.patchOf(first(p.Get("input").Str, gjson.Get(p.Get("arguments").Str, "input").Str), "")
 		return
 	}
 	if p.Get("namespace").Str == "" {
@@ -37,14 +37,17 @@ func (x *codexSession) call(p gjson.Result) {
 // codexPatch is what a call of apply_patch changes.
 type codexPatch struct {
 	files []string
-	lines map[string][]string // by file: that were there
+	lines map[string][]string // by file: that were there, where they are wanted
 }
 
 // patchOf is what a patch changes that is applied in a folder.
-func patchOf(patch, dir string) codexPatch {
+func (x *codexSession) patchOf(patch, dir string) codexPatch {
 	out := codexPatch{lines: map[string][]string{}}
 	for _, file := range patched(patch) {
 		out.files = append(out.files, inFolder(dir, file))
+	}
+	if !x.b.lines {
+		return out
 	}
 	for file, lines := range patchLines(patch) {
 		out.lines[inFolder(dir, file)] = lines
@@ -72,7 +75,7 @@ func (x *codexSession) runs(key, id string, p gjson.Result) {
 	}
 	dir := first(args.Get("workdir").Str, args.Get("action.working_directory").Str)
 	if strings.HasPrefix(strings.TrimSpace(text), "apply_patch") {
-		p := patchOf(text, dir)
+		p := x.patchOf(text, dir)
 		x.patches[key] = codexPatch{lines: p.lines}
 		return
 	}
@@ -152,7 +155,10 @@ func (x *codexSession) output(p gjson.Result) {
 		x.b.Exit(key, code)
 	}
 	if told && code == 0 && looksAt(x.b, key) {
-		_, text, _ := strings.Cut(out.Str, "Output:\n")
+		text := ""
+		if showing(x.b, key) {
+			_, text, _ = strings.Cut(out.Str, "Output:\n")
+		}
 		x.b.Output(key, text)
 	}
 	switch {

@@ -217,7 +217,7 @@ func (e *copilotEvents) complete(data gjson.Result) {
 	if !ok.Bool() {
 		return
 	}
-	if call.file != "" {
+	if call.file != "" && e.b.lines {
 		e.b.shown(call.file, data.Get("result.detailedContent").Str, diffed)
 	}
 	if edits := data.Get("fileEdits"); edits.IsArray() {
@@ -232,8 +232,11 @@ func (e *copilotEvents) complete(data gjson.Result) {
 // told reads what a call has printed: with what code a command ended stands behind its output, in
 // tags; of a file that was shown in another form nothing is known.
 func (e *copilotEvents) told(call copilotCall, result gjson.Result, ok bool) {
-	text := result.Get("content").Str
 	_, ran := runs(e.b, call.id)
+	text := ""
+	if ran || e.b.lines && call.looked != "" {
+		text = result.Get("content").Str
+	}
 	if ran {
 		code, told := codeAfter(text, " exit code ")
 		i := strings.LastIndex(text, "<")

@@ -102,7 +102,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(g.Name())
 	b.Project(s.Note)
 	b.Origin(Headless)
-	log := geminiLog{at: map[string]int{}, same: map[string]string{}}
+	log := geminiLog{lines: r.Lines, at: map[string]int{}, same: map[string]string{}}
 	if path.Ext(s.Name) == ".json" {
 		doc, ok, err := r.document(ctx, s)
 		if err != nil || !ok || !r.wanted(b) {
@@ -161,6 +161,7 @@ func typedIn(ctx context.Context, s Store, log, session string) (bool, error) {
 
 // geminiLog is what the operations of a file come to.
 type geminiLog struct {
+	lines    bool // what tools show of files is read
 	session  string
 	helper   bool // a helper's session
 	terminal bool // something was written that only the terminal writes
@@ -239,7 +240,7 @@ func (l *geminiLog) message(rec gjson.Result, id string) {
 	case "gemini":
 		m.text = strings.Clone(geminiText(rec.Get("content"), true))
 		rec.Get("toolCalls").ForEach(func(_, call gjson.Result) bool {
-			m.calls = append(m.calls, geminiCallOf(call))
+			m.calls = append(m.calls, geminiCallOf(call, l.lines))
 			return true
 		})
 	case "info", "warning", "error":
@@ -390,7 +391,8 @@ func (c geminiCall) tell(b *Builder) {
 	}
 }
 
-func geminiCallOf(call gjson.Result) geminiCall {
+// geminiCallOf reads a call; lines: also what it has shown of a file.
+func geminiCallOf(call gjson.Result, lines bool) geminiCall {
 	c := geminiCall{id: strings.Clone(call.Get("id").Str), name: strings.Clone(call.Get("name").Str), status: strings.Clone(call.Get("status").Str)}
 	args := call.Get("args")
 	switch c.name {
@@ -398,17 +400,21 @@ func geminiCallOf(call gjson.Result) geminiCall {
 		c.skill = strings.Clone(args.Get("name").Str)
 	case "write_file", "replace", "edit":
 		c.wrote = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
-		c.show(call.Get("resultDisplay.fileDiff").Str, diffed)
+		if lines {
+			c.show(call.Get("resultDisplay.fileDiff").Str, diffed)
+		}
 	case "read_file":
 		c.read = strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		c.looked = c.read
-		c.show(geminiOutput(call), behind("\n--- FILE CONTENT (truncated) ---\n"))
+		if lines {
+			c.show(geminiOutput(call), behind("\n--- FILE CONTENT (truncated) ---\n"))
+		}
 	case "run_shell_command":
 		c.command = strings.Clone(args.Get("command").Str)
 		if strings.Contains(c.command, "SKILL.md") {
 			c.read = c.command
 		}
-		c.ran(args, geminiOutput(call))
+		c.ran(args, geminiOutput(call), lines)
 	}
 	return c
 }
@@ -423,7 +429,7 @@ func (c *geminiCall) show(text string, form form) {
 
 // ran keeps the exit code of a command, and what it printed of the one file that it printed. The
 // program names a code that is not 0 behind the output, older ones any.
-func (c *geminiCall) ran(args gjson.Result, output string) {
+func (c *geminiCall) ran(args gjson.Result, output string, lines bool) {
 	code, told := codeAfter(output, "\nExit Code: ")
 	text, plain := strings.CutPrefix(output, "Output: ")
 	if !told && (!plain || c.status != "success" || endedOtherwise(output)) {
@@ -432,6 +438,9 @@ func (c *geminiCall) ran(args gjson.Result, output string) {
 	c.exit = &code
 	if file, form := fileIn(c.command); file != "" && plain && code == 0 {
 		c.looked = inFolder(first(args.Get("dir_path").Str, args.Get("directory").Str), file)
+		if !lines {
+			return
+		}
 		if i := strings.LastIndex(text, "\nProcess Group PGID: "); i >= 0 {
 			text = text[:i]
 		}

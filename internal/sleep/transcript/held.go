@@ -58,7 +58,9 @@ func (b *Builder) Look(id, raw, file string, form form) {
 
 // Patch says that a call changes a file; its result shows what was changed, in a form.
 func (b *Builder) Patch(id, raw, file string, form form) {
-	b.Look(id, raw, file, form)
+	if b.lines {
+		b.Look(id, raw, file, form)
+	}
 	if b.turn != nil && file != "" {
 		b.turn.writes[id] = append(b.turn.writes[id], file)
 	}
@@ -68,7 +70,7 @@ func (b *Builder) Patch(id, raw, file string, form form) {
 // shows what a file holds. printed, which may be nil, finds the one text that was printed in a record:
 // where there is one it is read here, and the record need not be.
 func (b *Builder) awaits(record []byte, printed func(record []byte) (text []byte, is bool)) bool {
-	if b.turn == nil {
+	if b.turn == nil || !b.lines {
 		return false
 	}
 	var found []*look
@@ -109,7 +111,8 @@ func firstText(record []byte, mark string) (text, after []byte, is bool) {
 	return rest[:n], rest[n:], true
 }
 
-// Output is what a call that did not fail has shown.
+// Output is what a call that did not fail has shown. The text may be left out where [showing] says
+// that it is not looked at.
 func (b *Builder) Output(id, text string) {
 	if b.turn == nil {
 		return
@@ -134,7 +137,7 @@ func (b *Builder) Output(id, text string) {
 
 // shown says what the agent was shown of a file, in a form.
 func (b *Builder) shown(file, text string, form form) {
-	if b.turn != nil && file != "" && !b.files.known(b.file(file)) {
+	if b.turn != nil && b.lines && file != "" && !b.files.known(b.file(file)) {
 		b.sums(file, shownSums(text, form))
 	}
 }
@@ -154,8 +157,11 @@ func shownSums(text string, form form) sums {
 // looksAt reports whether a call waits for its output.
 func looksAt(b *Builder, id string) bool { return b.turn != nil && b.turn.looks[id] != nil }
 
-// isRead reports whether what a call has shown was read before its record was abridged.
-func isRead(b *Builder, id string) bool { return looksAt(b, id) && b.turn.looks[id].early != nil }
+// showing reports whether lines of a file are still to be read out of the output of a call: they are
+// wanted, and were not read before its record was abridged.
+func showing(b *Builder, id string) bool {
+	return b.lines && looksAt(b, id) && b.turn.looks[id].early == nil
+}
 
 // Looked says that a tool read a file. After the session's first write to it, it is none that the
 // session was given.
@@ -177,7 +183,7 @@ func (b *Builder) Looked(file string) {
 
 // Shown says what lines of a file the agent was shown, or replaced: whole lines.
 func (b *Builder) Shown(file string, lines []string) {
-	if b.turn == nil || file == "" || len(lines) == 0 || b.files.known(b.file(file)) {
+	if b.turn == nil || !b.lines || file == "" || len(lines) == 0 || b.files.known(b.file(file)) {
 		return
 	}
 	b.sums(file, sumsOf(lines))
@@ -208,7 +214,7 @@ func sumsOf(lines []string) sums {
 
 // sums says what lines of a file the agent was shown.
 func (b *Builder) sums(file string, s sums) {
-	if b.turn == nil || file == "" {
+	if b.turn == nil || !b.lines || file == "" {
 		return
 	}
 	name := b.file(file)

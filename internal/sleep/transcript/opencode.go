@@ -460,22 +460,29 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 		b.Read(input.Get("filePath").Str)
 		if done && !strings.Contains(state.Get("output").Str, "<type>directory</type>") {
 			b.Looked(input.Get("filePath").Str)
-			b.shown(input.Get("filePath").Str, state.Get("output").Str, withNumbers)
+			openCodeShown(b, input.Get("filePath").Str, state, "output", withNumbers)
 		}
 	case "bash":
 		b.Read(input.Get("command").Str)
 	case "write", "edit", "multiedit":
 		if done {
-			b.shown(input.Get("filePath").Str, state.Get("metadata.diff").Str, diffed)
+			openCodeShown(b, input.Get("filePath").Str, state, "metadata.diff", diffed)
 			b.Wrote(input.Get("filePath").Str)
 		}
 	case "apply_patch", "patch":
 		state.Get("metadata.files").ForEach(func(_, file gjson.Result) bool {
 			name := first(file.Get("filePath").Str, file.Get("relativePath").Str)
-			b.shown(name, file.Get("diff").Str, diffed)
+			openCodeShown(b, name, file, "diff", diffed)
 			b.Wrote(name)
 			return true
 		})
+	}
+}
+
+// openCodeShown tells a builder what a member shows of a file, where that is wanted.
+func openCodeShown(b *Builder, file string, in gjson.Result, member string, form form) {
+	if b.lines {
+		b.shown(file, in.Get(member).Str, form)
 	}
 }
 
@@ -495,7 +502,7 @@ func openCodeCommand(b *Builder, id string, state gjson.Result) {
 		if state.Get("metadata.truncated").Bool() {
 			b.sums(file, sums{})
 		}
-		b.shown(file, state.Get("output").Str, form)
+		openCodeShown(b, file, state, "output", form)
 	}
 }
 

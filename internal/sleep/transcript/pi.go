@@ -358,14 +358,22 @@ func (x *piSession) call(n int, block gjson.Result) {
 		}
 	case "write", "edit":
 		call.wrote = file
-		call.replaced = replaced(args.Get("oldText").Str)
-		args.Get("edits").ForEach(func(_, edit gjson.Result) bool {
-			call.replaced = append(call.replaced, replaced(edit.Get("oldText").Str)...)
-			return true
-		})
+		if x.b.lines {
+			call.replaced = piReplaced(args)
+		}
 	}
 	x.b.Call(call.key, name)
 	x.calls[id] = call
+}
+
+// piReplaced are the lines that a call replaces.
+func piReplaced(args gjson.Result) []string {
+	out := replaced(args.Get("oldText").Str)
+	args.Get("edits").ForEach(func(_, edit gjson.Result) bool {
+		out = append(out, replaced(edit.Get("oldText").Str)...)
+		return true
+	})
+	return out
 }
 
 func (x *piSession) result(m gjson.Result) {
@@ -378,7 +386,7 @@ func (x *piSession) result(m gjson.Result) {
 	if !bad.Bool() {
 		if looksAt(x.b, call.key) {
 			text := ""
-			if !isRead(x.b, call.key) {
+			if showing(x.b, call.key) {
 				text = texts(m.Get("content"), "text")
 			}
 			x.b.Output(call.key, text)

@@ -49,7 +49,7 @@ func (q Qwen) Stores(ctx context.Context, p Places) ([]Store, error) {
 func (q Qwen) Read(ctx context.Context, s Store, r *Reading) error {
 	b := r.Builder(q.Name())
 	b.Session(strings.TrimSuffix(path.Base(s.Name), ".jsonl"), "")
-	log := qwenLog{at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}, looks: map[string]*look{}}
+	log := qwenLog{lines: r.Lines, at: map[string]int{}, called: map[string]string{}, after: map[string][]qwenEvent{}, looks: map[string]*look{}}
 	err := r.lines(ctx, s, log.printed, func(_ int, rec gjson.Result) error {
 		b.Project(rec.Get("cwd").Str)
 		if !r.wanted(b) {
@@ -90,6 +90,7 @@ type qwenLog struct {
 	called map[string]string      // id of a call, which may come again -> the last call under it
 	after  map[string][]qwenEvent // call -> what holds once it has succeeded
 	looks  map[string]*look       // call -> the file that it shows, until its result is there
+	lines  bool                   // what is shown is read
 
 	folder             string // in which the program was started
 	sdk, daemon, child bool
@@ -130,6 +131,9 @@ const (
 func (l *qwenLog) printed(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"tool_result"`)) {
 		return false
+	}
+	if !l.lines {
+		return true
 	}
 	for _, look := range l.looks {
 		if look.raw != "" && bytes.Contains(line, []byte(look.raw)) {
@@ -251,7 +255,9 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 	case "write_file", "edit", "replace":
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.after[key] = append(l.after[key], qwenEvent{kind: qwenWrote, text: file})
-		l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffed}
+		if l.lines {
+			l.looks[key] = &look{file: file, raw: strings.Clone(id), form: diffed}
+		}
 	case "read_file":
 		file := strings.Clone(first(args.Get("file_path").Str, args.Get("absolute_path").Str))
 		l.add(qwenRead, key, file, at, true)
@@ -296,6 +302,9 @@ func (l *qwenLog) told(key string, about, answer, at gjson.Result) {
 		output = diff.Str
 	} else {
 		l.add(qwenLooked, key, look.file, at, true)
+	}
+	if !l.lines {
+		return
 	}
 	l.add(qwenShown, key, look.file, at, true)
 	if !look.cut {

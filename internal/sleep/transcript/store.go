@@ -221,6 +221,10 @@ type Reading struct {
 	Each func(Transcript) error
 	// Temp is a private folder for copies of databases.
 	Temp string
+	// Lines asks for [Turn.Lines]. It makes a reading slower by half and more: what tools printed
+	// of files, most of what a store holds, is read then, and passed over otherwise. All else that
+	// is told of a turn is the same.
+	Lines bool
 
 	// What came of it.
 	Mark     Mark
@@ -233,7 +237,7 @@ type Reading struct {
 
 // Builder begins a transcript.
 func (r *Reading) Builder(source string) *Builder {
-	return &Builder{clean: r.Clean, t: Transcript{Source: source, Origin: Interactive, Turns: []Turn{}}, ids: map[string]int{}, files: ledger{held: map[string]*held{}}, names: map[string]string{}}
+	return &Builder{clean: r.Clean, t: Transcript{Source: source, Origin: Interactive, Turns: []Turn{}}, ids: map[string]int{}, lines: r.Lines, files: ledger{held: map[string]*held{}}, names: map[string]string{}}
 }
 
 // wanted reports whether the session that b has begun is one of a project that is to be read.

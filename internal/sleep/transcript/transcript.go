@@ -50,6 +50,7 @@ type Turn struct {
 	// Lines says what the agent was shown of files, or replaced in them, before the first tool
 	// of the session wrote them: by file, digests of lines that are not blank ([LineDigest]). A
 	// file of which the session was shown more than is kept is in the Lines of none of its turns.
+	// Nil where the reading did not ask for them ([Reading.Lines]).
 	Lines   map[string][]uint32 `json:"lines,omitempty"`
 	Skill   string              `json:"skill,omitempty"`
 	SkillBy Evidence            `json:"skill_by,omitempty"`

@@ -20,11 +20,13 @@ type Touched struct {
 	Before []string            // that the session had changed before the task: what it reads of them later is not told
 	Read   []string            // that it read, before it changed them
 	Wrote  []string            // that it changed
-	Lines  map[string][]uint32 // what it was shown of them before it changed them, see transcript.Turn
+	Lines  map[string][]uint32 // what it was shown of them before it changed them, see [transcript.Turn]
 }
 
 // TouchedIn is what the turns of a session from one on, up to another one, tell; to is beyond the
-// last. Names are relative to the project with slashes, or absolute.
+// last. Names are relative to the project with slashes, or absolute. The turns are all of a store's,
+// with their Lines, as harvest.Again reads them: those that are kept have no Lines, and without Lines
+// nothing is recorded of what files held.
 func TouchedIn(turns []transcript.Turn, from, to int) Touched {
 	out := Touched{Lines: map[string][]uint32{}}
 	for i := range turns[:to] {

@@ -13,7 +13,7 @@ func (g *garden) bystanders() {
 		g.chatter()
 	}
 	g.taste()
-	g.untold()
+	g.unknowable()
 	for range 28 {
 		g.headless()
 	}
@@ -67,21 +67,21 @@ func (g *garden) taste() {
 	g.bystander("chatter: taste", turns, task([]int{0}, 0, 1, turns[0].user, "", "two detectives", []any{checkOf("icontains", "two detectives")}, "", "something funnier"))
 }
 
-// untold makes a session whose user tells what nobody else could know.
-func (g *garden) untold() {
+// unknowable makes a session whose user tells what nobody else could know.
+func (g *garden) unknowable() {
 	room := g.number(100, 999)
 	turns := []turn{
 		{user: "In which room do we meet?", agent: "You usually meet in the large room."},
 		{user: fmt.Sprintf("Wrong, today it is room %d.", room), agent: fmt.Sprintf("Noted: you meet in room %d.", room)},
 		{user: "Thanks", agent: "You are welcome."},
 	}
-	g.bystander("chatter: untold", turns, task([]int{0}, 0, 1, turns[0].user, "", fmt.Sprintf("room %d", room), []any{checkOf("contains", fmt.Sprintf("room %d", room))}, "", ""))
+	g.bystander("chatter: unknowable", turns, task([]int{0}, 0, 1, turns[0].user, "", fmt.Sprintf("room %d", room), []any{checkOf("contains", fmt.Sprintf("room %d", room))}, "", ""))
 }
 
 // headless makes a session that a program drove: it looks like one with a task.
 func (g *garden) headless() {
 	before := len(g.plants)
-	g.grow(pick(g, g.dueDate(), g.net(), g.query(), g.mend(), g.letter()))
+	g.grow(pick(g, g.dueDate(), g.net(), g.query(), g.repair(), g.letter()))
 	p := &g.plants[before]
 	p.Session.Origin = pick(g, transcript.Headless, transcript.Subagent, transcript.Replay)
 	p.Family, p.Wish, p.Gold = "headless: "+string(p.Session.Origin), "", ""

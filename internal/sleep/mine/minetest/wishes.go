@@ -22,14 +22,14 @@ func (g *garden) wishes() {
 		g.grow(a)
 		g.grow(b)
 	}
-	for _, again := range []seedling{g.net(), g.decimals(), g.query(), g.mend(), g.section()} {
+	for _, again := range []seedling{g.net(), g.decimals(), g.query(), g.repair(), g.section()} {
 		g.grow(again)
 		g.grow(again)
 	}
 	for range 4 {
 		g.grow(g.dueDate())
 		g.grow(g.net())
-		g.grow(g.mend())
+		g.grow(g.repair())
 	}
 	for range 3 {
 		g.grow(g.letter())
@@ -40,7 +40,7 @@ func (g *garden) wishes() {
 		g.grow(g.query())
 	}
 	g.grow(g.commitMessage())
-	g.grow(g.mend())
+	g.grow(g.repair())
 }
 
 // seedling is a wish: how it is asked, in other words each time.
@@ -62,7 +62,7 @@ type seedling struct {
 // grow makes a session of a wish.
 func (g *garden) grow(s seedling) {
 	var turns []turn
-	ask, say := s.ask(), ""
+	ask := s.ask()
 	prompt := ask
 	if s.input != "" {
 		prompt = strings.TrimSpace(strings.Split(ask, "\n")[0])
@@ -75,10 +75,10 @@ func (g *garden) grow(s seedling) {
 		proposed = task([]int{0}, nil, len(turns)-1, prompt, "", "", nil, "", "")
 	case s.work != nil:
 		turns = s.work(&s)
-		turns[0].user, say = ask, turns[1].user
+		turns[0].user = ask
 		proposed = task([]int{0}, 0, 1, prompt, "", "", nil, s.rubric, s.quote)
 	default:
-		say = s.say()
+		say := s.say()
 		turns = []turn{{user: ask, agent: s.wrong()}, {user: say, agent: s.right()}}
 		gold := ""
 		var checks []any
@@ -323,8 +323,8 @@ func (g *garden) section() seedling {
 	}
 }
 
-// mend is work that a command judges.
-func (g *garden) mend() seedling {
+// repair is work that a command judges.
+func (g *garden) repair() seedling {
 	lang := pick(g,
 		[]string{"go test ./%s", "%s/%s.go"}, []string{"python -m pytest tests/test_%s.py -q", "src/%s/%s.py"}, []string{"npm test -- %s", "lib/%s/%s.js"},
 		[]string{"cargo test %s", "src/%s/%s.rs"}, []string{"make check-%s", "%s/%s.c"}, []string{"mvn -q test -pl %s", "%s/%s.java"})
@@ -333,15 +333,15 @@ func (g *garden) mend() seedling {
 	command, file := fmt.Sprintf(lang[0], module), fmt.Sprintf(lang[1], module, pick(g, "core", "main", "util"))
 	fails, passes := 1, 0
 	return seedling{
-		family: "mend", wish: "mend " + command + " " + file + " " + fault, trust: wish.ByCommand,
+		family: "repair", wish: "repair " + command + " " + file + " " + fault, trust: wish.ByCommand,
 		ask: func() string {
-			return fmt.Sprintf(pick(g, "The %s %s. Mend it.", "Fix this: the %s %s."), module, fault)
+			return fmt.Sprintf(pick(g, "The %s %s. Fix it.", "Fix this: the %s %s."), module, fault)
 		},
 		work: func(*seedling) []turn {
 			failed, passed := transcript.Command{Text: command, Exit: &fails}, transcript.Command{Text: command, Exit: &passes}
 			look := transcript.Command{Text: "ls -la", Exit: &passes}
 			if g.IntN(2) == 0 {
-				return []turn{{agent: "It is mended, the tests pass.", files: []string{file}, commands: []transcript.Command{look, failed, passed}}}
+				return []turn{{agent: "It is fixed, the tests pass.", files: []string{file}, commands: []transcript.Command{look, failed, passed}}}
 			}
 			return []turn{
 				{agent: "I changed the code.", files: []string{file}, commands: []transcript.Command{failed}},

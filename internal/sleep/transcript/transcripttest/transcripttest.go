@@ -90,8 +90,36 @@ func Scenario() transcript.Turn {
 }
 
 func scenario(t *testing.T, c Case) {
-	home := folder(t)
+	home := laid(t, c.Scenario)
+	got := c.All(t, home, nil)
+	if got.Err != nil || len(got.Problems) > 0 || len(got.Transcripts) != 1 || len(got.Transcripts[0].Turns) != 1 {
+		t.Fatalf("not one session of one turn: %+v", got)
+	}
+	turn := got.Transcripts[0].Turns[0]
+	turn.Commands = slices.DeleteFunc(slices.Clone(turn.Commands), func(c transcript.Command) bool { return strings.HasSuffix(c.Text, " a.txt") }) // of agents that read by commands
+	turn = transcript.Turn{Files: turn.Files, Read: turn.Read, Commands: turn.Commands, Lines: turn.Lines}
+	if diff := cmp.Diff(Scenario(), turn); diff != "" {
+		t.Errorf("the scenario (-want +got):\n%s", diff)
+	}
+	without(t, c, home, got)
+
+	// Records of which the middle is passed over where nobody asks for lines.
+	long := map[string]string{}
 	for name, text := range c.Scenario {
+		for _, line := range []string{"first line", "only line"} {
+			text = strings.ReplaceAll(text, line, line+strings.Repeat(" that goes on", 400))
+		}
+		long[name] = text
+	}
+	home = laid(t, long)
+	without(t, c, home, c.All(t, home, nil))
+}
+
+// laid is a home folder with files.
+func laid(t *testing.T, files map[string]string) string {
+	t.Helper()
+	home := folder(t)
+	for name, text := range files {
 		to := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			t.Fatal(err)
@@ -104,16 +132,7 @@ func scenario(t *testing.T, c Case) {
 			t.Fatal(err)
 		}
 	}
-	got := c.All(t, home, nil)
-	if got.Err != nil || len(got.Problems) > 0 || len(got.Transcripts) != 1 || len(got.Transcripts[0].Turns) != 1 {
-		t.Fatalf("not one session of one turn: %+v", got)
-	}
-	turn := got.Transcripts[0].Turns[0]
-	turn.Commands = slices.DeleteFunc(turn.Commands, func(c transcript.Command) bool { return strings.HasSuffix(c.Text, " a.txt") }) // of agents that read by commands
-	turn = transcript.Turn{Files: turn.Files, Read: turn.Read, Commands: turn.Commands, Lines: turn.Lines}
-	if diff := cmp.Diff(Scenario(), turn); diff != "" {
-		t.Errorf("the scenario (-want +got):\n%s", diff)
-	}
+	return home
 }
 
 // Lay lays a folder of testdata out as a home folder and returns it.
@@ -205,8 +224,13 @@ type Result struct {
 	Err         error // of stores as a whole
 }
 
-// All reads all stores of a source below a home folder.
+// All reads all stores of a source below a home folder, with what files held.
 func (c Case) All(t *testing.T, home string, wanted func(string) bool) Result {
+	t.Helper()
+	return c.all(t, home, wanted, true)
+}
+
+func (c Case) all(t *testing.T, home string, wanted func(string) bool, lines bool) Result {
 	t.Helper()
 	stores, err := c.Source.Stores(t.Context(), c.Places(home))
 	if err != nil {
@@ -214,7 +238,7 @@ func (c Case) All(t *testing.T, home string, wanted func(string) bool) Result {
 	}
 	res := Result{Transcripts: []transcript.Transcript{}}
 	for _, s := range stores {
-		r := &transcript.Reading{Clean: redact.New(), Wanted: wanted, Temp: folder(t), Each: func(tr transcript.Transcript) error {
+		r := &transcript.Reading{Clean: redact.New(), Wanted: wanted, Temp: folder(t), Lines: lines, Each: func(tr transcript.Transcript) error {
 			res.Transcripts = append(res.Transcripts, tr)
 			return nil
 		}}
@@ -230,6 +254,23 @@ func (c Case) All(t *testing.T, home string, wanted func(string) bool) Result {
 	return res
 }
 
+// without compares a reading with one that does not ask for lines: it tells the same but them.
+func without(t *testing.T, c Case, home string, full Result) {
+	t.Helper()
+	butLines := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Lines" }, cmp.Ignore())
+	got := c.all(t, home, nil, false)
+	if diff := cmp.Diff(full, got, butLines); diff != "" {
+		t.Errorf("read without lines (-with +without):\n%s", diff)
+	}
+	for _, tr := range got.Transcripts {
+		for i := range tr.Turns {
+			if tr.Turns[i].Lines != nil {
+				t.Errorf("lines that nobody asked for: %v", tr.Turns[i].Lines)
+			}
+		}
+	}
+}
+
 func read(t *testing.T, c Case) {
 	home := Lay(t, c.Home, same)
 	before := tree(t, home)
@@ -243,6 +284,7 @@ func read(t *testing.T, c Case) {
 	if diff := cmp.Diff(first, c.All(t, home, nil)); diff != "" {
 		t.Errorf("read twice:\n%s", diff)
 	}
+	without(t, c, home, first)
 	if diff := cmp.Diff(before, tree(t, home)); diff != "" {
 		t.Errorf("the store was changed:\n%s", diff)
 	}

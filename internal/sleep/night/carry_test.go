@@ -1,0 +1,260 @@
+package night_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt/event"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+)
+
+// mined makes tasks of the day's sessions and has the user accept all of them, before the night works on them.
+func (h *home) minedAndReviewed(change ...func(*night.Options)) {
+	h.t.Helper()
+	take(h, change...)
+	h.reviewed()
+}
+
+// With as many fresh test clusters as can show anything the night opens them, once, and certifies.
+func TestTheSealedLookCertifies(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(50, "", true)
+	h.minedAndReviewed()
+	r := h.night()
+	got := r.Targets[0]
+	if got.Outcome != night.Certified || got.Sealed == nil || got.Sealed.N != 10 || got.Can.Does != "train and the sealed look" || r.Exploratory {
+		t.Fatalf("%s: %s, %+v, %+v", got.Outcome, got.Reason, got.Can, got.Sealed)
+	}
+	clusters, err := h.bank.Clusters(t.Context(), h.project, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clusters {
+		if c.Side == wish.Test {
+			t.Errorf("cluster %d is sealed still", c.Number)
+		}
+	}
+	past, err := h.bank.Candidates(t.Context(), h.project, got.Target)
+	if err != nil || len(past) != 1 || past[0].State != bank.Certified {
+		t.Errorf("%+v, %v", past, err)
+	}
+}
+
+// Tasks that nobody has reviewed certify nothing, and no test is opened for them.
+func TestUnreviewedTasksCertifyNothing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(50, "", true)
+	r := h.night()
+	if got := r.Targets[0]; got.Outcome != night.Supported || got.Sealed != nil || !r.Exploratory {
+		t.Errorf("%s, %+v", got.Outcome, got.Sealed)
+	}
+	clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
+	sealed := 0
+	for _, c := range clusters {
+		if c.Side == wish.Test {
+			sealed++
+		}
+	}
+	if sealed != 10 {
+		t.Errorf("%d of 10 test clusters are sealed", sealed)
+	}
+}
+
+// What is supported and not certified is compared on the tasks of later nights, until they certify it.
+func TestACarriedProposalIsCertifiedByLaterNights(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(20, "", true)
+	h.minedAndReviewed()
+	first := h.night()
+	if got := first.Targets[0]; got.Outcome != night.Supported {
+		t.Fatalf("%s: %s", got.Outcome, got.Reason)
+	}
+	for range 4 {
+		h.day(12, "", true)
+		h.minedAndReviewed()
+		got := h.night().Targets[0]
+		c := got.Carried
+		t.Logf("%s: %s; carried %+v", got.Outcome, got.Reason, c)
+		if c == nil || c.Night != first.ID && c.State == bank.Carried {
+			break // another one took its place
+		}
+		if c.Tonight == 0 || c.Pairs == 0 {
+			t.Fatalf("no pairs: %+v", c)
+		}
+		if c.State == bank.Certified {
+			return
+		}
+	}
+	t.Error("it was not certified")
+}
+
+func TestTrap85EvidenceBeginsAnew(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]struct {
+		do   func(h *home)
+		says string
+	}{
+		"the live file": {func(h *home) {
+			if err := os.WriteFile(filepath.Join(h.project, "CLAUDE.md"), []byte("# Shop\n\nAnswer at length.\n"), 0o644); err != nil {
+				h.t.Fatal(err)
+			}
+		}, "the live file has changed"},
+		"the model": {func(h *home) { h.cfg.Models.Target.Temperature = new(float64) }, "the model, the agent or the way of scoring has changed"},
+		"a check":   {func(h *home) { h.cfg.Tasks.Threshold = 0.5 }, "the model, the agent or the way of scoring has changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, small())
+			h.day(20, "", true)
+			h.minedAndReviewed()
+			if got := h.night().Targets[0]; got.Outcome != night.Supported {
+				t.Fatalf("%s: %s", got.Outcome, got.Reason)
+			}
+			change.do(h)
+			h.day(3, "", true)
+			h.minedAndReviewed()
+			c := h.night().Targets[0].Carried
+			if c == nil || c.State != bank.Dropped || !strings.Contains(c.Reason, change.says) || !strings.Contains(c.Reason, "begins anew") {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
+
+// A night whose ceiling is reached stops, says so, and goes on when it is raised; a night that was killed goes on too, with the
+// same result, and pays for nothing twice.
+func TestTrap92ANightGoesOn(t *testing.T) {
+	t.Parallel()
+	whole := newHome(t, small())
+	whole.day(20, "", true)
+	want := whole.night().Targets[0]
+
+	h := newHome(t, small())
+	h.day(20, "", true)
+	calls := int64(40)
+	r, err := h.try(func(o *night.Options) { o.Config.Limits.Calls = &calls })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Targets[0]; got.Outcome != night.Budget || got.Help == "" || !r.Ended.IsZero() || r.Spent.Calls > calls {
+		t.Fatalf("%+v, spent %+v", got, r.Spent)
+	}
+	last := r
+	for n := int64(80); last.Ended.IsZero(); n += 40 {
+		calls = n
+		if last, err = h.try(func(o *night.Options) { o.Config.Limits.Calls = &calls }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := last.Targets[0]
+	if got.Outcome != want.Outcome || got.Proposed != want.Proposed || last.ID != r.ID || last.Ended.IsZero() {
+		t.Errorf("%s (%s), uninterrupted %s (%s)", got.Outcome, got.Proposed, want.Outcome, want.Proposed)
+	}
+	if got.Confirmed == nil || want.Confirmed == nil || got.Confirmed.Wins != want.Confirmed.Wins {
+		t.Errorf("%+v, %+v", got.Confirmed, want.Confirmed)
+	}
+}
+
+// A night that ends as if it were killed, in each of its calls in turns, goes on to the same proposal.
+func TestAKilledNightGoesOn(t *testing.T) {
+	t.Parallel()
+	whole := newHome(t, small())
+	whole.day(20, "", true)
+	want := whole.night()
+	h := newHome(t, small())
+	h.day(20, "", true)
+	ended := errors.New("killed")
+	got, err := h.try(func(o *night.Options) { o.Confirm = func(*night.Report) error { return ended } })
+	if !errors.Is(err, ended) || !got.Ended.IsZero() {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	for k := 1; got.Ended.IsZero(); k += 60 {
+		ctx, kill := context.WithCancel(t.Context())
+		seen := 0
+		got, _ = h.within(ctx, func(o *night.Options) {
+			o.Events = func(event.Event) {
+				if seen++; seen == k {
+					kill()
+				}
+			}
+		})
+		kill()
+	}
+	if got.Targets[0].Proposed != want.Targets[0].Proposed || got.Targets[0].Outcome != want.Targets[0].Outcome {
+		t.Fatalf("%+v", got.Targets[0])
+	}
+}
+
+// Too few tasks are scored, and edits for them are suggestions.
+func TestFewTasksAreObserved(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(8, "", true)
+	got := h.night().Targets[0]
+	if got.Can.Does != "observe" || got.Baseline == nil || got.Noise == nil || got.Confirmed != nil || got.Sealed != nil {
+		t.Errorf("%+v", got)
+	}
+	if got.Outcome != night.Suggested && got.Outcome != night.TooFewTasks || got.Consolidation.CandidateScore != nil || got.Consolidation.Accepted {
+		t.Errorf("%s: %+v", got.Outcome, got.Consolidation)
+	}
+	past, _ := h.bank.Candidates(t.Context(), h.project, got.Target)
+	if len(past) != 0 {
+		t.Errorf("a suggestion claims something: %+v", past)
+	}
+}
+
+func TestTrap9OneTaskOnly(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(1, "", true)
+	r := h.night()
+	if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Consolidation.Accepted {
+		t.Errorf("%s: %s", got.Outcome, got.Reason)
+	}
+}
+
+func TestTrap65ANightWithoutTasks(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	r := h.night()
+	if len(r.Targets) != 0 || r.Ended.IsZero() || r.Spent.Calls != 0 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := night.Open(h.dir, h.project, r.ID); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is something to adopt: %v", err)
+	}
+	h.day(20, "", true)
+	if next := h.night(); !next.Since.Equal(r.Started) {
+		t.Errorf("the next night looks back to %s, not to %s", next.Since, r.Started)
+	}
+}
+
+func TestTrap10OnlyTestTasks(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(5, "", true)
+	take(h)
+	clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
+	said := map[string]bank.Review{}
+	for _, c := range clusters {
+		if c.Side == wish.Open {
+			said[c.Tasks[0].Task.Task.ID] = bank.Rejected
+		}
+	}
+	if err := h.bank.Say(t.Context(), "n", said); err != nil {
+		t.Fatal(err)
+	}
+	r := h.night()
+	if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Clusters.Fresh != 1 || len(got.Runs) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

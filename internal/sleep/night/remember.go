@@ -1,0 +1,57 @@
+package night
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt"
+)
+
+// rememberedNights is from how many earlier nights the optimizer is told what was tried in vain.
+const rememberedNights = 10
+
+// remembered is what earlier nights leave to the optimizer of a document: edits that their gates rejected, with
+// the difference that was measured, and the newest meta skill. Runs that are gone leave nothing. What nights of other
+// projects tried is not in it.
+func (n trainer) remembered(ctx context.Context, j *job) ([]skillopt.Option, error) {
+	nights, err := n.Bank.Nights(ctx, n.Project)
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	seen := 0
+	for _, row := range nights {
+		if row.Ended.IsZero() || row.ID == n.report.ID || seen == rememberedNights {
+			continue
+		}
+		seen++
+		var r Report
+		if err := json.Unmarshal(row.Data, &r); err != nil {
+			continue // it is told where that night is shown
+		}
+		for _, t := range r.Targets {
+			for _, run := range t.Runs {
+				if t.Target == j.doc.ID() && strings.HasSuffix(run, "-"+slug(t.Target)) {
+					dirs = append(dirs, filepath.Join(n.Dir, filepath.FromSlash(run)))
+				}
+			}
+		}
+	}
+	there := dirs[:0]
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
+			there = append(there, dir)
+		}
+	}
+	if len(there) == 0 {
+		return nil, nil
+	}
+	memory, err := skillopt.MemoryOf(there...)
+	if err != nil {
+		return nil, err
+	}
+	return []skillopt.Option{skillopt.WithMemory(memory)}, nil
+}
