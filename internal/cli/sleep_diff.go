@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,10 +58,7 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 			if err != nil {
 				return usagef("%v", err)
 			}
-			list = append(list, nightDiff{
-				Target: item.Target, Outcome: item.Outcome, Reason: item.Reason,
-				Diff: skill.Diff(skill.New(live), skill.New(text), item.Target+" (live)", item.Target+" (proposed)"),
-			})
+			list = append(list, nightDiff{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Diff: documentDiff(live, text, item.Target)})
 		}
 		if a.json {
 			return printJSON(a.Out, ask.Shareable(list))
@@ -75,4 +73,12 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 		}
 		return nil
 	})
+}
+
+// documentDiff is a unified diff of a document whose name is not that of a skill's file.
+func documentDiff(live, text, name string) string {
+	const from, to = "live", "proposed"
+	diff := skill.Diff(skill.New(live), skill.New(text), from, to)
+	diff = strings.Replace(diff, "--- "+from+"/SKILL.md", "--- "+name+" ("+from+")", 1)
+	return strings.Replace(diff, "+++ "+to+"/SKILL.md", "+++ "+name+" ("+to+")", 1)
 }

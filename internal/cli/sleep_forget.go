@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
 // sleepForgetOptions are the flags of sleep forget.
@@ -68,7 +69,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	rooms := rooms(b)
+	rooms := setup.rooms(b)
 	gone, err := forget.All(ctx, rooms, s.Subject, o.backups, time.Now())
 	if err != nil {
 		return err
@@ -80,8 +81,11 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 	return tellForgotten(a, setup, s, gone, strange)
 }
 
-// rooms are all that keep something below the folder of sleep.
-func rooms(b *bank.Bank) []forget.Room { return []forget.Room{forget.Bank{B: b}} }
+// rooms are all that keep something below the folder of sleep. That of nights asks the bank whose they are, and goes
+// before it.
+func (s sleepSetup) rooms(b *bank.Bank) []forget.Room {
+	return []forget.Room{night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
+}
 
 // sure asks before something is deleted for good; without a terminal nobody can be asked.
 func (a *app) sure(yes bool, question, declined string) error {
@@ -215,7 +219,7 @@ func (o *sleepResetOptions) run(ctx context.Context, a *app, profile string) err
 	if err := a.sure(o.yes, "delete all that is kept in "+oneLine(setup.dir)+"? [y/N] ", "nothing was deleted"); err != nil {
 		return err
 	}
-	rooms := rooms(nil)
+	rooms := setup.rooms(nil)
 	strange, err := forget.Strange(setup.dir, rooms)
 	if err != nil {
 		return err

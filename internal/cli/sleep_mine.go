@@ -89,17 +89,21 @@ func printMined(a *app, list []minedProject) error {
 		return printJSON(a.Out, ask.Shareable(list))
 	}
 	out := a.results()
+	mined := false
 	for i := range list {
 		m := &list[i]
 		out.line(fmt.Sprintf("%s: %s to mine", oneLine(m.Project), plural.Of(m.Sessions, "session", "sessions")))
 		if m.Funnel != nil {
+			mined = true
 			printFunnel(out, m.Funnel)
 			out.line("  into the bank: " + takenText(m.Taken))
 		}
 	}
-	if len(list) > 0 {
-		out.line("next: skillopt sleep review, then skillopt sleep run")
+	next := "next: skillopt sleep review, then skillopt sleep run"
+	if !mined {
+		next = "nothing was mined; `skillopt sleep harvest` reads what is new"
 	}
+	out.line(next)
 	return nil
 }
 

@@ -20,7 +20,7 @@ func printAhead(out printer, r *night.Report) {
 	out.line(fmt.Sprintf("night of %s: %s", oneLine(r.Project), minedText(r)))
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(t)))
+		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
 		out.line("    " + canText(t.Can))
 	}
 	printSkipped(out, r)
@@ -66,10 +66,10 @@ func clustersText(c night.Clusters) string {
 }
 
 // doesText says what a night does with a target.
-func doesText(t *night.Target) string {
+func doesText(r *night.Report, t *night.Target) string {
 	text := t.Can.Does
-	if t.Clusters.Tonight == 0 && t.Clusters.Recall == 0 {
-		text = "nothing: no task of it is new"
+	if t.Clusters.Tonight == 0 && !(r.Explore && t.Clusters.Recall > 0) {
+		return "nothing is trained: no task of it is new"
 	}
 	if t.Clusters.Unreviewed > 0 {
 		text += fmt.Sprintf("; %s unreviewed, so that nothing is certified", plural.Of(t.Clusters.Unreviewed, "cluster is", "clusters are"))

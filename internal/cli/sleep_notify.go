@@ -24,7 +24,11 @@ func (a *app) notify(ctx context.Context, s sleepSetup, r *night.Report) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	program := argv[0]
+	if strings.ContainsAny(program, `/\`) || strings.HasPrefix(program, "~") {
+		program = s.absolute(program)
+	}
+	cmd := exec.CommandContext(ctx, program, argv[1:]...)
 	cmd.Dir = s.dir
 	cmd.Env = append(env.Allowed(s.loaded.Lookup), told(r)...)
 	cmd.WaitDelay = time.Second // whatever it has started and left behind does not keep the night

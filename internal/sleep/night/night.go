@@ -135,6 +135,9 @@ func (n *night) begin(ctx context.Context) error {
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
 		}
+		if n.report.Usage != nil {
+			n.purse.by = n.report.Usage // what its runs have used, of which not all are carried out again
+		}
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
 		return n.prepare(ctx)
 	}
@@ -209,7 +212,7 @@ func Folder(dir, project, id string) string {
 
 // work mines, takes in, and trains one target after the other.
 func (n *night) work(ctx context.Context) error {
-	n.report.Mined.Sessions = len(n.sessions)
+	n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
 	if n.DryRun {
 		return n.dry(ctx)
 	}
@@ -305,10 +308,21 @@ func (n *night) mine(ctx context.Context) error {
 	for i := range tasks {
 		n.place(&tasks[i])
 	}
-	if n.report.Mined.Taken, err = n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife)); err != nil {
+	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
+	if err != nil {
 		return err
 	}
-	return n.Bank.NoteMined(ctx, n.report.ID, marks)
+	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, taken)
+	if err := n.Bank.NoteMined(ctx, n.report.ID, marks); err != nil {
+		return err
+	}
+	n.report.Mined.Noted += len(n.sessions)
+	return nil
+}
+
+// sumOf is what two parts of a night have taken.
+func sumOf(a, b bank.Taken) bank.Taken {
+	return bank.Taken{New: a.New + b.New, Again: a.Again + b.Again, Held: a.Held + b.Held, Unfit: a.Unfit + b.Unfit, Test: a.Test + b.Test, Dropped: a.Dropped + b.Dropped}
 }
 
 // place makes a task one of the project: a session may have been in a folder below it.
@@ -360,7 +374,7 @@ func (n *night) keep(ctx context.Context, over bool) error {
 		n.report.Ended = n.Now().UTC()
 		row.Ended = n.report.Ended
 	}
-	n.report.Spent = n.purse.spent()
+	n.report.Spent, n.report.Usage = n.purse.spent(), n.purse.by
 	data, err := json.MarshalIndent(n.report, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the night down: %w", err)

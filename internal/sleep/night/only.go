@@ -8,12 +8,22 @@ import (
 )
 
 // Mine does the first part of a night alone: sessions become tasks of the bank. The night stays open, and the next
-// Run goes on with it. Its report has what was mined.
+// Run goes on with it. Its report has what was mined. Where there is nothing to mine, no night is begun.
 func Mine(ctx context.Context, o Options) (*Report, error) {
+	o.DryRun = true
 	n := newNight(o)
 	err := n.begin(ctx)
+	if err != nil || len(n.sessions) == 0 {
+		if n.report != nil {
+			n.report.ID = ""
+		}
+		return n.report, err
+	}
+	o.DryRun = false
+	n = newNight(o)
+	err = n.begin(ctx)
 	if err == nil {
-		n.report.Mined.Sessions = len(n.sessions)
+		n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
 		err = n.mine(ctx)
 	}
 	if n.report == nil {

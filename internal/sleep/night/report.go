@@ -34,11 +34,14 @@ type Report struct {
 	Skipped []Skipped `json:"skipped"` // groups of tasks without a document
 	Notes   []string  `json:"notes"`
 	Spent   Spent     `json:"spent"`
+
+	Usage map[string]result.Usage `json:"usage"` // of the night's runs, by name
 }
 
 // Mined is how sessions became tasks.
 type Mined struct {
 	Sessions int                `json:"sessions"` // new or grown, of the project
+	Noted    int                `json:"mined"`    // of these, mined to the end
 	Funnel   *result.MineFunnel `json:"funnel"`   // null: nothing was mined
 	Taken    bank.Taken         `json:"taken"`
 	Runs     []string           `json:"runs"`

@@ -1,0 +1,145 @@
+package night
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/answers"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+)
+
+// Room is what nights keep below sleep.dir: what they have staged, their runs, and the user's key. It goes before the
+// room of the bank, which knows whose they are.
+type Room struct {
+	Bank *bank.Bank // nil where it only resets
+	Dir  string
+}
+
+// Entries implements forget.Room.
+func (Room) Entries() []string { return []string{RunsDir, StagingDir, keyFile} }
+
+// Forget implements forget.Room. Of a project all goes. A session may be in each run since it was read, and in what
+// was staged since: of its project all of that goes, and what is known of the nights, but for their names and times.
+func (r Room) Forget(ctx context.Context, s forget.Subject, _ bool, _ time.Time) (gone forget.Gone, err error) {
+	projects, err := r.projects(ctx, s)
+	if err != nil {
+		return gone, err
+	}
+	for _, project := range projects {
+		n, err := r.clear(project)
+		gone.Files += n
+		if err != nil {
+			return gone, err
+		}
+		if s.Project != nil {
+			continue // the bank deletes its nights
+		}
+		if err := r.blank(ctx, project); err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
+}
+
+// projects are those of nights that a subject is in.
+func (r Room) projects(ctx context.Context, s forget.Subject) ([]string, error) {
+	nights, err := r.Bank.Nights(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, n := range nights {
+		if !slices.Contains(all, n.Project) {
+			all = append(all, n.Project)
+		}
+	}
+	if s.Project != nil {
+		// A night of a folder above may have had sessions of it.
+		return slices.DeleteFunc(all, func(p string) bool {
+			return !s.Project(p) && !slices.ContainsFunc(s.Folders, func(dir string) bool { return within(p, dir) })
+		}), nil
+	}
+	names, err := r.Bank.Names(ctx, s.Session)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p string) bool {
+		return !slices.ContainsFunc(names, func(n bank.Name) bool { return n.Source == s.Source && n.Session == s.Session && within(p, n.Project) })
+	}), nil
+}
+
+// clear deletes what the nights of a project have staged, and their runs.
+func (r Room) clear(project string) (n int, err error) {
+	digest := target.Digest(project)
+	doomed := []string{filepath.Join(r.Dir, StagingDir, digest[:16])}
+	runs := filepath.Join(r.Dir, RunsDir)
+	entries, err := os.ReadDir(runs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("list the runs of nights: %w", err)
+	}
+	for _, e := range entries {
+		// The index of answers tells the names of runs, and is made anew from those that are left. The ledger of
+		// test sets stays: it has digests, and what was read was read.
+		if name := e.Name(); strings.HasPrefix(name, digest[:8]+"-") || strings.HasPrefix(name, answers.File) {
+			doomed = append(doomed, filepath.Join(runs, name))
+		}
+	}
+	for _, path := range doomed {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return n, fmt.Errorf("delete what nights keep: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// blank takes out of the nights of a project all that they say but for their names and times.
+func (r Room) blank(ctx context.Context, project string) error {
+	nights, err := r.Bank.Nights(ctx, project)
+	if err != nil {
+		return err
+	}
+	for _, row := range nights {
+		var old Report
+		if err := json.Unmarshal(row.Data, &old); err != nil {
+			return fmt.Errorf("read night %s: %w", row.ID, err)
+		}
+		data, err := json.Marshal(Report{
+			Format: Format, ID: old.ID, Project: old.Project, Version: old.Version, Started: old.Started, Ended: old.Ended, Since: old.Since, Spent: old.Spent,
+			Targets: []Target{}, Skipped: []Skipped{}, Mined: Mined{Runs: []string{}}, Notes: []string{"what it came to was forgotten with a session"},
+		})
+		if err != nil {
+			return fmt.Errorf("write night %s: %w", row.ID, err)
+		}
+		row.Data = data
+		if err := r.Bank.PutNight(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reset implements forget.Room: the key goes too.
+func (r Room) Reset(context.Context) error {
+	var err error
+	for _, name := range r.Entries() {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(r.Dir, name)))
+	}
+	if err != nil {
+		return fmt.Errorf("delete what nights keep: %w", err)
+	}
+	return nil
+}
