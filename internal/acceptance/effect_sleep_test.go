@@ -32,6 +32,19 @@ func sleepEffects() map[string]effect {
 		}}
 	}
 	out["sleep.dir"] = effect{test: sleepDirHasAnEffect}
+	for key, to := range map[string]string{
+		"targets": "[skills]", "default_skill": "near", "memory": "AGENTS.md", "roots": "[far]", "tasks": "1", "recall": "0", "lookback": "1h", "half_life": "24h",
+	} {
+		out["sleep."+key] = effect{test: func(t *testing.T) {
+			before, after := nightAhead(t), nightAhead(t, "sleep."+key+"="+to)
+			if before == after {
+				t.Errorf("with sleep.%s=%s nothing changed: %s", key, to, after)
+			}
+		}}
+	}
+	out["sleep.whole"] = effect{test: wholeHasAnEffect}
+	out["sleep.own_login"] = effect{test: ownLoginHasAnEffect}
+	out["sleep.notify"] = effect{test: notifyHasAnEffect}
 	return out
 }
 
