@@ -78,6 +78,13 @@ var broken = map[string][]string{
 	"sleep consent":         {"--profile bad", "a b", "host"},
 	"sleep forget":          {"--profile bad y", "", "a b"},
 	"sleep reset":           {"--profile bad", "--profile tasks", "x"},
+	"sleep run":             {"--profile bad", "--profile tasks", "x", "--profile tasks --set limits.token=1"},
+	"sleep mine":            {"--profile bad", "--profile tasks", "x"},
+	"sleep review":          {"--profile bad", "x", "--profile tasks --accept"},
+	"sleep explain":         {"--profile bad", "a b"},
+	"sleep show":            {"--profile bad", "a b"},
+	"sleep diff":            {"--profile bad", "a b"},
+	"sleep discard":         {"--profile bad", "a b"},
 	"version":               {"a"},
 	"help":                  nil, // it prints help, whatever it is asked
 	"completion bash":       {"a"},

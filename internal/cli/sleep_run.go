@@ -314,8 +314,6 @@ func nightError(r *night.Report) error {
 		switch kind {
 		case skillopt.Stopped, skillopt.Waiting:
 			help = "; `skillopt sleep run` goes on with it"
-		case skillopt.OverBudget:
-			help = "; `skillopt sleep run --set limits.tokens=N` goes on with it"
 		case skillopt.Unmeasurable:
 			help = "; `skillopt sleep explain` says more"
 		}
