@@ -43,7 +43,7 @@ type nightDiff struct {
 }
 
 func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) error {
-	return a.withNight(ctx, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
+	return withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
 		p, err := stagedOf(s, r)
 		if err != nil {
 			return err

@@ -55,7 +55,7 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, profile string) (err
 	if err != nil {
 		return err
 	}
-	w, err := a.nightWork(ctx, setup)
+	w, err := openNightWork(ctx, a, setup)
 	if err != nil {
 		return err
 	}

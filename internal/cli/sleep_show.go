@@ -55,7 +55,7 @@ type shownNight struct {
 }
 
 func (o *sleepShowOptions) run(ctx context.Context, a *app, profile, id string) error {
-	return a.withNight(ctx, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
+	return withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
 		shown := shownNight{Report: r, Texts: map[string]string{}}
 		p, err := proposalOf(s, r)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func (o *sleepShowOptions) run(ctx context.Context, a *app, profile, id string) 
 }
 
 // withNight calls f with a night, or with the last one.
-func (a *app) withNight(ctx context.Context, profile, project, id string, f func(sleepSetup, *night.Report) error) (err error) {
+func withNight(ctx context.Context, a *app, profile, project, id string, f func(sleepSetup, *night.Report) error) (err error) {
 	setup, err := a.sleepSetup(profile)
 	if err != nil {
 		return err
