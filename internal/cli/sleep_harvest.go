@@ -89,7 +89,7 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 		return err
 	}
 	in.Seen = func(s harvest.StoreReport) { sink(storeRead(s)) }
-	report, err := harvestNew(ctx, a, b, setup, terms, in)
+	report, err := harvestInto(ctx, a, b, setup, terms, in)
 	if err != nil {
 		return errors.Join(err, closeEvents())
 	}
@@ -108,8 +108,8 @@ func (o *sleepHarvestOptions) run(ctx context.Context, a *app, profile string) (
 	return nil
 }
 
-// harvestNew reads what is new, until a signal ends it.
-func harvestNew(ctx context.Context, a *app, b *bank.Bank, setup sleepSetup, terms harvest.Terms, in harvest.Inputs) (harvest.Report, error) {
+// harvestInto reads what is new, until a signal ends it.
+func harvestInto(ctx context.Context, a *app, b *bank.Bank, setup sleepSetup, terms harvest.Terms, in harvest.Inputs) (harvest.Report, error) {
 	ctx, release := a.stopped(ctx)
 	defer release()
 	report, err := harvest.Run(ctx, b, terms, in)

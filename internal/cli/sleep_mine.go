@@ -55,7 +55,7 @@ func (o *sleepMineOptions) run(ctx context.Context, a *app, profile string) (err
 	if err != nil {
 		return err
 	}
-	w, err := openNightWork(ctx, a, setup)
+	w, err := nightWorkOf(ctx, a, setup)
 	if err != nil {
 		return err
 	}

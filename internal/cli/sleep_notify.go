@@ -15,9 +15,9 @@ import (
 // notifyTime is how long the program of sleep.notify may take.
 const notifyTime = 30 * time.Second
 
-// notify starts the program of sleep.notify, which is told counts and no text. It gets what ordinary programs see of
+// notifyOf starts the program of sleep.notify, which is told counts and no text. It gets what ordinary programs see of
 // the environment, and no keys. That it fails fails no night.
-func notify(ctx context.Context, s sleepSetup, r *night.Report) error {
+func notifyOf(ctx context.Context, a *app, s sleepSetup, r *night.Report) error {
 	argv := s.loaded.Config.Sleep.Notify
 	if len(argv) == 0 || r == nil || r.Ended.IsZero() {
 		return nil

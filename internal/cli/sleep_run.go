@@ -77,7 +77,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 	if o.dryRun {
 		return o.dry(ctx, a, setup)
 	}
-	w, err := openNightWork(ctx, a, setup)
+	w, err := nightWorkOf(ctx, a, setup)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 		if failed = errors.Join(err, nightError(r)); failed != nil {
 			break
 		}
-		if err := notify(ctx, setup, r); err != nil {
+		if err := notifyOf(ctx, a, setup, r); err != nil {
 			a.printer(a.Err).line("warning: " + oneLine(err.Error()))
 		}
 	}
@@ -177,8 +177,8 @@ type nightWork struct {
 	stop      <-chan struct{}
 }
 
-// openNightWork opens what is kept for writing. Before that it is clear that text may be sent where it would go.
-func openNightWork(ctx context.Context, a *app, setup sleepSetup) (*nightWork, error) {
+// nightWorkOf opens what is kept for writing. Before that it is clear that text may be sent where it would go.
+func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, error) {
 	if _, err := setup.projects(); err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (w *nightWork) harvest(ctx context.Context) (*harvest.Report, error) {
 	}
 	in := harvest.Inputs{Sources: w.setup.sources(), Places: w.setup.places, Clean: w.setup.cleaner(), Now: now, Workers: workers()}
 	in.Seen = func(s harvest.StoreReport) { w.events(storeRead(s)) }
-	r, err := harvestNew(ctx, w.app, w.bank, w.setup, terms, in)
+	r, err := harvestInto(ctx, w.app, w.bank, w.setup, terms, in)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,6 @@ type Report struct {
 	DryRun      bool `json:"dry_run"`
 	Agreed      bool `json:"agreed"` // the user was told what the night would do, or nobody was asked
 
-	// Agreed: whoever had to agree to what it would do, has.
-
 	Since   time.Time `json:"since"` // what was shown or mined since is tonight's; of the first night, how far it looks back
 	Mined   Mined     `json:"mined"`
 	Targets []Target  `json:"targets"`
