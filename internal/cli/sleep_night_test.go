@@ -174,11 +174,11 @@ func TestNotifyOfWhatIsOver(t *testing.T) {
 	}
 	loaded.Config.Sleep.Notify = []string{"./nobody"}
 	s := sleepSetup{profile: filepath.Join(t.TempDir(), "sleep.yaml"), dir: t.TempDir(), loaded: loaded}
-	if err := notifyOf(t.Context(), nil, s, &night.Report{}); err != nil {
+	if err := notifyOf(t.Context(), s, &night.Report{}); err != nil {
 		t.Error(err)
 	}
-	err = notifyOf(t.Context(), nil, s, &night.Report{Ended: time.Now()})
-	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "sleep.notify: ./nobody: ") {
+	err = notifyOf(t.Context(), s, &night.Report{Ended: time.Now()})
+	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "sleep.notify: start ") {
 		t.Error(err)
 	}
 }

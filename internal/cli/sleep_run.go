@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 		if failed = errors.Join(err, nightError(r)); failed != nil {
 			break
 		}
-		if err := notifyOf(ctx, a, setup, r); err != nil {
+		if err := notifyOf(ctx, setup, r); err != nil {
 			a.printer(a.Err).line("warning: " + oneLine(err.Error()))
 		}
 	}
@@ -203,12 +204,42 @@ func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, err
 	}
 	w := &nightWork{app: a, setup: setup, bank: b, endEvents: func() error { return nil }}
 	if err = w.consent(ctx, remote(list)); err == nil {
-		w.events, w.endEvents, err = a.eventSinks()
+		view := &nightView{app: a}
+		view.renew()
+		w.events, w.endEvents, err = a.eventsTo(view.handle, view.end)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return w, nil
+}
+
+// nightView shows the runs of nights, each as one of its own.
+type nightView struct {
+	app *app
+
+	mu  sync.Mutex
+	run *progress
+}
+
+func (v *nightView) renew() {
+	v.run = newProgress(v.app.Streams)
+	v.run.path = v.app.relative
+}
+
+func (v *nightView) handle(e event.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.run.handle(e)
+	if _, done := e.(event.RunDone); done {
+		v.renew()
+	}
+}
+
+func (v *nightView) end() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.run.end()
 }
 
 func (w *nightWork) close() error { return w.bank.Close() }
