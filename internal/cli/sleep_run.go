@@ -104,7 +104,9 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 		if r != nil {
 			out.Nights = append(out.Nights, r)
 		}
-		if failed = errors.Join(err, nightError(r)); failed != nil {
+		bad := errors.Join(err, nightError(r))
+		failed = errors.Join(failed, bad)
+		if endsAll(bad) {
 			break
 		}
 		if err := notifyOf(ctx, setup, r); err != nil {
@@ -312,6 +314,16 @@ func (w *nightWork) confirm(yes bool) func(*night.Report) error {
 		}
 		return w.app.agree("go on? [y/N] ", "not started: what was mined is kept, and the same command goes on")
 	}
+}
+
+// endsAll reports whether what ended a night would end those of other projects too: the user, the machine, a model. A
+// ceiling, an answer that is not there and a document that cannot be used are one project's.
+func endsAll(err error) bool {
+	var known *skillopt.Error
+	if err == nil || !errors.As(err, &known) {
+		return err != nil
+	}
+	return known.Kind != skillopt.OverBudget && known.Kind != skillopt.Waiting && known.Kind != skillopt.BadInput
 }
 
 // spends reports whether a night trains or scores anything.
