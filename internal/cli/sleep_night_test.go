@@ -99,7 +99,7 @@ func TestANightIsPlain(t *testing.T) {
 func TestNotifyIsToldCounts(t *testing.T) {
 	t.Parallel()
 	r := &night.Report{
-		ID: "20261125-200000", Project: "/home/u/SECRET", Ended: time.Now(), Exploratory: true,
+		ID: "20261125-200000", Project: "/srv/SECRET", Ended: time.Now(), Exploratory: true,
 		Targets: []night.Target{{Target: "skill:SECRET", Outcome: night.Supported, Reason: "SECRET", Rules: []night.Rule{{Text: "SECRET"}}, Held: []night.HeldRule{{Text: "SECRET"}}}, {Outcome: night.Rejected}},
 	}
 	got := strings.Join(told(r), "\n")
