@@ -13,3 +13,8 @@ var Quickstart embed.FS
 //
 //go:embed env-model/config.yaml env-model/SKILL.md env-model/tasks.jsonl env-model/world.yaml env-model/desk.py
 var Environment embed.FS
+
+// Sleep holds the files of three nights under "sleep": a profile, a project, a world, and the sessions of three days.
+//
+//go:embed sleep/README.md sleep/sleep.yaml sleep/world.yaml sleep/project/CLAUDE.md sleep/day-1/*.jsonl sleep/day-2/*.jsonl sleep/day-3/*.jsonl
+var Sleep embed.FS

@@ -44,6 +44,9 @@ func (f newFolder) write(files map[string][]byte) ([]string, error) {
 		return nil, fmt.Errorf("make folder: %w", err)
 	}
 	for _, name := range names {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(f.dir, name)), 0o755); err != nil {
+			return nil, fmt.Errorf("make folder: %w", err)
+		}
 		if err := run.WriteExport(filepath.Join(f.dir, name), files[name]); err != nil {
 			return nil, err
 		}

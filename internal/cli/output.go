@@ -18,6 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -58,6 +59,7 @@ func exitCode(err error) int {
 		locked *run.LockedError
 		kept   *bank.Error
 		asleep *bank.LockedError
+		docs   *target.Error
 		deaf   *unheededError
 	)
 	switch {
@@ -69,7 +71,7 @@ func exitCode(err error) int {
 		return exitInput
 	case errors.As(err, &locked), errors.As(err, &asleep), errors.As(err, &deaf):
 		return exitLocked
-	case errors.As(err, &kept):
+	case errors.As(err, &kept), errors.As(err, &docs):
 		return exitInput
 	case errors.Is(err, context.Canceled):
 		return exitStopped

@@ -304,6 +304,9 @@ func (o *sleepInitOptions) consent(ctx context.Context, s sleepSetup, q *asking)
 	for _, d := range list {
 		q.out.line("  " + destinationText(d))
 	}
+	if c := s.loaded.Config; c.Models.Optimizer.Provider != "" {
+		ceilingLine(q.out, c)
+	}
 	missing, err := unconsented(ctx, s.dir, remote(list))
 	if err != nil || len(missing) == 0 {
 		return tellConsent(q.out, list, err)

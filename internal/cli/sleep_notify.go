@@ -3,12 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
@@ -16,27 +17,24 @@ import (
 const notifyTime = 30 * time.Second
 
 // notifyOf starts the program of sleep.notify, which is told counts and no text. It gets what ordinary programs see of
-// the environment, and no keys. That it fails fails no night.
-func notifyOf(ctx context.Context, a *app, s sleepSetup, r *night.Report) error {
+// the environment, and no keys. What it leaves running is ended with it. That it fails fails no night.
+func notifyOf(ctx context.Context, s sleepSetup, r *night.Report) error {
 	argv := s.loaded.Config.Sleep.Notify
 	if len(argv) == 0 || r == nil || r.Ended.IsZero() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTime)
-	defer cancel()
-	program := argv[0]
-	if strings.ContainsAny(program, `/\`) || strings.HasPrefix(program, "~") {
-		program = s.absolute(program)
+	run := slices.Clone(argv)
+	if strings.ContainsAny(run[0], `/\`) || strings.HasPrefix(run[0], "~") {
+		run[0] = s.absolute(run[0])
 	}
-	cmd := exec.CommandContext(ctx, program, argv[1:]...)
-	cmd.Dir = s.dir
-	cmd.Env = append(env.Allowed(s.loaded.Lookup), told(r)...)
-	cmd.WaitDelay = time.Second // whatever it has started and left behind does not keep the night
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("it took more than %s", notifyTime)
-		}
-		return fmt.Errorf("sleep.notify: %s: %w", argv[0], err)
+	res, err := sandbox.Run(context.WithoutCancel(ctx), sandbox.Spec{Argv: run, Dir: s.dir, Env: append(env.Allowed(s.loaded.Lookup), told(r)...), Timeout: notifyTime})
+	switch {
+	case err != nil:
+		return fmt.Errorf("sleep.notify: %w", err)
+	case res.Reason == sandbox.Deadline:
+		return fmt.Errorf("sleep.notify: %s: it took more than %s", argv[0], notifyTime)
+	case res.Reason != sandbox.Exited || res.Code != 0:
+		return fmt.Errorf("sleep.notify: %s: %s, exit code %d: %s", argv[0], res.Reason, res.Code, shortened(oneLine(strings.TrimSpace(res.Stderr)), 200))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,10 +104,12 @@ func (o *sleepRunOptions) run(ctx context.Context, a *app, profile string) (err 
 		if r != nil {
 			out.Nights = append(out.Nights, r)
 		}
-		if failed = errors.Join(err, nightError(r)); failed != nil {
+		bad := errors.Join(err, nightError(r))
+		failed = errors.Join(failed, bad)
+		if endsAll(bad) {
 			break
 		}
-		if err := notifyOf(ctx, a, setup, r); err != nil {
+		if err := notifyOf(ctx, setup, r); err != nil {
 			a.printer(a.Err).line("warning: " + oneLine(err.Error()))
 		}
 	}
@@ -203,12 +206,42 @@ func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, err
 	}
 	w := &nightWork{app: a, setup: setup, bank: b, endEvents: func() error { return nil }}
 	if err = w.consent(ctx, remote(list)); err == nil {
-		w.events, w.endEvents, err = a.eventSinks()
+		view := &nightView{app: a}
+		view.renew()
+		w.events, w.endEvents, err = a.eventsTo(view.handle, view.end)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return w, nil
+}
+
+// nightView shows the runs of nights, each as one of its own.
+type nightView struct {
+	app *app
+
+	mu  sync.Mutex
+	run *progress
+}
+
+func (v *nightView) renew() {
+	v.run = newProgress(v.app.Streams)
+	v.run.path = v.app.relative
+}
+
+func (v *nightView) handle(e event.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.run.handle(e)
+	if _, done := e.(event.RunDone); done {
+		v.renew()
+	}
+}
+
+func (v *nightView) end() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.run.end()
 }
 
 func (w *nightWork) close() error { return w.bank.Close() }
@@ -283,6 +316,16 @@ func (w *nightWork) confirm(yes bool) func(*night.Report) error {
 	}
 }
 
+// endsAll reports whether what ended a night would end those of other projects too: the user, the machine, a model. A
+// ceiling, an answer that is not there and a document that cannot be used are one project's.
+func endsAll(err error) bool {
+	var known *skillopt.Error
+	if err == nil || !errors.As(err, &known) {
+		return err != nil
+	}
+	return known.Kind != skillopt.OverBudget && known.Kind != skillopt.Waiting && known.Kind != skillopt.BadInput
+}
+
 // spends reports whether a night trains or scores anything.
 func spends(r *night.Report) bool {
 	for i := range r.Targets {
@@ -314,8 +357,6 @@ func nightError(r *night.Report) error {
 		switch kind {
 		case skillopt.Stopped, skillopt.Waiting:
 			help = "; `skillopt sleep run` goes on with it"
-		case skillopt.OverBudget:
-			help = "; `skillopt sleep run --set limits.tokens=N` goes on with it"
 		case skillopt.Unmeasurable:
 			help = "; `skillopt sleep explain` says more"
 		}

@@ -110,7 +110,7 @@ func proposalOf(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 		err = p.Verify(s.dir)
 	}
 	if err != nil {
-		return nil, usagef("%v; `skillopt sleep discard %s` removes it", err, r.ID)
+		return nil, usagef("%v: `skillopt sleep discard %s`", err, r.ID)
 	}
 	return p, nil
 }

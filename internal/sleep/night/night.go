@@ -117,7 +117,7 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	var last time.Time
 	for _, old := range nights {
-		if !old.Ended.IsZero() {
+		if !old.Ended.IsZero() && worked(old.Data) {
 			last = old.Started
 			break
 		}
@@ -144,6 +144,9 @@ func (n *night) begin(ctx context.Context) error {
 	now := n.Now().UTC()
 	since := last
 	if since.IsZero() {
+		since = n.from // no night has worked on anything yet
+	}
+	if since.IsZero() {
 		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
 	}
 	n.report = &Report{
@@ -155,6 +158,16 @@ func (n *night) begin(ctx context.Context) error {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// worked reports whether a night came to something for a document, or had none to work on. Where it did not, since a model was ill or a document
+// could not be found, what it mined is still new to the next one.
+func worked(data json.RawMessage) bool {
+	var r Report
+	if json.Unmarshal(data, &r) != nil {
+		return true // it is told where that night is shown
+	}
+	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !t.Outcome.ends() && t.Outcome != Refused && t.Outcome != "" })
 }
 
 // nameOf is the name of a night, which no other one of the project has.

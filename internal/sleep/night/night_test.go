@@ -243,3 +243,16 @@ func TestConsentToSpendIsKept(t *testing.T) {
 		t.Errorf("%v: asked %d times, mined %d times", err, asked, h.miner.calls)
 	}
 }
+
+// What a night has mined and could not work on is new to the next one.
+func TestWhatWasNotWorkedOnIsNew(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(4, "", true)
+	if r := h.night(func(o *night.Options) { o.Config.Sleep.Targets = []string{"skills"} }); len(r.Skipped) != 1 || len(r.Targets) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	if r := h.night(); len(r.Targets) != 1 || r.Targets[0].Clusters.Tonight != 4 || r.Targets[0].Outcome == night.NoData {
+		t.Errorf("%+v", r.Targets)
+	}
+}
