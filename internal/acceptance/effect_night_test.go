@@ -178,4 +178,3 @@ func notifyHasAnEffect(t *testing.T) {
 		t.Error(err)
 	}
 }
-
