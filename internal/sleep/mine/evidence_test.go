@@ -190,7 +190,7 @@ func TestSkillAtWork(t *testing.T) {
 // nothing else, cut to what is allowed.
 func TestPromptIsWhatMayLeave(t *testing.T) {
 	t.Parallel()
-	s := repair(ran("SECRETCOMMAND", 1), ran("SECRETCOMMAND", 0))
+	s := repair(ran("make check", 1), ran("make check", 0)) // commands leave by the only door too
 	s.Branch = "SECRETBRANCH"
 	long := dueDate("long")
 	for i := range 300 {
