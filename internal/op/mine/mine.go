@@ -44,7 +44,8 @@ type Request struct {
 }
 
 // Run mines. Of cfg it uses models.optimizer, limits, prices, cache and record. Every call is
-// recorded in the directory of the options: the same request again pays for nothing twice.
+// recorded in the directory of the options: the same request again pays for nothing twice. Beside an
+// error there is what was used, and no task.
 func Run(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Mine, error) {
 	sessions, err := read(req.Sessions)
 	if err != nil {
@@ -152,11 +153,11 @@ func work(ctx context.Context, s *session.Session, req Request, sessions []trans
 		o.Files = files(req.Accepted)
 	}
 	mined, err := mine.Run(ctx, o)
-	if err != nil {
-		return nil, err
-	}
 	m := &result.Mine{RunDir: s.Run.Dir, Simulated: s.Simulated(), Funnel: mined.Funnel, Recorded: s.Recorded}
 	m.Usage, _ = s.Account()
+	if err != nil {
+		return m, err // what was used is used
+	}
 	var tasks bytes.Buffer
 	enc := json.NewEncoder(&tasks)
 	enc.SetEscapeHTML(false)

@@ -258,3 +258,24 @@ func TestTrap10OnlyTestTasks(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A backlog is mined over several nights, the newest sessions first, and none is lost.
+func TestABacklogIsMinedOverNights(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.cfg.Sleep.Tasks = 20 // 60 sessions a night
+	h.day(150, "", true)
+	mined, waits := 0, []string{}
+	for range 3 {
+		r := h.night()
+		mined += r.Mined.Noted
+		waits = append(waits, strings.Join(r.Notes, "; "))
+	}
+	if mined != 150 || !strings.Contains(waits[0], "90 sessions wait") || !strings.Contains(waits[1], "30 sessions wait") || waits[2] != "" {
+		t.Errorf("%d mined, %q", mined, waits)
+	}
+	clusters, err := h.bank.Clusters(t.Context(), h.project, "")
+	if err != nil || len(clusters) != 150 {
+		t.Errorf("%d clusters, %v", len(clusters), err)
+	}
+}

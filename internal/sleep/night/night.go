@@ -287,57 +287,6 @@ func (n *night) ended(err error) error {
 	return nil
 }
 
-// mine makes tasks of the sessions that are new, and takes them into the bank.
-func (n *night) mine(ctx context.Context) error {
-	if len(n.sessions) == 0 {
-		return nil
-	}
-	known, err := n.known(ctx)
-	if err != nil {
-		return err
-	}
-	cfg := n.settings()
-	cfg.Limits = n.purse.rest(0.5) // what is mined is of no use without training
-	// A night that goes on may have more sessions: those are another question, and another run.
-	marks, all := map[[2]string]string{}, ""
-	for i := range n.sessions {
-		s := &n.sessions[i]
-		mark := bank.MarkOf(s, n.Miner.Way())
-		marks[[2]string{s.Source, s.ID}] = mark
-		all += mark
-	}
-	name := n.report.ID + "-mine-" + target.Digest(all)[:8]
-	tasks, mined, err := n.Miner.Mine(ctx, cfg, n.sessions, known, n.options(name)...)
-	if mined != nil {
-		n.purse.add(name, mined.Usage)
-		n.report.Mined.Funnel, n.report.Simulated = &mined.Funnel, mined.Simulated
-		if run := n.below(mined.RunDir); !slices.Contains(n.report.Mined.Runs, run) {
-			n.report.Mined.Runs = append(n.report.Mined.Runs, run)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	for i := range tasks {
-		n.place(&tasks[i])
-	}
-	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
-	if err != nil {
-		return err
-	}
-	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, taken)
-	if err := n.Bank.NoteMined(ctx, n.report.ID, marks); err != nil {
-		return err
-	}
-	n.report.Mined.Noted += len(n.sessions)
-	return nil
-}
-
-// sumOf is what two parts of a night have taken.
-func sumOf(a, b bank.Taken) bank.Taken {
-	return bank.Taken{New: a.New + b.New, Again: a.Again + b.Again, Held: a.Held + b.Held, Unfit: a.Unfit + b.Unfit, Test: a.Test + b.Test, Dropped: a.Dropped + b.Dropped}
-}
-
 // place makes a task one of the project: a session may have been in a folder below it.
 func (n *night) place(t *wish.Task) {
 	if rel, err := filepath.Rel(n.Project, t.Project); err == nil && rel != "." {
