@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
+
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
 // operandSet is what a check compares with: fixed texts, or the task's gold.
@@ -235,40 +237,13 @@ func (s *spec) regex(key, pattern, flags string, timeout time.Duration) *regexp2
 			s.fail("flags", "%q is not a flag; i (any case), m (^ and $ at lines), s (. matches line breaks), x (spaces and comments) are", f)
 		}
 	}
-	re, err := regexp2.Compile(pythonGroups(pattern), opt)
+	re, err := regexp2.Compile(pytext.Groups(pattern), opt)
 	if err != nil {
 		s.fail(key, "%v", err)
 		return nil
 	}
 	re.MatchTimeout = timeout
 	return re
-}
-
-// pythonGroups rewrites Python's named groups, (?P<name>...) and (?P=name), to
-// the engine's spelling.
-func pythonGroups(pattern string) string {
-	if !strings.Contains(pattern, "(?P") {
-		return pattern
-	}
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		rest := pattern[i:]
-		switch {
-		case rest[0] == '\\' && len(rest) > 1:
-			b.WriteString(rest[:2])
-			i++
-		case strings.HasPrefix(rest, "(?P<"):
-			b.WriteString("(?<")
-			i += 3
-		case strings.HasPrefix(rest, "(?P=") && strings.Contains(rest, ")"):
-			name, _, _ := strings.Cut(rest[4:], ")")
-			b.WriteString(`\k<` + name + ">")
-			i += 4 + len(name)
-		default:
-			b.WriteByte(rest[0])
-		}
-	}
-	return b.String()
 }
 
 func buildF1(s *spec, n *node) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -144,7 +145,7 @@ func optionalText(v any) string {
 	if v == nil {
 		return ""
 	}
-	return trimSpace(asText(v))
+	return trimSpace(pytext.Text(v))
 }
 
 func textList(v any) []string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
 func renderPatches(patches []Patch, mode Mode) string {
@@ -83,7 +85,7 @@ func (v View) items(p Patch, mode Mode) string {
 func itemLine(item map[string]any, mode Mode, files bool, show func(text string, limit int) string) string {
 	var parts []string
 	field := func(label, key string, limit int) {
-		if v, ok := item[key]; ok && truthy(v) {
+		if v, ok := item[key]; ok && pytext.Truthy(v) {
 			parts = append(parts, label+"="+show(asLabel(v), limit))
 		}
 	}
@@ -124,5 +126,5 @@ func asLabel(v any) string {
 	if i, ok := v.(int); ok {
 		return fmt.Sprint(i)
 	}
-	return asText(v)
+	return pytext.Text(v)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 	"github.com/seed-f4525e22/skillopt/score"
 	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -204,37 +205,6 @@ func TestParseModeUnknown(t *testing.T) {
 	}
 }
 
-func TestAsText(t *testing.T) {
-	t.Parallel()
-	number := func(s string) json.Number { return json.Number(s) }
-	tests := []struct {
-		in   any
-		want string
-	}{
-		{"as it is", "as it is"},
-		{nil, "None"},
-		{true, "True"},
-		{false, "False"},
-		{number("7"), "7"},
-		{number("-0"), "0"},
-		{number("123456789012345678901234567890"), "123456789012345678901234567890"},
-		{number("2.50"), "2.5"},
-		{number("1e3"), "1000.0"},
-		{number("1e-5"), "1e-05"},
-		{number("1e22"), "1e+22"},
-		{number("1e999"), "inf"},
-		{number("-1e999"), "-inf"},
-		{[]any{"l", 1.0, nil}, "['l', , None]"},
-		{map[string]any{"b": "it's", "a": []any{}}, `{'a': [], 'b': "it's"}`},
-		{[]any{"\\ \n\r\t\x01\u0085\u200b\U000e0001 'q\""}, `['\\ \n\r\t\x01\x85\u200b\U000e0001 \'q"']`},
-	}
-	for _, tt := range tests {
-		if got := asText(tt.in); got != tt.want {
-			t.Errorf("asText(%#v) = %s, want %s", tt.in, got, tt.want)
-		}
-	}
-}
-
 func TestAsCount(t *testing.T) {
 	t.Parallel()
 	tests := map[any]int{
@@ -251,12 +221,12 @@ func TestAsCount(t *testing.T) {
 func TestTruthy(t *testing.T) {
 	t.Parallel()
 	for _, v := range []any{nil, false, "", json.Number("0"), json.Number("0.0"), []any{}, map[string]any{}} {
-		if truthy(v) {
+		if pytext.Truthy(v) {
 			t.Errorf("%#v is true", v)
 		}
 	}
 	for _, v := range []any{true, "x", json.Number("5"), json.Number("1e999"), []any{nil}, map[string]any{"": nil}, 1} {
-		if !truthy(v) {
+		if !pytext.Truthy(v) {
 			t.Errorf("%#v is false", v)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
@@ -70,8 +71,8 @@ func noteText(v any) string {
 		return trimSpace(v)
 	case map[string]any:
 		for _, key := range []string{"note", "content"} {
-			if truthy(v[key]) {
-				return trimSpace(asText(v[key]))
+			if pytext.Truthy(v[key]) {
+				return trimSpace(pytext.Text(v[key]))
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func ParseRewrite(text string) (Rewrite, error) {
 	if !ok {
 		return Rewrite{}, errors.New(`rewrite reply: the field "new_skill" is missing`)
 	}
-	document := trimRightSpace(asText(raw))
+	document := trimRightSpace(pytext.Text(raw))
 	if document == "" {
 		return Rewrite{}, errors.New("rewrite reply: new_skill is empty")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 	"github.com/seed-f4525e22/skillopt/internal/prompt"
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 	"github.com/seed-f4525e22/skillopt/model"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -89,12 +90,12 @@ func parseGuidance(text, field string) (Guidance, error) {
 	if !ok {
 		return Guidance{}, fmt.Errorf("the field %q is missing", field)
 	}
-	if !truthy(raw) {
+	if !pytext.Truthy(raw) {
 		return Guidance{}, fmt.Errorf("the field %q is empty", field)
 	}
-	g := Guidance{Content: trimSpace(asText(raw))}
+	g := Guidance{Content: trimSpace(pytext.Text(raw))}
 	if reasoning, ok := reply["reasoning"]; ok {
-		g.Reasoning = trimSpace(asText(reasoning))
+		g.Reasoning = trimSpace(pytext.Text(reasoning))
 	}
 	return g, nil
 }

@@ -3,6 +3,8 @@ package sleeptasks
 import (
 	"slices"
 	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
 // The lines around the learned block of a document.
@@ -61,7 +63,7 @@ func WithoutLearned(document string) string {
 	for strings.Contains(document, "\n\n\n") {
 		document = strings.ReplaceAll(document, "\n\n\n", "\n\n")
 	}
-	return strings.TrimRightFunc(document, isSpace)
+	return strings.TrimRightFunc(document, pytext.IsSpace)
 }
 
 // WithLearned is a document with a block of rules at its end, in the place of those that it
@@ -136,4 +138,4 @@ func (e LearnedEdit) apply(lines []string) (after []string, changed bool) {
 }
 
 // plain is a text in small letters, with one space wherever it has white space.
-func plain(s string) string { return strings.Join(strings.FieldsFunc(lower(s), isSpace), " ") }
+func plain(s string) string { return strings.Join(strings.FieldsFunc(lower(s), pytext.IsSpace), " ") }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
+
+	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
 // Verdict is what a rule judge says of an answer.
@@ -29,14 +31,14 @@ func ops() (known, shape []string) {
 
 // checksOf are the checks of a judge; none where it says nothing.
 func checksOf(judge any) ([]any, error) {
-	if !truthy(judge) {
+	if !pytext.Truthy(judge) {
 		return nil, nil
 	}
 	object, ok := judge.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("judge must be an object, got %s", kindOf(judge))
 	}
-	if !truthy(object["checks"]) {
+	if !pytext.Truthy(object["checks"]) {
 		return nil, nil
 	}
 	list, ok := object["checks"].([]any)
@@ -75,7 +77,7 @@ func Judge(judge any, answer string, tools []string) (Verdict, error) {
 			passed++
 			continue
 		}
-		text := textOf(c["op"]) + "=" + textOf(c["arg"])
+		text := pytext.Text(c["op"]) + "=" + pytext.Text(c["arg"])
 		if problem != "" {
 			text += " [" + problem + "]"
 		}
@@ -90,7 +92,7 @@ func Judge(judge any, answer string, tools []string) (Verdict, error) {
 
 // holds reports whether a check passes. problem says what is wrong with the check itself.
 func holds(op, arg any, answer string, tools []string) (ok bool, problem string, err error) {
-	text := textOf(arg)
+	text := pytext.Text(arg)
 	switch op {
 	case "section_present":
 		ok, err = sectionPresent(answer, text)
@@ -177,35 +179,14 @@ func matches(pattern, answer string) (ok bool, problem string, err error) {
 	}
 	ok, err = re.MatchString(answer)
 	if err != nil {
-		err = fmt.Errorf("the pattern %s was not decided within %v: simplify it", quoted(pattern), patience)
+		err = fmt.Errorf("the pattern %s was not decided within %v: simplify it", pytext.Quoted(pattern), patience)
 	}
 	return ok, "", err
 }
 
-// compiled reads a pattern in the spelling of Python.
+// compiled reads a pattern in the spelling of Python, in which \Z is the very end.
 func compiled(pattern string) (*regexp2.Regexp, error) {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		rest := pattern[i:]
-		switch {
-		case strings.HasPrefix(rest, `\Z`):
-			b.WriteString(`\z`)
-			i++
-		case rest[0] == '\\' && len(rest) > 1:
-			b.WriteString(rest[:2])
-			i++
-		case strings.HasPrefix(rest, "(?P<"):
-			b.WriteString("(?<")
-			i += 3
-		case strings.HasPrefix(rest, "(?P=") && strings.Contains(rest, ")"):
-			name, _, _ := strings.Cut(rest[4:], ")")
-			b.WriteString(`\k<` + name + ">")
-			i += 4 + len(name)
-		default:
-			b.WriteByte(rest[0])
-		}
-	}
-	re, err := regexp2.Compile(b.String(), regexp2.None)
+	re, err := regexp2.Compile(pytext.Groups(absoluteEnd(pattern)), regexp2.None)
 	if err != nil {
 		return nil, fmt.Errorf("read pattern: %w", err)
 	}
@@ -244,7 +225,7 @@ func Refusal(answer string) bool {
 func withoutMarks(text string) string {
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
-		if strings.ContainsRune(">-*_#", r) || isSpace(r) {
+		if strings.ContainsRune(">-*_#", r) || pytext.IsSpace(r) {
 			text = text[size:]
 			continue
 		}
@@ -365,12 +346,12 @@ func validate(raw any) (fault, warning string) {
 	case name == "no_refusal":
 		return "", ""
 	case !slices.Contains(known, name):
-		return "", fmt.Sprintf("has unknown op %s — it always passes", quoted(name))
-	case arg == nil || trim(textOf(arg)) == "":
+		return "", fmt.Sprintf("has unknown op %s — it always passes", pytext.Quoted(name))
+	case arg == nil || trim(pytext.Text(arg)) == "":
 		return name + " needs a non-empty arg", ""
 	case name == "regex":
-		if _, err := compiled(textOf(arg)); err != nil {
-			return fmt.Sprintf("regex does not compile (%v): %s", err, written(arg)), ""
+		if _, err := compiled(pytext.Text(arg)); err != nil {
+			return fmt.Sprintf("regex does not compile (%v): %s", err, pytext.Notation(arg)), ""
 		}
 	}
 	return "", ""
@@ -380,11 +361,30 @@ func validateBound(name string, arg any) (fault, warning string) {
 	bound, err := CharBound(arg)
 	switch {
 	case errors.Is(err, errNoWhole) || err != nil:
-		return fmt.Sprintf("%s needs an integer arg, got %s", name, written(arg)), ""
+		return fmt.Sprintf("%s needs an integer arg, got %s", name, pytext.Notation(arg)), ""
 	case bound.Sign() < 0:
 		return fmt.Sprintf("%s cannot be negative, got %s", name, bound), ""
 	case name == "min_chars" && bound.Sign() == 0:
 		return "", "min_chars=0 always passes"
 	}
 	return "", ""
+}
+
+// absoluteEnd spells \Z as the engine does.
+func absoluteEnd(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == '\\' && i+1 < len(pattern) {
+			i++
+			next := pattern[i]
+			if next == 'Z' {
+				next = 'z'
+			}
+			b.WriteByte('\\')
+			b.WriteByte(next)
+			continue
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String()
 }

@@ -15,8 +15,8 @@ import (
 const (
 	// sessionsPerTask times sleep.tasks is how many sessions a night mines at most.
 	sessionsPerTask = 3
-	// minedTogether is how many sessions one run mines: what it found is in the bank before the next one begins.
-	minedTogether = 40
+	// minedAtOnce is how many sessions one run mines: what it found is in the bank before the next one begins.
+	minedAtOnce = 40
 )
 
 // mine makes tasks of sessions that are new, and takes them into the bank: of the newest ones, as many as a night
@@ -26,8 +26,8 @@ func (n *night) mine(ctx context.Context) error {
 	most := min(len(n.sessions), sessionsPerTask*n.Config.Sleep.Tasks) // the newest come first
 	chosen, waiting := slices.Clone(n.sessions[:most]), len(n.sessions)-most
 	slices.Reverse(chosen) // those that arrive while a night is interrupted come behind the others
-	for done := 0; done < len(chosen); done += minedTogether {
-		err := n.mineSome(ctx, chosen[done:min(len(chosen), done+minedTogether)])
+	for done := 0; done < len(chosen); done += minedAtOnce {
+		err := n.mineSome(ctx, chosen[done:min(len(chosen), done+minedAtOnce)])
 		if outcomeOf(err) == Budget && n.report.Mined.Noted > 0 {
 			waiting += len(chosen) - done
 			n.report.Notes = append(n.report.Notes, "mining has used its half of the ceiling (limits)")
