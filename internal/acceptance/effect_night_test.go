@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -166,9 +167,9 @@ func wholeHasAnEffect(t *testing.T) {
 
 // notifyHasAnEffect: the program is started when the night is over.
 func notifyHasAnEffect(t *testing.T) {
-	touch := "/usr/bin/touch"
-	if _, err := os.Stat(touch); err != nil {
-		t.Skip("there is no " + touch)
+	touch, err := exec.LookPath("touch")
+	if err != nil {
+		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "over")
 	if code, said := sleepRun(t, fmt.Sprintf("sleep.notify=[%s, %q]", touch, file)); code != 0 {

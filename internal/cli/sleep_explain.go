@@ -388,7 +388,7 @@ func dryCause(r *night.Report) (cause, help string) {
 	case f.Proposed == 0:
 		return fmt.Sprintf("no_data: the optimizer proposed no task of %s%s", plural.Of(f.Candidates, "session", "sessions"), topReason("sessions that", f.LeftOut)), corrected
 	case f.Kept == 0:
-		return fmt.Sprintf("no_data: of %s that were proposed none can be used%s", plural.Of(f.Proposed, "task", "tasks"), topReason("tasks that", f.Fell)), corrected
+		return fmt.Sprintf("no_data: of %s none can be used%s", plural.Of(f.Proposed, "task that was proposed", "tasks that were proposed"), topReason("tasks that", f.Fell)), corrected
 	}
 	return "no_data: no document was worked on", "skillopt sleep run"
 }

@@ -69,6 +69,15 @@ type Surroundings struct {
 	Remembered result.Memory  // what other runs leave to the optimizer; checked, and without secrets
 }
 
+// OptimizerOnly is what of a configuration concerns commands that ask the optimizer and nobody else: what they
+// record fits also when the rest of it has changed.
+func OptimizerOnly(cfg config.Config) config.Config {
+	only := config.Default()
+	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
+	only.Cache, only.Record, only.Run, only.Telemetry = cfg.Cache, cfg.Record, cfg.Run, cfg.Telemetry
+	return only
+}
+
 // Detached are the inputs of a command that needs no tasks and no skill. The
 // configuration is checked.
 func Detached(cfg config.Config, o Options) (*Inputs, error) {

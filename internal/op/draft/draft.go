@@ -70,10 +70,8 @@ func Run(ctx context.Context, cfg config.Config, req Request, o session.Options)
 // prepare loads what a draft needs. A draft depends on nothing else, so that the record
 // fits also when the rest of the configuration has changed.
 func prepare(ctx context.Context, cfg config.Config, req Request, o session.Options) (*session.Session, work, error) {
-	only := config.Default()
-	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
-	only.Cache, only.Record, only.Run, only.Train.Seed = cfg.Cache, cfg.Record, cfg.Run, req.Seed
-	only.Telemetry = cfg.Telemetry
+	only := session.OptimizerOnly(cfg)
+	only.Train.Seed = req.Seed
 	in, err := session.Detached(only, o)
 	if err != nil {
 		return nil, nil, err

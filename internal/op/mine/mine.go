@@ -105,10 +105,7 @@ func read(text []byte) ([]transcript.Transcript, error) {
 // prepare loads what mining needs. It depends on nothing else, so that the record fits also when
 // the rest of the configuration has changed.
 func prepare(ctx context.Context, cfg config.Config, req Request, n int, o session.Options) (*session.Session, error) {
-	only := config.Default()
-	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
-	only.Cache, only.Record, only.Run, only.Telemetry = cfg.Cache, cfg.Record, cfg.Run, cfg.Telemetry
-	in, err := session.Detached(only, o)
+	in, err := session.Detached(session.OptimizerOnly(cfg), o)
 	if err != nil {
 		return nil, err
 	}

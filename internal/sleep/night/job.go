@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,7 +60,7 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 		of[name] = append(of[name], clusters...)
 	}
 	var out []job
-	for _, name := range sortedKeys(of) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
 		clusters := of[name]
 		doc, err := n.document(name)
 		var bad *target.Error
@@ -93,15 +94,6 @@ func rankOf(k target.Kind) int {
 		return 0
 	}
 	return 1
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // document is what tasks of a skill train; of tasks without one it is the project's memory file.

@@ -248,7 +248,7 @@ func (n *night) work(ctx context.Context) error {
 	}
 	n.report.Agreed = true
 	for i := range jobs {
-		trainer{n}.train(ctx, &jobs[i], jobs[:i])
+		trainer{n}.train(ctx, &jobs[i])
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {

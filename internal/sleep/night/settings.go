@@ -3,6 +3,7 @@ package night
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
@@ -20,7 +21,7 @@ const (
 )
 
 // targetSettings are those of the runs of a document: the profile's, but for what makes a night what it is.
-func (n trainer) targetSettings(j *job, _ []job) config.Config {
+func (n trainer) targetSettings(j *job) config.Config {
 	cfg := n.settings()
 	cfg.Skill, cfg.Tasks.Path = "", ""
 	cfg.Edits.Region = "learned"
@@ -45,7 +46,7 @@ func (n trainer) targetSettings(j *job, _ []job) config.Config {
 			cfg.Split.CrossFit = folds
 		}
 	}
-	if whole := n.Config.Sleep.Whole; contains(whole, j.doc.Name) {
+	if n.whole(j) {
 		cfg.Edits.Region = ""
 	}
 	if cfg.Agent.Name != "" && j.doc.Kind == target.Memory {
@@ -54,14 +55,8 @@ func (n trainer) targetSettings(j *job, _ []job) config.Config {
 	return cfg
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
+// whole reports whether all of a document may change, and not its learned region alone.
+func (n *night) whole(j *job) bool { return slices.Contains(n.Config.Sleep.Whole, j.doc.Name) }
 
 // set reports whether the profile says something of a key.
 func (n *night) set(key string) bool {
@@ -74,7 +69,7 @@ func (n *night) set(key string) bool {
 
 // pairs has the live text and the staged one answer tasks, each once.
 func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
-	cfg := n.targetSettings(j, nil)
+	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"
 	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })

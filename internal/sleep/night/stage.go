@@ -92,7 +92,7 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 		}
 		item := Item{
 			Target: j.doc.ID(), Outcome: stands, Reason: j.out.Reason, File: name + ".proposed.md", Original: name + ".live.md",
-			LiveSHA: j.doc.Digest(), SHA: target.Digest(j.text), Rules: j.out.Rules, Whole: contains(n.Config.Sleep.Whole, j.doc.Name),
+			LiveSHA: j.doc.Digest(), SHA: target.Digest(j.text), Rules: j.out.Rules, Whole: n.whole(j),
 		}
 		if err := errors.Join(writeFile(n.folder(), item.File, []byte(j.text)), writeFile(n.folder(), item.Original, []byte(j.doc.Text))); err != nil {
 			return err

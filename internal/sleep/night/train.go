@@ -30,10 +30,10 @@ const supportedLevel = 0.05
 type trainer struct{ *night }
 
 // train does what was settled for a document. It fills in what came of it.
-func (n trainer) train(ctx context.Context, j *job, before []job) {
+func (n trainer) train(ctx context.Context, j *job) {
 	err := n.carry(ctx, j)
 	if err == nil {
-		err = n.learn(ctx, j, before)
+		err = n.learn(ctx, j)
 	}
 	if err == nil {
 		return
@@ -60,7 +60,7 @@ func helpFor(o Outcome) string {
 	return ""
 }
 
-func (n trainer) learn(ctx context.Context, j *job, before []job) error {
+func (n trainer) learn(ctx context.Context, j *job) error {
 	clusters := j.picked.train()
 	n.report.Exploratory = n.report.Exploratory || j.out.Clusters.Unreviewed > 0
 	switch {
@@ -76,7 +76,7 @@ func (n trainer) learn(ctx context.Context, j *job, before []job) error {
 	case j.out.Can.Does == doesObserve:
 		return n.observe(ctx, j, clusters)
 	}
-	sum, best, err := n.trained(ctx, j, clusters, before)
+	sum, best, err := n.trained(ctx, j, clusters)
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 }
 
 // trained trains on open clusters. Selection is cross-fitted where there are few.
-func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster, before []job) (*result.Summary, string, error) {
-	cfg := n.targetSettings(j, before)
+func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, string, error) {
+	cfg := n.targetSettings(j)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
@@ -159,7 +159,7 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster, b
 // seed is the document that training begins with: the live one, with a learned region where it has none yet. A
 // region that cannot be told for certain is refused.
 func (n trainer) seed(j *job) (skill.Skill, error) {
-	if contains(n.Config.Sleep.Whole, j.doc.Name) {
+	if n.whole(j) {
 		return skill.New(j.doc.Text), nil
 	}
 	text := j.doc.Text
@@ -294,7 +294,7 @@ func addedLines(a, b string) []string {
 func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
 	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
-	cfg := n.targetSettings(j, nil)
+	cfg := n.targetSettings(j)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"
 	tasks := skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection }))
@@ -322,7 +322,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 
 // suggest trains without a gate for one epoch: what comes of it is a suggestion.
 func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	cfg := n.targetSettings(j, nil)
+	cfg := n.targetSettings(j)
 	cfg.Limits = n.purse.rest(0)
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
 	cfg.Gate.Keep = false
@@ -412,7 +412,7 @@ func (n trainer) sealed(ctx context.Context, j *job, best string) error {
 
 // look compares two texts on clusters, all of them once, looked at once.
 func (n trainer) look(ctx context.Context, j *job, what, best string, clusters []bank.Cluster, split task.Split, lvl float64) (*Look, error) {
-	cfg := n.targetSettings(j, nil)
+	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric, cfg.Gate.Cluster = n.purse.rest(0), "hard", ""
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-" + what
 	opts := append(n.options(name), skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return split })), skillopt.WithSplit(string(split)),
