@@ -66,6 +66,11 @@ func TestUnreviewedTasksCertifyNothing(t *testing.T) {
 	if sealed != 10 {
 		t.Errorf("%d of 10 test clusters are sealed", sealed)
 	}
+	// What can never be certified spends nothing of the level.
+	h.day(1, "", true)
+	if next := h.night().Targets[0]; next.Can.Level != r.Targets[0].Can.Level || next.Can.Floor != 7 {
+		t.Errorf("%+v after %+v", next.Can, r.Targets[0].Can)
+	}
 }
 
 // What is supported and not certified is compared on the tasks of later nights, until they certify it.

@@ -147,10 +147,13 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 	}
 	// The night's own candidate, where the night goes on, is none that came before.
 	j.past = slices.DeleteFunc(past, func(c bank.Candidate) bool { return c.Night == n.report.ID })
-	certified := make([]bool, len(j.past))
-	for i, c := range j.past {
+	certified := []bool{}
+	for _, c := range j.past {
+		if c.Exploratory {
+			continue // it can never be certified, and spends nothing
+		}
 		// What this night finds out counts from the next one on: a night that goes on has the same level.
-		certified[i] = c.State == bank.Certified && c.Settled != n.report.ID
+		certified = append(certified, c.State == bank.Certified && c.Settled != n.report.ID)
 	}
 	j.level = level.Next(level.Alpha, certified)
 	can, err := can(j.picked, j.level, n.Explore)
