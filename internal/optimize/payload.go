@@ -91,8 +91,6 @@ func asObject(v any) (map[string]any, bool) {
 	return nil, false
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
-
 // compactJSON writes v on one line, keys sorted, without the HTML escapes that
 // would change the text a model reads.
 func compactJSON(v any) string {
