@@ -377,6 +377,7 @@ type Sleep struct {
 	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational" older:"20"`
 	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational" older:"\"3d\""`
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
+	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

@@ -182,7 +182,14 @@ const MaxGuide = 4096
 func (d *decoder) guide(c *Config) {
 	if n := len(c.Reflect.Guide); n > MaxGuide {
 		d.fail("reflect.guide", fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d bytes", MaxGuide), "")
+	} else if n := len(c.NightGuide()); n > MaxGuide {
+		d.fail("sleep.preferences", fmt.Sprintf("%d bytes with reflect.guide", n), fmt.Sprintf("at most %d bytes with it", MaxGuide), "")
 	}
+}
+
+// NightGuide is what analysts of nights are told: reflect.guide, and behind it sleep.preferences.
+func (c *Config) NightGuide() string {
+	return strings.TrimSpace(strings.TrimSpace(c.Reflect.Guide) + "\n\n" + strings.TrimSpace(c.Sleep.Preferences))
 }
 
 // columns checks that fields and columns have names.

@@ -126,7 +126,7 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 // trained trains on open clusters. Selection is cross-fitted where there are few.
 func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, string, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits = n.purse.rest(reserved)
+	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(reserved), cfg.NightGuide()
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
 	if err != nil {
@@ -323,7 +323,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 // suggest trains without a gate for one epoch: what comes of it is a suggestion.
 func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	cfg := n.targetSettings(j)
-	cfg.Limits = n.purse.rest(0)
+	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(0), cfg.NightGuide()
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
 	cfg.Gate.Keep = false
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
