@@ -36,6 +36,7 @@ type job struct {
 	level  float64          // of its next candidate
 	terms  string           // digest of what scores depend on besides the texts and the tasks
 	text   string           // what is staged; "": nothing
+	beside beside           // what else lies in its workspaces
 }
 
 // jobs are the documents that there are tasks of: skills by name, then the memory file.

@@ -248,6 +248,9 @@ func (n *night) work(ctx context.Context) error {
 	}
 	n.report.Agreed = true
 	for i := range jobs {
+		if err := n.lay(jobs, i); err != nil {
+			return err
+		}
 		trainer{n}.train(ctx, &jobs[i])
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
