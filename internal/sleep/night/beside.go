@@ -31,8 +31,8 @@ type beside struct {
 }
 
 // lay writes the documents that lie beside a target: those of the night, whichever have tasks, and the project's memory
-// file. Of those before it that have something staged it is what is staged.
-func (n *night) lay(jobs []job, at int) error {
+// file. Of the first ones, up to a number, that have something confirmed and staged it is what is staged.
+func (n *night) lay(jobs []job, at, upTo int) error {
 	if n.Config.Agent.Name == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (n *night) lay(jobs []job, at int) error {
 			}
 			b.live[name], b.staged[name] = file, file
 		}
-		if k < at && jobs[k].text != "" {
+		if k < upTo && k < len(jobs) && jobs[k].bundled() {
 			file, err := n.layDocument(stagedDir, doc, jobs[k].text)
 			if err != nil {
 				return err

@@ -24,8 +24,11 @@ import (
 // failures need. It is a simulation.
 type needy struct {
 	mu   sync.Mutex
-	seen map[string]string // by rule that a task needs: all that the target was given with the last one
+	seen map[string]string // by rule that a task needs: all that the target was given with the first one
 }
+
+// spoiled is what a task needs that is solved unless two rules are there at once.
+const spoiled = "no two rules"
 
 var skillAt = regexp.MustCompile(`\(in ([^)]+SKILL\.md)\)`)
 
@@ -80,10 +83,15 @@ func (n *needy) target(req model.Request) (model.Response, error) {
 	if n.seen == nil {
 		n.seen = map[string]string{}
 	}
-	n.seen[rule] = given.String()
+	if n.seen[rule] == "" {
+		n.seen[rule] = given.String()
+	}
 	n.mu.Unlock()
 	answer := "no"
 	if strings.Contains(given.String(), rule+" holds") {
+		answer = "yes"
+	}
+	if rule == spoiled && !(strings.Contains(given.String(), "rule one holds") && strings.Contains(given.String(), "rule two holds")) {
 		answer = "yes"
 	}
 	return model.Response{Text: answer, Finish: model.FinishStop}, nil

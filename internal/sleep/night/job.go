@@ -37,6 +37,8 @@ type job struct {
 	terms  string           // digest of what scores depend on besides the texts and the tasks
 	text   string           // what is staged; "": nothing
 	beside beside           // what else lies in its workspaces
+
+	claimed *bank.Candidate // what the night claims for it; nil: nothing
 }
 
 // jobs are the documents that there are tasks of: skills by name, then the memory file.

@@ -139,6 +139,7 @@ func (n *night) begin(ctx context.Context) error {
 			n.purse.by = n.report.Usage // what its runs have used, of which not all are carried out again
 		}
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
+		n.report.Bundle = nil
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -247,8 +248,9 @@ func (n *night) work(ctx context.Context) error {
 		}
 	}
 	n.report.Agreed = true
+	n.holdForBundle(jobs)
 	for i := range jobs {
-		if err := n.lay(jobs, i); err != nil {
+		if err := n.lay(jobs, i, i); err != nil {
 			return err
 		}
 		trainer{n}.train(ctx, &jobs[i])
@@ -267,6 +269,9 @@ func (n *night) work(ctx context.Context) error {
 			}
 			break
 		}
+	}
+	if err := (trainer{n}).bundle(ctx, jobs); err != nil {
+		return err
 	}
 	return n.stage(ctx, jobs)
 }
@@ -356,6 +361,7 @@ type purse struct {
 	limits config.Limits
 	chat   bool
 	by     map[string]result.Usage
+	held   float64 // share of the ceilings that is left for the last confirmation
 }
 
 // The ceilings of a night whose limits say nothing.
@@ -401,6 +407,7 @@ func (p *purse) spent() Spent {
 // A ceiling that is used up is 0.
 func (p *purse) rest(reserve float64) config.Limits {
 	out, s := p.limits, p.spent()
+	reserve += p.held
 	if c := p.limits.Tokens; c != nil {
 		left := max(0, *c-s.Input-s.Output-int64(reserve*float64(*c)))
 		out.Tokens = &left

@@ -33,7 +33,10 @@ type Report struct {
 	Targets []Target  `json:"targets"`
 	Skipped []Skipped `json:"skipped"` // groups of tasks without a document
 	Notes   []string  `json:"notes"`
-	Spent   Spent     `json:"spent"`
+
+	Bundle *result.NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
+
+	Spent Spent `json:"spent"`
 
 	Usage map[string]result.Usage `json:"usage"` // of the night's runs, by name
 }

@@ -463,6 +463,7 @@ func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) err
 	if j.out.Sealed != nil {
 		c.Known = slices.Concat(c.Known, numbers(j.picked.fresh))
 	}
+	j.claimed = &c
 	_, err := n.Bank.Stage(ctx, c, replaces)
 	return err
 }
