@@ -310,6 +310,9 @@ func verdictStage(r *night.Report) explainStage {
 		}
 		s.Says += fmt.Sprintf("%d %s", counts[o], o)
 	}
+	if b := r.Bundle; b != nil {
+		s.Says += fmt.Sprintf("; all of it: %s: %s", b.Verdict, b.Reason)
+	}
 	return s
 }
 

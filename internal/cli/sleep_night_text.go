@@ -23,6 +23,7 @@ func printAhead(out printer, r *night.Report) {
 		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
 		out.line("    " + canText(t.Can))
 	}
+	printBundle(out, r.Bundle)
 	printSkipped(out, r)
 	if len(r.Targets) == 0 && len(r.Skipped) == 0 {
 		out.line("  there are no tasks yet: nothing is trained")

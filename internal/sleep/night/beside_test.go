@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 	"github.com/seed-f4525e22/skillopt/model"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -176,6 +177,9 @@ func TestDocumentsOfAChatAreAlone(t *testing.T) {
 	r := h.night(with)
 	if len(r.Targets) != 2 || r.Targets[0].Outcome != night.Supported || r.Targets[1].Outcome != night.Supported {
 		t.Fatalf("%+v", r.Targets)
+	}
+	if b := r.Bundle; b == nil || b.Verdict != result.BundleStands || b.N != 26 || b.Wins != 26 || len(b.Runs) != 4 {
+		t.Errorf("%+v", b)
 	}
 	if strings.Contains(n.seen["rule one"], "Answer briefly.") || strings.Contains(n.seen["rule two"], "rule one holds") {
 		t.Errorf("%q", n.seen)

@@ -277,7 +277,7 @@ func (c *comparing) demote(ctx context.Context) error {
 		was := j.out.Outcome
 		j.out.Outcome = Suggested
 		j.out.Reason = fmt.Sprintf("%s by itself (%s); adopted with what else the night staged it is worse: %s", was, j.out.Reason, c.out.Reason)
-		j.out.Help = "adopt one of them, or none"
+		j.out.Help = "skillopt sleep show " + c.report.ID + " shows each; adopt one of them at most"
 		c.setTarget(j.out)
 		if j.claimed == nil {
 			continue
