@@ -74,7 +74,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 		return c.demote(ctx)
 	case err == nil:
 		return nil
-	case out == "":
+	case out == "" || otherSettings(err) != nil:
 		return err
 	case out == WaitingForReply || out == Stopped:
 		for _, j := range c.jobs {

@@ -77,6 +77,8 @@ type night struct {
 	key      []byte
 	seen     map[string]bank.Session // of the project, by source and id
 	problem  error                   // of the program or the machine: it ends the night
+	before   []Target                // of the night that goes on, as they were when it was interrupted
+	said     string                  // a note of how it began; "": none
 }
 
 // Run carries a night out, or goes on with the one of the project that was not over. It returns what is known also
@@ -85,6 +87,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	n := newNight(o)
 	err := n.begin(ctx)
 	if err == nil {
+		err = n.work(ctx)
+	}
+	if other := otherSettings(err); other != nil && n.report != nil && !n.DryRun {
+		next, err2 := n.anew(ctx, other)
+		if err2 != nil {
+			return n.report, err2
+		}
+		n = next
 		err = n.work(ctx)
 	}
 	if n.report == nil || n.DryRun {
@@ -138,6 +148,7 @@ func (n *night) begin(ctx context.Context) error {
 		if n.report.Usage != nil {
 			n.purse.by = n.report.Usage // what its runs have used, of which not all are carried out again
 		}
+		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
 		n.report.Bundle = nil
 		return n.prepare(ctx)
@@ -227,6 +238,9 @@ func Folder(dir, project, id string) string {
 // work mines, takes in, and trains one target after the other.
 func (n *night) work(ctx context.Context) error {
 	n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
+	if n.said != "" {
+		n.note(n.said)
+	}
 	if n.DryRun {
 		return n.dry(ctx)
 	}
@@ -288,7 +302,7 @@ func (n *night) dry(ctx context.Context) error {
 // ended makes an outcome of the night of an error that ended it, if it is one.
 func (n *night) ended(err error) error {
 	out := outcomeOf(err)
-	if out == "" {
+	if out == "" || otherSettings(err) != nil {
 		return err
 	}
 	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})

@@ -39,7 +39,7 @@ func (n trainer) train(ctx context.Context, j *job) {
 		return
 	}
 	out := outcomeOf(err)
-	if out == "" {
+	if out == "" || otherSettings(err) != nil {
 		n.problem = fmt.Errorf("%s: %w", j.doc.ID(), err)
 		out = Stopped
 	}
