@@ -25,6 +25,7 @@ import (
 // failures need. It is a simulation.
 type needy struct {
 	mu   sync.Mutex
+	name string            // that the target gives itself; "": none
 	seen map[string]string // by rule that a task needs: all that the target was given with the first one
 }
 
@@ -95,7 +96,7 @@ func (n *needy) target(req model.Request) (model.Response, error) {
 	if rule == spoiled && !(strings.Contains(given.String(), "rule one holds") && strings.Contains(given.String(), "rule two holds")) {
 		answer = "yes"
 	}
-	return model.Response{Text: answer, Finish: model.FinishStop}, nil
+	return model.Response{Text: answer, Finish: model.FinishStop, Model: n.name, Fingerprint: fmt.Sprint("f", len(prompt))}, nil
 }
 
 // needs has sessions that show tasks which need a rule.

@@ -38,6 +38,7 @@ type job struct {
 	text   string           // what is staged; "": nothing
 	beside beside           // what else lies in its workspaces
 
+	served  []string        // models that answered its last comparison; none: not known
 	claimed *bank.Candidate // what the night claims for it; nil: nothing
 }
 

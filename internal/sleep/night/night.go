@@ -79,6 +79,7 @@ type night struct {
 	problem  error                   // of the program or the machine: it ends the night
 	before   []Target                // of the night that goes on, as they were when it was interrupted
 	said     string                  // a note of how it began; "": none
+	served   []string                // models that answered in the nights before; none: not known
 }
 
 // Run carries a night out, or goes on with the one of the project that was not over. It returns what is known also
@@ -140,6 +141,7 @@ func (n *night) begin(ctx context.Context) error {
 		n.from = first.Since
 	}
 	n.purse = newPurse(n.Config)
+	n.served = lastServed(nights, openNight(nights))
 	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
@@ -150,7 +152,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle = nil
+		n.report.Bundle, n.report.Served = nil, nil
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -170,6 +172,14 @@ func (n *night) begin(ctx context.Context) error {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// openNight is the id of the newest night, if it is not over.
+func openNight(nights []bank.Night) string {
+	if len(nights) > 0 && nights[0].Ended.IsZero() {
+		return nights[0].ID
+	}
+	return ""
 }
 
 // worked reports whether a night came to something for a document, or had none to work on. Where it did not, since a model was ill or a document

@@ -34,6 +34,7 @@ type Report struct {
 	Skipped []Skipped `json:"skipped"` // groups of tasks without a document
 	Notes   []string  `json:"notes"`
 
+	Served []string            `json:"served"` // models that answered as the target, as their server named them; null: not known
 	Bundle *result.NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
 
 	Spent Spent `json:"spent"`

@@ -87,5 +87,8 @@ func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.
 		return nil, nil, err
 	}
 	n.purse.add(name, c.Usage)
+	if err == nil {
+		j.served, err = n.answeredBy(dir)
+	}
 	return &Look{Run: n.below(dir)}, c.ByTask, err
 }

@@ -425,6 +425,9 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 	}
 	n.purse.add(name, c.Usage)
 	n.report.Simulated = n.report.Simulated || c.Simulated
+	if err == nil {
+		j.served, err = n.answeredBy(dir)
+	}
 	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}}
 	for _, t := range c.ByTask {
 		out.Tasks = append(out.Tasks, t.ID)
@@ -447,7 +450,7 @@ func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) err
 	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == bank.Carried)
 	c := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
-		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0,
+		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0, Served: j.served,
 	}
 	replaces := ""
 	switch {
