@@ -275,10 +275,16 @@ func baselineStage(r *night.Report) explainStage {
 
 func editStage(r *night.Report) explainStage {
 	s := explainStage{Stage: "edit", Examples: []string{}}
-	applied, rejected, held := 0, 0, 0
+	applied, rejected, held, removed := 0, 0, 0, 0
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		applied, rejected, held = applied+len(t.Consolidation.AppliedEdits), rejected+len(t.Consolidation.RejectedEdits), held+len(t.Held)
+		removed += len(t.Remove)
+		for k, line := range t.Remove {
+			if k < len(t.RemoveWhy) {
+				s.example("%s: proposed for removal: %s (%s)", t.Target, shortened(oneLine(line), 80), t.RemoveWhy[k])
+			}
+		}
 		for _, h := range t.Held {
 			s.example("%s: held: %s: %s", t.Target, h.Reason, shortened(oneLine(h.Text), 80))
 		}
@@ -291,6 +297,9 @@ func editStage(r *night.Report) explainStage {
 		}
 	}
 	s.Says = fmt.Sprintf("%d applied, %d rejected, %d held for a person", applied, rejected, held)
+	if removed > 0 {
+		s.Says += fmt.Sprintf(", %s proposed for removal", plural.Of(removed, "rule", "rules"))
+	}
 	return s
 }
 

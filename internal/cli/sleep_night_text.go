@@ -191,10 +191,21 @@ func printRules(out printer, t *night.Target) {
 		if rule.Difference != nil {
 			text += fmt.Sprintf("  (its step: %+.3f)", *rule.Difference)
 		}
+		if len(rule.Tasks) > 0 {
+			text += "  (asked for by " + plural.Of(len(rule.Tasks), "failure", "failures")
+			if len(rule.Won) > 0 {
+				text += fmt.Sprintf(", %d of them won now", len(rule.Won))
+			}
+			text += ")"
+		}
 		out.line(text)
 	}
-	for _, line := range t.Remove {
-		out.line("  - " + oneLine(line) + "  (proposed for removal)")
+	for i, line := range t.Remove {
+		why := ""
+		if i < len(t.RemoveWhy) {
+			why = ": " + oneLine(t.RemoveWhy[i])
+		}
+		out.line("  - " + oneLine(line) + "  (proposed for removal" + why + ")")
 	}
 	for _, h := range t.Held {
 		out.line(fmt.Sprintf("  held: %s: %s", oneLine(h.Reason), oneLine(h.Text)))

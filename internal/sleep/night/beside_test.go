@@ -24,9 +24,10 @@ import (
 // skills that it is told of, and does what any text that it was given states. The optimizer proposes the rules that
 // failures need. It is a simulation.
 type needy struct {
-	mu   sync.Mutex
-	name string            // that the target gives itself; "": none
-	seen map[string]string // by rule that a task needs: all that the target was given with the first one
+	mu      sync.Mutex
+	forgets bool              // the optimizer deletes what it is told is proposed for removal
+	name    string            // that the target gives itself; "": none
+	seen    map[string]string // by rule that a task needs: all that the target was given with the first one
 }
 
 // spoiled is what a task needs that is solved unless two rules are there at once.
@@ -46,6 +47,9 @@ func (n *needy) Generate(_ context.Context, req model.Request) (model.Response, 
 			if strings.Contains(user, "NEED "+rule) {
 				edits = append(edits, map[string]any{"op": "append", "content": "- " + rule + " holds"})
 			}
+		}
+		if n.forgets && strings.HasSuffix(req.Messages[0].Content, "does not need:\n- rule one holds") {
+			edits = append(edits, map[string]any{"op": "delete", "target": "- rule one holds"})
 		}
 		data, err := json.Marshal(map[string]any{"batch_size": 1, "failure_summary": []any{}, "patch": map[string]any{"reasoning": "r", "edits": edits}})
 		if err != nil {

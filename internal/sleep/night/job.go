@@ -38,6 +38,7 @@ type job struct {
 	text   string           // what is staged; "": nothing
 	beside beside           // what else lies in its workspaces
 
+	won     map[string]bool // tasks that what is staged has won on fresh answers
 	served  []string        // models that answered its last comparison; none: not known
 	claimed *bank.Candidate // what the night claims for it; nil: nothing
 }
@@ -173,7 +174,7 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
 		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{},
 	}
-	return j, nil
+	return j, n.removals(ctx, &j, clusters)
 }
 
 func unreviewed(clusters []bank.Cluster) int {

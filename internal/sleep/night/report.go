@@ -77,12 +77,13 @@ type Target struct {
 	Carried   *Carried  `json:"carried"` // an earlier night's proposal that goes on
 
 	Consolidation Consolidation `json:"consolidation"`
-	Rules         []Rule        `json:"rules"`    // of the proposal
-	Remove        []string      `json:"remove"`   // rules whose tasks sleep: proposed for removal
-	Held          []HeldRule    `json:"held"`     // edits that wait for a person: nothing of them is staged
-	Runs          []string      `json:"runs"`     // below sleep.dir
-	Proposal      string        `json:"proposal"` // the proposed text, below the night's folder; "": none
-	LiveSHA       string        `json:"live_sha"` // of the live bytes; "": the file is not there
+	Rules         []Rule        `json:"rules"`                // of the proposal
+	Remove        []string      `json:"remove"`               // rules of the live document that are proposed for removal
+	RemoveWhy     []string      `json:"remove_why,omitempty"` // why, in the same order
+	Held          []HeldRule    `json:"held"`                 // edits that wait for a person: nothing of them is staged
+	Runs          []string      `json:"runs"`                 // below sleep.dir
+	Proposal      string        `json:"proposal"`             // the proposed text, below the night's folder; "": none
+	LiveSHA       string        `json:"live_sha"`             // of the live bytes; "": the file is not there
 	Proposed      string        `json:"proposed_sha"`
 	Spent         Spent         `json:"spent"`
 }
@@ -183,7 +184,8 @@ type Edit struct {
 type Rule struct {
 	Text       string   `json:"text"`
 	Step       int      `json:"step"`
-	Tasks      []string `json:"tasks"` // clusters' tasks that failed before it
+	Tasks      []string `json:"tasks"`         // whose failures the analysts read who asked for it, by the run's record; empty: not known
+	Won        []string `json:"won,omitempty"` // of these, won on fresh answers of the confirmation
 	Difference *float64 `json:"difference"`
 }
 

@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,6 +92,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	if err := n.confirm(ctx, j, best, clusters); err != nil {
 		return err
 	}
+	n.ground(j, n.runDir(j), "best")
 	if j.out.Outcome == Supported && j.out.Can.Does == doesSealed && j.out.Clusters.Unreviewed == 0 {
 		if err := n.sealed(ctx, j, best); err != nil {
 			return err
@@ -98,6 +100,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	}
 	if j.out.Outcome.Staged() {
 		j.text = best
+		j.settleRemovals(best)
 		return n.claim(ctx, j, clusters)
 	}
 	return nil
@@ -126,7 +129,7 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 // trained trains on open clusters. Selection is cross-fitted where there are few.
 func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, string, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(reserved), cfg.NightGuide()
+	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(reserved), n.guide(&cfg, j)
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
 	if err != nil {
@@ -323,7 +326,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 // suggest trains without a gate for one epoch: what comes of it is a suggestion.
 func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	cfg := n.targetSettings(j)
-	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(0), cfg.NightGuide()
+	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(0), n.guide(&cfg, j)
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
 	cfg.Gate.Keep = false
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
@@ -343,7 +346,7 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 	if err != nil {
 		return err
 	}
-	text, err := finalText(dir)
+	text, version, err := finalText(dir)
 	if err != nil || text == seed.Text() {
 		return err
 	}
@@ -355,17 +358,21 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 		return nil
 	}
 	j.text = text
+	j.settleRemovals(text)
+	n.ground(j, dir, version)
 	return nil
 }
 
-// finalText is the last skill of a run without a gate.
-func finalText(dir string) (string, error) {
+// finalText is the last skill of a run without a gate, and the number of its step.
+func finalText(dir string) (text, version string, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "skills", "skill_v*.md"))
 	if err != nil || len(names) == 0 {
-		return "", err
+		return "", "", err
 	}
-	data, err := os.ReadFile(names[len(names)-1])
-	return string(data), err
+	last := names[len(names)-1]
+	data, err := os.ReadFile(last)
+	number := strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(last), "skill_v"), ".md"), "0")
+	return string(data), cmp.Or(number, "0"), err
 }
 
 // confirm compares the live document and what was chosen once, on answers that nothing was chosen by.
@@ -429,8 +436,14 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 		j.served, err = n.answeredBy(dir)
 	}
 	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}}
+	if what == "confirm" {
+		j.won = map[string]bool{}
+	}
 	for _, t := range c.ByTask {
 		out.Tasks = append(out.Tasks, t.ID)
+		if what == "confirm" {
+			j.won[t.ID] = t.B >= 1
+		}
 	}
 	if c.A.Score != nil && c.B.Score != nil && what == "confirm" {
 		j.out.Consolidation.HoldoutBaseline, j.out.Consolidation.HoldoutCandidate = &c.A.Score.Hard, &c.B.Score.Hard
