@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
@@ -64,5 +65,42 @@ func TestTrap6TheBundleIsJudgedLast(t *testing.T) {
 		if err != nil || len(memory.Rejected) == 0 || memory.Rejected[0].Difference == nil || len(memory.Rejected[0].Edits) != 1 {
 			t.Errorf("%s: %v: %+v", got.Target, err, memory)
 		}
+	}
+}
+
+// Where the ceiling does not do for the last confirmation it is skipped and named, and each document says what it says by itself; the
+// night is over all the same. A tenth of the ceilings is left for it while documents are trained.
+func TestABundleThatCannotBePaidForIsNamed(t *testing.T) {
+	t.Parallel()
+	h, _, with := needyHome(t, "")
+	h.skill("cards")
+	h.needs(16, "cards", "rule one")
+	h.needs(16, "", "rule two")
+	confirmed := func(o *night.Options) { // the ceiling is used up once the second confirmation is over
+		calls := int64(1_000_000)
+		o.Config.Limits.Calls = &calls
+		done := 0
+		o.Events = func(e event.Event) {
+			if _, ok := e.(event.Compared); ok {
+				if done++; done == 2 {
+					calls = 1
+				}
+			}
+		}
+	}
+	r := h.night(with, confirmed)
+	b := r.Bundle
+	if b == nil || b.Verdict != result.BundleSkipped || b.Difference != nil || b.N != 0 || !strings.Contains(b.Reason, "limits.calls") || r.Ended.IsZero() || !strings.Contains(strings.Join(r.Notes, " "), "skipped: the last confirmation") {
+		t.Fatalf("%+v, %q", b, r.Notes)
+	}
+	for _, got := range r.Targets {
+		if got.Outcome != night.Supported {
+			t.Errorf("%s: %s: %s", got.Target, got.Outcome, got.Reason)
+		}
+	}
+	// Training leaves a quarter for its confirmation, and a tenth for the last one.
+	text, err := os.ReadFile(filepath.Join(h.dir, filepath.FromSlash(r.Targets[0].Runs[0]), "config.yaml"))
+	if err != nil || !strings.Contains(string(text), "calls: 650000\n") {
+		t.Errorf("%v: %s", err, text)
 	}
 }
