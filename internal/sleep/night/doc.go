@@ -16,6 +16,9 @@
 // What is staged, supported and not certified is carried: later nights have it and the live document answer the tasks
 // that are new to both, and the evidence multiplies.
 //
-// It knows the front door, the bank, targets and levels. It knows nothing of stores of sessions, of how a task is
+// Documents that are staged in one night are confirmed once more as a whole, the bundle: each may be better by itself and all
+// of them worse. What is worse as a whole is staged as suggestions.
+//
+// It knows the front door, what its runs have recorded, the bank, targets and levels. It knows nothing of stores of sessions, of how a task is
 // mined, of terminals, or of how a proposal is adopted.
 package night
