@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,35 @@ func (s *Store) Adopt(ctx context.Context, q Request) (r Record, err error) {
 		return Record{}, err
 	}
 	return s.commit(Record{Kind: Adopted, Project: q.Project, Night: q.Night}, changes)
+}
+
+// Planned is what would be written into a document.
+type Planned struct {
+	Place  Place
+	Live   string // what it holds
+	New    bool   // there is no file
+	Text   string // what it would hold
+	Merged bool   // it has changed outside of its learned region since the text was made
+}
+
+// Plan says what [Store.Adopt] would write, by the same rules, and writes nothing.
+func (s *Store) Plan(q Request) ([]Planned, error) {
+	places, err := s.places(q)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.notYet(q); err != nil {
+		return nil, err
+	}
+	changes, err := s.plan(q, places)
+	if err != nil {
+		return nil, err
+	}
+	var out []Planned
+	for _, c := range changes {
+		out = append(out, Planned{Place: c.place, Live: c.before.text, New: !c.before.there, Text: c.after.text, Merged: c.note.Merged})
+	}
+	return out, nil
 }
 
 // places finds the documents of a request. Two of them may not be one file.
@@ -153,6 +183,9 @@ func (s *Store) commit(r Record, changes []change) (Record, error) {
 		r.Files = append(r.Files, n)
 	}
 	r, err := s.begin(r)
+	if err == nil {
+		err = cmp.Or(s.point("intent"), s.note(r, intentFile))
+	}
 	if err != nil {
 		return r, err
 	}
@@ -176,7 +209,7 @@ func (s *Store) carryOut(r Record, changes []change) error {
 		return err
 	}
 	for i, c := range changes {
-		if err := s.keep(r.N, i, c); err != nil {
+		if err := cmp.Or(s.keep(r.N, i, c), s.point("kept")); err != nil {
 			return err
 		}
 	}
@@ -193,7 +226,7 @@ func (s *Store) carryOut(r Record, changes []change) error {
 }
 
 // keep writes what a document held, and what it is to hold, into the folder of the transaction. Neither is ever written again.
-func (s *Store) keep(n, i int, c change) error {
+func (s *ledger) keep(n, i int, c change) error {
 	for name, text := range map[string]content{backupFile(i): c.before, afterFile(i): c.after} {
 		if !text.there {
 			continue
@@ -202,11 +235,11 @@ func (s *Store) keep(n, i int, c change) error {
 			return fmt.Errorf("keep what %s holds: %w", c.place.File(), err)
 		}
 	}
-	return s.point("kept")
+	return nil
 }
 
 // kept is what was kept of a document.
-func (s *Store) kept(n int, name, sum string) (content, error) {
+func (s *ledger) kept(n int, name, sum string) (content, error) {
 	if sum == "" {
 		return content{}, nil
 	}

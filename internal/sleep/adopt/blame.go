@@ -53,6 +53,22 @@ func (s *Store) Blame(project, target, text string) ([]Origin, error) {
 	return out, nil
 }
 
+// Owner finds the project and the id of a document by its file: what was written there was adopted as that.
+func (s *Store) Owner(file string) (project, target string, err error) {
+	history, err := s.History()
+	if err != nil {
+		return "", "", err
+	}
+	for _, r := range slices.Backward(history) {
+		for _, c := range r.Files {
+			if c.File() == file {
+				return r.Project, c.Target, nil
+			}
+		}
+	}
+	return "", "", &Refused{File: file, Reason: "nothing was adopted into it"}
+}
+
 // addition is what an adoption added to a document.
 type addition struct {
 	n     int

@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,6 +72,14 @@ type Rule struct {
 	Grounds json.RawMessage `json:"grounds,omitempty"` // as the caller tells it
 }
 
+// ledger is what is noted of transactions, in a folder of the user's: a folder each.
+type ledger struct {
+	dir     string
+	key     []byte
+	version string
+	now     func() time.Time
+}
+
 // Names in the folder of a transaction.
 const (
 	intentFile  = "intent.json"
@@ -88,12 +95,14 @@ func backupFile(i int) string { return strconv.Itoa(i) + ".before" }
 func afterFile(i int) string  { return strconv.Itoa(i) + ".after" }
 
 // folder is where a transaction is noted.
-func (s *Store) folder(n int) string { return filepath.Join(s.dir, fmt.Sprintf("%06d", n)) }
+func (s *ledger) folder(n int) string { return filepath.Join(s.dir, fmt.Sprintf("%06d", n)) }
 
 // Backup is the file that has what a document held before.
-func (s *Store) Backup(r Record, i int) string { return filepath.Join(s.folder(r.N), backupFile(i)) }
+func (s *Store) Backup(r Record, i int) string { return s.backup(r, i) }
 
-func (s *Store) sign(r Record) (string, error) {
+func (s *ledger) backup(r Record, i int) string { return filepath.Join(s.folder(r.N), backupFile(i)) }
+
+func (s *ledger) sign(r Record) (string, error) {
 	r.HMAC = ""
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -106,7 +115,7 @@ func (s *Store) sign(r Record) (string, error) {
 }
 
 // note writes a record, whole or not at all.
-func (s *Store) note(r Record, name string) (err error) {
+func (s *ledger) note(r Record, name string) (err error) {
 	if r.HMAC, err = s.sign(r); err != nil {
 		return err
 	}
@@ -118,7 +127,7 @@ func (s *Store) note(r Record, name string) (err error) {
 }
 
 // read reads a record. fs.ErrNotExist: there is none of the name.
-func (s *Store) read(n int, name string) (Record, error) {
+func (s *ledger) read(n int, name string) (Record, error) {
 	full := filepath.Join(s.folder(n), name)
 	data, err := readOwn(s.folder(n), name)
 	if err != nil {
@@ -174,7 +183,7 @@ func readOwn(dir, name string) ([]byte, error) {
 }
 
 // numbers are those of all transactions, in order.
-func (s *Store) numbers() ([]int, error) {
+func (s *ledger) numbers() ([]int, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -193,7 +202,9 @@ func (s *Store) numbers() ([]int, error) {
 }
 
 // History are the receipts, in order. Records that cannot be believed are told beside those that can.
-func (s *Store) History() ([]Record, error) {
+func (s *Store) History() ([]Record, error) { return s.receipts() }
+
+func (s *ledger) receipts() ([]Record, error) {
 	list, err := s.numbers()
 	if err != nil {
 		return nil, err
@@ -214,7 +225,7 @@ func (s *Store) History() ([]Record, error) {
 }
 
 // pending are the intents of which nothing is known yet.
-func (s *Store) pending() ([]Record, error) {
+func (s *ledger) pending() ([]Record, error) {
 	list, err := s.numbers()
 	if err != nil {
 		return nil, err
@@ -235,13 +246,13 @@ func (s *Store) pending() ([]Record, error) {
 	return out, problems
 }
 
-func (s *Store) has(n int, name string) bool {
+func (s *ledger) has(n int, name string) bool {
 	_, err := os.Lstat(filepath.Join(s.folder(n), name))
 	return err == nil
 }
 
-// begin gives a record its number and folder, and writes its intent.
-func (s *Store) begin(r Record) (Record, error) {
+// begin gives a record its number and folder.
+func (s *ledger) begin(r Record) (Record, error) {
 	list, err := s.numbers()
 	if err != nil {
 		return r, err
@@ -264,5 +275,5 @@ func (s *Store) begin(r Record) (Record, error) {
 		r.N++
 	}
 	r.Format, r.Version, r.Began = Format, s.version, s.now().UTC()
-	return r, cmp.Or(s.point("intent"), s.note(r, intentFile))
+	return r, nil
 }

@@ -240,7 +240,7 @@ func (s *Store) makeFolder(n int, p Place, dir string) (err error) {
 	return errors.Join(sp.sync(), s.point("folder made"))
 }
 
-func (s *Store) madeBy(n int) ([]made, error) {
+func (s *ledger) madeBy(n int) ([]made, error) {
 	data, err := readOwn(s.folder(n), madeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -256,7 +256,7 @@ func (s *Store) madeBy(n int) ([]made, error) {
 }
 
 // unmake removes folders that a transaction made, if they are the same and nothing is in them.
-func (s *Store) unmake(r Record) error {
+func (s *ledger) unmake(r Record) error {
 	for _, c := range r.Files {
 		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
 			if err := removeUnnamed(r.N, Place{Root: c.Root, Path: dir}); err != nil {

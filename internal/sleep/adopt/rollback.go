@@ -35,7 +35,7 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 	if err := s.recover(ctx, held); err != nil {
 		return Record{}, nil, err
 	}
-	of, err := s.adoption(project, n)
+	of, err := s.Standing(project, n)
 	if err != nil {
 		return Record{}, nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 	if err := s.take(ctx, held, places, true); err != nil {
 		return Record{}, nil, err
 	}
-	if of, err = s.adoption(project, of.N); err != nil { // it may have been taken back meanwhile
+	if of, err = s.Standing(project, of.N); err != nil { // it may have been taken back meanwhile
 		return Record{}, nil, err
 	}
 	var changes []change
@@ -71,15 +71,16 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 	return r, out, err
 }
 
-// adoption finds a transaction that can be taken back.
-func (s *Store) adoption(project string, n int) (Record, error) {
+// Standing finds an adoption that can be taken back: by its number, or with 0 the last one; of a project, or with "" of
+// any. ErrNothing: it was taken back already, or there is none.
+func (s *Store) Standing(project string, n int) (Record, error) {
 	history, err := s.History()
 	if err != nil {
 		return Record{}, err
 	}
 	for _, r := range slices.Backward(history) {
 		switch {
-		case r.Project != project || n != 0 && r.N != n:
+		case project != "" && r.Project != project || n != 0 && r.N != n:
 			continue
 		case r.Kind == RolledBack && n != 0:
 			return Record{}, &Refused{File: fmt.Sprintf("number %d", n), Reason: fmt.Sprintf("it is itself a rollback, of number %d", r.Of)}
@@ -93,9 +94,9 @@ func (s *Store) adoption(project string, n int) (Record, error) {
 		return r, nil
 	}
 	if n != 0 {
-		return Record{}, &Refused{File: fmt.Sprintf("number %d", n), Reason: "the project has no adoption of this number"}
+		return Record{}, &Refused{File: fmt.Sprintf("number %d", n), Reason: "there is no adoption of this number"}
 	}
-	return Record{}, fmt.Errorf("no adoption of %s stands: %w", project, ErrNothing)
+	return Record{}, fmt.Errorf("no adoption stands: %w", ErrNothing)
 }
 
 // takeBack settles what a document is to hold once an adoption is taken back.

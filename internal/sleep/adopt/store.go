@@ -15,12 +15,10 @@ import (
 
 // Store is where intents, backups and receipts lie. Stores of one folder may be at work in several processes.
 type Store struct {
-	dir     string
-	key     []byte
-	version string
-	find    Finder
-	now     func() time.Time
-	at      func(point string) error // tests end a transaction at a point; nil: nothing
+	ledger
+
+	find Finder
+	at   func(point string) error // tests end a transaction at a point; nil: nothing
 }
 
 // Options are what a Store works with.
@@ -37,7 +35,7 @@ func Open(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{dir: o.Dir, key: o.Key, version: o.Version, find: o.Find, now: o.Now}
+	return &Store{ledger: ledger{dir: o.Dir, key: o.Key, version: o.Version, now: o.Now}, find: o.Find}
 }
 
 // point is a place at which a transaction may end.
