@@ -77,6 +77,9 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	for i := range tasks {
 		n.place(&tasks[i])
 	}
+	if err := n.fit(ctx, tasks); err != nil {
+		return err
+	}
 	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	if err != nil {
 		return err

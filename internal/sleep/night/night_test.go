@@ -66,6 +66,8 @@ type home struct {
 	cfg     config.Config
 	next    int // item that the next session shows
 	now     time.Time
+
+	shape func(*bank.Session, *wish.Task) // changes what a day brings; nil: nothing
 }
 
 func newHome(t *testing.T, p worlds.Params) *home {
@@ -112,6 +114,11 @@ func (h *home) day(n int, skill string, accepted bool) {
 		h.miner.tasks[id] = wish.Task{
 			Task: task.Task{ID: item.ID, Type: item.Type, Prompt: item.Prompt, Gold: []string{item.Gold}}, Trust: wish.ByCorrection, Project: h.project, Skill: skill,
 			Seen: []wish.Ref{{Source: "claude", Session: id, Turn: id + "-1"}}, At: at, Input: item.ID, Outcome: item.Gold,
+		}
+		if h.shape != nil {
+			w := h.miner.tasks[id]
+			h.shape(&list[len(list)-1], &w)
+			h.miner.tasks[id] = w
 		}
 	}
 	store := fmt.Sprintf("/store-%d", h.next)

@@ -65,6 +65,7 @@ type Target struct {
 
 	Clusters Clusters `json:"clusters"`
 	Can      Can      `json:"can_show"`
+	Places   []Placed `json:"places"` // of the tasks by which the document is measured, and of those that cannot be
 
 	Baseline  *Measured `json:"baseline"` // of the live document on the tasks of the night
 	Noise     *float64  `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
@@ -93,6 +94,15 @@ type Clusters struct {
 	Recall  int `json:"recalled"`
 	// Unreviewed are those of Tonight, Recall and Fresh that nobody has reviewed.
 	Unreviewed int `json:"unreviewed"`
+}
+
+// Placed is where a task is carried out, or why it is not.
+type Placed struct {
+	Task   string   `json:"task"`
+	Commit string   `json:"commit"` // in whose files; "": there are none
+	Folder string   `json:"folder"` // below the project
+	Files  []string `json:"files"`  // that its session worked on
+	Unfit  string   `json:"unfit"`  // "": it is carried out
 }
 
 // Can is what so many clusters can show, computed before anything is spent.

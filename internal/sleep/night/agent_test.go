@@ -1,0 +1,130 @@
+package night_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-f4525e22/skillopt/internal/lab/worlds"
+	"github.com/seed-f4525e22/skillopt/internal/sandbox"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+)
+
+// agentHome is a user whose nights replay tasks with an agent, in the files of a commit.
+type agentHome struct {
+	*home
+
+	commit string
+	shown  map[string]map[string][]uint32 // by session: what the store says that it was shown of files
+}
+
+// newAgentHome has the built-in agent and a repository with a commit.
+func newAgentHome(t *testing.T, p worlds.Params) *agentHome {
+	t.Helper()
+	if s := sandbox.Supports(); s.Kind == "" {
+		t.Skip("programs cannot be confined here: " + s.Why)
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	h := &agentHome{home: newHome(t, p), shown: map[string]map[string][]uint32{}}
+	h.cfg.Agent.Name, h.cfg.Sleep.Memory = "builtin", "CLAUDE.md"
+	h.cfg.Models.Target.MaxTokens = 1000
+	h.cfg.Tasks.Extract = "all"
+	h.cfg.Tasks.Checks = []any{
+		map[string]any{"type": "command", "run": `test "$(cat answer.txt)" = "<answer>$GOLD</answer>"`, "timeout": "1m"},
+		map[string]any{"type": "file-contains", "path": "house/rules.txt", "value": "as committed", "weight": 0, "required": true},
+		map[string]any{"type": "diff", "allow": []any{"answer.txt"}, "weight": 0, "required": true},
+	}
+	h.put("house/rules.txt", "Forms are as committed.\n")
+	h.put(".mcp.json", `{"mcpServers": {"x": {"command": "touch"}}}`)
+	h.put(".env", "TOKEN=1\n")
+	h.commit = h.commits()
+	h.shape = func(s *bank.Session, w *wish.Task) {
+		s.Commit = h.commit
+		s.Turns[0].Read = []string{"house/rules.txt"}
+		s.Turns[0].Files = []string{"answer.txt"}
+		w.Place = wish.Place{From: s.Turns[0].ID, Commit: h.commit, Files: []string{"answer.txt", "house/rules.txt"}}
+		h.shown[s.ID] = map[string][]uint32{"house/rules.txt": {transcript.LineDigest("Forms are as committed.")}}
+	}
+	return h
+}
+
+func (h *agentHome) put(name, text string) {
+	h.t.Helper()
+	path := filepath.Join(h.project, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// commits commits all that there is, and returns the hash.
+func (h *agentHome) commits() string {
+	h.t.Helper()
+	if _, err := os.Stat(filepath.Join(h.project, ".git")); err != nil {
+		h.git("init", "-q")
+	}
+	h.git("add", "-A", "-f")
+	h.git("commit", "-q", "--allow-empty", "-m", "c")
+	return h.git("rev-parse", "HEAD")
+}
+
+func (h *agentHome) git(args ...string) string {
+	h.t.Helper()
+	c := exec.CommandContext(h.t.Context(), "git", args...)
+	c.Dir = h.project
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		h.t.Fatalf("git %v: %v: %s", args, err, errs.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// replays has nights read stores again, and git.
+func (h *agentHome) replays(o *night.Options) {
+	o.Env = os.Getenv
+	o.Again = func(_ context.Context, s bank.Session) (transcript.Transcript, bool, error) {
+		again := s.Transcript
+		again.Turns = slices.Clone(s.Turns)
+		again.Turns[0].Lines = h.shown[s.ID]
+		return again, true, nil
+	}
+}
+
+// A night with an agent trains on tasks that are carried out in the files of their commit, and leaves no workspace.
+func TestANightReplaysInTheFilesOfACommit(t *testing.T) {
+	t.Parallel()
+	h := newAgentHome(t, small())
+	h.day(16, "", true)
+	r := h.night(h.replays)
+	if len(r.Targets) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	got := r.Targets[0]
+	t.Logf("%s: %s; baseline %+v, confirmed %+v, spent %+v", got.Outcome, got.Reason, got.Baseline, got.Confirmed, r.Spent)
+	if got.Outcome != night.Supported || got.Target != "memory:CLAUDE.md" || len(got.Places) != 16 {
+		t.Errorf("%+v", got)
+	}
+	for _, p := range got.Places {
+		if p.Commit != h.commit || p.Unfit != "" || !slices.Equal(p.Files, []string{"answer.txt", "house/rules.txt"}) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if left, err := os.ReadDir(h.bank.Temp()); err != nil || len(left) > 0 {
+		t.Errorf("%v: left %v", err, left)
+	}
+}
