@@ -3,6 +3,7 @@ package night_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,12 +39,7 @@ func newAgentHome(t *testing.T, p worlds.Params) *agentHome {
 	h := &agentHome{home: newHome(t, p), shown: map[string]map[string][]uint32{}}
 	h.cfg.Agent.Name, h.cfg.Sleep.Memory = "builtin", "CLAUDE.md"
 	h.cfg.Models.Target.MaxTokens = 1000
-	h.cfg.Tasks.Extract = "all"
-	h.cfg.Tasks.Checks = []any{
-		map[string]any{"type": "command", "run": `test "$(cat answer.txt)" = "<answer>$GOLD</answer>"`, "timeout": "1m"},
-		map[string]any{"type": "file-contains", "path": "house/rules.txt", "value": "as committed", "weight": 0, "required": true},
-		map[string]any{"type": "diff", "allow": []any{"answer.txt"}, "weight": 0, "required": true},
-	}
+	h.cfg.Train.Epochs = 1
 	h.put("house/rules.txt", "Forms are as committed.\n")
 	h.put(".mcp.json", `{"mcpServers": {"x": {"command": "touch"}}}`)
 	h.put(".env", "TOKEN=1\n")
@@ -53,9 +49,24 @@ func newAgentHome(t *testing.T, p worlds.Params) *agentHome {
 		s.Turns[0].Read = []string{"house/rules.txt"}
 		s.Turns[0].Files = []string{"answer.txt"}
 		w.Place = wish.Place{From: s.Turns[0].ID, Commit: h.commit, Files: []string{"answer.txt", "house/rules.txt"}}
+		w.Task.Checks = checksOf(h.t, "<answer>"+w.Task.Gold[0]+"</answer>")
 		h.shown[s.ID] = map[string][]uint32{"house/rules.txt": {transcript.LineDigest("Forms are as committed.")}}
 	}
 	return h
+}
+
+// checksOf wants an answer in a file, the files of the commit, and nothing else.
+func checksOf(t *testing.T, answer string) json.RawMessage {
+	t.Helper()
+	data, err := json.Marshal([]any{
+		map[string]any{"type": "file-contains", "path": "answer.txt", "value": answer},
+		map[string]any{"type": "file-contains", "path": "house/rules.txt", "value": "as committed", "weight": 0, "required": true},
+		map[string]any{"type": "diff", "allow": []any{"answer.txt"}, "weight": 0, "required": true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func (h *agentHome) put(name, text string) {
