@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,5 +139,64 @@ func TestANightReplaysInTheFilesOfACommit(t *testing.T) {
 	}
 	if left, err := os.ReadDir(h.bank.Temp()); err != nil || len(left) > 0 {
 		t.Errorf("%v: left %v", err, left)
+	}
+}
+
+// A task whose tools the agent does not have is not replayable before a process starts, and nothing is staged.
+func TestTrap30ToolsThatTheAgentLacks(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for name, tool := range map[string]func(u *transcript.Turn){
+		"the network":         func(u *transcript.Turn) { u.Tools = []transcript.Tool{{Name: "WebFetch", OK: &yes}} },
+		"a server of tools":   func(u *transcript.Turn) { u.Tools = []transcript.Tool{{Name: "mcp__jira__get_issue", OK: &yes}} },
+		"an agent with keys":  func(u *transcript.Turn) { u.Commands = []transcript.Command{{Text: "ssh host ls"}} },
+		"a login":             func(u *transcript.Turn) { u.Commands = []transcript.Command{{Text: "gh pr list"}} },
+		"a container engine":  func(u *transcript.Turn) { u.Commands = []transcript.Command{{Text: "docker compose up -d"}} },
+		"a server of its own": func(u *transcript.Turn) { u.Commands = []transcript.Command{{Text: "psql shop"}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newAgentHome(t, small())
+			before := h.shape
+			h.shape = func(s *bank.Session, w *wish.Task) {
+				before(s, w)
+				tool(&s.Turns[0])
+			}
+			h.day(14, "", true)
+			started := filepath.Join(t.TempDir(), "started")
+			program := filepath.Join(t.TempDir(), "agent")
+			if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+started+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			h.cfg.Agent.Name, h.cfg.Agent.Command = "pi", program
+			r, err := h.try(h.replays)
+			if err != nil && strings.Contains(err.Error(), "namespaces") {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.Targets[0]
+			if got.Outcome != night.NotReplayable || got.Clusters.Waiting != 14 || !strings.Contains(got.Reason, "needs") || r.Spent.Calls > 0 {
+				t.Errorf("%s: %s: %+v", got.Outcome, got.Reason, got.Clusters)
+			}
+			if _, err := os.Stat(started); err == nil {
+				t.Error("the agent was started")
+			}
+			if _, err := night.Open(h.dir, h.project, r.ID); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("staged: %v", err)
+			}
+		})
+	}
+}
+
+// Where something cannot be shut off no model is asked: a night is refused before it is begun.
+func TestTrap31NoCallIsMade(t *testing.T) {
+	t.Parallel()
+	h := newAgentHome(t, small())
+	h.day(14, "", true)
+	r, err := h.try(h.replays, func(o *night.Options) { o.Config.Agent.Network = true })
+	if err == nil || !strings.Contains(err.Error(), "agent.network: true") || r != nil || h.miner.calls > 0 {
+		t.Errorf("%v: %+v after %d calls", err, r, h.miner.calls)
 	}
 }

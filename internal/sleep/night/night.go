@@ -91,7 +91,7 @@ type night struct {
 // beside an error. A night without gain is no error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	n := newNight(o)
-	err := confined(n.Config)
+	err := confined(n.Config, n.Places.Home)
 	if err == nil {
 		err = n.begin(ctx)
 	}

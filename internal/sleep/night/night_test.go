@@ -146,6 +146,10 @@ func (h *home) try(change ...func(*night.Options)) (*night.Report, error) {
 }
 
 func (h *home) within(ctx context.Context, change ...func(*night.Options)) (*night.Report, error) {
+	return night.Run(ctx, h.options(change...))
+}
+
+func (h *home) options(change ...func(*night.Options)) night.Options {
 	o := night.Options{
 		Bank: h.bank, Dir: h.dir, Config: h.cfg, Project: h.project, Places: target.Places{Project: h.project, Home: filepath.Join(filepath.Dir(h.project), "home")},
 		Miner: h.miner, Version: "test", Now: func() time.Time { return h.now },
@@ -153,7 +157,7 @@ func (h *home) within(ctx context.Context, change ...func(*night.Options)) (*nig
 	for _, c := range change {
 		c(&o)
 	}
-	return night.Run(ctx, o)
+	return o
 }
 
 // reviewed accepts all tasks.
