@@ -32,6 +32,29 @@ func (n *night) way() string {
 	return wayAgent
 }
 
+// ByAgent reports whether it was decided that an agent carries a task out.
+func ByAgent(t *wish.Task) bool { return t.Place.Way == wayAgent }
+
+// InFiles reports whether a task is carried out by an agent in the files of a commit.
+func InFiles(t *wish.Task) bool { return ByAgent(t) && t.Place.Commit != "" }
+
+// WhereOf says where a task is carried out, or why it is not, in words.
+func WhereOf(t *wish.Task) string {
+	switch {
+	case t.Unfit != "":
+		return "not replayable: " + t.Unfit
+	case InFiles(t) && t.Place.Folder != "":
+		return fmt.Sprintf("by an agent, in the files of commit %.12s below %s", t.Place.Commit, t.Place.Folder)
+	case InFiles(t):
+		return fmt.Sprintf("by an agent, in the files of commit %.12s", t.Place.Commit)
+	case ByAgent(t):
+		return "by an agent, in an empty folder"
+	case t.Place.Way == wayChat:
+		return "by a model that answers, without files"
+	}
+	return ""
+}
+
 // fitting decides where tasks are carried out again, or why they cannot be. A session is read again, and a commit looked
 // at, once.
 type fitting struct {
@@ -168,8 +191,26 @@ func (f *fitting) byAgent(ctx context.Context, t *wish.Task) (commit, unfit stri
 	if unfit, err = reasonOf(err); unfit != "" || err != nil {
 		return "", unfit, err
 	}
+	t.Place.Files = filesOf(part, t.Place.Folder)
 	unfit, err = f.dirty(ctx, t, s, tree)
 	return s.Commit, unfit, err
+}
+
+// filesOf are the files below the project that turns worked on; folder is that of their session.
+func filesOf(turns []transcript.Turn, folder string) []string {
+	var out []string
+	for i := range turns {
+		for _, name := range slices.Concat(turns[i].Files, turns[i].Read) {
+			name = strings.ReplaceAll(name, `\`, "/")
+			if !filepath.IsLocal(filepath.FromSlash(name)) || strings.HasPrefix(name, "~") {
+				continue
+			}
+			if name = path.Join(folder, name); !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // usedFiles reports whether a turn worked on files, as far as its session tells.

@@ -161,7 +161,7 @@ func placesOf(clusters []bank.Cluster) []Placed {
 	for i := range clusters {
 		t := &clusters[i].Tasks[0]
 		p := Placed{Task: t.Task.Task.ID, Folder: t.Place.Folder, Files: []string{}, Unfit: t.Unfit}
-		if t.Place.Way == wayAgent {
+		if InFiles(&t.Task) {
 			p.Commit = t.Place.Commit
 		}
 		if p.Commit != "" || p.Unfit != "" {
