@@ -297,10 +297,11 @@ func (w *nightWork) options(project string) night.Options {
 	for _, dir := range s.loaded.Config.Sleep.Roots {
 		places.Roots = append(places.Roots, s.absolute(dir))
 	}
+	env := func(name string) string { v, _ := s.loaded.Lookup(name); return v }
 	return night.Options{
 		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: places,
-		Miner: night.Asked{}, Version: w.app.version, Stop: w.stop, Events: w.events,
-		Again: w.again, Env: func(name string) string { v, _ := s.loaded.Lookup(name); return v },
+		Miner: night.Asked{Env: env}, Version: w.app.version, Stop: w.stop, Events: w.events,
+		Again: w.again, Env: env,
 	}
 }
 

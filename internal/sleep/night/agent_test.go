@@ -25,6 +25,7 @@ import (
 type agentHome struct {
 	*home
 
+	memory string // the memory file
 	commit string
 	shown  map[string]map[string][]uint32 // by session: what the store says that it was shown of files
 }
@@ -38,8 +39,8 @@ func newAgentHome(t *testing.T, p worlds.Params) *agentHome {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
 	}
-	h := &agentHome{home: newHome(t, p), shown: map[string]map[string][]uint32{}}
-	h.cfg.Agent.Name, h.cfg.Sleep.Memory = "builtin", "CLAUDE.md"
+	h := &agentHome{home: newHome(t, p), memory: "CLAUDE.md", shown: map[string]map[string][]uint32{}}
+	h.cfg.Agent.Name, h.cfg.Sleep.Memory = "builtin", h.memory
 	h.cfg.Models.Target.MaxTokens = 1000
 	h.cfg.Train.Epochs = 1
 	h.put("house/rules.txt", "Forms are as committed.\n")

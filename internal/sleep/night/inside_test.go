@@ -74,6 +74,12 @@ func (h *agentHome) realAgent(name string) {
 	if _, err := os.Stat(h.cfg.Agent.Command); err != nil {
 		h.t.Skip(err)
 	}
+	if name != "codex" {
+		return
+	}
+	h.memory, h.cfg.Sleep.Memory = "AGENTS.md", "AGENTS.md" // it reads no other
+	h.git("mv", "CLAUDE.md", h.memory)
+	h.commit = h.commits()
 }
 
 // staysInside carries a night out in a process of its own, under strace where that is there and permitted.
@@ -231,4 +237,3 @@ func traced(t *testing.T, file string) {
 		t.Errorf("the trace has %d programs", programs)
 	}
 }
-

@@ -60,7 +60,11 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 		all += mark
 	}
 	name := n.report.ID + "-mine-" + target.Digest(all)[:8]
-	tasks, mined, err := n.Miner.Mine(ctx, cfg, sessions, known, n.options(name)...)
+	miner := n.Miner
+	if asked, is := miner.(Asked); is {
+		miner = asked.among(n.seen)
+	}
+	tasks, mined, err := miner.Mine(ctx, cfg, sessions, known, n.options(name)...)
 	if mined != nil {
 		n.purse.add(name, mined.Usage)
 		n.report.Simulated = n.report.Simulated || mined.Simulated
