@@ -201,3 +201,63 @@ func TestTrap31NoCallIsMade(t *testing.T) {
 		t.Errorf("%v: %+v after %d calls", err, r, h.miner.calls)
 	}
 }
+
+// A command of the record runs on what the agent left once a person has accepted it, and not before; files that the user
+// accepted are compared without that.
+func TestOutcomesOfTrustAreReplayed(t *testing.T) {
+	t.Parallel()
+	h := newAgentHome(t, small())
+	before := h.shape
+	h.shape = func(s *bank.Session, w *wish.Task) {
+		before(s, w)
+		if s.ID == "s000" {
+			w.Trust = wish.ByCommand
+			w.Task.Checks = json.RawMessage(`[{"type":"command","run":"test -s answer.txt && grep -q committed house/rules.txt && ! test -e .mcp.json","timeout":"1m"}]`)
+			return
+		}
+		w.Trust = wish.ByFiles
+		w.Task.Checks = json.RawMessage(`[{"type":"file-equals","path":"house/rules.txt","value":"Forms are as committed.\n"}]`)
+	}
+	h.day(2, "", true)
+	explore := func(o *night.Options) { o.Explore = true }
+	r := h.night(h.replays, explore)
+	if got := r.Targets[0]; got.Clusters.Waiting != 1 || got.Clusters.Open != 1 || got.Outcome == night.ModelUnhealthy {
+		t.Errorf("before the review: %s: %+v", got.Reason, got.Clusters)
+	}
+	h.reviewed()
+	r = h.night(h.replays, explore)
+	if got := r.Targets[0]; got.Clusters.Waiting != 0 || got.Clusters.Open != 2 || got.Baseline == nil || got.Baseline.Hard != 1 {
+		t.Errorf("after the review: %s: %+v, %+v", got.Reason, got.Clusters, got.Baseline)
+	}
+}
+
+// The skill that is trained lies in the workspace as it is measured, in the place of what the commit has of it; a session of
+// a folder below the project is carried out in the files of that folder.
+func TestWorkspacesOfSkillsAndFolders(t *testing.T) {
+	t.Parallel()
+	h := newAgentHome(t, small())
+	h.put(".claude/skills/house/SKILL.md", "---\nname: house\ndescription: How cards are answered.\n---\n\nAnswer briefly.\n")
+	h.put("desk/house/rules.txt", "Forms are as committed.\n")
+	h.commit = h.commits()
+	before := h.shape
+	h.shape = func(s *bank.Session, w *wish.Task) {
+		before(s, w)
+		if s.ID == "s000" {
+			s.Project = filepath.Join(h.project, "desk")
+			w.Project = s.Project
+		}
+		w.Task.Checks = json.RawMessage(`[
+			{"type":"file-contains","path":"house/rules.txt","value":"as committed"},
+			{"type":"` + map[bool]string{true: "not-", false: ""}[s.ID == "s000"] + `file-exists","path":"desk/house/rules.txt"}]`)
+	}
+	h.day(2, "house", true)
+	r := h.night(h.replays, func(o *night.Options) { o.Explore = true })
+	got := r.Targets[0]
+	if got.Target != "skill:house" || got.Outcome == night.Refused || got.Baseline == nil || got.Baseline.Hard != 1 || got.Baseline.N == 0 {
+		t.Errorf("%s: %s: %+v", got.Outcome, got.Reason, got.Baseline)
+	}
+	folders := []string{got.Places[0].Folder, got.Places[1].Folder}
+	if !slices.Equal(folders, []string{"desk", ""}) || !slices.Equal(got.Places[0].Files, []string{"desk/answer.txt", "desk/house/rules.txt"}) {
+		t.Errorf("%+v", got.Places)
+	}
+}
