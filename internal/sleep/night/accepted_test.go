@@ -22,7 +22,9 @@ func TestFilesThatWereAccepted(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
 	}
-	at := func(minutes int) time.Time { return time.Unix(1_700_000_000, 0).Add(time.Duration(minutes) * time.Minute).UTC() }
+	at := func(minutes int) time.Time {
+		return time.Unix(1_700_000_000, 0).Add(time.Duration(minutes) * time.Minute).UTC()
+	}
 	type step struct {
 		minutes int
 		files   map[string]string // "": deleted
