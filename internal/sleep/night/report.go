@@ -99,7 +99,8 @@ type Clusters struct {
 // Placed is where a task is carried out, or why it is not.
 type Placed struct {
 	Task   string   `json:"task"`
-	Commit string   `json:"commit"` // in whose files; "": there are none
+	In     string   `json:"in"`     // commit: its files, by an agent; empty: a folder without files, by an agent; chat: no agent; "": nowhere
+	Commit string   `json:"commit"` // in whose files; "": there are none, or none is known
 	Folder string   `json:"folder"` // below the project
 	Files  []string `json:"files"`  // that its session worked on
 	Unfit  string   `json:"unfit"`  // "": it is carried out

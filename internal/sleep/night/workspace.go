@@ -21,7 +21,7 @@ const workspaceField = "workspace"
 // maxLaidOut bounds what the workspaces of one document's tasks take, in bytes: each commit is laid out once.
 const maxLaidOut = 4 << 30
 
-// work is where the workspaces of a project's tasks lie while they are carried out. The bank deletes what is in it when it is
+// workFolder is where the workspaces of a project's tasks lie while they are carried out. The bank deletes what is in it when it is
 // opened and closed: what a night that was killed has left is gone with the next command.
 func (n *night) workFolder() string { return filepath.Join(n.Bank.Temp(), "work") }
 
@@ -115,7 +115,11 @@ func (l *layout) take(ctx context.Context, t *bank.Task) error {
 			return other
 		}
 		if unfit != "" {
-			l.gone[t.Task.Task.ID] = bank.Fit{Place: t.Place, Unfit: unfit}
+			place := t.Place
+			if l.bytes > maxLaidOut {
+				place.Way = "" // the next night has room again
+			}
+			l.gone[t.Task.Task.ID] = bank.Fit{Place: place, Unfit: unfit}
 			return os.RemoveAll(filepath.Join(l.root, name))
 		}
 		l.made[name] = true
@@ -134,9 +138,11 @@ func (l *layout) write(ctx context.Context, name string, t *bank.Task) error {
 	if err != nil {
 		return err
 	}
-	if l.bytes += tree.Bytes; l.bytes > maxLaidOut {
+	if l.bytes+tree.Bytes > maxLaidOut {
+		l.bytes = maxLaidOut + 1 // no smaller one takes the place of one that comes before it
 		return &workspace.Unfit{Reason: fmt.Sprintf("the files of the night's commits take more than %d GB", maxLaidOut>>30)}
 	}
+	l.bytes += tree.Bytes
 	dir := filepath.Join(l.root, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make a workspace: %w", err)
@@ -155,6 +161,13 @@ func (l *layout) omits() func(name string) bool {
 	return own.MatchString
 }
 
+// Where tasks are carried out: values of Placed.In.
+const (
+	InCommit = "commit"
+	InEmpty  = "empty"
+	InChat   = "chat"
+)
+
 // placesOf are where the tasks are carried out by which clusters are measured.
 func placesOf(clusters []bank.Cluster) []Placed {
 	out := []Placed{}
@@ -163,6 +176,15 @@ func placesOf(clusters []bank.Cluster) []Placed {
 		p := Placed{Task: t.Task.Task.ID, Folder: t.Place.Folder, Files: []string{}, Unfit: t.Unfit}
 		if InFiles(&t.Task) {
 			p.Commit = t.Place.Commit
+		}
+		switch {
+		case p.Unfit != "" || t.Place.Way == "":
+		case p.Commit != "":
+			p.In = InCommit
+		case ByAgent(&t.Task):
+			p.In = InEmpty
+		default:
+			p.In = InChat
 		}
 		if p.Commit != "" || p.Unfit != "" {
 			p.Files = append(p.Files, t.Place.Files...)
