@@ -17,7 +17,7 @@ if [ -s "$SKILLOPT_AGENTS_DIR/unavailable" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wiring.test" ./internal/wiring && CGO_ENABLED=0 go test -c -o "$work/train.test" ./internal/acceptance && CGO_ENABLED=0 go test -c -o "$work/harvest.test" ./internal/sleep/harvest)
+(cd "$root" && CGO_ENABLED=0 go test -c -o "$work/agent.test" ./internal/agent && CGO_ENABLED=0 go test -c -o "$work/wiring.test" ./internal/wiring && CGO_ENABLED=0 go test -c -o "$work/train.test" ./internal/acceptance && CGO_ENABLED=0 go test -c -o "$work/harvest.test" ./internal/sleep/harvest && CGO_ENABLED=0 go test -c -o "$work/night.test" ./internal/sleep/night)
 
 lone='ip link set lo up && exec "$@"'
 wrap=()
@@ -42,3 +42,5 @@ fi
 (cd "$root/internal/sleep/harvest" && "${wrap[@]}" "$work/harvest.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
 # Whole training runs with agents as targets.
 (cd "$root/internal/acceptance" && "${wrap[@]}" "$work/train.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")
+# Nights that replay tasks with them: what they reach, and what they learn.
+(cd "$root/internal/sleep/night" && "${wrap[@]}" "$work/night.test" -test.run '^TestReal' -test.v -test.timeout 20m "$@")

@@ -226,6 +226,7 @@ func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStag
 		return s, err
 	}
 	by, waiting, n := map[string]int{}, 0, 0
+	in := placesSaid{}
 	for _, g := range groups {
 		if g.Project != r.Project {
 			continue
@@ -238,6 +239,7 @@ func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStag
 			n++
 			t := &c.Tasks[0]
 			by[string(t.Trust)]++
+			in.count(t)
 			if t.Usable() {
 				continue
 			}
@@ -256,8 +258,28 @@ func checkStage(ctx context.Context, b *bank.Bank, r *night.Report) (explainStag
 	for _, trust := range slices.Sorted(maps.Keys(by)) {
 		s.Says += fmt.Sprintf(", %d by %s", by[trust], trust)
 	}
-	s.Says += fmt.Sprintf("; %d cannot be used", waiting)
+	s.Says += in.text() + fmt.Sprintf("; %d cannot be used", waiting)
 	return s, nil
+}
+
+// placesSaid counts where tasks are carried out.
+type placesSaid struct{ commit, empty int }
+
+func (p *placesSaid) count(t *bank.Task) {
+	switch {
+	case t.Unfit != "":
+	case night.InFiles(&t.Task):
+		p.commit++
+	case night.ByAgent(&t.Task):
+		p.empty++
+	}
+}
+
+func (p placesSaid) text() string {
+	if p.commit+p.empty == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; carried out in the files of a commit: %d, in an empty folder: %d", p.commit, p.empty)
 }
 
 func baselineStage(r *night.Report) explainStage {

@@ -147,6 +147,9 @@ func printTarget(out printer, t *night.Target) {
 		return
 	}
 	out.line("  " + clustersText(t.Clusters))
+	if text := placesText(t.Places); text != "" {
+		out.line("  " + text)
+	}
 	if t.Baseline != nil {
 		text := fmt.Sprintf("  live document: %.3f of %s solved", t.Baseline.Hard, plural.Of(t.Baseline.N, "task", "tasks"))
 		if t.Noise != nil {
@@ -164,6 +167,38 @@ func printTarget(out printer, t *night.Target) {
 		out.line(text)
 	}
 	printRules(out, t)
+}
+
+// placesText says where an agent carries the tasks of a document out, and which are not; "": a model answers all of them.
+func placesText(places []night.Placed) string {
+	in, commits, unfit, why := map[string]int{}, map[string]bool{}, 0, ""
+	for _, p := range places {
+		in[p.In]++
+		if p.In == night.InCommit {
+			commits[p.Commit] = true
+		}
+		if p.Unfit != "" {
+			unfit++
+			why = cmp.Or(why, p.Unfit)
+		}
+	}
+	var parts []string
+	if n := in[night.InCommit]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d in the files of %s", n, plural.Of(len(commits), "commit", "commits")))
+	}
+	if n := in[night.InEmpty]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d in an empty folder", n))
+	}
+	if n := in[night.InChat]; n > 0 && unfit > 0 {
+		parts = append(parts, fmt.Sprintf("%d by a model that answers", n))
+	}
+	if unfit > 0 {
+		parts = append(parts, fmt.Sprintf("%d not replayable, such as: %s", unfit, oneLine(why)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "carried out: " + strings.Join(parts, ", ")
 }
 
 func printLook(out printer, what string, l *night.Look) {

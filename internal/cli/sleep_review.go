@@ -20,6 +20,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 )
@@ -65,6 +66,7 @@ type minedTask struct {
 	Checks    json.RawMessage `json:"checks"`
 	Said      string          `json:"correction"` // what the user said of the corrected answer
 	Doubts    any             `json:"doubts"`
+	Place     string          `json:"place"`            // where it is carried out
 	Corrected string          `json:"corrected_answer"` // "": it is not kept
 	Accepted  string          `json:"accepted_answer"`
 }
@@ -197,6 +199,7 @@ func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[strin
 	m := minedTask{
 		ID: t.Task.Task.ID, Held: t.Held, Project: t.Project, Skill: t.Skill, Trust: t.Trust, Prompt: t.Task.Task.Prompt, Gold: t.Task.Task.Gold,
 		Checks: t.Task.Task.Checks, Said: t.Task.Task.Hidden, Doubts: t.Task.Task.Data["doubts"],
+		Place: night.WhereOf(&t.Task),
 	}
 	if len(t.Seen) == 0 {
 		return m, nil
@@ -272,7 +275,7 @@ func reviewLines(list []minedTask) []byte {
 	enc.SetEscapeHTML(false)
 	for _, m := range list {
 		line := map[string]any{"id": m.ID, "reviewed": false, "prompt": m.Prompt, "hidden": m.Said, "session": fmt.Sprintf("%s %s, of %s", m.Session.Source, m.Session.Session, m.Project), "judged by": m.Trust}
-		for name, text := range map[string]string{"held, since": m.Held, "skill": m.Skill, "was corrected": m.Corrected, "was accepted": m.Accepted} {
+		for name, text := range map[string]string{"held, since": m.Held, "skill": m.Skill, "carried out": m.Place, "was corrected": m.Corrected, "was accepted": m.Accepted} {
 			if strings.TrimSpace(text) != "" {
 				line[name] = text
 			}

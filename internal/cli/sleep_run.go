@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -291,10 +292,22 @@ func (w *nightWork) harvest(ctx context.Context) (*harvest.Report, error) {
 // options are those of the night of a project.
 func (w *nightWork) options(project string) night.Options {
 	s := w.setup
+	env := func(name string) string { v, _ := s.loaded.Lookup(name); return v }
 	return night.Options{
 		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: s.targets(project),
-		Miner: night.Asked{}, Version: w.app.version, Stop: w.stop, Events: w.events,
+		Miner: night.Asked{Env: env}, Version: w.app.version, Stop: w.stop, Events: w.events,
+		Again: w.again, Env: env,
 	}
+}
+
+// again reads a session once more from its store; false: the store does not have it as it is kept.
+func (w *nightWork) again(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error) {
+	t, err := harvest.Again(ctx, w.setup.places, w.setup.cleaner(), w.bank.Temp(), s)
+	var not *harvest.NotAgainError
+	if errors.As(err, &not) {
+		return t, false, nil
+	}
+	return t, err == nil, err
 }
 
 // confirm says what a night would do, and asks on a terminal unless nothing is spent.

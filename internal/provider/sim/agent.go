@@ -117,7 +117,8 @@ func (c *Client) work(req model.Request) (parts []model.Part, text string, ok bo
 }
 
 // told is what a conversation holds besides the task: documents of the workspace that the
-// agent reads by itself, among much that is no rule of any world.
+// agent reads by itself, among much that is no rule of any world. Some agents put them
+// before the task, in one text.
 func told(messages []model.Message, task string) []string {
 	var out []string
 	for _, m := range messages {
@@ -125,7 +126,7 @@ func told(messages []model.Message, task string) []string {
 			continue
 		}
 		for _, text := range append([]string{m.Content}, textsOf(m.Parts)...) {
-			if text != "" && !strings.Contains(text, task) {
+			if text = strings.ReplaceAll(text, task, ""); text != "" {
 				out = append(out, text)
 			}
 		}

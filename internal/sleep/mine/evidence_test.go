@@ -50,7 +50,7 @@ func TestCommandOfTheRecord(t *testing.T) {
 		t.Fatalf("%+v", m.Funnel)
 	}
 	got := m.Tasks[0]
-	want := wish.Place{Commit: strings.Repeat("ab", 20), Files: []string{"pager/pager.go", "pager/pager_test.go"}}
+	want := wish.Place{Commit: strings.Repeat("ab", 20), Files: []string{"pager/pager.go", "pager/pager_test.go"}, From: "r-0"}
 	if got.Trust != wish.ByCommand || string(got.Task.Checks) != `[{"run":"go test ./pager","timeout":"10m","type":"command"}]` || got.Held != "" || got.Unfit != "" || !cmp.Equal(got.Place, want) {
 		t.Errorf("%+v\n%s", got, got.Task.Checks)
 	}

@@ -401,6 +401,7 @@ func (w *weighing) task(d *draftedTask) (wish.Task, error) {
 		Seen: []wish.Ref{{Source: w.t.Source, Session: w.t.ID, Turn: right.ID}}, At: right.Ended.UTC(),
 		Input: w.inputOf(d), Outcome: w.outcomeOf(d), Held: w.held(d),
 	}
+	out.Place.From = w.t.Turns[d.asked[0]].ID
 	if d.trust == wish.ByCommand || len(d.place.Files) > 0 {
 		if d.place.Commit == "" {
 			out.Unfit = "it needs files, and no commit of the project is known"

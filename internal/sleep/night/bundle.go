@@ -119,9 +119,12 @@ func (c *comparing) compare(ctx context.Context) error {
 // arms has the live bundle and the staged one answer tasks of a document, so often. The answers are fresh: none is taken
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
-	if live, err = c.arm(ctx, j, "bundle-live"+what, j.doc.Text, j.beside.live, clusters, times); err == nil {
-		staged, err = c.arm(ctx, j, "bundle-staged"+what, j.text, j.beside.staged, clusters, times)
-	}
+	err = c.again(ctx, j, func() (err error) {
+		if live, err = c.arm(ctx, j, "bundle-live"+what, j.doc.Text, j.beside.live, clusters, times); err == nil {
+			staged, err = c.arm(ctx, j, "bundle-staged"+what, j.text, j.beside.staged, clusters, times)
+		}
+		return err
+	})
 	return live, staged, err
 }
 

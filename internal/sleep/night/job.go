@@ -45,24 +45,14 @@ type job struct {
 
 // jobs are the documents that there are tasks of: skills by name, then the memory file.
 func (n *night) jobs(ctx context.Context) ([]job, error) {
-	groups, err := n.Bank.Groups(ctx)
-	if err != nil {
-		return nil, err
-	}
-	of := map[string][]bank.Cluster{} // by skill
-	for _, g := range groups {
-		if g.Project != n.Project {
-			continue
-		}
-		name := g.Skill
-		if name == "" {
-			name = n.Config.Sleep.DefaultSkill
-		}
-		clusters, err := n.Bank.Clusters(ctx, g.Project, g.Skill)
-		if err != nil {
+	if !n.DryRun {
+		if err := n.refit(ctx); err != nil {
 			return nil, err
 		}
-		of[name] = append(of[name], clusters...)
+	}
+	of, err := n.grouped(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var out []job
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -76,7 +66,6 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 		case err != nil:
 			return nil, err
 		}
-		slices.SortFunc(clusters, func(a, b bank.Cluster) int { return int(a.Number - b.Number) })
 		j, err := n.job(ctx, doc, clusters)
 		if err != nil {
 			return nil, err
@@ -92,6 +81,33 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 		return nil, &target.Error{Name: "targets", Reason: both + " are one file"}
 	}
 	return out, nil
+}
+
+// grouped are the clusters of the project by the skill that they are tasks of, in the order in which they came.
+func (n *night) grouped(ctx context.Context) (map[string][]bank.Cluster, error) {
+	groups, err := n.Bank.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]bank.Cluster{}
+	for _, g := range groups {
+		if g.Project != n.Project {
+			continue
+		}
+		name := g.Skill
+		if name == "" {
+			name = n.Config.Sleep.DefaultSkill
+		}
+		clusters, err := n.Bank.Clusters(ctx, g.Project, g.Skill)
+		if err != nil {
+			return nil, err
+		}
+		of[name] = append(of[name], clusters...)
+	}
+	for _, clusters := range of {
+		slices.SortFunc(clusters, func(a, b bank.Cluster) int { return int(a.Number - b.Number) })
+	}
+	return of, nil
 }
 
 func rankOf(k target.Kind) int {
@@ -172,7 +188,7 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 			Tonight: len(j.picked.tonight), Recall: len(j.picked.recall), Unreviewed: unreviewed(j.picked.train()) + unreviewed(j.picked.fresh),
 		},
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
-		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{},
+		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}, Places: placesOf(clusters),
 	}
 	return j, n.removals(ctx, &j, clusters)
 }

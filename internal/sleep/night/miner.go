@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/seed-f4525e22/skillopt"
@@ -13,11 +15,26 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/mine"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
 // Asked is the miner that asks the optimizer, by [skillopt.Mine].
-type Asked struct{}
+type Asked struct {
+	// Env reads the environment for git, by which it is known what files held that a user accepted, where an agent carries
+	// tasks out. Nil: it is not known.
+	Env workspace.Env
+
+	all []bank.Session // of the project
+}
+
+// among has the miner know all sessions of a project.
+func (a Asked) among(seen map[string]bank.Session) Asked {
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		a.all = append(a.all, seen[key])
+	}
+	return a
+}
 
 // Way implements Miner.
 func (Asked) Way() string {
@@ -29,7 +46,7 @@ func (Asked) Way() string {
 }
 
 // Mine implements Miner.
-func (Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Session, _ []wish.Task, opts ...skillopt.Option) ([]wish.Task, *result.Mine, error) {
+func (a Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Session, _ []wish.Task, opts ...skillopt.Option) ([]wish.Task, *result.Mine, error) {
 	var lines bytes.Buffer
 	enc := json.NewEncoder(&lines)
 	for i := range sessions {
@@ -37,7 +54,11 @@ func (Asked) Mine(ctx context.Context, cfg config.Config, sessions []bank.Sessio
 			return nil, nil, fmt.Errorf("hand over a session: %w", err)
 		}
 	}
-	mined, err := skillopt.Mine(ctx, cfg, skillopt.MineRequest{Sessions: lines.Bytes()}, opts...)
+	req := skillopt.MineRequest{Sessions: lines.Bytes()}
+	if a.Env != nil && cfg.Agent.Name != "" {
+		req.Accepted = (&committed{env: a.Env, sessions: a.all}).accepted
+	}
+	mined, err := skillopt.Mine(ctx, cfg, req, opts...)
 	if mined == nil || err != nil {
 		return nil, mined, err
 	}

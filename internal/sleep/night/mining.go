@@ -60,7 +60,11 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 		all += mark
 	}
 	name := n.report.ID + "-mine-" + target.Digest(all)[:8]
-	tasks, mined, err := n.Miner.Mine(ctx, cfg, sessions, known, n.options(name)...)
+	miner := n.Miner
+	if asked, is := miner.(Asked); is {
+		miner = asked.among(n.seen)
+	}
+	tasks, mined, err := miner.Mine(ctx, cfg, sessions, known, n.options(name)...)
 	if mined != nil {
 		n.purse.add(name, mined.Usage)
 		n.report.Simulated = n.report.Simulated || mined.Simulated
@@ -76,6 +80,9 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	}
 	for i := range tasks {
 		n.place(&tasks[i])
+	}
+	if err := n.fit(ctx, tasks); err != nil {
+		return err
 	}
 	taken, err := n.Bank.Take(ctx, n.report.ID, tasks, n.Miner.Same, n.report.Started, time.Duration(n.Config.Sleep.HalfLife))
 	if err != nil {

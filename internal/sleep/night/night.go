@@ -17,7 +17,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -51,6 +53,11 @@ type Options struct {
 	Confirm func(*Report) error
 	// With are options of every run, such as clients of models.
 	With []skillopt.Option
+	// Again reads a kept session once more from its store, with what files held. false: the store does not have it any
+	// more as it is kept. Nil: no store can be read.
+	Again func(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error)
+	// Env reads the environment for git, by which the files of commits are read. Nil: it is empty.
+	Env workspace.Env
 }
 
 // Miner makes tasks of sessions, by asking models.
@@ -75,6 +82,7 @@ type night struct {
 	sessions []bank.Session
 	purse    purse
 	key      []byte
+	laidOut  string                  // what the workspaces of the tasks at hand lie in; "": they have none
 	seen     map[string]bank.Session // of the project, by source and id
 	problem  error                   // of the program or the machine: it ends the night
 	before   []Target                // of the night that goes on, as they were when it was interrupted
@@ -86,7 +94,10 @@ type night struct {
 // beside an error. A night without gain is no error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	n := newNight(o)
-	err := n.begin(ctx)
+	err := confined(n.Config, n.Places.Home)
+	if err == nil {
+		err = n.begin(ctx)
+	}
 	if err == nil {
 		err = n.work(ctx)
 	}
@@ -274,10 +285,7 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Agreed = true
 	n.holdForBundle(jobs)
 	for i := range jobs {
-		if err := n.lay(jobs, i, i); err != nil {
-			return err
-		}
-		trainer{n}.train(ctx, &jobs[i])
+		n.replay(ctx, jobs, i)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {
@@ -325,6 +333,7 @@ func (n *night) place(t *wish.Task) {
 		for i, f := range t.Place.Files {
 			t.Place.Files[i] = filepath.ToSlash(filepath.Join(rel, filepath.FromSlash(f)))
 		}
+		t.Place.Folder = filepath.ToSlash(rel)
 	}
 	t.Project = n.Project
 }
@@ -476,6 +485,9 @@ func (n *night) options(name string) []skillopt.Option {
 	}
 	if n.Loaded != nil {
 		out = append(out, skillopt.WithLoaded(n.Loaded))
+	}
+	if n.laidOut != "" {
+		out = append(out, skillopt.WithWorkspaces(n.laidOut))
 	}
 	if n.Stop != nil {
 		out = append(out, skillopt.WithStop(n.Stop))

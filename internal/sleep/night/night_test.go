@@ -66,6 +66,8 @@ type home struct {
 	cfg     config.Config
 	next    int // item that the next session shows
 	now     time.Time
+
+	shape func(*bank.Session, *wish.Task) // changes what a day brings; nil: nothing
 }
 
 func newHome(t *testing.T, p worlds.Params) *home {
@@ -113,6 +115,11 @@ func (h *home) day(n int, skill string, accepted bool) {
 			Task: task.Task{ID: item.ID, Type: item.Type, Prompt: item.Prompt, Gold: []string{item.Gold}}, Trust: wish.ByCorrection, Project: h.project, Skill: skill,
 			Seen: []wish.Ref{{Source: "claude", Session: id, Turn: id + "-1"}}, At: at, Input: item.ID, Outcome: item.Gold,
 		}
+		if h.shape != nil {
+			w := h.miner.tasks[id]
+			h.shape(&list[len(list)-1], &w)
+			h.miner.tasks[id] = w
+		}
 	}
 	store := fmt.Sprintf("/store-%d", h.next)
 	for i := range list {
@@ -139,6 +146,10 @@ func (h *home) try(change ...func(*night.Options)) (*night.Report, error) {
 }
 
 func (h *home) within(ctx context.Context, change ...func(*night.Options)) (*night.Report, error) {
+	return night.Run(ctx, h.options(change...))
+}
+
+func (h *home) options(change ...func(*night.Options)) night.Options {
 	o := night.Options{
 		Bank: h.bank, Dir: h.dir, Config: h.cfg, Project: h.project, Places: target.Places{Project: h.project, Home: filepath.Join(filepath.Dir(h.project), "home")},
 		Miner: h.miner, Version: "test", Now: func() time.Time { return h.now },
@@ -146,7 +157,7 @@ func (h *home) within(ctx context.Context, change ...func(*night.Options)) (*nig
 	for _, c := range change {
 		c(&o)
 	}
-	return night.Run(ctx, o)
+	return o
 }
 
 // reviewed accepts all tasks.

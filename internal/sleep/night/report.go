@@ -69,6 +69,7 @@ type Target struct {
 
 	Clusters Clusters `json:"clusters"`
 	Can      Can      `json:"can_show"`
+	Places   []Placed `json:"places"` // of the tasks by which the document is measured, and of those that cannot be
 
 	Baseline  *Measured `json:"baseline"` // of the live document on the tasks of the night
 	Noise     *float64  `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
@@ -98,6 +99,16 @@ type Clusters struct {
 	Recall  int `json:"recalled"`
 	// Unreviewed are those of Tonight, Recall and Fresh that nobody has reviewed.
 	Unreviewed int `json:"unreviewed"`
+}
+
+// Placed is where a task is carried out, or why it is not.
+type Placed struct {
+	Task   string   `json:"task"`
+	In     string   `json:"in"`     // commit: its files, by an agent; empty: a folder without files, by an agent; chat: no agent; "": nowhere
+	Commit string   `json:"commit"` // in whose files; "": there are none, or none is known
+	Folder string   `json:"folder"` // below the project
+	Files  []string `json:"files"`  // that its session worked on
+	Unfit  string   `json:"unfit"`  // "": it is carried out
 }
 
 // Can is what so many clusters can show, computed before anything is spent.

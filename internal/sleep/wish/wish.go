@@ -46,6 +46,11 @@ type Ref struct {
 type Place struct {
 	Commit string   `json:"commit,omitempty"` // of the project's repository, whole hash
 	Files  []string `json:"files,omitempty"`  // that the session read or changed, relative to the project, with slashes
+	Folder string   `json:"folder,omitempty"` // of the session below the project, with slashes; "": the project's own
+	From   string   `json:"from,omitempty"`   // the turn of the session in which it was asked first; "": not known
+	// Way is how it was decided whether the task can be carried out, and where; another way decides anew. "": not
+	// decided.
+	Way string `json:"way,omitempty"`
 }
 
 // Chat reports whether a task needs no files.

@@ -178,3 +178,22 @@ func (b *batch) begin(line string) error {
 	}
 	return nil
 }
+
+// Texts returns what files hold, by their paths, of those that the workspace has and that are no larger than most bytes.
+func (t *Tree) Texts(ctx context.Context, names []string, most int64) (map[string]string, error) {
+	var files []file
+	for _, name := range names {
+		if i, there := t.at[name]; there && t.files[i].size <= most && !slices.Contains(files, t.files[i]) {
+			files = append(files, t.files[i])
+		}
+	}
+	out := map[string]string{}
+	err := t.objects(ctx, files, func(f file, data []byte) error {
+		out[f.path] = string(data)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read files of commit %.12s: %w", t.Commit, err)
+	}
+	return out, nil
+}
