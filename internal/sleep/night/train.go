@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -73,6 +74,8 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	case len(j.picked.tonight) == 0 && !n.Explore:
 		j.out.Outcome, j.out.Reason = NoData, "no session since the last night had a task of it"
 		return nil
+	case j.out.Can.Does == doesUngated:
+		return n.ungated(ctx, j, clusters)
 	case j.out.Can.Does == doesObserve:
 		return n.observe(ctx, j, clusters)
 	}
@@ -196,9 +199,9 @@ func (n trainer) nothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
 	switch {
 	case len(j.out.Consolidation.RejectedEdits) > 0:
-		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("%d edits were tried, and none was better", len(j.out.Consolidation.RejectedEdits))
+		j.out.Outcome, j.out.Reason = Rejected, rejection(j.out.Consolidation.RejectedEdits)
 	case j.out.Baseline != nil && j.out.Baseline.Hard >= 1:
-		j.out.Reason = "the live document solves all of these tasks"
+		j.out.Reason = fmt.Sprintf("the live document solves all %s by which edits are judged", plural.Of(j.out.Baseline.N, "task", "tasks"))
 	case sum.Lost > 0:
 		j.out.Reason = fmt.Sprintf("%d replies of the optimizer could not be used", sum.Lost)
 	}
@@ -216,17 +219,18 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	if sum.Noise != nil {
 		j.out.Noise = &sum.Noise.Within
 	}
-	for _, s := range h.Steps {
+	for i, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
 			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
 			c.BaselineScore = s.Current
 		}
-		if s.Step > 0 {
-			c.GateAction = s.Action
+		action := gate.Action(s.Action)
+		if s.Step > 0 && (c.GateAction == "" || action.Accepted() || action.Rejected()) {
+			c.GateAction = s.Action // the last that was decided
 		}
-		accepted := strings.HasPrefix(s.Action, "accept")
+		accepted := action.Accepted()
 		for _, e := range s.Edits {
-			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Difference: s.Difference}
+			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Reason: s.Reason, Difference: differenceOf(h.Steps, i)}
 			if accepted && e.Status.Applied() {
 				c.AppliedEdits = append(c.AppliedEdits, edit)
 			} else if s.Step > 0 {
@@ -234,7 +238,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 			}
 		}
 	}
-	if sum.Best.Step > 0 && len(h.Steps) > 0 {
+	if len(h.Steps) > 0 && c.BaselineScore != nil {
 		c.CandidateScore = h.Steps[len(h.Steps)-1].Best
 	}
 }
@@ -387,6 +391,7 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers: that can be luck", look.Wins, look.Losses, look.N)
 	default:
 		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
+		j.out.Consolidation.takeBack()
 	}
 	return nil
 }
