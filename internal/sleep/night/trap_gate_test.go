@@ -27,7 +27,8 @@ import (
 // document states the rule, and by how often it was asked so. It is a simulation.
 type pupil struct {
 	rules []string                                     // that the first analyst proposes, an edit each
-	parts func(task string, ruled bool, asked int) int // of ten; below 0: the call fails
+	parts func(task string, ruled bool, asked int) int // of ten; below 0: the reply is empty
+	empty func() (model.Response, error)               // in place of an empty reply
 
 	mu      sync.Mutex
 	asked   map[string]int // by task and whether the rule was there
@@ -74,6 +75,12 @@ func (p *pupil) answer(document, prompt string) (model.Response, error) {
 	}
 	n := p.parts(name, ruled, p.asked[key])
 	p.asked[key]++
+	if n < 0 && p.empty != nil {
+		return p.empty()
+	}
+	if n < 0 {
+		return model.Response{Finish: model.FinishStop}, nil
+	}
 	var out []string
 	for i := range n {
 		out = append(out, fmt.Sprintf("part%d.", i))
