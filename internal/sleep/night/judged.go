@@ -6,12 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
+
+// tried are the edits that a gate has judged, of those that came to nothing: others could not be applied.
+func tried(edits []Edit) []Edit {
+	return slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return !skill.ApplyStatus(e.Status).Applied() })
+}
 
 // rejection says of edits that a gate has turned down why, by the last of them.
 func rejection(edits []Edit) string {

@@ -197,11 +197,15 @@ func slug(id string) string {
 // nothing says why a training has nothing to stage.
 func (n trainer) nothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
+	edits := tried(j.out.Consolidation.RejectedEdits)
 	switch {
-	case len(j.out.Consolidation.RejectedEdits) > 0:
-		j.out.Outcome, j.out.Reason = Rejected, rejection(j.out.Consolidation.RejectedEdits)
+	case len(edits) > 0:
+		j.out.Outcome, j.out.Reason = Rejected, rejection(edits)
 	case j.out.Baseline != nil && j.out.Baseline.Hard >= 1:
 		j.out.Reason = fmt.Sprintf("the live document solves all %s by which edits are judged", plural.Of(j.out.Baseline.N, "task", "tasks"))
+	case len(j.out.Consolidation.RejectedEdits) > 0:
+		edits := j.out.Consolidation.RejectedEdits
+		j.out.Reason = fmt.Sprintf("%s proposed, and none could be applied: %s", plural.Of(len(edits), "edit was", "edits were"), edits[0].Status)
 	case sum.Lost > 0:
 		j.out.Reason = fmt.Sprintf("%d replies of the optimizer could not be used", sum.Lost)
 	}

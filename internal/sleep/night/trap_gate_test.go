@@ -28,6 +28,7 @@ import (
 type pupil struct {
 	rules []string                                     // that the first analyst proposes, an edit each
 	parts func(task string, ruled bool, asked int) int // of ten; below 0: the reply is empty
+	edits []any                                        // beside the rules
 	empty func() (model.Response, error)               // in place of an empty reply
 
 	mu      sync.Mutex
@@ -55,6 +56,7 @@ func (p *pupil) Generate(_ context.Context, req model.Request) (model.Response, 
 			for _, r := range p.rules {
 				edits = append(edits, map[string]any{"op": "append", "content": r})
 			}
+			edits = append(edits, p.edits...)
 		}
 		p.tried = true
 		data, err := json.Marshal(map[string]any{"batch_size": 1, "failure_summary": []any{}, "success_patterns": []any{}, "patch": map[string]any{"reasoning": "r", "edits": edits}})
@@ -314,5 +316,34 @@ func TestTrap11AWinThatWasLuck(t *testing.T) {
 	}
 	if _, err := night.Open(h.dir, h.project, r.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("something is staged: %v", err)
+	}
+}
+
+// Edits that cannot be applied are listed with their status, and reject nothing: nobody has judged them.
+func TestTrap13UnusableEdits(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	p := &pupil{parts: func(string, bool, int) int { return 0 }, edits: []any{
+		map[string]any{"op": "replace", "target": "- not there", "content": "- x"},
+		map[string]any{"op": "delete", "target": "- not there"},
+		map[string]any{"op": "replace", "target": "Answer briefly.", "content": "Answer at length."},
+		map[string]any{"op": "append", "content": " "},
+	}}
+	pupilTasks(h, "train", "selection")
+	before, _ := os.ReadFile(filepath.Join(h.project, "CLAUDE.md"))
+	r := p.explored(h)
+	got := r.Targets[0]
+	if got.Outcome != night.NothingToLearn || !strings.Contains(got.Reason, "4 edits were proposed, and none could be applied: skipped_replace_target_not_found") || len(got.Consolidation.AppliedEdits) > 0 || got.Proposal != "" {
+		t.Errorf("%s: %s, %+v", got.Outcome, got.Reason, got.Consolidation)
+	}
+	statuses := []string{}
+	for _, e := range got.Consolidation.RejectedEdits {
+		statuses = append(statuses, e.Status)
+	}
+	if diff := cmp.Diff([]string{"skipped_replace_target_not_found", "skipped_delete_target_not_found", "skipped_outside_region", "skipped_no_change"}, statuses); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if after, _ := os.ReadFile(filepath.Join(h.project, "CLAUDE.md")); string(after) != string(before) {
+		t.Error("the document was changed")
 	}
 }
