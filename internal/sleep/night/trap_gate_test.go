@@ -69,7 +69,7 @@ func (p *pupil) Generate(_ context.Context, req model.Request) (model.Response, 
 }
 
 func (p *pupil) answer(document, prompt string) (model.Response, error) {
-	name := prompt[strings.LastIndex(prompt, "PUPIL ")+len("PUPIL "):]
+	name := prompt[strings.LastIndex(prompt, "QQ ")+len("QQ "):]
 	ruled := strings.Contains(document, pupilRule)
 	key := fmt.Sprint(name, ruled)
 	if p.asked == nil {
@@ -109,7 +109,7 @@ func pupilTasks(h *home, names ...string) {
 	for i, name := range names {
 		id := fmt.Sprintf("s%03d", h.next-len(names)+i)
 		h.miner.tasks[id] = wish.Task{
-			Task: task.Task{ID: name, Prompt: "PUPIL " + name, Checks: data}, Trust: wish.ByCorrection, Project: h.project, Input: name,
+			Task: task.Task{ID: name, Prompt: "QQ " + name, Checks: data}, Trust: wish.ByCorrection, Project: h.project, Input: name,
 			At: h.now.Add(time.Duration(i-100) * time.Second), Seen: []wish.Ref{{Source: "claude", Session: id, Turn: id + "-1"}},
 		}
 	}
@@ -168,7 +168,7 @@ func TestTrap2AnEditThatBreaksSelection(t *testing.T) {
 		t.Errorf("something is staged: %v", err)
 	}
 	p.prompts, p.tried = nil, false
-	pupilTasks(h, "another")
+	pupilTasks(h, "train-b")
 	p.explored(h)
 	if all := strings.Join(p.prompts, "\n"); !strings.Contains(all, pupilRule) {
 		t.Errorf("the next night's optimizer is not told of the edit:\n%s", all)
