@@ -152,3 +152,31 @@ func TestTrap8AScoreThatIsNoNumber(t *testing.T) {
 		})
 	}
 }
+
+// A pattern that is none, of a task that is in the bank already, ends with its name, and not as a night of zeros.
+func TestTrap22PatternOfATaskInTheBank(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{4, 16} { // observed, and trained
+		h := newHome(t, small())
+		p := &pupil{rules: []string{pupilRule}, parts: func(_ string, ruled bool, _ int) int { return right(ruled) }}
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf("task%02d", i))
+		}
+		pupilTasks(h, names...)
+		for id, w := range h.miner.tasks {
+			if w.Task.ID == "task01" {
+				w.Task.Checks = []byte(`[{"type":"regex","value":"(unclosed"}]`)
+				h.miner.tasks[id] = w
+			}
+		}
+		r := p.explored(h, func(o *night.Options) { o.Explore = false })
+		got := r.Targets[0]
+		if got.Outcome != night.Refused || !strings.Contains(got.Reason, "task01") || !strings.Contains(got.Reason, "(unclosed") || got.Baseline != nil || got.Confirmed != nil || len(p.asked) > 0 {
+			t.Errorf("%d tasks: %s: %s, %+v, %d asked", n, got.Outcome, got.Reason, got.Baseline, len(p.asked))
+		}
+		if _, err := night.Open(h.dir, h.project, r.ID); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("something is staged: %v", err)
+		}
+	}
+}
