@@ -79,6 +79,7 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 		}
 		out = append(out, j)
 	}
+	out = n.apart(out)
 	slices.SortStableFunc(out, func(a, b job) int { return rankOf(a.doc.Kind) - rankOf(b.doc.Kind) })
 	docs := make([]target.Target, len(out))
 	for i := range out {

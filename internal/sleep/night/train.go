@@ -185,15 +185,6 @@ func trainSplit(i int) task.Split {
 	return task.Selection
 }
 
-func slug(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
-			return r
-		}
-		return '-'
-	}, id)
-}
-
 // nothing says why a training has nothing to stage.
 func (n trainer) nothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
@@ -302,6 +293,9 @@ func addedLines(a, b string) []string {
 func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
 	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
+	if _, err := n.seed(j); err != nil { // before anything is asked
+		return err
+	}
 	cfg := n.targetSettings(j)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"

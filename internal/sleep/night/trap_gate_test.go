@@ -26,10 +26,11 @@ import (
 // pupil plays target and optimizer by a script: which parts of ten of its answer are right, by the task, by whether the
 // document states the rule, and by how often it was asked so. It is a simulation.
 type pupil struct {
-	rules []string                                     // that the first analyst proposes, an edit each
-	parts func(task string, ruled bool, asked int) int // of ten; below 0: the reply is empty
-	edits []any                                        // beside the rules
-	empty func() (model.Response, error)               // in place of an empty reply
+	rules  []string                                     // that the first analyst proposes, an edit each
+	parts  func(task string, ruled bool, asked int) int // of ten; below 0: the reply is empty
+	edits  []any                                        // beside the rules
+	always bool                                         // every analyst proposes them
+	empty  func() (model.Response, error)               // in place of an empty reply
 
 	mu      sync.Mutex
 	asked   map[string]int // by task and whether the rule was there
@@ -52,7 +53,7 @@ func (p *pupil) Generate(_ context.Context, req model.Request) (model.Response, 
 	reply := `{"reasoning": "", "edits": []}`
 	if strings.HasPrefix(req.Tags.Stage, "analyst") {
 		edits := []any{}
-		if !p.tried {
+		if !p.tried || p.always {
 			for _, r := range p.rules {
 				edits = append(edits, map[string]any{"op": "append", "content": r})
 			}
