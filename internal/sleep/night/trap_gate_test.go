@@ -1,6 +1,7 @@
 package night_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/config"
@@ -26,6 +27,7 @@ import (
 // pupil plays target and optimizer by a script: which parts of ten of its answer are right, by the task, by whether the
 // document states the rule, and by how often it was asked so. It is a simulation.
 type pupil struct {
+	rule   string                                       // that answers go by; "" is pupilRule
 	rules  []string                                     // that the first analyst proposes, an edit each
 	parts  func(task string, ruled bool, asked int) int // of ten; below 0: the reply is empty
 	edits  []any                                        // beside the rules
@@ -71,7 +73,7 @@ func (p *pupil) Generate(_ context.Context, req model.Request) (model.Response, 
 
 func (p *pupil) answer(document, prompt string) (model.Response, error) {
 	name := prompt[strings.LastIndex(prompt, "QQ ")+len("QQ "):]
-	ruled := strings.Contains(document, pupilRule)
+	ruled := strings.Contains(strings.ReplaceAll(document, "\r\n", "\n"), cmp.Or(p.rule, pupilRule))
 	key := fmt.Sprint(name, ruled)
 	if p.asked == nil {
 		p.asked = map[string]int{}
@@ -231,7 +233,7 @@ func TestTrap4RejectedWithBothArms(t *testing.T) {
 		list = append(list, fmt.Sprintf("%s %s %s %s", d.Arm, d.ID, num(d.Hard), d.Kind))
 	}
 	want := []string{"live selection-a 1.0000 correction", "live selection-b 1.0000 correction", "proposed selection-a 0.0000 correction", "proposed selection-b 1.0000 correction"}
-	if diff := cmp.Diff(want, list); diff != "" {
+	if diff := gocmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -341,7 +343,7 @@ func TestTrap13UnusableEdits(t *testing.T) {
 	for _, e := range got.Consolidation.RejectedEdits {
 		statuses = append(statuses, e.Status)
 	}
-	if diff := cmp.Diff([]string{"skipped_replace_target_not_found", "skipped_delete_target_not_found", "skipped_outside_region", "skipped_no_change"}, statuses); diff != "" {
+	if diff := gocmp.Diff([]string{"skipped_replace_target_not_found", "skipped_delete_target_not_found", "skipped_outside_region", "skipped_no_change"}, statuses); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if after, _ := os.ReadFile(filepath.Join(h.project, "CLAUDE.md")); string(after) != string(before) {
