@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"go/ast"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,24 +55,19 @@ func trapsWithTests(t *testing.T) map[int]bool {
 			have[n] = true
 		}
 	}
-	for _, s := range sources(t, true) {
-		if !strings.HasSuffix(s.path, "_test.go") {
-			continue
-		}
-		for _, d := range s.file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
-				note(`^TestTrap(\d+)[A-Z_]`, f.Name.Name)
-			}
-		}
-	}
-	root := filepath.Join("..", "..", "cmd", "skillopt", "testdata", "script")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".txtar") {
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
 			return err
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2 || d.Name() == "node_modules"):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".txtar"):
+			note(`^trap(\d+)_`, d.Name())
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
 		}
-		note(`^trap(\d+)_`, d.Name())
 		data, err := os.ReadFile(path)
-		note(`(?m)^# trap(\d+)_`, string(data))
+		note(`(?m)^(?:func TestTrap|# trap)(\d+)[A-Z_]`, string(data))
 		return err
 	})
 	if err != nil {

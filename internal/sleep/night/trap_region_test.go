@@ -18,8 +18,6 @@ func TestTrap14ThreeNightsRoundTrip(t *testing.T) {
 	rules := []string{"- pass --flag to it\n  and no other,\n\n  whatever it says", "--flag comes last " + skill.LearnedEnd, "- write `<!-- x -->`, not\n  " + skill.LearnedStart + "\n  and the rest"}
 	stripped := strings.NewReplacer(skill.LearnedEnd, "", skill.LearnedStart, "")
 	for name, live := range map[string]string{
-		"LF":            "# Shop\n\n\n\nkept  \n",
-		"CRLF":          "# Shop\r\n\r\n\r\n\r\nkept  \r\n",
 		"text behind":   "# Shop\r\n\r\n" + skill.LearnedStart + "\r\n" + skill.LearnedEnd + "\r\n\r\n\r\n\r\n## Behind  \r\n\r\n- --flag\r\n",
 		"no end":        "# Shop\n\n" + skill.LearnedStart + "\n- old rule\n" + skill.LearnedEnd + "\nbehind",
 		"nothing there": "",
