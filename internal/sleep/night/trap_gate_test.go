@@ -171,7 +171,7 @@ func TestTrap2AnEditThatBreaksSelection(t *testing.T) {
 		t.Errorf("something is staged: %v", err)
 	}
 	p.prompts, p.tried = nil, false
-	pupilTasks(h, "train-b")
+	pupilTasks(h, "train-b", "train-c")
 	p.explored(h)
 	if all := strings.Join(p.prompts, "\n"); !strings.Contains(all, pupilRule) {
 		t.Errorf("the next night's optimizer is not told of the edit:\n%s", all)
