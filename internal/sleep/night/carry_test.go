@@ -243,24 +243,36 @@ func TestTrap65ANightWithoutTasks(t *testing.T) {
 	}
 }
 
+// With test tasks alone nothing is trained, whatever is asked for, and none of them is opened.
 func TestTrap10OnlyTestTasks(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, small())
-	h.day(5, "", true)
-	take(h)
-	clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
-	said := map[string]bank.Review{}
-	for _, c := range clusters {
-		if c.Side == wish.Open {
-			said[c.Tasks[0].Task.Task.ID] = bank.Rejected
+	for _, n := range []int{5, 50} { // one test cluster, and more than certify
+		for _, explore := range []bool{false, true} {
+			h := newHome(t, small())
+			h.day(n, "", true)
+			take(h)
+			clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
+			said := map[string]bank.Review{}
+			for _, c := range clusters {
+				said[c.Tasks[0].Task.Task.ID] = bank.Accepted
+				if c.Side == wish.Open {
+					said[c.Tasks[0].Task.Task.ID] = bank.Rejected
+				}
+			}
+			if err := h.bank.Say(t.Context(), "n", said); err != nil {
+				t.Fatal(err)
+			}
+			r := h.night(func(o *night.Options) { o.Explore = explore })
+			if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Clusters.Fresh != n/5 || len(got.Runs) != 0 || got.Baseline != nil || got.Sealed != nil || got.Proposal != "" || r.Spent.Calls != 0 {
+				t.Errorf("%d tasks, explore %t: %+v", n, explore, got)
+			}
+			clusters, err := h.bank.Clusters(t.Context(), h.project, "")
+			for _, c := range clusters {
+				if err != nil || c.Opened != "" || (c.Side == wish.Test) != (said[c.Tasks[0].Task.Task.ID] == bank.Accepted) {
+					t.Errorf("%d tasks, explore %t: cluster %d is %s, opened by %q", n, explore, c.Number, c.Side, c.Opened)
+				}
+			}
 		}
-	}
-	if err := h.bank.Say(t.Context(), "n", said); err != nil {
-		t.Fatal(err)
-	}
-	r := h.night()
-	if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Clusters.Fresh != 1 || len(got.Runs) != 0 {
-		t.Errorf("%+v", got)
 	}
 }
 

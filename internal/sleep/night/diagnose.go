@@ -72,14 +72,14 @@ func (n *night) diagnose(jobs []job) error {
 	return writeFile(n.folder(), "diagnostics.json", append(data, '\n'))
 }
 
-// diagnosed reads the answers of a comparison; a run that is none has none here.
+// diagnosed reads the answers of a comparison, or those that a training was judged by; another run has none here.
 func diagnosed(dir string) ([]DiagnosedTask, error) {
 	if _, what, ok := strings.Cut(filepath.Base(dir), "-bundle-"); ok {
 		return diagnosedArm(dir, strings.HasPrefix(what, "staged"))
 	}
 	data, err := readFile(dir, "outcomes.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return diagnosedSteps(dir)
 	}
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ const (
 	doesObserve = "observe"
 	doesTrain   = "train"
 	doesSealed  = "train and the sealed look"
+	doesUngated = "train without a gate" // gate.mode: off
 )
 
 // job is what a night does with one document.
@@ -72,6 +73,7 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 		}
 		out = append(out, j)
 	}
+	out = n.apart(out)
 	slices.SortStableFunc(out, func(a, b job) int { return rankOf(a.doc.Kind) - rankOf(b.doc.Kind) })
 	docs := make([]target.Target, len(out))
 	for i := range out {
@@ -180,6 +182,9 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 	can, err := can(j.picked, j.level, n.Explore)
 	if err != nil {
 		return j, err
+	}
+	if n.Config.Gate.Mode == string(gate.ModeOff) {
+		can.Does = doesUngated
 	}
 	j.out = Target{
 		Target: doc.ID(), File: doc.File(), New: doc.New, LiveSHA: doc.Digest(), Can: can,

@@ -113,7 +113,7 @@ type Placed struct {
 
 // Can is what so many clusters can show, computed before anything is spent.
 type Can struct {
-	Does  string    `json:"does"`  // observe, train, or train and the sealed look
+	Does  string    `json:"does"`  // observe, train, train and the sealed look, or train without a gate
 	Level float64   `json:"level"` // of the sealed look
 	Floor int       `json:"floor"` // fresh test clusters that certify when all are won
 	Power []Powered `json:"power"` // of the sealed look, with as many fresh clusters as there are
@@ -187,7 +187,8 @@ type Edit struct {
 	Content    string   `json:"content"`
 	Anchor     string   `json:"anchor,omitempty"`
 	Status     string   `json:"status"`
-	Action     string   `json:"action"`     // what the gate said of its step
+	Action     string   `json:"action"` // what the gate said of its step
+	Reason     string   `json:"reason,omitempty"`
 	Difference *float64 `json:"difference"` // that the gate measured, of the whole step
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -74,6 +75,8 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	case len(j.picked.tonight) == 0 && !n.Explore:
 		j.out.Outcome, j.out.Reason = NoData, "no session since the last night had a task of it"
 		return nil
+	case j.out.Can.Does == doesUngated:
+		return n.ungated(ctx, j, clusters)
 	case j.out.Can.Does == doesObserve:
 		return n.observe(ctx, j, clusters)
 	}
@@ -185,23 +188,18 @@ func trainSplit(i int) task.Split {
 	return task.Selection
 }
 
-func slug(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
-			return r
-		}
-		return '-'
-	}, id)
-}
-
 // nothing says why a training has nothing to stage.
 func (n trainer) nothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
+	edits := tried(j.out.Consolidation.RejectedEdits)
 	switch {
-	case len(j.out.Consolidation.RejectedEdits) > 0:
-		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("%d edits were tried, and none was better", len(j.out.Consolidation.RejectedEdits))
+	case len(edits) > 0:
+		j.out.Outcome, j.out.Reason = Rejected, rejection(edits)
 	case j.out.Baseline != nil && j.out.Baseline.Hard >= 1:
-		j.out.Reason = "the live document solves all of these tasks"
+		j.out.Reason = fmt.Sprintf("the live document solves all %s by which edits are judged", plural.Of(j.out.Baseline.N, "task", "tasks"))
+	case len(j.out.Consolidation.RejectedEdits) > 0:
+		edits := j.out.Consolidation.RejectedEdits
+		j.out.Reason = fmt.Sprintf("%s proposed, and none could be applied: %s", plural.Of(len(edits), "edit was", "edits were"), edits[0].Status)
 	case sum.Lost > 0:
 		j.out.Reason = fmt.Sprintf("%d replies of the optimizer could not be used", sum.Lost)
 	}
@@ -219,17 +217,18 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	if sum.Noise != nil {
 		j.out.Noise = &sum.Noise.Within
 	}
-	for _, s := range h.Steps {
+	for i, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
 			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
 			c.BaselineScore = s.Current
 		}
-		if s.Step > 0 {
-			c.GateAction = s.Action
+		action := gate.Action(s.Action)
+		if s.Step > 0 && (c.GateAction == "" || action.Accepted() || action.Rejected()) {
+			c.GateAction = s.Action // the last that was decided
 		}
-		accepted := strings.HasPrefix(s.Action, "accept")
+		accepted := action.Accepted()
 		for _, e := range s.Edits {
-			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Difference: s.Difference}
+			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Reason: s.Reason, Difference: differenceOf(h.Steps, i)}
 			if accepted && e.Status.Applied() {
 				c.AppliedEdits = append(c.AppliedEdits, edit)
 			} else if s.Step > 0 {
@@ -237,7 +236,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 			}
 		}
 	}
-	if sum.Best.Step > 0 && len(h.Steps) > 0 {
+	if len(h.Steps) > 0 && c.BaselineScore != nil {
 		c.CandidateScore = h.Steps[len(h.Steps)-1].Best
 	}
 }
@@ -297,6 +296,9 @@ func addedLines(a, b string) []string {
 func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
 	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
+	if _, err := n.seed(j); err != nil { // before anything is asked
+		return err
+	}
 	cfg := n.targetSettings(j)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"
@@ -394,6 +396,7 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers: that can be luck", look.Wins, look.Losses, look.N)
 	default:
 		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
+		j.out.Consolidation.takeBack()
 	}
 	return nil
 }
