@@ -10,7 +10,7 @@
 // Known values are found in all their echoes: with escapes of JSON, of URLs and of
 // HTML, in hexadecimal and in base64. Shapes and names are looked for line by line;
 // only the blocks of private keys go over lines, without their end up to the end of
-// the text. What looks random is a secret only under a name that suggests it.
+// the text, and what a line says of the next one ("password:"). What looks random is a secret only under a name that suggests it.
 //
 // It knows nothing about where secrets come from. A Redactor is immutable and
 // safe for concurrent use.
@@ -59,9 +59,11 @@ func (r *Redactor) once(s string) string {
 func withoutLines(text string) string {
 	var b strings.Builder
 	from := 0 // of what is not written yet
+	said := nothing
 	for i := 0; i < len(text); {
 		n := piece(text[i:], true)
-		if clean := withoutShapes(text[i : i+n]); clean != text[i:i+n] {
+		clean := withoutShapes(text[i:i+n], said)
+		if said = promiseOf(clean); clean != text[i:i+n] {
 			b.WriteString(text[from:i])
 			b.WriteString(clean)
 			from = i + n
@@ -75,10 +77,11 @@ func withoutLines(text string) string {
 	return b.String()
 }
 
-// withoutShapes returns a piece without what looks like a secret.
-func withoutShapes(text string) string {
+// withoutShapes returns a piece without what looks like a secret, or what the line before it
+// has said of it.
+func withoutShapes(text string, said promise) string {
 	for {
-		spans := scan(text)
+		spans := scan(text, said)
 		if len(spans) == 0 {
 			return text
 		}

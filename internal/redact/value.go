@@ -49,6 +49,15 @@ func (sc *scanner) value(n name, v int) int {
 	if n.kind == working && !sc.password(n, v) {
 		return v
 	}
+	if isBlock(s, v) {
+		return v
+	}
+	if n.kind == weak && n.text == "pass" && n.begin > 0 && s[n.begin-1] == '/' { // cmdkey /pass:x
+		n.kind = strong
+	}
+	if n.kind == weak && s[v] == '(' {
+		return max(v, sc.login(v))
+	}
 	if q := quoteAt(s, v); q != "" {
 		return sc.quoted(n, v, q)
 	}
@@ -62,8 +71,16 @@ func (sc *scanner) value(n name, v int) int {
 		return sc.braced(n, v)
 	}
 	switch n.kind {
+	case number:
+		if end := run(s, v, digits); fourDigits(s[v:end]) && alphabets[at(s, end)]&token == 0 {
+			return sc.mask(v, end, "")
+		}
+		return v
 	case header:
 		v = behindScheme(s, v)
+		if strings.HasPrefix(s[v:], "AWS4-") {
+			return sc.mask(v, textEnd(s, v), "")
+		}
 	case jar:
 		if n.quote != "" {
 			break
@@ -292,6 +309,12 @@ func (sc *scanner) scalar(n name, v int) int {
 	s := sc.s
 	json := n.quote != ""
 	end := trimmed(s, v, bare(s, v, json))
+	if !json && s[v-1] == ' ' && sc.typed(v) { // apiKey: string = "x"
+		return sc.spans[len(sc.spans)-1].end
+	}
+	if !json && n.kind != weak && inConnection(s, n.begin) {
+		end = max(end, v+strings.IndexAny(s[v:]+";", ";\"'\r\n\\<"))
+	}
 	if end == v || !sc.secret(n, s[v:end]) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
 		return v
 	}
@@ -356,9 +379,64 @@ func (sc *scanner) secret(n name, value string) bool {
 	case signed:
 		return len(value) >= 10 && (hasDigit(value) || !strings.Contains(value, ".")) // no path of names in code
 	case weak:
-		return random(value)
+		return random(value) || keyVariable(n.text) && drawn(value)
 	}
 	return true
+}
+
+// keyVariable reports whether a name is that of a variable such as STRIPE_KEY.
+func keyVariable(name string) bool {
+	return variable(name) && strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "PUBLIC_KEY")
+}
+
+// drawn reports whether a value looks drawn by chance, in one case too: a run of letters
+// and digits that takes turns.
+func drawn(value string) bool {
+	if len(value) < 16 || run(value, 0, alnum) != len(value) {
+		return false
+	}
+	turns := 0
+	for i := 1; i < len(value); i++ {
+		if alphabets[value[i-1]]&digits != alphabets[value[i]]&digits {
+			turns++
+		}
+	}
+	return turns >= 4
+}
+
+// connections are names that connection strings of databases begin with, in small letters.
+var connections = []string{"server=", "data source=", "uid=", "user id=", "user=", "host=", "driver=", "jdbc:", "endpoint="}
+
+// inConnection reports whether a name that begins at i stands in the string of a connection,
+// whose values go up to the next semicolon.
+func inConnection(s string, i int) bool {
+	before := strings.TrimRight(s[max(0, i-near):i], " ")
+	if !strings.HasSuffix(before, ";") {
+		return false
+	}
+	before = strings.ToLower(before)
+	for _, name := range connections {
+		if strings.Contains(before, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// textEnd returns where the line ends that i is in, or the quoted text.
+func textEnd(s string, i int) int {
+	for i < len(s) && s[i] >= ' ' && strings.IndexByte("\"'`\\", s[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// at returns the byte at i; 0 behind the end.
+func at(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
 }
 
 // plain reports whether a value without quotes is a number of a few digits, a word
