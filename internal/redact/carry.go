@@ -38,18 +38,13 @@ func promiseOf(line string) promise {
 		}
 		return nothing
 	}
-	switch line[begin] {
-	case 'l', 'm':
-		if strings.HasPrefix(line[begin:], "login ") || strings.HasPrefix(line[begin:], "machine ") {
-			return entry
-		}
-	case '-', '"', 'n', 'k':
-		name, of, ok := strings.Cut(strings.TrimLeft(line[begin:], `- "`), ":")
-		if name = strings.TrimSuffix(name, `"`); !ok || name != "name" && name != "key" {
-			return nothing
-		}
-		of = strings.Trim(of, " \"',")
-		if k := kindOf(of); run(of, 0, token|dots) == len(of) && (k == strong || k == spoken) {
+	if strings.HasPrefix(line[begin:], "login ") || strings.HasPrefix(line[begin:], "machine ") {
+		return entry
+	}
+	if at := strings.LastIndexByte(line, ':'); at > 0 {
+		before := strings.TrimRight(strings.TrimSuffix(line[:at], `"`), " ")
+		of := strings.Trim(line[at+1:], " \"',")
+		if k := kindOf(of); (strings.HasSuffix(before, "name") || strings.HasSuffix(before, "key")) && run(of, 0, token|dots) == len(of) && (k == strong || k == spoken) {
 			return beside
 		}
 	}

@@ -2,6 +2,9 @@ package redact
 
 import "strings"
 
+// commandLine finds what programs are given as secrets.
+type commandLine struct{ *scanner }
+
 // A form is how a program is given a secret on its command line.
 type form uint8
 
@@ -63,8 +66,8 @@ const near = 300
 
 // option masks what a program is given as a secret by the option between begin and end. It
 // returns where to go on; end where there is nothing of the kind.
-func (sc *scanner) option(begin, end int) int {
-	s := sc.s
+func (c commandLine) option(begin, end int) int {
+	s := c.s
 	flag, before := s[begin:end], s[max(0, begin-near):begin]
 	for _, o := range options {
 		v := end
@@ -88,7 +91,7 @@ func (sc *scanner) option(begin, end int) int {
 			continue
 		}
 		if v < len(s) && runsAny(before, o.programs) {
-			if stop := sc.argument(o, v); stop > v {
+			if stop := c.argument(o, v); stop > v {
 				return stop
 			}
 		}
@@ -121,9 +124,9 @@ func runsAny(text, programs string) bool {
 
 // argument masks the secret in the value of an option that begins at v, and returns where
 // the value ends; v if it holds none.
-func (sc *scanner) argument(o option, v int) int {
-	from, end := sc.commandWord(v)
-	value := sc.s[from:end]
+func (c commandLine) argument(o option, v int) int {
+	from, end := c.commandWord(v)
+	value := c.s[from:end]
 	switch o.form {
 	case behind:
 		name, secret, ok := strings.Cut(value, o.sign)
@@ -149,7 +152,7 @@ func (sc *scanner) argument(o option, v int) int {
 	if placeholder(value) {
 		return v
 	}
-	return sc.mask(from, end, "")
+	return c.mask(from, end, "")
 }
 
 // commandWord returns where the argument of a command lies that begins at v: between its quotes, or
@@ -202,8 +205,8 @@ var sinks = []string{
 }
 
 // piped masks what echo or printf, which ends at i, hands to a program that reads a secret.
-func (sc *scanner) piped(i int) int {
-	s := sc.s
+func (c commandLine) piped(i int) int {
+	s := c.s
 	v := behindSpace(s, i)
 	line := s[i:min(len(s), i+near)]
 	bar := strings.IndexByte(line, '|')
@@ -224,16 +227,16 @@ func (sc *scanner) piped(i int) int {
 		}
 		v = next
 	}
-	from, end := sc.commandWord(v)
+	from, end := c.commandWord(v)
 	if next := behindSpace(s, end+len(quoteAt(s, end))); strings.Contains(s[from:end], "%s") && next < i+bar { // of printf
-		from, end = sc.commandWord(next)
+		from, end = c.commandWord(next)
 	} else if from == v { // echo takes several
 		end = v + len(strings.TrimRight(s[v:i+bar], " \t"))
 	}
 	if end > i+bar || placeholder(s[from:end]) {
 		return i
 	}
-	return sc.mask(from, end, "")
+	return c.mask(from, end, "")
 }
 
 // placedLetters are the last three of the words that program knows, as lastLetters are.
@@ -249,8 +252,8 @@ var placedLetters = func() (t [1 << 15]bool) {
 
 // program masks what a program is given as a secret by its place, when the word between begin
 // and end is its name.
-func (sc *scanner) program(begin, end int) int {
-	s := sc.s
+func (c commandLine) program(begin, end int) int {
+	s := c.s
 	switch n := end - begin; {
 	case n >= 3 && placedLetters[lettersOf(s[begin:end])]:
 	case n < 3 && end < len(s) && s[end] == '"':
@@ -259,41 +262,43 @@ func (sc *scanner) program(begin, end int) int {
 	}
 	switch s[begin:end] {
 	case "echo", "printf":
-		return sc.piped(end)
+		return c.piped(end)
 	case "use", "USE", "user", "USER":
 		if before := strings.TrimRight(s[max(0, begin-8):begin], " "); len(before) >= 3 && strings.EqualFold(before[len(before)-3:], "net") {
-			return sc.netUse(end)
+			return c.netUse(end)
 		}
 	case "value", "Value":
-		return sc.listed(begin, end)
+		return place{c.scanner}.listed(begin, end)
 	case "creds", "credentials", "Credentials", "login", "Login", "pass":
-		return sc.pairSaid(end)
+		return place{c.scanner}.pairSaid(end)
 	case "phrase", "Phrase", "PHRASE":
-		return sc.phrase(begin, end)
+		return place{c.scanner}.phrase(begin, end)
 	case "IDENTIFIED", "identified":
-		return sc.identified(end)
+		return place{c.scanner}.identified(end)
 	case "d", "p", "q", "dp", "dq", "qi", "k":
-		return sc.webKey(begin, end)
+		return place{c.scanner}.webKey(begin, end)
 	case "htpasswd":
-		if args := sc.arguments(end, 4); len(args) >= 3 && strings.HasPrefix(args[0].text, "-") && strings.Contains(args[0].text, "b") {
-			return sc.positional(args, 3-min(1, strings.Count(args[0].text, "n")), end)
+		if args := c.arguments(end, 4); len(args) >= 3 && strings.HasPrefix(args[0].text, "-") && strings.Contains(args[0].text, "b") {
+			return c.positional(args, 3-min(1, strings.Count(args[0].text, "n")), end)
 		}
 	case "add_user", "change_password", "wpa_passphrase":
-		return sc.positional(sc.arguments(end, 2), 1, end)
+		return c.positional(c.arguments(end, 2), 1, end)
 	case "ConvertTo-SecureString":
-		return sc.positional(sc.arguments(end, 1), 0, end)
+		return c.positional(c.arguments(end, 1), 0, end)
 	case "sqlplus":
-		if args := sc.arguments(end, 3); len(args) > 0 {
-			return sc.oracle(args[len(args)-1], end)
+		for _, a := range c.arguments(end, 3) {
+			if stop := c.oracle(a, end); stop > end {
+				return stop
+			}
 		}
 	case "thin":
 		if strings.HasSuffix(s[:begin], "jdbc:oracle:") && strings.HasPrefix(s[end:], ":") {
-			from, stop := sc.commandWord(end + 1)
-			return sc.oracle(arg{from, stop, s[from:stop]}, end)
+			from, stop := c.commandWord(end + 1)
+			return c.oracle(arg{from, stop, s[from:stop]}, end)
 		}
 	case "set", "put", "config:set":
 		if before := strings.TrimRight(s[max(0, begin-near):begin], " "); strings.HasSuffix(before, "secrets") || strings.HasSuffix(before, " kv") {
-			return sc.assigned(end)
+			return c.assigned(end)
 		}
 	}
 	return end
@@ -334,19 +339,19 @@ func (sc *scanner) positional(args []arg, n, end int) int {
 }
 
 // oracle masks the password of user/password@host.
-func (sc *scanner) oracle(a arg, end int) int {
+func (c commandLine) oracle(a arg, end int) int {
 	user, rest, ok := strings.Cut(a.text, "/")
 	at := strings.LastIndexByte(rest, '@')
 	if !ok || user == "" || at <= 0 || placeholder(rest[:at]) {
 		return end
 	}
 	from := a.from + len(user) + 1
-	return sc.mask(from, from+at, "")
+	return c.mask(from, from+at, "")
 }
 
 // netUse masks the password of "net use" and "net user" of Windows.
-func (sc *scanner) netUse(end int) int {
-	args := sc.arguments(end, 8)
+func (c commandLine) netUse(end int) int {
+	args := c.arguments(end, 8)
 	shares, adds := false, false
 	var free []arg
 	for _, a := range args {
@@ -354,7 +359,7 @@ func (sc *scanner) netUse(end int) int {
 		case strings.HasPrefix(a.text, `\\`):
 			shares = true
 		case strings.HasPrefix(a.text, "/"):
-			adds = adds || strings.EqualFold(a.text, "/add") || strings.HasPrefix(strings.ToLower(a.text), "/active")
+			adds = adds || strings.HasPrefix(strings.ToLower(a.text), "/add") || strings.HasPrefix(strings.ToLower(a.text), "/active")
 			shares = shares || strings.HasPrefix(strings.ToLower(a.text), "/user:")
 		case len(a.text) != 2 || a.text[1] != ':':
 			free = append(free, a)
@@ -362,18 +367,18 @@ func (sc *scanner) netUse(end int) int {
 	}
 	switch {
 	case adds:
-		return sc.positional(free, 1, end)
+		return c.positional(free, 1, end)
 	case shares:
-		return sc.positional(free, 0, end)
+		return c.positional(free, 0, end)
 	}
 	return end
 }
 
 // assigned masks the values of the pairs name=value that are arguments.
-func (sc *scanner) assigned(end int) int {
-	for _, a := range sc.arguments(end, 9) {
+func (c commandLine) assigned(end int) int {
+	for _, a := range c.arguments(end, 9) {
 		if name, value, ok := strings.Cut(a.text, "="); ok && name != "" && len(value) >= 4 && !placeholder(value) {
-			sc.mask(a.from+len(name)+1, a.end, "")
+			c.mask(a.from+len(name)+1, a.end, "")
 			end = a.end
 		}
 	}

@@ -2,11 +2,14 @@ package redact
 
 import "strings"
 
+// place finds values that belong to a name by where they stand.
+type place struct{ *scanner }
+
 // placed masks a value that belongs to a name by its place, without a separator between them:
 // in a call, a row of a table, a typed declaration, an element of XML. It reports whether there
 // is one.
-func (sc *scanner) placed(k kind, begin, end int) bool {
-	s := sc.s
+func (p place) placed(k kind, begin, end int) bool {
+	s := p.s
 	quote := quoteAt(s, end)
 	next := behindSpace(s, end+len(quote))
 	if k != strong && k != spoken || next >= len(s) {
@@ -14,15 +17,15 @@ func (sc *scanner) placed(k kind, begin, end int) bool {
 	}
 	switch s[next] {
 	case ',':
-		return sc.second(begin, end, behindSpace(s, next+1))
+		return p.second(begin, end, behindSpace(s, next+1))
 	case '(':
-		return quote == "" && next == end && sc.called(begin, end, next+1)
+		return quote == "" && next == end && p.called(begin, end, next+1)
 	case '|':
-		return sc.cell(behindSpace(s, next+1))
+		return p.cell(behindSpace(s, next+1))
 	case '>':
-		return quote != "" && sc.between(next+1)
+		return quote != "" && p.between(next+1)
 	case 'S', 's', 'b':
-		return sc.typed(next)
+		return p.typed(next)
 	}
 	return false
 }
@@ -40,11 +43,11 @@ func (sc *scanner) quotedAt(v int) (from, end int, ok bool) {
 
 // second masks the second argument of a call whose first one names a secret, as
 // setenv("API_KEY", "x"). A list of names has more of them.
-func (sc *scanner) second(begin, end, v int) bool {
-	s := sc.s
+func (p place) second(begin, end, v int) bool {
+	s := p.s
 	quote := quoteAt(s, end)
 	open := strings.TrimRight(s[:begin-len(quote)], " ")
-	from, stop, ok := sc.quotedAt(v)
+	from, stop, ok := p.quotedAt(v)
 	if !ok || !strings.HasSuffix(open, "(") {
 		return false
 	}
@@ -52,7 +55,7 @@ func (sc *scanner) second(begin, end, v int) bool {
 	if variable(value) || kindOf(value) != none || !(quote != "" && upper) && !looksSecret(value) {
 		return false
 	}
-	sc.mask(from, stop, "")
+	p.mask(from, stop, "")
 	return true
 }
 
@@ -62,9 +65,9 @@ func variable(word string) bool {
 }
 
 // called masks the argument of a call that sets a secret: setPassword("x"), .apiKey("x").
-func (sc *scanner) called(begin, end, v int) bool {
-	s := sc.s
-	from, stop, ok := sc.quotedAt(v)
+func (p place) called(begin, end, v int) bool {
+	s := p.s
+	from, stop, ok := p.quotedAt(v)
 	if !ok {
 		return false
 	}
@@ -74,13 +77,13 @@ func (sc *scanner) called(begin, end, v int) bool {
 	if strings.ContainsAny(value, " \t") || kindOf(value) != none || !looksSecret(value) && (!sets || len(value) < 6) || !sets && !member {
 		return false
 	}
-	sc.mask(from, stop, "")
+	p.mask(from, stop, "")
 	return true
 }
 
 // cell masks the cell of a table in Markdown behind the one that names a secret.
-func (sc *scanner) cell(v int) bool {
-	s := sc.s
+func (p place) cell(v int) bool {
+	s := p.s
 	end := v
 	for end < len(s) && s[end] > ' ' && s[end] != '|' {
 		end++
@@ -92,24 +95,24 @@ func (sc *scanner) cell(v int) bool {
 	if from == stop || maskAt(s[from:stop]) > 0 || !strings.HasPrefix(s[behindSpace(s, end):], "|") || !looksSecret(s[from:stop]) {
 		return false
 	}
-	sc.mask(from, stop, "")
+	p.mask(from, stop, "")
 	return true
 }
 
 // between masks the text of <string name="api_key">x</string>.
-func (sc *scanner) between(v int) bool {
-	s := sc.s
+func (p place) between(v int) bool {
+	s := p.s
 	stop := strings.IndexByte(s[v:], '<')
 	if stop <= 0 || !strings.HasPrefix(s[v+stop:], "</") || placeholder(strings.TrimSpace(s[v:v+stop])) {
 		return false
 	}
-	sc.mask(v, v+stop, "")
+	p.mask(v, v+stop, "")
 	return true
 }
 
 // typed masks the value of a declaration whose type is at v: password string = "x".
-func (sc *scanner) typed(v int) bool {
-	s := sc.s
+func (p place) typed(v int) bool {
+	s := p.s
 	end := run(s, v, letters)
 	switch strings.ToLower(s[v:end]) {
 	case "string", "str", "bytes":
@@ -120,18 +123,18 @@ func (sc *scanner) typed(v int) bool {
 	if eq >= len(s) || s[eq] != '=' {
 		return false
 	}
-	from, stop, ok := sc.quotedAt(behindSpace(s, eq+1))
+	from, stop, ok := p.quotedAt(behindSpace(s, eq+1))
 	if !ok {
 		return false
 	}
-	sc.mask(from, stop, "")
+	p.mask(from, stop, "")
 	return true
 }
 
 // listed masks what stands under "value" beside a "name" that is one of a secret:
 // {"name": "API_KEY", "value": "x"}, <add key="ApiKey" value="x"/>. The word value ends at i.
-func (sc *scanner) listed(begin, i int) int {
-	s := sc.s
+func (p place) listed(begin, i int) int {
+	s := p.s
 	v, quote, ok := separated(s, i)
 	if !ok || v >= len(s) || quoteAt(s, v) == "" {
 		return i
@@ -161,26 +164,26 @@ func (sc *scanner) listed(begin, i int) int {
 	if k := kindOf(of); k != strong && k != spoken {
 		return i
 	}
-	return sc.value(name{kind: strong, text: of, begin: begin, quote: quote}, v)
+	return p.value(name{kind: strong, text: of, begin: begin, quote: quote}, v)
 }
 
 // identified masks the password of SQL's IDENTIFIED ... BY 'x', where the first word ends at i.
-func (sc *scanner) identified(i int) int {
-	rest := sc.s[i:min(len(sc.s), i+80)]
+func (p place) identified(i int) int {
+	rest := p.s[i:min(len(p.s), i+80)]
 	by := strings.Index(strings.ToUpper(rest), " BY ")
 	if by < 0 {
 		return i
 	}
-	from, end, ok := sc.quotedAt(behindSpace(sc.s, i+by+len(" BY ")))
+	from, end, ok := p.quotedAt(behindSpace(p.s, i+by+len(" BY ")))
 	if !ok {
 		return i
 	}
-	return sc.mask(from, end, "")
+	return p.mask(from, end, "")
 }
 
 // webKey masks a part of a private key in JSON: "d" and others of a key that has "kty".
-func (sc *scanner) webKey(begin, end int) int {
-	s := sc.s
+func (p place) webKey(begin, end int) int {
+	s := p.s
 	if q := quoteAt(s, end); q == "" || !strings.Contains(s, "kty") {
 		return end
 	}
@@ -188,11 +191,11 @@ func (sc *scanner) webKey(begin, end int) int {
 	if !ok {
 		return end
 	}
-	from, stop, ok := sc.quotedAt(v)
+	from, stop, ok := p.quotedAt(v)
 	if !ok || stop-from < 20 || run(s, from, token|signs) < stop {
 		return end
 	}
-	return sc.mask(from, stop, "")
+	return p.mask(from, stop, "")
 }
 
 // passLine masks the password of a line of .pgpass, host:port:database:user:password, whose
@@ -237,8 +240,8 @@ func field(s string, i int, set alphabet) (end int, ok bool) {
 
 // pairSaid masks the password of a pair that a sentence tells, "the credentials are me:x",
 // where the word before it ends at i.
-func (sc *scanner) pairSaid(i int) int {
-	s := sc.s
+func (p place) pairSaid(i int) int {
+	s := p.s
 	v := behindSpace(s, i)
 	word := run(s, v, letters)
 	switch {
@@ -247,7 +250,7 @@ func (sc *scanner) pairSaid(i int) int {
 	case v == i || !isVerb(s[v:word]) && s[v:word] != "with" && s[v:word] != "as":
 		return i
 	}
-	from, end := sc.commandWord(behindSpace(s, word))
+	from, end := p.commandWord(behindSpace(s, word))
 	user := run(s, from, token|dots)
 	if user == from || user >= end || s[user] != ':' && s[user] != '/' {
 		return i
@@ -258,14 +261,14 @@ func (sc *scanner) pairSaid(i int) int {
 	if maskAt(s[user+1:end]) > 0 || !looksSecret(s[user+1:end]) {
 		return i
 	}
-	return sc.mask(user+1, end, "")
+	return p.mask(user+1, end, "")
 }
 
 // phrase masks the words of a seed phrase, of which the last word of its name is between begin
 // and end.
-func (sc *scanner) phrase(begin, end int) int {
+func (p place) phrase(begin, end int) int {
 	const least = 12
-	s := sc.s
+	s := p.s
 	before := strings.ToLower(strings.TrimRight(s[max(0, begin-12):begin], " _-"))
 	if !strings.HasSuffix(before, "seed") && !strings.HasSuffix(before, "recovery") && !strings.HasSuffix(before, "backup") && !strings.HasSuffix(before, "secret") {
 		return end
@@ -292,5 +295,5 @@ func (sc *scanner) phrase(begin, end int) int {
 	if words < least {
 		return end
 	}
-	return sc.mask(v, stop, "")
+	return p.mask(v, stop, "")
 }

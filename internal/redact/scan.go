@@ -100,11 +100,11 @@ func (sc *scanner) word(i int) int {
 		return sc.mask(begin, end, "")
 	}
 	if s[begin] == '-' && i-begin >= 2 && (optionAt[s[begin+1]] || s[i-1] == 'u') {
-		if end := sc.option(begin, i); end > i {
+		if end := (commandLine{sc}).option(begin, i); end > i {
 			return end
 		}
 	}
-	if end := sc.program(begin, i); end > i {
+	if end := (commandLine{sc}).program(begin, i); end > i {
 		return end
 	}
 	if i-begin < 3 || !lastLetters[lettersOf(s[begin:i])] {
@@ -127,14 +127,14 @@ func (sc *scanner) named(k kind, begin, end int) int {
 		return v
 	case k == scheme:
 		return sc.credentials(end)
-	case sc.element(k, begin, end), sc.placed(k, begin, end), sc.said(k, begin, end):
+	case sc.element(k, begin, end), place{sc}.placed(k, begin, end), sc.said(k, begin, end):
 		return sc.spans[len(sc.spans)-1].end
 	case k == spoken, k == strong && s[begin] == '-', k == strong && variable(s[begin:end]) && strings.Contains(s[begin:end], "_"): // ENV API_TOKEN 123abc
 		return sc.spoken(k, begin, end)
 	case k == strong && sets(s[:begin]): // config set secret_key x
 		return sc.positional(sc.arguments(end, 1), 0, end)
 	case k == weak && (strings.HasSuffix(s[begin:end], "Auth") || strings.HasSuffix(s[begin:end], "auth")):
-		return sc.login(end)
+		return place{sc}.login(end)
 	}
 	return end
 }
@@ -252,7 +252,7 @@ func credential(before string) bool {
 		return runsAny(before, "nmcli")
 	}
 	words := strings.Fields(strings.ReplaceAll(before, `\n`, " "))
-	if n := len(words); n >= 2 && (words[n-2] == "login" || words[n-2] == "account") && (n == 2 || words[n-3] == "default" || n >= 4 && words[n-4] == "machine") {
+	if n := len(words); n >= 2 && (words[n-2] == "login" || words[n-2] == "account") && (n == 2 || words[n-3] == "default" || n >= 4 && strings.HasSuffix(words[n-4], "machine")) {
 		return true
 	}
 	return runsAny(before, "nmcli")
@@ -267,24 +267,24 @@ func sets(before string) bool {
 
 // login masks the second text of auth=("name", "password") and BasicAuth("name", "password"),
 // whose name ends at i.
-func (sc *scanner) login(i int) int {
+func (p place) login(i int) int {
 	v := i
-	if v >= len(sc.s) || sc.s[v] != '(' {
+	if v >= len(p.s) || p.s[v] != '(' {
 		return i
 	}
-	_, end, ok := sc.quotedAt(behindSpace(sc.s, v+1))
+	_, end, ok := p.quotedAt(behindSpace(p.s, v+1))
 	if !ok {
 		return i
 	}
-	comma := behindSpace(sc.s, end+len(quoteAt(sc.s, end)))
-	if comma >= len(sc.s) || sc.s[comma] != ',' {
+	comma := behindSpace(p.s, end+len(quoteAt(p.s, end)))
+	if comma >= len(p.s) || p.s[comma] != ',' {
 		return i
 	}
-	from, stop, ok := sc.quotedAt(behindSpace(sc.s, comma+1))
+	from, stop, ok := p.quotedAt(behindSpace(p.s, comma+1))
 	if !ok {
 		return i
 	}
-	return sc.mask(from, stop, "")
+	return p.mask(from, stop, "")
 }
 
 // colon looks at what is around a colon, and returns where to go on.
@@ -364,7 +364,7 @@ func (sc *scanner) said(k kind, begin, end int) bool {
 	}
 	v += len(quoteAt(s, v))
 	stop := trimmed(s, v, bare(s, v, false))
-	for stop > v && strings.IndexByte(".:!?\"'`", s[stop-1]) >= 0 {
+	for stop > v && strings.IndexByte(".:!?\"'`/", s[stop-1]) >= 0 {
 		stop--
 	}
 	if value := s[v:stop]; maskAt(value) > 0 || !looksSecret(value) && !(k == number && fourDigits(value)) {

@@ -56,7 +56,7 @@ func (sc *scanner) value(n name, v int) int {
 		n.kind = strong
 	}
 	if n.kind == weak && s[v] == '(' {
-		return max(v, sc.login(v))
+		return max(v, place{sc}.login(v))
 	}
 	if q := quoteAt(s, v); q != "" {
 		return sc.quoted(n, v, q)
@@ -309,7 +309,7 @@ func (sc *scanner) scalar(n name, v int) int {
 	s := sc.s
 	json := n.quote != ""
 	end := trimmed(s, v, bare(s, v, json))
-	if !json && s[v-1] == ' ' && sc.typed(v) { // apiKey: string = "x"
+	if !json && s[v-1] == ' ' && (place{sc}).typed(v) { // apiKey: string = "x"
 		return sc.spans[len(sc.spans)-1].end
 	}
 	if !json && n.kind != weak && inConnection(s, n.begin) {
@@ -392,7 +392,7 @@ func keyVariable(name string) bool {
 // drawn reports whether a value looks drawn by chance, in one case too: a run of letters
 // and digits that takes turns.
 func drawn(value string) bool {
-	if len(value) < 16 || run(value, 0, alnum) != len(value) {
+	if value = strings.TrimRight(value, "/"); len(value) < 16 || run(value, 0, alnum) != len(value) {
 		return false
 	}
 	turns := 0
