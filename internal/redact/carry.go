@@ -24,19 +24,14 @@ func promiseOf(line string) promise {
 		return nothing
 	}
 	switch line[len(line)-1] {
-	case ':', '|', '>', '-', '+':
-		name, marker, _ := strings.Cut(line[begin:], ":")
-		marker = strings.TrimSpace(marker)
-		if k := kindOf(strings.Trim(name, `"'- `)); k != strong && k != spoken {
+	case ':':
+		return below(line[:len(line)-1], under)
+	case '|', '>', '-', '+':
+		at := strings.LastIndexByte(line, ':')
+		if at < 0 || !isBlock(line, behindSpace(line, at+1)) {
 			return nothing
 		}
-		switch marker {
-		case "":
-			return under
-		case "|", ">", "|-", ">-", "|+", ">+":
-			return blockOf
-		}
-		return nothing
+		return below(line[:at], blockOf)
 	}
 	if strings.HasPrefix(line[begin:], "login ") || strings.HasPrefix(line[begin:], "machine ") {
 		return entry
@@ -49,6 +44,19 @@ func promiseOf(line string) promise {
 		}
 	}
 	return nothing
+}
+
+// below returns p if a name ends before that is one of a secret.
+func below(before string, p promise) promise {
+	before = strings.TrimRight(before, `"' `)
+	begin := len(before)
+	for begin > 0 && inWord[before[begin-1]] {
+		begin--
+	}
+	if k := kindOf(before[begin:]); k != strong && k != spoken {
+		return nothing
+	}
+	return p
 }
 
 // promised masks what the line before has promised, and returns where to go on.

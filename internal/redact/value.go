@@ -24,7 +24,15 @@ func quoteAt(s string, i int) string {
 		return ""
 	}
 	switch s[n] {
-	case '"', '\'', '`':
+	case '\'':
+		if n == i { // '\'' is one in what a shell has in quotes
+			slashes := runOf(s, i+1, '\\')
+			if slashes > i+1 && strings.HasPrefix(s[slashes:], "''") {
+				return s[i : slashes+2]
+			}
+		}
+		return s[i : n+1]
+	case '"', '`':
 		return s[i : n+1]
 	case 'u':
 		if n > i && strings.HasPrefix(s[n:], "u0022") {
@@ -38,6 +46,14 @@ func quoteAt(s string, i int) string {
 		}
 	}
 	return ""
+}
+
+// runOf returns where the bytes c end that s has from i on.
+func runOf(s string, i int, c byte) int {
+	for i < len(s) && s[i] == c {
+		i++
+	}
+	return i
 }
 
 // value masks what stands at v under a name, and returns where to go on.
@@ -209,7 +225,7 @@ func (sc *scanner) inText(v int) bool {
 // part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
 	s, mark, depth := sc.s, q[len(q)-1], len(q)-1
-	if q[0] == '&' || mark == '2' {
+	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
 		end = lineEnd(s, from)
 		if at := strings.Index(s[from:end], q); at >= 0 {
 			return from + at, true

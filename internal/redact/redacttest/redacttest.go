@@ -180,6 +180,7 @@ func commands() map[string]string {
 		"sshpass, attached":         "sshpass -p«kestrel» ssh x",
 		"netrc, letters":            "machine h login u password «kestrel»",
 		"netrc, lines":              "machine h\nlogin u\npassword «kestrel»\n",
+		"quoted for a shell":        `bash -lc 'mysql -u root -p'\''«ke strel»'\'' app && export A_TOKEN=«'\''x y'\''» B=1'`,
 		"network manager":           "nmcli dev wifi connect home password «kestrel»",
 		"kubectl literal":           "kubectl create secret generic s --from-literal=user=«meme» --from-literal='pw=«kes trel»'",
 		"openssl":                   "openssl rsa -in k -passin pass:«kestrel»",
