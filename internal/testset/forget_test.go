@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a run was called is gone from the file; that it has read a set stays, and other runs stay.
