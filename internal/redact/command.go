@@ -268,15 +268,15 @@ func (c commandLine) program(begin, end int) int {
 			return c.netUse(end)
 		}
 	case "value", "Value":
-		return place{c.scanner}.listed(begin, end)
+		return place(c).listed(begin, end)
 	case "creds", "credentials", "Credentials", "login", "Login", "pass":
-		return place{c.scanner}.pairSaid(end)
+		return place(c).pairSaid(end)
 	case "phrase", "Phrase", "PHRASE":
-		return place{c.scanner}.phrase(begin, end)
+		return place(c).phrase(begin, end)
 	case "IDENTIFIED", "identified":
-		return place{c.scanner}.identified(end)
+		return place(c).identified(end)
 	case "d", "p", "q", "dp", "dq", "qi", "k":
-		return place{c.scanner}.webKey(begin, end)
+		return place(c).webKey(begin, end)
 	case "htpasswd":
 		if args := c.arguments(end, 4); len(args) >= 3 && strings.HasPrefix(args[0].text, "-") && strings.Contains(args[0].text, "b") {
 			return c.positional(args, 3-min(1, strings.Count(args[0].text, "n")), end)
