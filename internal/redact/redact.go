@@ -35,14 +35,19 @@ func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secre
 // Text returns s without secrets. What it returns it does not change any more: a
 // mask stays as it is.
 func (r *Redactor) Text(s string) string {
-	for {
+	for range maxRounds { // each masks more bytes
 		clean := r.once(s)
 		if clean == s {
 			return s
 		}
-		s = clean // each round masks more bytes, so that this ends
+		s = clean
 	}
+	return Mask
 }
+
+// maxRounds bounds how often a text is looked at: one that changes each time, which no rule
+// should make, is masked whole.
+const maxRounds = 100
 
 // Ready returns how many bytes of the beginning of text hold the known values whole,
 // whatever follows text: the rest may be the beginning of one.
@@ -80,13 +85,18 @@ func withoutLines(text string) string {
 // withoutShapes returns a piece without what looks like a secret, or what the line before it
 // has said of it.
 func withoutShapes(text string, said promise) string {
-	for {
+	end := ""
+	if strings.HasSuffix(text, "\n") {
+		end = "\n"
+	}
+	for range maxRounds {
 		spans := scan(text, said)
 		if len(spans) == 0 {
 			return text
 		}
 		text = masked(text, spans)
 	}
+	return Mask + end
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.

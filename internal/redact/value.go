@@ -369,6 +369,9 @@ func bare(s string, v int, json bool) int {
 func trimmed(s string, v, end int) int {
 	for end > v+maskAt(s[v:]) {
 		open := strings.IndexByte(")]}", s[end-1])
+		if begin := strings.LastIndexByte(s[v:end], '['); s[end-1] == ']' && begin >= 0 && maskAt(s[v+begin:]) == end-v-begin {
+			break // the bracket of a mask
+		}
 		if open < 0 || strings.Count(s[v:end], "([{"[open:open+1]) >= strings.Count(s[v:end], s[end-1:end]) {
 			break
 		}
