@@ -520,7 +520,7 @@ func unescaped(s string, from, end int) int {
 		return 0
 	}
 	stop := end
-	for stop < len(s) && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0 {
+	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0; {
 		stop++
 	}
 	if at := strings.LastIndexByte(s[end:stop], '@'); at > 0 {
