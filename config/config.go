@@ -363,7 +363,7 @@ type Sleep struct {
 	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational" older:"[]"`
 	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational" older:"[]"`
 	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational" older:"{}"`
-	Headless bool              `key:"headless" doc:"sessions that a script drove are read too" class:"operational" older:"false"`
+	Headless bool              `key:"headless" doc:"sessions that a script drove are read and listed too; no task is made of them" class:"operational" older:"false"`
 	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational" older:"\"\""`
 	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational" older:"\"90d\""`
 	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational" older:"\"5000000000B\""`

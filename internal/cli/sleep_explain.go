@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -174,11 +175,14 @@ func storeStage(ctx context.Context, b *bank.Bank) (s explainStage, troubled str
 func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions, turns explainStage, kept int, err error) {
 	sessions = explainStage{Stage: "session", Examples: []string{}}
 	turns = explainStage{Stage: "turn", Examples: []string{}}
-	all, corrected := 0, 0
+	all, corrected, driven := 0, 0, 0
 	project := harvest.NewProjects(r.Project)
 	err = b.Sessions(ctx, bank.Filter{Project: project.Allow}, func(s bank.Session) error {
 		kept++
 		all += len(s.Turns)
+		if s.Origin != transcript.Interactive {
+			driven++
+		}
 		for _, m := range correction.Marks(s.Turns) {
 			corrected++
 			turns.example("%s session %s, turn %d: %s", s.Source, s.ID, m.Turn+1, shortened(oneLine(m.Words), 80))
@@ -186,6 +190,9 @@ func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions
 		return nil
 	})
 	sessions.Says = fmt.Sprintf("%s of the project kept, %d new to this night", plural.Of(kept, "session", "sessions"), r.Mined.Sessions)
+	if driven > 0 {
+		sessions.Says += fmt.Sprintf("; %d of the kept were driven by a program (sleep.headless): no task is made of them", driven)
+	}
 	turns.Says = fmt.Sprintf("%s kept, %d corrected", plural.Of(all, "turn", "turns"), corrected)
 	if f := r.Mined.Funnel; f != nil {
 		for _, c := range f.LeftOut {

@@ -496,7 +496,7 @@ func (n *night) options(name string) []skillopt.Option {
 }
 
 // runName is the folder of a run: nights of two projects may begin in one second.
-func (n *night) runName(name string) string { return target.Digest(n.Project)[:8] + "-" + name }
+func (n *night) runName(name string) string { return prefixOf(n.Project) + name }
 
 // Last returns the newest night of a project; false: there is none.
 func Last(ctx context.Context, b *bank.Bank, project, id string) (*Report, bool, error) {
