@@ -147,7 +147,7 @@ func (n NightAt) read(root *os.Root, name string, v any) (found bool, err error)
 	}
 	shown := filepath.Join(n.Dir(), name)
 	if errors.Is(err, userfile.ErrTooLarge) || errors.Is(err, userfile.ErrNotFile) {
-		return false, &NightError{Path: shown, Err: err}
+		return false, &NightError{Path: shown, Err: errors.New(userfile.Reason(err))} // which names the file once more
 	}
 	if err != nil {
 		return false, fmt.Errorf("read the night: %w", err)

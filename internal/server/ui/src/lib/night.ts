@@ -1,7 +1,8 @@
 // A night in words and rows: what it could do, what it came to, and what was answered in both arms.
 
 import type { MineCount, NightAnswer, NightCan, NightClusters, NightCount, NightFunnel, NightShown, NightTarget } from '../api/types'
-import { fixed, percent, plural } from './format'
+import { fixed, plural } from './format'
+import { cut, oneLine } from './visible'
 import type { Word } from './words'
 
 const outcomes: Record<string, Word> = {
@@ -24,7 +25,7 @@ const outcomes: Record<string, Word> = {
 
 /** outcome says what became of a document. */
 export function outcome(code: string): Word {
-  return Object.hasOwn(outcomes, code) ? outcomes[code]! : { text: code.replaceAll('_', ' '), tone: 'quiet', title: '' }
+  return Object.hasOwn(outcomes, code) ? outcomes[code]! : { text: cut(oneLine(code).replaceAll('_', ' '), 40).head, tone: 'quiet', title: '' }
 }
 
 /** outcomesText counts the documents of a night by outcome. */
@@ -63,7 +64,7 @@ export function floorText(can: NightCan): string {
 
 /** powerText says how likely a gain is certified with the clusters that there are. */
 export function powerText(p: { gain: number; found: number }): string {
-  return `a gain of ${fixed(p.gain, 1)}: ${percent(p.found)}`
+  return `of ${fixed(p.gain, 1)} in ${fixed(100 * p.found, 0)} %`
 }
 
 /** command writes a command of a night, if its name is one that nights have: another could do anything in a terminal. */
@@ -139,7 +140,7 @@ export function baseName(run: string): string {
   return run.slice(run.lastIndexOf('/') + 1)
 }
 
-/** usageOf finds the usage of a run: the night calls it without the prefix of its project. */
+/** usageRows are what the runs used: the night calls each without the prefix of its project. */
 export function usageRows(n: NightShown): { name: string; run: string; usage: NightShown['usage'][string] }[] {
   const runs = [...n.mined.runs, ...n.targets.flatMap((t) => t.runs)]
   return Object.entries(n.usage)
@@ -154,7 +155,7 @@ export function nothing(n: NightShown): string {
   return 'No task came out of the new sessions.'
 }
 
-/** staged is whether a document has a text that can be looked at. */
+/** stagedOf is the text that is staged for a document; null: there is none. */
 export function stagedOf(n: NightShown, t: NightTarget) {
   return n.staged.find((s) => s.target === t.target) ?? null
 }
