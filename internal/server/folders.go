@@ -83,13 +83,24 @@ type found struct {
 // find finds the run that an address names, in the listing of its folder: no part of the
 // address becomes a part of a path. A link is no run.
 func (s *Server) find(id string) (found, error) {
-	none := missing("there is no run " + quoted(id) + " in the folders that are shown")
 	name, base, ok := strings.Cut(id, ":")
 	at := slices.IndexFunc(s.folders, func(f folder) bool { return f.name == name && f.shows(base) })
-	if !ok || at < 0 || base == "" || base != filepath.Base(base) {
-		return found{}, none
+	if !ok || at < 0 {
+		return found{}, noRun(id)
 	}
-	f := s.folders[at]
+	return s.folders[at].find(base)
+}
+
+func noRun(id string) error {
+	return missing("there is no run " + quoted(id) + " in the folders that are shown")
+}
+
+// find finds a run by its name.
+func (f folder) find(base string) (found, error) {
+	id := f.name + ":" + base
+	if base == "" || base != filepath.Base(base) || !f.shows(base) {
+		return found{}, noRun(id)
+	}
 	if err := f.Inside(); err != nil {
 		return found{}, err
 	}
@@ -99,7 +110,7 @@ func (s *Server) find(id string) (found, error) {
 	}
 	i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return e.Name() == base && e.IsDir() })
 	if i < 0 {
-		return found{}, none
+		return found{}, noRun(id)
 	}
 	dir := filepath.Join(f.Runs, entries[i].Name())
 	if err := contained(dir); err != nil {

@@ -52,7 +52,7 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 		}
 		return []result.RunRow{rowOf(ctx, at)}, nil
 	}
-	rows, err := s.runRows(ctx, f)
+	rows, err := runRows(ctx, &s.index, f)
 	nights, list, problem := s.nights.Rows(f.Folder)
 	for i, n := range list {
 		nights[i].ID = f.name + ":" + n.ID()
@@ -61,14 +61,14 @@ func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 }
 
 // runRows are those of the runs of a folder.
-func (s *Server) runRows(ctx context.Context, f folder) ([]result.RunRow, error) {
+func runRows(ctx context.Context, index *record.Index, f folder) ([]result.RunRow, error) {
 	if f.Night != "" {
 		return []result.RunRow{}, nil
 	}
 	if err := f.Inside(); err != nil {
 		return []result.RunRow{}, err
 	}
-	rows, err := s.index.Rows(ctx, f.Runs)
+	rows, err := index.Rows(ctx, f.Runs)
 	for i := range rows {
 		rows[i].ID = f.id(rows[i].Dir)
 	}

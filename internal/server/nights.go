@@ -21,7 +21,7 @@ type Night struct {
 
 // night shows a night.
 func (s *Server) night(_ http.ResponseWriter, r *http.Request) (any, error) {
-	f, at, err := s.findNight(r.PathValue("night"))
+	f, at, err := findNight(s.folders, r.PathValue("night"))
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Server) night(_ http.ResponseWriter, r *http.Request) (any, error) {
 	out := Night{NightView: v, Row: at.Row(), RunIDs: map[string]string{}}
 	out.Row.ID = f.name + ":" + at.ID()
 	for _, name := range runsOf(v) {
-		if id, ok := s.shownRun(at, name); ok {
+		if id, ok := shownRun(s.folders, at, name); ok {
 			out.RunIDs[name] = id
 		}
 	}
@@ -40,14 +40,14 @@ func (s *Server) night(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // findNight finds the night that an address names, among those of its folder: no part of the address becomes a part of a path.
-func (s *Server) findNight(id string) (folder, record.NightAt, error) {
+func findNight(folders []folder, id string) (folder, record.NightAt, error) {
 	none := missing("there is no night " + quoted(id) + " in the folders that are shown")
 	name, rest, ok := strings.Cut(id, ":")
-	at := slices.IndexFunc(s.folders, func(f folder) bool { return f.name == name })
+	at := slices.IndexFunc(folders, func(f folder) bool { return f.name == name })
 	if !ok || at < 0 {
 		return folder{}, record.NightAt{}, none
 	}
-	list, err := s.folders[at].Nights()
+	list, err := folders[at].Nights()
 	if err != nil {
 		return folder{}, record.NightAt{}, err
 	}
@@ -55,7 +55,7 @@ func (s *Server) findNight(id string) (folder, record.NightAt, error) {
 	if i < 0 {
 		return folder{}, record.NightAt{}, none
 	}
-	return s.folders[at], list[i], nil
+	return folders[at], list[i], nil
 }
 
 // runsOf are the runs that a night names, as it names them: below its sleep.dir.
@@ -81,17 +81,17 @@ func runsOf(v record.NightView) []string {
 }
 
 // shownRun is the id of a run that a night names, if its folder is shown and it is there.
-func (s *Server) shownRun(n record.NightAt, name string) (string, bool) {
+func shownRun(folders []folder, n record.NightAt, name string) (string, bool) {
 	below := filepath.Join(n.Dir(), "..", "..", "..", "runs")
 	dir, base := path.Split(name)
 	if dir != "runs/" {
 		return "", false
 	}
-	for _, f := range s.folders {
+	for _, f := range folders {
 		if f.Runs != below {
 			continue
 		}
-		if at, err := s.find(f.name + ":" + base); err == nil {
+		if at, err := f.find(base); err == nil {
 			return at.id, true
 		}
 	}
