@@ -9,36 +9,13 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Diagnostics are what each judged task of a night came to, in both arms. It is diagnostics.json.
-type Diagnostics struct {
-	Format int                `json:"format"`
-	Night  string             `json:"night"`
-	Tasks  []DiagnosedTask    `json:"tasks"`
-	Errors map[string]string  `json:"last_call_error"` // by target; absent: none
-	Raw    map[string]*string `json:"reflect_raw"`     // by target; null: the optimizer was not asked, or its reply is not known
-}
-
-// DiagnosedTask is one answer.
-type DiagnosedTask struct {
-	Target string   `json:"target"`
-	Run    string   `json:"run"`
-	Arm    string   `json:"arm"` // live, proposed
-	ID     string   `json:"id"`
-	Kind   string   `json:"kind"` // by what its outcome is known: command, files, correction, rubric
-	Status string   `json:"status"`
-	Hard   *float64 `json:"hard"` // null: not measured
-	Soft   *float64 `json:"soft"`
-	Length int      `json:"length"` // bytes
-	Head   string   `json:"head"`   // the first 200 characters
-	Why    string   `json:"why"`
-}
-
 // diagnose writes what each answer of the night's comparisons came to.
 func (n *night) diagnose(jobs []job) error {
-	out := Diagnostics{Format: 1, Night: n.report.ID, Tasks: []DiagnosedTask{}, Errors: map[string]string{}, Raw: map[string]*string{}}
+	out := Diagnostics{Format: Format, Night: n.report.ID, Tasks: []DiagnosedTask{}, Errors: map[string]string{}, Raw: map[string]*string{}}
 	for i := range jobs {
 		j := &jobs[i]
 		id := j.doc.ID()
@@ -62,14 +39,14 @@ func (n *night) diagnose(jobs []job) error {
 				out.Tasks = append(out.Tasks, t)
 			}
 		}
-		j.out.Consolidation.HoldoutDetail = "diagnostics.json"
+		j.out.Consolidation.HoldoutDetail = result.NightDiagnosticsFile
 		n.setTarget(j.out)
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write diagnostics: %w", err)
 	}
-	return writeFile(n.folder(), "diagnostics.json", append(data, '\n'))
+	return writeFile(n.folder(), result.NightDiagnosticsFile, append(data, '\n'))
 }
 
 // diagnosed reads the answers of a comparison, or those that a training was judged by; another run has none here.

@@ -42,8 +42,8 @@ func differenceOf(steps []result.StepRecord, at int) *float64 {
 	return &d
 }
 
-// takeBack says of what a training accepted that it was rejected after all, each edit once.
-func (c *Consolidation) takeBack() {
+// takenBack says of what a training accepted that it was rejected after all, each edit once.
+func takenBack(c *Consolidation) {
 	c.GateAction = string(gate.Reject)
 	c.RejectedEdits = append(c.RejectedEdits, c.AppliedEdits...)
 	c.AppliedEdits = []Edit{}

@@ -396,7 +396,7 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers: that can be luck", look.Wins, look.Losses, look.N)
 	default:
 		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
-		j.out.Consolidation.takeBack()
+		takenBack(&j.out.Consolidation)
 	}
 	return nil
 }
@@ -463,7 +463,7 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 // level. A suggestion claims nothing, and a target carries one candidate at a time: while another one is carried, what is
 // supported is staged and claims nothing, unless its sealed look was paid for by a share of its own.
 func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == bank.Carried)
+	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == string(bank.Carried))
 	c := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
 		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0, Served: j.served,
