@@ -45,7 +45,8 @@ func TestAnswersThatAreThereAreScored(t *testing.T) {
 	target := &talker{say: func(model.Request) (string, error) { return "", errors.New("a target was asked") }}
 	rubric := json.RawMessage(`[{"type": "llm-rubric", "criteria": "It is polite."}]`)
 	tasks := []task.Task{
-		{ID: "a", Prompt: "Say no.", Checks: rubric, Split: task.Selection}, {ID: "b", Prompt: "Say no.", Checks: rubric, Split: task.Selection},
+		{ID: "a", Prompt: "Say no.", Checks: rubric, Split: task.Selection},
+		{ID: "b", Prompt: "Say no.", Checks: rubric, Split: task.Selection},
 		{ID: "c", Prompt: "Say 7.", Gold: []string{"7"}, Split: task.Selection},
 	}
 	answers := map[string]string{"a": "A polite answer.", "b": "No!", "c": "7"}

@@ -36,6 +36,8 @@ type job struct {
 	level  float64          // of its next candidate
 	terms  string           // digest of what scores depend on besides the texts and the tasks
 	text   string           // what is staged; "": nothing
+
+	unjudged, unjudgedHelp string // why no judge decides anything of it, and what helps; "": one may
 }
 
 // jobs are the documents that there are tasks of: skills by name, then the memory file.
@@ -169,7 +171,8 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
 		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{},
 	}
-	return j, nil
+	j.out.Judge, _, err = n.judging(&j)
+	return j, err
 }
 
 func unreviewed(clusters []bank.Cluster) int {

@@ -66,6 +66,7 @@ type Target struct {
 	Clusters Clusters `json:"clusters"`
 	Can      Can      `json:"can_show"`
 
+	Judge     *Judging  `json:"judge"`    // of models.judge, on answers of sessions; null: it decides no task
 	Baseline  *Measured `json:"baseline"` // of the live document on the tasks of the night
 	Noise     *float64  `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
 	Confirmed *Look     `json:"confirmed"`

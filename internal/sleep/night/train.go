@@ -31,11 +31,15 @@ type trainer struct{ *night }
 
 // train does what was settled for a document. It fills in what came of it.
 func (n trainer) train(ctx context.Context, j *job) {
-	err := n.carry(ctx, j)
+	err := n.tryJudge(ctx, j)
+	if err == nil {
+		err = n.carry(ctx, j)
+	}
 	if err == nil {
 		err = n.learn(ctx, j)
 	}
 	if err == nil {
+		n.unjudgedOutcome(j)
 		return
 	}
 	out := outcomeOf(err)
