@@ -136,6 +136,9 @@ func (d *desk) interrupted(signals <-chan os.Signal, args ...string) (code int, 
 	args = append([]string{"sleep"}, append(args, "--profile", "sleep.yaml")...)
 	if slices.Contains([]string{"run", "mine"}, args[1]) {
 		for _, s := range d.set {
+			if s == "" {
+				continue
+			}
 			args = append(args, "--set", s)
 		}
 	}
@@ -226,6 +229,7 @@ func rubrics(world model.Client) func(model.Request) (string, bool, error) {
 			return "", true, err
 		}
 		for _, t := range reply.Tasks {
+			t["checks"], t["gold"] = []any{}, []string{}
 			t["rubric"], t["quote"] = "The date is written as we write dates of an invoice in the ledger.", "that date is not how we write dates of an invoice"
 		}
 		data, err := json.Marshal(reply)

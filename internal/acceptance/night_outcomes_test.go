@@ -79,7 +79,7 @@ func outcomeCases() map[string]outcomeCase {
 		"no judge": {outcome: night.JudgeUnusable, cause: "judge_unusable: memory:CLAUDE.md: models.judge names no model", unasked: true, do: func(d *desk) (int, *night.Report, string) {
 			d.sessions(14)
 			d.models.say = rubrics(d.models.world)
-			d.set = append(d.set, `models.judge={provider: ""}`)
+			d.set[2] = "" // models.judge
 			return d.night()
 		}},
 		"expired login": {outcome: night.ModelUnhealthy, code: 5, cause: "model_unhealthy: ", says: "401", unasked: true, do: func(d *desk) (int, *night.Report, string) {
@@ -290,7 +290,7 @@ func proposing(d *desk, line string) func(model.Request) string {
 		if line != "" {
 			edits = append(edits, map[string]any{"op": "append", "content": line})
 		}
-		reply := map[string]any{"reasoning": "", "edits": edits}
+		reply := map[string]any{"reasoning": "", "edits": edits, "meta_skill_content": "Nothing."}
 		if strings.HasPrefix(req.Tags.Stage, "analyst") {
 			reply = map[string]any{"batch_size": 1, "failure_summary": []any{}, "success_patterns": []any{}, "patch": reply}
 		}

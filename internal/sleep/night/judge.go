@@ -2,7 +2,6 @@ package night
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -29,6 +28,9 @@ const (
 	// failedPairs is how many pairs are shown that a judge did not tell apart.
 	failedPairs = 3
 )
+
+// judgeRun is how the name of a run ends in which a judge was tried.
+const judgeRun = "-judge"
 
 // Names of the two answers of a pair, in ids of tasks and in diagnostics.
 const (
@@ -169,7 +171,7 @@ func (n trainer) judgePairs(ctx context.Context, j *job, pairs []pair) error {
 		}
 	}
 	slices.SortFunc(tasks, func(a, b task.Task) int { return strings.Compare(a.ID, b.ID) })
-	name := n.report.ID + "-" + slug(j.doc.ID()) + "-judge"
+	name := n.report.ID + "-" + slug(j.doc.ID()) + judgeRun
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
 	j.out.Judge.Run = n.below(dir)
 	j.out.Runs = append(j.out.Runs, n.below(dir))
@@ -182,11 +184,11 @@ func (n trainer) judgePairs(ctx context.Context, j *job, pairs []pair) error {
 	if err != nil {
 		return err
 	}
-	outcomes, err := evaluated(dir)
-	if err != nil {
+	var by map[string][]trajectory.Outcome
+	if _, err := readRun(dir, "outcomes.json", &by); err != nil {
 		return err
 	}
-	j.out.Judge.weigh(pairs, outcomes)
+	j.out.Judge.weigh(pairs, by[string(task.Selection)])
 	return nil
 }
 
@@ -247,17 +249,4 @@ func (n trainer) unjudgedOutcome(j *job) {
 	if o := j.out.Outcome; o == TooFewTasks || o == NoData || o == NotReplayable {
 		j.out.Outcome, j.out.Reason, j.out.Help = JudgeUnusable, j.unjudged, j.unjudgedHelp
 	}
-}
-
-// evaluated are the outcomes of an evaluation of the selection split.
-func evaluated(dir string) ([]trajectory.Outcome, error) {
-	data, err := readFile(dir, "outcomes.json")
-	if err != nil {
-		return nil, err
-	}
-	var by map[string][]trajectory.Outcome
-	if err := json.Unmarshal(data, &by); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "outcomes.json"), err)
-	}
-	return by[string(task.Selection)], nil
 }
