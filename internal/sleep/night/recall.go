@@ -17,6 +17,7 @@ type chosen struct {
 	recall  []bank.Cluster // open, older ones that are like them
 	fresh   []bank.Cluster // test, unread
 	open    int            // awake
+	place   map[int64]int  // of a cluster among all that are open or test, by number
 	asleep  int
 	waiting int
 }
@@ -42,9 +43,12 @@ type choice struct {
 // tonight's, then by weight. What is not like any is not recalled, unless there is nothing new: then
 // weight alone counts. Test clusters are never recalled.
 func (c choice) choose(clusters []bank.Cluster) chosen {
-	var out chosen
+	out := chosen{place: map[int64]int{}}
 	var older []bank.Cluster
 	for _, k := range clusters {
+		if k.Side != "" {
+			out.place[k.Number] = len(out.place)
+		}
 		switch {
 		case !k.Tasks[0].Usable():
 			out.waiting++

@@ -140,7 +140,7 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 	if err != nil {
 		return nil, "", err
 	}
-	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
 	opts = append(opts, memory...)
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
@@ -177,13 +177,15 @@ func (n trainer) seed(j *job) (skill.Skill, error) {
 	return skill.New(text), nil
 }
 
-// trainSplit deals clusters out to train and selection in turns, in the order in which they came: what comes later
-// moves none.
-func trainSplit(i int) task.Split {
-	if i%2 == 0 {
-		return task.Train
+// trainSplit deals clusters out to train and selection in turns, in the order in which they came, whichever of them a
+// night picks: what comes later moves none. Test clusters have places too, so that one that is opened moves none either.
+func trainSplit(j *job, clusters []bank.Cluster) func(i int) task.Split {
+	return func(i int) task.Split {
+		if j.picked.place[clusters[i].Number]%2 == 0 {
+			return task.Train
+		}
+		return task.Selection
 	}
-	return task.Selection
 }
 
 func slug(id string) string {
