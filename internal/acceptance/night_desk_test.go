@@ -24,12 +24,13 @@ import (
 // desk is a user whose sessions, profile and project lie in a folder of their own, and whose models are a server that plays the
 // world of the example, unless a case says otherwise. All goes through the command line.
 type desk struct {
-	t      *testing.T
-	dir    string
-	server *observedServer
-	models *deskModels
-	set    []string // of every command
-	asked  int      // sessions so far
+	t       *testing.T
+	dir     string
+	server  *observedServer
+	models  *deskModels
+	set     []string // of every command
+	answers string   // typed on a terminal; "": there is none
+	asked   int      // sessions so far
 }
 
 // deskModels play all roles. Say answers a request in the place of the world, if it says so.
@@ -142,8 +143,11 @@ func (d *desk) interrupted(signals <-chan os.Signal, args ...string) (code int, 
 			args = append(args, "--set", s)
 		}
 	}
+	if d.answers != "" && args[1] == "run" && !slices.Contains(args, "--yes") {
+		args = append(args, "--yes")
+	}
 	var o, e bytes.Buffer
-	code = cli.Main(d.t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &o, Err: &e, Dir: d.dir, Signals: signals}, "test")
+	code = cli.Main(d.t.Context(), args, cli.Streams{In: strings.NewReader(d.answers), Out: &o, Err: &e, Dir: d.dir, Signals: signals, Terminal: d.answers != ""}, "test")
 	return code, o.String(), e.String()
 }
 

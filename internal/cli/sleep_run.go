@@ -203,6 +203,9 @@ func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, err
 			return nil, usagef("%s as %s sends by its own login; set sleep.own_login: true in %s if nights may use it, then `skillopt sleep init` asks", oneLine(d.Host), d.Role, setup.profile)
 		}
 	}
+	if err := setup.clients(); err != nil {
+		return nil, err
+	}
 	b, err := bank.Open(ctx, setup.dir)
 	if err != nil {
 		return nil, err
