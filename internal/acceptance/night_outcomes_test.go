@@ -1,12 +1,14 @@
 package acceptance_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -320,4 +322,126 @@ func withTests(lines []map[string]any) []map[string]any {
 	}
 	wrote := map[string]any{"type": "tool", "id": id + "-w", "name": "edit", "ok": true, "wrote": []string{"due.py"}}
 	return append(append(append([]map[string]any{}, lines[:2]...), append([]map[string]any{run(1, 1)}, lines[2:4]...)...), append([]map[string]any{wrote, run(2, 0)}, lines[4:]...)...)
+}
+
+// Stores that a newer program has written are named, by explain too.
+func TestStoresOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	t.Run("an agent's", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		line := fmt.Sprintf(`{"type":"session","version":99,"id":"p1","timestamp":"2026-11-16T06:00:00Z","cwd":%q}`, filepath.Join(d.dir, "project"))
+		d.write("pi/sessions/2026/p1.jsonl", line+"\n"+`{"type":"message","id":"a","parentId":null,"timestamp":"2026-11-16T06:00:01Z","message":{"role":"user","content":"hello"}}`+"\n")
+		d.set = append(d.set, "sleep.sources=[pi]", `sleep.stores={pi: pi}`)
+		code, out, errs := d.sleep("run")
+		if code != 0 || !strings.Contains(errs, "99") {
+			t.Errorf("exit code %d: %s%s", code, out, errs)
+		}
+		if got := d.cause(); !strings.HasPrefix(got, "no_data: there was no night yet, and no session is kept: pi: ") || !strings.Contains(got, "99") {
+			t.Error(got)
+		}
+	})
+	t.Run("our own", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.sessions(3)
+		d.night()
+		db, err := sql.Open("sqlite", "file:"+filepath.Join(d.dir, "state", "bank.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = 99"); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"run"}, {"explain"}, {"show"}} {
+			code, _, errs := d.sleep(args...)
+			first, _, _ := strings.Cut(errs, "\n")
+			if code != 2 || !strings.Contains(first, "bank.db: it has format 99, and this program knows formats up to") {
+				t.Errorf("%v: exit code %d: %s", args, code, errs)
+			}
+		}
+	})
+}
+
+// A judge that tells apart what the sessions tell apart decides tasks; where it does not, tasks with other checks go on.
+func TestAJudgeIsTriedFirst(t *testing.T) {
+	t.Parallel()
+	t.Run("it can", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.sessions(20)
+		d.models.saying(model.Optimizer, proposing(d, "- Write dates as YYYY-MM-DD."))
+		words, before := rubrics(d.models.world), d.models.say
+		d.models.say = func(req model.Request) (string, bool, error) {
+			if text, said, err := words(req); said || err != nil {
+				return text, said, err
+			}
+			return before(req)
+		}
+		d.models.saying(model.Judge, judgeOfDates(1))
+		code, r, errs := d.night()
+		if code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		got := r.Targets[0]
+		if j := got.Judge; got.Outcome != night.Supported || j == nil || j.Usable == nil || !*j.Usable || j.Pairs != 12 || j.Apart != 12 || j.Calls != 24 || len(j.Examples) != 0 {
+			t.Errorf("%s: %s, judge %+v", got.Outcome, got.Reason, got.Judge)
+		}
+		used := r.Usage[r.ID+"-memory-CLAUDE.md-judge"]
+		if used.Calls.Total != 24 || !strings.Contains(errs, "models.judge is tried first on 12 pairs of answers") {
+			t.Errorf("%+v\n%s", used, errs)
+		}
+		if !strings.Contains(string(d.newest("diagnostics.json")), `"arm": "corrected"`) {
+			t.Error("diagnostics.json has not what the judge was tried on")
+		}
+	})
+	t.Run("it cannot, and others go on", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t)
+		d.sessions(30)
+		plain := rubrics(d.models.world)
+		d.models.say = func(req model.Request) (string, bool, error) {
+			for n := range 30 { // every second session is judged by words
+				if date, _ := dueDate(n); n%2 == 0 && strings.Contains(last(req), fmt.Sprintf("Invoice %d of Osprey\\nDue: %s\\n", 4001+n, date)) {
+					return plain(req)
+				}
+			}
+			return "", false, nil
+		}
+		d.models.saying(model.Judge, judgeOfDates(0))
+		code, r, errs := d.night()
+		if code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		got := r.Targets[0]
+		if j := got.Judge; j == nil || j.Usable == nil || *j.Usable || j.Tasks == 0 || len(j.Examples) != 3 || *j.Share != 0 {
+			t.Fatalf("%s: %s, judge %+v", got.Outcome, got.Reason, got.Judge)
+		}
+		if got.Outcome != night.Suggested && got.Outcome != night.Supported || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "that a judge decides are left out") {
+			t.Errorf("%s: %s, notes %q", got.Outcome, got.Reason, r.Notes)
+		}
+		requests, _ := d.server.seen()
+		asked := 0
+		for _, s := range requests {
+			if s.role == model.Judge {
+				asked++
+			}
+		}
+		if asked != got.Judge.Calls {
+			t.Errorf("the judge was asked %d times, and %d pairs were to be tried", asked, got.Judge.Planned)
+		}
+	})
+}
+
+// judgeOfDates scores answers with a date as the house writes it, and 0 for others.
+func judgeOfDates(score float64) func(model.Request) string {
+	return func(req model.Request) string {
+		if houseDate.MatchString(last(req)) {
+			return graded(score)
+		}
+		return graded(0)
+	}
 }

@@ -179,9 +179,18 @@ func (n trainer) seed(j *job) (skill.Skill, error) {
 
 // trainSplit deals clusters out to train and selection in turns, in the order in which they came, whichever of them a
 // night picks: what comes later moves none. Test clusters have places too, so that one that is opened moves none either.
+// Where a night picks so that less than a quarter would be on one side, those that it picked are dealt out in turns.
 func trainSplit(j *job, clusters []bank.Cluster) func(i int) task.Split {
+	place := func(i int) int { return j.picked.place[clusters[i].Number] }
+	odd := 0
+	for i := range clusters {
+		odd += place(i) % 2
+	}
+	if 4*min(odd, len(clusters)-odd) < len(clusters) {
+		place = func(i int) int { return i }
+	}
 	return func(i int) task.Split {
-		if j.picked.place[clusters[i].Number]%2 == 0 {
+		if place(i)%2 == 0 {
 			return task.Train
 		}
 		return task.Selection
