@@ -330,14 +330,21 @@ func TestStoresOfAnotherVersion(t *testing.T) {
 	t.Run("an agent's", func(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t)
-		line := fmt.Sprintf(`{"type":"session","version":99,"id":"p1","timestamp":"2026-11-16T06:00:00Z","cwd":%q}`, filepath.Join(d.dir, "project"))
-		d.write("pi/sessions/2026/p1.jsonl", line+"\n"+`{"type":"message","id":"a","parentId":null,"timestamp":"2026-11-16T06:00:01Z","message":{"role":"user","content":"hello"}}`+"\n")
+		store := func(version int) {
+			head := fmt.Sprintf(`{"type":"session","version":%d,"id":"p1","timestamp":"2026-11-16T06:00:00Z","cwd":%q}`, version, filepath.Join(d.dir, "project"))
+			d.write("pi/sessions/2026/p1.jsonl", head+"\n"+`{"type":"message","id":"a","parentId":null,"timestamp":"2026-11-16T06:00:01Z","message":{"role":"user","content":"hello"}}`+"\n")
+		}
 		d.set = append(d.set, "sleep.sources=[pi]", `sleep.stores={pi: pi}`)
+		store(3)
+		if code, _, errs := d.night(); code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		store(99)
 		code, out, errs := d.sleep("run")
 		if code != 0 || !strings.Contains(errs, "99") {
 			t.Errorf("exit code %d: %s%s", code, out, errs)
 		}
-		if got := d.cause(); !strings.HasPrefix(got, "no_data: there was no night yet, and no session is kept: pi: ") || !strings.Contains(got, "99") {
+		if got := d.cause(); !strings.HasPrefix(got, "no_data: no session of the project is new: pi: ") || !strings.Contains(got, `version "99" of the format of pi`) {
 			t.Error(got)
 		}
 	})

@@ -123,9 +123,9 @@ func explain(ctx context.Context, b *bank.Bank, r *night.Report) (explained, err
 	e.Cause, e.Help = causeOf(r)
 	if kept == 0 && len(r.Targets) == 0 {
 		e.Cause, e.Help = "no_data: no session of the project is kept", "skillopt sleep doctor"
-		if troubled != "" {
-			e.Cause += ": " + troubled
-		}
+	}
+	if troubled != "" && len(r.Targets) == 0 && r.Mined.Sessions == 0 {
+		e.Cause, e.Help = e.Cause+": "+troubled, "skillopt sleep doctor"
 	}
 	return e, nil
 }
