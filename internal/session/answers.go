@@ -30,7 +30,7 @@ func (a Answers) Answer(_ context.Context, t task.Task, _ skill.Skill, _ model.C
 }
 
 // requireAnswers fails where answers cannot stand in the place of a target.
-func (s *Inputs) requireAnswers() error {
+func requireAnswers(s *Inputs) error {
 	if s.Answers == nil {
 		return nil
 	}

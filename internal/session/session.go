@@ -98,7 +98,7 @@ func (s *Session) prepareModels(roles []string) error {
 			return err
 		}
 	}
-	if err := s.requireAnswers(); err != nil {
+	if err := requireAnswers(s.Inputs); err != nil {
 		return err
 	}
 	s.Models.warnOfStalePrices()

@@ -48,12 +48,12 @@ type Judging struct {
 	Share    *float64 `json:"share"`    // of Pairs; null: there are none
 	Needs    float64  `json:"needs"`    // of Share
 	Usable   *bool    `json:"usable"`   // null: there was nothing to try it on, or it was not tried
-	Examples []Alike  `json:"examples"` // pairs that it did not tell apart, at most three
+	Examples []Unresolved  `json:"examples"` // pairs that it did not tell apart, at most three
 	Run      string   `json:"run,omitempty"`
 }
 
-// Alike is a pair of answers that a judge did not tell apart.
-type Alike struct {
+// Unresolved is a pair of answers that a judge did not tell apart.
+type Unresolved struct {
 	Task      string  `json:"task"`
 	Corrected float64 `json:"corrected"` // scores
 	Accepted  float64 `json:"accepted"`
@@ -80,7 +80,7 @@ func (n *night) judging(j *job) (*Judging, []pair, error) {
 	if len(clusters) == 0 {
 		return nil, nil, nil
 	}
-	out := &Judging{Tasks: len(clusters), Needs: apartShare, Examples: []Alike{}}
+	out := &Judging{Tasks: len(clusters), Needs: apartShare, Examples: []Unresolved{}}
 	var pairs []pair
 	for _, c := range clusters {
 		if len(pairs) == triedPairs {
@@ -141,13 +141,13 @@ func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	}
 	if plan.Usable != nil && !*plan.Usable {
 		return n.withoutJudge(j, fmt.Sprintf("of %d pairs of answers, one corrected and one accepted, the judge scored the accepted one higher in %d, and %.0f %% are needed: %s",
-			plan.Pairs, plan.Apart, 100*apartShare, alikeText(plan.Examples)), "skillopt sleep run --set models.judge.model=... tries another judge")
+			plan.Pairs, plan.Apart, 100*apartShare, unresolvedText(plan.Examples)), "skillopt sleep run --set models.judge.model=... tries another judge")
 	}
 	return nil
 }
 
-// alikeText names pairs that were not told apart.
-func alikeText(list []Alike) string {
+// unresolvedText names pairs that were not told apart.
+func unresolvedText(list []Unresolved) string {
 	texts := make([]string, len(list))
 	for i, a := range list {
 		texts[i] = fmt.Sprintf("task %s %.3g and %.3g", a.Task, a.Corrected, a.Accepted)
@@ -209,7 +209,7 @@ func (g *Judging) weigh(pairs []pair, outcomes []trajectory.Outcome) {
 		case right > wrong:
 			g.Apart++
 		case len(g.Examples) < failedPairs:
-			g.Examples = append(g.Examples, Alike{Task: p.task.ID, Corrected: wrong, Accepted: right})
+			g.Examples = append(g.Examples, Unresolved{Task: p.task.ID, Corrected: wrong, Accepted: right})
 		}
 		g.Pairs++
 	}
