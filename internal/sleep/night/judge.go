@@ -40,16 +40,16 @@ const (
 
 // Judging is what a judge made of answers that sessions hold, before anything was decided by it.
 type Judging struct {
-	Tasks    int      `json:"tasks"`    // of the target that night, that a judge decides
-	Planned  int      `json:"planned"`  // pairs of answers that are kept, at most 12
-	Calls    int      `json:"calls"`    // of the judge that they need
-	Pairs    int      `json:"pairs"`    // of which both answers were judged
-	Apart    int      `json:"apart"`    // of these, the accepted answer scored higher
-	Share    *float64 `json:"share"`    // of Pairs; null: there are none
-	Needs    float64  `json:"needs"`    // of Share
-	Usable   *bool    `json:"usable"`   // null: there was nothing to try it on, or it was not tried
-	Examples []Unresolved  `json:"examples"` // pairs that it did not tell apart, at most three
-	Run      string   `json:"run,omitempty"`
+	Tasks    int          `json:"tasks"`    // of the target that night, that a judge decides
+	Planned  int          `json:"planned"`  // pairs of answers that are kept, at most 12
+	Calls    int          `json:"calls"`    // of the judge that they need
+	Pairs    int          `json:"pairs"`    // of which both answers were judged
+	Apart    int          `json:"apart"`    // of these, the accepted answer scored higher
+	Share    *float64     `json:"share"`    // of Pairs; null: there are none
+	Needs    float64      `json:"needs"`    // of Share
+	Usable   *bool        `json:"usable"`   // null: there was nothing to try it on, or it was not tried
+	Examples []Unresolved `json:"examples"` // pairs that it did not tell apart, at most three
+	Run      string       `json:"run,omitempty"`
 }
 
 // Unresolved is a pair of answers that a judge did not tell apart.

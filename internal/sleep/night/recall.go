@@ -17,7 +17,7 @@ type chosen struct {
 	recall  []bank.Cluster // open, older ones that are like them
 	fresh   []bank.Cluster // test, unread
 	open    int            // awake
-	place   map[int64]int  // of a cluster among all that are open or test, by number
+	place   map[int64]int  // of an open cluster, by number: among those that never were test, or among those that were
 	asleep  int
 	waiting int
 }
@@ -44,10 +44,12 @@ type choice struct {
 // weight alone counts. Test clusters are never recalled.
 func (c choice) choose(clusters []bank.Cluster) chosen {
 	out := chosen{place: map[int64]int{}}
+	places := map[bool]int{}
 	var older []bank.Cluster
 	for _, k := range clusters {
-		if k.Side != "" {
-			out.place[k.Number] = len(out.place)
+		if k.Side == wish.Open {
+			out.place[k.Number] = places[k.Opened != ""]
+			places[k.Opened != ""]++
 		}
 		switch {
 		case !k.Tasks[0].Usable():

@@ -178,7 +178,7 @@ func (n trainer) seed(j *job) (skill.Skill, error) {
 }
 
 // trainSplit deals clusters out to train and selection in turns, in the order in which they came, whichever of them a
-// night picks: what comes later moves none. Test clusters have places too, so that one that is opened moves none either.
+// night picks: what comes later moves none. One that was a test and is opened moves none either.
 // Where a night picks so that less than a quarter would be on one side, those that it picked are dealt out in turns.
 func trainSplit(j *job, clusters []bank.Cluster) func(i int) task.Split {
 	place := func(i int) int { return j.picked.place[clusters[i].Number] }
