@@ -86,6 +86,7 @@ type NightTarget struct {
 	Can      NightCan      `json:"can_show"`
 	Places   []NightPlaced `json:"places"` // of the tasks by which the document is measured, and of those that cannot be
 
+	Judge     *NightJudging  `json:"judge"`    // of models.judge, on answers of sessions; null: it decides no task
 	Baseline  *NightMeasured `json:"baseline"` // of the live document on the tasks of the night
 	Noise     *float64       `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
 	Confirmed *NightLook     `json:"confirmed"`
@@ -138,6 +139,27 @@ type NightCan struct {
 type NightPowered struct {
 	Gain  float64 `json:"gain"`
 	Found float64 `json:"found"`
+}
+
+// NightJudging is what a judge made of answers that sessions hold, before anything was decided by it.
+type NightJudging struct {
+	Tasks    int               `json:"tasks"`    // of the target that night, that a judge decides
+	Planned  int               `json:"planned"`  // pairs of answers that are kept, at most 12
+	Calls    int               `json:"calls"`    // of the judge that they need
+	Pairs    int               `json:"pairs"`    // of which both answers were judged
+	Apart    int               `json:"apart"`    // of these, the accepted answer scored higher
+	Share    *float64          `json:"share"`    // of Pairs; null: there are none
+	Needs    float64           `json:"needs"`    // of Share
+	Usable   *bool             `json:"usable"`   // null: there was nothing to try it on, or it was not tried
+	Examples []NightUnresolved `json:"examples"` // pairs that it did not tell apart, at most three
+	Run      string            `json:"run,omitempty"`
+}
+
+// NightUnresolved is a pair of answers that a judge did not tell apart.
+type NightUnresolved struct {
+	Task      string  `json:"task"`
+	Corrected float64 `json:"corrected"` // scores
+	Accepted  float64 `json:"accepted"`
 }
 
 // NightMeasured are mean scores over tasks.

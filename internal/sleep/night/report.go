@@ -16,6 +16,7 @@ type (
 	Placed        = result.NightPlaced
 	Can           = result.NightCan
 	Powered       = result.NightPowered
+	Judging       = result.NightJudging
 	Measured      = result.NightMeasured
 	Look          = result.NightLook
 	Carried       = result.NightCarried

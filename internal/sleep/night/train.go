@@ -33,11 +33,15 @@ type trainer struct{ *night }
 
 // train does what was settled for a document. It fills in what came of it.
 func (n trainer) train(ctx context.Context, j *job) {
-	err := n.carry(ctx, j)
+	err := n.tryJudge(ctx, j)
+	if err == nil {
+		err = n.carry(ctx, j)
+	}
 	if err == nil {
 		err = n.learn(ctx, j)
 	}
 	if err == nil {
+		n.unjudgedOutcome(j)
 		return
 	}
 	out := outcomeOf(err)
@@ -142,7 +146,7 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 	if err != nil {
 		return nil, "", err
 	}
-	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
 	opts = append(opts, memory...)
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
@@ -179,13 +183,24 @@ func (n trainer) seed(j *job) (skill.Skill, error) {
 	return skill.New(text), nil
 }
 
-// trainSplit deals clusters out to train and selection in turns, in the order in which they came: what comes later
-// moves none.
-func trainSplit(i int) task.Split {
-	if i%2 == 0 {
-		return task.Train
+// trainSplit deals clusters out to train and selection in turns, in the order in which they came, whichever of them a
+// night picks: what comes later moves none. One that was a test and is opened moves none either.
+// Where a night picks so that less than a quarter would be on one side, those that it picked are dealt out in turns.
+func trainSplit(j *job, clusters []bank.Cluster) func(i int) task.Split {
+	place := func(i int) int { return j.picked.place[clusters[i].Number] }
+	odd := 0
+	for i := range clusters {
+		odd += place(i) % 2
 	}
-	return task.Selection
+	if 4*min(odd, len(clusters)-odd) < len(clusters) {
+		place = func(i int) int { return i }
+	}
+	return func(i int) task.Split {
+		if place(i)%2 == 0 {
+			return task.Train
+		}
+		return task.Selection
+	}
 }
 
 // nothing says why a training has nothing to stage.
