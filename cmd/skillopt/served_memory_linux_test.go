@@ -1,240 +1,185 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/record/recordtest"
 	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-type bomb struct {
-	place string
-	head  string
-	unit  func(i int) string
-	tail  string
+// mostServed is the most memory that a server may take for any run directory, in MB.
+const mostServed = 180
+
+// swollen is a document of a run in which few bytes stand for much memory, as much as is read.
+type swollen struct {
+	file             string
+	kind             result.Kind
+	into             func() any
+	head, unit, tail string // unit is repeated; %x in it is a number
 }
 
-// bombs are documents of a type with one list or map that is long.
-func bombs(place string, t reflect.Type) (out []bomb) {
-	walk(t, "", "", place, 5, func(b bomb) { out = append(out, b) })
-	return out
-}
+func into[T any]() any { return new(T) }
 
-func walk(t reflect.Type, head, tail, place string, deep int, add func(bomb)) {
-	if deep == 0 {
-		return
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		walk(t.Elem(), head, tail, place, deep, add)
-	case reflect.Struct:
-		if t == reflect.TypeFor[time.Time]() {
-			return
-		}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if !f.IsExported() && !f.Anonymous {
-				continue
-			}
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name == "-" {
-				continue
-			}
-			if f.Anonymous && name == "" {
-				walk(f.Type, head, tail, place, deep, add)
-				continue
-			}
-			if name == "" {
-				name = f.Name
-			}
-			walk(f.Type, head+`{"`+name+`":`, "}"+tail, place+"."+name, deep-1, add)
-		}
-	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return
-		}
-		z := zero(t.Elem())
-		add(bomb{place + "[]", head + "[" + z, func(int) string { return "," + z }, "]" + tail})
-		walk(t.Elem(), head+"[", "]"+tail, place+"[]", deep-1, add)
-	case reflect.Map:
-		z := zero(t.Elem())
-		add(bomb{place + "{}", head + `{"":` + z, func(i int) string { return fmt.Sprintf(`,"%x":%s`, i, z) }, "}" + tail})
-		walk(t.Elem(), head+`{"a":`, "}"+tail, place+"{}", deep-1, add)
+// swollenDocuments are those of each place; in each the form that took most when all lists and maps
+// of its type were tried.
+func swollenDocuments() []swollen {
+	return []swollen{
+		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{}`, `,{}`, `]}`},
+		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{"losses":[{}`, `,{}`, `]}]}`},
+		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{"unmeasured":[""`, `,""`, `]}]}`},
+		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{"curriculum":{"":0`, `,"%x":0`, `}}]}`},
+		{run.ManifestFile, result.Train, into[run.Manifest], `{"format":1,"run_id":"r","status":"completed","identity":{"":""`, `,"%x":""`, `}}`},
+		{run.SummaryFile, result.Train, into[result.Summary], `{"status":"completed","stages":[{}`, `,{}`, `]}`},
+		{"candidates.json", result.Train, into[result.Candidates], `{"candidates":[{}`, `,{}`, `]}`},
+		{"candidates.json", result.Train, into[result.Candidates], `{"items":[""`, `,""`, `]}`},
+		{"evaluation.json", result.Evaluate, into[result.Evaluation], `{"splits":{"":{}`, `,"%x":{}`, `}}`},
+		{"comparison.json", result.Compare, into[result.Comparison], `{"verdict":"equal","by_task":[{}`, `,{}`, `]}`},
+		{result.AblationFile, result.Ablate, into[result.Ablation], `{"rules":[{}`, `,{}`, `]}`},
+		{result.PruningFile, result.Prune, into[result.Pruned], `{"rules":[{}],"steps":[{}`, `,{}`, `]}`},
+		{result.StudyFile, result.RunStudy, into[result.Study], `{"tables":[{"names":[""`, `,""`, `]}]}`},
 	}
 }
 
-func zero(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Struct, reflect.Map:
-		return "{}"
-	case reflect.Pointer:
-		return zero(t.Elem())
-	case reflect.Slice, reflect.Array:
-		return "[]"
-	case reflect.String:
-		return `""`
-	case reflect.Bool:
-		return "true"
-	}
-	return "0"
-}
-
-// fill is as much of a bomb as is read.
-func (b bomb) fill(t *testing.T, name string, of reflect.Type) string {
-	n := 1 << 24
-	most := int(run.Most(name))
-	for range 12 {
-		var s strings.Builder
-		s.WriteString(b.head)
-		i := 0
-		for ; i < n && s.Len() < most-len(b.tail)-64; i++ {
-			s.WriteString(b.unit(i))
+// text is the document, with as many units as are read of it: spaces make it so long that the
+// proportion of room to bytes does not bound it, but the room.
+func (s swollen) text(t *testing.T) []byte {
+	t.Helper()
+	const long = 5 << 20
+	for n := min(int(run.Most(s.file))-long, long) / 4; n > 0; {
+		var b strings.Builder
+		b.WriteString(s.head)
+		for i := range n {
+			b.WriteString(strings.Replace(s.unit, "%x", fmt.Sprintf("%x", i), 1))
 		}
-		s.WriteString(b.tail)
-		err := run.Decode(name, []byte(s.String()), reflect.New(of).Interface())
-		size, ok := err.(*run.SizeError)
-		if !ok {
+		b.WriteString(strings.Repeat(" ", max(0, long-b.Len())) + s.tail)
+		err := run.Decode(s.file, []byte(b.String()), s.into())
+		var size *run.SizeError
+		if !errors.As(err, &size) {
 			if err != nil {
-				return ""
+				t.Fatal(err)
 			}
-			return s.String()
+			return []byte(b.String())
 		}
-		n = int(float64(i) * 0.995 * float64(size.Limit) / float64(size.Room))
+		n = int(float64(n) * 0.99 * float64(size.Limit-long) / float64(size.Room-long))
 	}
-	return ""
+	t.Fatalf("%s: nothing is read of it", s.file)
+	return nil
 }
 
-type serverUnder struct {
-	t     *testing.T
-	c     *child
-	url   string
-	token string
+// apart is a server as a process of its own.
+type apart struct {
+	*child
+
+	URL, Token string
 }
 
-func serveUnder(t *testing.T, dir string) *serverUnder {
-	c := start(t, t.TempDir(), "serve", dir, "--addr", "127.0.0.1:0", "--json")
-	line, err := c.out.ReadString('\n')
+func serving(t *testing.T, dir string) *apart {
+	t.Helper()
+	s := &apart{child: start(t, t.TempDir(), "serve", dir, "--addr", "127.0.0.1:0", "--json")}
+	line, err := s.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, s)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s struct{ URL, Token string }
-	if err := json.Unmarshal([]byte(line), &s); err != nil {
-		t.Fatal(err, line)
-	}
-	go io.Copy(io.Discard, c.stderr)
-	return &serverUnder{t, c, s.URL, s.Token}
+	return s
 }
 
-func (s *serverUnder) get(path string) (int, int, string) {
-	r, err := http.NewRequestWithContext(s.t.Context(), "GET", s.url+"/api/v1"+path, nil)
+// get asks for something and reads the answer; it returns the status.
+func (s *apart) get(path string) int {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+"/api/v1"+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+s.token)
+	r.Header.Set("Authorization", "Bearer "+s.Token)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		s.t.Log(err)
-		return 0, 0, ""
+		s.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	head := make([]byte, 300)
-	k, _ := io.ReadFull(res.Body, head)
-	n, _ := io.Copy(io.Discard, res.Body)
-	return res.StatusCode, k + int(n), string(head[:k])
-}
-
-func (s *serverUnder) reset() {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.c.Process.Pid), []byte("5"), 0)
-}
-
-func (s *serverUnder) peak() int {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.c.Process.Pid))
-	if err != nil {
-		return -1
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		s.t.Fatal(err)
 	}
-	defer f.Close()
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		if rest, ok := strings.CutPrefix(sc.Text(), "VmHWM:"); ok {
-			var kb int
-			fmt.Sscan(rest, &kb)
-			return kb >> 10
+	return res.StatusCode
+}
+
+// swell writes documents over those of a small run.
+func swell(t *testing.T, dir string, documents ...swollen) {
+	t.Helper()
+	size := recordtest.Size{Steps: 2, Candidates: 4, Batch: 4, Selection: 4, Train: 8, Test: 4, Record: true}
+	if err := recordtest.Write(t.Context(), dir, size); err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := run.ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Kind = documents[0].kind
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, run.ManifestFile), text, 0o600)
+	}
+	for _, d := range documents {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, d.file), d.text(t), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// takes asks a server for every view of a run and returns the most memory that it took, in MB.
+func takes(t *testing.T, documents ...swollen) int64 {
+	t.Helper()
+	dir := t.TempDir()
+	swell(t, filepath.Join(dir, "r"), documents...)
+	s := serving(t, dir)
+	id := filepath.Base(dir) + ":r"
+	asked := "/runs/" + id
+	for _, path := range []string{
+		"/runs", asked, asked + "/progress", asked + "/versions", asked + "/skill", asked + "/blame", asked + "/candidates", asked + "/steps/0", asked + "/steps/1",
+		asked + "/grid", asked + "/failures", asked + "/calls", asked + "/spend", asked + "/config", "/compare?run=" + id + "&run=" + id, "/runs", asked,
+	} {
+		if status := s.get(path); status == http.StatusTooManyRequests {
+			t.Errorf("%s: %d", path, status)
 		}
 	}
-	return -1
+	s.interrupt()
+	s.ends(0)
+	return peak(t, s.child)
 }
 
-func TestExplore(t *testing.T) {
-	only := os.Getenv("ONLY")
-	kinds := map[string]struct {
-		of   reflect.Type
-		kind result.Kind
-	}{
-		"history.json":    {reflect.TypeFor[result.History](), result.Train},
-		"manifest.json":   {reflect.TypeFor[run.Manifest](), result.Train},
-		"summary.json":    {reflect.TypeFor[result.Summary](), result.Train},
-		"candidates.json": {reflect.TypeFor[result.Candidates](), result.Train},
-		"evaluation.json": {reflect.TypeFor[result.Evaluation](), result.Evaluate},
-		"comparison.json": {reflect.TypeFor[result.Comparison](), result.Compare},
-		"ablation.json":   {reflect.TypeFor[result.Ablation](), result.Ablate},
-		"pruning.json":    {reflect.TypeFor[result.Pruned](), result.Prune},
-		"gateway.json":    {reflect.TypeFor[result.GatewaySummary](), result.ServeModel},
-		"study.json":      {reflect.TypeFor[result.Study](), result.RunStudy},
+// A server stays small whatever a run directory holds within the bounds of what is read. With
+// SKILLOPT_LONG=1 each place is tried, and all documents of a run at once, else one.
+func TestServedMemoryIsBounded(t *testing.T) {
+	measured(t)
+	all := swollenDocuments()
+	sets := [][]swollen{{all[3]}}
+	if os.Getenv("SKILLOPT_LONG") != "" {
+		sets = [][]swollen{{all[0], all[4], all[5], all[6]}, {all[8], all[0], all[4], all[5]}, {all[9], all[2], all[4], all[5], all[7]}}
+		for _, d := range all {
+			sets = append(sets, []swollen{d})
+		}
 	}
-	for name, k := range kinds {
-		for _, b := range bombs(name, k.of) {
-			if only != "" && !strings.Contains(b.place, only) {
-				continue
-			}
-			text := b.fill(t, name, k.of)
-			if text == "" {
-				continue
-			}
-			parent := t.TempDir()
-			dir := filepath.Join(parent, "r")
-			if err := recordtest.Write(t.Context(), dir, recordtest.Size{Steps: 2, Candidates: 4, Batch: 4, Selection: 4, Train: 8, Test: 4, Record: true}); err != nil {
-				t.Fatal(err)
-			}
-			m, _, _ := run.ReadManifest(dir)
-			m.Kind = k.kind
-			data, _ := json.Marshal(m)
-			if name == "manifest.json" {
-				data = []byte(strings.TrimSuffix(string(data), "}") + "," + text[1:])
-			} else if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			os.WriteFile(filepath.Join(dir, "manifest.json"), data, 0o600)
-			s := serveUnder(t, parent)
-			base := filepath.Base(parent) + ":r"
-			worst, at := 0, ""
-			var all []string
-			for _, path := range []string{"/runs", "/runs/" + base, "/runs/" + base + "/progress", "/runs/" + base + "/candidates", "/runs/" + base + "/steps/0", "/runs/" + base + "/grid", "/compare?run=" + base + "&run=" + base} {
-				s.reset()
-				code, n, head := s.get(path)
-				p := s.peak()
-				if p > worst {
-					worst, at = p, path
-				}
-				if code != 200 {
-					n = -code
-					_ = head
-				}
-				all = append(all, fmt.Sprintf("%s %d MB (%d)", strings.TrimPrefix(path, "/runs/"+base), p, n))
-			}
-			s.c.Process.Kill()
-			s.c.Wait()
-			fmt.Printf("%4d MB %s: %d bytes, at %s; %v\n", worst, b.place, len(text), at, all)
-			os.RemoveAll(parent)
+	for _, set := range sets {
+		var names []string
+		for _, d := range set {
+			names = append(names, d.file+" "+d.head)
+		}
+		got := takes(t, set...)
+		t.Logf("%d MB: %s", got, strings.Join(names, ", "))
+		if got > mostServed {
+			t.Errorf("%d MB, at most %d are expected: %s", got, mostServed, strings.Join(names, ", "))
 		}
 	}
 }
