@@ -65,6 +65,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case adoptionCode(err) != exitOK:
+		return adoptionCode(err)
 	case errors.As(err, &opened):
 		return codeOf[opened.Kind]
 	case errors.As(err, &usage), errors.As(err, &asked), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):
@@ -97,7 +99,8 @@ var codeOf = map[skillopt.ErrorKind]int{
 // isEnvironment reports whether err is about the disk, a path or its permissions.
 func isEnvironment(err error) bool {
 	var file *fs.PathError
-	return errors.As(err, &file) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EDQUOT)
+	var names *os.LinkError
+	return errors.As(err, &file) || errors.As(err, &names) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EDQUOT)
 }
 
 // usageError is a command line that cannot be carried out.

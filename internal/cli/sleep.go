@@ -43,16 +43,25 @@ Alone, skillopt sleep shows the last night on one screen.`,
   skillopt sleep session 01a2024d          one session, turn by turn
   skillopt sleep run                       a night: from sessions to a proposal
   skillopt sleep                           the last night on one screen
-  skillopt sleep diff                      what it would change`,
+  skillopt sleep diff                      what it would change
+  skillopt sleep adopt                     write it into the documents
+  skillopt sleep rollback                  take it back`,
 	}
 	group(c)
+	c.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.checkColor(); err != nil {
+			return err
+		}
+		return recoverAdoptions(cmd.Context(), a, profile)
+	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		return sleepAlone(cmd.Context(), a, profile, cmd.Help)
 	}
 	c.PersistentFlags().StringVar(&profile, "profile", "", "another profile than ~/.config/skillopt/sleep.yaml")
 	c.AddCommand(sleepInitCommand(a, &profile), sleepHarvestCommand(a, &profile), sleepStatusCommand(a, &profile), sleepSessionsCommand(a, &profile), sleepSessionCommand(a, &profile),
 		sleepDoctorCommand(a, &profile), sleepConsentCommand(a, &profile), sleepForgetCommand(a, &profile), sleepResetCommand(a, &profile),
-		sleepRunCommand(a, &profile), sleepMineCommand(a, &profile), sleepReviewCommand(a, &profile), sleepExplainCommand(a, &profile), sleepShowCommand(a, &profile), sleepDiffCommand(a, &profile), sleepDiscardCommand(a, &profile))
+		sleepRunCommand(a, &profile), sleepMineCommand(a, &profile), sleepReviewCommand(a, &profile), sleepExplainCommand(a, &profile), sleepShowCommand(a, &profile), sleepDiffCommand(a, &profile), sleepDiscardCommand(a, &profile),
+		sleepAdoptCommand(a, &profile), sleepRollbackCommand(a, &profile), sleepHistoryCommand(a, &profile), sleepBlameCommand(a, &profile))
 	return c
 }
 

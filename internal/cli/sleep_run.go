@@ -15,7 +15,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
@@ -292,12 +291,8 @@ func (w *nightWork) harvest(ctx context.Context) (*harvest.Report, error) {
 // options are those of the night of a project.
 func (w *nightWork) options(project string) night.Options {
 	s := w.setup
-	places := target.Places{Project: project, Home: s.folders.Home}
-	for _, dir := range s.loaded.Config.Sleep.Roots {
-		places.Roots = append(places.Roots, s.absolute(dir))
-	}
 	return night.Options{
-		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: places,
+		Bank: w.bank, Dir: s.dir, Config: s.loaded.Config, Loaded: s.loaded, Project: project, Places: s.targets(project),
 		Miner: night.Asked{}, Version: w.app.version, Stop: w.stop, Events: w.events,
 	}
 }

@@ -250,6 +250,9 @@ func absentIsFine(err error) error {
 	return err
 }
 
+// Key is the key of what this user's nights stage, and of what is adopted of it. It is made where there is none.
+func Key(dir string) ([]byte, error) { return readKey(dir) }
+
 // readKey reads the key of the user's proposals, or makes it.
 func readKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, keyFile)

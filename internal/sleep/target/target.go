@@ -124,27 +124,37 @@ func FindSkill(at Places, name string) (Target, error) {
 // roots are the folders of skills, without links, each once.
 func (p Places) roots() []string {
 	var out []string
-	add := func(dir string) {
+	for _, dir := range p.named() {
 		if real, err := filepath.EvalSymlinks(dir); err == nil && !slices.Contains(out, real) {
 			out = append(out, real)
 		}
 	}
+	return out
+}
+
+// named are the folders of skills as they are named.
+func (p Places) named() []string {
+	var out []string
 	for _, base := range []string{p.Project, p.Home} {
 		for _, dir := range folders() {
 			if base != "" && (dir != "skills" || base == p.Project) {
-				add(filepath.Join(base, filepath.FromSlash(dir)))
+				out = append(out, filepath.Join(base, filepath.FromSlash(dir)))
 			}
 		}
 	}
-	for _, dir := range p.Roots {
-		add(dir)
-	}
+	out = append(out, p.Roots...)
 	if p.Home != "" {
-		for _, dir := range pluginRoots(filepath.Join(p.Home, ".claude", "plugins", "cache")) {
-			add(dir)
-		}
+		out = append(out, pluginRoots(filepath.Join(p.Home, ".claude", "plugins", "cache"))...)
 	}
 	return out
+}
+
+// Plain reports whether a document is reached without a link: its folder is one of those that are named, as it is.
+func (p Places) Plain(t Target) bool {
+	if t.Kind == Memory {
+		return t.Root == filepath.Clean(p.Project)
+	}
+	return slices.Contains(p.named(), t.Root)
 }
 
 // maxPlugins bounds what is looked at of plugins.

@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+)
+
+// sleepAdoptOptions are the flags of sleep adopt.
+type sleepAdoptOptions struct {
+	project string
+	targets []string
+	all     bool
+	rules   []int
+	expect  string
+}
+
+func sleepAdoptCommand(a *app, profile *string) *cobra.Command {
+	var o sleepAdoptOptions
+	c := &cobra.Command{
+		Use:   "adopt [NIGHT]",
+		Short: "Write what a night has staged into the documents that agents read",
+		Long: `Show what would be written and what it rests on, ask, and write it: into the learned region of
+each document, or into all of it where sleep.whole names the document. All documents are written, or
+none; what they held before is kept, and skillopt sleep rollback puts it back. Without NIGHT the
+last one.
+
+A document that has changed outside of its learned region since the night is merged. One whose region
+was edited, or that is reached over a link, is refused.
+
+Without a terminal to ask on, --expect names the hash of what is to be written, which is printed
+beside the diff. --rule takes some of the rules alone: nothing was measured of them by themselves, so
+that what is adopted is called suggested.`,
+		Example: `  skillopt sleep adopt
+  skillopt sleep adopt 20261125-200000 --target memory:CLAUDE.md
+  skillopt sleep adopt --rule 1 --rule 3
+  skillopt sleep adopt --all --expect 4f0c2e9b7d11`,
+		Args: atMost(1, "at most one night"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, *profile, nightArg(args))
+		},
+	}
+	addNightProject(c, &o.project)
+	f := c.Flags()
+	f.StringArrayVar(&o.targets, "target", nil, "this document alone, such as memory:CLAUDE.md (may be repeated)")
+	f.BoolVar(&o.all, "all", false, "all documents that the night proposes a text for")
+	f.IntSliceVar(&o.rules, "rule", nil, "this rule of the document alone, by its number in the diff shown (may be repeated)")
+	f.StringVar(&o.expect, "expect", "", "do not ask: what is written has this hash, or its first 12 digits")
+	return c
+}
+
+// adoption is what is to be adopted.
+type adoption struct {
+	request adopt.Request
+	planned []adopt.Planned
+	hash    string
+	night   *night.Report
+	staged  *night.Proposal
+}
+
+func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string) error {
+	var setup sleepSetup
+	var what adoption
+	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) (err error) {
+		setup = s
+		what, err = o.prepare(s, r, a.version)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		if err := what.show(a); err != nil {
+			return err
+		}
+	}
+	if err := o.agreed(a, what); err != nil {
+		return err
+	}
+	store, err := setup.adoptions(a.version)
+	if err != nil {
+		return err
+	}
+	receipt, err := store.Adopt(ctx, what.request)
+	if err != nil {
+		return err
+	}
+	if err := setup.noteAdopted(ctx, what); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.Out, ask.Shareable(receipt))
+	}
+	for _, c := range receipt.Files {
+		a.shown().line("wrote " + oneLine(c.File()))
+	}
+	a.shown().line(fmt.Sprintf("adopted as number %d; skillopt sleep rollback %d takes it back", receipt.N, receipt.N))
+	return nil
+}
+
+// prepare settles what is to be written.
+func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version string) (adoption, error) {
+	out := adoption{night: r}
+	p, err := stagedOf(s, r)
+	if err != nil {
+		return out, err
+	}
+	items, err := o.chosen(p)
+	if err != nil {
+		return out, err
+	}
+	out.staged = p
+	out.request = adopt.Request{Project: r.Project, Night: r.ID}
+	for _, item := range items {
+		it, err := o.item(p, item)
+		if err != nil {
+			return out, err
+		}
+		out.request.Items = append(out.request.Items, it)
+	}
+	store, err := s.adoptions(version)
+	if err != nil {
+		return out, err
+	}
+	if out.planned, err = store.Plan(out.request); err != nil {
+		return out, err
+	}
+	out.hash, err = hashOf(out.request)
+	return out, err
+}
+
+// hashOf is that of what a night's texts are, whatever the documents hold outside of their learned regions.
+func hashOf(q adopt.Request) (string, error) {
+	data, err := json.Marshal(q)
+	if err != nil {
+		return "", fmt.Errorf("make the hash of a proposal: %w", err)
+	}
+	return adopt.Digest("skillopt adopt 1\n" + string(data)), nil
+}
+
+// chosen are the documents that the user named.
+func (o *sleepAdoptOptions) chosen(p *night.Proposal) ([]night.Item, error) {
+	var names []string
+	for _, item := range p.Items {
+		names = append(names, item.Target)
+	}
+	there := strings.Join(names, ", ")
+	switch {
+	case o.all && len(o.targets) > 0:
+		return nil, usagef("--all and --target exclude each other; night %s proposes texts for %s", p.Night, there)
+	case len(o.targets) == 0 && !o.all && len(p.Items) > 1:
+		return nil, usagef("night %s proposes texts for %s: name some by --target, or all by --all", p.Night, there)
+	case len(o.targets) == 0:
+		return p.Items, o.oneForRules(p.Items)
+	}
+	var out []night.Item
+	for i, name := range o.targets {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, usagef("--target %q: night %s proposes texts for %s", name, p.Night, there)
+		}
+		if slices.Contains(o.targets[:i], name) {
+			return nil, usagef("--target %s is given twice", name)
+		}
+		out = append(out, p.Items[at])
+	}
+	return out, o.oneForRules(out)
+}
+
+func (o *sleepAdoptOptions) oneForRules(items []night.Item) error {
+	if len(o.rules) > 0 && len(items) != 1 {
+		return usagef("--rule is about one document: name it by --target")
+	}
+	return nil
+}
+
+// item is what is to be written into a document.
+func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item, error) {
+	base, err := p.Live(item.Target)
+	if err != nil {
+		return adopt.Item{}, usagef("%v", err)
+	}
+	text, err := p.Text(item.Target)
+	if err != nil {
+		return adopt.Item{}, usagef("%v", err)
+	}
+	out := adopt.Item{Target: item.Target, Base: base, New: item.LiveSHA == "", Proposed: text, Whole: item.Whole, Claim: string(item.Outcome), Reason: item.Reason}
+	rules := item.Rules
+	if len(o.rules) > 0 {
+		if out.Proposed, rules, err = o.some(item, base, text); err != nil {
+			return out, err
+		}
+		out.Claim, out.Reason = string(night.Suggested), "some rules of a proposal, of which nothing was measured by themselves"
+	}
+	for _, r := range rules {
+		grounds, err := json.Marshal(r)
+		if err != nil {
+			return out, fmt.Errorf("note the grounds of a rule: %w", err)
+		}
+		out.Rules = append(out.Rules, adopt.Rule{Text: r.Text, Grounds: grounds})
+	}
+	return out, nil
+}
+
+// some is a proposal with those rules alone that the user named.
+func (o *sleepAdoptOptions) some(item night.Item, base, text string) (string, []night.Rule, error) {
+	if item.Whole {
+		return "", nil, usagef("--rule: all of %s was trained (sleep.whole), so that it has no rules to choose from", item.Target)
+	}
+	added, err := adopt.Added(base, text)
+	if err != nil {
+		return "", nil, usagef("%s: %v", item.Target, err)
+	}
+	var rules []night.Rule
+	for i, n := range o.rules {
+		if n < 1 || n > len(added) {
+			return "", nil, usagef("--rule %d: %s has %s, from 1", n, item.Target, plural.Of(len(added), "new rule", "new rules"))
+		}
+		if slices.Contains(o.rules[:i], n) {
+			return "", nil, usagef("--rule %d is given twice", n)
+		}
+		at := slices.IndexFunc(item.Rules, func(r night.Rule) bool { return r.Text == added[n-1] })
+		if at >= 0 {
+			rules = append(rules, item.Rules[at])
+			continue
+		}
+		rules = append(rules, night.Rule{Text: added[n-1], Tasks: []string{}})
+	}
+	text, err = adopt.Some(base, text, o.rules)
+	return text, rules, err
+}
+
+// agreed has the user agree to what was shown.
+func (o *sleepAdoptOptions) agreed(a *app, what adoption) error {
+	switch {
+	case o.expect != "" && (len(o.expect) < 12 || !strings.HasPrefix(what.hash, o.expect)):
+		return usagef("--expect %s: what would be written has the hash %s; nothing was written", oneLine(o.expect), what.hash)
+	case o.expect != "":
+		return nil
+	case !a.Terminal || a.json:
+		return usagef("there is nobody to ask: --expect %s adopts what skillopt sleep diff shows", what.hash[:12])
+	}
+	return a.agree(fmt.Sprintf("write %s? [y/N] ", plural.Of(len(what.planned), "document", "documents")), "nothing was written")
+}
+
+// show prints what would be written, and what it rests on.
+func (w adoption) show(a *app) error {
+	out := a.shown()
+	if w.staged.Simulated {
+		out.line("simulated models: the scores are those of a simulation")
+	}
+	for i, p := range w.planned {
+		it := w.request.Items[i]
+		out.line(fmt.Sprintf("%s: %s: %s", oneLine(it.Target), it.Claim, oneLine(it.Reason)))
+		where := "in " + p.Place.File()
+		switch {
+		case p.New:
+			where = "a new file, " + p.Place.File()
+		case p.Merged:
+			where += ", which has changed outside of its learned region since; both are kept"
+		}
+		out.line("  " + oneLine(where))
+		if err := a.writeDiff(documentDiff(p.Live, p.Text, it.Target)); err != nil {
+			return err
+		}
+		added, err := adopt.Added(it.Base, it.Proposed)
+		if err != nil || it.Whole {
+			continue
+		}
+		for k, rule := range added {
+			out.line(fmt.Sprintf("  rule %d: %s%s", k+1, oneLine(rule), groundsText(it.Rules, rule)))
+		}
+	}
+	if w.staged.Exploratory {
+		out.line("exploratory: nobody has reviewed some of the tasks behind it (skillopt sleep review)")
+	}
+	out.line("hash " + w.hash)
+	return nil
+}
+
+// groundsText says what a rule rests on, as far as it is known.
+func groundsText(rules []adopt.Rule, text string) string {
+	i := slices.IndexFunc(rules, func(r adopt.Rule) bool { return r.Text == text })
+	if i < 0 {
+		return ""
+	}
+	var r night.Rule
+	if json.Unmarshal(rules[i].Grounds, &r) != nil {
+		return ""
+	}
+	var parts []string
+	if r.Step > 0 {
+		parts = append(parts, "step "+strconv.Itoa(r.Step))
+	}
+	if r.Difference != nil {
+		parts = append(parts, fmt.Sprintf("%+.3f with its step", *r.Difference))
+	}
+	if len(r.Tasks) > 0 {
+		parts = append(parts, "asked for by "+plural.Of(len(r.Tasks), "task", "tasks"))
+	}
+	if len(parts) == 0 {
+		return "" // nothing is known
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// groundTasks are the tasks whose failures asked for a rule.
+func groundTasks(rule adopt.Rule) []string {
+	var r night.Rule
+	if json.Unmarshal(rule.Grounds, &r) != nil {
+		return nil
+	}
+	return r.Tasks
+}
+
+// noteAdopted ends the evidence for what is not carried any more: the live document is another one now.
+func (s sleepSetup) noteAdopted(ctx context.Context, w adoption) (err error) {
+	b, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	for _, it := range w.request.Items {
+		list, err := b.Candidates(ctx, w.night.Project, it.Target)
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			if c.Night != w.night.ID || c.State != bank.Carried {
+				continue
+			}
+			c.State, c.Reason = bank.Dropped, "it was adopted"
+			if err := b.Update(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+)
+
+// adoptedDir is where receipts and backups lie, below sleep.dir.
+const adoptedDir = "adopted"
+
+// adoptions opens what was adopted.
+func (s sleepSetup) adoptions(version string) (*adopt.Store, error) {
+	key, err := night.Key(s.dir)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	return adopt.Open(adopt.Options{Dir: filepath.Join(s.dir, adoptedDir), Key: key, Version: version, Find: s.document}), nil
+}
+
+// document finds where a document of a project lies, by the profile and the project as they are now.
+func (s sleepSetup) document(project, id string) (adopt.Place, error) {
+	allowed, err := s.projects()
+	if err != nil {
+		return adopt.Place{}, err
+	}
+	if !allowed.Allow(project) {
+		return adopt.Place{}, usagef("%s: sleep.projects does not name %s (any more): nothing is written there", s.profile, project)
+	}
+	kind, name, _ := strings.Cut(id, ":")
+	var t target.Target
+	places := s.targets(project)
+	switch target.Kind(kind) {
+	case target.Skill:
+		t, err = target.FindSkill(places, name)
+	case target.Memory:
+		t, err = target.FindMemory(places, name)
+	default:
+		return adopt.Place{}, usagef("%q is no document", id)
+	}
+	if err != nil {
+		return adopt.Place{}, err
+	}
+	if !places.Plain(t) {
+		return adopt.Place{}, &adopt.Refused{File: t.File(), Reason: "its folder is reached over a link; name the folder itself under sleep.projects or sleep.roots"}
+	}
+	return adopt.Place{ID: id, Root: t.Root, Path: t.Path}, nil
+}
+
+// targets are where the documents of a project are looked for.
+func (s sleepSetup) targets(project string) target.Places {
+	places := target.Places{Project: project, Home: s.folders.Home}
+	for _, dir := range s.loaded.Config.Sleep.Roots {
+		places.Roots = append(places.Roots, s.absolute(dir))
+	}
+	return places
+}
+
+// recoverAdoptions finishes or undoes what was cut short, before a command does anything else.
+func recoverAdoptions(ctx context.Context, a *app, profile string) error {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return nil // the command says it itself
+	}
+	if _, err := os.Lstat(filepath.Join(setup.dir, adoptedDir)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	s, err := setup.adoptions(a.version)
+	if err != nil {
+		return err
+	}
+	return s.Recover(ctx)
+}
+
+// adoptionsRoom is what is kept of adoptions, for forgetting.
+type adoptionsRoom struct{ setup sleepSetup }
+
+// Entries implements forget.Room.
+func (adoptionsRoom) Entries() []string { return []string{adoptedDir} }
+
+// Forget implements forget.Room. Receipts have rules and their grounds, and backups are copies of the user's own files: of a
+// project both are deleted with backups, and named without. What is known of an adoption goes with its backup.
+func (r adoptionsRoom) Forget(_ context.Context, s forget.Subject, backups bool, _ time.Time) (forget.Gone, error) {
+	var gone forget.Gone
+	if s.Project == nil {
+		return gone, nil // a receipt has none of a session's words but the rules, which are in the document
+	}
+	store, err := r.setup.adoptions("")
+	if err != nil {
+		return gone, err
+	}
+	history, err := store.History()
+	if err != nil {
+		return gone, err
+	}
+	for _, record := range history {
+		if !s.Project(record.Project) {
+			continue
+		}
+		dir := filepath.Dir(store.Backup(record, 0))
+		if !backups {
+			gone.Backups = append(gone.Backups, dir)
+			continue
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return gone, fmt.Errorf("delete what was adopted: %w", err)
+		}
+		gone.Files++
+	}
+	return gone, nil
+}
+
+// Reset implements forget.Room.
+func (r adoptionsRoom) Reset(context.Context) error {
+	return os.RemoveAll(filepath.Join(r.setup.dir, adoptedDir))
+}
+
+// adoptionCode is the exit code of an error of adopting; exitOK for another one. What somebody else wrote meanwhile goes first.
+func adoptionCode(err error) int {
+	var (
+		conflict *adopt.Conflict
+		busy     *adopt.Busy
+		refused  *adopt.Refused
+		damaged  *adopt.Damaged
+	)
+	switch {
+	case errors.As(err, &conflict):
+		return exitEnvironment
+	case errors.As(err, &busy):
+		return exitLocked
+	case errors.As(err, &refused), errors.As(err, &damaged):
+		return exitInput
+	}
+	return exitOK
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+func sleepHistoryCommand(a *app, profile *string) *cobra.Command {
+	var project string
+	c := &cobra.Command{
+		Use:     "history",
+		Short:   "List what was adopted and taken back, and on what grounds",
+		Long:    `List what was adopted and what was taken back: when, from which night, what it was called, and where what the documents held before is kept.`,
+		Example: `  skillopt sleep history --project ~/src/shop`,
+		Args:    exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return adoptionHistory(a, *profile, project)
+		},
+	}
+	addNightProject(c, &project)
+	return c
+}
+
+func adoptionHistory(a *app, profile, project string) error {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	list := []adopt.Record{}
+	var problems error
+	if _, err := os.Lstat(filepath.Join(setup.dir, adoptedDir)); !errors.Is(err, fs.ErrNotExist) {
+		store, err := setup.adoptions(a.version)
+		if err != nil {
+			return err
+		}
+		history, err := store.History()
+		problems = err
+		for _, r := range history {
+			if project == "" || r.Project == a.folder(project) {
+				list = append(list, r)
+			}
+		}
+	}
+	if a.json {
+		return errors.Join(printJSON(a.Out, ask.Shareable(list)), problems)
+	}
+	if len(list) == 0 {
+		a.shown().line("nothing was adopted yet")
+	}
+	for _, r := range list {
+		printAdoption(a.shown(), r)
+	}
+	return problems
+}
+
+func printAdoption(out printer, r adopt.Record) {
+	what := "night " + r.Night
+	if r.Kind == adopt.RolledBack {
+		what = fmt.Sprintf("took back number %d", r.Of)
+	}
+	out.line(fmt.Sprintf("%3d  %s  %s: %s", r.N, r.Ended.Local().Format("2006-01-02 15:04"), oneLine(r.Project), oneLine(what)))
+	for _, c := range r.Files {
+		text := "     " + c.Target
+		if c.Claim != "" {
+			text += ": " + c.Claim + ": " + c.Reason
+		}
+		if c.Merged {
+			text += " (merged)"
+		}
+		out.line(oneLine(text))
+		for _, rule := range c.Rules {
+			out.line("       " + oneLine(rule.Text) + groundsText(c.Rules, rule.Text))
+		}
+	}
+}
+
+func sleepBlameCommand(a *app, profile *string) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "blame FILE",
+		Short: "Say of each rule in a document's learned region which night brought it",
+		Long: `Say of each line in the learned region of a document which adoption brought it, from which
+night, and what it rests on. A line of which nothing is known was written by a person, or by
+another program.`,
+		Example: `  skillopt sleep blame CLAUDE.md`,
+		Args:    exactly(1, "the file of a document"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return blameDocument(cmd.Context(), a, *profile, args[0])
+		},
+	}
+	return c
+}
+
+// blamed is the result of sleep blame.
+type blamed struct {
+	Target string         `json:"target"`
+	File   string         `json:"file"`
+	Lines  []adopt.Origin `json:"lines"`
+}
+
+func blameDocument(ctx context.Context, a *app, profile, name string) error {
+	setup, err := a.sleepSetup(profile)
+	if err != nil {
+		return err
+	}
+	file := a.absolute(name)
+	data, err := userfile.Read(ctx, file, adopt.MaxDocument)
+	if err != nil {
+		return err
+	}
+	store, err := setup.adoptions(a.version)
+	if err != nil {
+		return err
+	}
+	out := blamed{File: file, Lines: []adopt.Origin{}}
+	project, id, err := store.Owner(file)
+	if err != nil {
+		return err
+	}
+	out.Target = id
+	out.Lines, err = store.Blame(project, id, string(data))
+	if errors.Is(err, skill.ErrNoRegion) {
+		out.Lines, err = []adopt.Origin{}, nil
+	}
+	if err != nil {
+		return usagef("%s: %v", file, err)
+	}
+	if a.json {
+		return printJSON(a.Out, ask.Shareable(out))
+	}
+	if len(out.Lines) == 0 {
+		a.shown().line("nothing is in the learned region of " + oneLine(file))
+	}
+	for _, o := range out.Lines {
+		a.shown().line(originText(o))
+	}
+	return nil
+}
+
+func originText(o adopt.Origin) string {
+	text := fmt.Sprintf("%4d  %s", o.Line, oneLine(o.Text))
+	if o.N == 0 {
+		return text + "\n      nothing is known of it"
+	}
+	text += fmt.Sprintf("\n      number %d, night %s, %s", o.N, oneLine(o.Night), oneLine(o.Claim))
+	if o.Rule != nil {
+		text += strings.TrimSuffix(groundsText([]adopt.Rule{*o.Rule}, o.Rule.Text), "\n")
+	}
+	return text + groundTasksText(o.Rule)
+}
+
+// groundTasksText names the tasks that a rule rests on.
+func groundTasksText(rule *adopt.Rule) string {
+	if rule == nil {
+		return ""
+	}
+	ids := groundTasks(*rule)
+	if len(ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n      %s: %s", plural.Of(len(ids), "task", "tasks"), oneLine(strings.Join(ids, ", ")))
+}

@@ -1,0 +1,7 @@
+package adopt
+
+// At has a store call at before each step of a transaction; an error of it is one of that step.
+func (s *Store) At(at func(point string) error) { s.at = at }
+
+// ErrKilled leaves a transaction as it is at a point, without undoing it.
+var ErrKilled = errKilled

@@ -1,0 +1,35 @@
+//go:build unix
+
+package adopt
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// openNow keeps opening a pipe that was put in the place of a file from waiting for its other end.
+const openNow = syscall.O_NONBLOCK
+
+func linksOf(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+// identityOf names a folder on its machine; "" where the system does not tell.
+func identityOf(info fs.FileInfo) string {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
+	}
+	return ""
+}
+
+func foreignOwner(info fs.FileInfo) (owner uint32, foreign bool) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Uid, int(st.Uid) != os.Geteuid()
+	}
+	return 0, false
+}
