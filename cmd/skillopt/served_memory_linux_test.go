@@ -29,8 +29,8 @@ type swollen struct {
 
 func into[T any]() any { return new(T) }
 
-// swollenDocuments are those of each place; in each the form that took most when all lists and maps
-// of its type were tried.
+// swollenDocuments are some of each place: lists of empty elements, of empty texts, and maps. Of the
+// steps of a history all lists and maps were tried; of other places these are guesses.
 func swollenDocuments() []swollen {
 	return []swollen{
 		{run.HistoryFile, result.Train, into[result.History], `{"steps":[{}`, `,{}`, `]}`},
