@@ -36,7 +36,7 @@ func document(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
-	return []byte(plain.Shown(string(text))), nil
+	return plain.ShownBytes(text), nil
 }
 
 // answer makes the answer of a request; nil is none.
