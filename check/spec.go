@@ -112,8 +112,14 @@ func span(lo, hi float64) string {
 	return fmt.Sprintf("%v to %v", lo, hi)
 }
 
-// count reads a whole number, -1 when it is absent.
+// count reads a whole number, -1 when it is absent. Tables and other programs write it as text too.
 func (s *spec) count(key string) int {
+	if text, ok := s.m[key].(string); ok {
+		if n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31); err == nil {
+			s.asked = append(s.asked, key)
+			return int(n)
+		}
+	}
 	f := s.number(key, -1, 0, 1<<31)
 	if f != math.Trunc(f) {
 		s.fail(key, "a whole number expected, found %v", f)

@@ -45,6 +45,9 @@ func buildToolCalled(s *spec, n *node, timeout time.Duration) {
 		s.fail("tool", "is missing; tool-called needs tool, a pattern for the whole name, or args, one for the arguments, or both")
 		return
 	}
+	if tool != "" && s.regex("tool", tool, flags, timeout) == nil { // by itself: parentheses that do not pair could leave the anchors
+		return
+	}
 	called := toolPattern{
 		tool: s.regex("tool", `\A(?:`+tool+`)\z`, flags, timeout),
 		args: s.regex("args", args, flags, timeout),

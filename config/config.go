@@ -222,6 +222,7 @@ type Reflect struct {
 	View          string `key:"view" doc:"what the optimizer is shown of rollouts: agent (the whole prompt of the target besides the skill, tool calls and outputs, cut only where they do not fit into reflect.window) or task (task and what was said, cut to fixed lengths, asked in the first words: as before there was a choice)" enum:"agent,task" older:"\"task\""`
 	Memory        string `key:"memory" doc:"what analysts are told of earlier steps: run (the newest 8 steps of the whole run with what was tried, by type of task what a rejected candidate won and lost, and which tasks keep failing) or epoch (those of the epoch, as before there was a choice)" enum:"run,epoch" older:"\"epoch\""`
 	Remembered    string `key:"remembered" doc:"a file with what other runs leave to the optimizer, as skillopt runs memory writes it: edits that were rejected, with the difference that was measured, which analysts are shown, and a meta skill that the run begins with" path:"file" older:"\"\""`
+	Guide         string `key:"guide" older:"\"\"" doc:"words for analysts, at most 4 KB: what the domain is, kinds of failure, what an edit must not hold; they stand in the prompts of analysts alone"`
 	Rollouts      int    `key:"rollouts" older:"1" doc:"answers to each train task of a batch; where they differ by the gate's metric analysts see the best beside the worst, widest spread first, else a single one; a task's training score is their mean" min:"1" max:"16"`
 	FailureOnly   bool   `key:"failure_only" doc:"no analysts for successes"`
 	SkillAware    bool   `key:"skill_aware" doc:"tell defects of the skill from lapses in following it, and keep notes on the latter in the appendix"`
@@ -362,7 +363,7 @@ type Sleep struct {
 	Projects []string          `key:"projects" doc:"folders whose sessions may be read, with all below them; absolute, from ~, or relative to the profile; empty: no session is read" class:"operational" older:"[]"`
 	Sources  []string          `key:"sources" doc:"the agents whose sessions are read, such as claude and codex; empty: all that are known" class:"operational" older:"[]"`
 	Stores   map[string]string `key:"stores" doc:"where an agent keeps its sessions, by source, if not in its usual place; jsonl, the format of ours, has no usual place" class:"operational" older:"{}"`
-	Headless bool              `key:"headless" doc:"sessions that a script drove are read too" class:"operational" older:"false"`
+	Headless bool              `key:"headless" doc:"sessions that a script drove are read and listed too; no task is made of them" class:"operational" older:"false"`
 	Dir      string            `key:"dir" doc:"the folder of what is kept; absolute, from ~, or relative to the profile; absent: the system's folder for state" class:"operational" older:"\"\""`
 	Keep     Age               `key:"keep" doc:"sessions that ended longer ago are deleted from what is kept" min:"24h" class:"operational" older:"\"90d\""`
 	Disk     Size              `key:"disk" doc:"the most that what is kept may take; the oldest sessions are deleted first" class:"operational" older:"\"5000000000B\""`
@@ -376,6 +377,7 @@ type Sleep struct {
 	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones" min:"0" max:"300" class:"operational" older:"20"`
 	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational" older:"\"3d\""`
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
+	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

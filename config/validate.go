@@ -155,6 +155,7 @@ func (d *decoder) rules(c *Config) {
 	if c.Gate.Keep && c.Gate.Mode != "race" && c.Gate.Mode != "strict" {
 		d.fail("gate.keep", "true with gate.mode "+c.Gate.Mode, "false with that: it accepts every candidate", "")
 	}
+	d.guide(c)
 	d.columns(c.Tasks.Columns)
 	d.stop(c)
 	d.files(c)
@@ -172,6 +173,23 @@ func (d *decoder) rules(c *Config) {
 	d.model("models.target", c.Models.Target)
 	d.model("models.optimizer", c.Models.Optimizer)
 	d.model("models.judge", c.Models.Judge)
+}
+
+// MaxGuide is the size of the longest text for analysts, in bytes.
+const MaxGuide = 4096
+
+// guide checks what analysts are told in the user's own words.
+func (d *decoder) guide(c *Config) {
+	if n := len(c.Reflect.Guide); n > MaxGuide {
+		d.fail("reflect.guide", fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d bytes", MaxGuide), "")
+	} else if n := len(c.NightGuide()); n > MaxGuide {
+		d.fail("sleep.preferences", fmt.Sprintf("%d bytes with reflect.guide", n), fmt.Sprintf("at most %d bytes with it", MaxGuide), "")
+	}
+}
+
+// NightGuide is what analysts of nights are told: reflect.guide, and behind it sleep.preferences.
+func (c *Config) NightGuide() string {
+	return strings.TrimSpace(strings.TrimSpace(c.Reflect.Guide) + "\n\n" + strings.TrimSpace(c.Sleep.Preferences))
 }
 
 // columns checks that fields and columns have names.

@@ -94,6 +94,16 @@ type keeping struct {
 // KeepMost is how many fresh answers Keep asks for at most with n items, both arms together.
 func KeepMost(n int) int { return 2 * n * freshAnswers(n) }
 
+// LossAnswers is how many fresh answers of each arm the rule of [Keep] asks for at most, about each of so many losses.
+func LossAnswers(losses int) int { return freshAnswers(losses) }
+
+// LossShown reports whether fresh answers show a loss, one of so many of a candidate, by the rule of [Keep]: Fisher's
+// exact test at 5 %, shared by all of them.
+func LossShown(candidate, current Passed, losses int) bool {
+	p := stats.FisherExact(current.Passed, current.Of, candidate.Passed, candidate.Of).Greater
+	return p <= keepLevel/float64(max(1, losses))
+}
+
 // freshAnswers is how many answers of each arm it takes to confirm one of so many losses
 // though one answer of each speaks against it.
 func freshAnswers(losses int) int {
@@ -220,8 +230,7 @@ func (c *keeping) shows(candidate, current Passed) bool {
 	if c.answers == 1 { // one answer is the truth
 		return candidate == Passed{0, 1} && current == Passed{1, 1}
 	}
-	p := stats.FisherExact(current.Passed, current.Of, candidate.Passed, candidate.Of).Greater
-	return p <= keepLevel/float64(len(c.losses))
+	return LossShown(candidate, current, len(c.losses))
 }
 
 // decide is the verdict when all losses are closed.

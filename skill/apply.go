@@ -38,7 +38,7 @@ type ApplyOptions struct {
 // file, both or neither.
 //
 // Where edits are confined to a region, an append goes to its end, a target is looked for in
-// it, and all bytes outside of it stay.
+// it, lines that it has are not added to it again, and all bytes outside of it stay.
 //
 // The same input gives the same result. The rules are those of SkillOpt, which
 // however knows one file, and looks only at where a target starts.

@@ -2,6 +2,7 @@ package skill
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -163,6 +164,9 @@ func (a *applier) confined(e Edit) (Change, ApplyStatus, string) {
 	part := a.page(Main)
 	whole := part
 	part.text, part.part = text[l.inner.from:l.inner.to], true
+	if (e.Op == Append || e.Op == InsertAfter) && states(part.text, e.Content) {
+		return Change{}, SkippedDuplicate, "the learned region says so already"
+	}
 	if _, inside := part.locate(e.Target); !inside && e.Op != Append {
 		if at, outside := whole.locate(e.Target); outside {
 			return Change{}, SkippedOutsideRegion, fmt.Sprintf("line %d: the target stands outside of the learned region", lineOf(text, at.from))
@@ -174,4 +178,31 @@ func (a *applier) confined(e Edit) (Change, ApplyStatus, string) {
 	}
 	c.From, c.To = c.From+l.inner.from, c.To+l.inner.from
 	return c, status, ""
+}
+
+// states reports whether the lines of rules stand in text already, one behind the other, but for blank lines, white
+// space and the sign of a bullet. Nights would say the same again and again otherwise.
+func states(text, rules string) bool {
+	have, want := plainLines(text), plainLines(rules)
+	for i := range len(have) - len(want) + 1 {
+		if len(want) > 0 && slices.Equal(have[i:i+len(want)], want) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainLines are the lines of text that are not blank, with single spaces and without signs of bullets.
+func plainLines(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) > 1 && (words[0] == "-" || words[0] == "*" || words[0] == "+") {
+			words = words[1:]
+		}
+		if len(words) > 0 {
+			out = append(out, strings.Join(words, " "))
+		}
+	}
+	return out
 }

@@ -92,7 +92,7 @@ const (
 	SkippedMoveMissingTarget     ApplyStatus = "skipped_move_missing_target" // Target is empty
 	SkippedMoveTargetNotFound    ApplyStatus = "skipped_move_target_not_found"
 	SkippedDescription           ApplyStatus = "skipped_description" // Content can be none, or the front matter cannot take it; Detail says why
-	SkippedDuplicate             ApplyStatus = "skipped_duplicate"   // the same edit was applied before
+	SkippedDuplicate             ApplyStatus = "skipped_duplicate"   // the same edit was applied before, or the learned region has its lines
 	SkippedNoChange              ApplyStatus = "skipped_no_change"   // it has nothing to add, or puts there what is there
 	SkippedOverBudget            ApplyStatus = "skipped_over_budget"
 	SkippedUnsupportedFile       ApplyStatus = "skipped_unsupported_file" // File is none that edits may change or add

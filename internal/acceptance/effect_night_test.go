@@ -165,6 +165,37 @@ func wholeHasAnEffect(t *testing.T) {
 	}
 }
 
+// preferencesHaveAnEffect: the analysts of a night are told of them, behind the words that those of any run are told.
+func preferencesHaveAnEffect(t *testing.T) {
+	for set, told := range map[string]string{`sleep.preferences=""`: "Answer in one line.", "sleep.preferences=Name no customer.": "Answer in one line.\n\nName no customer."} {
+		dir := t.TempDir()
+		if code, said := sleepRunIn(t, dir, set, "reflect.guide=Answer in one line."); code != 0 {
+			t.Fatalf("%d: %s", code, said)
+		}
+		runs, err := filepath.Glob(filepath.Join(dir, "state", night.RunsDir, "*-suggest"))
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%v %v", runs, err)
+		}
+		var out, errs bytes.Buffer
+		args := []string{"runs", "calls", runs[0], "--key", "e1/s1/mb0/analyst_error/0/attempt0/turn1", "--json"}
+		if code := cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: dir}, "test"); code != 0 {
+			t.Fatalf("%d: %s", code, errs.String())
+		}
+		end, err := json.Marshal(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := `\n\n` + strings.TrimPrefix(string(end), `"`); !strings.Contains(out.String(), want) { // the last words of a message
+			t.Errorf("%s: analysts are not told %s last", set, want)
+		}
+	}
+	c := config.Default()
+	c.Reflect.Guide, c.Sleep.Preferences = strings.Repeat("a", config.MaxGuide-10), "more than nine"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "sleep.preferences: found 4102 bytes with reflect.guide") {
+		t.Error(err)
+	}
+}
+
 // notifyHasAnEffect: the program is started when the night is over.
 func notifyHasAnEffect(t *testing.T) {
 	touch, err := exec.LookPath("touch")

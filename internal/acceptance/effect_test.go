@@ -224,6 +224,7 @@ func stageEffects() map[string]effect {
 		"reflect.view":           {to: "task", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.memory":         {base: []string{"train.epochs=3"}, to: "run", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
 		"reflect.remembered":     {to: "testdata/guarantee/memory.json", see: func(s sight) any { return s.prompts("analyst_error", "user") }},
+		"reflect.guide":          {to: "Name no customer.", see: func(s sight) any { return s.prompts("analyst_error", "system") }},
 		"reflect.rollouts":       {to: "2", see: stages},
 		"reflect.failure_only":   {to: "true", see: func(s sight) any { return s.stages()["analyst_success"] > 0 }},
 		"reflect.skill_aware":    {to: "true", see: func(s sight) any { return s.prompts("analyst_error", "system") }},

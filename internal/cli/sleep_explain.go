@@ -15,6 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/correction"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -174,11 +175,14 @@ func storeStage(ctx context.Context, b *bank.Bank) (s explainStage, troubled str
 func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions, turns explainStage, kept int, err error) {
 	sessions = explainStage{Stage: "session", Examples: []string{}}
 	turns = explainStage{Stage: "turn", Examples: []string{}}
-	all, corrected := 0, 0
+	all, corrected, driven := 0, 0, 0
 	project := harvest.NewProjects(r.Project)
 	err = b.Sessions(ctx, bank.Filter{Project: project.Allow}, func(s bank.Session) error {
 		kept++
 		all += len(s.Turns)
+		if s.Origin != transcript.Interactive {
+			driven++
+		}
 		for _, m := range correction.Marks(s.Turns) {
 			corrected++
 			turns.example("%s session %s, turn %d: %s", s.Source, s.ID, m.Turn+1, shortened(oneLine(m.Words), 80))
@@ -186,6 +190,9 @@ func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions
 		return nil
 	})
 	sessions.Says = fmt.Sprintf("%s of the project kept, %d new to this night", plural.Of(kept, "session", "sessions"), r.Mined.Sessions)
+	if driven > 0 {
+		sessions.Says += fmt.Sprintf("; %d of the kept were driven by a program (sleep.headless): no task is made of them", driven)
+	}
 	turns.Says = fmt.Sprintf("%s kept, %d corrected", plural.Of(all, "turn", "turns"), corrected)
 	if f := r.Mined.Funnel; f != nil {
 		for _, c := range f.LeftOut {
@@ -297,10 +304,16 @@ func baselineStage(r *night.Report) explainStage {
 
 func editStage(r *night.Report) explainStage {
 	s := explainStage{Stage: "edit", Examples: []string{}}
-	applied, rejected, held := 0, 0, 0
+	applied, rejected, held, removed := 0, 0, 0, 0
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		applied, rejected, held = applied+len(t.Consolidation.AppliedEdits), rejected+len(t.Consolidation.RejectedEdits), held+len(t.Held)
+		removed += len(t.Remove)
+		for k, line := range t.Remove {
+			if k < len(t.RemoveWhy) {
+				s.example("%s: proposed for removal: %s (%s)", t.Target, shortened(oneLine(line), 80), t.RemoveWhy[k])
+			}
+		}
 		for _, h := range t.Held {
 			s.example("%s: held: %s: %s", t.Target, h.Reason, shortened(oneLine(h.Text), 80))
 		}
@@ -313,6 +326,9 @@ func editStage(r *night.Report) explainStage {
 		}
 	}
 	s.Says = fmt.Sprintf("%d applied, %d rejected, %d held for a person", applied, rejected, held)
+	if removed > 0 {
+		s.Says += fmt.Sprintf(", %s proposed for removal", plural.Of(removed, "rule", "rules"))
+	}
 	return s
 }
 
@@ -331,6 +347,9 @@ func verdictStage(r *night.Report) explainStage {
 			s.Says += ", "
 		}
 		s.Says += fmt.Sprintf("%d %s", counts[o], o)
+	}
+	if b := r.Bundle; b != nil {
+		s.Says += fmt.Sprintf("; all of it: %s: %s", b.Verdict, b.Reason)
 	}
 	return s
 }

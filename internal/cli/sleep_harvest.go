@@ -55,7 +55,7 @@ of what is kept, of one session if its id, or how that begins, is given.`,
 	}
 	c.Flags().StringVar(&o.since, "since", "", "sessions that ended since a date (2026-01-31), a time (RFC 3339), or so long ago (72h, 7d); absent: all within sleep.keep")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be read, and keep nothing")
-	c.Flags().BoolVar(&o.headless, "headless", false, "take sessions too that a script drove")
+	c.Flags().BoolVar(&o.headless, "headless", false, "take sessions too that a script drove; no task is made of them")
 	c.Flags().BoolVar(&o.outbound, "show-outbound", false, "print byte for byte what a later night could send, and read nothing")
 	c.Flags().StringVar(&o.project, "project", "", "with --show-outbound: in this folder or below it")
 	return c

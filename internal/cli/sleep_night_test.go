@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -180,5 +181,24 @@ func TestNotifyOfWhatIsOver(t *testing.T) {
 	err = notifyOf(t.Context(), s, &night.Report{Ended: time.Now()})
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "sleep.notify: start ") {
 		t.Error(err)
+	}
+}
+
+// Sessions that a script drove are kept where the profile says so, and explain says that they make no task.
+func TestExplainCountsDrivenSessions(t *testing.T) {
+	u := newSleeper(t)
+	u.write("sleep: {projects: [" + u.site + "], headless: true}\n")
+	u.must("", "harvest")
+	b, err := bank.Look(t.Context(), u.kept())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	e, err := explain(t.Context(), b, &night.Report{ID: "n", Project: u.site})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "2 sessions of the project kept, 0 new to this night; 1 of the kept were driven by a program (sleep.headless): no task is made of them"; e.Stages[1].Says != want {
+		t.Errorf("%q", e.Stages[1].Says)
 	}
 }

@@ -23,6 +23,7 @@ func printAhead(out printer, r *night.Report) {
 		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
 		out.line("    " + canText(t.Can))
 	}
+	printBundle(out, r.Bundle)
 	printSkipped(out, r)
 	if len(r.Targets) == 0 && len(r.Skipped) == 0 {
 		out.line("  there are no tasks yet: nothing is trained")
@@ -225,10 +226,21 @@ func printRules(out printer, t *night.Target) {
 		if rule.Difference != nil {
 			text += fmt.Sprintf("  (its step: %+.3f)", *rule.Difference)
 		}
+		if len(rule.Tasks) > 0 {
+			text += "  (asked for by " + plural.Of(len(rule.Tasks), "failure", "failures")
+			if len(rule.Won) > 0 {
+				text += fmt.Sprintf(", %d of them won now", len(rule.Won))
+			}
+			text += ")"
+		}
 		out.line(text)
 	}
-	for _, line := range t.Remove {
-		out.line("  - " + oneLine(line) + "  (proposed for removal)")
+	for i, line := range t.Remove {
+		why := ""
+		if i < len(t.RemoveWhy) {
+			why = ": " + oneLine(t.RemoveWhy[i])
+		}
+		out.line("  - " + oneLine(line) + "  (proposed for removal" + why + ")")
 	}
 	for _, h := range t.Held {
 		out.line(fmt.Sprintf("  held: %s: %s", oneLine(h.Reason), oneLine(h.Text)))

@@ -19,8 +19,6 @@ func (g gap) covers(in map[string]any) bool { return g.in == nil || g.in(in) }
 
 // gaps are the cases that nothing here can be held against yet, by family.
 var gaps = map[string][]gap{
-	"slow_region": {{feature: "sleep", in: ofSleep}},
-
 	"docvqa_answers":          {{feature: "benchmarks"}},
 	"docvqa_row":              {{feature: "benchmarks"}},
 	"eval_docvqa":             {{feature: "benchmarks"}},

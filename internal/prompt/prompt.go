@@ -106,6 +106,7 @@ type Asked struct {
 	Description bool // of the description
 	Region      bool // a part of SKILL.md alone may change
 	Remembered  bool // what other runs tried in vain
+	Guide       bool // words of the user's for analysts
 	Contrast    bool // several answers to each train task
 }
 
@@ -133,7 +134,7 @@ func (s *Set) Digests(asked Asked) map[string]string {
 
 // holds reports whether a prompt file is asked at all.
 func (a Asked) holds(sp spec) bool {
-	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part) && (a.Remembered || !sp.others) && (a.Contrast || !sp.contrast)
+	return (a.Later || !sp.later) && (a.Files || !sp.folder) && (a.Rewrites || !sp.rewrites) && (a.Fixed || !sp.fixed) && (a.Description || !sp.loads) && (a.Region || !sp.part) && (a.Remembered || !sp.others) && (a.Guide || !sp.guided) && (a.Contrast || !sp.contrast)
 }
 
 func (s *Set) load(dir fs.FS) error {

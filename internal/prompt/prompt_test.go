@@ -73,6 +73,9 @@ func cases(s *Set) map[string]func() (Text, error) {
 		"remembered": func() (Text, error) {
 			return s.Remembered(RememberedInput{Rejected: "```\n### 1 change, difference not measured\n- append content=- A\n```"})
 		},
+		"guide": func() (Text, error) {
+			return s.Guide("The tasks are invoices.\nA change must not name a customer.")
+		},
 		"lr_autonomous": func() (Text, error) {
 			return s.LearningRate(LearningRateInput{Items: items, Count: 2, Skill: skillText, Score: "hard 0.5 of 40"})
 		},

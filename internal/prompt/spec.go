@@ -40,6 +40,7 @@ const (
 	fileDescription    = "description.md"
 	fileRegion         = "region.md"
 	fileRemembered     = "remembered.md"
+	fileGuide          = "guide.md"
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
@@ -62,6 +63,7 @@ type spec struct {
 	loads    bool              // asked only where the description may change
 	part     bool              // asked only where a part of SKILL.md alone may change
 	others   bool              // asked only where there is a memory of other runs
+	guided   bool              // asked only where the user has words for analysts
 	joins    map[string]string // optional part to the one in whose slot it stands
 }
 
@@ -136,6 +138,7 @@ func specs() []spec {
 		{file: fileDescription, inputs: []string{"alone", "description", "length", "loads", "most"}, optional: []string{"alone"}, loads: true},
 		{file: fileRegion, inputs: []string{"end", "lines", "start"}, part: true},
 		{file: fileRemembered, inputs: []string{"rejected"}, others: true},
+		{file: fileGuide, inputs: []string{"guide"}, guided: true},
 	}
 }
 

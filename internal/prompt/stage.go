@@ -179,6 +179,11 @@ func (s *Set) Remembered(in RememberedInput) (Text, error) {
 	return s.render(fileRemembered, map[string]any{"rejected": in.Rejected}, nil)
 }
 
+// Guide returns what analysts are told in the user's own words, behind their system message.
+func (s *Set) Guide(text string) (Text, error) {
+	return s.render(fileGuide, map[string]any{"guide": text}, nil)
+}
+
 // RewriteInput is what the author of a rewrite sees.
 type RewriteInput struct {
 	Skill       string

@@ -76,7 +76,17 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 func (r *Redactor) Lines(lines []string) []string {
 	out := make([]string, len(lines))
 	var b blocks
+	left := 0 // of a key of PuTTY
 	for i, line := range lines {
+		if at := strings.Index(line, linesBegin); at >= 0 && !b.inside {
+			_, left = keyLines(line[at+len(linesBegin):] + "\n")
+		} else if before := listing(line); left > 0 && !b.inside {
+			if left--; before < len(line) && run(line, before, alnum|signs) == len(line) {
+				out[i] = line[:before] + Mask
+				continue
+			}
+			left = 0
+		}
 		if !b.inside && !strings.Contains(line, blockBegin) {
 			out[i] = r.Text(line)
 			continue

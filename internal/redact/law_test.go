@@ -46,6 +46,7 @@ func messy() *rapid.Generator[string] {
 		in, _ := unmark(marked)
 		parts = append(parts, in)
 	}
+	parts = append(parts, "Private-Lines: 3", "name: API_KEY\n", "value: ", "password:\n  ", ": |\n", "login me\n", "curl -u me:", "echo ", " | docker login --password-stdin", "h:5432:d:u:", " -p ", "$6$", "curl -b '", "QUJD\n", "curl -u ]e:", " -p [x", " = ", "string", "(", " <- ")
 	slices.Sort(parts)
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(parts), rapid.StringN(0, 3, -1)), 0, 14).Draw(t, "parts"), "")
@@ -69,7 +70,7 @@ func FuzzText(f *testing.F) {
 		in, _ := unmark(marked)
 		f.Add(in, uint8(7))
 	}
-	for _, text := range harmless40 {
+	for _, text := range append(slices.Clone(harmless40), harmlessForms...) {
 		f.Add(text, uint8(1))
 	}
 	r := New("hunter2hunter2", "correct horse/battery")

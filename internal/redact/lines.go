@@ -39,7 +39,7 @@ func border(window string) int {
 		window = window[:end+1]
 	}
 	cut := maxPiece
-	spans := scan(window)
+	spans := scan(window, nothing)
 	for _, s := range spans {
 		if s.begin < cut+maxName && s.end > cut {
 			return s.end
@@ -69,21 +69,25 @@ const (
 	blockDash  = "-----"
 
 	maxBlockLine = 80 // the length of a line that begins or ends a block
+
+	linesBegin = "Private-Lines: " // of a private key of PuTTY: how many lines of base64 follow
+	maxKeyLine = 120               // the length of one of them, with what a listing puts before it
 )
 
-// withoutBlocks returns text without private keys in PEM.
+// withoutBlocks returns text without private keys in PEM, and those of PuTTY.
 func withoutBlocks(text string) string {
-	if !strings.Contains(text, blockBegin) {
+	if !strings.Contains(text, blockBegin) && !strings.Contains(text, linesBegin) {
 		return text
 	}
 	var b blocks
 	return b.pass(text, true)
 }
 
-// blocks takes private keys in PEM out of a text that comes in parts.
+// blocks takes private keys out of a text that comes in parts.
 type blocks struct {
 	rest   string // may be part of a line that begins or ends a block
-	inside bool
+	inside bool   // of a block of PEM
+	lines  int    // of a key of PuTTY that may follow
 }
 
 // pass takes a part of a text, the last one if final is set, and returns what it has
@@ -92,13 +96,16 @@ func (b *blocks) pass(text string, final bool) string {
 	var out strings.Builder
 	text = b.rest + text
 	for text != "" {
-		n, was := 0, b.inside
-		if was {
+		n, was, lines := 0, b.inside, b.lines
+		switch {
+		case was:
 			n = b.stop(text, final)
-		} else {
+		case lines > 0:
+			n = b.keyLine(&out, text, final)
+		default:
 			n = b.begin(&out, text, final)
 		}
-		if n == 0 && b.inside == was {
+		if n == 0 && b.inside == was && b.lines == lines {
 			break
 		}
 		text = text[n:]
@@ -111,16 +118,25 @@ func (b *blocks) pass(text string, final bool) string {
 // how much of text is done with; 0 if more of it is needed.
 func (b *blocks) begin(out *strings.Builder, text string, final bool) int {
 	for from := 0; ; {
-		i := strings.Index(text[from:], blockBegin)
-		if i < 0 {
+		at := firstOf(text, from, blockBegin, linesBegin)
+		if at < 0 {
 			break
 		}
-		at := from + i
-		from = at + len(blockBegin)
-		if isBlockLine(text[from:]) > 0 {
-			out.WriteString(text[:at] + Mask)
-			b.inside = true
-			return from
+		mark := text[at : at+len(blockBegin)]
+		if mark == blockBegin {
+			from = at + len(blockBegin)
+			if isBlockLine(text[from:]) > 0 {
+				out.WriteString(text[:at] + Mask)
+				b.inside = true
+				return from
+			}
+		} else {
+			from = at + len(linesBegin)
+			if n, lines := keyLines(text[from:]); lines > 0 {
+				out.WriteString(text[:from+n])
+				b.lines = lines
+				return from + n
+			}
 		}
 		if !final && len(text)-from < maxBlockLine {
 			out.WriteString(text[:at])
@@ -129,10 +145,109 @@ func (b *blocks) begin(out *strings.Builder, text string, final bool) int {
 	}
 	n := len(text)
 	if !final {
-		n -= partial(text, blockBegin)
+		n -= max(partial(text, blockBegin), partial(text, linesBegin))
 	}
 	out.WriteString(text[:n])
 	return n
+}
+
+// firstOf returns where the first of two texts stands from i on; -1 if none does.
+func firstOf(text string, i int, a, b string) int {
+	first := strings.Index(text[i:], a)
+	if other := strings.Index(text[i:], b); other >= 0 && (first < 0 || other < first) {
+		first = other
+	}
+	if first < 0 {
+		return -1
+	}
+	return i + first
+}
+
+// keyLines returns the length of what is behind linesBegin, with the end of its line, and how
+// many lines it announces; 0 for other texts.
+func keyLines(rest string) (n, lines int) {
+	rest = rest[:min(len(rest), maxBlockLine)]
+	end := run(rest, 0, digits)
+	if end == 0 || end > 3 {
+		return 0, 0
+	}
+	for _, d := range []byte(rest[:end]) {
+		lines = lines*10 + int(d-'0')
+	}
+	stop, next := lineBreak(rest)
+	if stop != end {
+		return 0, 0
+	}
+	return next, lines
+}
+
+// lineBreak returns where the first line of text ends and the next begins, also where ends of
+// lines are escaped as in JSON; -1 if it does not end.
+func lineBreak(text string) (end, next int) {
+	for i := range len(text) {
+		switch text[i] {
+		case '\n':
+			return i, i + 1
+		case '\r':
+			if strings.HasPrefix(text[i:], "\r\n") {
+				return i, i + 2
+			}
+		case '\\':
+			slashes := len(text) - i - len(strings.TrimLeft(text[i:], `\`))
+			rest := text[i+slashes:]
+			cr := strings.HasPrefix(rest, "r"+text[i:i+slashes]+"n")
+			switch {
+			case cr:
+				return i, i + slashes + 2 + slashes
+			case strings.HasPrefix(rest, "n"):
+				return i, i + slashes + 1
+			}
+		}
+	}
+	return -1, -1
+}
+
+// keyLine masks the next line of a key of PuTTY, if it is one. It returns how much of text is
+// done with; 0 if more of it is needed, or the key is over.
+func (b *blocks) keyLine(out *strings.Builder, text string, final bool) int {
+	window := text[:min(len(text), maxKeyLine)]
+	end, next := lineBreak(window)
+	switch {
+	case end < 0 && len(window) < maxKeyLine && !final:
+		return 0
+	case end < 0:
+		if end = strings.IndexByte(window, '"'); end < 0 {
+			end = len(window)
+		}
+		end -= len(window[:end]) - len(strings.TrimRight(window[:end], `\`))
+		next = end
+	}
+	before := listing(text[:end])
+	if line := text[before:end]; line == "" || maskAt(line) != len(line) && run(line, 0, alnum|signs) != len(line) {
+		b.lines = 0
+		return 0
+	}
+	out.WriteString(text[:before] + Mask + text[end:next])
+	if b.lines--; next == end {
+		b.lines = 0
+	}
+	return next
+}
+
+// listing returns the length of what a listing puts before a line: its number, the sign of a
+// difference or of a quotation.
+func listing(line string) int {
+	i := behindSpace(line, 0)
+	number := run(line, i, digits)
+	for _, sign := range []string{"→", "\t", ": ", "| "} {
+		if number > i && strings.HasPrefix(line[number:], sign) {
+			i = number + len(sign)
+		}
+	}
+	if i < len(line) && strings.IndexByte("+->|", line[i]) >= 0 {
+		i++
+	}
+	return behindSpace(line, i)
 }
 
 // partial returns the length of the longest end of text that something may begin

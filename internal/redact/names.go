@@ -14,6 +14,7 @@ const (
 	signed       // sig: a signature, if it is long
 	header       // authorization: a scheme and a secret
 	jar          // cookie: pairs up to the end of the line
+	number       // pin: four digits or more
 	scheme       // bearer or basic, before a secret
 )
 
@@ -26,11 +27,15 @@ var secretEndings = []string{
 	"token", "password", "passwd", "passphrase", "passcode", "secret", "apikey", "accesskey", "secretkey", "privatekey",
 	"accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "authkey", "subscriptionkey", "storagekey",
 	"servicekey", "serviceskey", "decryptionkey", "appkey", "consumerkey",
-	"secretkeybase", "amzsignature",
+	"secretkeybase", "amzsignature", "psk", "mnemonic",
+	"passwort", "kennwort", "passwortes", "motdepasse", "contraseña", "senha", "wachtwoord", "lösenord", "hasło", "пароль", "ароль", "密码", "密碼", "パスワード", "비밀번호", "şifre",
 }
 
+// optionEndings are what options end with that are given a password.
+var optionEndings = []string{"storepass", "keypass", "userpass", "dbpass", "rootpass", "adminpass"}
+
 // weakEndings are what names end with under which a secret may stand.
-var weakEndings = []string{"key", "auth", "pass", "signature", "session", "credential", "credentials", "hash", "salt"}
+var weakEndings = []string{"key", "auth", "pass", "signature", "session", "credential", "credentials", "hash", "salt", "code"}
 
 // harmless are names that end as those of secrets do: of tokens of a text, and of
 // folders.
@@ -42,7 +47,7 @@ var harmless = []string{
 // lastLetters are the last three of the names that kindOf knows: most words of a
 // text are told from them at once.
 var lastLetters = func() (t [1 << 15]bool) {
-	all := append([]string{"pwd", "sig", "authorization", "cookie", "bearer", "basic", "pass"}, secretEndings...)
+	all := append([]string{"pwd", "sig", "authorization", "cookie", "bearer", "basic", "pass", "pat", "pin", "passe"}, secretEndings...)
 	for _, name := range append(all, weakEndings...) {
 		t[lettersOf(name)] = true
 	}
@@ -71,11 +76,17 @@ func kindOf(word string) kind {
 		return signed
 	case flat == "pwd":
 		return working
+	case flat == "pin":
+		return number
 	case flat == "token" || flat == "password" || flat == "secret" || flat == "apikey" || flat == "passwd":
 		return spoken
 	case endsIn(flat, harmless):
 		return none
 	case endsIn(flat, secretEndings), strings.HasSuffix(flat, "pwd"), passVariable(word):
+		return strong
+	case word[0] == '-' && endsIn(flat, optionEndings):
+		return strong
+	case flat == "auth" && word[0] == '_', flat == "passe": // of .npmrc, mot de passe
 		return strong
 	case endsIn(flat, weakEndings):
 		return weak
@@ -83,10 +94,15 @@ func kindOf(word string) kind {
 	return none
 }
 
-// passVariable knows names such as DB_PASS; a word that ends so, as bypass, is none.
+// passVariable knows names such as DB_PASS and GH_PAT; a word that ends so, as bypass, is none.
 func passVariable(word string) bool {
-	n := len(word) - len("pass")
-	return n > 0 && strings.EqualFold(word[n:], "pass") && (word[n-1] == '_' || word[n-1] == '-')
+	for _, end := range []string{"pass", "pat"} {
+		n := len(word) - len(end)
+		if n > 0 && strings.EqualFold(word[n:], end) && (word[n-1] == '_' || word[n-1] == '-') {
+			return n > 1
+		}
+	}
+	return false
 }
 
 func endsIn(flat string, endings []string) bool {

@@ -10,7 +10,7 @@
 // Known values are found in all their echoes: with escapes of JSON, of URLs and of
 // HTML, in hexadecimal and in base64. Shapes and names are looked for line by line;
 // only the blocks of private keys go over lines, without their end up to the end of
-// the text. What looks random is a secret only under a name that suggests it.
+// the text, and what a line says of the next one ("password:"). What looks random is a secret only under a name that suggests it.
 //
 // It knows nothing about where secrets come from. A Redactor is immutable and
 // safe for concurrent use.
@@ -35,14 +35,19 @@ func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secre
 // Text returns s without secrets. What it returns it does not change any more: a
 // mask stays as it is.
 func (r *Redactor) Text(s string) string {
-	for {
+	for range maxRounds { // each masks more bytes
 		clean := r.once(s)
 		if clean == s {
 			return s
 		}
-		s = clean // each round masks more bytes, so that this ends
+		s = clean
 	}
+	return Mask
 }
+
+// maxRounds bounds how often a text is looked at: one that changes each time, which no rule
+// should make, is masked whole.
+const maxRounds = 100
 
 // Ready returns how many bytes of the beginning of text hold the known values whole,
 // whatever follows text: the rest may be the beginning of one.
@@ -59,9 +64,11 @@ func (r *Redactor) once(s string) string {
 func withoutLines(text string) string {
 	var b strings.Builder
 	from := 0 // of what is not written yet
+	said := nothing
 	for i := 0; i < len(text); {
 		n := piece(text[i:], true)
-		if clean := withoutShapes(text[i : i+n]); clean != text[i:i+n] {
+		clean := withoutShapes(text[i:i+n], said)
+		if said = promiseOf(clean); clean != text[i:i+n] {
 			b.WriteString(text[from:i])
 			b.WriteString(clean)
 			from = i + n
@@ -75,15 +82,21 @@ func withoutLines(text string) string {
 	return b.String()
 }
 
-// withoutShapes returns a piece without what looks like a secret.
-func withoutShapes(text string) string {
-	for {
-		spans := scan(text)
+// withoutShapes returns a piece without what looks like a secret, or what the line before it
+// has said of it.
+func withoutShapes(text string, said promise) string {
+	end := ""
+	if strings.HasSuffix(text, "\n") {
+		end = "\n"
+	}
+	for range maxRounds {
+		spans := scan(text, said)
 		if len(spans) == 0 {
 			return text
 		}
 		text = masked(text, spans)
 	}
+	return Mask + end
 }
 
 // Value returns decoded data (maps, lists, texts, numbers) without secrets.

@@ -16,11 +16,12 @@ var inWord = func() (t [256]bool) {
 	return t
 }()
 
-// scan returns what to mask in a line or a piece of one. The spans are in order and
+// scan returns what to mask in a line or a piece of one, of which the line before has said
+// something. The spans are in order and
 // do not overlap.
-func scan(line string) []span {
+func scan(line string, said promise) []span {
 	sc := scanner{s: line}
-	for i := 0; i < len(line); {
+	for i := sc.promised(said); i < len(line); {
 		switch c := line[i]; {
 		case inWord[c]:
 			i = sc.word(i)
@@ -29,7 +30,9 @@ func scan(line string) []span {
 		case c == '%' && i+2 < len(line) && hexDigit[line[i+1]] > 0 && hexDigit[line[i+2]] > 0:
 			i += 3
 		case c == ':':
-			i = sc.address(i)
+			i = sc.colon(i)
+		case c == '$':
+			i = sc.hashed(i)
 		case c == '[':
 			i += max(1, maskAt(line[i:]))
 		default:
@@ -96,13 +99,13 @@ func (sc *scanner) word(i int) int {
 	if end := irregular(s, begin, i); end > i {
 		return sc.mask(begin, end, "")
 	}
-	if s[begin] == '-' && (s[begin:i] == "-u" || s[begin:i] == "--user" || s[begin:i] == "--proxy-user") {
-		return sc.login(begin, i)
-	}
-	if s[begin] == '-' && i-begin >= 2 && (s[begin+1] == 'p' || s[begin+1] == 'a') {
-		if end := sc.option(begin, i); end > i {
+	if s[begin] == '-' && i-begin >= 2 && (optionAt[s[begin+1]] || s[i-1] == 'u') {
+		if end := (commandLine{sc}).option(begin, i); end > i {
 			return end
 		}
+	}
+	if end := (commandLine{sc}).program(begin, i); end > i {
+		return end
 	}
 	if i-begin < 3 || !lastLetters[lettersOf(s[begin:i])] {
 		return i
@@ -124,14 +127,14 @@ func (sc *scanner) named(k kind, begin, end int) int {
 		return v
 	case k == scheme:
 		return sc.credentials(end)
-	case sc.element(k, begin, end):
+	case sc.element(k, begin, end), place{sc}.placed(k, begin, end), sc.said(k, begin, end):
 		return sc.spans[len(sc.spans)-1].end
-	case k == strong && strings.Contains(s[begin:end], "_") && strings.ToUpper(s[begin:end]) == s[begin:end]: // ENV API_TOKEN 123abc
-		return sc.spoken(begin, end)
-	case sc.said(k, begin, end):
-		return sc.spans[len(sc.spans)-1].end
-	case k == spoken || k == strong && strings.HasPrefix(s[begin:], "--"):
-		return sc.spoken(begin, end)
+	case k == spoken, k == strong && s[begin] == '-', k == strong && variable(s[begin:end]) && strings.Contains(s[begin:end], "_"): // ENV API_TOKEN 123abc
+		return sc.spoken(k, begin, end)
+	case k == strong && sets(s[:begin]): // config set secret_key x
+		return sc.positional(sc.arguments(end, 1), 0, end)
+	case k == weak && (strings.HasSuffix(s[begin:end], "Auth") || strings.HasSuffix(s[begin:end], "auth")):
+		return place{sc}.login(end)
 	}
 	return end
 }
@@ -164,6 +167,8 @@ func separated(s string, i int) (v int, quote string, ok bool) {
 		} else if strings.HasPrefix(s[i+1:], ":") || strings.HasPrefix(s[i+1:], "//") {
 			return i, quote, false
 		}
+	case s[i] == '<' && len(s) > i+3 && s[i+1] == '-' && quoteAt(s, behindSpace(s, i+2)) != "": // of R
+		n = 2
 	case len(s) > i+2 && s[i] == '%' && s[i+1] == '3' && strings.IndexByte("dDaA", s[i+2]) >= 0:
 		n = 3
 	default:
@@ -181,67 +186,136 @@ func behindSpace(s string, i int) int {
 
 // spoken masks a value behind a name without a separator, "password hunter2", if it
 // looks like one and not like the next word of a sentence.
-func (sc *scanner) spoken(begin, end int) int {
-	v := behindSpace(sc.s, end)
-	if v == end {
+func (sc *scanner) spoken(k kind, begin, end int) int {
+	s := sc.s
+	v := behindSpace(s, end)
+	if v == end || v >= len(s) {
 		return end
 	}
-	stop := trimmed(sc.s, v, bare(sc.s, v, false))
-	for stop > v && strings.IndexByte(".:!?", sc.s[stop-1]) >= 0 {
+	flag, upper := s[begin] == '-', variable(s[begin:end])
+	if quoteAt(s, v) != "" {
+		from, stop, ok := sc.quotedAt(v)
+		word := lettersOf(s[begin:end]) != lettersOf("token") && stop-from >= 4 && !strings.ContainsAny(s[from:stop], " \t(){}[]")
+		if !ok || !flag && !(upper && strings.Contains(s[begin:end], "_")) && !(k == spoken && word) {
+			return end
+		}
+		return sc.mask(from, stop, "")
+	}
+	stop := trimmed(s, v, bare(s, v, false))
+	for stop > v && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
 		stop--
 	}
-	value := sc.s[v:stop]
-	flag := strings.HasPrefix(sc.s[begin:], "--")
+	value := s[v:stop]
 	switch {
-	case len(value) < 6 || maskAt(value) > 0 || strings.HasPrefix(value, "-"):
+	case maskAt(value) > 0 || placeholder(value):
 		return end
-	case hasDigit(value), len(value) >= 20 && run(value, 0, letters) == len(value), flag && len(value) >= 8:
+	case len(value) >= 4 && (flag && inCommand(s, value, stop) || credential(s[:begin])),
+		len(value) >= 6 && (hasDigit(value) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8),
+		len(value) >= 6 && upper && strings.HasSuffix(s[:begin], "ENV "):
 		return sc.mask(v, stop, "")
 	}
 	return end
 }
 
-// login masks the password of "curl -u name:password". Elsewhere -u is another thing,
-// such as the number of a user and a group.
-func (sc *scanner) login(begin, end int) int {
-	s := sc.s
-	v := behindSpace(s, end)
-	if v < len(s) && s[v] == '=' {
-		v++
+// inCommand reports whether the word that ends at i is the value of an option and no word of a
+// sentence about it: what follows is nothing, another option, or no word.
+func inCommand(s, value string, i int) bool {
+	if ordinary(value) {
+		return false
 	}
-	if v == end || v >= len(s) || !strings.Contains(s[:begin], "curl") {
-		return end
+	next := behindSpace(s, i)
+	if next >= len(s) || strings.IndexByte("\r\n\\-|;&'\"`", s[next]) >= 0 {
+		return true
 	}
-	v += len(quoteAt(s, v))
-	stop := v + strings.IndexAny(s[v:]+" ", " \t\r\n\"'`\\")
-	name, password, ok := strings.Cut(s[v:stop], ":")
-	if !ok || password == "" || reference(password) || password[0] == '$' {
-		return end
+	word := next
+	for word < len(s) && s[word] > ' ' {
+		word++
 	}
-	return sc.mask(v+len(name)+1, stop, "")
+	return strings.ContainsAny(s[next:word], "/:=@")
 }
 
-// option masks a password that a program is given by a short option, as in "sshpass -p x",
-// "docker login -p x", "redis-cli -a x" and "mysql -px". To others -p and -a are other things.
-func (sc *scanner) option(begin, end int) int {
-	const near = 300 // bytes between the name of the program and its option
-	s, before := sc.s, sc.s[max(0, begin-near):begin]
-	v := end
-	switch flag := s[begin:end]; {
-	case flag == "-p" && (strings.Contains(before, "sshpass ") || strings.Contains(before, " login ")),
-		flag == "-a" && strings.Contains(before, "redis-cli "):
-		v = behindSpace(s, end)
-	case flag != "-p" && strings.HasPrefix(flag, "-p") && (strings.Contains(before, "mysql") || strings.Contains(before, "mariadb ")):
-		v = begin + len("-p")
-	default:
-		return end
+// ordinary reports whether a word is one that sentences about options have behind them.
+func ordinary(word string) bool {
+	switch word {
+	case "flag", "flags", "option", "options", "switch", "value", "values", "argument", "parameter", "setting", "instead", "again", "twice", "first", "here", "there",
+		"with", "from", "when", "then", "that", "this", "into", "must", "should", "will", "does", "only", "also", "file", "field", "your", "which", "because":
+		return true
 	}
-	v += len(quoteAt(s, v))
-	stop := v + strings.IndexAny(s[v:]+" ", " \t\r\n\"'`\\;|&")
-	if value := s[v:stop]; len(value) < 4 || value[0] == '$' || value[0] == '-' || reference(value) {
-		return end
+	return false
+}
+
+// credential reports whether what stands before a name is the beginning of an entry of .netrc,
+// or a command that is given a password by its place.
+func credential(before string) bool {
+	before = before[max(0, len(before)-near):]
+	if !strings.Contains(before, "login ") && !strings.Contains(before, "account ") {
+		return runsAny(before, "nmcli")
 	}
-	return sc.mask(v, stop, "")
+	words := strings.Fields(strings.ReplaceAll(before, `\n`, " "))
+	if n := len(words); n >= 2 && (words[n-2] == "login" || words[n-2] == "account") && (n == 2 || words[n-3] == "default" || n >= 4 && strings.HasSuffix(words[n-4], "machine")) {
+		return true
+	}
+	return runsAny(before, "nmcli")
+}
+
+// sets reports whether what stands before a name is the beginning of a command that sets it.
+func sets(before string) bool {
+	before = before[max(0, len(before)-near):]
+	at := strings.LastIndex(before, " set ")
+	return at >= 0 && strings.IndexByte(before[at+len(" set "):], ' ') < 0
+}
+
+// login masks the second text of auth=("name", "password") and BasicAuth("name", "password"),
+// whose name ends at i.
+func (p place) login(i int) int {
+	v := i
+	if v >= len(p.s) || p.s[v] != '(' {
+		return i
+	}
+	_, end, ok := p.quotedAt(behindSpace(p.s, v+1))
+	if !ok {
+		return i
+	}
+	comma := behindSpace(p.s, end+len(quoteAt(p.s, end)))
+	if comma >= len(p.s) || p.s[comma] != ',' {
+		return i
+	}
+	from, stop, ok := p.quotedAt(behindSpace(p.s, comma+1))
+	if !ok {
+		return i
+	}
+	return p.mask(from, stop, "")
+}
+
+// colon looks at what is around a colon, and returns where to go on.
+func (sc *scanner) colon(i int) int {
+	if i > 0 && i+1 < len(sc.s) && (sc.s[i+1] == '*' || alphabets[sc.s[i+1]]&digits != 0) {
+		if end := sc.passLine(i); end > i {
+			return end
+		}
+	}
+	return sc.address(i)
+}
+
+// hashes are what hashes of passwords begin with.
+var hashes = []string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$argon2", "$scrypt$", "$pbkdf2"}
+
+// hashed masks the hash of a password that begins at i.
+func (sc *scanner) hashed(i int) int {
+	const least = 30
+	for _, prefix := range hashes {
+		if !strings.HasPrefix(sc.s[i:], prefix) {
+			continue
+		}
+		end := i
+		for end < len(sc.s) && (alphabets[sc.s[end]]&(token|dots|signs) != 0 || sc.s[end] == '$' || sc.s[end] == ',') {
+			end++
+		}
+		if end-i >= least {
+			return sc.mask(i, end, "")
+		}
+	}
+	return i + 1
 }
 
 // element masks the text of <password>...</password>, and reports whether there is one.
@@ -266,10 +340,22 @@ func (sc *scanner) said(k kind, begin, end int) bool {
 	s := sc.s
 	v := behindSpace(s, end)
 	verb := run(s, v, letters)
-	if v == end || k != spoken && !keyOf(s[:begin], s[begin:end]) || !isVerb(s[v:verb]) {
+	switch {
+	case v == end || k != spoken && k != number && !(k == strong && s[begin] != '-') && !keyOf(s[:begin], s[begin:end]):
+		return false
+	case isVerb(s[v:verb]):
+	case strings.EqualFold(s[v:verb], "for"):
+		if verb = sc.whose(verb); verb < 0 {
+			return false
+		}
+	default:
 		return false
 	}
 	v = behindSpace(s, verb)
+	if from, stop, ok := sc.quotedAt(v); ok && s[verb-1] == '=' { // of SQL
+		sc.mask(from, stop, "")
+		return true
+	}
 	if v < len(s) && s[v] == ':' {
 		v = behindSpace(s, v+1)
 	}
@@ -278,14 +364,30 @@ func (sc *scanner) said(k kind, begin, end int) bool {
 	}
 	v += len(quoteAt(s, v))
 	stop := trimmed(s, v, bare(s, v, false))
-	for stop > v && strings.IndexByte(".:!?\"'`", s[stop-1]) >= 0 {
+	for stop > v && strings.IndexByte(".:!?\"'`/", s[stop-1]) >= 0 {
 		stop--
 	}
-	if value := s[v:stop]; maskAt(value) > 0 || !looksSecret(value) {
+	if value := s[v:stop]; maskAt(value) > 0 || !looksSecret(value) && !(k == number && fourDigits(value)) {
 		return false
 	}
 	sc.mask(v, stop, "")
 	return true
+}
+
+func fourDigits(value string) bool {
+	return len(value) >= 4 && len(value) <= 12 && run(value, 0, digits) == len(value)
+}
+
+// whose returns where "password for the database: x" goes on behind its colon, and SET PASSWORD
+// FOR 'a' = 'x' behind its sign, of which "for" ends at i; -1 for another sentence.
+func (sc *scanner) whose(i int) int {
+	const most = 40
+	rest := sc.s[i:min(len(sc.s), i+most)]
+	at := strings.IndexAny(rest, ":=.,;!?\n")
+	if at < 0 || rest[at] != ':' && rest[at] != '=' || i+at+1 >= len(sc.s) || sc.s[i+at+1] != ' ' {
+		return -1
+	}
+	return i + at + 1
 }
 
 // keyOf reports whether a word is the second one of "API key" or the like.
@@ -303,7 +405,15 @@ func keyOf(before, word string) bool {
 }
 
 func isVerb(word string) bool {
-	return strings.EqualFold(word, "is") || strings.EqualFold(word, "was") || strings.EqualFold(word, "equals")
+	switch len(word) {
+	case 2:
+		return strings.EqualFold(word, "is") || strings.EqualFold(word, "es")
+	case 3:
+		return strings.EqualFold(word, "was") || strings.EqualFold(word, "are") || strings.EqualFold(word, "ist") || strings.EqualFold(word, "est")
+	case 6:
+		return strings.EqualFold(word, "equals") || strings.EqualFold(word, "lautet")
+	}
+	return false
 }
 
 // looksSecret reports whether a value in a sentence can be no ordinary word.
@@ -381,6 +491,13 @@ func (sc *scanner) address(i int) int {
 		}
 		return from + at
 	}
+	if at := unescaped(s, from, end); at > 0 {
+		colon := from + strings.IndexByte(s[from:end], ':') + 1
+		if maskAt(s[colon:at]) == at-colon {
+			return at
+		}
+		return sc.mask(colon, at, "")
+	}
 	for _, hook := range hooks {
 		host, path, _ := strings.Cut(hook, "/")
 		if rest := s[end:]; strings.HasSuffix(s[from:end], host) && strings.HasPrefix(strings.TrimPrefix(rest, "/"), path) {
@@ -393,4 +510,21 @@ func (sc *scanner) address(i int) int {
 		}
 	}
 	return from
+}
+
+// unescaped returns where the @ is of an address name:password@host whose password has signs
+// that end a host, of which the first stands at end; 0 if it is another address.
+func unescaped(s string, from, end int) int {
+	colon := strings.IndexByte(s[from:end], ':')
+	if colon <= 0 || end >= len(s) || strings.IndexByte("/?#", s[end]) < 0 || run(s, from+colon+1, digits) == end || s[from] == '[' {
+		return 0
+	}
+	stop := end
+	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0; {
+		stop++
+	}
+	if at := strings.LastIndexByte(s[end:stop], '@'); at > 0 {
+		return end + at
+	}
+	return 0
 }

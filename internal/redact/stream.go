@@ -14,6 +14,7 @@ type Stream struct {
 	raw    []byte // known values may be in it
 	blocks blocks
 	lines  []byte // holds neither known values nor private keys
+	said   promise
 	err    error
 }
 
@@ -58,7 +59,9 @@ func (s *Stream) pass(final bool) {
 		if n == 0 {
 			break
 		}
-		if _, err := io.WriteString(s.to, withoutShapes(rest[done:done+n])); err != nil {
+		clean := withoutShapes(rest[done:done+n], s.said)
+		s.said = promiseOf(clean)
+		if _, err := io.WriteString(s.to, clean); err != nil {
 			s.err = fmt.Errorf("write without secrets: %w", err)
 		}
 		done += n

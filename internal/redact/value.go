@@ -24,7 +24,15 @@ func quoteAt(s string, i int) string {
 		return ""
 	}
 	switch s[n] {
-	case '"', '\'', '`':
+	case '\'':
+		if n == i { // '\'' is one in what a shell has in quotes
+			slashes := runOf(s, i+1, '\\')
+			if slashes > i+1 && strings.HasPrefix(s[slashes:], "''") {
+				return s[i : slashes+2]
+			}
+		}
+		return s[i : n+1]
+	case '"', '`':
 		return s[i : n+1]
 	case 'u':
 		if n > i && strings.HasPrefix(s[n:], "u0022") {
@@ -40,6 +48,14 @@ func quoteAt(s string, i int) string {
 	return ""
 }
 
+// runOf returns where the bytes c end that s has from i on.
+func runOf(s string, i int, c byte) int {
+	for i < len(s) && s[i] == c {
+		i++
+	}
+	return i
+}
+
 // value masks what stands at v under a name, and returns where to go on.
 func (sc *scanner) value(n name, v int) int {
 	s := sc.s
@@ -48,6 +64,15 @@ func (sc *scanner) value(n name, v int) int {
 	}
 	if n.kind == working && !sc.password(n, v) {
 		return v
+	}
+	if isBlock(s, v) {
+		return v
+	}
+	if n.kind == weak && n.text == "pass" && n.begin > 0 && s[n.begin-1] == '/' { // cmdkey /pass:x
+		n.kind = strong
+	}
+	if n.kind == weak && s[v] == '(' {
+		return max(v, place{sc}.login(v))
 	}
 	if q := quoteAt(s, v); q != "" {
 		return sc.quoted(n, v, q)
@@ -62,8 +87,16 @@ func (sc *scanner) value(n name, v int) int {
 		return sc.braced(n, v)
 	}
 	switch n.kind {
+	case number:
+		if end := run(s, v, digits); fourDigits(s[v:end]) && alphabets[at(s, end)]&token == 0 {
+			return sc.mask(v, end, "")
+		}
+		return v
 	case header:
 		v = behindScheme(s, v)
+		if strings.HasPrefix(s[v:], "AWS4-") {
+			return sc.mask(v, textEnd(s, v), "")
+		}
 	case jar:
 		if n.quote != "" {
 			break
@@ -192,7 +225,7 @@ func (sc *scanner) inText(v int) bool {
 // part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
 	s, mark, depth := sc.s, q[len(q)-1], len(q)-1
-	if q[0] == '&' || mark == '2' {
+	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
 		end = lineEnd(s, from)
 		if at := strings.Index(s[from:end], q); at >= 0 {
 			return from + at, true
@@ -292,6 +325,12 @@ func (sc *scanner) scalar(n name, v int) int {
 	s := sc.s
 	json := n.quote != ""
 	end := trimmed(s, v, bare(s, v, json))
+	if !json && s[v-1] == ' ' && (place{sc}).typed(v) { // apiKey: string = "x"
+		return sc.spans[len(sc.spans)-1].end
+	}
+	if !json && n.kind != weak && inConnection(s, n.begin) {
+		end = max(end, v+strings.IndexAny(s[v:]+";", ";\"'\r\n\\<"))
+	}
 	if end == v || !sc.secret(n, s[v:end]) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
 		return v
 	}
@@ -330,6 +369,9 @@ func bare(s string, v int, json bool) int {
 func trimmed(s string, v, end int) int {
 	for end > v+maskAt(s[v:]) {
 		open := strings.IndexByte(")]}", s[end-1])
+		if begin := strings.LastIndexByte(s[v:end], '['); s[end-1] == ']' && begin >= 0 && maskAt(s[v+begin:]) == end-v-begin {
+			break // the bracket of a mask
+		}
 		if open < 0 || strings.Count(s[v:end], "([{"[open:open+1]) >= strings.Count(s[v:end], s[end-1:end]) {
 			break
 		}
@@ -356,9 +398,64 @@ func (sc *scanner) secret(n name, value string) bool {
 	case signed:
 		return len(value) >= 10 && (hasDigit(value) || !strings.Contains(value, ".")) // no path of names in code
 	case weak:
-		return random(value)
+		return random(value) || keyVariable(n.text) && drawn(value)
 	}
 	return true
+}
+
+// keyVariable reports whether a name is that of a variable such as STRIPE_KEY.
+func keyVariable(name string) bool {
+	return variable(name) && strings.HasSuffix(name, "_KEY") && !strings.HasSuffix(name, "PUBLIC_KEY")
+}
+
+// drawn reports whether a value looks drawn by chance, in one case too: a run of letters
+// and digits that takes turns.
+func drawn(value string) bool {
+	if value = strings.TrimRight(value, "/"); len(value) < 16 || run(value, 0, alnum) != len(value) {
+		return false
+	}
+	turns := 0
+	for i := 1; i < len(value); i++ {
+		if alphabets[value[i-1]]&digits != alphabets[value[i]]&digits {
+			turns++
+		}
+	}
+	return turns >= 4
+}
+
+// connections are names that connection strings of databases begin with, in small letters.
+var connections = []string{"server=", "data source=", "uid=", "user id=", "user=", "host=", "driver=", "jdbc:", "endpoint="}
+
+// inConnection reports whether a name that begins at i stands in the string of a connection,
+// whose values go up to the next semicolon.
+func inConnection(s string, i int) bool {
+	before := strings.TrimRight(s[max(0, i-near):i], " ")
+	if !strings.HasSuffix(before, ";") {
+		return false
+	}
+	before = strings.ToLower(before)
+	for _, name := range connections {
+		if strings.Contains(before, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// textEnd returns where the line ends that i is in, or the quoted text.
+func textEnd(s string, i int) int {
+	for i < len(s) && s[i] >= ' ' && strings.IndexByte("\"'`\\", s[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// at returns the byte at i; 0 behind the end.
+func at(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
 }
 
 // plain reports whether a value without quotes is a number of a few digits, a word

@@ -74,8 +74,11 @@ func (s *Inputs) choosePrompts() (err error) {
 func askedFor(s *Inputs, later, others bool) prompt.Asked {
 	fixed := others && s.Scope.Alone() && !s.Scope.DescriptionAlone()
 	files, patch := !s.Scope.Alone(), s.Config.Edits.Mode == "patch"
-	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Fixed: fixed, Description: s.Scope.Description(), Region: s.Scope.Region() != "", Remembered: len(s.Remembered.Rejected) > 0, Contrast: s.Config.Reflect.Rollouts > 1}
+	return prompt.Asked{Later: later, Files: files && patch, Rewrites: files && !patch, Fixed: fixed, Description: s.Scope.Description(), Region: s.Scope.Region() != "", Remembered: len(s.Remembered.Rejected) > 0, Guide: guided(s.Config), Contrast: s.Config.Reflect.Rollouts > 1}
 }
+
+// guided reports whether analysts are told something in the user's own words.
+func guided(c config.Config) bool { return strings.TrimSpace(c.Reflect.Guide) != "" }
 
 // promptsDigest sums up the texts of a set, with or without what is asked only where a
 // setting wants it.

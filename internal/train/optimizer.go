@@ -107,18 +107,31 @@ func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (st
 }
 
 // analysed is what analysts are shown of the current skill: behind it stands what other runs
-// tried in vain, if that is known.
+// tried in vain, if that is known, and behind all rules what the user has to say to analysts.
 func (o *optimizer) analysed(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
 	document, v, err := o.document(current, done)
 	if err != nil {
 		return "", v, err
 	}
 	tried, err := o.opts.Remembered.Shown(o.prompts)
-	if err != nil || tried.User == "" {
-		return document, v, err
+	if err != nil {
+		return "", v, err
 	}
-	v.Rules = strings.TrimPrefix(v.Rules+"\n\n"+tried.System, "\n\n")
-	return strings.TrimRight(document, "\n") + "\n\n" + tried.User, v, nil
+	guide := prompt.Text{}
+	if o.opts.Guide != "" {
+		if guide, err = o.prompts.Guide(o.opts.Guide); err != nil {
+			return "", v, err
+		}
+	}
+	for _, t := range []prompt.Text{tried, guide} {
+		if t.System != "" {
+			v.Rules = strings.TrimPrefix(v.Rules+"\n\n"+t.System, "\n\n")
+		}
+		if t.User != "" {
+			document = strings.TrimRight(document, "\n") + "\n\n" + t.User
+		}
+	}
+	return document, v, nil
 }
 
 // tellsFiles reports whether the optimizer is told of the files of a skill: where several may

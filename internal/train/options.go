@@ -51,6 +51,7 @@ type Reflection struct {
 	FailureOnly bool
 	SkillAware  bool
 	Remembered  optimize.Remembered // what other runs leave to this one; the zero value: nothing
+	Guide       string              // what analysts are told in the user's own words; "": nothing
 }
 
 // Editing says how edits are merged, and how many a step makes.

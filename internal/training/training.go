@@ -7,6 +7,8 @@
 package training
 
 import (
+	"strings"
+
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/optimize"
@@ -71,7 +73,7 @@ func (z *Sizes) Options() train.Options {
 			SlowUpdate: c.SlowUpdate.Enabled, SlowSamples: c.SlowUpdate.Samples, SlowGated: c.SlowUpdate.Gated, SlowPairs: c.SlowUpdate.Pairs, MetaSkill: c.MetaSkill.Enabled,
 		},
 	}
-	o.Remembered = optimize.Remember(z.in.Remembered)
+	o.Remembered, o.Guide = optimize.Remember(z.in.Remembered), strings.TrimSpace(c.Reflect.Guide)
 	o.SecondTry, o.Enough = c.Train.SecondTry, c.Train.Failures
 	if c.Reflect.Memory == config.MemoryRun {
 		o.Memory = memorySteps

@@ -69,11 +69,19 @@ func Run(ctx context.Context, cfg config.Config, req Request, o session.Options)
 	})
 	var other *run.IdentityError
 	if errors.As(err, &other) {
-		err = fault.Input(fmt.Errorf("%s holds the record of mining with other sessions or settings:\n  %s\nuse the same, choose another folder, or remove that one",
-			other.Dir, strings.Join(other.Changes, "\n  ")))
+		err = fault.Input(&otherError{other})
 	}
 	return out, err
 }
+
+// otherError says of a folder that it holds another mining. It unwraps to the error of the run.
+type otherError struct{ run *run.IdentityError }
+
+func (e *otherError) Error() string {
+	return fmt.Sprintf("%s holds the record of mining with other sessions or settings:\n  %s\nuse the same, choose another folder, or remove that one", e.run.Dir, strings.Join(e.run.Changes, "\n  "))
+}
+
+func (e *otherError) Unwrap() error { return e.run }
 
 // read reads the sessions of a request.
 func read(text []byte) ([]transcript.Transcript, error) {

@@ -14,6 +14,8 @@ import (
 func Planted() map[string]string {
 	all := keys()
 	maps.Copy(all, files())
+	maps.Copy(all, commands())
+	maps.Copy(all, code())
 	return all
 }
 
@@ -149,6 +151,102 @@ func files() map[string]string {
 		"kubeadm":              "kubeadm join 10.0.0.1:6443 --token «abcdef.0123456789abcdef»",
 		"one-time seed":        "otpauth://totp/x:me?secret=«JBSWY3DPEHPK3PXP»&issuer=x",
 		"xml":                  "<password>«hunter22»</password>",
+	}
+}
+
+// commands are what programs are given on their command lines.
+func commands() map[string]string {
+	return map[string]string{
+		"pgpass":                    "db.internal:5432:orders:app:«Wint3r-Kestrel!»\n*:*:*:me:«kestrel»",
+		"pgpass, written":           "echo 'db:5432:shop:app:«pw1x»' >> ~/.pgpass",
+		"putty":                     "Private-Lines: 2\n«AAABAQCkpZv0d2s6bKQ»\n«bZk3d0eWb1dJxQ==»\nPrivate-MAC: 0a1b2c3d",
+		"putty in json":             `{"t": "Private-Lines: 2\r\n«AAABAQCkpZv0d2s6bKQ»\r\n«bZk3d0eWb1dJxQ==»\r\nPrivate-MAC: 0a"}`,
+		"putty, listed":             "   9→Private-Lines: 2\n  10→«AAABAQCkpZv0d2s6bKQ»\n  11→«bZk3d0eWb1dJxQ==»\n  12→end",
+		"docker login, stdin":       "echo «hunter22» | docker login -u me --password-stdin",
+		"docker login, quoted":      "printf '%s' '«kestrel nine»' | docker login --password-stdin reg.test",
+		"docker login, attached":    "podman login -u me -p«kestrelnine» reg.test",
+		"github login":              "echo \"«kestrel9»\" | gh auth login --with-token",
+		"sudo":                      "echo «kestrel9» | sudo -S apt update",
+		"chpasswd":                  "echo '«root:kestrelnine»' | sudo chpasswd",
+		"net use":                   `net use Z: \\server\share /user:corp\me «Kestrel9»`,
+		"net use, first":            `NET USE z: \\srv\x «Kestrel9» /USER:bob /persistent:yes`,
+		"net user":                  "net user bob «Kestrel9» /add",
+		"mysql, quoted":             "mysql -uroot -p'«ke strel»' app",
+		"curl, attached":            "curl -ume:«kestrel» https://x.test",
+		"curl, several":             "curl -sSu 'me:«kes trel»' https://x.test",
+		"curl, cookie":              "curl -b '«sid=kestrelnine»' https://x.test",
+		"httpie":                    "http -a me:«kestrel» https://x.test",
+		"wget":                      "wget --user me --password «kestrel» https://x.test",
+		"sshpass, attached":         "sshpass -p«kestrel» ssh x",
+		"netrc, letters":            "machine h login u password «kestrel»",
+		"netrc, lines":              "machine h\nlogin u\npassword «kestrel»\n",
+		"quoted for a shell":        `bash -lc 'mysql -u root -p'\''«ke strel»'\'' app && export A_TOKEN=«'\''x y'\''» B=1'`,
+		"network manager":           "nmcli dev wifi connect home password «kestrel»",
+		"kubectl literal":           "kubectl create secret generic s --from-literal=user=«meme» --from-literal='pw=«kes trel»'",
+		"openssl":                   "openssl rsa -in k -passin pass:«kestrel»",
+		"openssl, key":              "openssl enc -aes-256-cbc -k «kestrel» -in a",
+		"gpg":                       "gpg --batch --passphrase '«kes trel»' -c f",
+		"zip":                       "zip -P «kestrel» a.zip f",
+		"7z":                        "7z x a.7z -p«kestrel»",
+		"keytool":                   "keytool -list -storepass «kestrelnine» -keypass «kestreltwo»",
+		"htpasswd":                  "htpasswd -bc .htpasswd me «kestrelnine»",
+		"ldap":                      "ldapsearch -x -D cn=a -w «kestrelnine» -b dc=x",
+		"samba":                     "smbclient //h/s -U 'me%«kestrelnine»'",
+		"mongosh":                   "mongosh -u me -p «kestrelnine» h",
+		"lftp":                      "lftp -u me,«kestrelnine» ftp://h",
+		"rabbitmq":                  "rabbitmqctl add_user me «kestrelnine»",
+		"wifi":                      "wpa_passphrase home «kestrelnine»",
+		"oracle":                    "sqlplus scott/«tiger»@orcl",
+		"oracle, jdbc":              "jdbc:oracle:thin:scott/«tiger»@//h:1521/x",
+		"secrets set":               "fly secrets set DB_URL=«kestrelnine» B=«kestreltwo»",
+		"vault put":                 "vault kv put secret/x key=«kestrelnine»",
+		"config set":                "npm config set //r/:_authToken «kestrelnine»",
+		"secret body":               "gh secret set MY_KEY --body «kestrelnine»",
+		"secrets manager":           "aws secretsmanager create-secret --name x --secret-string «kestrelnine»",
+		"parameter store":           "aws ssm put-parameter --type SecureString --name x --value «kestrelnine»",
+		"cmdkey":                    "cmdkey /add:h /user:me /pass:«kestrelnine»",
+		"powershell":                `ConvertTo-SecureString "«kestrelnine»" -AsPlainText -Force`,
+		"docker file":               "ENV DB_PASSWORD «kestrel»",
+		"request of amazon":         "Authorization: «AWS4-HMAC-SHA256 Credential=A/20200101/us/s3, Signature=abcdef0123456789»",
+		"url, unescaped":            "mysql://root:«p#ss/w@rd»@h/db",
+		"connection, jdbc":          "jdbc:sqlserver://h;user=sa;password=«kes trel»;encrypt=true",
+		"connection, odbc":          "Driver={ODBC Driver 17};Server=h;Uid=sa;Pwd=«kes trel!»;",
+		"unix hash":                 "root:«$6$saltsalt$kestrelkestrelkestrelkestrel»:19000:0:99999:7:::",
+		"bcrypt":                    "me:«$2y$10$abcdefghijklmnopqrstuuKestrelKestrelKestrelKestrelKestr»",
+		"private key without block": "signed with «MC4CAQAwBQYDK2VwBCIEIKestrelKestrelKestrelKestrelKestrel» there",
+	}
+}
+
+// code is what stands in programs, in documents and in sentences.
+func code() map[string]string {
+	return map[string]string{
+		"sql":                  "CREATE USER app WITH PASSWORD '«kestrel»';",
+		"sql, identified":      "ALTER USER app IDENTIFIED BY '«kestrel»';",
+		"sql, set":             "SET PASSWORD FOR 'a' = '«kestrel»';",
+		"setenv":               `os.Setenv("API_KEY", "«kestrelnine»")`,
+		"define":               "define('DB_PASSWORD', '«kestrel»');",
+		"macro":                `#define WIFI_PASSWORD "«kestrelnine»"`,
+		"set a password":       `client.setPassword("«kestrel»")`,
+		"login in code":        `get(u, auth=("me", "«kestrelnine9»"))`,
+		"login, a class":       `get(u, auth=HTTPBasicAuth("me", "«kestrelnine9»"))`,
+		"name and value":       `{"name": "API_KEY", "value": "«kestrelnine»"}`,
+		"name and value, yaml": "- name: DB_PASSWORD\n  value: «kestrelnine»\n",
+		"element with a name":  `<string name="api_key">«kestrelnine1»</string>`,
+		"below":                "password:\n  «kestrelnine9»\n",
+		"below, a block":       "token: |\n  «kestrelnine»\n",
+		"web key":              `{"kty":"OKP","crv":"Ed25519","d":"«nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A»","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`,
+		"row of a table":       "| password | «kestrelnine9» |",
+		"credentials said":     "the credentials are admin:«Kestrel9x», use them",
+		"for":                  "Password for the database: «kestrelnine9»",
+		"pin":                  "my PIN is «483920».",
+		"seed phrase":          "seed phrase: «abandon ability able about above absent absorb abstract absurd abuse access accident»",
+		"german":               "mein Passwort ist «Kestrel9x», das alte",
+		"french":               "mot de passe : «Kestrel9x»",
+		"spanish":              "contraseña: «Kestrel9x»",
+		"russian":              "пароль: «Kestrel9x»",
+		"chinese":              "密码: «Kestrel9x»",
+		"key of a service":     "export STRIPE_KEY=«rk9dkKDk39dkfkdDK3kdK3»",
+		"pat":                  "GH_PAT=«kestrelnine99»",
 	}
 }
 

@@ -127,6 +127,8 @@ type Candidate struct {
 	Settled string `json:"settled,omitempty"`
 	// Exploratory: tasks that nobody has reviewed are behind it, so that it is never certified.
 	Exploratory bool `json:"exploratory"`
+	// Served are the models that answered when it was confirmed, as their server named them; none: not known.
+	Served []string `json:"served,omitempty"`
 	// Known are the clusters that it was made or chosen by, or compared on: they say nothing new.
 	Known []int64 `json:"known"`
 	Pairs []Pair  `json:"-"`

@@ -103,5 +103,6 @@ func Rejects(text string) bool {
 	if len(text) > 200 {
 		text = text[:200]
 	}
+	text = strings.ReplaceAll(text, "\u2019", "'") // as phones and word processors write it
 	return rejecting.MatchString(text)
 }

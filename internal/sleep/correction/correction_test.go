@@ -13,7 +13,7 @@ func TestRejects(t *testing.T) {
 	for _, text := range []string{
 		"No, that is wrong: the date must be written as YYYY-MM-DD.", "nope", "That's not what I asked", "Thanks. But still failing.\nstill broken", "You forgot the tests",
 		"I said ISO dates!", "Please revert that.", "don't touch main.go", "Nein, das ist falsch.", "不对", "違います。", "Great. It still does not compile",
-		"Actually, use tabs", "That's still wrong, use ISO dates", "This is completely broken", "it is just wrong", "it doesn't work",
+		"Actually, use tabs", "That\u2019s not it", "It doesn\u2019t work", "That's still wrong, use ISO dates", "This is completely broken", "it is just wrong", "it doesn't work",
 	} {
 		if !Rejects(text) {
 			t.Errorf("%q is no rejection", text)

@@ -131,13 +131,6 @@ func (e *evidence) acceptedAfter(turn int) int {
 	return -1
 }
 
-// refusal is how an agent begins that does not answer.
-var refusal = regexp.MustCompile(`(?i)^\W*((i'?m |i am )?(so |very )?sorry[,.!: ]+(but )?)?(i|we)( am|'m)? ?(can(no|')?t|unable to|not able to|won't|do(n't| not) (know|have|see|understand))`)
-
-func refuses(answer string) bool {
-	return len(answer) < 600 && refusal.MatchString(answer)
-}
-
 // flipsOf returns the commands that failed and later passed, and passed the last time that they
 // ran. Between the two something was written, else it was chance or the machine.
 func flipsOf(turns []transcript.Turn, corrected map[int]correction.Mark) []flip {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-f4525e22/skillopt/check"
 	"github.com/seed-f4525e22/skillopt/internal/draft"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
@@ -172,7 +173,22 @@ func TestTrap24RubricAndChecks(t *testing.T) {
 	m := mined(t, replyOf(t, dueTask(map[string]any{"checks": checks, "rubric": rubric})), dueDate("s1"))
 	if len(m.Tasks) != 1 || m.Tasks[0].Trust != wish.ByRubric ||
 		string(m.Tasks[0].Task.Checks) != `[{"criteria":"It writes dates as year, month and day.","type":"llm-rubric"},{"required":false,"type":"contains","value":"2026-04-04","weight":0}]` {
-		t.Errorf("rubric and checks: %+v %+v", m.Tasks, m.Funnel)
+		t.Fatalf("rubric and checks: %+v %+v", m.Tasks, m.Funnel)
+	}
+	// The rubric judges: what the checks say changes no score.
+	var spec any
+	if err := json.Unmarshal(m.Tasks[0].Task.Checks, &spec); err != nil {
+		t.Fatal(err)
+	}
+	suite, err := check.Compile(spec, check.Options{Judge: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, says := range map[string]string{"on 2026-04-04": `{"reason": "", "score": 0}`, "on the 4th": `{"reason": "", "score": 1}`} {
+		got, err := suite.Assess(t.Context(), check.Evidence{Answer: answer}, m.Tasks[0].Task, check.Means{Judge: func(context.Context, string, check.JudgeRequest) (string, error) { return says, nil }})
+		if want := float64(strings.Count(says, "1")); err != nil || got.Hard != want || got.Soft != want {
+			t.Errorf("%q, of which the judge says %s: %+v, %v", answer, says, got, err)
+		}
 	}
 	for _, none := range []any{nil, 7, "  "} {
 		m := mined(t, replyOf(t, dueTask(map[string]any{"rubric": none})), dueDate("s1"))

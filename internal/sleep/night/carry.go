@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
@@ -38,7 +39,7 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 			k.Tasks[0].Reviewed != bank.Accepted && !n.exploratory(&c)
 	})
 	if len(fresh) > 0 {
-		if err := n.pair(ctx, j, &c, staged, fresh); err != nil {
+		if err := n.pair(ctx, j, &c, staged, fresh); err != nil || c.State != bank.Carried {
 			return err
 		}
 	}
@@ -74,6 +75,12 @@ func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged str
 	}
 	if err != nil {
 		return err
+	}
+	if othersAnswer(c.Served, j.served) {
+		return n.drop(ctx, j, c, fmt.Sprintf("models.target is answered by %s now, and was by %s: evidence begins anew with the next proposal", strings.Join(j.served, ", "), strings.Join(c.Served, ", ")))
+	}
+	if len(c.Served) == 0 {
+		c.Served = j.served
 	}
 	for _, s := range scores {
 		number, ok := numberOf(fresh, s.ID)

@@ -243,24 +243,36 @@ func TestTrap65ANightWithoutTasks(t *testing.T) {
 	}
 }
 
+// With test tasks alone nothing is trained, whatever is asked for, and none of them is opened.
 func TestTrap10OnlyTestTasks(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, small())
-	h.day(5, "", true)
-	take(h)
-	clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
-	said := map[string]bank.Review{}
-	for _, c := range clusters {
-		if c.Side == wish.Open {
-			said[c.Tasks[0].Task.Task.ID] = bank.Rejected
+	for _, n := range []int{5, 50} { // one test cluster, and more than certify
+		for _, explore := range []bool{false, true} {
+			h := newHome(t, small())
+			h.day(n, "", true)
+			take(h)
+			clusters, _ := h.bank.Clusters(t.Context(), h.project, "")
+			said := map[string]bank.Review{}
+			for _, c := range clusters {
+				said[c.Tasks[0].Task.Task.ID] = bank.Accepted
+				if c.Side == wish.Open {
+					said[c.Tasks[0].Task.Task.ID] = bank.Rejected
+				}
+			}
+			if err := h.bank.Say(t.Context(), "n", said); err != nil {
+				t.Fatal(err)
+			}
+			r := h.night(func(o *night.Options) { o.Explore = explore })
+			if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Clusters.Fresh != n/5 || len(got.Runs) != 0 || got.Baseline != nil || got.Sealed != nil || got.Proposal != "" || r.Spent.Calls != 0 {
+				t.Errorf("%d tasks, explore %t: %+v", n, explore, got)
+			}
+			clusters, err := h.bank.Clusters(t.Context(), h.project, "")
+			for _, c := range clusters {
+				if err != nil || c.Opened != "" || (c.Side == wish.Test) != (said[c.Tasks[0].Task.Task.ID] == bank.Accepted) {
+					t.Errorf("%d tasks, explore %t: cluster %d is %s, opened by %q", n, explore, c.Number, c.Side, c.Opened)
+				}
+			}
 		}
-	}
-	if err := h.bank.Say(t.Context(), "n", said); err != nil {
-		t.Fatal(err)
-	}
-	r := h.night()
-	if got := r.Targets[0]; got.Outcome != night.TooFewTasks || got.Clusters.Fresh != 1 || len(got.Runs) != 0 {
-		t.Errorf("%+v", got)
 	}
 }
 
@@ -282,5 +294,51 @@ func TestABacklogIsMinedOverNights(t *testing.T) {
 	clusters, err := h.bank.Clusters(t.Context(), h.project, "")
 	if err != nil || len(clusters) != 150 {
 		t.Errorf("%d clusters, %v", len(clusters), err)
+	}
+}
+
+// A night whose models have changed since it began cannot go on: it is over, and another one begins in its place, on the
+// same tasks.
+func TestANightBeginsAnewWithOtherModels(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, small())
+	h.day(20, "", true)
+	calls := int64(40)
+	first, err := h.try(func(o *night.Options) { o.Config.Limits.Calls = &calls })
+	if err != nil || first.Targets[0].Outcome != night.Budget {
+		t.Fatalf("%v: %+v", err, first.Targets)
+	}
+	h.cfg.Models.Target.Temperature = new(float64)
+	r := h.night()
+	got := r.Targets[0]
+	if r.ID == first.ID || got.Outcome != night.Supported || got.Clusters.Tonight != first.Targets[0].Clusters.Tonight || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "models.target.temperature") {
+		t.Errorf("%s after %s: %+v, %q", r.ID, first.ID, got, r.Notes)
+	}
+	old, ok, err := night.Last(t.Context(), h.bank, h.project, first.ID)
+	if err != nil || !ok || old.Ended.IsZero() || old.Targets[0].Outcome != night.Refused || old.Spent.Calls != first.Spent.Calls {
+		t.Errorf("%v: %+v", err, old)
+	}
+}
+
+// A night that is stopped behind its sealed look goes on to the same result: what it has opened are its test tasks still.
+func TestANightGoesOnBehindItsSealedLook(t *testing.T) {
+	t.Parallel()
+	whole, h := newHome(t, small()), newHome(t, small())
+	for _, x := range []*home{whole, h} {
+		x.day(50, "", true)
+		x.minedAndReviewed()
+	}
+	want := whole.night().Targets[0]
+	ctx, kill := context.WithCancel(t.Context())
+	_, _ = h.within(ctx, func(o *night.Options) {
+		o.Events = func(event.Event) {
+			if clusters, err := h.bank.Clusters(t.Context(), h.project, ""); err == nil && clusters[4].Opened != "" {
+				kill()
+			}
+		}
+	})
+	kill()
+	if got := h.night().Targets[0]; got.Outcome != want.Outcome || got.Proposed != want.Proposed || got.Sealed == nil || got.Sealed.N != want.Sealed.N {
+		t.Errorf("%+v, uninterrupted %+v", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/trajectory"
@@ -71,11 +72,14 @@ func (n *night) diagnose(jobs []job) error {
 	return writeFile(n.folder(), "diagnostics.json", append(data, '\n'))
 }
 
-// diagnosed reads the answers of a comparison; a run that is none has none here.
+// diagnosed reads the answers of a comparison, or those that a training was judged by; another run has none here.
 func diagnosed(dir string) ([]DiagnosedTask, error) {
+	if _, what, ok := strings.Cut(filepath.Base(dir), "-bundle-"); ok {
+		return diagnosedArm(dir, strings.HasPrefix(what, "staged"))
+	}
 	data, err := readFile(dir, "outcomes.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return diagnosedSteps(dir)
 	}
 	if err != nil {
 		return nil, err
@@ -93,6 +97,23 @@ func diagnosed(dir string) ([]DiagnosedTask, error) {
 		}
 	}
 	return out, nil
+}
+
+// diagnosedArm are the answers of one arm of the last confirmation.
+func diagnosedArm(dir string, staged bool) ([]DiagnosedTask, error) {
+	list, err := evaluated(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	arm := "live"
+	if staged {
+		arm = "proposed"
+	}
+	var out []DiagnosedTask
+	for i := range list {
+		out = append(out, diagnosis(arm, &list[i]))
+	}
+	return out, err
 }
 
 func diagnosis(arm string, o *trajectory.Outcome) DiagnosedTask {

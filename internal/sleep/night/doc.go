@@ -16,11 +16,14 @@
 // What is staged, supported and not certified is carried: later nights have it and the live document answer the tasks
 // that are new to both, and the evidence multiplies.
 //
+// Documents that are staged in one night are confirmed once more as a whole, the bundle: each may be better by itself and all
+// of them worse. What is worse as a whole is staged as suggestions.
+//
 // With an agent a task is carried out in the files of the commit that its session worked on, in an empty folder, or not at
 // all, with why: that is decided once, before the bank takes the task. Workspaces lie below the bank's folder for
 // temporary files while they are needed. An agent that cannot be kept from the network and from what is the user's is
 // refused before a night begins.
 //
-// It knows the front door, the bank, targets, levels, what commits have, and what a sandbox can do. It knows nothing of stores of sessions, of how a task is
+// It knows the front door, what its runs have recorded, the bank, targets, levels, what commits have, and what a sandbox can do. It knows nothing of stores of sessions, of how a task is
 // mined, of terminals, or of how a proposal is adopted.
 package night

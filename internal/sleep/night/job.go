@@ -25,6 +25,7 @@ const (
 	doesObserve = "observe"
 	doesTrain   = "train"
 	doesSealed  = "train and the sealed look"
+	doesUngated = "train without a gate" // gate.mode: off
 )
 
 // job is what a night does with one document.
@@ -36,6 +37,11 @@ type job struct {
 	level  float64          // of its next candidate
 	terms  string           // digest of what scores depend on besides the texts and the tasks
 	text   string           // what is staged; "": nothing
+	beside beside           // what else lies in its workspaces
+
+	won     map[string]bool // tasks that what is staged has won on fresh answers
+	served  []string        // models that answered its last comparison; none: not known
+	claimed *bank.Candidate // what the night claims for it; nil: nothing
 }
 
 // jobs are the documents that there are tasks of: skills by name, then the memory file.
@@ -67,6 +73,7 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 		}
 		out = append(out, j)
 	}
+	out = n.apart(out)
 	slices.SortStableFunc(out, func(a, b job) int { return rankOf(a.doc.Kind) - rankOf(b.doc.Kind) })
 	docs := make([]target.Target, len(out))
 	for i := range out {
@@ -176,6 +183,9 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 	if err != nil {
 		return j, err
 	}
+	if n.Config.Gate.Mode == string(gate.ModeOff) {
+		can.Does = doesUngated
+	}
 	j.out = Target{
 		Target: doc.ID(), File: doc.File(), New: doc.New, LiveSHA: doc.Digest(), Can: can,
 		Clusters: Clusters{
@@ -185,7 +195,7 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
 		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}, Places: placesOf(clusters),
 	}
-	return j, nil
+	return j, n.removals(ctx, &j, clusters)
 }
 
 func unreviewed(clusters []bank.Cluster) int {

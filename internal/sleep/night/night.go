@@ -85,6 +85,9 @@ type night struct {
 	laidOut  string                  // what the workspaces of the tasks at hand lie in; "": they have none
 	seen     map[string]bank.Session // of the project, by source and id
 	problem  error                   // of the program or the machine: it ends the night
+	before   []Target                // of the night that goes on, as they were when it was interrupted
+	said     string                  // a note of how it began; "": none
+	served   []string                // models that answered in the nights before; none: not known
 }
 
 // Run carries a night out, or goes on with the one of the project that was not over. It returns what is known also
@@ -96,6 +99,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		err = n.begin(ctx)
 	}
 	if err == nil {
+		err = n.work(ctx)
+	}
+	if other := otherSettings(err); other != nil && n.report != nil && !n.DryRun {
+		next, err2 := n.anew(ctx, other)
+		if err2 != nil {
+			return n.report, err2
+		}
+		n = next
 		err = n.work(ctx)
 	}
 	if n.report == nil || n.DryRun {
@@ -141,6 +152,7 @@ func (n *night) begin(ctx context.Context) error {
 		n.from = first.Since
 	}
 	n.purse = newPurse(n.Config)
+	n.served = lastServed(nights, openNight(nights))
 	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
@@ -149,7 +161,9 @@ func (n *night) begin(ctx context.Context) error {
 		if n.report.Usage != nil {
 			n.purse.by = n.report.Usage // what its runs have used, of which not all are carried out again
 		}
+		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
+		n.report.Bundle, n.report.Served = nil, nil
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -169,6 +183,14 @@ func (n *night) begin(ctx context.Context) error {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// openNight is the id of the newest night, if it is not over.
+func openNight(nights []bank.Night) string {
+	if len(nights) > 0 && nights[0].Ended.IsZero() {
+		return nights[0].ID
+	}
+	return ""
 }
 
 // worked reports whether a night came to something for a document, or had none to work on. Where it did not, since a model was ill or a document
@@ -237,6 +259,9 @@ func Folder(dir, project, id string) string {
 // work mines, takes in, and trains one target after the other.
 func (n *night) work(ctx context.Context) error {
 	n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
+	if n.said != "" {
+		n.note(n.said)
+	}
 	if n.DryRun {
 		return n.dry(ctx)
 	}
@@ -258,8 +283,9 @@ func (n *night) work(ctx context.Context) error {
 		}
 	}
 	n.report.Agreed = true
+	n.holdForBundle(jobs)
 	for i := range jobs {
-		n.replay(ctx, &jobs[i])
+		n.replay(ctx, jobs, i)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {
@@ -276,6 +302,9 @@ func (n *night) work(ctx context.Context) error {
 			break
 		}
 	}
+	if err := (trainer{n}).bundle(ctx, jobs); err != nil {
+		return err
+	}
 	return n.stage(ctx, jobs)
 }
 
@@ -291,7 +320,7 @@ func (n *night) dry(ctx context.Context) error {
 // ended makes an outcome of the night of an error that ended it, if it is one.
 func (n *night) ended(err error) error {
 	out := outcomeOf(err)
-	if out == "" {
+	if out == "" || otherSettings(err) != nil {
 		return err
 	}
 	n.report.Targets = append(n.report.Targets, Target{Target: "", Outcome: out, Reason: err.Error(), Rules: []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}})
@@ -365,6 +394,7 @@ type purse struct {
 	limits config.Limits
 	chat   bool
 	by     map[string]result.Usage
+	held   float64 // share of the ceilings that is left for the last confirmation
 }
 
 // The ceilings of a night whose limits say nothing.
@@ -410,6 +440,7 @@ func (p *purse) spent() Spent {
 // A ceiling that is used up is 0.
 func (p *purse) rest(reserve float64) config.Limits {
 	out, s := p.limits, p.spent()
+	reserve += p.held
 	if c := p.limits.Tokens; c != nil {
 		left := max(0, *c-s.Input-s.Output-int64(reserve*float64(*c)))
 		out.Tokens = &left
@@ -465,7 +496,7 @@ func (n *night) options(name string) []skillopt.Option {
 }
 
 // runName is the folder of a run: nights of two projects may begin in one second.
-func (n *night) runName(name string) string { return target.Digest(n.Project)[:8] + "-" + name }
+func (n *night) runName(name string) string { return prefixOf(n.Project) + name }
 
 // Last returns the newest night of a project; false: there is none.
 func Last(ctx context.Context, b *bank.Bank, project, id string) (*Report, bool, error) {

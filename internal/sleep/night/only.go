@@ -26,6 +26,16 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 		n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
 		err = n.mine(ctx)
 	}
+	if other := otherSettings(err); other != nil {
+		next, err2 := n.anew(ctx, other)
+		if err2 != nil {
+			return n.report, err2
+		}
+		n = next
+		n.note(n.said)
+		n.report.Mined.Sessions = n.report.Mined.Noted + len(n.sessions)
+		err = n.mine(ctx)
+	}
 	if n.report == nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 type chosen struct {
 	tonight []bank.Cluster // open, shown since the last night
 	recall  []bank.Cluster // open, older ones that are like them
-	fresh   []bank.Cluster // test, unread
+	fresh   []bank.Cluster // test, unread but by this very night
 	open    int            // awake
 	asleep  int
 	waiting int
@@ -50,7 +50,7 @@ func (c choice) choose(clusters []bank.Cluster) chosen {
 			out.waiting++
 		case k.Asleep(c.now, c.halfLife):
 			out.asleep++
-		case k.Side == wish.Test:
+		case k.Side == wish.Test || k.Opened != "" && k.Opened == c.night:
 			out.fresh = append(out.fresh, k)
 		case k.Side != wish.Open:
 			out.waiting++

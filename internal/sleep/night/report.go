@@ -33,7 +33,11 @@ type Report struct {
 	Targets []Target  `json:"targets"`
 	Skipped []Skipped `json:"skipped"` // groups of tasks without a document
 	Notes   []string  `json:"notes"`
-	Spent   Spent     `json:"spent"`
+
+	Served []string            `json:"served"` // models that answered as the target, as their server named them; null: not known
+	Bundle *result.NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
+
+	Spent Spent `json:"spent"`
 
 	Usage map[string]result.Usage `json:"usage"` // of the night's runs, by name
 }
@@ -74,12 +78,13 @@ type Target struct {
 	Carried   *Carried  `json:"carried"` // an earlier night's proposal that goes on
 
 	Consolidation Consolidation `json:"consolidation"`
-	Rules         []Rule        `json:"rules"`    // of the proposal
-	Remove        []string      `json:"remove"`   // rules whose tasks sleep: proposed for removal
-	Held          []HeldRule    `json:"held"`     // edits that wait for a person: nothing of them is staged
-	Runs          []string      `json:"runs"`     // below sleep.dir
-	Proposal      string        `json:"proposal"` // the proposed text, below the night's folder; "": none
-	LiveSHA       string        `json:"live_sha"` // of the live bytes; "": the file is not there
+	Rules         []Rule        `json:"rules"`                // of the proposal
+	Remove        []string      `json:"remove"`               // rules of the live document that are proposed for removal
+	RemoveWhy     []string      `json:"remove_why,omitempty"` // why, in the same order
+	Held          []HeldRule    `json:"held"`                 // edits that wait for a person: nothing of them is staged
+	Runs          []string      `json:"runs"`                 // below sleep.dir
+	Proposal      string        `json:"proposal"`             // the proposed text, below the night's folder; "": none
+	LiveSHA       string        `json:"live_sha"`             // of the live bytes; "": the file is not there
 	Proposed      string        `json:"proposed_sha"`
 	Spent         Spent         `json:"spent"`
 }
@@ -108,7 +113,7 @@ type Placed struct {
 
 // Can is what so many clusters can show, computed before anything is spent.
 type Can struct {
-	Does  string    `json:"does"`  // observe, train, or train and the sealed look
+	Does  string    `json:"does"`  // observe, train, train and the sealed look, or train without a gate
 	Level float64   `json:"level"` // of the sealed look
 	Floor int       `json:"floor"` // fresh test clusters that certify when all are won
 	Power []Powered `json:"power"` // of the sealed look, with as many fresh clusters as there are
@@ -182,7 +187,8 @@ type Edit struct {
 	Content    string   `json:"content"`
 	Anchor     string   `json:"anchor,omitempty"`
 	Status     string   `json:"status"`
-	Action     string   `json:"action"`     // what the gate said of its step
+	Action     string   `json:"action"` // what the gate said of its step
+	Reason     string   `json:"reason,omitempty"`
 	Difference *float64 `json:"difference"` // that the gate measured, of the whole step
 }
 
@@ -190,7 +196,8 @@ type Edit struct {
 type Rule struct {
 	Text       string   `json:"text"`
 	Step       int      `json:"step"`
-	Tasks      []string `json:"tasks"` // clusters' tasks that failed before it
+	Tasks      []string `json:"tasks"`         // whose failures the analysts read who asked for it, by the run's record; empty: not known
+	Won        []string `json:"won,omitempty"` // of these, won on fresh answers of the confirmation
 	Difference *float64 `json:"difference"`
 }
 

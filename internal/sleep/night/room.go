@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
 )
 
 // Room is what nights keep below sleep.dir: what they have staged, their runs, and the user's key. It goes before the
@@ -39,6 +40,10 @@ func (r Room) Forget(ctx context.Context, s forget.Subject, _ bool, _ time.Time)
 		n, err := r.clear(project)
 		gone.Files += n
 		if err != nil {
+			return gone, err
+		}
+		// Names of runs hold those of skills. What was read was read.
+		if err := testset.Forget(ctx, filepath.Join(r.Dir, RunsDir), func(run string) bool { return strings.HasPrefix(run, prefixOf(project)) }); err != nil {
 			return gone, err
 		}
 		if s.Project != nil {
@@ -78,6 +83,9 @@ func (r Room) projects(ctx context.Context, s forget.Subject) ([]string, error) 
 	}), nil
 }
 
+// prefixOf is what the names of a project's runs begin with.
+func prefixOf(project string) string { return target.Digest(project)[:8] + "-" }
+
 // clear deletes what the nights of a project have staged, and their runs.
 func (r Room) clear(project string) (n int, err error) {
 	digest := target.Digest(project)
@@ -89,8 +97,8 @@ func (r Room) clear(project string) (n int, err error) {
 	}
 	for _, e := range entries {
 		// The index of answers tells the names of runs, and is made anew from those that are left. The ledger of
-		// test sets stays: it has digests, and what was read was read.
-		if name := e.Name(); strings.HasPrefix(name, digest[:8]+"-") || strings.HasPrefix(name, answers.File) {
+		// test sets stays.
+		if name := e.Name(); strings.HasPrefix(name, prefixOf(project)) || strings.HasPrefix(name, answers.File) {
 			doomed = append(doomed, filepath.Join(runs, name))
 		}
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/forget"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/testset"
+	"github.com/seed-f4525e22/skillopt/task"
 )
 
 // holders are the files below a folder that hold a text.
@@ -80,8 +83,14 @@ func TestNightsForgetAProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runs := filepath.Join(h.dir, night.RunsDir)
+	run := target.Digest(h.project)[:8] + "-20261120-200000-skill-zebra-rules" // as of a night that opened tests of a skill
+	opened := testset.Reading{RunID: "1", Number: 1, Run: run, Command: "train", At: h.now}
+	if _, err := testset.Claim(t.Context(), runs, opened, []task.Task{{ID: "x", Prompt: "x"}}); err != nil {
+		t.Fatal(err)
+	}
 	h.forget(forget.Subject{Folders: []string{h.project}, Project: func(p string) bool { return p == h.project }})
-	for _, text := range []string{h.project, h.world.Items[0].ID, "s000"} {
+	for _, text := range []string{h.project, h.world.Items[0].ID, "s000", "zebra"} {
 		if found := holders(t, h.dir, text); len(found) > 0 {
 			t.Errorf("%q is still in %v", text, found)
 		}

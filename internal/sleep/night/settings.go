@@ -52,6 +52,9 @@ func (n trainer) targetSettings(j *job) config.Config {
 	if cfg.Agent.Name != "" && j.doc.Kind == target.Memory {
 		cfg.Agent.Mode, cfg.Agent.File = "file", j.doc.Name
 	}
+	if cfg.Agent.Name != "" {
+		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.staged, j.doc)
+	}
 	return cfg
 }
 
@@ -71,6 +74,9 @@ func (n *night) set(key string) bool {
 func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
 	cfg := n.targetSettings(j)
 	cfg.Limits, cfg.Gate.Metric = n.purse.rest(reserved), "hard"
+	if cfg.Agent.Name != "" { // of what is carried nothing is known beside texts that were never adopted
+		cfg.Agent.Beside = over(n.Config.Agent.Beside, j.beside.live, j.doc)
+	}
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-carried"
 	tasks := tasksOf(fresh, func(int) task.Split { return task.Selection })
 	c, err := skillopt.Compare(ctx, cfg, skill.New(j.doc.Text), skill.New(staged), append(n.options(name), skillopt.WithTasks(tasks), skillopt.WithSplit(string(task.Selection)),
@@ -81,5 +87,8 @@ func (n trainer) pairs(ctx context.Context, j *job, staged string, fresh []bank.
 		return nil, nil, err
 	}
 	n.purse.add(name, c.Usage)
+	if err == nil {
+		j.served, err = n.answeredBy(dir)
+	}
 	return &Look{Run: n.below(dir)}, c.ByTask, err
 }

@@ -1,6 +1,7 @@
 package night
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/result"
@@ -39,7 +41,7 @@ func (n trainer) train(ctx context.Context, j *job) {
 		return
 	}
 	out := outcomeOf(err)
-	if out == "" {
+	if out == "" || otherSettings(err) != nil {
 		n.problem = fmt.Errorf("%s: %w", j.doc.ID(), err)
 		out = Stopped
 	}
@@ -73,6 +75,8 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	case len(j.picked.tonight) == 0 && !n.Explore:
 		j.out.Outcome, j.out.Reason = NoData, "no session since the last night had a task of it"
 		return nil
+	case j.out.Can.Does == doesUngated:
+		return n.ungated(ctx, j, clusters)
 	case j.out.Can.Does == doesObserve:
 		return n.observe(ctx, j, clusters)
 	}
@@ -91,6 +95,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	if err := n.confirm(ctx, j, best, clusters); err != nil {
 		return err
 	}
+	n.ground(j, n.runDir(j), "best")
 	if j.out.Outcome == Supported && j.out.Can.Does == doesSealed && j.out.Clusters.Unreviewed == 0 {
 		if err := n.sealed(ctx, j, best); err != nil {
 			return err
@@ -98,6 +103,7 @@ func (n trainer) learn(ctx context.Context, j *job) error {
 	}
 	if j.out.Outcome.Staged() {
 		j.text = best
+		j.settleRemovals(best)
 		return n.claim(ctx, j, clusters)
 	}
 	return nil
@@ -126,7 +132,7 @@ func (n trainer) waitingReason(ctx context.Context, j *job) string {
 // trained trains on open clusters. Selection is cross-fitted where there are few.
 func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (*result.Summary, string, error) {
 	cfg := n.targetSettings(j)
-	cfg.Limits = n.purse.rest(reserved)
+	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(reserved), n.guide(&cfg, j)
 	name := n.report.ID + "-" + slug(j.doc.ID())
 	seed, err := n.seed(j)
 	if err != nil {
@@ -182,23 +188,18 @@ func trainSplit(i int) task.Split {
 	return task.Selection
 }
 
-func slug(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
-			return r
-		}
-		return '-'
-	}, id)
-}
-
 // nothing says why a training has nothing to stage.
 func (n trainer) nothing(j *job, sum *result.Summary) {
 	j.out.Outcome, j.out.Reason = NothingToLearn, "no edit was proposed that can be used"
+	edits := tried(j.out.Consolidation.RejectedEdits)
 	switch {
-	case len(j.out.Consolidation.RejectedEdits) > 0:
-		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("%d edits were tried, and none was better", len(j.out.Consolidation.RejectedEdits))
+	case len(edits) > 0:
+		j.out.Outcome, j.out.Reason = Rejected, rejection(edits)
 	case j.out.Baseline != nil && j.out.Baseline.Hard >= 1:
-		j.out.Reason = "the live document solves all of these tasks"
+		j.out.Reason = fmt.Sprintf("the live document solves all %s by which edits are judged", plural.Of(j.out.Baseline.N, "task", "tasks"))
+	case len(j.out.Consolidation.RejectedEdits) > 0:
+		edits := j.out.Consolidation.RejectedEdits
+		j.out.Reason = fmt.Sprintf("%s proposed, and none could be applied: %s", plural.Of(len(edits), "edit was", "edits were"), edits[0].Status)
 	case sum.Lost > 0:
 		j.out.Reason = fmt.Sprintf("%d replies of the optimizer could not be used", sum.Lost)
 	}
@@ -216,17 +217,18 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 	if sum.Noise != nil {
 		j.out.Noise = &sum.Noise.Within
 	}
-	for _, s := range h.Steps {
+	for i, s := range h.Steps {
 		if s.Step == 0 && s.SelectionHard != nil {
 			j.out.Baseline = &Measured{Hard: *s.SelectionHard, Soft: deref(s.SelectionSoft), N: s.SelectionN}
 			c.BaselineScore = s.Current
 		}
-		if s.Step > 0 {
-			c.GateAction = s.Action
+		action := gate.Action(s.Action)
+		if s.Step > 0 && (c.GateAction == "" || action.Accepted() || action.Rejected()) {
+			c.GateAction = s.Action // the last that was decided
 		}
-		accepted := strings.HasPrefix(s.Action, "accept")
+		accepted := action.Accepted()
 		for _, e := range s.Edits {
-			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Difference: s.Difference}
+			edit := Edit{Step: s.Step, Op: string(e.Op), Content: e.Content, Anchor: e.Target, Status: string(e.Status), Action: s.Action, Reason: s.Reason, Difference: differenceOf(h.Steps, i)}
 			if accepted && e.Status.Applied() {
 				c.AppliedEdits = append(c.AppliedEdits, edit)
 			} else if s.Step > 0 {
@@ -234,7 +236,7 @@ func (n trainer) tell(j *job, sum *result.Summary, dir string) {
 			}
 		}
 	}
-	if sum.Best.Step > 0 && len(h.Steps) > 0 {
+	if len(h.Steps) > 0 && c.BaselineScore != nil {
 		c.CandidateScore = h.Steps[len(h.Steps)-1].Best
 	}
 }
@@ -294,6 +296,9 @@ func addedLines(a, b string) []string {
 func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	j.out.Outcome = TooFewTasks
 	j.out.Reason = fmt.Sprintf("%d clusters of tasks, and training needs %d", j.picked.open, MinTrain)
+	if _, err := n.seed(j); err != nil { // before anything is asked
+		return err
+	}
 	cfg := n.targetSettings(j)
 	cfg.Limits = n.purse.rest(reserved)
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-baseline"
@@ -323,7 +328,7 @@ func (n trainer) observe(ctx context.Context, j *job, clusters []bank.Cluster) e
 // suggest trains without a gate for one epoch: what comes of it is a suggestion.
 func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	cfg := n.targetSettings(j)
-	cfg.Limits = n.purse.rest(0)
+	cfg.Limits, cfg.Reflect.Guide = n.purse.rest(0), n.guide(&cfg, j)
 	cfg.Gate.Mode, cfg.Train.Epochs, cfg.Split.CrossFit = string(gate.ModeOff), 1, 0
 	cfg.Gate.Keep = false
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-suggest"
@@ -343,7 +348,7 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 	if err != nil {
 		return err
 	}
-	text, err := finalText(dir)
+	text, version, err := finalText(dir)
 	if err != nil || text == seed.Text() {
 		return err
 	}
@@ -355,17 +360,21 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 		return nil
 	}
 	j.text = text
+	j.settleRemovals(text)
+	n.ground(j, dir, version)
 	return nil
 }
 
-// finalText is the last skill of a run without a gate.
-func finalText(dir string) (string, error) {
+// finalText is the last skill of a run without a gate, and the number of its step.
+func finalText(dir string) (text, version string, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "skills", "skill_v*.md"))
 	if err != nil || len(names) == 0 {
-		return "", err
+		return "", "", err
 	}
-	data, err := os.ReadFile(names[len(names)-1])
-	return string(data), err
+	last := names[len(names)-1]
+	data, err := os.ReadFile(last)
+	number := strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(last), "skill_v"), ".md"), "0")
+	return string(data), cmp.Or(number, "0"), err
 }
 
 // confirm compares the live document and what was chosen once, on answers that nothing was chosen by.
@@ -387,6 +396,7 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers: that can be luck", look.Wins, look.Losses, look.N)
 	default:
 		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
+		j.out.Consolidation.takeBack()
 	}
 	return nil
 }
@@ -425,9 +435,18 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 	}
 	n.purse.add(name, c.Usage)
 	n.report.Simulated = n.report.Simulated || c.Simulated
+	if err == nil {
+		j.served, err = n.answeredBy(dir)
+	}
 	out := &Look{Run: n.below(dir), Level: lvl, N: c.Pairs, Wins: c.Wins, Losses: c.Losses, Ties: c.Ties, Difference: c.Difference, Tasks: []string{}}
+	if what == "confirm" {
+		j.won = map[string]bool{}
+	}
 	for _, t := range c.ByTask {
 		out.Tasks = append(out.Tasks, t.ID)
+		if what == "confirm" {
+			j.won[t.ID] = t.B >= 1
+		}
 	}
 	if c.A.Score != nil && c.B.Score != nil && what == "confirm" {
 		j.out.Consolidation.HoldoutBaseline, j.out.Consolidation.HoldoutCandidate = &c.A.Score.Hard, &c.B.Score.Hard
@@ -447,7 +466,7 @@ func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) err
 	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == bank.Carried)
 	c := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
-		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0,
+		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0, Served: j.served,
 	}
 	replaces := ""
 	switch {
@@ -463,6 +482,7 @@ func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) err
 	if j.out.Sealed != nil {
 		c.Known = slices.Concat(c.Known, numbers(j.picked.fresh))
 	}
+	j.claimed = &c
 	_, err := n.Bank.Stage(ctx, c, replaces)
 	return err
 }

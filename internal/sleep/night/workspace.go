@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/workspace"
@@ -26,13 +27,16 @@ const maxLaidOut = 4 << 30
 func (n *night) workFolder() string { return filepath.Join(n.Bank.Temp(), "work") }
 
 // replay carries out what was settled for a document, in workspaces that are made before and deleted after it.
-func (n *night) replay(ctx context.Context, j *job) {
+func (n *night) replay(ctx context.Context, jobs []job, i int) {
+	j := &jobs[i]
 	err := n.layOut(ctx, j)
+	if err == nil {
+		err = n.lay(jobs, i, i)
+	}
 	if err == nil {
 		trainer{n}.train(ctx, j)
 	}
-	n.laidOut = ""
-	if err = errors.Join(err, os.RemoveAll(n.workFolder())); err == nil {
+	if err = errors.Join(err, n.clearOut()); err == nil {
 		return
 	}
 	if out := outcomeOf(err); out != "" {
@@ -42,6 +46,28 @@ func (n *night) replay(ctx context.Context, j *job) {
 	n.problem = errors.Join(n.problem, fmt.Errorf("%s: workspaces: %w", j.doc.ID(), err))
 }
 
+// again calls f with the workspaces of a document's tasks laid out once more. What a commit has lost since is not settled anew: the
+// error says it.
+func (n *night) again(ctx context.Context, j *job, f func() error) error {
+	if n.Config.Agent.Name == "" {
+		return f()
+	}
+	gone, err := n.layOutOnce(ctx, j)
+	for id, fit := range gone {
+		err = errors.Join(err, &skillopt.Error{Kind: skillopt.Unmeasurable, Err: fmt.Errorf("task %s: %s", id, fit.Unfit)})
+	}
+	if err == nil {
+		err = f()
+	}
+	return errors.Join(err, n.clearOut())
+}
+
+// clearOut deletes the workspaces.
+func (n *night) clearOut() error {
+	n.laidOut = ""
+	return os.RemoveAll(n.workFolder())
+}
+
 // layOut lays out the commits in whose files the tasks of a document are carried out. A commit that is not there any more makes its
 // tasks unfit, and the document's work is settled anew without them.
 func (n *night) layOut(ctx context.Context, j *job) error {
@@ -49,28 +75,34 @@ func (n *night) layOut(ctx context.Context, j *job) error {
 		return nil
 	}
 	for {
-		l := layout{night: n, doc: j.doc, root: n.workFolder(), made: map[string]bool{}, gone: map[string]bank.Fit{}}
-		if err := os.RemoveAll(l.root); err != nil {
-			return fmt.Errorf("delete what is left over: %w", err)
-		}
-		for _, list := range [][]bank.Cluster{j.picked.tonight, j.picked.recall, j.picked.fresh} {
-			for i := range list {
-				if err := l.take(ctx, &list[i].Tasks[0]); err != nil {
-					return err
-				}
-			}
-		}
-		if len(l.made) > 0 {
-			n.laidOut = l.root
-		}
-		if len(l.gone) == 0 {
-			return nil
+		gone, err := n.layOutOnce(ctx, j)
+		if err != nil || len(gone) == 0 {
+			return err
 		}
 		n.laidOut = ""
-		if err := n.resettle(ctx, j, l.gone); err != nil {
+		if err := n.resettle(ctx, j, gone); err != nil {
 			return err
 		}
 	}
+}
+
+// layOutOnce is layOut without settling anything anew: gone are the tasks whose commit is not there any more.
+func (n *night) layOutOnce(ctx context.Context, j *job) (gone map[string]bank.Fit, err error) {
+	l := layout{night: n, doc: j.doc, root: n.workFolder(), made: map[string]bool{}, gone: map[string]bank.Fit{}}
+	if err := os.RemoveAll(l.root); err != nil {
+		return nil, fmt.Errorf("delete what is left over: %w", err)
+	}
+	for _, list := range [][]bank.Cluster{j.picked.tonight, j.picked.recall, j.picked.fresh} {
+		for i := range list {
+			if err := l.take(ctx, &list[i].Tasks[0]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(l.made) > 0 {
+		n.laidOut = l.root
+	}
+	return l.gone, nil
 }
 
 // resettle settles what is done with a document without tasks that cannot be carried out any more.

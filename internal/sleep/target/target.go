@@ -200,7 +200,7 @@ func skillIn(root, name string) (Target, error) {
 	}
 	var same []string
 	for _, e := range entries {
-		if folded(e.Name()) == folded(name) {
+		if Folded(e.Name()) == Folded(name) {
 			same = append(same, e.Name())
 		}
 	}
@@ -317,8 +317,8 @@ func badName(name string) string {
 	return ""
 }
 
-// folded is a name as file systems that ignore case and Unicode forms take it.
-func folded(name string) string { return cases.Fold().String(norm.NFC.String(name)) }
+// Folded is a name as file systems that ignore case and Unicode forms take it.
+func Folded(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
 
 // Collide names two of the targets that are one file, by case, Unicode form or links; "" if none are.
 func Collide(list []Target) string {
@@ -326,7 +326,7 @@ func Collide(list []Target) string {
 	var infos []fs.FileInfo
 	var names []string
 	for _, t := range list {
-		key := folded(t.File())
+		key := Folded(t.File())
 		if other, ok := seen[key]; ok {
 			return other + " and " + t.File()
 		}
@@ -341,52 +341,4 @@ func Collide(list []Target) string {
 		}
 	}
 	return ""
-}
-
-// compareVersions orders versions by their numbers; a release comes after what was before it, and a name that is no
-// version before all.
-func compareVersions(a, b string) int {
-	x, y := versionOf(a), versionOf(b)
-	for i := range max(len(x.numbers), len(y.numbers)) {
-		if c := cmp.Compare(number(x, i), number(y, i)); c != 0 {
-			return c
-		}
-	}
-	return cmp.Or(cmp.Compare(len(x.numbers), len(y.numbers)), cmp.Compare(x.after(), y.after()), cmp.Compare(x.pre, y.pre), cmp.Compare(a, b))
-}
-
-type version struct {
-	numbers []int
-	pre     string
-}
-
-func (v version) after() int {
-	if len(v.numbers) > 0 && v.pre == "" {
-		return 1
-	}
-	return 0
-}
-
-func number(v version, i int) int {
-	if i < len(v.numbers) {
-		return v.numbers[i]
-	}
-	if len(v.numbers) == 0 {
-		return -1
-	}
-	return 0
-}
-
-func versionOf(name string) version {
-	core, pre, _ := strings.Cut(strings.TrimPrefix(name, "v"), "-")
-	var v version
-	for part := range strings.SplitSeq(core, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil || n < 0 {
-			return version{}
-		}
-		v.numbers = append(v.numbers, n)
-	}
-	v.pre = pre
-	return v
 }

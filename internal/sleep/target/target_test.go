@@ -2,6 +2,7 @@ package target_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -81,6 +82,31 @@ func TestTrap45NamesMeanOneFile(t *testing.T) {
 	}
 	if got, err := target.FindSkill(at, "fmt"); err != nil || got.Text != "of 2.0.0" {
 		t.Errorf("%+v, %v", got, err)
+	}
+
+	for i, pair := range [][2]string{ // the newer one second
+		{"1.9", "1.10"},
+		{"1.10", "1.10.0"},
+		{"1.9.0", "v1.10.0"},
+		{"2.0.0-beta.2", "2.0.0-beta.10"},
+		{"2.0.0-beta", "2.0.0-rc.1"},
+		{"2.0.0-beta", "2.0.0-beta.1"},
+		{"2.0.0-1", "2.0.0-alpha"},
+		{"1.9.0", "1.10.0+build.7"},
+		{"2.0.0-beta+9", "2.0.0"},
+		{"latest", "0.0.1"},
+		{"unknown", "1.0.0-alpha"},
+		{"99999999999999999999.0", "1.0.0"},
+		{"-1.0", "0.1"},
+		{"0.9.9", "0.10"},
+	} {
+		name := fmt.Sprintf("pair%d", i)
+		for _, v := range pair {
+			write(t, filepath.Join(at.Home, ".claude/plugins/cache/market", name, v, "skills", name, "SKILL.md"), "of "+v)
+		}
+		if got, err := target.FindSkill(at, name); err != nil || got.Text != "of "+pair[1] {
+			t.Errorf("of %s and %s: %q, %v", pair[0], pair[1], got.Text, err)
+		}
 	}
 
 	if runtime.GOOS == "windows" {

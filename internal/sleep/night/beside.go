@@ -1,0 +1,153 @@
+package night
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/skill"
+)
+
+// besideDir is where the documents lie, below a night's folder, that workspaces are given beside the one that is
+// trained: as the night found them, and as it has staged them.
+const (
+	besideDir = "beside"
+	liveDir   = "live"
+	stagedDir = "staged"
+)
+
+// beside says where the other documents of a night lie, by the names of agent.beside. It is empty for a chat: nothing
+// but the document itself and the task is sent to its model, so documents do not see each other there.
+type beside struct {
+	staged map[string]string // with the texts that the night has staged before
+	live   map[string]string // all as the night found them
+}
+
+// lay writes the documents that lie beside a target: those of the night, whichever have tasks, and the project's memory
+// file. Of the first ones, up to a number, that have something confirmed and staged it is what is staged.
+func (n *night) lay(jobs []job, at, upTo int) error {
+	if n.Config.Agent.Name == "" {
+		return nil
+	}
+	b := beside{staged: map[string]string{}, live: map[string]string{}}
+	for k, doc := range n.around(jobs) {
+		if doc.ID() == jobs[at].doc.ID() {
+			continue
+		}
+		name := besideName(doc)
+		if name == "" {
+			n.note(doc.ID() + " lies beside no other document: agents know no skill of this name")
+			continue
+		}
+		if !doc.New {
+			file, err := n.layDocument(liveDir, doc, doc.Text)
+			if err != nil {
+				return err
+			}
+			b.live[name], b.staged[name] = file, file
+		}
+		if k < upTo && k < len(jobs) && jobs[k].bundled() {
+			file, err := n.layDocument(stagedDir, doc, jobs[k].text)
+			if err != nil {
+				return err
+			}
+			b.staged[name] = file
+		}
+	}
+	jobs[at].beside = b
+	return nil
+}
+
+// note puts words into the report, once.
+func (n *night) note(text string) {
+	if !slices.Contains(n.report.Notes, text) {
+		n.report.Notes = append(n.report.Notes, text)
+	}
+}
+
+// around are the documents of the night in its order, and behind them the project's memory file, if it has none of
+// its own tasks.
+func (n *night) around(jobs []job) []target.Target {
+	var out []target.Target
+	for i := range jobs {
+		out = append(out, jobs[i].doc)
+	}
+	name, err := n.memoryFile()
+	if err != nil || slices.ContainsFunc(out, func(t target.Target) bool { return t.Kind == target.Memory }) {
+		return out
+	}
+	if doc, err := target.FindMemory(n.Places, name); err == nil && !doc.New {
+		out = append(out, doc)
+	}
+	return out
+}
+
+// besideName is the name of a document in agent.beside; "": it cannot have one there.
+func besideName(doc target.Target) string {
+	if doc.Kind == target.Memory {
+		return doc.Name
+	}
+	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
+	if len(doc.Name) > 64 || strings.ContainsFunc(doc.Name, odd) || strings.Contains("-"+doc.Name+"-", "--") {
+		return ""
+	}
+	return doc.Name
+}
+
+// layDocument writes a document into the night's folder, with a text of its own: a memory file, or the folder of a skill.
+// The path is that of the file or folder.
+func (n *night) layDocument(state string, doc target.Target, text string) (string, error) {
+	base := filepath.Join(n.folder(), besideDir, state)
+	if doc.Kind == target.Memory {
+		return filepath.Join(base, doc.Name), writeFile(base, doc.Name, []byte(text))
+	}
+	sk := skill.New(text)
+	whole, err := skill.Read(os.DirFS(doc.Root), path.Dir(doc.Path))
+	if err == nil {
+		sk = whole.WithText(text)
+	} else {
+		n.note(fmt.Sprintf("%s lies beside other documents without its other files: %v", doc.ID(), err))
+	}
+	dir := filepath.Join(base, doc.Name)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("lay %s beside others: %w", doc.ID(), err)
+	}
+	for _, name := range sk.Files() {
+		content, _ := sk.File(name) // it has all that it lists
+		if name == skill.Main {
+			content = text
+		}
+		if err := writeBeside(dir, name, content, sk.Executable(name)); err != nil {
+			return "", fmt.Errorf("lay %s beside others: %w", doc.ID(), err)
+		}
+	}
+	return dir, nil
+}
+
+// writeBeside writes a file of a skill.
+func writeBeside(dir, name, content string, executable bool) error {
+	if !fs.ValidPath(name) {
+		return errors.New(name + " is no path of a file")
+	}
+	at := filepath.Join(dir, filepath.FromSlash(path.Dir(name)))
+	if err := writeFile(at, path.Base(name), []byte(content)); err != nil || !executable {
+		return err
+	}
+	return os.Chmod(filepath.Join(at, path.Base(name)), 0o700)
+}
+
+// over are what the profile lays beside, and in its place the documents of the night, but for the one that is trained.
+func over(profile, documents map[string]string, trained target.Target) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, profile)
+	maps.Copy(out, documents)
+	delete(out, besideName(trained))
+	return out
+}

@@ -1,0 +1,84 @@
+package night
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-f4525e22/skillopt/gate"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/skill"
+	"github.com/seed-f4525e22/skillopt/trajectory"
+)
+
+// tried are the edits that a gate has judged, of those that came to nothing: others could not be applied.
+func tried(edits []Edit) []Edit {
+	return slices.DeleteFunc(slices.Clone(edits), func(e Edit) bool { return !skill.ApplyStatus(e.Status).Applied() })
+}
+
+// rejection says of edits that a gate has turned down why, by the last of them.
+func rejection(edits []Edit) string {
+	text := plural.Of(len(edits), "edit was tried, and it was not better", "edits were tried, and none was better")
+	for i := len(edits) - 1; i >= 0; i-- {
+		if gate.Action(edits[i].Action).Rejected() && edits[i].Reason != "" {
+			return text + ": " + edits[i].Reason
+		}
+	}
+	return text
+}
+
+// differenceOf is how much better the candidate of a step was than what it was judged against, by the gate's
+// score; nil: it was not judged.
+func differenceOf(steps []result.StepRecord, at int) *float64 {
+	s := steps[at]
+	if s.Difference != nil || at == 0 || s.Candidate == nil || steps[at-1].Current == nil {
+		return s.Difference
+	}
+	d := *s.Candidate - *steps[at-1].Current
+	return &d
+}
+
+// takeBack says of what a training accepted that it was rejected after all, each edit once.
+func (c *Consolidation) takeBack() {
+	c.GateAction = string(gate.Reject)
+	c.RejectedEdits = append(c.RejectedEdits, c.AppliedEdits...)
+	c.AppliedEdits = []Edit{}
+}
+
+// diagnosedSteps are the answers by which a training was judged: those of the live document, and of the candidate of
+// each step.
+func diagnosedSteps(dir string) ([]DiagnosedTask, error) {
+	steps, err := filepath.Glob(filepath.Join(dir, "steps", "step_*"))
+	if err != nil {
+		return nil, fmt.Errorf("look for steps: %w", err)
+	}
+	var out []DiagnosedTask
+	for _, step := range steps {
+		data, err := readFile(step, "selection.json")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var outcomes []trajectory.Outcome
+		if err := json.Unmarshal(data, &outcomes); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(step, "selection.json"), err)
+		}
+		arm := "proposed"
+		if filepath.Base(step) == "step_0000" {
+			arm = "live"
+		}
+		for i := range outcomes {
+			if o := &outcomes[i]; !o.Status.Measured() && o.FailReason == "" {
+				continue // it was decided without it, so that nobody asked
+			}
+			out = append(out, diagnosis(arm, &outcomes[i]))
+		}
+	}
+	return out, nil
+}

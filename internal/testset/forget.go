@@ -1,0 +1,77 @@
+package testset
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-f4525e22/skillopt/internal/sqliteuri"
+)
+
+// forgotten begins the names of runs that were forgotten.
+const forgotten = "forgotten-"
+
+// Forget puts digests in the place of the names of runs in the ledger of dir: a name may say what a
+// run was about. That sets were read stays. What was written is overwritten. Done twice it does
+// nothing more; without a ledger nothing.
+func Forget(ctx context.Context, dir string, of func(run string) bool) error {
+	if absent(dir) {
+		return nil
+	}
+	changed := 0
+	err := within(ctx, dir, noting+"&_pragma=secure_delete(1)", func(tx *sql.Tx) error {
+		names, err := runNames(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, forgotten) || !of(name) {
+				continue
+			}
+			sum := sha256.Sum256([]byte(name))
+			if _, err := tx.ExecContext(ctx, "UPDATE openings SET run = ? WHERE run = ?", forgotten+hex.EncodeToString(sum[:8]), name); err != nil {
+				return err
+			}
+			changed++
+		}
+		return nil
+	})
+	if err != nil || changed == 0 {
+		return err
+	}
+	return renewed(ctx, filepath.Join(dir, File))
+}
+
+func runNames(ctx context.Context, tx *sql.Tx) (names []string, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT DISTINCT run FROM openings ORDER BY run")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+// renewed writes the file anew, without what is left of texts in its free places.
+func renewed(ctx context.Context, path string) (err error) {
+	db, err := sql.Open("sqlite", sqliteuri.Of(path, string(noting)+"&_pragma=secure_delete(1)"))
+	if err != nil {
+		return fmt.Errorf("the ledger of test sets %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("the ledger of test sets %s: write it anew: %w", path, err)
+	}
+	return nil
+}
