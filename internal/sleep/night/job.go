@@ -42,6 +42,8 @@ type job struct {
 	won     map[string]bool // tasks that what is staged has won on fresh answers
 	served  []string        // models that answered its last comparison; none: not known
 	claimed *bank.Candidate // what the night claims for it; nil: nothing
+
+	unjudged, unjudgedHelp string // why no judge decides anything of it, and what helps; "": one may
 }
 
 // jobs are the documents that there are tasks of: skills by name, then the memory file.
@@ -194,6 +196,9 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 		},
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
 		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}, Places: placesOf(clusters),
+	}
+	if j.out.Judge, _, err = n.judging(&j); err != nil {
+		return j, err
 	}
 	return j, n.removals(ctx, &j, clusters)
 }

@@ -128,7 +128,7 @@ func newNight(o Options) *night {
 
 // goesOn reports whether the same command is to go on with the night.
 func (n *night) goesOn() bool {
-	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return t.Outcome.ends() && t.Outcome != ModelUnhealthy })
+	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return ends(t.Outcome) && t.Outcome != ModelUnhealthy })
 }
 
 // begin finds the night that goes on, or begins one.
@@ -200,7 +200,7 @@ func worked(data json.RawMessage) bool {
 	if json.Unmarshal(data, &r) != nil {
 		return true // it is told where that night is shown
 	}
-	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !t.Outcome.ends() && t.Outcome != Refused && t.Outcome != "" })
+	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
 // nameOf is the name of a night, which no other one of the project has.
@@ -294,7 +294,7 @@ func (n *night) work(ctx context.Context) error {
 		if err := n.keep(ctx, false); err != nil {
 			return err
 		}
-		if jobs[i].out.Outcome.ends() {
+		if ends(jobs[i].out.Outcome) {
 			for k := i + 1; k < len(jobs); k++ {
 				jobs[k].out.Outcome, jobs[k].out.Reason = jobs[i].out.Outcome, "the night ended before its turn: "+jobs[i].out.Reason
 				n.report.Targets = append(n.report.Targets, jobs[k].out)
@@ -386,7 +386,7 @@ func (n *night) keep(ctx context.Context, over bool) error {
 	if err := n.Bank.PutNight(ctx, row); err != nil {
 		return err
 	}
-	return writeFile(n.folder(), "night.json", append(data, '\n'))
+	return writeFile(n.folder(), result.NightFile, append(data, '\n'))
 }
 
 // purse is what the night may spend, and has spent, by run: a run that goes on tells all that it ever used.
