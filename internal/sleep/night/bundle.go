@@ -60,7 +60,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	n.report.Bundle = b
 	for _, i := range members {
 		b.Targets = append(b.Targets, jobs[i].doc.ID())
-		if err := n.lay(jobs, i, len(jobs)); err != nil {
+		if err := (workshop{n.night}).lay(jobs, i, len(jobs)); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (c *comparing) compare(ctx context.Context) error {
 // arms has the live bundle and the staged one answer tasks of a document, so often. The answers are fresh: none is taken
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
-	err = c.again(ctx, j, func() (err error) {
+	err = workshop{c.night}.again(ctx, j, func() (err error) {
 		if live, err = c.arm(ctx, j, "bundle-live"+what, j.doc.Text, j.beside.live, clusters, times); err == nil {
 			staged, err = c.arm(ctx, j, "bundle-staged"+what, j.text, j.beside.staged, clusters, times)
 		}

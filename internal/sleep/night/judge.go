@@ -46,7 +46,7 @@ type pair struct {
 }
 
 // judging says what there is to try a judge on; nil: it decides no task of the target. It spends nothing.
-func (n *night) judging(j *job) (*Judging, []pair, error) {
+func (n settler) judging(j *job) (*Judging, []pair, error) {
 	suite, err := reader()
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +89,7 @@ func reader() (*check.Suite, error) {
 }
 
 // answersOf are the answers of the session that has shown a task first; "": they are not kept, or not whole.
-func (n *night) answersOf(t *bank.Task) (wrong, right string) {
+func (n settler) answersOf(t *bank.Task) (wrong, right string) {
 	if len(t.Seen) == 0 {
 		return "", ""
 	}
@@ -104,7 +104,7 @@ func (n *night) answersOf(t *bank.Task) (wrong, right string) {
 // tryJudge has the judge judge the pairs of a target. With one that cannot tell them apart the tasks that it would decide
 // are left out.
 func (n trainer) tryJudge(ctx context.Context, j *job) error {
-	plan, pairs, err := n.judging(j)
+	plan, pairs, err := settler{n.night}.judging(j)
 	if err != nil || plan == nil || len(j.picked.tonight) == 0 && !n.Explore {
 		return err
 	}

@@ -268,7 +268,7 @@ func (n *night) work(ctx context.Context) error {
 	if err := n.mine(ctx); err != nil {
 		return n.ended(err)
 	}
-	jobs, err := n.jobs(ctx)
+	jobs, err := settler{n}.jobs(ctx)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Agreed = true
 	n.holdForBundle(jobs)
 	for i := range jobs {
-		n.replay(ctx, jobs, i)
+		workshop{n}.replay(ctx, jobs, i)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {
@@ -310,7 +310,7 @@ func (n *night) work(ctx context.Context) error {
 
 // dry says what the night would do.
 func (n *night) dry(ctx context.Context) error {
-	jobs, err := n.jobs(ctx)
+	jobs, err := settler{n}.jobs(ctx)
 	for i := range jobs {
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 	}
