@@ -105,7 +105,7 @@ func evaluatedArms(dir string, data []byte) ([]DiagnosedTask, error) {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "outcomes.json"), err)
 	}
 	arm := armLive
-	if _, what, ok := strings.Cut(filepath.Base(dir), "-bundle-"); ok && strings.HasPrefix(what, "staged") {
+	if _, what, ok := strings.Cut(filepath.Base(dir), bundleRun); ok && strings.HasPrefix(what, "staged") {
 		arm = armProposed
 	}
 	var out []DiagnosedTask

@@ -20,7 +20,8 @@ func slug(id string) string {
 		}
 		return '-'
 	}, name)
-	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-sealed", "-carried"}, func(end string) bool { return strings.HasSuffix(plain, end) })
+	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-sealed", "-carried", judgeRun}, func(end string) bool { return strings.HasSuffix(plain, end) })
+	ofRun = ofRun || strings.Contains(plain, bundleRun)
 	if plain == name && len(plain) <= maxSlug && !ofRun {
 		return kind + "-" + plain
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -286,6 +287,7 @@ func (n *night) work(ctx context.Context) error {
 	n.holdForBundle(jobs)
 	for i := range jobs {
 		workshop{n}.replay(ctx, jobs, i)
+		jobs[i].out.Spent = n.purse.spentFor(n.Project, jobs[i].out.Runs)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {
@@ -418,10 +420,24 @@ func newPurse(cfg config.Config) purse {
 func (p *purse) add(run string, u result.Usage) { p.by[run] = u }
 
 // spent adds up what the runs of the night have used.
-func (p *purse) spent() Spent {
+func (p *purse) spent() Spent { return spentOn(p.by) }
+
+// spentFor adds up what some of them have used, by their folders.
+func (p *purse) spentFor(project string, runs []string) Spent {
+	some := map[string]result.Usage{}
+	for _, run := range runs {
+		name := strings.TrimPrefix(path.Base(run), prefixOf(project))
+		if u, ok := p.by[name]; ok {
+			some[name] = u
+		}
+	}
+	return spentOn(some)
+}
+
+func spentOn(by map[string]result.Usage) Spent {
 	var s Spent
 	cost, known := 0.0, true
-	for _, u := range p.by {
+	for _, u := range by {
 		s.Calls += u.Calls.Total
 		s.Input, s.Output, s.Cached = s.Input+u.Tokens.Input, s.Output+u.Tokens.Output, s.Cached+u.Tokens.Cached
 		if u.CostUSD == nil {
@@ -430,7 +446,7 @@ func (p *purse) spent() Spent {
 		}
 		cost += *u.CostUSD
 	}
-	if known && len(p.by) > 0 {
+	if known && len(by) > 0 {
 		s.CostUSD = &cost
 	}
 	return s

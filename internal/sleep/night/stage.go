@@ -101,6 +101,7 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 // setTarget puts what is known of a target into the report.
 func (n *night) setTarget(t Target) {
 	if i := slices.IndexFunc(n.report.Targets, func(o Target) bool { return o.Target == t.Target }); i >= 0 {
+		t.Spent = n.purse.spentFor(n.Project, t.Runs)
 		n.report.Targets[i] = t
 	}
 }
