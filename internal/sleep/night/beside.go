@@ -79,7 +79,7 @@ func (n workshop) around(jobs []job) []target.Target {
 	for i := range jobs {
 		out = append(out, jobs[i].doc)
 	}
-	name, err := settler{n.night}.memoryFile()
+	name, err := settler(n).memoryFile()
 	if err != nil || slices.ContainsFunc(out, func(t target.Target) bool { return t.Kind == target.Memory }) {
 		return out
 	}

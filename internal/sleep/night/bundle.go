@@ -62,7 +62,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	n.report.Bundle = b
 	for _, i := range members {
 		b.Targets = append(b.Targets, jobs[i].doc.ID())
-		if err := (workshop{n.night}).lay(jobs, i, len(jobs)); err != nil {
+		if err := workshop(n).lay(jobs, i, len(jobs)); err != nil {
 			return err
 		}
 	}

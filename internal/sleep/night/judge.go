@@ -104,7 +104,7 @@ func (n settler) answersOf(t *bank.Task) (wrong, right string) {
 // tryJudge has the judge judge the pairs of a target. With one that cannot tell them apart the tasks that it would decide
 // are left out.
 func (n trainer) tryJudge(ctx context.Context, j *job) error {
-	plan, pairs, err := settler{n.night}.judging(j)
+	plan, pairs, err := settler(n).judging(j)
 	if err != nil || plan == nil || len(j.picked.tonight) == 0 && !n.Explore {
 		return err
 	}

@@ -266,7 +266,7 @@ func deref(f *float64) float64 {
 // holdsBack says why what was trained must not be staged; "": it may. Rules that a person has to look at are named.
 func (n trainer) holdsBack(j *job, best string, clusters []bank.Cluster) string {
 	added := addedLines(j.doc.Text, best)
-	sessions := settler{n.night}.sessionsOf(clusters)
+	sessions := settler(n).sessionsOf(clusters)
 	for _, line := range added {
 		if reason := n.Miner.Suspicious(line, sessions); reason != "" {
 			j.out.Held = append(j.out.Held, HeldRule{Text: line, Reason: reason})

@@ -38,7 +38,7 @@ func (n workshop) replay(ctx context.Context, jobs []job, i int) {
 		err = n.lay(jobs, i, i)
 	}
 	if err == nil {
-		trainer{n.night}.train(ctx, j)
+		trainer(n).train(ctx, j)
 	}
 	if err = errors.Join(err, n.clearOut()); err == nil {
 		return
@@ -114,7 +114,7 @@ func (n workshop) resettle(ctx context.Context, j *job, gone map[string]bank.Fit
 	if err := bank.Decide(ctx, n.Bank, n.report.ID, n.Project, gone); err != nil {
 		return err
 	}
-	of, err := settler{n.night}.grouped(ctx)
+	of, err := settler(n).grouped(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (n workshop) resettle(ctx context.Context, j *job, gone map[string]bank.Fit
 	if j.doc.Kind == target.Memory {
 		name = ""
 	}
-	*j, err = settler{n.night}.job(ctx, j.doc, of[name])
+	*j, err = settler(n).job(ctx, j.doc, of[name])
 	return err
 }
 
