@@ -68,7 +68,7 @@ func outcomeCases() map[string]outcomeCase {
 			d.sessions(1)
 			return d.night()
 		}},
-		"not replayable": {outcome: night.NotReplayable, cause: "not_replayable: memory:CLAUDE.md: ", says: "no commit of the project is known", unasked: true, do: func(d *desk) (int, *night.Report, string) {
+		"not replayable": {outcome: night.NotReplayable, cause: "not_replayable: memory:CLAUDE.md: ", says: "the profile names no agent", unasked: true, do: func(d *desk) (int, *night.Report, string) {
 			d.sessions(3, withTests)
 			return d.night()
 		}},
@@ -186,7 +186,7 @@ func TestEachOutcomeOfANight(t *testing.T) {
 // outcomesOfCode are the outcomes that the program declares.
 func outcomesOfCode(t *testing.T) []night.Outcome {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../sleep/night/outcome.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../result/night_staged.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func outcomesOfCode(t *testing.T) []night.Outcome {
 		if !ok {
 			return true
 		}
-		if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Outcome" {
+		if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "NightOutcome" {
 			for _, v := range spec.Values {
 				text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
 				if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -91,6 +92,9 @@ func TestFolderOf(t *testing.T) {
 	}
 }
 
+// sinceThen are members that nights of that build have not; nothing is known of them.
+var sinceThen = regexp.MustCompile(`(?m)^ *"(places|judge|served|bundle)": null,\n`)
+
 // A night of an older build is read, and written again by the types of this one it is the same, byte for byte.
 func TestOldNight(t *testing.T) {
 	t.Parallel()
@@ -104,6 +108,7 @@ func TestOldNight(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := json.MarshalIndent(v, "", "  ")
+		again = sinceThen.ReplaceAll(again, nil)
 		if err != nil || !bytes.Equal(append(again, '\n'), text) {
 			t.Errorf("%s: %v\n%s", name, err, cmp.Diff(string(text), string(again)))
 		}
