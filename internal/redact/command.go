@@ -232,6 +232,9 @@ func (c commandLine) piped(i int) int {
 		from, end = c.commandWord(next)
 	} else if from == v { // echo takes several
 		end = v + len(strings.TrimRight(s[v:i+bar], " \t"))
+		if quote := strings.IndexAny(s[v:end], "\"'`"); quote >= 0 { // it may be that of the text around the command
+			end = v + len(strings.TrimRight(s[v:v+quote], " \t"))
+		}
 	}
 	if end > i+bar || placeholder(s[from:end]) {
 		return i
