@@ -99,7 +99,7 @@ type blocks struct {
 func (b *blocks) pass(text string, final bool) string {
 	var out strings.Builder
 	text = b.rest + text
-	m := marks{looked: &b.looked}
+	m := places{looked: &b.looked}
 	b.looked += len(text)
 	for text != "" {
 		n, was, lines := 0, b.inside, b.lines
@@ -122,7 +122,7 @@ func (b *blocks) pass(text string, final bool) string {
 
 // begin hands over what is before the next block, and the mask for that. It returns
 // how much of text is done with; 0 if more of it is needed.
-func (b *blocks) begin(m *marks, out *strings.Builder, text string, final bool) int {
+func (b *blocks) begin(m *places, out *strings.Builder, text string, final bool) int {
 	for from := 0; ; {
 		at := min(m.next(text, from, blockBegin), m.next(text, from, linesBegin))
 		if at >= len(text) {
@@ -157,15 +157,15 @@ func (b *blocks) begin(m *marks, out *strings.Builder, text string, final bool) 
 	return n
 }
 
-// marks remembers where the next of each mark stands in a text that gets shorter from its
+// places remembers where the next of each mark stands in a text that gets shorter from its
 // beginning, so that no part of it is searched twice. Places are counted from its end.
-type marks struct {
+type places struct {
 	left   map[string][2]int // from where it was searched, and where it was found
 	looked *int
 }
 
 // next returns where the next mark stands in text from i on; its length if there is none.
-func (m *marks) next(text string, i int, mark string) int {
+func (m *places) next(text string, i int, mark string) int {
 	if f, ok := m.left[mark]; ok && f[0] >= len(text)-i && f[1] <= len(text)-i {
 		return len(text) - f[1]
 	}
@@ -296,7 +296,7 @@ func isBlockLine(rest string) int {
 // stop returns how much of text belongs to the private key that it is inside of, up
 // to its last line, before the quote that ends a text in JSON, or all; 0 if more of
 // text is needed.
-func (b *blocks) stop(m *marks, text string, final bool) int {
+func (b *blocks) stop(m *places, text string, final bool) int {
 	quote := m.next(text, 0, `"`)
 	search := text[:quote]
 	for at := 0; ; {
