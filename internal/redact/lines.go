@@ -54,6 +54,10 @@ func border(window string, looked *int) int {
 	for cut < len(window) && !utf8.RuneStart(window[cut]) {
 		cut++
 	}
+	if open := strings.LastIndexByte(window[max(0, cut-maxName):cut], '['); open >= 0 {
+		open += max(0, cut-maxName)
+		cut = max(cut, open+maskAt(window[open:])) // a mask that is cut is none any more
+	}
 	return cut
 }
 

@@ -7,11 +7,12 @@ type scanner struct {
 	s     string
 	spans []span
 	ahead
-	quotes   quotes
-	brackets *brackets
-	counts   *counts
-	programs *programs
-	kty      uint8 // whether it is in the line: 0 unknown, 1 no, 2 yes
+	quotes    quotes
+	brackets  *brackets
+	counts    *counts
+	programs  *programs
+	connected connected
+	kty       uint8 // whether it is in the line: 0 unknown, 1 no, 2 yes
 }
 
 // inWord says which bytes words are made of; what is no ASCII is one.
@@ -519,7 +520,7 @@ func unescaped(s string, from, end int) int {
 		return 0
 	}
 	stop := end
-	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0; {
+	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0 && !strings.HasPrefix(s[stop:], "://"); {
 		stop++
 	}
 	if at := strings.LastIndexByte(s[end:stop], '@'); at > 0 {

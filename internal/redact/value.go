@@ -323,7 +323,7 @@ func (sc *scanner) scalar(n name, v int) int {
 	if !json && s[v-1] == ' ' && (place{sc}).typed(v) { // apiKey: string = "x"
 		return sc.spans[len(sc.spans)-1].end
 	}
-	if !json && n.kind != weak && inConnection(s, n.begin) {
+	if !json && n.kind != weak && sc.inConnection(n.begin) {
 		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
 	if end == v || !sc.secret(n, v, end) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
@@ -409,20 +409,33 @@ func drawn(value string) bool {
 // connections are names that connection strings of databases begin with, in small letters.
 var connections = []string{"server=", "data source=", "uid=", "user id=", "user=", "host=", "driver=", "jdbc:", "endpoint="}
 
+// connected is where the last of connections begins in the part of a line before done.
+type connected struct{ done, last int }
+
 // inConnection reports whether a name that begins at i stands in the string of a connection,
 // whose values go up to the next semicolon.
-func inConnection(s string, i int) bool {
-	before := strings.TrimRight(s[max(0, i-near):i], " ")
-	if !strings.HasSuffix(before, ";") {
+func (sc *scanner) inConnection(i int) bool {
+	s := sc.s
+	end := i
+	for end > 0 && s[end-1] == ' ' {
+		end--
+	}
+	if end == 0 || s[end-1] != ';' {
 		return false
 	}
-	before = strings.ToLower(before)
-	for _, name := range connections {
-		if strings.Contains(before, name) {
-			return true
+	c := &sc.connected
+	sc.looked += max(0, i-c.done)
+	for ; c.done < i; c.done++ {
+		if b := s[c.done]; b != '=' && b != ':' {
+			continue
+		}
+		for _, name := range connections {
+			if begin := c.done + 1 - len(name); begin >= 0 && strings.EqualFold(s[begin:c.done+1], name) {
+				c.last = max(c.last, begin+1)
+			}
 		}
 	}
-	return false
+	return c.last > max(0, i-near)
 }
 
 // textEnd returns where the line ends that i is in, or the quoted text.
