@@ -2,7 +2,11 @@ package skillopt
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/event"
@@ -102,6 +106,22 @@ func WithTasks(tasks []task.Task) Option { return func(o *session.Options) { o.T
 // the identity of the run, where they lie is not; they are read as long as the run is at work,
 // and again by each session that goes on with it. A folder with links is refused.
 func WithWorkspaces(dir string) Option { return func(o *session.Options) { o.Folders = dir } }
+
+// WithAnswers has Evaluate score answers that are there already, by the ids of their tasks: no
+// target is asked and nothing is extracted, whatever the configuration says of both. Judges of
+// checks are asked as always, once for each answer. Every task needs an answer; agents,
+// environments and checks that look at files or tools do not go with it, and other operations refuse
+// it. The answers are part of the identity of the run.
+func WithAnswers(answers map[string]string) Option {
+	return func(o *session.Options) {
+		o.Answers = session.Answers(maps.Clone(answers))
+		h := sha256.New()
+		for _, id := range slices.Sorted(maps.Keys(answers)) {
+			fmt.Fprintf(h, "%q %q\n", id, answers[id])
+		}
+		o.Identify("answers", hex.EncodeToString(h.Sum(nil)))
+	}
+}
 
 // WithSkill starts from a skill value instead of the file of the config.
 func WithSkill(s skill.Skill) Option { return func(o *session.Options) { o.Skill = &s } }

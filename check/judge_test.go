@@ -74,8 +74,8 @@ func TestRubric(t *testing.T) {
 		{"enough", one, grade(0.5), true, 0.5, ""},
 		{"bad", one, grade(0.25), false, 0.25, "the judge gives 0.25, 0.5 is needed: because of 0.25"},
 		{"own threshold", "{type: llm-rubric, criteria: x, threshold: 0.9}", grade(0.8), false, 0.8, "0.9 is needed"},
-		{"above", one, grade(7), true, 1, ""},
-		{"below", one, grade(-7), false, 0, "the judge gives 0"},
+		{"above, in an older record", one, grade(7), true, 1, ""},
+		{"below, in an older record", one, grade(-7), false, 0, "the judge gives 0"},
 		{"median", three, grade(0.2, 0.9, 0.3), false, 0.3, "because of 0.3"},
 		{"mean", "{type: llm-rubric, criteria: x, votes: 3, combine: mean}", grade(0, 1, 0.8), true, 0.6, ""},
 		{"prose around it", one, []string{"I think:\n```json\n{\"reason\": \"ok\", \"score\": 0.75}\n```"}, true, 0.75, ""},
@@ -93,7 +93,7 @@ func TestRubric(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			for _, q := range b.asked {
-				if err := q.Usable(tt.replies[q.Vote-1]); err != nil {
+				if err := q.Usable(tt.replies[q.Vote-1]); (err != nil) != strings.Contains(tt.name, "older record") {
 					t.Errorf("not usable: %v", err)
 				}
 				var s jsonschema.Schema
@@ -321,4 +321,26 @@ func FuzzJudgeReply(f *testing.F) {
 		}
 		_, _, _ = parseEquivalence(reply) // must not panic
 	})
+}
+
+// A judge's reply is taken if it has a number from 0 to 1: of another one, of none and of NaN nobody knows what it
+// would be on this scale, and the judge is asked again.
+func TestTrap67RepliesOfAJudge(t *testing.T) {
+	t.Parallel()
+	var q JudgeRequest
+	b := &bench{replies: []string{`{"reason": "x", "score": 1}`}}
+	assess(t, "{type: llm-rubric, criteria: It is kind.}", Evidence{Answer: "Hello."}, task.Task{Prompt: "Greet me."}, b.means())
+	for _, asked := range b.asked {
+		q = asked
+	}
+	for reply, usable := range map[string]bool{
+		`{"reason": "x", "score": 7}`: false, `{"reason": "x", "score": -0.5}`: false, `{"reason": "x", "score": NaN}`: false, `{"reason": "x", "score": "NaN"}`: false,
+		`{"reason": "x", "score": "+Inf"}`: false, `{"reason": "x", "score": true}`: false, `{"reason": "x", "score": null}`: false, `{"reason": "x"}`: false, ``: false,
+		`{"reason": "x", "score": "0.9"}`: true, `{"reason": "x", "score": 0.9}`: true, `{"score": 0}`: true,
+		"It [the answer] is kind (see [1]). So:\n" + `{"reason": "x", "score": 0.9}`: true,
+	} {
+		if err := q.Usable(reply); (err == nil) != usable {
+			t.Errorf("%q: %v", reply, err)
+		}
+	}
 }

@@ -55,6 +55,21 @@ type RunRow struct {
 	CostUSD *float64 `json:"cost_usd"` // null: a model has no price, or is simulated
 
 	Notes Notes `json:"notes"`
+
+	Night *NightRow `json:"night,omitempty"` // of a night, which is no run: it has no steps, scores and calls of its own
+}
+
+// NightRow is what a list shows of a night alone.
+type NightRow struct {
+	Project  string       `json:"project"`  // its folder
+	Outcomes []NightCount `json:"outcomes"` // of its documents, in their order
+	Tokens   int64        `json:"tokens"`   // input and output of its runs
+}
+
+// NightCount is how many documents of a night came to an outcome.
+type NightCount struct {
+	Outcome NightOutcome `json:"outcome"` // "": not begun
+	N       int          `json:"n"`
 }
 
 // Notes are what people have written to a run, in NAME.notes.json beside it.

@@ -24,6 +24,9 @@ const (
 	MineTasks    Kind = "mine"
 	ServeModel   Kind = "gateway"
 	RunStudy     Kind = "lab"
+
+	// SleepNight is no run: a list shows a night of `skillopt sleep run` beside the runs that it is made of.
+	SleepNight Kind = "night"
 )
 
 // Status is how far a run has got.

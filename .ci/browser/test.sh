@@ -15,7 +15,7 @@ if [ -z "$browser" ]; then
   exit 0
 fi
 "$browser" --version || true
-(cd "$root" && CGO_ENABLED=0 go build -o "$work/skillopt" ./cmd/skillopt)
+(cd "$root" && CGO_ENABLED=0 go build -ldflags '-s -w' -o "$work/skillopt" ./cmd/skillopt)
 axe="$root/internal/server/ui/node_modules/axe-core/axe.min.js"
 [ -f "$axe" ] || axe=''
 mkdir "$work/large"

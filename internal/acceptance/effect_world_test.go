@@ -32,6 +32,7 @@ type observedServer struct {
 	client  model.Client
 	latency time.Duration
 	broken  bool // answers nothing but 500
+	expired bool // answers nothing but 401
 
 	mu       sync.Mutex
 	requests []sent
@@ -78,6 +79,10 @@ func (w *observedServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	if w.broken {
 		http.Error(rw, `{"error":{"message":"broken"}}`, http.StatusInternalServerError)
+		return
+	}
+	if w.expired {
+		http.Error(rw, `{"error":{"message":"the token of sk-test-1234567890abcdef has expired"}}`, http.StatusUnauthorized)
 		return
 	}
 	req := model.Request{Messages: q.Messages, Tags: model.Tags{Stage: s.stage, Role: s.role}}

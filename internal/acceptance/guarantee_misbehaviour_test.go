@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 type rogue struct {
 	script string // what it does for that one, in bash; prompt, url and key are variables of it
 	jsonl  bool   // what it prints are events
+	always bool   // for the others too
 	change func(*config.Config)
 	files  map[string]string // beside the config
 	client model.Client
@@ -56,6 +58,9 @@ func (r rogue) run(t *testing.T, opts ...skillopt.Option) (map[string]trajectory
 	if r.jsonl {
 		custom["format"], custom["events"] = "jsonl", rogueEvents()
 		good = `echo '{"type":"answer","text":"done"}'; echo '{"type":"end"}'`
+	}
+	if r.always {
+		good = r.script
 	}
 	custom["argv"] = []any{"bash", "-c", `case "$prompt" in *bad*) ` + "\n" + r.script + "\n" + `;; *) ` + good + ` ;; esac`}
 	cfg.Agent.Custom = custom
@@ -128,15 +133,13 @@ func TestMisbehaviourIsNoScore(t *testing.T) {
 		hard   float64
 		reason string
 	}{
-		"prints an error of its API": {rogue{script: `echo "API Error: 401 invalid x-api-key"`}, score.Unmeasured, 0, "auth"},
 		"prints an error that is described": {rogue{script: `echo "Oh no, the model is asleep"`, change: func(c *config.Config) {
 			c.Agent.Custom["errors"] = []any{"model is asleep"}
 		}}, score.Unmeasured, 0, "asleep"},
-		"prints an error as an event, and 0": {rogue{script: `echo '{"type":"error","text":"no","status":401}'; echo '{"type":"end"}'`, jsonl: true}, score.Unmeasured, 0, "auth"},
-		"is told 401 and says so":            {rogue{script: dial("wrong-key-0123456789", `{"model":"m","messages":[{"role":"user","content":"x"}]}`) + ` | head -1; exit 0`, change: func(c *config.Config) { gateway(c); c.Agent.Slots = 1 }}, score.Unmeasured, 0, "key"},
-		"is told 400 and says so":            {rogue{script: dial("'$key'", `{"nonsense":`) + ` >/dev/null; echo sorry`, change: gateway}, score.Unmeasured, 0, "gateway refused"},
-		"hangs":                              {rogue{script: `echo '{"type":"answer","text":"thinking"}'; sleep 600`, jsonl: true, change: hurried}, score.AgentError, 0, "deadline"},
-		"hangs before a word":                {rogue{script: `sleep 600`, change: hurried}, score.Unmeasured, 0, "no model answered"},
+		"is told 401 and says so": {rogue{script: dial("wrong-key-0123456789", `{"model":"m","messages":[{"role":"user","content":"x"}]}`) + ` | head -1; exit 0`, change: func(c *config.Config) { gateway(c); c.Agent.Slots = 1 }}, score.Unmeasured, 0, "key"},
+		"is told 400 and says so": {rogue{script: dial("'$key'", `{"nonsense":`) + ` >/dev/null; echo sorry`, change: gateway}, score.Unmeasured, 0, "gateway refused"},
+		"hangs":                   {rogue{script: `echo '{"type":"answer","text":"thinking"}'; sleep 600`, jsonl: true, change: hurried}, score.AgentError, 0, "deadline"},
+		"hangs before a word":     {rogue{script: `sleep 600`, change: hurried}, score.Unmeasured, 0, "no model answered"},
 		"hangs after its model answered": {rogue{
 			script: dial("'$key'", `{"model":"m","messages":[{"role":"user","content":"x"}]}`) + ` >/dev/null; sleep 600`,
 			change: func(c *config.Config) { gateway(c); hurried(c) },
@@ -176,6 +179,31 @@ func TestMisbehaviourIsNoScore(t *testing.T) {
 			}
 			if left, err := filepath.Glob(filepath.Join(dir, "workspaces", "*")); err != nil || len(left) > 0 {
 				t.Errorf("workspaces are left: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// An agent that says that its login is no good, before it has come to an end with any task, ends the run: the next task would be
+// told the same. Nothing is scored.
+func TestALoginThatIsNoGoodEndsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]rogue{
+		"an error of its API":         {script: `echo "API Error: 401 invalid x-api-key"`},
+		"an error as an event, and 0": {script: `echo '{"type":"error","text":"no","status":401}'; echo '{"type":"end"}'`, jsonl: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.always = true
+			got, _, err := r.run(t)
+			var failed *skillopt.Error
+			if !errors.As(err, &failed) || failed.Kind != skillopt.Unmeasurable || !strings.Contains(err.Error(), "has no login that its model takes") {
+				t.Errorf("%v", err)
+			}
+			for id, o := range got {
+				if o.Status.Measured() {
+					t.Errorf("%s: %s, %v", id, o.Status, o.Hard)
+				}
 			}
 		})
 	}

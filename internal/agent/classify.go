@@ -62,7 +62,8 @@ func worded(text string) model.Code {
 		return model.Credit
 	case has("self signed certificate", "self-signed certificate", "unable to verify the first certificate", "certificate has expired", "unknownissuer", "err_tls_cert"):
 		return model.Certificate
-	case has("unauthorized", "authenticat", "api key", "api_key", "not logged in", "/login", "permission_error", "invalid key", "credential", "no auth"):
+	case has("unauthorized", "authenticat", "api key", "api_key", "not logged in", "/login", "permission_error", "invalid key", "credential", "no auth",
+		"log out and sign in", "refresh_token_reused", "token_expired", "token is expired", "token has expired"):
 		return model.Auth
 	case has("rate limit", "rate_limit", "too many requests", "resource_exhausted", "quota", "usage limit"):
 		return model.RateLimit

@@ -72,12 +72,19 @@ func (l *launch) opencodeLimits() map[string]int {
 }
 
 // opencodeReader reads the events of opencode run --format json. None says that
-// the run is over: a step that ends without calling tools is the last one.
-type opencodeReader struct{ step string }
+// the run is over: a step that ends without calling tools is the last one. It prints
+// one session: events of a second one are not this run's.
+type opencodeReader struct {
+	step    string // what the step has said since it last called a tool
+	tool    bool   // the step has called one
+	session string
+	mixed   bool
+}
 
 type opencodeEvent struct {
-	Type string `json:"type"`
-	Part struct {
+	Type    string `json:"type"`
+	Session string `json:"sessionID"`
+	Part    struct {
 		Text   string `json:"text"`
 		Tool   string `json:"tool"`
 		CallID string `json:"callID"`
@@ -112,9 +119,19 @@ func (o *opencodeReader) line(r *record, text []byte, whole bool) {
 	if !whole || !r.decode(text, &e) {
 		return
 	}
+	if o.session == "" {
+		o.session = e.Session
+	}
+	if e.Session != "" && e.Session != o.session {
+		o.mixed = true
+	}
+	if o.mixed {
+		r.broken = "the events are of two sessions"
+		return
+	}
 	switch e.Type {
 	case "step_start":
-		o.step, r.ended = "", false
+		o.step, o.tool, r.ended = "", false, false
 	case "text":
 		r.fault = nil
 		r.say(e.Part.Text)
@@ -122,7 +139,8 @@ func (o *opencodeReader) line(r *record, text []byte, whole bool) {
 	case "reasoning":
 		r.think(e.Part.Text)
 	case "tool_use":
-		o.tool(r, e)
+		o.step, o.tool = "", true // what was said before it is no answer
+		o.used(r, e)
 	case "step_finish":
 		o.finish(r, e)
 	case "error":
@@ -132,9 +150,13 @@ func (o *opencodeReader) line(r *record, text []byte, whole bool) {
 	}
 }
 
-func (o *opencodeReader) tool(r *record, e opencodeEvent) {
+func (o *opencodeReader) used(r *record, e opencodeEvent) {
 	s := e.Part.State
 	r.fault = nil
+	if e.Part.Tool == "" {
+		r.broken = "a tool was used that has no name"
+		return
+	}
 	if !r.called(e.Part.CallID) {
 		r.call(e.Part.CallID, e.Part.Tool, s.Input)
 	}
@@ -173,5 +195,6 @@ func (o *opencodeReader) finish(r *record, e opencodeEvent) {
 		r.fail(0, "a step of the agent ended with "+e.Part.Reason)
 		return
 	}
-	r.ended = true
+	// Some servers give another reason though tools were called: a step is to follow.
+	r.ended = !o.tool || strings.TrimSpace(o.step) != "" || r.own != ""
 }

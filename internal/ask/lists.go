@@ -35,7 +35,7 @@ func listed(v reflect.Value) reflect.Value {
 		out.Elem().Set(listed(v.Elem()))
 		return out
 	case reflect.Slice:
-		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+		if v.IsNil() || plainValues(v.Type().Elem()) {
 			return v
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
@@ -44,7 +44,7 @@ func listed(v reflect.Value) reflect.Value {
 		}
 		return out
 	case reflect.Map:
-		if v.IsNil() {
+		if v.IsNil() || plainValues(v.Type().Elem()) {
 			return v
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
@@ -56,6 +56,22 @@ func listed(v reflect.Value) reflect.Value {
 		return listedFields(v)
 	}
 	return v
+}
+
+// plainValues reports whether values of a type hold no list and no map: long lists of them are not
+// copied.
+func plainValues(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Array, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return false
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !plainValues(t.Field(i).Type) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func listedFields(v reflect.Value) reflect.Value {

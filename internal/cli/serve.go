@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -18,7 +18,6 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/record"
-	"github.com/seed-f4525e22/skillopt/internal/run"
 	"github.com/seed-f4525e22/skillopt/internal/server"
 	"github.com/seed-f4525e22/skillopt/internal/server/door"
 )
@@ -41,6 +40,7 @@ func serveCommand(a *app) *cobra.Command {
 		Short: "Look at runs in a browser: live ones, finished ones, and those that a colleague sent",
 		Long: `Serve a page that shows all runs in folders, or single run directories: how far they are,
 what they score and how sure that is, why the skill says what it says, which tasks fail.
+Of a sleep.dir, or a folder of its nights, it shows what nights came to and propose.
 Runs at work are followed, and can be stopped or given other ceilings. Without DIR it is
 the folder runs.
 
@@ -56,6 +56,7 @@ It asks no model and starts nothing. Runs go on when it ends (Ctrl-C).`,
 		Example: `  skillopt serve
   skillopt serve runs experiments/runs
   skillopt serve ~/Downloads/their-run --read-only      a run that somebody sent
+  skillopt serve ~/.local/state/skillopt/sleep          nights, and their runs
   skillopt serve --addr 127.0.0.1:0                     any port that is free
   skillopt serve --addr 0.0.0.0:8675 --tls-cert cert.pem --tls-key key.pem --host lab.example.com`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), a, args) },
@@ -113,9 +114,9 @@ func servedFolders(a *app, args []string) ([]string, error) {
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil:
-			return nil, usagef("%s: %v; name a folder with runs, or a run directory", arg, reasonOf(err))
+			return nil, usagef("%s: %v; name a folder with runs or nights, or a run directory", arg, reasonOf(err))
 		case !info.IsDir():
-			return nil, usagef("%s is no folder; name a folder with runs, or a run directory", arg)
+			return nil, usagef("%s is no folder; name a folder with runs or nights, or a run directory", arg)
 		}
 		out = append(out, dir)
 	}
@@ -241,16 +242,27 @@ func (s *serving) print(a *app) error {
 
 // foldersText says what a folder holds.
 func foldersText(out printer, dir string) string {
-	shown := oneLine(out.path(dir))
-	if _, err := os.Stat(filepath.Join(dir, run.ManifestFile)); err == nil {
-		return "showing the run " + shown
-	}
-	list, err := record.List(dir)
+	shown, f := oneLine(out.path(dir)), record.FolderOf(dir)
 	switch {
-	case err != nil:
-		return fmt.Sprintf("%s cannot be read: %v", shown, err)
-	case len(list) == 0:
+	case f.Run != "":
+		return "showing the run " + shown
+	case f.Night != "":
+		return "showing the night " + shown
+	}
+	list, err := record.List(f.Runs)
+	nights, problem := f.Nights()
+	switch {
+	case cmp.Or(err, problem) != nil:
+		return fmt.Sprintf("%s cannot be read: %v", shown, cmp.Or(err, problem))
+	case len(list) == 0 && len(nights) == 0:
 		return "no runs in " + shown + " yet; they are shown as they begin"
 	}
-	return fmt.Sprintf("showing %s in %s", plural.Of(len(list), "run", "runs"), shown)
+	var parts []string
+	if len(list) > 0 {
+		parts = append(parts, plural.Of(len(list), "run", "runs"))
+	}
+	if len(nights) > 0 {
+		parts = append(parts, plural.Of(len(nights), "night", "nights"))
+	}
+	return fmt.Sprintf("showing %s in %s", strings.Join(parts, " and "), shown)
 }

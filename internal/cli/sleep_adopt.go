@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
@@ -272,7 +273,7 @@ func (w adoption) show(a *app) error {
 			where += ", which has changed outside of its learned region since; both are kept"
 		}
 		out.line("  " + oneLine(where))
-		if err := a.writeDiff(documentDiff(p.Live, p.Text, it.Target)); err != nil {
+		if err := a.writeDiff(record.DiffText(p.Live, p.Text, it.Target, "live", "proposed").Diff); err != nil {
 			return err
 		}
 		added, err := adopt.Added(it.Base, it.Proposed)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,8 +71,8 @@ func recoverAdoptions(ctx context.Context, a *app, profile string) error {
 	if err != nil {
 		return nil // the command says it itself
 	}
-	if _, err := os.Lstat(filepath.Join(setup.dir, adoptedDir)); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if _, err := os.Lstat(filepath.Join(setup.dir, adoptedDir)); err != nil {
+		return nil // there is none, or the command says why it cannot be read
 	}
 	s, err := setup.adoptions(a.version)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
@@ -130,6 +131,26 @@ func (s sleepSetup) destinations() ([]wiring.Destination, error) {
 		out = append(out, list...)
 	}
 	return out, nil
+}
+
+// clients fails if a model of the profile cannot be called as it stands there, such as one whose key is missing, or a token that
+// would go to another host: before anything is read, sent or paid for. Nothing is called.
+func (s sleepSetup) clients() error {
+	c := s.loaded.Config
+	for _, role := range []string{model.Target, model.Optimizer, model.Judge} {
+		m := c.Models.Of(role)
+		if m.Provider == "" || role == model.Target && c.Agent.Name != "" && !c.Agent.Gateway {
+			continue
+		}
+		b, err := wiring.Client(role, m, s.loaded.Lookup)
+		if err == nil && b.Close != nil {
+			err = b.Close()
+		}
+		if err != nil {
+			return &skillopt.Error{Kind: skillopt.BadInput, Err: err}
+		}
+	}
+	return nil
 }
 
 // remote are the destinations that need consent.

@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
-	"github.com/seed-f4525e22/skillopt/skill"
 )
 
 // sleepDiffOptions are the flags of sleep diff.
@@ -58,7 +57,7 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 			if err != nil {
 				return usagef("%v", err)
 			}
-			list = append(list, nightDiff{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Diff: documentDiff(live, text, item.Target)})
+			list = append(list, nightDiff{Target: item.Target, Outcome: item.Outcome, Reason: item.Reason, Diff: record.DiffText(live, text, item.Target, "live", "proposed").Diff})
 		}
 		if a.json {
 			return printJSON(a.Out, ask.Shareable(list))
@@ -73,12 +72,4 @@ func (o *sleepDiffOptions) run(ctx context.Context, a *app, profile, id string) 
 		}
 		return nil
 	})
-}
-
-// documentDiff is a unified diff of a document whose name is not that of a skill's file.
-func documentDiff(live, text, name string) string {
-	const from, to = "live", "proposed"
-	diff := skill.Diff(skill.New(live), skill.New(text), from, to)
-	diff = strings.Replace(diff, "--- "+from+"/SKILL.md", "--- "+name+" ("+from+")", 1)
-	return strings.Replace(diff, "+++ "+to+"/SKILL.md", "+++ "+name+" ("+to+")", 1)
 }

@@ -109,8 +109,7 @@ func explain(ctx context.Context, b *bank.Bank, r *night.Report) (explained, err
 	}
 	e.Stages = append(e.Stages, store)
 	if r == nil {
-		e.Cause, e.Help = "no_data: there was no night yet", "skillopt sleep run"
-		return e, nil
+		return e, e.noNight(ctx, b, troubled)
 	}
 	e.Night, e.Project = r.ID, r.Project
 	sessions, turns, kept, err := sessionStages(ctx, b, r)
@@ -125,11 +124,29 @@ func explain(ctx context.Context, b *bank.Bank, r *night.Report) (explained, err
 	e.Cause, e.Help = causeOf(r)
 	if kept == 0 && len(r.Targets) == 0 {
 		e.Cause, e.Help = "no_data: no session of the project is kept", "skillopt sleep doctor"
-		if troubled != "" {
-			e.Cause += ": " + troubled
-		}
+	}
+	if troubled != "" && len(r.Targets) == 0 && r.Mined.Sessions == 0 {
+		e.Cause, e.Help = e.Cause+": "+troubled, "skillopt sleep doctor"
 	}
 	return e, nil
+}
+
+// noNight says why there was none yet.
+func (e *explained) noNight(ctx context.Context, b *bank.Bank, troubled string) error {
+	e.Cause, e.Help = "no_data: there was no night yet", "skillopt sleep run"
+	kept := false
+	err := b.Sessions(ctx, bank.Filter{}, func(bank.Session) error {
+		kept = true
+		return bank.ErrEnough
+	})
+	if err != nil || kept {
+		return err
+	}
+	e.Cause, e.Help = e.Cause+", and no session is kept", "skillopt sleep doctor"
+	if troubled != "" {
+		e.Cause += ": " + troubled
+	}
+	return nil
 }
 
 func (s *explainStage) example(format string, args ...any) {

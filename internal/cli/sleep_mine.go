@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 	"github.com/seed-f4525e22/skillopt/result"
 )
@@ -46,7 +45,7 @@ type minedProject struct {
 	Night    string             `json:"night"` // that goes on with it
 	Sessions int                `json:"sessions"`
 	Funnel   *result.MineFunnel `json:"funnel"` // null: there was nothing to mine
-	Taken    bank.Taken         `json:"taken"`
+	Taken    result.NightTaken  `json:"taken"`
 	Spent    night.Spent        `json:"spent"`
 }
 
@@ -139,7 +138,7 @@ func exampleText(e result.MineExample) string {
 	return text
 }
 
-func takenText(t bank.Taken) string {
+func takenText(t result.NightTaken) string {
 	text := fmt.Sprintf("%s new, %d of them put aside as test, %d shown again, %d held, %d not replayable", plural.Of(t.New, "cluster", "clusters"), t.Test, t.Again, t.Held, t.Unfit)
 	if t.Dropped > 0 {
 		text += fmt.Sprintf(", %d dropped, since there are too many", t.Dropped)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/config"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
@@ -143,7 +144,7 @@ func TestRootOfASession(t *testing.T) {
 // The diff of a document is called by its name.
 func TestDocumentDiff(t *testing.T) {
 	t.Parallel()
-	got := documentDiff("a\n", "a\nb\n", "memory:CLAUDE.md")
+	got := record.DiffText("a\n", "a\nb\n", "memory:CLAUDE.md", "live", "proposed").Diff
 	if want := "--- memory:CLAUDE.md (live)\n+++ memory:CLAUDE.md (proposed)\n@@ -1 +1,2 @@\n a\n+b\n"; got != want {
 		t.Errorf("%q", got)
 	}

@@ -22,6 +22,9 @@ func printAhead(out printer, r *night.Report) {
 		t := &r.Targets[i]
 		out.line(fmt.Sprintf("  %s: %s: %s", oneLine(t.Target), clustersText(t.Clusters), doesText(r, t)))
 		out.line("    " + canText(t.Can))
+		if j := t.Judge; j != nil && j.Planned > 0 && t.Clusters.Tonight > 0 {
+			out.line(fmt.Sprintf("    models.judge is tried first on %s that sessions hold (%s)", plural.Of(j.Planned, "pair of answers", "pairs of answers"), plural.Of(j.Calls, "call", "calls")))
+		}
 	}
 	printBundle(out, r.Bundle)
 	printSkipped(out, r)
@@ -156,6 +159,9 @@ func printTarget(out printer, t *night.Target) {
 			text += fmt.Sprintf(", one answer strays by %.3f", *t.Noise)
 		}
 		out.line(text)
+	}
+	if j := t.Judge; j != nil && j.Pairs > 0 {
+		out.line(fmt.Sprintf("  models.judge: told the accepted answer from the corrected one in %d of %s", j.Apart, plural.Of(j.Pairs, "pair", "pairs")))
 	}
 	printLook(out, "fresh answers", t.Confirmed)
 	printLook(out, "test", t.Sealed)

@@ -223,15 +223,12 @@ func minedOf(ctx context.Context, b *bank.Bank, t *bank.Task, sessions map[strin
 	if s == nil {
 		return m, nil
 	}
-	at := slices.IndexFunc(s.Turns, func(turn transcript.Turn) bool { return turn.ID == m.Session.Turn })
-	if at < 0 {
-		return m, nil
+	corrected, accepted := correction.Answers(s.Turns, m.Session.Turn)
+	if accepted >= 0 {
+		m.Accepted = s.Turns[accepted].Agent
 	}
-	m.Accepted = s.Turns[at].Agent
-	for _, mark := range correction.Marks(s.Turns) {
-		if mark.Turn < at {
-			m.Corrected = s.Turns[mark.Turn].Agent
-		}
+	if corrected >= 0 {
+		m.Corrected = s.Turns[corrected].Agent
 	}
 	return m, nil
 }

@@ -196,9 +196,15 @@ func nightWorkOf(ctx context.Context, a *app, setup sleepSetup) (*nightWork, err
 		return nil, err
 	}
 	for _, d := range list {
+		if d.Plain {
+			return nil, usagef("%s as %s is reached without TLS, and text of sessions and keys could be read on the way; use https, or a tunnel to a port of this machine (ssh -L 8000:%s ...)", oneLine(d.Host), d.Role, oneLine(d.Host))
+		}
 		if d.OwnLogin && !c.Sleep.OwnLogin {
 			return nil, usagef("%s as %s sends by its own login; set sleep.own_login: true in %s if nights may use it, then `skillopt sleep init` asks", oneLine(d.Host), d.Role, setup.profile)
 		}
+	}
+	if err := setup.clients(); err != nil {
+		return nil, err
 	}
 	b, err := bank.Open(ctx, setup.dir)
 	if err != nil {

@@ -10,6 +10,7 @@
 package plain
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -88,10 +89,21 @@ func Shown(s string) string {
 	}, "\n", func(b *strings.Builder, c byte) { fmt.Fprintf(b, `\x%02x`, c) })
 }
 
+// ShownBytes is Shown for a text that is long: text itself where nothing in it steers.
+func ShownBytes(text []byte) []byte {
+	if bytes.IndexFunc(text, odd) < 0 {
+		return text
+	}
+	return []byte(Shown(string(text)))
+}
+
+// odd reports whether a character steers, or stands for a byte that is not UTF-8.
+func odd(r rune) bool { return Steers(r) || r == utf8.RuneError }
+
 // mapped hands the characters of s that steer to steer and bytes that are not
 // UTF-8 to broken, and writes crlf for the two that end a line together.
 func mapped(s string, steer func(*strings.Builder, rune), crlf string, broken func(*strings.Builder, byte)) string {
-	at := strings.IndexFunc(s, func(r rune) bool { return Steers(r) || r == utf8.RuneError })
+	at := strings.IndexFunc(s, odd)
 	if at < 0 {
 		return s
 	}

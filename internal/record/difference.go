@@ -39,6 +39,17 @@ func Diff(a, b skill.Skill, from, to string) result.Difference {
 	return d
 }
 
+// DiffText is Diff of a document that is no skill, and that has the name that is given. Its unified form names it as well.
+func DiffText(a, b, name, from, to string) result.Difference {
+	d := Diff(skill.New(a), skill.New(b), from, to)
+	for i := range d.Files {
+		d.Files[i].Path = name
+	}
+	d.Diff = strings.Replace(d.Diff, "--- "+from+"/"+skill.Main, "--- "+name+" ("+from+")", 1)
+	d.Diff = strings.Replace(d.Diff, "+++ "+to+"/"+skill.Main, "+++ "+name+" ("+to+")", 1)
+	return d
+}
+
 // Bounds of comparing lines by words.
 const (
 	wordBudget = 2_000_000 // pairs of words, of a whole difference

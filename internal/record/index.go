@@ -31,7 +31,7 @@ const IndexFile = ".runs_index.json"
 const indexFormat = 2
 
 // maxIndex bounds the index, in bytes; a larger one is made again.
-const maxIndex = 64 << 20
+const maxIndex = 16 << 20
 
 // Index lists runs, and knows those again that have not changed. The zero value is ready to
 // use. Its methods may be called concurrently.
@@ -128,7 +128,7 @@ func (x *Index) folder(folder string) map[string]kept {
 	}
 	f := &folderIndex{}
 	data, found, err := run.ReadFile(folder, IndexFile, maxIndex)
-	if err != nil || !found || json.Unmarshal(data, f) != nil || f.Format != indexFormat || f.Runs == nil {
+	if err != nil || !found || run.Decode(IndexFile, data, f) != nil || f.Format != indexFormat || f.Runs == nil {
 		f.Runs = map[string]kept{} // it is made again
 	}
 	if x.folders == nil {

@@ -70,7 +70,7 @@ func ReadNotes(dir string) (result.Notes, error) {
 			continue
 		}
 		var kept keptNotes
-		if err := json.Unmarshal(data, &kept); err != nil {
+		if err := run.Decode(filepath.Base(path), data, &kept); err != nil {
 			return result.Notes{}, &NotesError{path, fmt.Sprintf("damaged: %v; `skillopt runs note RUN --clear` removes them", err)}
 		}
 		if kept.Version > notesFile {

@@ -75,7 +75,7 @@ func (v View) Exploratory() bool {
 
 // Large is the size of a run's documents, in bytes, from which one run at a time should be read
 // where memory is bounded.
-const Large = 2 << 20
+const Large = 512 << 10
 
 // SizeOf is the size of the documents of the run in dir, in bytes: those that are read as a whole.
 // What is not there has none.

@@ -11,18 +11,20 @@ import (
 // Fields named in keep, such as those of paths, stay as they are. v itself is not
 // changed. Unlike Value it knows nothing of what a name promises.
 func Strings[T any](r *Redactor, v T, keep ...string) T {
-	c := cleaner{text: r.Text, keep: keep}
+	c := cleaner{text: r.Text, keep: keep, holds: map[reflect.Type]bool{}}
 	out := reflect.ValueOf(&v).Elem()
 	out.Set(c.clean(out))
 	return v
 }
 
 type cleaner struct {
-	text func(string) string
-	keep []string
+	text  func(string) string
+	keep  []string
+	holds map[reflect.Type]bool // whether values of a type can hold text
 }
 
-// clean returns a copy of v. What holds no text is shared with v.
+// clean returns a copy of v. Lists and maps that hold no text are shared with v, and lists of
+// texts without a secret: they may be long.
 func (c cleaner) clean(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
@@ -41,8 +43,11 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 		}
 		return out
 	case reflect.Slice:
-		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+		if v.IsNil() || !c.holdsText(v.Type().Elem()) {
 			return v
+		}
+		if v.Type().Elem().Kind() == reflect.String {
+			return c.texts(v)
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
@@ -50,7 +55,7 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 		}
 		return out
 	case reflect.Map:
-		if v.IsNil() {
+		if v.IsNil() || !c.holdsText(v.Type().Elem()) {
 			return v
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
@@ -69,6 +74,46 @@ func (c cleaner) clean(v reflect.Value) reflect.Value {
 		return out
 	}
 	return v
+}
+
+// texts is clean for a list of texts, which is copied when the first secret is found.
+func (c cleaner) texts(v reflect.Value) reflect.Value {
+	out, copied := v, false
+	for i := range v.Len() {
+		text := v.Index(i).String()
+		masked := c.text(text)
+		if masked == text {
+			continue
+		}
+		if !copied {
+			copied = true
+			out = reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(out, v)
+		}
+		out.Index(i).SetString(masked)
+	}
+	return out
+}
+
+// holdsText reports whether values of a type can hold text.
+func (c cleaner) holdsText(t reflect.Type) bool {
+	if holds, known := c.holds[t]; known {
+		return holds
+	}
+	c.holds[t] = true // of a type within itself
+	holds := false
+	switch t.Kind() {
+	case reflect.String, reflect.Interface:
+		holds = true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		holds = c.holdsText(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			holds = t.Field(i).IsExported() && c.holdsText(t.Field(i).Type) || holds
+		}
+	}
+	c.holds[t] = holds
+	return holds
 }
 
 // Lines returns the lines of a document without secrets, as many as there were: each by

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"unique"
 
 	"github.com/seed-f4525e22/skillopt/internal/caller"
@@ -82,7 +83,8 @@ type Agent struct {
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
 	omissions
-	noted sync.Map // the notes that were told
+	noted  sync.Map    // the notes that were told
+	worked atomic.Bool // it has come to an end with a task
 
 	// Tell has it recorded what an agent tells its model, for analysts. Runs that began
 	// without go on without.
@@ -263,13 +265,23 @@ func (a *Agent) work(ctx context.Context, key string, t task.Task, s skill.Skill
 		if text := err.Error(); a.Hide.Has(text) {
 			err = errors.New(a.Hide.Text(text))
 		}
-		return episodeRecord{}, caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
+		return episodeRecord{}, a.unmeasured(t, err)
 	}
+	a.worked.Store(true)
 	did := episodeRecord{Question: seen(question, t), Answer: r.Answer, Turns: r.Turns, Usage: r.Usage, Failure: r.Failure, Notes: r.Notes, Load: r.Load, Before: before, Written: r.Written, LeftOut: r.LeftOut}
 	if a.Tell && r.Told != (trajectory.Told{}) {
 		did.Told = shortened(r.Told, a.Hide)
 	}
 	return did, nil
+}
+
+// unmeasured is the failure of an agent as an error of its task; of the run, if the agent says that its login is no good and has
+// not worked yet: the next task would be told the same.
+func (a *Agent) unmeasured(t task.Task, err error) error {
+	if model.CodeOf(err) == model.Auth && !a.worked.Load() {
+		return &caller.StoppedError{Endpoint: "the agent", Useless: "has no login that its model takes", Err: err}
+	}
+	return caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 }
 
 // question is what the agent is asked. That of a trigger task is its prompt alone: a

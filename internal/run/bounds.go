@@ -24,17 +24,17 @@ func boundOf(name string) bound {
 	base := path.Base(name)
 	switch {
 	case base == ManifestFile:
-		return bound{8 * MB, 16 * MB}
+		return bound{8 * MB, 12 * MB}
 	case base == SummaryFile:
-		return bound{8 * MB, 32 * MB}
+		return bound{8 * MB, 16 * MB}
 	case base == HistoryFile, base == "candidates.json":
-		return bound{16 * MB, 40 * MB}
+		return bound{16 * MB, 24 * MB}
 	case base == "patches.json", base == "merged_patch.json", base == "ranked_edits.json", base == "edit_apply_report.json":
-		return bound{4 * MB, 16 * MB} // what a step has proposed
+		return bound{4 * MB, 12 * MB} // what a step has proposed
 	case path.Ext(base) == ".json" && path.Dir(name) != ".":
-		return bound{16 * MB, 40 * MB} // what a step has measured
+		return bound{16 * MB, 24 * MB} // what a step has measured
 	case path.Ext(base) == ".json":
-		return bound{24 * MB, 72 * MB} // results
+		return bound{24 * MB, 40 * MB} // results
 	case base == BestFile, base == "candidate_skill.md":
 		return bound{1 * MB, 1 * MB} // four times what a document may have
 	}
@@ -76,53 +76,9 @@ func sizeOf(n int64) string {
 // Decode decodes a JSON file of a run. One that would take much more memory than files of runs
 // do is a *SizeError, and is not begun: a few bytes may stand for an element of hundreds.
 func Decode(name string, data []byte, v any) error {
-	most := min(boundOf(name).room, 4*MB+8*int64(len(data)))
+	most := min(boundOf(name).room, MB+8*int64(len(data)))
 	if room := roomOf(data, reflect.TypeOf(v)); room > most {
 		return &SizeError{File: name, Size: int64(len(data)), Room: room, Limit: most}
 	}
 	return json.Unmarshal(data, v)
-}
-
-// roomOf bounds the memory that a JSON text takes when it is decoded as a type: its strings, for
-// each object the largest struct that the type has, and for each other value that of an interface.
-func roomOf(data []byte, t reflect.Type) int64 {
-	objects, values, quoted := int64(0), int64(1), false
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			quoted = !quoted
-		case '\\':
-			if quoted {
-				i++
-			}
-		case '{':
-			if !quoted {
-				objects++
-			}
-		case ',', '[', ':':
-			if !quoted {
-				values++
-			}
-		}
-	}
-	return int64(len(data)) + objects*largest(t, map[reflect.Type]bool{}) + 16*values
-}
-
-// largest is the size of the largest struct within a type, in bytes; at least that of a small map.
-func largest(t reflect.Type, seen map[reflect.Type]bool) int64 {
-	size := int64(48)
-	if t == nil || seen[t] {
-		return size
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return largest(t.Elem(), seen)
-	case reflect.Struct:
-		size = max(size, int64(t.Size()))
-		for i := range t.NumField() {
-			size = max(size, largest(t.Field(i).Type, seen))
-		}
-	}
-	return size
 }

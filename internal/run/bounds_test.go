@@ -57,6 +57,18 @@ func TestFewBytesThatAreMuchInMemory(t *testing.T) {
 	if !errors.As(err, &size) || size.Room < 400<<20 || len(h.Steps) > 0 || !strings.Contains(err.Error(), "history.json has 3 MB that would take ") {
 		t.Errorf("%d steps, %v", len(h.Steps), err)
 	}
+	for name, text := range map[string]string{
+		"long texts beside it": `{"steps":[{"refused":"` + strings.Repeat("x", 5<<20) + `"}` + strings.Repeat(",{}", 1<<16) + `]}`,
+		"a name of escapes":    `{"\u0073teps":[{}` + strings.Repeat(",{}", 1<<16) + `]}`,
+		"other letters":        `{"ſTEPS":[{}` + strings.Repeat(",{}", 1<<16) + `]}`,
+		"spaces":               `{"steps":[{"unmeasured":[""` + strings.Repeat(`,""`, 1<<20) + `]}]` + strings.Repeat(" ", 8<<20) + `}`,
+		"a map":                `{"steps":[{"curriculum":{"":0` + strings.Repeat(`,"a":0`, 1<<18) + `}}]` + strings.Repeat(" ", 8<<20) + `}`,
+	} {
+		h = result.History{}
+		if err := run.Decode(run.HistoryFile, []byte(text), &h); !errors.As(err, &size) || len(h.Steps) > 0 {
+			t.Errorf("%s: %d steps, %v", name, len(h.Steps), err)
+		}
+	}
 	h = result.History{}
 	step := `{"step":1,"epoch":1,"action":"reject","current_origin":"` + strings.Repeat(`\"{[,`, 200) + `"}`
 	if err := run.Decode(run.HistoryFile, []byte(`{"steps":[`+step+strings.Repeat(","+step, 4000)+`]}`), &h); err != nil || len(h.Steps) != 4001 {

@@ -36,7 +36,7 @@ func document(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
-	return []byte(plain.Shown(string(text))), nil
+	return plain.ShownBytes(text), nil
 }
 
 // answer makes the answer of a request; nil is none.
@@ -168,6 +168,7 @@ func refusal(err error) *door.Refusal {
 		locked  *run.LockedError
 		broken  *run.DamagedError
 		file    *record.FileError
+		night   *record.NightError
 		tooLong *http.MaxBytesError
 		unread  *record.UnreadSkillError
 		syntax  *json.SyntaxError // requests with it are refused where they are read
@@ -188,7 +189,7 @@ func refusal(err error) *door.Refusal {
 		return at(http.StatusConflict, door.Conflict)
 	case errors.As(err, &tooLong):
 		return &door.Refusal{Status: http.StatusRequestEntityTooLarge, Kind: door.TooLarge, Message: "the body of the request is larger than 64 KB"}
-	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &noRun), errors.As(err, &unread), errors.As(err, &syntax), errors.As(err, &shape),
+	case errors.As(err, &broken), errors.As(err, &file), errors.As(err, &night), errors.As(err, &noRun), errors.As(err, &unread), errors.As(err, &syntax), errors.As(err, &shape),
 		errors.Is(err, userfile.ErrTooLarge), errors.Is(err, userfile.ErrNotFile):
 		return at(http.StatusInternalServerError, door.Damaged)
 	case errors.Is(err, fs.ErrNotExist):

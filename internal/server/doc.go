@@ -2,7 +2,7 @@
 // documents that commands print with --json, events of runs as they come, and the embedded
 // page that draws both.
 //
-// Everything that it says of a run comes from internal/record and internal/ask. It looks runs
+// Everything that it says of a run or a night comes from internal/record and internal/ask. It looks them
 // up in the listing of the folders it was given, and reads nothing outside of them. It reads no
 // credentials, starts no process and knows nothing of models or of how training works.
 package server
@@ -27,7 +27,7 @@ import (
 
 // Options say what a server shows, and to whom.
 type Options struct {
-	Folders  []string // with runs, or run directories; absolute
+	Folders  []string // with runs or nights, or run directories; absolute
 	ReadOnly bool     // nothing may be changed
 	Build    result.Build
 	Addr     string   // host and port that it listens on, as the link has them
@@ -48,6 +48,7 @@ type Server struct {
 	door    *door.Door
 	hub     *stream.Hub
 	index   record.Index
+	nights  record.NightIndex
 	lookers lookers
 	kept    kept
 	page    *page

@@ -75,12 +75,13 @@ func (d described) resolve(t *testing.T, schema json.RawMessage) *jsonschema.Res
 // Every route is in the document, and what it answers is what the document says.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	t.Parallel()
-	s := serve(t, nil, copied(t))
+	s := serve(t, nil, copied(t), slept(t))
 	var doc described
 	s.get("/openapi.json", &doc)
 	var list result.Listing
 	s.get("/runs", &list)
-	id := url.PathEscape(list.Runs[0].ID)
+	id := url.PathEscape(list.Runs[slices.IndexFunc(list.Runs, func(r result.RunRow) bool { return r.Kind == result.Train })].ID)
+	night := url.PathEscape(list.Runs[slices.IndexFunc(list.Runs, func(r result.RunRow) bool { return r.Night != nil })].ID)
 	var grid result.Grid
 	s.get("/runs/"+id+"/grid", &grid)
 	judging := slices.IndexFunc(grid.Tasks, func(g result.GridTask) bool { return g.Split == "selection" })
@@ -98,7 +99,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"/runs/{run}/candidates": {""}, "/runs/{run}/grid": {""}, "/runs/{run}/tasks/{id}": {"", "?step=best&prompt=1"}, "/runs/{run}/failures": {"", "?test=1", "?lost=true"},
 		"/runs/{run}/calls":  {"", "?limit=2", "?stage=rollout&after=40", "?after=0&limit=500", "?after=10", "?failed=1", "?key=" + url.QueryEscape(calls.Calls[0].Key)},
 		"/runs/{run}/config": {""},
-		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/compare": {"?run=" + id + "&run=" + id},
+		"/runs/{run}/spend":  {"", "?by=part"}, "/runs/{run}/steps/{n}": {""}, "/nights/{night}": {""}, "/compare": {"?run=" + id + "&run=" + id},
 	}
 	own := map[string]bool{"/openapi.json": true, "/runs/{run}/events": true, "/runs/{run}/skill/file": true} // no documents of JSON
 	for _, rt := range (&Server{}).routes() {
@@ -113,7 +114,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 			t.Errorf("%s is not asked", rt.Path)
 		}
 		for _, q := range asked[rt.Path] {
-			path := strings.NewReplacer("{run}", id, "{id}", task, "{n}", "1").Replace(rt.Path) + q
+			path := strings.NewReplacer("{run}", id, "{night}", night, "{id}", task, "{n}", "1").Replace(rt.Path) + q
 			var answer any
 			s.get(path, &answer)
 			if err := schema.Validate(answer); err != nil {

@@ -9,30 +9,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-f4525e22/skillopt/internal/run"
+	"github.com/seed-f4525e22/skillopt/internal/record"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// folder is a folder whose runs are shown.
+// folder is a folder whose runs and nights are shown.
 type folder struct {
+	record.Folder
+
 	name string // of no two the same, without a colon
-	path string
-	only string // name of the one run of it that is shown; "": all
 }
 
-// foldersOf names folders. A run directory is a folder with that run alone.
+// foldersOf names folders. A run directory is a folder with that run alone, and a night with that night alone.
 func foldersOf(paths []string) []folder {
 	var out []folder
 	for _, path := range paths {
-		f := folder{path: filepath.Clean(path)}
-		if _, err := os.Stat(filepath.Join(f.path, run.ManifestFile)); err == nil {
-			f.path, f.only = filepath.Split(f.path)
-			f.path = filepath.Clean(f.path)
-		}
-		if slices.ContainsFunc(out, func(o folder) bool { return o.path == f.path && o.only == f.only }) {
+		f := folder{Folder: record.FolderOf(path)}
+		if slices.ContainsFunc(out, func(o folder) bool { return o.Folder == f.Folder }) {
 			continue
 		}
-		f.name = freeName(out, shortName(f.path))
+		f.name = freeName(out, shortName(f.Path))
 		out = append(out, f)
 	}
 	return out
@@ -62,8 +58,8 @@ func freeName(taken []folder, name string) string {
 
 // listed is the folder as a document.
 func (f folder) listed() result.Folder {
-	out := result.Folder{Name: f.name, Path: f.path}
-	if _, err := os.ReadDir(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	out := result.Folder{Name: f.name, Path: f.Path}
+	if _, err := os.ReadDir(f.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		out.Error = err.Error()
 	}
 	return out
@@ -73,7 +69,9 @@ func (f folder) listed() result.Folder {
 func (f folder) id(dir string) string { return f.name + ":" + filepath.Base(dir) }
 
 // shows reports whether a run of the folder is shown.
-func (f folder) shows(dir string) bool { return f.only == "" || f.only == filepath.Base(dir) }
+func (f folder) shows(dir string) bool {
+	return f.Night == "" && (f.Run == "" || f.Run == filepath.Base(dir))
+}
 
 // found is a run that an address names.
 type found struct {
@@ -85,22 +83,36 @@ type found struct {
 // find finds the run that an address names, in the listing of its folder: no part of the
 // address becomes a part of a path. A link is no run.
 func (s *Server) find(id string) (found, error) {
-	none := missing("there is no run " + quoted(id) + " in the folders that are shown")
 	name, base, ok := strings.Cut(id, ":")
 	at := slices.IndexFunc(s.folders, func(f folder) bool { return f.name == name && f.shows(base) })
-	if !ok || at < 0 || base == "" || base != filepath.Base(base) {
-		return found{}, none
+	if !ok || at < 0 {
+		return found{}, noRun(id)
 	}
-	f := s.folders[at]
-	entries, err := os.ReadDir(f.path)
+	return s.folders[at].find(base)
+}
+
+func noRun(id string) error {
+	return missing("there is no run " + quoted(id) + " in the folders that are shown")
+}
+
+// find finds a run by its name.
+func (f folder) find(base string) (found, error) {
+	id := f.name + ":" + base
+	if base == "" || base != filepath.Base(base) || !f.shows(base) {
+		return found{}, noRun(id)
+	}
+	if err := f.Inside(); err != nil {
+		return found{}, err
+	}
+	entries, err := os.ReadDir(f.Runs)
 	if err != nil {
 		return found{}, err
 	}
 	i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return e.Name() == base && e.IsDir() })
 	if i < 0 {
-		return found{}, none
+		return found{}, noRun(id)
 	}
-	dir := filepath.Join(f.path, entries[i].Name())
+	dir := filepath.Join(f.Runs, entries[i].Name())
 	if err := contained(dir); err != nil {
 		return found{}, err
 	}

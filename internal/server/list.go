@@ -30,7 +30,7 @@ func (s *Server) runs(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if only != "" && len(out.Folders) == 0 {
 		return nil, missing("there is no folder " + quoted(only))
 	}
-	if len(out.Folders) > 1 {
+	if len(out.Folders) > 1 || slices.ContainsFunc(out.Runs, func(r result.RunRow) bool { return r.Night != nil }) {
 		slices.SortStableFunc(out.Runs, func(a, b result.RunRow) int { return begun(a).Compare(begun(b)) })
 	}
 	return out, nil
@@ -43,16 +43,32 @@ func begun(r result.RunRow) time.Time {
 	return *r.CreatedAt
 }
 
-// rows are those of a folder, oldest first.
+// rows are those of a folder: of its runs, and of its nights behind them, both oldest first.
 func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
-	if f.only != "" {
-		at, err := s.find(f.name + ":" + f.only)
+	if f.Run != "" {
+		at, err := s.find(f.name + ":" + f.Run)
 		if err != nil {
 			return nil, err
 		}
 		return []result.RunRow{rowOf(ctx, at)}, nil
 	}
-	rows, err := s.index.Rows(ctx, f.path)
+	rows, err := runRows(ctx, &s.index, f)
+	nights, list, problem := s.nights.Rows(f.Folder)
+	for i, n := range list {
+		nights[i].ID = f.name + ":" + n.ID()
+	}
+	return append(rows, nights...), cmp.Or(err, problem)
+}
+
+// runRows are those of the runs of a folder.
+func runRows(ctx context.Context, index *record.Index, f folder) ([]result.RunRow, error) {
+	if f.Night != "" {
+		return []result.RunRow{}, nil
+	}
+	if err := f.Inside(); err != nil {
+		return []result.RunRow{}, err
+	}
+	rows, err := index.Rows(ctx, f.Runs)
 	for i := range rows {
 		rows[i].ID = f.id(rows[i].Dir)
 	}

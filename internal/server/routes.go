@@ -118,7 +118,7 @@ func (s *Server) routes() []route {
 		session,
 		get("/server", "What the server is, and what it shows", About{}, s.about),
 		get("/openapi.json", "This document", map[string]any{}, describe),
-		get("/runs", "All runs", result.Listing{}, s.runs, text("folder", "of this folder alone, by its name")),
+		get("/runs", "All runs, and nights as rows of kind night", result.Listing{}, s.runs, text("folder", "of this folder alone, by its name")),
 		get("/runs/{run}", "What the files of a run say, and its row of the list", Run{}, s.run),
 		get("/runs/{run}/progress", "How far a run is", record.Progress{}, s.progress),
 		events,
@@ -138,6 +138,7 @@ func (s *Server) routes() []route {
 		calls,
 		costly("/runs/{run}/spend", "What was paid for, and what gave no result", ask.Spending{}, s.spend, text("by", "part, which it is by default, stage, role, model or step")),
 		get("/runs/{run}/config", "The configuration of a run as it is kept", Config{}, s.config),
+		get("/nights/{night}", "What a night came to, by its folder. That what it proposes is the user's own is not checked: the server reads no key", Night{}, s.night),
 		get("/compare", "Runs set beside each other", result.RunsCompared{}, s.compare, openapi.Parameter{Name: "run", Kind: "string", Text: "the id of a run, once for each", Required: true, Many: true}),
 		change(http.MethodPut, "/runs/{run}/notes", "Keep notes on a run in place of those that are there", result.Notes{}, result.Notes{}, s.note),
 		change(http.MethodPost, "/runs/{run}/stop", "Ask a run to stop", StopRequest{}, result.Steered{}, s.stop),
@@ -166,7 +167,7 @@ func either(name, what string) openapi.Parameter {
 func Document() ([]byte, error) {
 	a := openapi.API{
 		Title: "skillopt", Version: "1", Prefix: prefix, Error: door.Refused{},
-		Text:  "Runs of skillopt, as skillopt serve shows them. {run} is FOLDER:NAME, the id of the list. Each answer is the document that the command of the same question prints with --json.",
+		Text:  "Runs of skillopt, as skillopt serve shows them. {run} is FOLDER:NAME, the id of the list, and {night} FOLDER:PROJECT/NIGHT, that of a row of kind night, escaped as one part of the path. Each answer is the document that the command of the same question prints with --json.",
 		Types: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[trajectory.CheckVerdict](): verdict(), reflect.TypeFor[steer.Limits](): ceilings()},
 	}
 	for _, rt := range (&Server{}).routes() {

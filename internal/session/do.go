@@ -49,6 +49,9 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 		}
 	}()
 	s.Kind = op.Kind
+	if s.Answers != nil && op.Kind != result.Evaluate {
+		return fault.Input(errors.New("answers are given, and only an evaluation scores answers"))
+	}
 	for key, name := range op.About {
 		s.Identify(key, name)
 	}

@@ -33,6 +33,8 @@ type episodes struct {
 // episode chooses what carries out a task.
 func (s *episodes) episode() (rollout.Episode, error) {
 	switch {
+	case s.Answers != nil:
+		return s.bind(&rollout.Env{Program: s.Answers, Assess: s.scorer.assessAnswer})
 	case s.Config.Agent.Name != "":
 		return s.newAgent()
 	case s.Env != nil:

@@ -179,7 +179,9 @@ func (s *Inputs) Commands() *commands.Commands {
 }
 
 // OwnEnv reports whether something else than a chat turn or an agent carries out tasks.
-func (s *Inputs) OwnEnv() bool { return s.Env != nil || len(s.Config.Env.Command) > 0 }
+func (s *Inputs) OwnEnv() bool {
+	return s.Env != nil || s.Answers != nil || len(s.Config.Env.Command) > 0
+}
 
 // Episodes reports whether a rollout is more than one call of a model.
 func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.Config.Agent.Name != "" }

@@ -46,7 +46,7 @@ func (m *Models) Load(role string) error {
 		m.built[role] = wiring.Built{Client: own, Kind: wiring.Own, Endpoint: "client:" + role, Source: "client:" + in.Names["client."+role]}
 		return nil
 	}
-	if role == model.Target && c.Provider == "" && (in.OwnEnv() || in.Config.Agent.Name != "" && !in.Config.Agent.Gateway) {
+	if role == model.Target && (in.Answers != nil || c.Provider == "" && (in.OwnEnv() || in.Config.Agent.Name != "" && !in.Config.Agent.Gateway)) {
 		m.built[role] = wiring.Built{Client: noModel{}, Kind: wiring.None, Endpoint: "none"}
 		return nil
 	}

@@ -61,6 +61,7 @@ type Looking struct {
 // Given are tasks of the caller's own.
 type Given struct {
 	Tasks   []task.Task // nil: those of tasks.path
+	Answers Answers     // nil: the target is asked
 	Folders string      // that the workspaces of tasks are relative to; "": TasksDir
 }
 

@@ -98,6 +98,9 @@ func (s *Session) prepareModels(roles []string) error {
 			return err
 		}
 	}
+	if err := requireAnswers(s.Inputs); err != nil {
+		return err
+	}
 	s.Models.warnOfStalePrices()
 	s.undeclaredClusters()
 	if len(roles) == 0 {
@@ -112,6 +115,8 @@ func (s *Session) requireMeans() error {
 	switch {
 	case s.Env != nil && (n.Judge || n.Command):
 		return fault.Input(errors.New("tasks.checks: an environment in Go scores by itself, without judges and commands; score there what these checks look at"))
+	case s.Answers != nil && (n.Workspace || n.Turns):
+		return fault.Input(errors.New("tasks.checks: they look at more than an answer, and answers are all that there is; leave those tasks out"))
 	case s.OwnEnv() && n.Workspace:
 		return fault.Input(errors.New("tasks.checks: they look at the files of a workspace, and env.command has none that is known here; score them in the environment"))
 	}

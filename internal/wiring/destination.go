@@ -23,6 +23,8 @@ type Destination struct {
 	Local bool
 	// OwnLogin: the program sends by a login of its own.
 	OwnLogin bool
+	// Plain: what is sent can be read on the way: HTTP without TLS, and not on this machine.
+	Plain bool
 	// Why says more: how it is known, or why nothing is sent.
 	Why string
 }
@@ -63,6 +65,7 @@ func ofServers(role string, m config.Model, p preset.Preset) ([]Destination, err
 			return nil, fmt.Errorf("models.%s.endpoints: no URL with a host", role)
 		}
 		d := Destination{Role: role, Host: strings.ToLower(u.Host), Local: onThisMachine(u.Hostname())}
+		d.Plain = !d.Local && u.Scheme != "https"
 		switch {
 		case d.Local && p.Name == "litellm":
 			d.Local, d.Why = false, "a proxy: it sends on to where its own settings say"

@@ -56,3 +56,50 @@ func TestLoginsHearOfTheirSurroundings(t *testing.T) {
 		}
 	}
 }
+
+// A seat proves itself in one way: with a key that the profile names, and then it cannot find the login of its user; or with
+// that login, and then no key of the environment reaches it.
+func TestTrap29KeyOrLogin(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a script of a shell")
+	}
+	for name, tt := range map[string]struct {
+		named  string // by api_key_env
+		home   bool
+		hasKey bool
+	}{"a key": {"ANTHROPIC_API_KEY", false, true}, "a login": {"", true, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			home := filepath.Join(dir, "user")
+			if err := os.Mkdir(home, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			program, seen := filepath.Join(dir, "claude"), filepath.Join(dir, "seen")
+			script := "#!/bin/sh\nenv > " + seen + "\ncat > /dev/null\n" + `echo '{"type":"result","subtype":"success","result":"four"}'` + "\n"
+			if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-of-the-user-0123456789"}
+			b, err := Client(model.Target, config.Model{Provider: "claude-cli", Model: "m", Command: program, APIKeyEnv: &tt.named}, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Client.Generate(t.Context(), model.Request{Model: "m", Messages: []model.Message{{Role: model.User, Content: "q"}}}); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(seen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(string(data), "\n")
+			if got := slices.Contains(lines, "HOME="+home); got != tt.home || strings.Contains(string(data), home) != tt.home {
+				t.Errorf("the user's home is seen: %v", got)
+			}
+			if got := slices.Contains(lines, "ANTHROPIC_API_KEY="+env["ANTHROPIC_API_KEY"]); got != tt.hasKey || strings.Contains(string(data), "sk-ant-") != tt.hasKey {
+				t.Errorf("the key is seen: %v", got)
+			}
+		})
+	}
+}

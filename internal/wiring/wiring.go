@@ -170,6 +170,9 @@ func seated(role, name string, m config.Model, lookup func(string) (string, bool
 		around := agent.Surround(name, o.Home)
 		o.Env = append(surround(append(around.Open, around.Secret...), lookup), o.Env...)
 	}
+	if v := m.APIKeyEnv; v != nil && *v != "" {
+		o.Home = "" // it proves itself by that variable, and the login of its user is left alone
+	}
 	if m.BaseURL != "" {
 		o.Endpoint = &agent.Endpoint{URL: m.BaseURL, Key: "none"}
 	}

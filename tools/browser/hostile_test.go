@@ -108,7 +108,7 @@ func TestForeignEventsAreShownAsText(t *testing.T) {
 	p.goTo("#/run/runs:odd")
 	p.shows("Did it get better")
 	p.goTo("#/run/runs:broken/log")
-	p.shows("damaged")
+	p.shows("damaged: event", "cannot be read", "events-000001.jsonl, line")
 	if ran := eval[string](p, `String(window.ran)`); ran != "undefined" {
 		t.Errorf("a text ran: %s", ran)
 	}

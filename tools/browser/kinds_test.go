@@ -43,8 +43,8 @@ func otherKinds(t *testing.T, dir, quick string) {
 	run(t, dir, "lab", "prune", "--worlds", "2", "--kind", "few tasks", "--run", "runs/lab-1")
 	run(t, dir, "ablate", "runs/quick-1", "--run", "runs/ablate-1", "--yes")
 	run(t, dir, "prune", "runs/quick-1", "--to", "pruned.md", "--run", "runs/prune-1", "--yes")
-	write(t, dir, "runs/night-1/manifest.json", `{"format": 1, "run_id": "night", "name": "night-1", "kind": "night", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
-	write(t, dir, "runs/night-1/dreams.json", "{}")
+	write(t, dir, "runs/dream-1/manifest.json", `{"format": 1, "run_id": "dream", "name": "dream-1", "kind": "dream", "created_at": "2026-01-02T03:04:05Z", "version": "9.9.9", "status": "completed"}`)
+	write(t, dir, "runs/dream-1/dreams.json", "{}")
 }
 
 func write(t *testing.T, dir, name, text string) {

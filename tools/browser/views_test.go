@@ -78,7 +78,7 @@ func views(task string) []view {
 		{"lab", "#/run/runs:lab-1", []string{"what was to hold", "all cells together", "every cell", "one by one", "skillopt lab prune"}},
 		{"ablation", "#/run/runs:ablate-1", []string{"what each rule is worth"}},
 		{"pruning", "#/run/runs:prune-1", []string{"what is left"}},
-		{"unknown", "#/run/runs:night-1", []string{"does not know runs of the kind", "dreams.json"}},
+		{"unknown", "#/run/runs:dream-1", []string{"does not know runs of the kind", "dreams.json"}},
 		{"compare", "#/compare/runs:quick-1/runs:quick-2", []string{"quick-1", "quick-2"}},
 		{"compare-kinds", "#/compare/runs:quick-1/runs:lab-1", []string{"study of the lab", "needed to set skills side by side"}},
 	}

@@ -68,8 +68,9 @@ type Client struct {
 
 	mu      sync.Mutex
 	open    map[string]Entry
-	changed int // counts changes of open
-	temp    int // numbers temporary files
+	used    map[string]string // digests of answers that were taken, by question
+	changed int               // counts changes of open
+	temp    int               // numbers temporary files
 
 	publishing sync.Mutex
 	published  int // changes that the index has
@@ -78,7 +79,7 @@ type Client struct {
 var _ model.Client = (*Client)(nil)
 
 // New opens the folder at dir, or creates it, and writes what is to be done into
-// it. Whoever opens a client closes it.
+// it. An answer that was taken and has changed since is a *ChangedError. Whoever opens a client closes it.
 func New(dir string) (*Client, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("handoff: %w", err)
@@ -89,6 +90,12 @@ func New(dir string) (*Client, error) {
 	}
 	c := &Client{dir: dir, root: root, open: make(map[string]Entry), changed: 1}
 	err = errors.Join(root.MkdirAll(Questions, 0o755), root.MkdirAll(Answers, 0o755))
+	if err == nil {
+		err = c.readUsed()
+	}
+	if err == nil {
+		err = c.unchanged()
+	}
 	if err == nil {
 		err = c.write(Readme, []byte(readme))
 	}
@@ -122,7 +129,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	case err != nil:
 		return model.Response{}, c.fault(model.BadRequest, err)
 	case there:
-		if err := c.settle(q.id); err != nil {
+		if err := errors.Join(c.take(q.id, text), c.settle(q.id)); err != nil {
 			return model.Response{}, c.fault(model.BadRequest, err)
 		}
 		return model.Response{Text: text, Finish: model.FinishStop, Model: req.Model}, nil

@@ -86,7 +86,7 @@ func tokenHost(u *url.URL) error {
 	if u.Scheme == "https" && azureHost(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("azure token: it is sent to https:// hosts of openai.azure.com, cognitiveservices.azure.com and services.ai.azure.com only, not to %s://%s", u.Scheme, u.Host)
+	return fmt.Errorf("azure: a token of Entra ID is sent to https:// hosts of openai.azure.com, cognitiveservices.azure.com and services.ai.azure.com only, not to %s://%s", u.Scheme, u.Host)
 }
 
 // place completes the address of a resource and reports whether it is of the

@@ -35,7 +35,8 @@ type Options struct {
 	Path    string // folders with programs, as in the variable PATH
 	Program string // the program, a name or an absolute path; "" = the agent's own
 	// Home is the home folder of the user whose login is used. What the program
-	// keeps there, such as a token that it renews, is its own affair.
+	// keeps there, such as a token that it renews, is its own affair. "": no login is
+	// used, and none can be found: a variable of Env, or Endpoint, stands in its place.
 	Home     string
 	Endpoint *agent.Endpoint // a model server instead of a login; nil is normal
 	Env      []string        // further variables, "NAME=value", such as a token
@@ -67,7 +68,7 @@ func New(o Options) (*Client, error) {
 	if !slices.Contains(Names(), o.Agent) {
 		return nil, fmt.Errorf("agent %q cannot be used as a model: allowed are %s", o.Agent, strings.Join(Names(), ", "))
 	}
-	if o.Endpoint == nil && !filepath.IsAbs(o.Home) {
+	if o.Endpoint == nil && !filepath.IsAbs(o.Home) && (o.Home != "" || len(o.Env) == 0) {
 		return nil, fmt.Errorf("agent %s: the home folder of its login is missing", o.Agent)
 	}
 	a, err := agent.New(o.Agent, agent.Options{Path: o.Path, Program: o.Program})

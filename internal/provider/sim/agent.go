@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -141,14 +142,19 @@ func textsOf(parts []model.Part) (out []string) {
 	return out
 }
 
+// reminder is what claude puts before the words of its user, in one text with them.
+var reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+
 // quoted is text as one word of a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // task returns what the user said last that is a task of this world. Agents put
 // much around it that is not: where they are, what the rules of the house are. So
-// a piece counts as a whole, or one of its paragraphs does.
+// a piece counts as a whole, or one of its paragraphs does; without what an agent has put
+// between marks of its own.
 func (c *Client) task(said []string) (string, error) {
 	for _, piece := range slices.Backward(said) {
+		piece = reminder.ReplaceAllString(piece, "")
 		paragraphs := strings.Split(piece, "\n\n")
 		for _, text := range slices.Backward(append(paragraphs, piece)) {
 			text = strings.TrimSpace(text)

@@ -87,3 +87,24 @@ func TestTargetInsideAnAgent(t *testing.T) {
 		}
 	}
 }
+
+// What an agent puts before its user's words, in one text with them, is told to the target as any other document is.
+func TestDocumentsBeforeTheTask(t *testing.T) {
+	t.Parallel()
+	c := New(world(t, ""))
+	const doc, task = "It's the rule: numbers have a prefix.", "Add 1 and 2"
+	tools := []model.Tool{{Name: "bash", Parameters: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)}}
+	said := "<system-reminder>\nContents of /workspace/CLAUDE.md:\n\n" + doc + "\n</system-reminder>\n\n" + task
+	dir := t.TempDir()
+	req := model.Request{Tools: tools, Tags: model.Tags{Stage: model.StageRollout, Role: model.Target}, Messages: []model.Message{{Role: model.User, Content: said}}}
+	var resp model.Response
+	for range 3 {
+		resp = reply(t, c, req)
+		if len(resp.Calls()) > 0 {
+			req.Messages = append(req.Messages, resp.Message(), bash(t, dir, resp))
+		}
+	}
+	if with, without := reply(t, c, rollout(doc, task)), reply(t, c, rollout("", task)); resp.Text != with.Text || with.Text == without.Text {
+		t.Errorf("it said %q; with the document a prompt gets %q, without %q", resp.Text, with.Text, without.Text)
+	}
+}

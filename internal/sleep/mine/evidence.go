@@ -1,7 +1,6 @@
 package mine
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -86,14 +85,14 @@ func (e *evidence) believable(m correction.Mark) bool {
 		return false // nothing followed
 	}
 	said := ownText(e.t.Turns[m.Turn+1].User)
-	if abandons.MatchString(beginning(said, 200)) {
+	if abandons().MatchString(beginning(said, 200)) {
 		return false
 	}
 	stopped := slices.Contains(m.Signs, correction.Stopped)
-	if stopped && continues.MatchString(strings.TrimSpace(said)) {
+	if stopped && continues().MatchString(strings.TrimSpace(said)) {
 		return false // it was stopped by mistake, or to look
 	}
-	if declines.MatchString(strings.TrimSpace(said)) && len(strings.Fields(said)) <= 12 {
+	if declines().MatchString(strings.TrimSpace(said)) && len(strings.Fields(said)) <= 12 {
 		return stopped && !slices.Contains(m.Signs, correction.Said)
 	}
 	// What is rejected in a quotation is rejected by somebody else.
@@ -108,13 +107,13 @@ func beginning(text string, n int) string {
 }
 
 // declines are messages that say no to an offer, and nothing of the answer.
-var declines = regexp.MustCompile(`(?is)^(no|nope|nein|non|não|nee)\W+(i'?m |we'?re |it'?s |that'?s |that is |that was |das ist |das war |c'est )?(it |all |just )?(thanks?|thank you|need|worries|problem|all|it|fine|good|great|perfect|okay?|done|set|nothing|more|danke|merci|gracias|obrigad\w|grazie|alles|gut)\b.*$`)
+var declines = lazily(`(?is)^(no|nope|nein|non|não|nee)\W+(i'?m |we'?re |it'?s |that'?s |that is |that was |das ist |das war |c'est )?(it |all |just )?(thanks?|thank you|need|worries|problem|all|it|fine|good|great|perfect|okay?|done|set|nothing|more|danke|merci|gracias|obrigad\w|grazie|alles|gut)\b.*$`)
 
 // continues are messages that want what was stopped to go on as it was.
-var continues = regexp.MustCompile(`(?i)^(please |ok(ay)?,? |yes,? |sorry,? )*(continue|go on|go ahead|carry on|proceed|resume|keep going|weiter|mach weiter|continue[rz]|contin[uú]a|sigue)( please| bitte)?[.!]*$`)
+var continues = lazily(`(?i)^(please |ok(ay)?,? |yes,? |sorry,? )*(continue|go on|go ahead|carry on|proceed|resume|keep going|weiter|mach weiter|continue[rz]|contin[uú]a|sigue)( please| bitte)?[.!]*$`)
 
 // abandons are messages by which a user wants something else from now on.
-var abandons = regexp.MustCompile(`(?i)\b(never ?mind|forget (it|that|this|about)|leave (it|that)( |,|\.|$)|skip (it|that|this)\b|let'?s (do|move|talk|switch|try) (on|something|about|another)|something (else|different)|(another|different) (question|topic|thing|task)|change of plan|drop (it|that|this)( |,|\.|$)|vergiss (es|das)|egal\b|laisse tomber|olv[ií]dalo)`)
+var abandons = lazily(`(?i)\b(never ?mind|forget (it|that|this|about)|leave (it|that)( |,|\.|$)|skip (it|that|this)\b|let'?s (do|move|talk|switch|try) (on|something|about|another)|something (else|different)|(another|different) (question|topic|thing|task)|change of plan|drop (it|that|this)( |,|\.|$)|vergiss (es|das)|egal\b|laisse tomber|olv[ií]dalo)`)
 
 // acceptedAfter returns the turn whose answer was taken after a corrected one: the first that
 // was answered and not corrected. -1: there is none.
@@ -204,7 +203,7 @@ func noVerdict(command string) string {
 		return "it is empty"
 	case len(text) > maxCommand:
 		return "it is too long"
-	case toldNames.MatchString(text):
+	case toldNames().MatchString(text):
 		return "it names what a check is told"
 	}
 	words := strings.Fields(strings.ToLower(text))
@@ -230,8 +229,8 @@ func noVerdict(command string) string {
 			return "it names a path outside of the workspace: " + f.what
 		}
 	}
-	if beyond.MatchString(text) {
-		return "it reaches beyond the workspace: " + beyond.FindString(text)
+	if beyond().MatchString(text) {
+		return "it reaches beyond the workspace: " + beyond().FindString(text)
 	}
 	return ""
 }
@@ -239,7 +238,7 @@ func noVerdict(command string) string {
 const maxCommand = 2 << 10
 
 // toldNames are the names by which a check of the kind command is told what is expected.
-var toldNames = regexp.MustCompile(`\b(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
+var toldNames = lazily(`\b(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
 
 // looks are programs that only look, move around or copy.
 var looks = set("ls", "ll", "dir", "cat", "cd", "pwd", "echo", "printf", "true", "false", "which", "type", "mkdir", "rmdir", "cp", "mv", "rm", "touch",
@@ -247,7 +246,7 @@ var looks = set("ls", "ll", "dir", "cat", "cd", "pwd", "echo", "printf", "true",
 	"export", "source", ".", "alias", "set", "history", "date", "whoami", "sleep", "open", "man", "git", "hg", "svn", "gh", "glab")
 
 // beyond are commands that install, publish or talk to machines.
-var beyond = regexp.MustCompile(`(?i)(^|[;&|(]\s*|\s)((npm|pnpm|yarn|bun) (i|install|ci|add|publish|update|login)\b|pip3? install|pipx? |uv (pip|add|sync)|gem install|cargo (install|publish|add)|go (get|install)\b|apt(-get)? |brew |dnf |yum |pacman |apk |docker |podman |kubectl |helm |terraform |ansible|aws |gcloud |az |ssh |scp |rsync |git (push|pull|fetch|clone|reset|checkout|clean|rebase)|(curl|wget|nc|telnet|ftp)\b|sudo |su |rm -|chmod |chown |mkfs|dd if|kill(all)? |shutdown|reboot|twine |deploy\b)`)
+var beyond = lazily(`(?i)(^|[;&|(]\s*|\s)((npm|pnpm|yarn|bun) (i|install|ci|add|publish|update|login)\b|pip3? install|pipx? |uv (pip|add|sync)|gem install|cargo (install|publish|add)|go (get|install)\b|apt(-get)? |brew |dnf |yum |pacman |apk |docker |podman |kubectl |helm |terraform |ansible|aws |gcloud |az |ssh |scp |rsync |git (push|pull|fetch|clone|reset|checkout|clean|rebase)|(curl|wget|nc|telnet|ftp)\b|sudo |su |rm -|chmod |chown |mkfs|dd if|kill(all)? |shutdown|reboot|twine |deploy\b)`)
 
 func set(list ...string) map[string]bool {
 	out := make(map[string]bool, len(list))

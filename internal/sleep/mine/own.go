@@ -28,8 +28,8 @@ func UserWordsOf(sessions ...transcript.Transcript) UserWords {
 		for _, t := range sessions[i].Turns {
 			mine, others := parted(t.User)
 			own.WriteString(mine + "\n")
-			u.orders = append(u.orders, ordersIn(others, order)...)
-			u.orders = append(u.orders, ordersIn(t.Agent, standingOrder)...)
+			u.orders = append(u.orders, ordersIn(others, order())...)
+			u.orders = append(u.orders, ordersIn(t.Agent, standingOrder())...)
 		}
 	}
 	u.text = flat(own.String())
@@ -60,14 +60,14 @@ const maxOwn = 2000
 
 // What begins a line of pasted text, and what announces that some follows.
 var (
-	fenceLine   = regexp.MustCompile("^\\s{0,3}(```+|~~~+)")
-	quotedLine  = regexp.MustCompile(`^\s{0,3}(>|\$ |@@ |\+\+\+ |--- |\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d:|Traceback |at \w)|^(\t| {4,})\S`)
-	restIsPaste = regexp.MustCompile(`^\s{0,3}(#{1,6} \S|---+\s*$|===+\s*$|<!?[a-zA-Z])`)
-	openTag     = regexp.MustCompile(`^\s*<([A-Za-z][\w-]*)[^>]*>`)
+	fenceLine   = lazily("^\\s{0,3}(```+|~~~+)")
+	quotedLine  = lazily(`^\s{0,3}(>|\$ |@@ |\+\+\+ |--- |\d{4}-\d\d-\d\d[T ]\d\d:|\[\d\d:|Traceback |at \w)|^(\t| {4,})\S`)
+	restIsPaste = lazily(`^\s{0,3}(#{1,6} \S|---+\s*$|===+\s*$|<!?[a-zA-Z])`)
+	openTag     = lazily(`^\s*<([A-Za-z][\w-]*)[^>]*>`)
 	// reports are words after which somebody else is quoted to the end of a sentence or line.
-	reports = regexp.MustCompile(`(?i)\b((file|readme|page|site|doc(s|ument(ation)?)?|log|output|issue|ticket|comment|e-?mail|mail|letter|message|answer|reply|agent|assistant|tool|script|note|it|he|she|they|which|that)\s+(says?|said|reads?|states?|stated|tells?|told|contains?|wrote|writes|claims?|asks?)\b:?|(content|contents|text|output|log|quote)s?\s*:)[^\n]*`)
+	reports = lazily(`(?i)\b((file|readme|page|site|doc(s|ument(ation)?)?|log|output|issue|ticket|comment|e-?mail|mail|letter|message|answer|reply|agent|assistant|tool|script|note|it|he|she|they|which|that)\s+(says?|said|reads?|states?|stated|tells?|told|contains?|wrote|writes|claims?|asks?)\b:?|(content|contents|text|output|log|quote)s?\s*:)[^\n]*`)
 	// inlineQuote is a quotation of three words or more, or of something that is no word.
-	inlineQuote = regexp.MustCompile("\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(^|\\s)'[^'\n]+\\s[^'\n]+\\s[^'\n]+'")
+	inlineQuote = lazily("\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(^|\\s)'[^'\n]+\\s[^'\n]+\\s[^'\n]+'")
 )
 
 // parted divides a message into what its user typed, and what is quoted, fenced or pasted. What
@@ -89,7 +89,7 @@ func parted(message string) (own, others string) {
 			if strings.Contains(line, "</"+tag) {
 				tag = ""
 			}
-		case fenceLine.MatchString(line):
+		case fenceLine().MatchString(line):
 			fence = trimmed[:3]
 			rest.WriteString(line + "\n")
 		case listed > 0 && mine.Len()+len(line) <= maxOwn:
@@ -97,15 +97,15 @@ func parted(message string) (own, others string) {
 			listed--
 		case pasted || mine.Len()+len(line) > maxOwn:
 			rest.WriteString(line + "\n")
-		case openTag.MatchString(line):
-			if name := openTag.FindStringSubmatch(line)[1]; !strings.Contains(line, "</"+name) {
+		case openTag().MatchString(line):
+			if name := openTag().FindStringSubmatch(line)[1]; !strings.Contains(line, "</"+name) {
 				tag = name
 			}
 			rest.WriteString(line + "\n")
-		case restIsPaste.MatchString(line):
+		case restIsPaste().MatchString(line):
 			pasted = true
 			rest.WriteString(line + "\n")
-		case quotedLine.MatchString(line):
+		case quotedLine().MatchString(line):
 			rest.WriteString(line + "\n")
 		default:
 			typed, quoted := unquoted(line)
@@ -113,7 +113,7 @@ func parted(message string) (own, others string) {
 			rest.WriteString(quoted)
 			if strings.HasSuffix(trimmed, ":") && !fencedNext(lines[i+1:]) {
 				pasted = true
-				if !announces.MatchString(line) {
+				if !announces().MatchString(line) {
 					listed = typedList(lines[i+1:])
 				}
 			}
@@ -123,9 +123,9 @@ func parted(message string) (own, others string) {
 }
 
 var (
-	listItem = regexp.MustCompile(`^\s{0,3}([-*+•]|\d{1,2}[.)])\s+\S`)
+	listItem = lazily(`^\s{0,3}([-*+•]|\d{1,2}[.)])\s+\S`)
 	// announces are words by which what follows is somebody else's.
-	announces = regexp.MustCompile(`(?i)\b(files?|readme|pages?|sites?|docs?|document\w*|logs?|output|issues?|tickets?|comments?|e-?mails?|letters?|messages?|handbook|notes?|guide\w*|manual|wiki|spec\w*|says?|said|reads?|states?|wrote|writes|this|here|below|following|contents?|text|quote\w*|paste\w*|from|by)\b`)
+	announces = lazily(`(?i)\b(files?|readme|pages?|sites?|docs?|document\w*|logs?|output|issues?|tickets?|comments?|e-?mails?|letters?|messages?|handbook|notes?|guide\w*|manual|wiki|spec\w*|says?|said|reads?|states?|wrote|writes|this|here|below|following|contents?|text|quote\w*|paste\w*|from|by)\b`)
 )
 
 // maxItem is how long an item of a list is that somebody types, in bytes.
@@ -135,7 +135,7 @@ const maxItem = 200
 func typedList(lines []string) int {
 	n := 0
 	for _, line := range lines {
-		if !listItem.MatchString(line) || len(line) > maxItem || len(findings(line)) > 0 {
+		if !listItem().MatchString(line) || len(line) > maxItem || len(findings(line)) > 0 {
 			break
 		}
 		n++
@@ -148,7 +148,7 @@ func typedList(lines []string) int {
 func fencedNext(lines []string) bool {
 	for _, line := range lines {
 		if strings.TrimSpace(line) != "" {
-			return fenceLine.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), ">")
+			return fenceLine().MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), ">")
 		}
 	}
 	return false
@@ -161,15 +161,15 @@ func unquoted(line string) (typed, quoted string) {
 		out.WriteString(text + "\n")
 		return " "
 	}
-	line = inlineQuote.ReplaceAllStringFunc(line, func(q string) string {
+	line = inlineQuote().ReplaceAllStringFunc(line, func(q string) string {
 		if len(strings.Fields(q)) < 3 && len(findings(q)) == 0 {
 			return q
 		}
 		return take(q)
 	})
-	line = reports.ReplaceAllStringFunc(line, func(q string) string {
+	line = reports().ReplaceAllStringFunc(line, func(q string) string {
 		// What is told of the answer itself is the user's own: "it says 5, it should say 6".
-		if len(findings(q)) == 0 && len(ordersIn(q, order)) == 0 {
+		if len(findings(q)) == 0 && len(ordersIn(q, order())) == 0 {
 			return q
 		}
 		return take(q)
@@ -179,9 +179,9 @@ func unquoted(line string) (typed, quoted string) {
 
 // Words by which a sentence asks for something: in pasted text, and in what an agent answered.
 var (
-	order         = regexp.MustCompile(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
-	standingOrder = regexp.MustCompile(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
-	sentenceEnd   = regexp.MustCompile(`[.!?]+(\s|$)|\n+`)
+	order         = lazily(`(?i)\b(always|never|from now on|must|ignore|disregard|do not|don't|make sure|be sure|remember to|you should|you are now|in every|(to|in|with) (each|every)|each time|whenever|append|prepend|(begin|end|start) (each|every|all|with)|ab jetzt|immer|niemals|toujours|jamais|d[ée]sormais|siempre|nunca|a partir de ahora)\b`)
+	standingOrder = lazily(`(?i)\b(always|never|from now on|ignore (all|any|previous|prior)|disregard|you are now|in every|in all future|(to|in|with) (each|every) (answer|reply|response|summary|message|output|session|conversation)|ab jetzt|immer|niemals|toujours|siempre)\b`)
+	sentenceEnd   = lazily(`[.!?]+(\s|$)|\n+`)
 )
 
 // Bounds on the instructions of others that are remembered: how many of one text, more than
@@ -195,7 +195,7 @@ const (
 // ordersIn returns the words of the sentences of a text that ask for something.
 func ordersIn(text string, asks *regexp.Regexp) [][]string {
 	var out [][]string
-	for _, sentence := range sentenceEnd.Split(beginning(text, 64<<10), -1) {
+	for _, sentence := range sentenceEnd().Split(beginning(text, 64<<10), -1) {
 		if len(out) < maxOrders && asks.MatchString(sentence) {
 			for words := draft.Words(sentence); len(words) > 0; words = words[min(len(words), maxOrder):] {
 				out = append(out, words[:min(len(words), maxOrder+maxOverlap)])

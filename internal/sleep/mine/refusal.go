@@ -1,7 +1,6 @@
 package mine
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,7 +10,7 @@ const maxRefusal = 600
 
 // refusal is how an agent begins that does not answer, in some languages: that it cannot. An apology alone is none, since it
 // begins what was corrected as well.
-var refusal = regexp.MustCompile(`(?i)^[\W\d_]*(` + strings.Join([]string{
+var refusal = lazily(`(?i)^[\W\d_]*(` + strings.Join([]string{
 	`((i'?m |i am |we're |we are )?(so |very |really )?sorry[,.!: ]+(but )?|unfortunately,? |as an ai[^,.\n]{0,40}, )?(i|we)( am|'m| are|'re)? ?(can(no|')?t|can not|unable to|not able to|won't|do(n't| not) (know|have|see|understand))`,
 	`(sorry[,.!: ]+)?(cannot|can't|unable to) (complete|do|help|answer|comply|assist)`, `no can do\b`,
 	`((es )?tut mir (sehr )?leid[,.!: ]+(aber )?|leider )?(ich kann|kann ich|das kann ich)\b[^.!?\n]{0,80}\b(nicht|keine?[nrms]?)\b`, `ich bin nicht in der lage`,
@@ -27,5 +26,5 @@ var refusal = regexp.MustCompile(`(?i)^[\W\d_]*(` + strings.Join([]string{
 // refuses reports whether an answer is nothing but a refusal.
 func refuses(answer string) bool {
 	text := strings.ReplaceAll(strings.TrimSpace(answer), "\u2019", "'")
-	return utf8.RuneCountInString(text) < maxRefusal && refusal.MatchString(text)
+	return utf8.RuneCountInString(text) < maxRefusal && refusal().MatchString(text)
 }

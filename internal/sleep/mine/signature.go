@@ -2,7 +2,6 @@ package mine
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,24 +125,24 @@ func bases(list []string) []string {
 }
 
 var (
-	fileName = regexp.MustCompile(`(?i)[\w./\\@-]*[\w-]\.(` + extensions + `)\b`)
+	fileName = lazily(`(?i)[\w./\\@-]*[\w-]\.(` + extensions + `)\b`)
 	// codeName is a name of code: with an inner capital, an underscore, or called.
-	codeName = regexp.MustCompile(`\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\(\))`)
-	capital  = regexp.MustCompile(`([.!?:\n]\s*|^\s*)?\b(\p{Lu}[\p{L}\d]+)`)
+	codeName = lazily(`\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|\w+\(\))`)
+	capital  = lazily(`([.!?:\n]\s*|^\s*)?\b(\p{Lu}[\p{L}\d]+)`)
 )
 
-func fileNames(text string) []string { return bases(fileName.FindAllString(text, -1)) }
+func fileNames(text string) []string { return bases(fileName().FindAllString(text, -1)) }
 
 // figuresOf returns what a text has of figures and names of code, file names left out.
 func figuresOf(text string) []string {
-	text = fileName.ReplaceAllString(text, " ")
+	text = fileName().ReplaceAllString(text, " ")
 	var out []string
 	for _, word := range draft.Words(text) {
 		if hasDigit(word) {
 			out = append(out, number(word))
 		}
 	}
-	for _, name := range codeName.FindAllString(text, -1) {
+	for _, name := range codeName().FindAllString(text, -1) {
 		out = append(out, strings.ToLower(strings.TrimSuffix(name, "()")))
 	}
 	return out
@@ -152,8 +151,8 @@ func figuresOf(text string) []string {
 // namesOf returns the words that begin with a capital and do not begin a sentence.
 func namesOf(text string) []string {
 	var out []string
-	text = fileName.ReplaceAllString(text, " ")
-	for _, m := range capital.FindAllStringSubmatchIndex(text, -1) {
+	text = fileName().ReplaceAllString(text, " ")
+	for _, m := range capital().FindAllStringSubmatchIndex(text, -1) {
 		if m[2] < 0 {
 			out = append(out, stem(strings.ToLower(text[m[4]:m[5]])))
 		}
@@ -165,7 +164,7 @@ func namesOf(text string) []string {
 func linesOf(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
-		if list := draft.Words(line); len(list) > 0 && !fenceLine.MatchString(line) {
+		if list := draft.Words(line); len(list) > 0 && !fenceLine().MatchString(line) {
 			out = append(out, strings.Join(list, " "))
 		}
 	}
@@ -175,20 +174,20 @@ func linesOf(text string) []string {
 func hasDigit(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 
 var (
-	thousands   = regexp.MustCompile(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
-	pointed     = regexp.MustCompile(`^\d{1,3}(\.\d{3})+,\d+$`)
-	commaNumber = regexp.MustCompile(`^\d+,\d{1,2}$`)
+	thousands   = lazily(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
+	pointed     = lazily(`^\d{1,3}(\.\d{3})+,\d+$`)
+	commaNumber = lazily(`^\d+,\d{1,2}$`)
 )
 
 // number writes a number in one way: "1,250.50" and "1.250,50" are 1250.5.
 func number(word string) string {
 	plain := word
 	switch {
-	case thousands.MatchString(word):
+	case thousands().MatchString(word):
 		plain = strings.ReplaceAll(word, ",", "")
-	case pointed.MatchString(word):
+	case pointed().MatchString(word):
 		plain = strings.ReplaceAll(strings.ReplaceAll(word, ".", ""), ",", ".")
-	case commaNumber.MatchString(word):
+	case commaNumber().MatchString(word):
 		plain = strings.ReplaceAll(word, ",", ".")
 	}
 	if v, err := strconv.ParseFloat(plain, 64); err == nil {

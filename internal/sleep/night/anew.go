@@ -25,7 +25,7 @@ func (n *night) anew(ctx context.Context, e *run.IdentityError) (*night, error) 
 	old := n.report
 	old.Targets = n.before
 	for i := range old.Targets {
-		if t := &old.Targets[i]; t.Outcome.ends() {
+		if t := &old.Targets[i]; ends(t.Outcome) {
 			t.Outcome, t.Reason, t.Help = Refused, "its settings have changed since it began: the next night began anew", ""
 		}
 	}

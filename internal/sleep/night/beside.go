@@ -32,7 +32,7 @@ type beside struct {
 
 // lay writes the documents that lie beside a target: those of the night, whichever have tasks, and the project's memory
 // file. Of the first ones, up to a number, that have something confirmed and staged it is what is staged.
-func (n *night) lay(jobs []job, at, upTo int) error {
+func (n workshop) lay(jobs []job, at, upTo int) error {
 	if n.Config.Agent.Name == "" {
 		return nil
 	}
@@ -74,12 +74,12 @@ func (n *night) note(text string) {
 
 // around are the documents of the night in its order, and behind them the project's memory file, if it has none of
 // its own tasks.
-func (n *night) around(jobs []job) []target.Target {
+func (n workshop) around(jobs []job) []target.Target {
 	var out []target.Target
 	for i := range jobs {
 		out = append(out, jobs[i].doc)
 	}
-	name, err := n.memoryFile()
+	name, err := settler(n).memoryFile()
 	if err != nil || slices.ContainsFunc(out, func(t target.Target) bool { return t.Kind == target.Memory }) {
 		return out
 	}
@@ -103,7 +103,7 @@ func besideName(doc target.Target) string {
 
 // layDocument writes a document into the night's folder, with a text of its own: a memory file, or the folder of a skill.
 // The path is that of the file or folder.
-func (n *night) layDocument(state string, doc target.Target, text string) (string, error) {
+func (n workshop) layDocument(state string, doc target.Target, text string) (string, error) {
 	base := filepath.Join(n.folder(), besideDir, state)
 	if doc.Kind == target.Memory {
 		return filepath.Join(base, doc.Name), writeFile(base, doc.Name, []byte(text))

@@ -24,6 +24,8 @@ const (
 	bundleShare = 0.1
 	// bundleLevel is that of the interval of the bundle's difference.
 	bundleLevel = 0.95
+	// bundleRun stands in the names of its runs.
+	bundleRun = "-bundle-"
 )
 
 // bundled reports whether a document is part of the night's bundle: something is staged for it that was confirmed on fresh
@@ -60,7 +62,7 @@ func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	n.report.Bundle = b
 	for _, i := range members {
 		b.Targets = append(b.Targets, jobs[i].doc.ID())
-		if err := n.lay(jobs, i, len(jobs)); err != nil {
+		if err := workshop(n).lay(jobs, i, len(jobs)); err != nil {
 			return err
 		}
 	}
@@ -119,9 +121,9 @@ func (c *comparing) compare(ctx context.Context) error {
 // arms has the live bundle and the staged one answer tasks of a document, so often. The answers are fresh: none is taken
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
-	err = c.again(ctx, j, func() (err error) {
-		if live, err = c.arm(ctx, j, "bundle-live"+what, j.doc.Text, j.beside.live, clusters, times); err == nil {
-			staged, err = c.arm(ctx, j, "bundle-staged"+what, j.text, j.beside.staged, clusters, times)
+	err = workshop{c.night}.again(ctx, j, func() (err error) {
+		if live, err = c.arm(ctx, j, bundleRun+"live"+what, j.doc.Text, j.beside.live, clusters, times); err == nil {
+			staged, err = c.arm(ctx, j, bundleRun+"staged"+what, j.text, j.beside.staged, clusters, times)
 		}
 		return err
 	})
@@ -134,7 +136,7 @@ func (c *comparing) arm(ctx context.Context, j *job, what, text string, beside m
 	if cfg.Agent.Name != "" {
 		cfg.Agent.Beside = over(c.Config.Agent.Beside, beside, j.doc)
 	}
-	name := c.report.ID + "-" + slug(j.doc.ID()) + "-" + what
+	name := c.report.ID + "-" + slug(j.doc.ID()) + what
 	dir := filepath.Join(c.Dir, RunsDir, c.runName(name))
 	opts := append(c.options(name), skillopt.WithSkill(skill.New(text)), skillopt.WithPasses(times),
 		skillopt.WithTasks(tasksOf(clusters, func(int) task.Split { return task.Selection })))

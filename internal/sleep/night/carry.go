@@ -23,7 +23,7 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 		return nil
 	}
 	c := j.past[at]
-	j.out.Carried = &Carried{Candidate: c.Number, Night: c.Night, State: c.State, Reason: c.Reason, Needs: 1 / level.Half(c.Level)}
+	j.out.Carried = &Carried{Candidate: c.Number, Night: c.Night, State: string(c.State), Reason: c.Reason, Needs: 1 / level.Half(c.Level)}
 	if c.State != bank.Carried { // this night settled it, before it was interrupted
 		return n.count(j, &c)
 	}
@@ -63,7 +63,7 @@ func anew(c *bank.Candidate, j *job) string {
 
 func (n trainer) drop(ctx context.Context, j *job, c *bank.Candidate, reason string) error {
 	c.State, c.Reason, c.Settled = bank.Dropped, reason, n.report.ID
-	j.out.Carried.State, j.out.Carried.Reason = c.State, reason
+	j.out.Carried.State, j.out.Carried.Reason = string(c.State), reason
 	return n.Bank.Update(ctx, *c)
 }
 
@@ -119,7 +119,7 @@ func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 		return nil
 	}
 	c.Settled = n.report.ID
-	out.State, out.Reason = c.State, c.Reason
+	out.State, out.Reason = string(c.State), c.Reason
 	return n.Bank.Update(ctx, *c)
 }
 

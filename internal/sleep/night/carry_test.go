@@ -89,13 +89,13 @@ func TestACarriedProposalIsCertifiedByLaterNights(t *testing.T) {
 		got := h.night().Targets[0]
 		c := got.Carried
 		t.Logf("%s: %s; carried %+v", got.Outcome, got.Reason, c)
-		if c == nil || c.Night != first.ID && c.State == bank.Carried {
+		if c == nil || c.Night != first.ID && c.State == string(bank.Carried) {
 			break // another one took its place
 		}
 		if c.Tonight == 0 || c.Pairs == 0 {
 			t.Fatalf("no pairs: %+v", c)
 		}
-		if c.State == bank.Certified {
+		if c.State == string(bank.Certified) {
 			return
 		}
 	}
@@ -128,7 +128,7 @@ func TestTrap85EvidenceBeginsAnew(t *testing.T) {
 			h.day(3, "", true)
 			h.minedAndReviewed()
 			c := h.night().Targets[0].Carried
-			if c == nil || c.State != bank.Dropped || !strings.Contains(c.Reason, change.says) || !strings.Contains(c.Reason, "begins anew") {
+			if c == nil || c.State != string(bank.Dropped) || !strings.Contains(c.Reason, change.says) || !strings.Contains(c.Reason, "begins anew") {
 				t.Errorf("%+v", c)
 			}
 		})

@@ -9,36 +9,20 @@ import (
 	"strings"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
+	"github.com/seed-f4525e22/skillopt/result"
+	"github.com/seed-f4525e22/skillopt/task"
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Diagnostics are what each judged task of a night came to, in both arms. It is diagnostics.json.
-type Diagnostics struct {
-	Format int                `json:"format"`
-	Night  string             `json:"night"`
-	Tasks  []DiagnosedTask    `json:"tasks"`
-	Errors map[string]string  `json:"last_call_error"` // by target; absent: none
-	Raw    map[string]*string `json:"reflect_raw"`     // by target; null: the optimizer was not asked, or its reply is not known
-}
+// The arms of a comparison.
+const (
+	armLive     = "live"
+	armProposed = "proposed"
+)
 
-// DiagnosedTask is one answer.
-type DiagnosedTask struct {
-	Target string   `json:"target"`
-	Run    string   `json:"run"`
-	Arm    string   `json:"arm"` // live, proposed
-	ID     string   `json:"id"`
-	Kind   string   `json:"kind"` // by what its outcome is known: command, files, correction, rubric
-	Status string   `json:"status"`
-	Hard   *float64 `json:"hard"` // null: not measured
-	Soft   *float64 `json:"soft"`
-	Length int      `json:"length"` // bytes
-	Head   string   `json:"head"`   // the first 200 characters
-	Why    string   `json:"why"`
-}
-
-// diagnose writes what each answer of the night's comparisons came to.
+// diagnose writes what each answer came to that the night has judged to decide by.
 func (n *night) diagnose(jobs []job) error {
-	out := Diagnostics{Format: 1, Night: n.report.ID, Tasks: []DiagnosedTask{}, Errors: map[string]string{}, Raw: map[string]*string{}}
+	out := Diagnostics{Format: Format, Night: n.report.ID, Tasks: []DiagnosedTask{}, Errors: map[string]string{}, Raw: map[string]*string{}}
 	for i := range jobs {
 		j := &jobs[i]
 		id := j.doc.ID()
@@ -62,35 +46,34 @@ func (n *night) diagnose(jobs []job) error {
 				out.Tasks = append(out.Tasks, t)
 			}
 		}
-		j.out.Consolidation.HoldoutDetail = "diagnostics.json"
+		j.out.Consolidation.HoldoutDetail = result.NightDiagnosticsFile
 		n.setTarget(j.out)
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write diagnostics: %w", err)
 	}
-	return writeFile(n.folder(), "diagnostics.json", append(data, '\n'))
+	return writeFile(n.folder(), result.NightDiagnosticsFile, append(data, '\n'))
 }
 
-// diagnosed reads the answers of a comparison, or those that a training was judged by; another run has none here.
+// diagnosed reads the answers that a run has judged: those of a comparison, of an evaluation, or of the selection of a training.
 func diagnosed(dir string) ([]DiagnosedTask, error) {
-	if _, what, ok := strings.Cut(filepath.Base(dir), "-bundle-"); ok {
-		return diagnosedArm(dir, strings.HasPrefix(what, "staged"))
-	}
-	data, err := readFile(dir, "outcomes.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		return diagnosedSteps(dir)
-	}
-	if err != nil {
+	var arms map[string]json.RawMessage
+	switch found, err := readRun(dir, "outcomes.json", &arms); {
+	case err != nil:
 		return nil, err
-	}
-	var arms map[string][][]trajectory.Outcome
-	if err := json.Unmarshal(data, &arms); err != nil {
-		return nil, nil // of another kind of run
+	case !found:
+		return trained(dir)
+	case arms[string(task.Selection)] != nil:
+		return evaluatedArms(dir, arms[string(task.Selection)])
 	}
 	var out []DiagnosedTask
-	for _, arm := range []struct{ key, name string }{{"a", "live"}, {"b", "proposed"}} {
-		for _, pass := range arms[arm.key] {
+	for _, arm := range []struct{ key, name string }{{"a", armLive}, {"b", armProposed}} {
+		var passes [][]trajectory.Outcome
+		if err := json.Unmarshal(arms[arm.key], &passes); err != nil {
+			return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "outcomes.json"), err)
+		}
+		for _, pass := range passes {
 			for i := range pass {
 				out = append(out, diagnosis(arm.name, &pass[i]))
 			}
@@ -99,21 +82,75 @@ func diagnosed(dir string) ([]DiagnosedTask, error) {
 	return out, nil
 }
 
-// diagnosedArm are the answers of one arm of the last confirmation.
-func diagnosedArm(dir string, staged bool) ([]DiagnosedTask, error) {
-	list, err := evaluated(dir)
+// readRun reads a document of a run; false: the run has none.
+func readRun(dir, name string, to any) (bool, error) {
+	data, err := readFile(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return false, nil
 	}
-	arm := "live"
-	if staged {
-		arm = "proposed"
+	if err == nil {
+		err = json.Unmarshal(data, to)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", filepath.Join(dir, name), err)
+	}
+	return true, nil
+}
+
+// evaluatedArms are the answers of an evaluation: of the live document, of a staged one in the last confirmation, or those that
+// sessions hold.
+func evaluatedArms(dir string, data []byte) ([]DiagnosedTask, error) {
+	var list []trajectory.Outcome
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "outcomes.json"), err)
+	}
+	arm := armLive
+	if _, what, ok := strings.Cut(filepath.Base(dir), bundleRun); ok && strings.HasPrefix(what, "staged") {
+		arm = armProposed
 	}
 	var out []DiagnosedTask
 	for i := range list {
-		out = append(out, diagnosis(arm, &list[i]))
+		t := diagnosis(arm, &list[i])
+		if strings.HasSuffix(dir, judgeRun) {
+			for _, arm := range []string{armCorrected, armAccepted} {
+				if id, ok := strings.CutSuffix(t.ID, "-"+arm); ok {
+					t.ID, t.Arm = id, arm
+				}
+			}
+		}
+		out = append(out, t)
 	}
-	return out, err
+	return out, nil
+}
+
+// trained are the answers to selection tasks of a training: of the live document, and of the last candidate.
+func trained(dir string) ([]DiagnosedTask, error) {
+	steps, err := filepath.Glob(filepath.Join(dir, "steps", "step_*"))
+	if err != nil {
+		return nil, err
+	}
+	var live, proposed []DiagnosedTask
+	for n, step := range steps { // in their order, by name
+		var list []trajectory.Outcome
+		found, err := readRun(step, "selection.json", &list)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			continue
+		}
+		arm, into := armProposed, &proposed
+		if n == 0 {
+			arm, into = armLive, &live
+		}
+		*into = nil
+		for i := range list {
+			if o := &list[i]; o.Status.Measured() || o.FailReason != "" { // others were not asked
+				*into = append(*into, diagnosis(arm, o))
+			}
+		}
+	}
+	return append(live, proposed...), nil
 }
 
 func diagnosis(arm string, o *trajectory.Outcome) DiagnosedTask {

@@ -177,7 +177,8 @@ func stateOf(t *testing.T, dir string) string {
 
 var (
 	reached  = regexp.MustCompile(`\b(connect|sendto|sendmsg)\(\d+.*sa_family=(AF_INET6?|AF_UNIX)(?:, .*?htons\((\d+)\).*?(?:inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)")|, sun_path=@?"([^"]*)")?.* = (-?\d+)( \w+)?`)
-	listened = regexp.MustCompile(`getsockname\(\d+, \{sa_family=AF_INET, sin_port=htons\((\d+)\), sin_addr=inet_addr\("127.0.0.1"\)`)
+	listens  = regexp.MustCompile(`^(\d+) +listen\((\d+), \d+\) += 0`)
+	listened = regexp.MustCompile(`^(\d+) +getsockname\((\d+), \{sa_family=AF_INET, sin_port=htons\((\d+)\), sin_addr=inet_addr\("127.0.0.1"\)`)
 )
 
 var (
@@ -214,9 +215,14 @@ func traced(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	gateways, count, programs := map[string]bool{}, map[string]int{}, 0
+	listening := map[string]bool{} // thread and descriptor
 	for _, line := range whole(string(data)) {
-		if m := listened.FindStringSubmatch(line); m != nil {
-			gateways[m[1]] = true
+		if m := listens.FindStringSubmatch(line); m != nil {
+			listening[m[1]+" "+m[2]] = true
+		}
+		if m := listened.FindStringSubmatch(line); m != nil && listening[m[1]+" "+m[2]] {
+			gateways[m[3]] = true
+			delete(listening, m[1]+" "+m[2])
 		}
 		if strings.Contains(line, "execve(") && strings.Contains(line, " = 0") {
 			programs++

@@ -42,10 +42,15 @@ type job struct {
 	won     map[string]bool // tasks that what is staged has won on fresh answers
 	served  []string        // models that answered its last comparison; none: not known
 	claimed *bank.Candidate // what the night claims for it; nil: nothing
+
+	unjudged, unjudgedHelp string // why no judge decides anything of it, and what helps; "": one may
 }
 
+// settler settles, before anything is spent, which documents a night works on, on which tasks, and what that can show.
+type settler struct{ *night }
+
 // jobs are the documents that there are tasks of: skills by name, then the memory file.
-func (n *night) jobs(ctx context.Context) ([]job, error) {
+func (n settler) jobs(ctx context.Context) ([]job, error) {
 	if !n.DryRun {
 		if err := n.refit(ctx); err != nil {
 			return nil, err
@@ -86,7 +91,7 @@ func (n *night) jobs(ctx context.Context) ([]job, error) {
 }
 
 // grouped are the clusters of the project by the skill that they are tasks of, in the order in which they came.
-func (n *night) grouped(ctx context.Context) (map[string][]bank.Cluster, error) {
+func (n settler) grouped(ctx context.Context) (map[string][]bank.Cluster, error) {
 	groups, err := n.Bank.Groups(ctx)
 	if err != nil {
 		return nil, err
@@ -120,7 +125,7 @@ func rankOf(k target.Kind) int {
 }
 
 // document is what tasks of a skill train; of tasks without one it is the project's memory file.
-func (n *night) document(skill string) (target.Target, error) {
+func (n settler) document(skill string) (target.Target, error) {
 	s := n.Config.Sleep
 	if skill != "" {
 		if !slices.Contains(s.Targets, "skills") {
@@ -140,7 +145,7 @@ func (n *night) document(skill string) (target.Target, error) {
 
 // memoryFile is the name of the project's memory file: the one that the profile names, that of the agent, or
 // the only one that there is.
-func (n *night) memoryFile() (string, error) {
+func (n settler) memoryFile() (string, error) {
 	if name := n.Config.Sleep.Memory; name != "" {
 		return name, nil
 	}
@@ -160,7 +165,7 @@ func (n *night) memoryFile() (string, error) {
 }
 
 // job settles what is done with a document, before anything is spent.
-func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
+func (n settler) job(ctx context.Context, doc target.Target, clusters []bank.Cluster) (job, error) {
 	s := n.Config.Sleep
 	c := choice{night: n.report.ID, since: n.report.Since, now: n.report.Started, halfLife: time.Duration(s.HalfLife), tasks: s.Tasks, recall: s.Recall}
 	j := job{doc: doc, picked: c.choose(clusters), terms: n.terms(doc)}
@@ -194,6 +199,9 @@ func (n *night) job(ctx context.Context, doc target.Target, clusters []bank.Clus
 		},
 		Consolidation: Consolidation{AppliedEdits: []Edit{}, RejectedEdits: []Edit{}},
 		Rules:         []Rule{}, Remove: []string{}, Held: []HeldRule{}, Runs: []string{}, Places: placesOf(clusters),
+	}
+	if j.out.Judge, _, err = n.judging(&j); err != nil {
+		return j, err
 	}
 	return j, n.removals(ctx, &j, clusters)
 }
@@ -234,7 +242,7 @@ func can(picked chosen, next float64, explore bool) (Can, error) {
 
 // terms digest what scores depend on besides texts and tasks: carried evidence is of one model, agent and way of
 // scoring alone.
-func (n *night) terms(doc target.Target) string {
+func (n settler) terms(doc target.Target) string {
 	m, a := n.Config.Models, n.Config.Agent
 	data, _ := json.Marshal([]any{ // of plain values
 		"terms 1", doc.Kind, m.Target.Provider, m.Target.Model, m.Target.Temperature, m.Target.ReasoningEffort, m.Judge.Provider, m.Judge.Model,
@@ -282,7 +290,7 @@ func numberOf(clusters []bank.Cluster, id string) (int64, bool) {
 }
 
 // sessionsOf are the sessions that showed clusters, for what is looked up in their users' words.
-func (n *night) sessionsOf(clusters []bank.Cluster) []bank.Session {
+func (n settler) sessionsOf(clusters []bank.Cluster) []bank.Session {
 	var out []bank.Session
 	have := map[string]bool{}
 	for _, c := range clusters {

@@ -1,18 +1,12 @@
 package night
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/gate"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/skill"
-	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
 // tried are the edits that a gate has judged, of those that came to nothing: others could not be applied.
@@ -42,43 +36,9 @@ func differenceOf(steps []result.StepRecord, at int) *float64 {
 	return &d
 }
 
-// takeBack says of what a training accepted that it was rejected after all, each edit once.
-func (c *Consolidation) takeBack() {
+// takenBack says of what a training accepted that it was rejected after all, each edit once.
+func takenBack(c *Consolidation) {
 	c.GateAction = string(gate.Reject)
 	c.RejectedEdits = append(c.RejectedEdits, c.AppliedEdits...)
 	c.AppliedEdits = []Edit{}
-}
-
-// diagnosedSteps are the answers by which a training was judged: those of the live document, and of the candidate of
-// each step.
-func diagnosedSteps(dir string) ([]DiagnosedTask, error) {
-	steps, err := filepath.Glob(filepath.Join(dir, "steps", "step_*"))
-	if err != nil {
-		return nil, fmt.Errorf("look for steps: %w", err)
-	}
-	var out []DiagnosedTask
-	for _, step := range steps {
-		data, err := readFile(step, "selection.json")
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		var outcomes []trajectory.Outcome
-		if err := json.Unmarshal(data, &outcomes); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(step, "selection.json"), err)
-		}
-		arm := "proposed"
-		if filepath.Base(step) == "step_0000" {
-			arm = "live"
-		}
-		for i := range outcomes {
-			if o := &outcomes[i]; !o.Status.Measured() && o.FailReason == "" {
-				continue // it was decided without it, so that nobody asked
-			}
-			out = append(out, diagnosis(arm, &outcomes[i]))
-		}
-	}
-	return out, nil
 }

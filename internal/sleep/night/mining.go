@@ -88,7 +88,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err != nil {
 		return err
 	}
-	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, taken)
+	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, result.NightTaken(taken))
 	if err := n.Bank.NoteMined(ctx, n.report.ID, marks); err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 }
 
 // sumOf is what two parts of a night have taken.
-func sumOf(a, b bank.Taken) bank.Taken {
-	return bank.Taken{New: a.New + b.New, Again: a.Again + b.Again, Held: a.Held + b.Held, Unfit: a.Unfit + b.Unfit, Test: a.Test + b.Test, Dropped: a.Dropped + b.Dropped}
+func sumOf(a, b result.NightTaken) result.NightTaken {
+	return result.NightTaken{New: a.New + b.New, Again: a.Again + b.Again, Held: a.Held + b.Held, Unfit: a.Unfit + b.Unfit, Test: a.Test + b.Test, Dropped: a.Dropped + b.Dropped}
 }
 
 // maxExamples is how many examples of a reason are kept.

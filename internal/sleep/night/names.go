@@ -20,7 +20,8 @@ func slug(id string) string {
 		}
 		return '-'
 	}, name)
-	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-sealed", "-carried"}, func(end string) bool { return strings.HasSuffix(plain, end) })
+	ofRun := slices.ContainsFunc([]string{"-baseline", "-suggest", "-confirm", "-sealed", "-carried", judgeRun}, func(end string) bool { return strings.HasSuffix(plain, end) })
+	ofRun = ofRun || strings.Contains(plain, bundleRun)
 	if plain == name && len(plain) <= maxSlug && !ofRun {
 		return kind + "-" + plain
 	}
@@ -29,7 +30,7 @@ func slug(id string) string {
 
 // apart leaves out documents whose names differ by case or Unicode form alone, with that as the reason: their files would be
 // one where such names are, and nobody could tell for which of them a task was.
-func (n *night) apart(jobs []job) []job {
+func (n settler) apart(jobs []job) []job {
 	counts := map[string]int{}
 	for i := range jobs {
 		counts[target.Folded(jobs[i].doc.ID())]++

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,7 +129,7 @@ func newNight(o Options) *night {
 
 // goesOn reports whether the same command is to go on with the night.
 func (n *night) goesOn() bool {
-	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return t.Outcome.ends() && t.Outcome != ModelUnhealthy })
+	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return ends(t.Outcome) && t.Outcome != ModelUnhealthy })
 }
 
 // begin finds the night that goes on, or begins one.
@@ -200,7 +201,7 @@ func worked(data json.RawMessage) bool {
 	if json.Unmarshal(data, &r) != nil {
 		return true // it is told where that night is shown
 	}
-	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !t.Outcome.ends() && t.Outcome != Refused && t.Outcome != "" })
+	return len(r.Targets)+len(r.Skipped) == 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
 
 // nameOf is the name of a night, which no other one of the project has.
@@ -268,7 +269,7 @@ func (n *night) work(ctx context.Context) error {
 	if err := n.mine(ctx); err != nil {
 		return n.ended(err)
 	}
-	jobs, err := n.jobs(ctx)
+	jobs, err := settler{n}.jobs(ctx)
 	if err != nil {
 		return err
 	}
@@ -285,7 +286,8 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Agreed = true
 	n.holdForBundle(jobs)
 	for i := range jobs {
-		n.replay(ctx, jobs, i)
+		workshop{n}.replay(ctx, jobs, i)
+		jobs[i].out.Spent = n.purse.spentFor(n.Project, jobs[i].out.Runs)
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 		n.report.Spent = n.purse.spent()
 		if n.problem != nil {
@@ -294,7 +296,7 @@ func (n *night) work(ctx context.Context) error {
 		if err := n.keep(ctx, false); err != nil {
 			return err
 		}
-		if jobs[i].out.Outcome.ends() {
+		if ends(jobs[i].out.Outcome) {
 			for k := i + 1; k < len(jobs); k++ {
 				jobs[k].out.Outcome, jobs[k].out.Reason = jobs[i].out.Outcome, "the night ended before its turn: "+jobs[i].out.Reason
 				n.report.Targets = append(n.report.Targets, jobs[k].out)
@@ -310,7 +312,7 @@ func (n *night) work(ctx context.Context) error {
 
 // dry says what the night would do.
 func (n *night) dry(ctx context.Context) error {
-	jobs, err := n.jobs(ctx)
+	jobs, err := settler{n}.jobs(ctx)
 	for i := range jobs {
 		n.report.Targets = append(n.report.Targets, jobs[i].out)
 	}
@@ -386,7 +388,7 @@ func (n *night) keep(ctx context.Context, over bool) error {
 	if err := n.Bank.PutNight(ctx, row); err != nil {
 		return err
 	}
-	return writeFile(n.folder(), "night.json", append(data, '\n'))
+	return writeFile(n.folder(), result.NightFile, append(data, '\n'))
 }
 
 // purse is what the night may spend, and has spent, by run: a run that goes on tells all that it ever used.
@@ -418,10 +420,24 @@ func newPurse(cfg config.Config) purse {
 func (p *purse) add(run string, u result.Usage) { p.by[run] = u }
 
 // spent adds up what the runs of the night have used.
-func (p *purse) spent() Spent {
+func (p *purse) spent() Spent { return spentOn(p.by) }
+
+// spentFor adds up what some of them have used, by their folders.
+func (p *purse) spentFor(project string, runs []string) Spent {
+	some := map[string]result.Usage{}
+	for _, run := range runs {
+		name := strings.TrimPrefix(path.Base(run), prefixOf(project))
+		if u, ok := p.by[name]; ok {
+			some[name] = u
+		}
+	}
+	return spentOn(some)
+}
+
+func spentOn(by map[string]result.Usage) Spent {
 	var s Spent
 	cost, known := 0.0, true
-	for _, u := range p.by {
+	for _, u := range by {
 		s.Calls += u.Calls.Total
 		s.Input, s.Output, s.Cached = s.Input+u.Tokens.Input, s.Output+u.Tokens.Output, s.Cached+u.Tokens.Cached
 		if u.CostUSD == nil {
@@ -430,7 +446,7 @@ func (p *purse) spent() Spent {
 		}
 		cost += *u.CostUSD
 	}
-	if known && len(p.by) > 0 {
+	if known && len(by) > 0 {
 		s.CostUSD = &cost
 	}
 	return s

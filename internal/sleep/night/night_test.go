@@ -206,6 +206,15 @@ func TestANightTrainsTheMemoryFile(t *testing.T) {
 	if got.Outcome != night.Supported || got.Target != "memory:CLAUDE.md" || len(got.Rules) == 0 || !r.Exploratory || !r.Simulated {
 		t.Errorf("%+v", got)
 	}
+	mined := int64(0)
+	for name, u := range r.Usage {
+		if !strings.Contains(name, "memory-CLAUDE.md") {
+			mined += u.Calls.Total
+		}
+	}
+	if got.Spent.Calls == 0 || got.Spent.Calls+mined != r.Spent.Calls {
+		t.Errorf("calls: %d of the document, %d of mining, %d in all", got.Spent.Calls, mined, r.Spent.Calls)
+	}
 	after, _ := os.ReadFile(filepath.Join(h.project, "CLAUDE.md"))
 	if string(before) != string(after) {
 		t.Error("the project's file was changed")

@@ -133,7 +133,7 @@ func TestTrap82TwentyNullNights(t *testing.T) {
 			r := h.night(with)
 			nights++
 			got := r.Targets[0]
-			if got.Outcome == night.Certified || got.Carried != nil && got.Carried.State == bank.Certified {
+			if got.Outcome == night.Certified || got.Carried != nil && got.Carried.State == string(bank.Certified) {
 				t.Errorf("home %d: night %s certified: %s", i, r.ID, got.Reason)
 			}
 			if got.Outcome == night.Supported {

@@ -4,34 +4,29 @@ import (
 	"errors"
 
 	"github.com/seed-f4525e22/skillopt"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Outcome is what a night came to for a target.
-type Outcome string
-
-// The outcomes. The first four have a proposal.
+// The outcomes.
 const (
-	Certified       Outcome = "certified"        // better on tasks like these, by the level that was left
-	Supported       Outcome = "supported"        // better on these tasks, by fresh answers
-	Suggested       Outcome = "suggested"        // edits that nothing is known of
-	Rejected        Outcome = "rejected"         // edits were tried, and none was better
-	NothingToLearn  Outcome = "nothing_to_learn" // the live document solves all, or no edit was proposed
-	NoData          Outcome = "no_data"          // no session had a task
-	TooFewTasks     Outcome = "too_few_tasks"    // fewer than anything can be learned from
-	NotReplayable   Outcome = "not_replayable"   // there are tasks, and none can be carried out again
-	JudgeUnusable   Outcome = "judge_unusable"   // the judge cannot tell the answers apart that the sessions tell apart
-	ModelUnhealthy  Outcome = "model_unhealthy"  // a model gave nothing but failures
-	Budget          Outcome = "budget"           // a ceiling of limits was reached
-	WaitingForReply Outcome = "waiting"          // questions are written, and their answers are not there
-	Stopped         Outcome = "stopped"          // by the user; the same command goes on
-	Refused         Outcome = "refused"          // the document, or what was to be written, cannot be used
+	Certified       = result.NightCertified
+	Supported       = result.NightSupported
+	Suggested       = result.NightSuggested
+	Rejected        = result.NightRejected
+	NothingToLearn  = result.NightNothingToLearn
+	NoData          = result.NightNoData
+	TooFewTasks     = result.NightTooFewTasks
+	NotReplayable   = result.NightNotReplayable
+	JudgeUnusable   = result.NightJudgeUnusable
+	ModelUnhealthy  = result.NightModelUnhealthy
+	Budget          = result.NightBudget
+	WaitingForReply = result.NightWaitingForReply
+	Stopped         = result.NightStopped
+	Refused         = result.NightRefused
 )
-
-// Staged reports whether there is a proposal.
-func (o Outcome) Staged() bool { return o == Certified || o == Supported || o == Suggested }
 
 // ends says whether no other target can be trained either.
-func (o Outcome) ends() bool {
+func ends(o Outcome) bool {
 	return o == Budget || o == WaitingForReply || o == Stopped || o == ModelUnhealthy
 }
 

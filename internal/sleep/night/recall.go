@@ -17,6 +17,7 @@ type chosen struct {
 	recall  []bank.Cluster // open, older ones that are like them
 	fresh   []bank.Cluster // test, unread but by this very night
 	open    int            // awake
+	place   map[int64]int  // of an open cluster, by number: among those that never were test, or among those that were
 	asleep  int
 	waiting int
 }
@@ -42,9 +43,14 @@ type choice struct {
 // tonight's, then by weight. What is not like any is not recalled, unless there is nothing new: then
 // weight alone counts. Test clusters are never recalled.
 func (c choice) choose(clusters []bank.Cluster) chosen {
-	var out chosen
+	out := chosen{place: map[int64]int{}}
+	places := map[bool]int{}
 	var older []bank.Cluster
 	for _, k := range clusters {
+		if k.Side == wish.Open {
+			out.place[k.Number] = places[k.Opened != ""]
+			places[k.Opened != ""]++
+		}
 		switch {
 		case !k.Tasks[0].Usable():
 			out.waiting++

@@ -63,7 +63,7 @@ type grounded struct {
 
 // rulesOf reads what earlier nights have staged for a document, the newest first. The nights' documents in the bank are what
 // knows which rule rests on which tasks; where they were forgotten, nothing is known of a rule.
-func (n *night) rulesOf(ctx context.Context, doc target.Target) (map[string]grounded, error) {
+func (n settler) rulesOf(ctx context.Context, doc target.Target) (map[string]grounded, error) {
 	nights, err := n.Bank.Nights(ctx, n.Project)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (n *night) rulesOf(ctx context.Context, doc target.Target) (map[string]grou
 
 // removals are the rules of the live document that nothing speaks for any more: all tasks that they rest on sleep, or are
 // gone; or texts that had them lost, on tasks that were fresh to them, in two nights. Only rules of earlier nights are told so.
-func (n *night) removals(ctx context.Context, j *job, clusters []bank.Cluster) error {
+func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	rules, err := n.rulesOf(ctx, j.doc)
 	if err != nil || len(rules) == 0 {
 		return err
@@ -122,7 +122,7 @@ func (n *night) removals(ctx context.Context, j *job, clusters []bank.Cluster) e
 }
 
 // learned is what a night may change of the live document.
-func (n *night) learned(j *job) string {
+func (n settler) learned(j *job) string {
 	if n.whole(j) {
 		return j.doc.Text
 	}

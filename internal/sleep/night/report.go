@@ -1,217 +1,31 @@
 package night
 
-import (
-	"time"
-
-	"github.com/seed-f4525e22/skillopt/gate"
-	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
-	"github.com/seed-f4525e22/skillopt/result"
-)
+import "github.com/seed-f4525e22/skillopt/result"
 
 // Format is that of a Report.
-const Format = 1
+const Format = result.NightFormat
 
-// Report is what a night came to. It is night.json, and what `sleep run --json` prints. What was not
-// measured is null.
-type Report struct {
-	Format  int       `json:"format"`
-	ID      string    `json:"night"`
-	Project string    `json:"project"`
-	Version string    `json:"version"`
-	Started time.Time `json:"started_at"`
-	Ended   time.Time `json:"ended_at,omitzero"` // absent: it is not over
-	// Simulated: a model is a simulation. Exploratory: tasks are drafts that nobody has reviewed; nothing
-	// is certified then.
-	Simulated   bool `json:"simulated"`
-	Exploratory bool `json:"exploratory"`
-	Explore     bool `json:"explore"` // --explore: whatever there is was trained on
-	DryRun      bool `json:"dry_run"`
-	Agreed      bool `json:"agreed"` // the user was told what the night would do, or nobody was asked
-
-	Since   time.Time `json:"since"` // what was shown or mined since is tonight's; of the first night, how far it looks back
-	Mined   Mined     `json:"mined"`
-	Targets []Target  `json:"targets"`
-	Skipped []Skipped `json:"skipped"` // groups of tasks without a document
-	Notes   []string  `json:"notes"`
-
-	Served []string            `json:"served"` // models that answered as the target, as their server named them; null: not known
-	Bundle *result.NightBundle `json:"bundle"` // null: nothing was confirmed, or for one document alone
-
-	Spent Spent `json:"spent"`
-
-	Usage map[string]result.Usage `json:"usage"` // of the night's runs, by name
-}
-
-// Mined is how sessions became tasks.
-type Mined struct {
-	Sessions int                `json:"sessions"` // new or grown, of the project
-	Noted    int                `json:"mined"`    // of these, mined to the end
-	Funnel   *result.MineFunnel `json:"funnel"`   // null: nothing was mined
-	Taken    bank.Taken         `json:"taken"`
-	Runs     []string           `json:"runs"`
-}
-
-// Skipped is a group of tasks that no document could be found for.
-type Skipped struct {
-	Skill    string `json:"skill"`
-	Clusters int    `json:"clusters"`
-	Reason   string `json:"reason"`
-}
-
-// Target is what became of a document.
-type Target struct {
-	Target  string  `json:"target"` // its id: skill:NAME or memory:FILE
-	File    string  `json:"file"`   // live
-	New     bool    `json:"new"`    // the file is not there yet
-	Outcome Outcome `json:"outcome"`
-	Reason  string  `json:"reason"`
-	Help    string  `json:"help,omitempty"` // the one command that helps
-
-	Clusters Clusters `json:"clusters"`
-	Can      Can      `json:"can_show"`
-	Places   []Placed `json:"places"` // of the tasks by which the document is measured, and of those that cannot be
-
-	Baseline  *Measured `json:"baseline"` // of the live document on the tasks of the night
-	Noise     *float64  `json:"noise"`    // deviation of one answer around its task's mean; null: not measured
-	Confirmed *Look     `json:"confirmed"`
-	Sealed    *Look     `json:"sealed"`
-	Carried   *Carried  `json:"carried"` // an earlier night's proposal that goes on
-
-	Consolidation Consolidation `json:"consolidation"`
-	Rules         []Rule        `json:"rules"`                // of the proposal
-	Remove        []string      `json:"remove"`               // rules of the live document that are proposed for removal
-	RemoveWhy     []string      `json:"remove_why,omitempty"` // why, in the same order
-	Held          []HeldRule    `json:"held"`                 // edits that wait for a person: nothing of them is staged
-	Runs          []string      `json:"runs"`                 // below sleep.dir
-	Proposal      string        `json:"proposal"`             // the proposed text, below the night's folder; "": none
-	LiveSHA       string        `json:"live_sha"`             // of the live bytes; "": the file is not there
-	Proposed      string        `json:"proposed_sha"`
-	Spent         Spent         `json:"spent"`
-}
-
-// Clusters counts the clusters of a target. A cluster is one wish, and one unit of evidence.
-type Clusters struct {
-	Open    int `json:"open"`    // awake, for training and selection
-	Fresh   int `json:"fresh"`   // put aside as test, unread
-	Asleep  int `json:"asleep"`  // not shown for too long
-	Waiting int `json:"waiting"` // held, or not to be carried out again
-	Tonight int `json:"tonight"` // of Open: shown since the last night
-	Recall  int `json:"recalled"`
-	// Unreviewed are those of Tonight, Recall and Fresh that nobody has reviewed.
-	Unreviewed int `json:"unreviewed"`
-}
-
-// Placed is where a task is carried out, or why it is not.
-type Placed struct {
-	Task   string   `json:"task"`
-	In     string   `json:"in"`     // commit: its files, by an agent; empty: a folder without files, by an agent; chat: no agent; "": nowhere
-	Commit string   `json:"commit"` // in whose files; "": there are none, or none is known
-	Folder string   `json:"folder"` // below the project
-	Files  []string `json:"files"`  // that its session worked on
-	Unfit  string   `json:"unfit"`  // "": it is carried out
-}
-
-// Can is what so many clusters can show, computed before anything is spent.
-type Can struct {
-	Does  string    `json:"does"`  // observe, train, train and the sealed look, or train without a gate
-	Level float64   `json:"level"` // of the sealed look
-	Floor int       `json:"floor"` // fresh test clusters that certify when all are won
-	Power []Powered `json:"power"` // of the sealed look, with as many fresh clusters as there are
-}
-
-// Powered is how likely a gain is certified.
-type Powered struct {
-	Gain  float64 `json:"gain"`
-	Found float64 `json:"found"`
-}
-
-// Measured are mean scores over tasks.
-type Measured struct {
-	Hard float64 `json:"hard"`
-	Soft float64 `json:"soft"`
-	N    int     `json:"n"`
-}
-
-// Look is a comparison of the live document and the proposal on fresh answers, looked at once.
-type Look struct {
-	Run        string        `json:"run"`
-	Level      float64       `json:"level"`
-	Test       gate.LookTest `json:"test"`
-	N          int           `json:"n"`
-	Wins       int           `json:"wins"`
-	Losses     int           `json:"losses"`
-	Ties       int           `json:"ties"`
-	Difference *float64      `json:"difference"`
-	AtLeast    *float64      `json:"at_least"` // lower end of the one-sided interval at Level; null: not above 0
-	Better     bool          `json:"better"`
-	Tasks      []string      `json:"tasks"`
-}
-
-// Carried is the evidence for an earlier night's proposal.
-type Carried struct {
-	Candidate int64      `json:"candidate"`
-	Night     string     `json:"night"` // that staged it
-	State     bank.State `json:"state"`
-	Reason    string     `json:"reason"`
-	Tonight   int        `json:"tonight"` // pairs that came tonight
-	Pairs     int        `json:"pairs"`
-	Wins      int        `json:"wins"`
-	Losses    int        `json:"losses"`
-	Evidence  *float64   `json:"evidence"` // certified at Needs; null: no pairs
-	Needs     float64    `json:"needs"`
-	Run       string     `json:"run,omitempty"`
-}
-
-// Consolidation has the members that the reference writes of a night, by its names; scores are of the gate's
-// metric.
-type Consolidation struct {
-	Accepted         bool     `json:"accepted"`
-	GateAction       string   `json:"gate_action"`
-	BaselineScore    *float64 `json:"baseline_score"`
-	CandidateScore   *float64 `json:"candidate_score"`
-	NewSkill         *string  `json:"new_skill"`  // digest of the staged text; null: none, or no skill
-	NewMemory        *string  `json:"new_memory"` // the same of a memory file
-	AppliedEdits     []Edit   `json:"applied_edits"`
-	RejectedEdits    []Edit   `json:"rejected_edits"`
-	HoldoutBaseline  *float64 `json:"holdout_baseline"`  // of the confirmation
-	HoldoutCandidate *float64 `json:"holdout_candidate"` //
-	HoldoutDetail    string   `json:"holdout_detail"`    // the file that has it
-	ReflectRaw       *string  `json:"reflect_raw"`       // the optimizer's last reply, as it came but for secrets
-	CallError        *string  `json:"call_error"`        // the last error of a call
-}
-
-// Edit is an edit of a training.
-type Edit struct {
-	Step       int      `json:"step"`
-	Op         string   `json:"op"`
-	Content    string   `json:"content"`
-	Anchor     string   `json:"anchor,omitempty"`
-	Status     string   `json:"status"`
-	Action     string   `json:"action"` // what the gate said of its step
-	Reason     string   `json:"reason,omitempty"`
-	Difference *float64 `json:"difference"` // that the gate measured, of the whole step
-}
-
-// Rule is a line that a proposal adds, with its grounds.
-type Rule struct {
-	Text       string   `json:"text"`
-	Step       int      `json:"step"`
-	Tasks      []string `json:"tasks"`         // whose failures the analysts read who asked for it, by the run's record; empty: not known
-	Won        []string `json:"won,omitempty"` // of these, won on fresh answers of the confirmation
-	Difference *float64 `json:"difference"`
-}
-
-// HeldRule is an edit that a person has to look at.
-type HeldRule struct {
-	Text   string `json:"text"`
-	Reason string `json:"reason"`
-}
-
-// Spent is what models were used for.
-type Spent struct {
-	Calls   int64    `json:"calls"`
-	Input   int64    `json:"input_tokens"`
-	Output  int64    `json:"output_tokens"`
-	Cached  int64    `json:"cached_tokens"`
-	CostUSD *float64 `json:"cost_usd"` // null: a model has no price
-}
+// The documents of a night, which others read too, under the names that this package uses.
+type (
+	Report        = result.Night
+	Mined         = result.NightMined
+	Skipped       = result.NightSkipped
+	Target        = result.NightTarget
+	Outcome       = result.NightOutcome
+	Clusters      = result.NightClusters
+	Placed        = result.NightPlaced
+	Can           = result.NightCan
+	Powered       = result.NightPowered
+	Judging       = result.NightJudging
+	Measured      = result.NightMeasured
+	Look          = result.NightLook
+	Carried       = result.NightCarried
+	Consolidation = result.NightConsolidation
+	Edit          = result.NightEdit
+	Rule          = result.NightRule
+	HeldRule      = result.NightHeld
+	Spent         = result.NightSpent
+	Item          = result.NightItem
+	Diagnostics   = result.NightDiagnostics
+	DiagnosedTask = result.NightDiagnosed
+)

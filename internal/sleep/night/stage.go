@@ -14,46 +14,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/result"
 )
-
-// proposalFile is the manifest of what a night has staged.
-const proposalFile = "proposal.json"
 
 // maxFile bounds what is read of a night's folder.
 const maxFile = 16 << 20
 
-// Proposal is what a night has staged, as it stands in the night's folder. It says nothing of where a text would be
-// written: whoever adopts it finds the documents by their names.
+// Proposal is what a night has staged.
 type Proposal struct {
-	Format  int       `json:"format"`
-	Night   string    `json:"night"`
-	Project string    `json:"project"`
-	Made    time.Time `json:"made"`
-	Version string    `json:"version"`
-	// Exploratory: tasks behind it were not reviewed. Simulated: a model was a simulation.
-	Exploratory bool   `json:"exploratory"`
-	Simulated   bool   `json:"simulated"`
-	Items       []Item `json:"items"`
-
-	HMAC string `json:"hmac"` // over all of the above, by the user's key
+	result.NightProposal
 
 	dir string
-}
-
-// Item is a text for a document.
-type Item struct {
-	Target   string  `json:"target"`
-	Outcome  Outcome `json:"outcome"`
-	Reason   string  `json:"reason"`
-	File     string  `json:"file"`         // in the night's folder
-	LiveSHA  string  `json:"live_sha"`     // of the live bytes that it was made from; "": there was no file
-	SHA      string  `json:"proposed_sha"` // of the text
-	Whole    bool    `json:"whole"`        // all of the document was trained, not the learned region alone
-	Rules    []Rule  `json:"rules"`
-	Original string  `json:"original"` // the live bytes that it was made from, in the night's folder
 }
 
 // sum is the HMAC of a proposal.
@@ -71,10 +44,10 @@ func (p Proposal) sum(key []byte) (string, error) {
 
 // stage writes what the night proposes into its folder, the manifest last.
 func (n *night) stage(ctx context.Context, jobs []job) error {
-	p := Proposal{
-		Format: 1, Night: n.report.ID, Project: n.Project, Made: n.report.Started, Version: n.Version,
+	p := Proposal{NightProposal: result.NightProposal{
+		Format: Format, Night: n.report.ID, Project: n.Project, Made: n.report.Started, Version: n.Version,
 		Exploratory: n.report.Exploratory, Simulated: n.report.Simulated, Items: []Item{},
-	}
+	}}
 	for i := range jobs {
 		j := &jobs[i]
 		if j.text == "" {
@@ -122,12 +95,13 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 	if err != nil {
 		return fmt.Errorf("write the proposal: %w", err)
 	}
-	return writeFile(n.folder(), proposalFile, append(data, '\n'))
+	return writeFile(n.folder(), result.NightProposalFile, append(data, '\n'))
 }
 
 // setTarget puts what is known of a target into the report.
 func (n *night) setTarget(t Target) {
 	if i := slices.IndexFunc(n.report.Targets, func(o Target) bool { return o.Target == t.Target }); i >= 0 {
+		t.Spent = n.purse.spentFor(n.Project, t.Runs)
 		n.report.Targets[i] = t
 	}
 }
@@ -154,19 +128,19 @@ func (n *night) reread(doc target.Target) (target.Target, error) {
 // Open reads a night's proposal. fs.ErrNotExist: it has none. It is not proved to be the user's own: see Verify.
 func Open(dir, project, id string) (*Proposal, error) {
 	folder := Folder(dir, project, id)
-	data, err := readFile(folder, proposalFile)
+	data, err := readFile(folder, result.NightProposalFile)
 	if err != nil {
 		return nil, err
 	}
 	var p Proposal
 	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("%s: it cannot be read: %w", filepath.Join(folder, proposalFile), err)
+		return nil, fmt.Errorf("%s: it cannot be read: %w", filepath.Join(folder, result.NightProposalFile), err)
 	}
 	if p.Format != 1 {
-		return nil, fmt.Errorf("%s: it has format %d, and this program knows format 1", filepath.Join(folder, proposalFile), p.Format)
+		return nil, fmt.Errorf("%s: it has format %d, and this program knows format 1", filepath.Join(folder, result.NightProposalFile), p.Format)
 	}
 	if p.Night != id || p.Project != project {
-		return nil, fmt.Errorf("%s: it is of another night or project", filepath.Join(folder, proposalFile))
+		return nil, fmt.Errorf("%s: it is of another night or project", filepath.Join(folder, result.NightProposalFile))
 	}
 	p.dir = folder
 	return &p, nil
@@ -183,7 +157,7 @@ func (p *Proposal) Verify(dir string) error {
 		return err
 	}
 	if !hmac.Equal([]byte(want), []byte(p.HMAC)) {
-		return fmt.Errorf("%s: it is not as the night has written it; discard it", filepath.Join(p.dir, proposalFile))
+		return fmt.Errorf("%s: it is not as the night has written it; discard it", filepath.Join(p.dir, result.NightProposalFile))
 	}
 	for _, item := range p.Items {
 		if _, err := p.Text(item.Target); err != nil {
@@ -232,7 +206,7 @@ func Discard(dir, project, id string) error {
 		return fmt.Errorf("open the night: %w", err)
 	}
 	// The manifest goes first: without it there is no proposal.
-	err = root.Remove(proposalFile)
+	err = root.Remove(result.NightProposalFile)
 	for _, item := range p.Items {
 		for _, name := range []string{item.File, item.Original} {
 			if name == filepath.Base(name) {

@@ -33,11 +33,15 @@ type trainer struct{ *night }
 
 // train does what was settled for a document. It fills in what came of it.
 func (n trainer) train(ctx context.Context, j *job) {
-	err := n.carry(ctx, j)
+	err := n.tryJudge(ctx, j)
+	if err == nil {
+		err = n.carry(ctx, j)
+	}
 	if err == nil {
 		err = n.learn(ctx, j)
 	}
 	if err == nil {
+		n.unjudgedOutcome(j)
 		return
 	}
 	out := outcomeOf(err)
@@ -142,7 +146,7 @@ func (n trainer) trained(ctx context.Context, j *job, clusters []bank.Cluster) (
 	if err != nil {
 		return nil, "", err
 	}
-	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit)), skillopt.WithAcceptedSeed())
+	opts := append(n.options(name), skillopt.WithSkill(seed), skillopt.WithTasks(tasksOf(clusters, trainSplit(j, clusters))), skillopt.WithAcceptedSeed())
 	opts = append(opts, memory...)
 	sum, err := skillopt.Train(ctx, cfg, opts...)
 	dir := filepath.Join(n.Dir, RunsDir, n.runName(name))
@@ -179,13 +183,24 @@ func (n trainer) seed(j *job) (skill.Skill, error) {
 	return skill.New(text), nil
 }
 
-// trainSplit deals clusters out to train and selection in turns, in the order in which they came: what comes later
-// moves none.
-func trainSplit(i int) task.Split {
-	if i%2 == 0 {
-		return task.Train
+// trainSplit deals clusters out to train and selection in turns, in the order in which they came, whichever of them a
+// night picks: what comes later moves none. One that was a test and is opened moves none either.
+// Where a night picks so that less than a quarter would be on one side, those that it picked are dealt out in turns.
+func trainSplit(j *job, clusters []bank.Cluster) func(i int) task.Split {
+	place := func(i int) int { return j.picked.place[clusters[i].Number] }
+	odd := 0
+	for i := range clusters {
+		odd += place(i) % 2
 	}
-	return task.Selection
+	if 4*min(odd, len(clusters)-odd) < len(clusters) {
+		place = func(i int) int { return i }
+	}
+	return func(i int) task.Split {
+		if place(i)%2 == 0 {
+			return task.Train
+		}
+		return task.Selection
+	}
 }
 
 // nothing says why a training has nothing to stage.
@@ -251,7 +266,7 @@ func deref(f *float64) float64 {
 // holdsBack says why what was trained must not be staged; "": it may. Rules that a person has to look at are named.
 func (n trainer) holdsBack(j *job, best string, clusters []bank.Cluster) string {
 	added := addedLines(j.doc.Text, best)
-	sessions := n.sessionsOf(clusters)
+	sessions := settler(n).sessionsOf(clusters)
 	for _, line := range added {
 		if reason := n.Miner.Suspicious(line, sessions); reason != "" {
 			j.out.Held = append(j.out.Held, HeldRule{Text: line, Reason: reason})
@@ -396,7 +411,7 @@ func (n trainer) confirm(ctx context.Context, j *job, best string, clusters []ba
 		j.out.Outcome, j.out.Reason = Suggested, fmt.Sprintf("won %d and lost %d of %d on fresh answers: that can be luck", look.Wins, look.Losses, look.N)
 	default:
 		j.out.Outcome, j.out.Reason = Rejected, fmt.Sprintf("no better on fresh answers: won %d, lost %d of %d", look.Wins, look.Losses, look.N)
-		j.out.Consolidation.takeBack()
+		takenBack(&j.out.Consolidation)
 	}
 	return nil
 }
@@ -463,7 +478,7 @@ func (n trainer) look(ctx context.Context, j *job, what, best string, clusters [
 // level. A suggestion claims nothing, and a target carries one candidate at a time: while another one is carried, what is
 // supported is staged and claims nothing, unless its sealed look was paid for by a share of its own.
 func (n trainer) claim(ctx context.Context, j *job, clusters []bank.Cluster) error {
-	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == bank.Carried)
+	carried := slices.ContainsFunc(j.past, func(c bank.Candidate) bool { return c.State == bank.Carried }) && (j.out.Carried == nil || j.out.Carried.State == string(bank.Carried))
 	c := bank.Candidate{
 		Project: n.Project, Target: j.doc.ID(), Night: n.report.ID, State: bank.Carried, Level: j.level, Text: target.Digest(j.text), Live: j.doc.Digest(), Terms: j.terms,
 		Reason: j.out.Reason, Known: numbers(clusters), Exploratory: j.out.Clusters.Unreviewed > 0, Served: j.served,

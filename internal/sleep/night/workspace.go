@@ -22,19 +22,23 @@ const workspaceField = "workspace"
 // maxLaidOut bounds what the workspaces of one document's tasks take, in bytes: each commit is laid out once.
 const maxLaidOut = 4 << 30
 
+// workshop makes what tasks are carried out in: the files of commits, and the other documents of a night beside the one that is
+// trained.
+type workshop struct{ *night }
+
 // workFolder is where the workspaces of a project's tasks lie while they are carried out. The bank deletes what is in it when it is
 // opened and closed: what a night that was killed has left is gone with the next command.
-func (n *night) workFolder() string { return filepath.Join(n.Bank.Temp(), "work") }
+func (n workshop) workFolder() string { return filepath.Join(n.Bank.Temp(), "work") }
 
 // replay carries out what was settled for a document, in workspaces that are made before and deleted after it.
-func (n *night) replay(ctx context.Context, jobs []job, i int) {
+func (n workshop) replay(ctx context.Context, jobs []job, i int) {
 	j := &jobs[i]
 	err := n.layOut(ctx, j)
 	if err == nil {
 		err = n.lay(jobs, i, i)
 	}
 	if err == nil {
-		trainer{n}.train(ctx, j)
+		trainer(n).train(ctx, j)
 	}
 	if err = errors.Join(err, n.clearOut()); err == nil {
 		return
@@ -48,7 +52,7 @@ func (n *night) replay(ctx context.Context, jobs []job, i int) {
 
 // again calls f with the workspaces of a document's tasks laid out once more. What a commit has lost since is not settled anew: the
 // error says it.
-func (n *night) again(ctx context.Context, j *job, f func() error) error {
+func (n workshop) again(ctx context.Context, j *job, f func() error) error {
 	if n.Config.Agent.Name == "" {
 		return f()
 	}
@@ -63,14 +67,14 @@ func (n *night) again(ctx context.Context, j *job, f func() error) error {
 }
 
 // clearOut deletes the workspaces.
-func (n *night) clearOut() error {
+func (n workshop) clearOut() error {
 	n.laidOut = ""
 	return os.RemoveAll(n.workFolder())
 }
 
 // layOut lays out the commits in whose files the tasks of a document are carried out. A commit that is not there any more makes its
 // tasks unfit, and the document's work is settled anew without them.
-func (n *night) layOut(ctx context.Context, j *job) error {
+func (n workshop) layOut(ctx context.Context, j *job) error {
 	if n.Config.Agent.Name == "" {
 		return nil
 	}
@@ -87,8 +91,8 @@ func (n *night) layOut(ctx context.Context, j *job) error {
 }
 
 // layOutOnce is layOut without settling anything anew: gone are the tasks whose commit is not there any more.
-func (n *night) layOutOnce(ctx context.Context, j *job) (gone map[string]bank.Fit, err error) {
-	l := layout{night: n, doc: j.doc, root: n.workFolder(), made: map[string]bool{}, gone: map[string]bank.Fit{}}
+func (n workshop) layOutOnce(ctx context.Context, j *job) (gone map[string]bank.Fit, err error) {
+	l := layout{night: n.night, doc: j.doc, root: n.workFolder(), made: map[string]bool{}, gone: map[string]bank.Fit{}}
 	if err := os.RemoveAll(l.root); err != nil {
 		return nil, fmt.Errorf("delete what is left over: %w", err)
 	}
@@ -106,11 +110,11 @@ func (n *night) layOutOnce(ctx context.Context, j *job) (gone map[string]bank.Fi
 }
 
 // resettle settles what is done with a document without tasks that cannot be carried out any more.
-func (n *night) resettle(ctx context.Context, j *job, gone map[string]bank.Fit) error {
+func (n workshop) resettle(ctx context.Context, j *job, gone map[string]bank.Fit) error {
 	if err := bank.Decide(ctx, n.Bank, n.report.ID, n.Project, gone); err != nil {
 		return err
 	}
-	of, err := n.grouped(ctx)
+	of, err := settler(n).grouped(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (n *night) resettle(ctx context.Context, j *job, gone map[string]bank.Fit) 
 	if j.doc.Kind == target.Memory {
 		name = ""
 	}
-	*j, err = n.job(ctx, j.doc, of[name])
+	*j, err = settler(n).job(ctx, j.doc, of[name])
 	return err
 }
 

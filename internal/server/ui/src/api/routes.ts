@@ -2,13 +2,14 @@
 
 import { get, path, post, put } from './client'
 import type {
-  Blame, CallsListed, Conversation, Difference, Failures, Grid, Listing, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Try, Versions,
+  Blame, CallsListed, Conversation, Difference, Failures, Grid, Listing, NightShown, Notes, Progress, RunShown, RunsCompared, Server, SkillFiles, Spending, Steered, StepDetail, TaskShown, Try, Versions,
 } from './types'
 
 export const logIn = (token: string) => post<void>(path(['session']), { token })
 export const server = (signal?: AbortSignal) => get<Server>(path(['server']), signal)
 export const runs = (signal?: AbortSignal) => get<Listing>(path(['runs']), signal)
 export const run = (id: string, signal?: AbortSignal) => get<RunShown>(path(['runs', id]), signal)
+export const night = (id: string, signal?: AbortSignal) => get<NightShown>(path(['nights', id]), signal)
 export const progress = (id: string, signal?: AbortSignal) => get<Progress>(path(['runs', id, 'progress']), signal)
 export const events = (id: string, after: number) => path(['runs', id, 'events'], { after })
 export const versions = (id: string, signal?: AbortSignal) => get<Versions>(path(['runs', id, 'versions']), signal)

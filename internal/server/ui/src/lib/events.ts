@@ -59,6 +59,7 @@ const sentences: Record<string, (e: Fields) => Said> = {
   waiting: (e) => ({ text: `${str(e.endpoint)} (${str(e.model)}) gives nothing but failures for ${known(num(e.failing_s), duration)}: ${str(e.reason)}`, tone: 'warn' }),
   refusals: (e) => ({ text: `${str(e.endpoint)}: ${many(num(e.count), 'attempt', 'attempts')} without a result (${str(e.code).replaceAll('_', ' ')})${num(e.limit) ? `, at most ${num(e.limit)} at once now` : ''}`, tone: 'warn' }),
   steered,
+  damaged: (e) => ({ text: `damaged: ${str(e.text) || 'events cannot be read'}${str(e.file) === '' ? '' : ` (${str(e.file)}${num(e.line) ? `, line ${num(e.line)}` : ''})`}`, tone: 'bad' }),
   run_done: (e) => ({ text: `${status(str(e.status)).text} after ${known(num(e.wall_s), duration)}${e.reason ? `: ${str(e.reason)}` : ''}`, tone: e.status === 'completed' ? 'good' : 'warn' }),
   outcome: (e) => ({ text: `${at(e)}: ${str(e.stage)} of ${str(e.task)}: ${num(e.hard) === null ? 'not measured' : score(num(e.hard)!)}`, tone: '' }),
   progress: (e) => ({ text: `${str(e.stage)}: ${known(num(e.calls), count)} calls${num(e.cost_usd) === null ? '' : `, ${usd(num(e.cost_usd)!)}`}`, tone: '' }),

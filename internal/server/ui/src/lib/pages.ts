@@ -32,6 +32,7 @@ async function first(load: () => Promise<unknown>): Promise<Page> {
 export const pages = {
   runs: page(() => import('../views/Runs.svelte')),
   compare: page(() => import('../views/Compare.svelte')),
+  night: page(() => import('../views/Night.svelte')),
   missing: page(() => import('../views/Missing.svelte')),
   run: page(() => import('../views/Run.svelte')),
 }

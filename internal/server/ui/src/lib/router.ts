@@ -8,7 +8,7 @@ export interface Route {
 }
 
 export type View =
-  | 'runs' | 'compare' | 'missing'
+  | 'runs' | 'compare' | 'night' | 'missing'
   | 'overview' | 'skill' | 'steps' | 'tasks' | 'certificate' | 'cost' | 'calls' | 'config' | 'log'
 
 const ofRun = new Set<string>(['skill', 'steps', 'tasks', 'certificate', 'cost', 'calls', 'config', 'log'])
@@ -25,6 +25,7 @@ export function parse(hash: string): Route {
   const route = (view: View, run = '', more: string[] = []): Route => ({ view, run, rest: more, query })
   if (first === undefined) return route('runs')
   if (first === 'compare' && parts.length >= 3) return route('compare', '', parts.slice(1))
+  if (first === 'night' && second !== undefined && parts.length === 2) return route('night', '', [second])
   if (first === 'run' && second !== undefined) {
     if (third === undefined || third === 'overview') return route('overview', second)
     if (ofRun.has(third)) return route(third as View, second, rest)
@@ -43,6 +44,11 @@ export function href(path: string[], query: Record<string, string | number | und
 /** runHref is href of a view of a run. */
 export function runHref(run: string, view: View | '' = '', rest: string[] = [], query: Record<string, string | number | undefined> = {}): string {
   return href(view === '' || view === 'overview' ? ['run', run] : ['run', run, view, ...rest], query)
+}
+
+/** nightHref is href of a night. */
+export function nightHref(night: string): string {
+  return href(['night', night])
 }
 
 function decode(text: string): string {

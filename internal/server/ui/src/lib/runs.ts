@@ -26,7 +26,7 @@ function matches(r: RunRow, f: Filter): boolean {
   if (f.tag !== '' && !(r.notes.tags ?? []).includes(f.tag)) return false
   const words = f.text.toLowerCase().split(/\s+/).filter((w) => w !== '')
   if (words.length === 0) return true
-  const all = [r.name, r.skill, r.run_id, r.kind, r.status, r.reason, r.notes.text, ...(r.models ?? []), ...(r.notes.tags ?? [])].join('\n').toLowerCase()
+  const all = [r.name, r.skill, r.run_id, r.kind, r.status, r.reason, r.notes.text, r.night?.project, ...(r.night?.outcomes ?? []).map((o) => o.outcome), ...(r.models ?? []), ...(r.notes.tags ?? [])].join('\n').toLowerCase()
   return words.every((w) => all.includes(w))
 }
 

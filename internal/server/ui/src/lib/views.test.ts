@@ -9,6 +9,6 @@ test('a kind has the views that its runs can fill', () => {
 })
 
 test('a kind that nobody knows has the views that its files can fill', () => {
-  expect([...viewsOf('night', [{ name: 'night.json' }])]).toEqual(['overview'])
-  expect([...viewsOf('night', [{ name: 'run.db' }, { name: 'events' }])]).toEqual(['overview', 'cost', 'calls', 'log'])
+  expect([...viewsOf('dream', [{ name: 'dream.json' }])]).toEqual(['overview'])
+  expect([...viewsOf('dream', [{ name: 'run.db' }, { name: 'events' }])]).toEqual(['overview', 'cost', 'calls', 'log'])
 })

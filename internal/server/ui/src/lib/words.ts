@@ -12,6 +12,7 @@ const statuses: Record<string, Word> = {
   waiting: { text: 'waits for answers', tone: 'warn', title: 'Questions wait for their answers.' },
   failed: { text: 'failed', tone: 'bad', title: 'It ended with an error.' },
   undecided: { text: 'undecided', tone: 'warn', title: 'There is not enough data yet. More passes go on with it.' },
+  unfinished: { text: 'goes on', tone: 'warn', title: 'The night is not over: it is at work, or the same command goes on with it.' },
   killed: { text: 'killed', tone: 'bad', title: 'Its process is gone without a word. The same command goes on with it.' },
   damaged: { text: 'damaged', tone: 'bad', title: 'Its files cannot be read.' },
   unreadable: { text: 'unreadable', tone: 'bad', title: 'Its files cannot be opened.' },
@@ -25,6 +26,7 @@ export function status(code: string): Word {
 const kinds: Record<string, string> = {
   train: 'training', eval: 'evaluation', compare: 'comparison', ablate: 'ablation', prune: 'pruning',
   noise: 'noise of a split', draft: 'drafts', gateway: 'gateway', lab: 'study of the lab',
+  mine: 'mining of sessions', night: 'night',
 }
 
 export function kind(code: string): string {
