@@ -39,8 +39,12 @@ type seen struct {
 // ahead remembers the last far look of each kind. A second one that begins within it ends where
 // it did, so that a line is not looked at again for each name in it: work stays linear.
 type ahead struct {
-	looked int // bytes
-	seen   map[lookFor]seen
+	s        string
+	looked   int // bytes
+	quotes   quotes
+	brackets *brackets
+	counts   *counts
+	seen     map[lookFor]seen
 }
 
 // recall returns what a look from i on finds, if that is known.
@@ -66,73 +70,73 @@ func (a *ahead) note(k lookFor, f seen) {
 }
 
 // run returns where the bytes of a set end that the line has from i on.
-func (sc *scanner) run(i int, set alphabet) int {
+func (a *ahead) run(i int, set alphabet) int {
 	k := lookFor{what: lookRun, set: set}
-	f, ok := sc.recall(k, i)
+	f, ok := a.recall(k, i)
 	if !ok {
-		f = seen{from: i, end: run(sc.s, i, set)}
-		sc.note(k, f)
+		f = seen{from: i, end: run(a.s, i, set)}
+		a.note(k, f)
 	}
 	return f.end
 }
 
 // next returns where the first byte of a set is from i on; the length of the line if there is none.
-func (sc *scanner) next(i int, set alphabet) int {
+func (a *ahead) next(i int, set alphabet) int {
 	k := lookFor{what: lookNext, set: set}
-	f, ok := sc.recall(k, i)
+	f, ok := a.recall(k, i)
 	if !ok {
 		f = seen{from: i, end: i}
-		for f.end < len(sc.s) && alphabets[sc.s[f.end]]&set == 0 {
+		for f.end < len(a.s) && alphabets[a.s[f.end]]&set == 0 {
 			f.end++
 		}
-		sc.note(k, f)
+		a.note(k, f)
 	}
 	return f.end
 }
 
 // nextAny returns where the first of bytes is from i on; the length of the line if there is none.
-func (sc *scanner) nextAny(i int, chars string) int {
+func (a *ahead) nextAny(i int, chars string) int {
 	k := lookFor{what: lookAny, text: chars}
-	f, ok := sc.recall(k, i)
+	f, ok := a.recall(k, i)
 	if !ok {
-		f = seen{from: i, end: len(sc.s)}
-		if at := strings.IndexAny(sc.s[i:], chars); at >= 0 {
+		f = seen{from: i, end: len(a.s)}
+		if at := strings.IndexAny(a.s[i:], chars); at >= 0 {
 			f.end = i + at
 		}
-		sc.note(k, f)
+		a.note(k, f)
 	}
 	return f.end
 }
 
 // back returns where those of chars begin that stand before end, at least at least.
-func (sc *scanner) back(least, end int, chars string) int {
+func (a *ahead) back(least, end int, chars string) int {
 	k := lookFor{what: lookBack, text: chars}
-	if f, ok := sc.seen[k]; ok && f.end == end && (f.ok || least >= f.from) {
-		sc.looked++
+	if f, ok := a.seen[k]; ok && f.end == end && (f.ok || least >= f.from) {
+		a.looked++
 		return max(least, f.from)
 	}
 	f := seen{from: end, end: end}
-	for f.from > least && strings.IndexByte(chars, sc.s[f.from-1]) >= 0 {
+	for f.from > least && strings.IndexByte(chars, a.s[f.from-1]) >= 0 {
 		f.from--
 	}
 	f.ok = f.from > least
-	sc.note(k, f)
+	a.note(k, f)
 	return f.from
 }
 
 // last returns where the last byte c is in the line from least to end; -1 if there is none.
-func (sc *scanner) last(least, end int, c string) int {
+func (a *ahead) last(least, end int, c string) int {
 	k := lookFor{what: lookLast, text: c}
-	f, ok := sc.seen[k]
+	f, ok := a.seen[k]
 	if !ok || f.end != end || least < f.from && !f.ok {
-		at := strings.LastIndex(sc.s[least:end], c)
+		at := strings.LastIndex(a.s[least:end], c)
 		f = seen{from: least, end: end, ok: at >= 0}
 		if at >= 0 {
 			f.from = least + at
 		}
-		sc.note(k, f)
+		a.note(k, f)
 	}
-	if sc.looked++; !f.ok || f.from < least {
+	if a.looked++; !f.ok || f.from < least {
 		return -1
 	}
 	return f.from
@@ -140,24 +144,24 @@ func (sc *scanner) last(least, end int, c string) int {
 
 // lineEnd returns where the line ends that i is in, or the text in quotes that the
 // line is part of.
-func (sc *scanner) lineEnd(i int) int {
+func (a *ahead) lineEnd(i int) int {
 	k := lookFor{what: lookLine}
-	f, ok := sc.recall(k, i)
+	f, ok := a.recall(k, i)
 	if !ok {
-		f = seen{from: i, end: lineEnd(sc.s, i)}
-		sc.note(k, f)
+		f = seen{from: i, end: lineEnd(a.s, i)}
+		a.note(k, f)
 	}
 	return f.end
 }
 
 // bare returns where a value without quotes ends that begins at v.
-func (sc *scanner) bare(v int, json bool) int {
+func (a *ahead) bare(v int, json bool) int {
 	k := lookFor{what: lookBare, flag: json}
-	if f, ok := sc.recall(k, v); ok && v < f.end && sc.s[v] != '[' && !inEscape(sc.s, v) {
+	if f, ok := a.recall(k, v); ok && v < f.end && a.s[v] != '[' && !inEscape(a.s, v) {
 		return f.end
 	}
-	f := seen{from: v, end: bare(sc.s, v, json)}
-	sc.note(k, f)
+	f := seen{from: v, end: bare(a.s, v, json)}
+	a.note(k, f)
 	return f.end
 }
 
@@ -177,17 +181,17 @@ func inEscape(s string, i int) bool {
 // brackets holds where each of ([{)]} stands in a line.
 type brackets [6][]int32
 
-func (sc *scanner) bracketsOf() *brackets {
-	if sc.brackets == nil {
-		sc.brackets = new(brackets)
-		sc.looked += len(sc.s)
-		for i := range len(sc.s) {
-			if k := strings.IndexByte("([{)]}", sc.s[i]); k >= 0 {
-				sc.brackets[k] = append(sc.brackets[k], int32(i)) //nolint:gosec // lines are short
+func (a *ahead) bracketsOf() *brackets {
+	if a.brackets == nil {
+		a.brackets = new(brackets)
+		a.looked += len(a.s)
+		for i := range len(a.s) {
+			if k := strings.IndexByte("([{)]}", a.s[i]); k >= 0 {
+				a.brackets[k] = append(a.brackets[k], int32(i)) //nolint:gosec // lines are short
 			}
 		}
 	}
-	return sc.brackets
+	return a.brackets
 }
 
 // before returns how many of at are below i.
@@ -199,8 +203,8 @@ func before(at []int32, i int) int {
 const maxBrackets = 64
 
 // trimmed leaves out brackets at the end of a value that were opened before it.
-func (sc *scanner) trimmed(v, end int) int {
-	s := sc.s
+func (a *ahead) trimmed(v, end int) int {
+	s := a.s
 	least := v + maskAt(s[v:])
 	if end <= least || strings.IndexByte(")]}", s[end-1]) < 0 {
 		return end
@@ -215,7 +219,7 @@ func (sc *scanner) trimmed(v, end int) int {
 			list = v + at
 		}
 	} else {
-		b := sc.bracketsOf()
+		b := a.bracketsOf()
 		for k := range extra {
 			extra[k] = before(b[k+3], end) - before(b[k+3], v) - before(b[k], end) + before(b[k], v)
 		}
@@ -239,4 +243,4 @@ func (sc *scanner) trimmed(v, end int) int {
 }
 
 // digit reports whether the line has one from begin to end.
-func (sc *scanner) digit(begin, end int) bool { return sc.next(begin, digits) < end }
+func (a *ahead) digit(begin, end int) bool { return a.next(begin, digits) < end }

@@ -136,6 +136,7 @@ func (c commandLine) ran(n, begin int) bool {
 		c.programs = new(programs)
 	}
 	p, s := c.programs, c.s
+	p.done = max(p.done, begin-near)
 	c.looked += max(0, begin-p.done) + 1
 	for p.done < begin {
 		end := run(s, p.done, token)

@@ -10,12 +10,12 @@ type quotes struct {
 }
 
 // open reports whether a text is begun before v by the quote q and not ended.
-func (sc *scanner) open(v int, q string) bool {
-	if sc.quotes.alone == nil {
-		sc.quotes.fill(sc.s)
-		sc.looked += 2 * len(sc.s)
+func (a *ahead) open(v int, q string) bool {
+	if a.quotes.alone == nil {
+		a.quotes.fill(a.s)
+		a.looked += 2 * len(a.s)
 	}
-	return before(sc.quotes.alone[q], v-len(q)+1)%2 == 1
+	return before(a.quotes.alone[q], v-len(q)+1)%2 == 1
 }
 
 // fill finds all quotes, as quoteAt knows them.
@@ -64,12 +64,12 @@ func (x *quotes) consume(s string, begin, end int, alone bool) {
 
 // inText reports whether what stands at v is inside a text in double quotes that
 // begins before it.
-func (sc *scanner) inText(v int) bool {
-	if sc.quotes.double == nil {
-		sc.quotes.double = doubleQuotes(sc.s)
-		sc.looked += len(sc.s)
+func (a *ahead) inText(v int) bool {
+	if a.quotes.double == nil {
+		a.quotes.double = doubleQuotes(a.s)
+		a.looked += len(a.s)
 	}
-	return before(sc.quotes.double, v)%2 == 1
+	return before(a.quotes.double, v)%2 == 1
 }
 
 // doubleQuotes returns where double quotes are that no backslash escapes; never nil.

@@ -4,12 +4,8 @@ import "strings"
 
 // scanner finds what looks like a secret in a line, in one pass.
 type scanner struct {
-	s     string
-	spans []span
 	ahead
-	quotes    quotes
-	brackets  *brackets
-	counts    *counts
+	spans     []span
 	programs  *programs
 	connected connected
 	kty       uint8 // whether it is in the line: 0 unknown, 1 no, 2 yes
@@ -27,8 +23,7 @@ var inWord = func() (t [256]bool) {
 // something. The spans are in order and
 // do not overlap.
 func scan(line string, said promise, looked *int) []span {
-	sc := scanner{s: line}
-	defer func() { *looked += len(line) + sc.looked }()
+	sc := scanner{ahead: ahead{s: line}}
 	for i := sc.promised(said); i < len(line); {
 		switch c := line[i]; {
 		case inWord[c]:
@@ -47,6 +42,7 @@ func scan(line string, said promise, looked *int) []span {
 			i++
 		}
 	}
+	*looked += len(line) + sc.looked
 	return sc.spans
 }
 
@@ -255,13 +251,13 @@ func ordinary(word string) bool {
 func (sc *scanner) credential(begin int) bool {
 	before := sc.s[max(0, begin-near):begin]
 	if !strings.Contains(before, "login ") && !strings.Contains(before, "account ") {
-		return commandLine{sc}.ran(nmcli, begin)
+		return strings.Contains(before, "nmcli") && commandLine{sc}.ran(nmcli, begin)
 	}
 	words := strings.Fields(strings.ReplaceAll(before, `\n`, " "))
 	if n := len(words); n >= 2 && (words[n-2] == "login" || words[n-2] == "account") && (n == 2 || words[n-3] == "default" || n >= 4 && strings.HasSuffix(words[n-4], "machine")) {
 		return true
 	}
-	return commandLine{sc}.ran(nmcli, begin)
+	return strings.Contains(before, "nmcli") && commandLine{sc}.ran(nmcli, begin)
 }
 
 // sets reports whether what stands before a name is the beginning of a command that sets it.

@@ -509,21 +509,21 @@ type counts struct {
 }
 
 // counted counts the bytes from begin to end. Of the same end it goes on from what it had.
-func (sc *scanner) counted(begin, end int) *[256]int32 {
-	c := sc.counts
+func (a *ahead) counted(begin, end int) *[256]int32 {
+	c := a.counts
 	if c == nil || c.end != end || begin < c.begin {
 		c = &counts{begin: begin, end: end}
-		sc.looked += end - begin
-		for _, b := range []byte(sc.s[begin:end]) {
+		a.looked += end - begin
+		for _, b := range []byte(a.s[begin:end]) {
 			c.of[b]++
 		}
-		if sc.counts = c; end-begin < far {
-			sc.counts = nil
+		if a.counts = c; end-begin < far {
+			a.counts = nil
 		}
 		return &c.of
 	}
-	sc.looked += begin - c.begin + 1
-	for _, b := range []byte(sc.s[c.begin:begin]) {
+	a.looked += begin - c.begin + 1
+	for _, b := range []byte(a.s[c.begin:begin]) {
 		c.of[b]--
 	}
 	c.begin = begin
