@@ -46,7 +46,7 @@ func (sc *scanner) quotedAt(v int) (from, end int, ok bool) {
 func (p place) second(begin, end, v int) bool {
 	s := p.s
 	quote := quoteAt(s, end)
-	open := strings.TrimRight(s[:begin-len(quote)], " ")
+	open := strings.TrimRight(s[:max(0, begin-len(quote))], " ")
 	from, stop, ok := p.quotedAt(v)
 	if !ok || !strings.HasSuffix(open, "(") {
 		return false
