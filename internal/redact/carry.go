@@ -84,7 +84,7 @@ func (sc *scanner) promised(p promise) int {
 		}
 		from, end := sc.commandWord(v)
 		rest := strings.Trim(s[end:], "\"' \t\r\n")
-		if value := s[from:end]; rest == "" && len(value) >= 4 && !placeholder(value) && (p == blockOf || looksSecret(value)) {
+		if value := s[from:end]; rest == "" && len(value) >= 4 && !sc.placeholder(from, end) && (p == blockOf || sc.looksSecret(from, end)) {
 			return sc.mask(from, end, "")
 		}
 	}
@@ -93,10 +93,12 @@ func (sc *scanner) promised(p promise) int {
 
 // isBlock reports whether what stands at v says that the value of a name stands below it.
 func isBlock(s string, v int) bool {
-	end := textEnd(s, v)
-	switch strings.TrimRight(s[v:end], " \t") {
-	case "|", ">", "|-", ">-", "|+", ">+":
-		return true
+	if v >= len(s) || s[v] != '|' && s[v] != '>' {
+		return false
 	}
-	return false
+	if v++; v < len(s) && (s[v] == '-' || s[v] == '+') {
+		v++
+	}
+	v = runOf(s, v, ' ')
+	return textEnd(s, v) == v
 }

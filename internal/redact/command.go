@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // commandLine finds what programs are given as secrets.
 type commandLine struct{ *scanner }
@@ -68,8 +71,8 @@ const near = 300
 // returns where to go on; end where there is nothing of the kind.
 func (c commandLine) option(begin, end int) int {
 	s := c.s
-	flag, before := s[begin:end], s[max(0, begin-near):begin]
-	for _, o := range options {
+	flag := s[begin:end]
+	for n, o := range options {
 		v := end
 		switch {
 		case flag == o.flag && o.form != attached:
@@ -90,7 +93,7 @@ func (c commandLine) option(begin, end int) int {
 		default:
 			continue
 		}
-		if v < len(s) && runsAny(before, o.programs) {
+		if v < len(s) && c.ran(n, begin) {
 			if stop := c.argument(o, v); stop > v {
 				return stop
 			}
@@ -104,22 +107,50 @@ func clustered(flag string) bool {
 	return len(flag) > 2 && flag[1] != '-' && flag[len(flag)-1] == 'u' && strings.Trim(flag[1:len(flag)-1], "sSLkfiIvgGjNqaO0#") == ""
 }
 
-// runsAny reports whether one of programs is a word of a text.
-func runsAny(text, programs string) bool {
-	for program := range strings.FieldsSeq(programs) {
-		for rest := text; ; {
-			i := strings.LastIndex(rest, program)
-			if i < 0 {
-				break
-			}
-			after := i + len(program)
-			if after < len(text) && (text[after] == ' ' || text[after] == '\t') && (i == 0 || alphabets[text[i-1]]&token == 0) {
-				return true
-			}
-			rest = rest[:i]
+// nmcli is the number of the program that is given a password by its place, behind options.
+var nmcli = len(options)
+
+// programOptions has the bits of the options of a program, by its name.
+var programOptions = func() map[string]uint32 {
+	m := map[string]uint32{"nmcli": 1 << nmcli}
+	for n, o := range options {
+		for program := range strings.FieldsSeq(o.programs) {
+			m[program] |= 1 << n
 		}
 	}
-	return false
+	return m
+}()
+
+// maxProgram is the length of the longest name in programOptions.
+const maxProgram = 14
+
+// programs holds where programs have their names in the part of a line before done.
+type programs struct {
+	done int
+	last [32]int // by option: behind the first byte of the last one; 0 for none
+}
+
+// ran reports whether a program of the option n is a word not far before begin.
+func (c commandLine) ran(n, begin int) bool {
+	if c.programs == nil {
+		c.programs = new(programs)
+	}
+	p, s := c.programs, c.s
+	p.done = max(p.done, begin-near)
+	c.looked += max(0, begin-p.done) + 1
+	for p.done < begin {
+		end := run(s, p.done, token)
+		if end >= begin {
+			break
+		}
+		if n := end - p.done; n >= 2 && n <= maxProgram && (s[end] == ' ' || s[end] == '\t') {
+			for of := programOptions[s[p.done:end]]; of != 0; of &= of - 1 {
+				p.last[bits.TrailingZeros32(of)] = p.done + 1
+			}
+		}
+		p.done = end + 1
+	}
+	return p.last[n] > max(0, begin-near)
 }
 
 // argument masks the secret in the value of an option that begins at v, and returns where
@@ -127,19 +158,20 @@ func runsAny(text, programs string) bool {
 func (c commandLine) argument(o option, v int) int {
 	from, end := c.commandWord(v)
 	value := c.s[from:end]
+	c.looked += len(value)
 	switch o.form {
 	case behind:
 		name, secret, ok := strings.Cut(value, o.sign)
 		if !ok || secret == "" {
 			return v
 		}
-		from, value = from+len(name)+len(o.sign), secret
+		from += len(name) + len(o.sign)
 	case sourced:
 		secret, ok := strings.CutPrefix(value, "pass:")
 		if !ok || secret == "" {
 			return v
 		}
-		from, value = end-len(secret), secret
+		from = end - len(secret)
 	case cookies:
 		if !strings.Contains(value, "=") {
 			return v
@@ -149,7 +181,7 @@ func (c commandLine) argument(o option, v int) int {
 			return v
 		}
 	}
-	if placeholder(value) {
+	if c.placeholder(from, end) {
 		return v
 	}
 	return c.mask(from, end, "")
@@ -167,7 +199,22 @@ func (sc *scanner) commandWord(v int) (from, end int) {
 		end, _ = sc.closing(from, q)
 		return from, end
 	}
-	end = v
+	return v, sc.trimmed(v, sc.wordEnd(v))
+}
+
+// wordEnd returns where an argument without quotes ends that begins at v.
+func (sc *scanner) wordEnd(v int) int {
+	k := lookFor{what: lookWord}
+	if f, ok := sc.recall(k, v); ok && !inEscape(sc.s, v) {
+		return f.end
+	}
+	f := seen{from: v, end: wordEnd(sc.s, v)}
+	sc.note(k, f)
+	return f.end
+}
+
+func wordEnd(s string, v int) int {
+	end := v
 	for ; end < len(s) && s[end] > ' ' && strings.IndexByte("\"'`;|&", s[end]) < 0; end++ {
 		if s[end] != '\\' {
 			continue
@@ -178,20 +225,21 @@ func (sc *scanner) commandWord(v int) (from, end int) {
 		}
 		end = next - 1
 	}
-	return v, trimmed(s, v, end)
+	return end
 }
 
 // placeholder reports whether a value stands for a secret and is none: a variable, what a
 // person is to fill in, another option, or a mask.
-func placeholder(value string) bool {
-	if value == "" || maskAt(value) == len(value) || strings.Trim(value, "*.x") == "" {
+func (sc *scanner) placeholder(begin, end int) bool {
+	value := sc.s[begin:end]
+	if value == "" || maskAt(value) == len(value) || strings.TrimLeft(value, "*.x") == "" {
 		return true
 	}
 	switch value[0] {
 	case '<', '-', ' ', '+', '%':
 		return true
 	case '$':
-		return reference(value) || strings.HasPrefix(value, "$(") || run(value, 1, token) == len(value) || strings.HasPrefix(value, "$env:") || strings.HasPrefix(value, "${{")
+		return strings.HasPrefix(value, "$(") || strings.HasPrefix(value, "$env:") || strings.HasPrefix(value, "${{") || sc.run(begin+1, token) >= end || strings.HasPrefix(value, "${") && sc.nextAny(begin, "}") == end-1
 	case '{':
 		return strings.HasPrefix(value, "{{")
 	}
@@ -236,7 +284,7 @@ func (c commandLine) piped(i int) int {
 			end = v + len(strings.TrimRight(s[v:v+quote], " \t"))
 		}
 	}
-	if end > i+bar || placeholder(s[from:end]) {
+	if end > i+bar || c.placeholder(from, end) {
 		return i
 	}
 	return c.mask(from, end, "")
@@ -335,7 +383,7 @@ func (sc *scanner) arguments(i, n int) []arg {
 
 // positional masks the argument n, if there is one.
 func (sc *scanner) positional(args []arg, n, end int) int {
-	if n < 0 || n >= len(args) || len(args[n].text) < 4 || placeholder(args[n].text) {
+	if n < 0 || n >= len(args) || len(args[n].text) < 4 || sc.placeholder(args[n].from, args[n].end) {
 		return end
 	}
 	return sc.mask(args[n].from, args[n].end, "")
@@ -343,13 +391,15 @@ func (sc *scanner) positional(args []arg, n, end int) int {
 
 // oracle masks the password of user/password@host.
 func (c commandLine) oracle(a arg, end int) int {
-	user, rest, ok := strings.Cut(a.text, "/")
-	at := strings.LastIndexByte(rest, '@')
-	if !ok || user == "" || at <= 0 || placeholder(rest[:at]) {
+	slash := c.nextAny(a.from, "/")
+	if slash == a.from || slash >= a.end {
 		return end
 	}
-	from := a.from + len(user) + 1
-	return c.mask(from, from+at, "")
+	from := slash + 1
+	if at := c.last(from, a.end, "@"); at > from && !c.placeholder(from, at) {
+		return c.mask(from, at, "")
+	}
+	return end
 }
 
 // netUse masks the password of "net use" and "net user" of Windows.
@@ -380,7 +430,7 @@ func (c commandLine) netUse(end int) int {
 // assigned masks the values of the pairs name=value that are arguments.
 func (c commandLine) assigned(end int) int {
 	for _, a := range c.arguments(end, 9) {
-		if name, value, ok := strings.Cut(a.text, "="); ok && name != "" && len(value) >= 4 && !placeholder(value) {
+		if name, value, ok := strings.Cut(a.text, "="); ok && name != "" && len(value) >= 4 && !c.placeholder(a.from+len(name)+1, a.end) {
 			c.mask(a.from+len(name)+1, a.end, "")
 			end = a.end
 		}

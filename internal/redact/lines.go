@@ -1,7 +1,7 @@
 package redact
 
 import (
-	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +13,7 @@ const maxPiece = 64 << 10
 // piece returns how much of the beginning of text is looked at as one: a line, or a
 // part of one that is too long. It depends on no more than the first two bounds of
 // text. Without final, text may go on; then 0 says that more of it is needed.
-func piece(text string, final bool) int {
+func piece(text string, final bool, looked *int) int {
 	window := text[:min(len(text), 2*maxPiece)]
 	if end := strings.IndexByte(window[:min(len(window), maxPiece)], '\n'); end >= 0 {
 		return end + 1
@@ -29,17 +29,17 @@ func piece(text string, final bool) int {
 			return len(window)
 		}
 	}
-	return border(window)
+	return border(window, looked)
 }
 
 // border returns where to cut a line at about maxPiece: behind a secret that is
 // there, else before a word.
-func border(window string) int {
+func border(window string, looked *int) int {
 	if end := strings.IndexByte(window, '\n'); end >= 0 {
 		window = window[:end+1]
 	}
 	cut := maxPiece
-	spans := scan(window, nothing)
+	spans := scan(window, nothing, looked)
 	for _, s := range spans {
 		if s.begin < cut+maxName && s.end > cut {
 			return s.end
@@ -54,12 +54,17 @@ func border(window string) int {
 	for cut < len(window) && !utf8.RuneStart(window[cut]) {
 		cut++
 	}
+	if open := strings.LastIndexByte(window[max(0, cut-maxName):cut], '['); open >= 0 {
+		open += max(0, cut-maxName)
+		cut = max(cut, open+maskAt(window[open:])) // a mask that is cut is none any more
+	}
 	return cut
 }
 
 // within reports whether i is in a secret or in the name before it.
 func within(spans []span, i int) bool {
-	return slices.ContainsFunc(spans, func(s span) bool { return s.begin-maxName < i && i < s.end })
+	n := sort.Search(len(spans), func(n int) bool { return spans[n].end > i }) // they are in order
+	return n < len(spans) && spans[n].begin-maxName < i
 }
 
 const (
@@ -75,12 +80,14 @@ const (
 )
 
 // withoutBlocks returns text without private keys in PEM, and those of PuTTY.
-func withoutBlocks(text string) string {
+func withoutBlocks(text string, looked *int) string {
 	if !strings.Contains(text, blockBegin) && !strings.Contains(text, linesBegin) {
 		return text
 	}
 	var b blocks
-	return b.pass(text, true)
+	text = b.pass(text, true)
+	*looked += b.looked
+	return text
 }
 
 // blocks takes private keys out of a text that comes in parts.
@@ -88,6 +95,7 @@ type blocks struct {
 	rest   string // may be part of a line that begins or ends a block
 	inside bool   // of a block of PEM
 	lines  int    // of a key of PuTTY that may follow
+	looked int    // bytes
 }
 
 // pass takes a part of a text, the last one if final is set, and returns what it has
@@ -95,15 +103,17 @@ type blocks struct {
 func (b *blocks) pass(text string, final bool) string {
 	var out strings.Builder
 	text = b.rest + text
+	m := places{looked: &b.looked}
+	b.looked += len(text)
 	for text != "" {
 		n, was, lines := 0, b.inside, b.lines
 		switch {
 		case was:
-			n = b.stop(text, final)
+			n = b.stop(&m, text, final)
 		case lines > 0:
 			n = b.keyLine(&out, text, final)
 		default:
-			n = b.begin(&out, text, final)
+			n = b.begin(&m, &out, text, final)
 		}
 		if n == 0 && b.inside == was && b.lines == lines {
 			break
@@ -116,10 +126,10 @@ func (b *blocks) pass(text string, final bool) string {
 
 // begin hands over what is before the next block, and the mask for that. It returns
 // how much of text is done with; 0 if more of it is needed.
-func (b *blocks) begin(out *strings.Builder, text string, final bool) int {
+func (b *blocks) begin(m *places, out *strings.Builder, text string, final bool) int {
 	for from := 0; ; {
-		at := firstOf(text, from, blockBegin, linesBegin)
-		if at < 0 {
+		at := min(m.next(text, from, blockBegin), m.next(text, from, linesBegin))
+		if at >= len(text) {
 			break
 		}
 		mark := text[at : at+len(blockBegin)]
@@ -151,16 +161,28 @@ func (b *blocks) begin(out *strings.Builder, text string, final bool) int {
 	return n
 }
 
-// firstOf returns where the first of two texts stands from i on; -1 if none does.
-func firstOf(text string, i int, a, b string) int {
-	first := strings.Index(text[i:], a)
-	if other := strings.Index(text[i:], b); other >= 0 && (first < 0 || other < first) {
-		first = other
+// places remembers where the next of each mark stands in a text that gets shorter from its
+// beginning, so that no part of it is searched twice. Places are counted from its end.
+type places struct {
+	left   map[string][2]int // from where it was searched, and where it was found
+	looked *int
+}
+
+// next returns where the next mark stands in text from i on; its length if there is none.
+func (m *places) next(text string, i int, mark string) int {
+	if f, ok := m.left[mark]; ok && f[0] >= len(text)-i && f[1] <= len(text)-i {
+		return len(text) - f[1]
 	}
-	if first < 0 {
-		return -1
+	at := strings.Index(text[i:], mark)
+	if at < 0 {
+		at = len(text) - i
 	}
-	return i + first
+	*m.looked += at
+	if m.left == nil {
+		m.left = map[string][2]int{}
+	}
+	m.left[mark] = [2]int{len(text) - i, len(text) - i - at}
+	return i + at
 }
 
 // keyLines returns the length of what is behind linesBegin, with the end of its line, and how
@@ -278,24 +300,21 @@ func isBlockLine(rest string) int {
 // stop returns how much of text belongs to the private key that it is inside of, up
 // to its last line, before the quote that ends a text in JSON, or all; 0 if more of
 // text is needed.
-func (b *blocks) stop(text string, final bool) int {
-	quote := strings.IndexByte(text, '"')
-	search := text
-	if quote >= 0 {
-		search = text[:quote]
-	}
+func (b *blocks) stop(m *places, text string, final bool) int {
+	quote := m.next(text, 0, `"`)
+	search := text[:quote]
 	for at := 0; ; {
-		i := strings.Index(search[at:], blockEnd)
-		if i < 0 {
+		i := m.next(text, at, blockEnd)
+		if i+len(blockEnd) > quote {
 			break
 		}
-		at += i + len(blockEnd)
+		at = i + len(blockEnd)
 		if n := isBlockLine(search[at:]); n > 0 {
 			b.inside = false
 			return at + n
 		}
 	}
-	if quote >= 0 {
+	if quote < len(text) {
 		b.inside = false
 		return len(strings.TrimRight(search, `\`))
 	}

@@ -116,6 +116,7 @@ func endsIn(flat string, endings []string) bool {
 
 // compact returns the end of a name in small letters and without separators.
 func compact(name string) string {
+	name = name[max(0, len(name)-4*maxName):]
 	var b [maxName]byte
 	n := len(b)
 	for i := len(name) - 1; i >= 0 && n > 0; i-- {

@@ -38,7 +38,7 @@ func (sc *scanner) quotedAt(v int) (from, end int, ok bool) {
 	}
 	from = v + len(q)
 	end, ok = sc.closing(from, q)
-	return from, end, ok && end > from && !placeholder(sc.s[from:end])
+	return from, end, ok && end > from && !sc.placeholder(from, end)
 }
 
 // second masks the second argument of a call whose first one names a secret, as
@@ -46,13 +46,13 @@ func (sc *scanner) quotedAt(v int) (from, end int, ok bool) {
 func (p place) second(begin, end, v int) bool {
 	s := p.s
 	quote := quoteAt(s, end)
-	open := strings.TrimRight(s[:begin-len(quote)], " ")
+	open := strings.TrimRight(s[:max(0, begin-len(quote))], " ")
 	from, stop, ok := p.quotedAt(v)
 	if !ok || !strings.HasSuffix(open, "(") {
 		return false
 	}
 	value, upper := s[from:stop], variable(s[begin:end])
-	if variable(value) || kindOf(value) != none || !(quote != "" && upper) && !looksSecret(value) {
+	if variable(value) || kindOf(value) != none || !(quote != "" && upper) && !p.looksSecret(from, stop) {
 		return false
 	}
 	p.mask(from, stop, "")
@@ -74,7 +74,7 @@ func (p place) called(begin, end, v int) bool {
 	name, value := strings.ToLower(s[begin:end]), s[from:stop]
 	sets := strings.HasPrefix(name, "set") || strings.HasPrefix(name, "with")
 	member := begin > 0 && s[begin-1] == '.'
-	if strings.ContainsAny(value, " \t") || kindOf(value) != none || !looksSecret(value) && (!sets || len(value) < 6) || !sets && !member {
+	if strings.ContainsAny(value, " \t") || kindOf(value) != none || !p.looksSecret(from, stop) && (!sets || len(value) < 6) || !sets && !member {
 		return false
 	}
 	p.mask(from, stop, "")
@@ -92,7 +92,7 @@ func (p place) cell(v int) bool {
 	for from < stop && strings.IndexByte("`\"'*", s[from]) >= 0 && s[stop-1] == s[from] && stop-from > 2 {
 		from, stop = from+1, stop-1
 	}
-	if from == stop || maskAt(s[from:stop]) > 0 || !strings.HasPrefix(s[behindSpace(s, end):], "|") || !looksSecret(s[from:stop]) {
+	if from == stop || maskAt(s[from:stop]) > 0 || !strings.HasPrefix(s[behindSpace(s, end):], "|") || !p.looksSecret(from, stop) {
 		return false
 	}
 	p.mask(from, stop, "")
@@ -102,13 +102,20 @@ func (p place) cell(v int) bool {
 // between masks the text of <string name="api_key">x</string>.
 func (p place) between(v int) bool {
 	s := p.s
-	stop := strings.IndexByte(s[v:], '<')
-	if stop <= 0 || !strings.HasPrefix(s[v+stop:], "</") || placeholder(strings.TrimSpace(s[v:v+stop])) {
+	stop := p.nextAny(v, "<")
+	if stop == v || !strings.HasPrefix(s[stop:], "</") {
 		return false
 	}
-	p.mask(v, v+stop, "")
+	begin := stop - len(strings.TrimLeft(s[v:stop], blanks))
+	if p.placeholder(begin, p.back(begin, stop, blanks)) {
+		return false
+	}
+	p.mask(v, stop, "")
 	return true
 }
+
+// blanks are around texts.
+const blanks = " \t\r\n"
 
 // typed masks the value of a declaration whose type is at v: password string = "x".
 func (p place) typed(v int) bool {
@@ -181,10 +188,22 @@ func (p place) identified(i int) int {
 	return p.mask(from, end, "")
 }
 
+// webKeys reports whether the line may have keys in JSON.
+func (p place) webKeys() bool {
+	if p.kty == 0 {
+		p.looked += len(p.s)
+		p.kty = 1
+		if strings.Contains(p.s, "kty") {
+			p.kty = 2
+		}
+	}
+	return p.kty == 2
+}
+
 // webKey masks a part of a private key in JSON: "d" and others of a key that has "kty".
 func (p place) webKey(begin, end int) int {
 	s := p.s
-	if q := quoteAt(s, end); q == "" || !strings.Contains(s, "kty") {
+	if q := quoteAt(s, end); q == "" || !p.webKeys() {
 		return end
 	}
 	v, _, ok := separated(s, end)
@@ -192,7 +211,7 @@ func (p place) webKey(begin, end int) int {
 		return end
 	}
 	from, stop, ok := p.quotedAt(v)
-	if !ok || stop-from < 20 || run(s, from, token|signs) < stop {
+	if !ok || stop-from < 20 || p.run(from, token|signs) < stop {
 		return end
 	}
 	return p.mask(from, stop, "")
@@ -223,7 +242,7 @@ func (sc *scanner) passLine(i int) int {
 	}
 	from := user + 1
 	_, end := sc.commandWord(from)
-	if end <= from || quoteAt(s, from) != "" || placeholder(s[from:end]) || s[from:end] == "password" {
+	if end <= from || quoteAt(s, from) != "" || sc.placeholder(from, end) || s[from:end] == "password" {
 		return i
 	}
 	return sc.mask(from, end, "")
@@ -251,14 +270,12 @@ func (p place) pairSaid(i int) int {
 		return i
 	}
 	from, end := p.commandWord(behindSpace(s, word))
-	user := run(s, from, token|dots)
+	user := p.run(from, token|dots)
 	if user == from || user >= end || s[user] != ':' && s[user] != '/' {
 		return i
 	}
-	for end > user+1 && strings.IndexByte(".,!?)", s[end-1]) >= 0 {
-		end--
-	}
-	if maskAt(s[user+1:end]) > 0 || !looksSecret(s[user+1:end]) {
+	end = p.back(user+1, end, ".,!?)")
+	if maskAt(s[user+1:end]) > 0 || !p.looksSecret(user+1, end) {
 		return i
 	}
 	return p.mask(user+1, end, "")

@@ -35,8 +35,14 @@ func New(secrets ...string) *Redactor { return &Redactor{known: newMatcher(secre
 // Text returns s without secrets. What it returns it does not change any more: a
 // mask stays as it is.
 func (r *Redactor) Text(s string) string {
+	var looked int
+	return r.text(s, &looked)
+}
+
+// text is Text, and counts the bytes that are looked at.
+func (r *Redactor) text(s string, looked *int) string {
 	for range maxRounds { // each masks more bytes
-		clean := r.once(s)
+		clean := r.once(s, looked)
 		if clean == s {
 			return s
 		}
@@ -53,21 +59,21 @@ const maxRounds = 100
 // whatever follows text: the rest may be the beginning of one.
 func (r *Redactor) Ready(text string) int { return r.known.ready(text) }
 
-func (r *Redactor) once(s string) string {
+func (r *Redactor) once(s string, looked *int) string {
 	if r.known != nil {
 		s = r.known.text(s)
 	}
-	return withoutLines(withoutBlocks(s))
+	return withoutLines(withoutBlocks(s, looked), looked)
 }
 
 // withoutLines returns text without what looks like a secret, line by line.
-func withoutLines(text string) string {
+func withoutLines(text string, looked *int) string {
 	var b strings.Builder
 	from := 0 // of what is not written yet
 	said := nothing
 	for i := 0; i < len(text); {
-		n := piece(text[i:], true)
-		clean := withoutShapes(text[i:i+n], said)
+		n := piece(text[i:], true, looked)
+		clean := withoutShapes(text[i:i+n], said, looked)
 		if said = promiseOf(clean); clean != text[i:i+n] {
 			b.WriteString(text[from:i])
 			b.WriteString(clean)
@@ -84,13 +90,13 @@ func withoutLines(text string) string {
 
 // withoutShapes returns a piece without what looks like a secret, or what the line before it
 // has said of it.
-func withoutShapes(text string, said promise) string {
+func withoutShapes(text string, said promise, looked *int) string {
 	end := ""
 	if strings.HasSuffix(text, "\n") {
 		end = "\n"
 	}
 	for range maxRounds {
-		spans := scan(text, said)
+		spans := scan(text, said, looked)
 		if len(spans) == 0 {
 			return text
 		}

@@ -4,8 +4,11 @@ import "strings"
 
 // scanner finds what looks like a secret in a line, in one pass.
 type scanner struct {
-	s     string
-	spans []span
+	ahead
+	spans     []span
+	programs  *programs
+	connected connected
+	kty       uint8 // whether it is in the line: 0 unknown, 1 no, 2 yes
 }
 
 // inWord says which bytes words are made of; what is no ASCII is one.
@@ -19,8 +22,8 @@ var inWord = func() (t [256]bool) {
 // scan returns what to mask in a line or a piece of one, of which the line before has said
 // something. The spans are in order and
 // do not overlap.
-func scan(line string, said promise) []span {
-	sc := scanner{s: line}
+func scan(line string, said promise, looked *int) []span {
+	sc := scanner{ahead: ahead{s: line}}
 	for i := sc.promised(said); i < len(line); {
 		switch c := line[i]; {
 		case inWord[c]:
@@ -39,6 +42,7 @@ func scan(line string, said promise) []span {
 			i++
 		}
 	}
+	*looked += len(line) + sc.looked
 	return sc.spans
 }
 
@@ -85,7 +89,7 @@ func (sc *scanner) mask(begin, end int, with string) int {
 func (sc *scanner) word(i int) int {
 	s, begin := sc.s, i
 	for {
-		if end := keyAt(s, i); end > i {
+		if end := sc.keyAt(i); end > i {
 			return sc.mask(i, end, "")
 		}
 		for i < len(s) && inWord[s[i]] && s[i] != '-' && s[i] != '_' {
@@ -201,15 +205,13 @@ func (sc *scanner) spoken(k kind, begin, end int) int {
 		}
 		return sc.mask(from, stop, "")
 	}
-	stop := trimmed(s, v, bare(s, v, false))
-	for stop > v && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
-		stop--
-	}
+	stop := sc.trimmed(v, sc.bare(v, false))
+	stop = sc.back(v, stop, ".:!?")
 	value := s[v:stop]
 	switch {
-	case maskAt(value) > 0 || placeholder(value):
+	case maskAt(value) > 0 || sc.placeholder(v, stop):
 		return end
-	case len(value) >= 4 && (flag && inCommand(s, value, stop) || credential(s[:begin])),
+	case len(value) >= 4 && (flag && inCommand(s, value, stop) || sc.credential(begin)),
 		len(value) >= 6 && (hasDigit(value) || len(value) >= 20 && run(value, 0, letters) == len(value) || flag && len(value) >= 8),
 		len(value) >= 6 && upper && strings.HasSuffix(s[:begin], "ENV "):
 		return sc.mask(v, stop, "")
@@ -246,16 +248,16 @@ func ordinary(word string) bool {
 
 // credential reports whether what stands before a name is the beginning of an entry of .netrc,
 // or a command that is given a password by its place.
-func credential(before string) bool {
-	before = before[max(0, len(before)-near):]
+func (sc *scanner) credential(begin int) bool {
+	before := sc.s[max(0, begin-near):begin]
 	if !strings.Contains(before, "login ") && !strings.Contains(before, "account ") {
-		return runsAny(before, "nmcli")
+		return strings.Contains(before, "nmcli") && commandLine{sc}.ran(nmcli, begin)
 	}
 	words := strings.Fields(strings.ReplaceAll(before, `\n`, " "))
 	if n := len(words); n >= 2 && (words[n-2] == "login" || words[n-2] == "account") && (n == 2 || words[n-3] == "default" || n >= 4 && strings.HasSuffix(words[n-4], "machine")) {
 		return true
 	}
-	return runsAny(before, "nmcli")
+	return strings.Contains(before, "nmcli") && commandLine{sc}.ran(nmcli, begin)
 }
 
 // sets reports whether what stands before a name is the beginning of a command that sets it.
@@ -324,7 +326,7 @@ func (sc *scanner) element(k kind, begin, end int) bool {
 	if k != spoken && k != strong || begin == 0 || s[begin-1] != '<' || end >= len(s) || s[end] != '>' {
 		return false
 	}
-	stop := end + 1 + strings.IndexByte(s[end+1:]+"<", '<')
+	stop := sc.nextAny(end+1, "<")
 	text := s[end+1 : min(stop, len(s))]
 	if text == "" || maskAt(text) == len(text) || reference(text) || !strings.HasPrefix(s[min(stop, len(s)):], "</"+s[begin:end]) {
 		return false
@@ -363,11 +365,9 @@ func (sc *scanner) said(k kind, begin, end int) bool {
 		return false
 	}
 	v += len(quoteAt(s, v))
-	stop := trimmed(s, v, bare(s, v, false))
-	for stop > v && strings.IndexByte(".:!?\"'`/", s[stop-1]) >= 0 {
-		stop--
-	}
-	if value := s[v:stop]; maskAt(value) > 0 || !looksSecret(value) && !(k == number && fourDigits(value)) {
+	stop := sc.trimmed(v, sc.bare(v, false))
+	stop = sc.back(v, stop, ".:!?\"'`/")
+	if value := s[v:stop]; maskAt(value) > 0 || !sc.looksSecret(v, stop) && !(k == number && fourDigits(value)) {
 		return false
 	}
 	sc.mask(v, stop, "")
@@ -417,20 +417,16 @@ func isVerb(word string) bool {
 }
 
 // looksSecret reports whether a value in a sentence can be no ordinary word.
-func looksSecret(value string) bool {
+func (sc *scanner) looksSecret(begin, end int) bool {
 	const least = 8
-	if len(value) < least || !hasDigit(value) || strings.ContainsAny(value, "(){}[]<>/$") || kindOf(value) != none {
+	if end-begin < least || !sc.digit(begin, end) || sc.nextAny(begin, "(){}[]<>/$") < end || kindOf(sc.s[begin:end]) != none {
 		return false
 	}
-	number := run(value, 0, digits|dots|dashes) // a version, a date, a number and its unit
-	if strings.HasPrefix(value, "v") {
-		number = max(number, run(value, 1, digits|dots|dashes))
+	number := sc.run(begin, digits|dots|dashes) // a version, a date, a number and its unit
+	if sc.s[begin] == 'v' {
+		number = sc.run(begin+1, digits|dots|dashes) - 1
 	}
-	seen := alphabet(0)
-	for i := range len(value) {
-		seen |= alphabets[value[i]]
-	}
-	return seen&letters != 0 && number*2 < len(value)
+	return sc.next(begin, letters) < end && (min(number, end)-begin)*2 < end-begin
 }
 
 // credentials masks what stands behind "Bearer" or "Basic" if it looks like that.
@@ -520,7 +516,7 @@ func unescaped(s string, from, end int) int {
 		return 0
 	}
 	stop := end
-	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0; {
+	for most := min(len(s), end+near); stop < most && s[stop] > ' ' && strings.IndexByte("\"'<>\\`", s[stop]) < 0 && !strings.HasPrefix(s[stop:], "://"); {
 		stop++
 	}
 	if at := strings.LastIndexByte(s[end:stop], '@'); at > 0 {

@@ -215,30 +215,28 @@ var shapesByPair = func() (x shapeIndex) {
 }()
 
 // keyAt returns where a key ends that begins at i; i if none does.
-func keyAt(text string, i int) int {
+func (sc *scanner) keyAt(i int) int {
+	text := sc.s
 	if i+2 > len(text) || shapesByPair.any[text[i]][text[i+1]>>6]&(1<<(text[i+1]&63)) == 0 {
 		return i
 	}
 	end := i
 	for _, s := range shapesByPair.of[[2]byte{text[i], text[i+1]}] {
 		if strings.HasPrefix(text[i:], s.prefix) {
-			end = max(end, s.end(text, i))
+			end = max(end, s.end(sc, i))
 		}
 	}
 	return end
 }
 
-func (s shape) end(text string, i int) int {
+func (s shape) end(sc *scanner, i int) int {
 	if s.prefix == "eyJ" {
-		return webToken(text, i)
+		return sc.webToken(i)
 	}
-	from := i + len(s.prefix)
-	end := run(text, from, s.set)
-	for end > from && (text[end-1] == '.' || text[end-1] == '-') { // of the sentence
-		end--
-	}
+	text, from := sc.s, i+len(s.prefix)
+	end := sc.back(from, sc.run(from, s.set), ".-") // of the sentence
 	switch {
-	case end-from < s.least, s.digit && !hasDigit(text[from:end]):
+	case end-from < s.least, s.digit && !sc.digit(from, end):
 		return i
 	case s.strict && (end-from != s.least || run(text, end, alnum) > end):
 		return i
@@ -250,12 +248,13 @@ func (s shape) end(text string, i int) int {
 
 // webToken returns where a JSON web token ends: two or more parts of base64. The second is
 // empty of one that is encrypted with a key that both sides have.
-func webToken(text string, i int) int {
-	first := run(text, i, token)
+func (sc *scanner) webToken(i int) int {
+	text := sc.s
+	first := sc.run(i, token)
 	if first-i < 11 || first >= len(text) || text[first] != '.' {
 		return i
 	}
-	end := run(text, first+1, token)
+	end := sc.run(first+1, token)
 	if end == first+1 && end < len(text) && text[end] == '.' {
 		first, end = end, run(text, end+1, token)
 	}

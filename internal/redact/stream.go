@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Stream writes what it is given on without secrets, as Text has it: what comes out
@@ -15,6 +16,7 @@ type Stream struct {
 	blocks blocks
 	lines  []byte // holds neither known values nor private keys
 	said   promise
+	looked int // bytes
 	err    error
 }
 
@@ -52,14 +54,18 @@ func (s *Stream) pass(final bool) {
 		text = s.known.text(text[:n])
 	}
 	s.raw = append(s.raw[:0], s.raw[n:]...)
-	s.lines = append(s.lines, s.blocks.pass(text, final)...)
+	more := s.blocks.pass(text, final)
+	s.lines = append(s.lines, more...)
+	if !final && len(s.lines) < 2*maxPiece && strings.IndexByte(more, '\n') < 0 {
+		return // piece needs more
+	}
 	done := 0
 	for rest := string(s.lines); s.err == nil; {
-		n := piece(rest[done:], final)
+		n := piece(rest[done:], final, &s.looked)
 		if n == 0 {
 			break
 		}
-		clean := withoutShapes(rest[done:done+n], s.said)
+		clean := withoutShapes(rest[done:done+n], s.said, &s.looked)
 		s.said = promiseOf(clean)
 		if _, err := io.WriteString(s.to, clean); err != nil {
 			s.err = fmt.Errorf("write without secrets: %w", err)

@@ -101,7 +101,8 @@ func (sc *scanner) value(n name, v int) int {
 		if n.quote != "" {
 			break
 		}
-		if end := lineEnd(s, v); strings.IndexByte(s[v:end], '=') > 0 {
+		end := sc.lineEnd(v)
+		if eq := sc.nextAny(v, "="); v < eq && eq < end {
 			return sc.mask(v, end, "")
 		}
 		return v
@@ -114,10 +115,7 @@ func (sc *scanner) value(n name, v int) int {
 
 // words masks the words of a phrase, up to what ends an entry.
 func (sc *scanner) words(n name, v int) int {
-	end := lineEnd(sc.s, v)
-	if at := strings.IndexAny(sc.s[v:end], `,;&"'{}()[]`); at >= 0 {
-		end = v + at
-	}
+	end := min(sc.lineEnd(v), sc.nextAny(v, `,;&"'{}()[]`))
 	phrase := strings.TrimRight(sc.s[v:end], " \t")
 	if !strings.Contains(phrase, " ") {
 		return sc.scalar(n, v)
@@ -146,7 +144,7 @@ func (sc *scanner) quoted(n name, v int, q string) int {
 	if from == end {
 		return from
 	}
-	if !sc.secret(n, s[from:end]) {
+	if !sc.secret(n, from, end) {
 		return from
 	}
 	if maskAt(s[from:end]) == end-from {
@@ -189,44 +187,38 @@ func (sc *scanner) closes(v int, q string) bool {
 	if q == `"` {
 		return sc.inText(v)
 	}
-	open := false
-	for i := 0; i < v; {
-		at := strings.Index(sc.s[i:v], q)
-		if at < 0 {
-			break
-		}
-		i += at + len(q)
-		if before := i - len(q) - 1; before < 0 || sc.s[before] != '\\' {
-			open = !open
-		}
-	}
-	return open
-}
-
-// inText reports whether what stands at v is inside a text in double quotes that
-// begins before it.
-func (sc *scanner) inText(v int) bool {
-	open, slashes := false, 0
-	for _, c := range []byte(sc.s[:v]) {
-		switch {
-		case c == '\\':
-			slashes++
-			continue
-		case c == '"' && slashes%2 == 0:
-			open = !open
-		}
-		slashes = 0
-	}
-	return open
+	return sc.open(v, q)
 }
 
 // closing returns where a quoted text ends that begins at from, and whether the
 // quote q is there: otherwise it ends with its line, or with the text that it is
 // part of.
 func (sc *scanner) closing(from int, q string) (end int, closed bool) {
+	s, mark := sc.s, q[len(q)-1]
+	if len(q) == 1 && from < len(s) && s[from] == mark && !doubled(s, from, q) {
+		return from, true
+	}
+	k := lookFor{what: lookClosing, text: q}
+	if len(sc.seen) > 0 {
+		k.flag = mark != '"' && sc.inText(from)
+		if f, ok := sc.recall(k, from); ok {
+			return f.end, f.ok
+		}
+	}
+	f := seen{from: from}
+	f.end, f.ok = sc.closed(from, q)
+	if f.end-from >= far {
+		k.flag = mark != '"' && sc.inText(from)
+	}
+	sc.note(k, f)
+	return f.end, f.ok
+}
+
+// closed is closing, without what it remembers.
+func (sc *scanner) closed(from int, q string) (end int, closed bool) {
 	s, mark, depth := sc.s, q[len(q)-1], len(q)-1
 	if q[0] == '&' || mark == '2' || len(q) >= 4 && q[0] == '\'' {
-		end = lineEnd(s, from)
+		end = sc.lineEnd(from)
 		if at := strings.Index(s[from:end], q); at >= 0 {
 			return from + at, true
 		}
@@ -279,16 +271,18 @@ func (sc *scanner) braced(n name, v int) int {
 		switch {
 		case s[i] == '"' && endsText(s, i), s[i] == '\\' && quoteAt(s, i) != "":
 			return sc.unclosed(v, i)
+		case s[i] == '\\':
+			i = runOf(s, i, '\\') - 1 // all of them are before the same
 		case s[i] != '}':
 		case strings.HasPrefix(s[i+1:], "}"):
 			i++
-		case i == v+1 || !sc.secret(n, s[v+1:i]):
+		case i == v+1 || !sc.secret(n, v+1, i):
 			return i
 		default:
 			return sc.mask(v, i+1, "")
 		}
 	}
-	return sc.unclosed(v, lineEnd(s, v))
+	return sc.unclosed(v, sc.lineEnd(v))
 }
 
 // unclosed masks a value whose brace is not closed. A brace alone begins a block.
@@ -315,6 +309,7 @@ func lineEnd(s string, i int) int {
 			if behind := behindEscape(s, i); behind < len(s) && (s[behind-1] == 'n' || s[behind-1] == 'r' || s[behind] == '"') {
 				return i
 			}
+			i = runOf(s, i, '\\') - 1 // all of them are before the same
 		}
 	}
 	return i
@@ -324,14 +319,14 @@ func lineEnd(s string, i int) int {
 func (sc *scanner) scalar(n name, v int) int {
 	s := sc.s
 	json := n.quote != ""
-	end := trimmed(s, v, bare(s, v, json))
+	end := sc.trimmed(v, sc.bare(v, json))
 	if !json && s[v-1] == ' ' && (place{sc}).typed(v) { // apiKey: string = "x"
 		return sc.spans[len(sc.spans)-1].end
 	}
-	if !json && n.kind != weak && inConnection(s, n.begin) {
-		end = max(end, v+strings.IndexAny(s[v:]+";", ";\"'\r\n\\<"))
+	if !json && n.kind != weak && sc.inConnection(n.begin) {
+		end = max(end, sc.nextAny(v, ";\"'\r\n\\<"))
 	}
-	if end == v || !sc.secret(n, s[v:end]) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
+	if end == v || !sc.secret(n, v, end) || !json && plain(n, s, v, end) || json && (s[v:end] == "true" || s[v:end] == "false") {
 		return v
 	}
 	if m := maskAt(s[v:]); m >= end-v {
@@ -365,21 +360,6 @@ func bare(s string, v int, json bool) int {
 	return i
 }
 
-// trimmed leaves out brackets at the end of a value that were opened before it.
-func trimmed(s string, v, end int) int {
-	for end > v+maskAt(s[v:]) {
-		open := strings.IndexByte(")]}", s[end-1])
-		if begin := strings.LastIndexByte(s[v:end], '['); s[end-1] == ']' && begin >= 0 && maskAt(s[v+begin:]) == end-v-begin {
-			break // the bracket of a mask
-		}
-		if open < 0 || strings.Count(s[v:end], "([{"[open:open+1]) >= strings.Count(s[v:end], s[end-1:end]) {
-			break
-		}
-		end--
-	}
-	return end
-}
-
 // behindScheme returns where the secret of a header begins: "Bearer" is none.
 func behindScheme(s string, v int) int {
 	end := run(s, v, token)
@@ -393,12 +373,13 @@ func behindScheme(s string, v int) int {
 }
 
 // secret reports whether a value may be what its name promises.
-func (sc *scanner) secret(n name, value string) bool {
+func (sc *scanner) secret(n name, begin, end int) bool {
+	value := sc.s[begin:end]
 	switch n.kind {
 	case signed:
-		return len(value) >= 10 && (hasDigit(value) || !strings.Contains(value, ".")) // no path of names in code
+		return len(value) >= 10 && (sc.digit(begin, end) || sc.nextAny(begin, ".") >= end) // no path of names in code
 	case weak:
-		return random(value) || keyVariable(n.text) && drawn(value)
+		return sc.random(begin, end) || keyVariable(n.text) && drawn(value)
 	}
 	return true
 }
@@ -411,9 +392,11 @@ func keyVariable(name string) bool {
 // drawn reports whether a value looks drawn by chance, in one case too: a run of letters
 // and digits that takes turns.
 func drawn(value string) bool {
-	if value = strings.TrimRight(value, "/"); len(value) < 16 || run(value, 0, alnum) != len(value) {
+	end := run(value, 0, alnum)
+	if end < 16 || runOf(value, end, '/') < len(value) {
 		return false
 	}
+	value = value[:end]
 	turns := 0
 	for i := 1; i < len(value); i++ {
 		if alphabets[value[i-1]]&digits != alphabets[value[i]]&digits {
@@ -426,20 +409,33 @@ func drawn(value string) bool {
 // connections are names that connection strings of databases begin with, in small letters.
 var connections = []string{"server=", "data source=", "uid=", "user id=", "user=", "host=", "driver=", "jdbc:", "endpoint="}
 
+// connected is where the last of connections begins in the part of a line before done.
+type connected struct{ done, last int }
+
 // inConnection reports whether a name that begins at i stands in the string of a connection,
 // whose values go up to the next semicolon.
-func inConnection(s string, i int) bool {
-	before := strings.TrimRight(s[max(0, i-near):i], " ")
-	if !strings.HasSuffix(before, ";") {
+func (sc *scanner) inConnection(i int) bool {
+	s := sc.s
+	end := i
+	for end > 0 && s[end-1] == ' ' {
+		end--
+	}
+	if end == 0 || s[end-1] != ';' {
 		return false
 	}
-	before = strings.ToLower(before)
-	for _, name := range connections {
-		if strings.Contains(before, name) {
-			return true
+	c := &sc.connected
+	sc.looked += max(0, i-c.done)
+	for ; c.done < i; c.done++ {
+		if b := s[c.done]; b != '=' && b != ':' {
+			continue
+		}
+		for _, name := range connections {
+			if begin := c.done + 1 - len(name); begin >= 0 && strings.EqualFold(s[begin:c.done+1], name) {
+				c.last = max(c.last, begin+1)
+			}
 		}
 	}
-	return false
+	return c.last > max(0, i-near)
 }
 
 // textEnd returns where the line ends that i is in, or the quoted text.
@@ -462,7 +458,7 @@ func at(s string, i int) byte {
 // of a programming language, or a call: nothing that anyone keeps secret.
 func plain(n name, s string, v, end int) bool {
 	value := s[v:end]
-	switch strings.ToLower(value) {
+	switch strings.ToLower(value[:min(len(value), len("undefined."))]) {
 	case "string", "str", "bytes", "int", "bool", "none", "null", "nil", "true", "false", "undefined", "optional", "required", "boolean", "any":
 		return true
 	}
@@ -490,22 +486,46 @@ const (
 
 // random reports whether a value looks drawn by chance: capitals, small letters and
 // digits, no path and no sentence. Hashes and UUIDs have one case only.
-func random(value string) bool {
-	if len(value) < minRandom || run(value, 0, token|signs) != len(value) || strings.HasPrefix(value, "/") {
+func (sc *scanner) random(begin, end int) bool {
+	if end-begin < minRandom || sc.s[begin] == '/' || sc.run(begin, token|signs) < end {
 		return false
 	}
-	var count [256]int
-	var seen alphabet
-	for i := range len(value) {
-		count[value[i]]++
-		seen |= alphabets[value[i]]
-	}
-	bits := 0.0
-	for _, n := range count {
+	c := sc.counted(begin, end)
+	bits, seen := 0.0, alphabet(0)
+	for b, n := range c {
 		if n > 0 {
-			p := float64(n) / float64(len(value))
+			seen |= alphabets[b]
+			p := float64(n) / float64(end-begin)
 			bits -= p * math.Log2(p)
 		}
 	}
 	return seen&uppers != 0 && seen&lowers != 0 && seen&digits != 0 && bits >= minEntropy
+}
+
+// counts holds how often each byte stands in a part of a line.
+type counts struct {
+	begin, end int
+	of         [256]int32
+}
+
+// counted counts the bytes from begin to end. Of the same end it goes on from what it had.
+func (a *ahead) counted(begin, end int) *[256]int32 {
+	c := a.counts
+	if c == nil || c.end != end || begin < c.begin {
+		c = &counts{begin: begin, end: end}
+		a.looked += end - begin
+		for _, b := range []byte(a.s[begin:end]) {
+			c.of[b]++
+		}
+		if a.counts = c; end-begin < far {
+			a.counts = nil
+		}
+		return &c.of
+	}
+	a.looked += begin - c.begin + 1
+	for _, b := range []byte(a.s[c.begin:begin]) {
+		c.of[b]--
+	}
+	c.begin = begin
+	return &c.of
 }
