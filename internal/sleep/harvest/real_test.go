@@ -252,13 +252,30 @@ func (r *real) want(t *testing.T) []bank.Session {
 		}
 		return s
 	}
+	var read []string
+	if r.skillBy == transcript.ByRead {
+		read = []string{".agents/skills/house-rules/SKILL.md"}
+	}
 	return []bank.Session{
 		session(
-			transcript.Turn{User: clean(realFirst), Agent: clean(realDone), Tools: []transcript.Tool{tool(r.load, true), tool(r.write, true)}, Files: []string{"out.txt"}, Skill: "house-rules", SkillBy: r.skillBy, Redacted: 2},
-			transcript.Turn{User: realWrong, Agent: realAgain, Tools: second, Files: []string{"out.txt"}},
+			transcript.Turn{
+				User: clean(realFirst), Agent: clean(realDone), Tools: []transcript.Tool{tool(r.load, true), tool(r.write, true)}, Files: []string{"out.txt"}, Read: read, Commands: commandOf(r.load, 0),
+				Skill: "house-rules", SkillBy: r.skillBy, Redacted: 2,
+			},
+			transcript.Turn{User: realWrong, Agent: realAgain, Tools: second, Files: []string{"out.txt"}, Commands: commandOf(r.fail, 3)},
 		),
 		session(transcript.Turn{User: realFails, Tools: []transcript.Tool{}, Files: []string{}, Failed: r.failed}),
 	}
+}
+
+// commandOf is what is kept of a call that gives a command to a shell.
+func commandOf(c fakemodel.Call, exit int) []transcript.Command {
+	for _, name := range []string{"command", "cmd"} {
+		if text, ok := c.Args[name].(string); ok {
+			return []transcript.Command{{Text: text, Exit: &exit}}
+		}
+	}
+	return nil
 }
 
 // version is that of the program as npm installed it.
