@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -269,9 +270,12 @@ func TestSecretsOfSessions(t *testing.T) {
 	// What a model makes up that looks like a key is none of the session's, and goes all the same.
 	const invented = "sk-ant-api03-Made0Up1By2A3Model4Of5Course"
 	secrets = append(secrets, invented)
+	var mu sync.Mutex // sessions are asked about side by side
 	var sent strings.Builder
 	reply := replyOf(t, dueTask(), dueTask(map[string]any{"prompt": "Invoice 311 is payable within 30 days, key " + invented, "input": invented}), dueTask(map[string]any{"gold": []any{"2026-04-04", invented}, "checks": []any{map[string]any{"type": "contains-any", "values": []any{"2026-04-04", invented}}}, "rubric": invented}))
 	m, err := Run(t.Context(), Options{Sessions: sessions, Clean: redact.New(), Ask: func(_ context.Context, q draft.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		sent.WriteString(q.System + q.User)
 		return reply, nil
 	}})
