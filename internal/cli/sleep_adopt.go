@@ -17,6 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
 // sleepAdoptOptions are the flags of sleep adopt.
@@ -148,7 +149,7 @@ func hashOf(q adopt.Request) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make the hash of a proposal: %w", err)
 	}
-	return adopt.Digest("skillopt adopt 1\n" + string(data)), nil
+	return target.Digest("skillopt adopt 1\n" + string(data)), nil
 }
 
 // chosen are the documents that the user named.
@@ -281,7 +282,11 @@ func (w adoption) show(a *app) error {
 			continue
 		}
 		for k, rule := range added {
-			out.line(fmt.Sprintf("  rule %d: %s%s", k+1, oneLine(rule), groundsText(it.Rules, rule)))
+			text := fmt.Sprintf("  rule %d: %s", k+1, oneLine(rule))
+			if i := slices.IndexFunc(it.Rules, func(r adopt.Rule) bool { return r.Text == rule }); i >= 0 {
+				text += groundsText(it.Rules[i])
+			}
+			out.line(text)
 		}
 	}
 	if w.staged.Exploratory {
@@ -292,14 +297,10 @@ func (w adoption) show(a *app) error {
 }
 
 // groundsText says what a rule rests on, as far as it is known.
-func groundsText(rules []adopt.Rule, text string) string {
-	i := slices.IndexFunc(rules, func(r adopt.Rule) bool { return r.Text == text })
-	if i < 0 {
-		return ""
-	}
+func groundsText(rule adopt.Rule) string {
 	var r night.Rule
-	if json.Unmarshal(rules[i].Grounds, &r) != nil {
-		return ""
+	if json.Unmarshal(rule.Grounds, &r) != nil {
+		return "" // nothing was noted
 	}
 	var parts []string
 	if r.Step > 0 {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,25 +97,13 @@ func (r adoptionsRoom) Forget(_ context.Context, s forget.Subject, backups bool,
 	if err != nil {
 		return gone, err
 	}
-	history, err := store.History()
-	if err != nil {
-		return gone, err
+	folders, err := store.Forget(s.Project, !backups)
+	if backups {
+		gone.Files = len(folders)
+	} else {
+		gone.Backups = folders
 	}
-	for _, record := range history {
-		if !s.Project(record.Project) {
-			continue
-		}
-		dir := filepath.Dir(store.Backup(record, 0))
-		if !backups {
-			gone.Backups = append(gone.Backups, dir)
-			continue
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			return gone, fmt.Errorf("delete what was adopted: %w", err)
-		}
-		gone.Files++
-	}
-	return gone, nil
+	return gone, err
 }
 
 // Reset implements forget.Room.

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/ask"
 	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/skill"
 )
@@ -82,7 +83,7 @@ func printAdoption(out printer, r adopt.Record) {
 		}
 		out.line(oneLine(text))
 		for _, rule := range c.Rules {
-			out.line("       " + oneLine(rule.Text) + groundsText(c.Rules, rule.Text))
+			out.line("       " + oneLine(rule.Text) + groundsText(rule))
 		}
 	}
 }
@@ -116,7 +117,7 @@ func blameDocument(ctx context.Context, a *app, profile, name string) error {
 		return err
 	}
 	file := a.absolute(name)
-	data, err := userfile.Read(ctx, file, adopt.MaxDocument)
+	data, err := userfile.Read(ctx, file, target.MaxDocument)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func originText(o adopt.Origin) string {
 	}
 	text += fmt.Sprintf("\n      number %d, night %s, %s", o.N, oneLine(o.Night), oneLine(o.Claim))
 	if o.Rule != nil {
-		text += strings.TrimSuffix(groundsText([]adopt.Rule{*o.Rule}, o.Rule.Text), "\n")
+		text += groundsText(*o.Rule)
 	}
 	return text + groundTasksText(o.Rule)
 }

@@ -90,6 +90,24 @@ func ReadIn(ctx context.Context, root *os.Root, name string, limit int64) ([]byt
 	return f.all()
 }
 
+// ReadOwn reads a regular file of a folder that the program keeps for itself: a link in its place is no such file. fs.ErrNotExist:
+// there is none of the name.
+func ReadOwn(ctx context.Context, dir, name string, limit int64) (data []byte, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(filepath.Join(dir, name), info); err != nil {
+		return nil, err
+	}
+	return ReadIn(ctx, root, name, limit)
+}
+
 // File is a regular file that is read once, from its beginning. It is for one
 // goroutine; whoever opened it closes it.
 type File struct {
@@ -164,6 +182,8 @@ func kind(m fs.FileMode) string {
 		return "a socket"
 	case m&fs.ModeDevice != 0:
 		return "a device"
+	case m&fs.ModeSymlink != 0:
+		return "a link"
 	}
 	return "no plain file"
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
 // Request asks for texts to be written into documents of a project: all of them, or none.
@@ -151,8 +152,8 @@ func (s *Store) plan(q Request, places []Place) ([]change, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(text) > MaxDocument {
-			return nil, &Refused{File: places[i].File(), Reason: fmt.Sprintf("it would have %d bytes, and %d are allowed", len(text), MaxDocument)}
+		if len(text) > target.MaxDocument {
+			return nil, &Refused{File: places[i].File(), Reason: fmt.Sprintf("it would have %d bytes, and %d are allowed", len(text), target.MaxDocument)}
 		}
 		out = append(out, change{
 			place: places[i], before: live, after: content{there: true, text: text, mode: live.mode},
@@ -247,7 +248,7 @@ func (s *ledger) kept(n int, name, sum string) (content, error) {
 	if err != nil {
 		return content{}, fmt.Errorf("read what was kept: %w", err)
 	}
-	if Digest(string(data)) != sum {
+	if target.Digest(string(data)) != sum {
 		return content{}, &Damaged{File: filepath.Join(s.folder(n), name), Reason: "it is not what was kept"}
 	}
 	return content{there: true, text: string(data)}, nil
@@ -256,13 +257,13 @@ func (s *ledger) kept(n int, name, sum string) (content, error) {
 // verify fails if a document does not hold what it is to hold.
 func (s *Store) verify(r Record) error {
 	for _, c := range r.Files {
-		now, err := current(Place{ID: c.Target, Root: c.Root, Path: c.Path})
+		now, err := current(c.place())
 		var refused *Refused
 		if err != nil && !errors.As(err, &refused) {
 			return err
 		}
 		if err != nil || now.sum() != c.After {
-			return &Conflict{File: c.File(), Reason: "somebody else has changed it meanwhile; it is as they left it"}
+			return changedMeanwhile(c.File())
 		}
 	}
 	return s.point("all verified")

@@ -311,3 +311,37 @@ func TestTrap55Adopters(t *testing.T) {
 		t.Errorf("%d won", won)
 	}
 }
+
+// What is noted of a project goes, also of what was undone, and of no other one.
+func TestForget(t *testing.T) {
+	w := newWorld(t)
+	w.write("CLAUDE.md", "# House\n")
+	s := w.store()
+	s.At(func(point string) error {
+		if point == "all verified" {
+			return errors.New("the disk is full")
+		}
+		return nil
+	})
+	if _, err := s.Adopt(t.Context(), w.request("n1", w.item("CLAUDE.md", "- A."))); err == nil {
+		t.Fatal("it was adopted")
+	}
+	if _, err := w.store().Adopt(t.Context(), w.request("n2", w.item("CLAUDE.md", "- B."))); err != nil {
+		t.Fatal(err)
+	}
+	of := func(project string) func(string) bool { return func(p string) bool { return p == project } }
+	if got, err := w.store().Forget(of("/elsewhere"), false); err != nil || len(got) != 0 {
+		t.Errorf("of another project: %v, %v", got, err)
+	}
+	for _, keep := range []bool{true, false} {
+		got, err := w.store().Forget(of(w.project), keep)
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%v, %v", got, err)
+		}
+		for _, dir := range got {
+			if _, err := os.Stat(dir); (err == nil) != keep {
+				t.Errorf("keep %v: %s: %v", keep, dir, err)
+			}
+		}
+	}
+}

@@ -17,6 +17,11 @@ func (e *Conflict) Error() string { return e.File + ": " + e.Reason }
 // ErrorKind says whose business the error is.
 func (*Conflict) ErrorKind() string { return "environment" }
 
+// changedMeanwhile is the conflict about a document that somebody else has changed.
+func changedMeanwhile(file string) *Conflict {
+	return &Conflict{File: file, Reason: "somebody else has changed it meanwhile; it is as they left it"}
+}
+
 // temp is the name beside a document under which transaction n has the other text, and while that is written, part.
 func (s spot) temp(n int) string { return fmt.Sprintf(".%s.skillopt-%d", s.name, n) }
 func (s spot) part(n int) string { return s.temp(n) + ".part" }
@@ -91,7 +96,7 @@ func (s *Store) exchange(n int, sp spot, before string) error {
 	temp := sp.temp(n)
 	now, err := sp.peek(sp.name)
 	if err == nil && now.sum() != before {
-		err = &Conflict{File: sp.file, Reason: "somebody else has changed it meanwhile; it was left as it is"}
+		err = changedMeanwhile(sp.file)
 	}
 	if err = errors.Join(err, s.point("looked at")); err != nil {
 		return errors.Join(err, gone(sp.dir.Remove(temp)))
@@ -112,7 +117,7 @@ func (s *Store) exchange(n int, sp spot, before string) error {
 		if back == nil {
 			back = sp.dir.Remove(temp)
 		}
-		return errors.Join(&Conflict{File: sp.file, Reason: "somebody else has changed it meanwhile; it is as they left it"}, err, back, sp.sync())
+		return errors.Join(changedMeanwhile(sp.file), err, back, sp.sync())
 	}
 	return errors.Join(sp.sync(), s.point("verified"), sp.dir.Remove(temp), sp.sync())
 }
@@ -122,7 +127,7 @@ func (s *Store) remove(n int, sp spot, before string) error {
 	temp := sp.temp(n)
 	now, err := sp.peek(sp.name)
 	if err == nil && now.sum() != before {
-		err = &Conflict{File: sp.file, Reason: "somebody else has changed it meanwhile; it was left as it is"}
+		err = changedMeanwhile(sp.file)
 	}
 	if err = errors.Join(err, s.point("looked at")); err != nil {
 		return err
@@ -136,7 +141,7 @@ func (s *Store) remove(n int, sp spot, before string) error {
 	}
 	out, err := sp.peek(temp)
 	if err != nil || out.sum() != before {
-		return errors.Join(&Conflict{File: sp.file, Reason: "somebody else has changed it meanwhile; it is as they left it"}, err, moveNew(sp.dir, temp, sp.name), sp.sync())
+		return errors.Join(changedMeanwhile(sp.file), err, moveNew(sp.dir, temp, sp.name), sp.sync())
 	}
 	return errors.Join(sp.dir.Remove(temp), sp.sync())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
 // TestTrap50Links: nothing is written through a link, wherever it stands on the way, nor into a file with two names.
@@ -144,7 +145,7 @@ func TestTrap57Tampered(t *testing.T) {
 	must(t, err)
 	var r adopt.Record
 	must(t, json.Unmarshal(data, &r))
-	r.Files[0].Path, r.Files[0].After = "victim/SKILL.md", adopt.Digest("# Victim\n")
+	r.Files[0].Path, r.Files[0].After = "victim/SKILL.md", target.Digest("# Victim\n")
 	changed, err := json.Marshal(r)
 	must(t, err)
 	must(t, os.WriteFile(intent, changed, 0o600))
@@ -179,7 +180,7 @@ func TestProposalsThatSayTooMuch(t *testing.T) {
 		"bytes outside of the region": {func(it *adopt.Item) { it.Proposed = strings.Replace(it.Proposed, "House", "Mouse", 1) }, "outside of the learned region"},
 		"no region":                   {func(it *adopt.Item) { it.Proposed = "# House\n- A.\n" }, "no learned region"},
 		"empty":                       {func(it *adopt.Item) { it.Proposed = " \n" }, "is empty"},
-		"too large":                   {func(it *adopt.Item) { it.Proposed = with(t, it.Base, "- "+strings.Repeat("x", adopt.MaxDocument)) }, "are allowed"},
+		"too large":                   {func(it *adopt.Item) { it.Proposed = with(t, it.Base, "- "+strings.Repeat("x", target.MaxDocument)) }, "are allowed"},
 		"another base":                {func(it *adopt.Item) { it.Base = "# Mouse\n" }, "outside of the learned region"},
 		"a path":                      {func(it *adopt.Item) { it.Target = "memory:../CLAUDE.md" }, "no path of a document"},
 		"an absolute path":            {func(it *adopt.Item) { it.Target = "memory:/etc/passwd" }, "no path of a document"},

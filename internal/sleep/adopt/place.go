@@ -1,8 +1,6 @@
 package adopt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
-
-// MaxDocument is how many bytes a document may have.
-const MaxDocument = 1 << 20
 
 // Place is where a document lies.
 type Place struct {
@@ -32,7 +27,7 @@ type Place struct {
 func (p Place) File() string { return filepath.Join(p.Root, filepath.FromSlash(p.Path)) }
 
 // key is the document's path as file systems that ignore case and Unicode forms take it.
-func (p Place) key() string { return cases.Fold().String(norm.NFC.String(p.File())) }
+func (p Place) key() string { return target.Folded(p.File()) }
 
 // Finder finds a document of a project by its id. It is asked anew before anything is written.
 type Finder func(project, id string) (Place, error)
@@ -62,13 +57,7 @@ func (c content) sum() string {
 	case c.other:
 		return "other"
 	}
-	return Digest(c.text)
-}
-
-// Digest is the SHA-256 of a text, in hex.
-func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return target.Digest(c.text)
 }
 
 // spot is a document in its open folder. The folder stays the one that was opened, whatever becomes of its path.
@@ -88,7 +77,7 @@ func at(p Place) (s spot, missing []string, err error) {
 	}
 	dir, err := os.OpenRoot(p.Root)
 	if err != nil {
-		return spot{}, nil, &Refused{File: p.File(), Reason: "its folder cannot be opened: " + reason(err)}
+		return spot{}, nil, &Refused{File: p.File(), Reason: "its folder cannot be opened: " + userfile.Reason(err)}
 	}
 	done := ""
 	parts := strings.Split(path.Clean(p.Path), "/")
@@ -103,7 +92,7 @@ func at(p Place) (s spot, missing []string, err error) {
 		}
 		done = path.Join(done, part)
 		if err = errors.Join(err, dir.Close()); err != nil {
-			return spot{}, nil, &Refused{File: p.File(), Reason: filepath.Join(p.Root, filepath.FromSlash(done)) + " " + reason(err)}
+			return spot{}, nil, &Refused{File: p.File(), Reason: filepath.Join(p.Root, filepath.FromSlash(done)) + " " + userfile.Reason(err)}
 		}
 		dir = inner
 	}
@@ -117,7 +106,7 @@ func plainRoot(p Place) error {
 	}
 	real, err := filepath.EvalSymlinks(p.Root)
 	if err != nil {
-		return &Refused{File: p.File(), Reason: "its folder cannot be opened: " + reason(err)}
+		return &Refused{File: p.File(), Reason: "its folder cannot be opened: " + userfile.Reason(err)}
 	}
 	if real != filepath.Clean(p.Root) {
 		return &Refused{File: p.File(), Reason: p.Root + " is reached over a link: it is " + real}
@@ -167,14 +156,14 @@ func (s spot) read(name string) (content, error) {
 		return content{}, &Refused{File: full, Reason: "it is a link; only what lies where it is named is written to"}
 	case !info.Mode().IsRegular():
 		return content{}, &Refused{File: full, Reason: "it is not a regular file"}
-	case info.Size() > MaxDocument:
-		return content{}, &Refused{File: full, Reason: fmt.Sprintf("it has %d bytes, and %d are allowed", info.Size(), MaxDocument)}
+	case info.Size() > target.MaxDocument:
+		return content{}, &Refused{File: full, Reason: fmt.Sprintf("it has %d bytes, and %d are allowed", info.Size(), target.MaxDocument)}
 	}
 	f, err := s.dir.OpenFile(name, os.O_RDONLY|openNow, 0)
 	if err != nil {
 		return content{}, fmt.Errorf("open %s: %w", full, err)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxDocument+1))
+	data, err := io.ReadAll(io.LimitReader(f, target.MaxDocument+1))
 	now, statErr := f.Stat()
 	if err = errors.Join(err, statErr, f.Close()); err != nil {
 		return content{}, fmt.Errorf("read %s: %w", full, err)
@@ -222,19 +211,11 @@ func (s spot) alone() error {
 	if err != nil {
 		return fmt.Errorf("list the folder of %s: %w", s.file, err)
 	}
-	fold := func(name string) string { return cases.Fold().String(norm.NFC.String(name)) }
-	i := slices.IndexFunc(names, func(e fs.DirEntry) bool { return e.Name() != s.name && fold(e.Name()) == fold(s.name) })
+	i := slices.IndexFunc(names, func(e fs.DirEntry) bool {
+		return e.Name() != s.name && target.Folded(e.Name()) == target.Folded(s.name)
+	})
 	if i >= 0 {
 		return &Refused{File: s.file, Reason: fmt.Sprintf("%q beside it differs by case or Unicode form alone; rename one", names[i].Name())}
 	}
 	return nil
-}
-
-// reason is an error without the path that it was told with.
-func reason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
 }

@@ -1,13 +1,13 @@
 package adopt
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Format is that of a Record.
@@ -63,8 +64,11 @@ type Changed struct {
 	Rules  []Rule      `json:"rules"`
 }
 
+// place is where the document lay.
+func (c Changed) place() Place { return Place{ID: c.Target, Root: c.Root, Path: c.Path} }
+
 // File is the path of the document.
-func (c Changed) File() string { return Place{Root: c.Root, Path: c.Path}.File() }
+func (c Changed) File() string { return c.place().File() }
 
 // Rule is a line of a text, and what it rests on.
 type Rule struct {
@@ -160,26 +164,14 @@ func (e *Damaged) Error() string {
 // ErrorKind says whose business the error is.
 func (*Damaged) ErrorKind() string { return "bad_input" }
 
-// readOwn reads a regular file of a folder of the store.
+// readOwn reads a file of a transaction. fs.ErrNotExist: there is none of the name.
 func readOwn(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
+	data, err := userfile.ReadOwn(context.Background(), dir, name, maxRecord)
+	var odd *userfile.Error
+	if errors.As(err, &odd) {
+		return nil, &Damaged{File: filepath.Join(dir, name), Reason: odd.Reason()}
 	}
-	defer func() { _ = root.Close() }() // it was only read
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxRecord {
-		return nil, &Damaged{File: filepath.Join(dir, name), Reason: "it is no file of a transaction"}
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openNow, 0)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
-	return data, errors.Join(err, f.Close())
+	return data, err
 }
 
 // numbers are those of all transactions, in order.
@@ -222,6 +214,35 @@ func (s *ledger) receipts() ([]Record, error) {
 		}
 	}
 	return out, problems
+}
+
+// Forget deletes what is noted of projects, copies of their documents included, also of transactions that were undone. keep: it
+// deletes nothing, and returns the folders that it would delete.
+func (s *Store) Forget(project func(string) bool, keep bool) (folders []string, err error) {
+	list, err := s.numbers()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range list {
+		r, err := s.read(n, intentFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it ended before it began
+		}
+		if err != nil {
+			return folders, err
+		}
+		if !project(r.Project) {
+			continue
+		}
+		folders = append(folders, s.folder(n))
+		if keep {
+			continue
+		}
+		if err := os.RemoveAll(s.folder(n)); err != nil {
+			return folders, fmt.Errorf("delete what was adopted: %w", err)
+		}
+	}
+	return folders, nil
 }
 
 // pending are the intents of which nothing is known yet.

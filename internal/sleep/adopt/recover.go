@@ -31,7 +31,7 @@ func (s *Store) recover(ctx context.Context, held locks) error {
 	for _, r := range list {
 		var places []Place
 		for _, c := range r.Files {
-			places = append(places, Place{ID: c.Target, Root: c.Root, Path: c.Path})
+			places = append(places, c.place())
 		}
 		var busy *Busy
 		switch err := s.take(ctx, held, places, false); {
@@ -88,7 +88,7 @@ func (s *Store) same(r Record) error {
 // tidy removes what a transaction left beside a document, and returns the digest of what the document holds. What
 // somebody else wrote in the moment of the exchange is put back in its place, which is a *Conflict.
 func (s *Store) tidy(n int, c Changed) (sum string, err error) {
-	sp, missing, err := at(Place{ID: c.Target, Root: c.Root, Path: c.Path})
+	sp, missing, err := at(c.place())
 	if err != nil || len(missing) > 0 {
 		return "", err
 	}
@@ -112,7 +112,7 @@ func (s *Store) tidy(n int, c Changed) (sum string, err error) {
 	case live.sum() != c.After:
 		return live.sum(), &Conflict{File: c.File(), Reason: "somebody else has written it twice meanwhile; what they wrote first is kept as " + filepath.Join(filepath.Dir(c.File()), sp.temp(n))}
 	}
-	return beside.sum(), errors.Join(&Conflict{File: c.File(), Reason: "somebody else has changed it meanwhile; it is as they left it"}, sp.giveBack(n, live))
+	return beside.sum(), errors.Join(changedMeanwhile(c.File()), sp.giveBack(n, live))
 }
 
 // giveBack puts what lies beside a document into its place.
@@ -164,13 +164,13 @@ func (s *Store) undoOne(n, i int, c Changed) error {
 		return nil
 	case c.After:
 	default:
-		return &Conflict{File: c.File(), Reason: "somebody else has changed it meanwhile; it was left as it is"}
+		return changedMeanwhile(c.File())
 	}
 	before, err := s.kept(n, backupFile(i), c.Before)
 	if err != nil {
 		return err
 	}
-	sp, missing, err := at(Place{ID: c.Target, Root: c.Root, Path: c.Path})
+	sp, missing, err := at(c.place())
 	if err != nil || len(missing) > 0 {
 		return err
 	}

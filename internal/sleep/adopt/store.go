@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 )
 
 // Store is where intents, backups and receipts lie. Stores of one folder may be at work in several processes.
@@ -73,7 +75,7 @@ func (s *Store) take(ctx context.Context, held locks, places []Place, wait bool)
 	}
 	want := map[string]Place{}
 	for _, p := range places {
-		want[Digest(p.key())] = p
+		want[target.Digest(p.key())] = p
 	}
 	ctx, stop := context.WithTimeout(ctx, lockWait)
 	defer stop()

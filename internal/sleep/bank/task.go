@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/result"
 )
 
 const (
@@ -77,23 +78,13 @@ func (c *Cluster) Asleep(now time.Time, halfLife time.Duration) bool {
 	return c.Weight(now, halfLife) < AsleepBelow
 }
 
-// Taken is what came of the tasks of a night.
-type Taken struct {
-	New     int `json:"new"`     // clusters
-	Again   int `json:"again"`   // tasks of clusters that were known
-	Held    int `json:"held"`    // tasks
-	Unfit   int `json:"unfit"`   // tasks
-	Test    int `json:"test"`    // clusters put aside
-	Dropped int `json:"dropped"` // clusters that had to go: there are too many of a skill
-}
-
 // Match finds the one of the known tasks that is the same wish as t; -1: none.
 type Match func(known []wish.Task, t *wish.Task) int
 
 // Take takes mined tasks in, in the order of their time and id. A task that is known by its id
 // is not taken again, but noted as shown again if it is of another turn. A cluster gets its side
 // when its first usable task comes, and keeps it.
-func (b *Bank) Take(ctx context.Context, night string, tasks []wish.Task, same Match, now time.Time, halfLife time.Duration) (out Taken, err error) {
+func (b *Bank) Take(ctx context.Context, night string, tasks []wish.Task, same Match, now time.Time, halfLife time.Duration) (out result.NightTaken, err error) {
 	tasks = slices.Clone(tasks)
 	slices.SortStableFunc(tasks, func(a, b wish.Task) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Task.ID, b.Task.ID))
@@ -123,7 +114,7 @@ type taking struct {
 	night  string
 	same   Match
 	groups map[[2]string][]Cluster // by project and skill, in order
-	out    Taken
+	out    result.NightTaken
 }
 
 func (t *taking) take(ctx context.Context, w *wish.Task) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
+	"github.com/seed-f4525e22/skillopt/result"
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
@@ -54,7 +55,7 @@ func sides(t *testing.T, b *bank.Bank, skill string) map[string]wish.Side {
 	return out
 }
 
-func take(t *testing.T, b *bank.Bank, night string, tasks []wish.Task) bank.Taken {
+func take(t *testing.T, b *bank.Bank, night string, tasks []wish.Task) result.NightTaken {
 	t.Helper()
 	got, err := b.Take(t.Context(), night, tasks, byOutcome, evening.Add(2*time.Hour), month)
 	if err != nil {

@@ -88,7 +88,7 @@ func (n *night) mineSome(ctx context.Context, sessions []bank.Session) error {
 	if err != nil {
 		return err
 	}
-	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, result.NightTaken(taken))
+	n.report.Mined.Taken = sumOf(n.report.Mined.Taken, taken)
 	if err := n.Bank.NoteMined(ctx, n.report.ID, marks); err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+	"github.com/seed-f4525e22/skillopt/internal/userfile"
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
@@ -283,24 +283,7 @@ func writeFile(dir, name string, data []byte) error {
 	return nil
 }
 
-// readFile reads a regular file of a folder.
+// readFile reads a file of a night or of a run of it. Nobody is waited for: it lies on the disk.
 func readFile(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // it was only read
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: it is no file of a night", filepath.Join(dir, name))
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile))
-	return data, errors.Join(err, f.Close())
+	return userfile.ReadOwn(context.Background(), dir, name, maxFile)
 }

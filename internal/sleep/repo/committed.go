@@ -3,15 +3,10 @@ package repo
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/seed-f4525e22/skillopt/internal/userfile"
 )
 
 // Commit is a commit that was made in a folder.
@@ -24,15 +19,8 @@ type Commit struct {
 // was not changed otherwise: none where something else came first, such as a checkout, a pull or a reset. false: there is
 // none, or it cannot be told.
 func Committed(ctx context.Context, dir string, after time.Time) (Commit, bool, error) {
-	folder, found := gitDir(ctx, dir)
-	if !found {
-		return Commit{}, false, nil
-	}
-	f, err := userfile.Open(ctx, filepath.Join(folder, "logs", "HEAD"), maxLog)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Commit{}, false, nil
-	}
-	if err != nil {
+	_, f, err := openLog(ctx, dir)
+	if err != nil || f == nil {
 		return Commit{}, false, err
 	}
 	defer func() { _ = f.Close() }() // it was only read

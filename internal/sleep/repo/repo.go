@@ -36,15 +36,8 @@ const (
 // At returns what was checked out at a time in the repository that dir lies in. false: it cannot
 // be told, since there is no repository, no log, or the log begins later.
 func At(ctx context.Context, dir string, at time.Time) (Checkout, bool, error) {
-	folder, found := gitDir(ctx, dir)
-	if !found {
-		return Checkout{}, false, nil
-	}
-	f, err := userfile.Open(ctx, filepath.Join(folder, "logs", "HEAD"), maxLog)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Checkout{}, false, nil
-	}
-	if err != nil {
+	folder, f, err := openLog(ctx, dir)
+	if err != nil || f == nil {
 		return Checkout{}, false, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
@@ -56,6 +49,20 @@ func At(ctx context.Context, dir string, at time.Time) (Checkout, bool, error) {
 		now.Branch = head(ctx, folder)
 	}
 	return now.Checkout, true, nil
+}
+
+// openLog opens the log of what was checked out in the repository that dir lies in, and names its folder. nil: there is no
+// repository, or no log.
+func openLog(ctx context.Context, dir string) (folder string, f *userfile.File, err error) {
+	folder, found := gitDir(ctx, dir)
+	if !found {
+		return "", nil, nil
+	}
+	f, err = userfile.Open(ctx, filepath.Join(folder, "logs", "HEAD"), maxLog)
+	if errors.Is(err, fs.ErrNotExist) {
+		return folder, nil, nil
+	}
+	return folder, f, err
 }
 
 // head is the branch that is checked out now, "" for none.

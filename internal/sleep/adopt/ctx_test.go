@@ -1,5 +1,0 @@
-package adopt_test
-
-import "context"
-
-func ctxOf() context.Context { return context.Background() }
