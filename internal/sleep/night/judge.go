@@ -51,24 +51,24 @@ func (n settler) judging(j *job) (*Judging, []pair, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var clusters []bank.Cluster
-	for _, c := range slices.Concat(j.picked.tonight, j.picked.recall, j.picked.fresh) {
-		if suite.Needs(c.Tasks[0].Task.Task).Judge {
-			clusters = append(clusters, c)
+	decides := func(c bank.Cluster) bool { return suite.Needs(c.Tasks[0].Task.Task).Judge }
+	out := &Judging{Needs: apartShare, Examples: []result.NightUnresolved{}}
+	for _, c := range slices.Concat(j.picked.train(), j.picked.fresh) {
+		if decides(c) {
+			out.Tasks++
 		}
 	}
-	if len(clusters) == 0 {
+	if out.Tasks == 0 {
 		return nil, nil, nil
 	}
-	out := &Judging{Tasks: len(clusters), Needs: apartShare, Examples: []result.NightUnresolved{}}
 	var pairs []pair
-	for _, c := range clusters {
+	for _, c := range j.picked.train() { // what is put aside as test is looked at by nothing before the sealed look
 		if len(pairs) == triedPairs {
 			break
 		}
 		t := c.Tasks[0].Task.Task
 		if needs := suite.Needs(t); needs != (check.Needs{Judge: true}) {
-			continue // it is judged by more than the answer
+			continue // no judge decides it, or more than the answer is judged
 		}
 		if wrong, right := n.answersOf(&c.Tasks[0]); strings.TrimSpace(wrong) != "" && strings.TrimSpace(right) != "" {
 			pairs = append(pairs, pair{task: t, wrong: wrong, right: right})
