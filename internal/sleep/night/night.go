@@ -154,7 +154,7 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	n.purse = newPurse(n.Config)
 	n.served = lastServed(nights, openNight(nights))
-	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
+	if len(nights) > 0 && nights[0].Ended.IsZero() {
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
@@ -164,7 +164,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle, n.report.Served = nil, nil
+		n.report.Bundle, n.report.Served, n.report.DryRun = nil, nil, n.DryRun
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
