@@ -175,15 +175,20 @@ func (n *night) begin(ctx context.Context) error {
 	if since.IsZero() {
 		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
 	}
-	n.report = &Report{
-		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
-		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
-	}
+	n.report = n.blank(now, since)
 	n.report.ID = nameOf(now, nights)
 	if n.from.IsZero() {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// blank is the report of a night that has done nothing yet.
+func (n *night) blank(now, since time.Time) *Report {
+	return &Report{
+		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
+	}
 }
 
 // openNight is the id of the newest night, if it is not over.
