@@ -370,7 +370,7 @@ type Sleep struct {
 
 	Targets      []string `key:"targets" doc:"what nights train: skills, by the tasks in which they were at work; memory, the project's file for agents such as AGENTS.md, by tasks without a skill" class:"operational" older:"[\"skills\",\"memory\"]"`
 	DefaultSkill string   `key:"default_skill" doc:"the skill that tasks without one train; absent: they train the memory file" class:"operational" older:"\"\""`
-	Memory       string   `key:"memory" doc:"the project's memory file; absent: that of the agent, in a chat the only one that there is" enum:",AGENTS.md,CLAUDE.md,GEMINI.md,QWEN.md" class:"operational" older:"\"\""`
+	Memory       string   `key:"memory" doc:"the project's memory file: AGENTS.md, CLAUDE.md, GEMINI.md, QWEN.md, .github/copilot-instructions.md, or a rule that is there, such as .cursor/rules/style.mdc; absent: that of the agent, in a chat the only one that there is" class:"operational" older:"\"\""`
 	Roots        []string `key:"roots" doc:"further folders of skills, besides those of agents in the project and in the home folder; absolute, from ~, or relative to the profile" class:"operational" older:"[]"`
 	Whole        []string `key:"whole" doc:"names of skills, or of the memory file, of which nights may change all; of the others only the learned region" class:"operational" older:"[]"`
 	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most" min:"1" max:"300" class:"operational" older:"40"`

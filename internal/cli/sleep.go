@@ -16,6 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/redact"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/bank"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/harvest"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 )
 
@@ -123,6 +124,9 @@ func (s sleepSetup) check(c config.Sleep) error {
 		if !names[name] {
 			return usagef("%s: sleep.stores: there is no source %q; there are %s", s.profile, name, strings.Join(allSources(), ", "))
 		}
+	}
+	if c.Memory != "" && !target.IsMemory(c.Memory) {
+		return usagef("%s: sleep.memory: %q is no memory file; allowed: %s, and rules such as .cursor/rules/style.mdc", s.profile, c.Memory, strings.Join(target.MemoryFiles(), ", "))
 	}
 	for _, name := range c.Sources {
 		if !names[name] {

@@ -131,6 +131,14 @@ func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version strin
 			return out, err
 		}
 		out.request.Items = append(out.request.Items, it)
+		files, err := filesOf(p, item)
+		if err != nil {
+			return out, err
+		}
+		if len(files) > 0 && len(o.rules) > 0 {
+			return out, usagef("--rule: other files of %s were trained with it, so that it has no rules to choose from", item.Target)
+		}
+		out.request.Items = append(out.request.Items, files...)
 	}
 	store, err := s.adoptions(version)
 	if err != nil {
@@ -212,6 +220,19 @@ func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item
 			return out, fmt.Errorf("note the grounds of a rule: %w", err)
 		}
 		out.Rules = append(out.Rules, adopt.Rule{Text: r.Text, Grounds: grounds})
+	}
+	return out, nil
+}
+
+// filesOf is what is to be written into the other files of a skill's folder.
+func filesOf(p *night.Proposal, item night.Item) ([]adopt.Item, error) {
+	files, err := p.Files(item.Target)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	var out []adopt.Item
+	for _, f := range files {
+		out = append(out, adopt.Item{Target: item.Target + "/" + f.Path, Base: f.Base, New: f.New, Proposed: f.Text, Whole: true, Claim: string(item.Outcome), Reason: item.Reason})
 	}
 	return out, nil
 }

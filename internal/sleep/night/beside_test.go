@@ -25,6 +25,7 @@ import (
 // failures need. It is a simulation.
 type needy struct {
 	mu      sync.Mutex
+	file    string            // of the skill, that the optimizer edits; "": SKILL.md
 	forgets bool              // the optimizer deletes what it is told is proposed for removal
 	name    string            // that the target gives itself; "": none
 	seen    map[string]string // by rule that a task needs: all that the target was given with the first one
@@ -45,7 +46,11 @@ func (n *needy) Generate(_ context.Context, req model.Request) (model.Response, 
 		edits := []any{}
 		for _, rule := range []string{"rule one", "rule two"} {
 			if strings.Contains(user, "NEED "+rule) {
-				edits = append(edits, map[string]any{"op": "append", "content": "- " + rule + " holds"})
+				edit := map[string]any{"op": "append", "content": "- " + rule + " holds"}
+				if n.file != "" {
+					edit["file"] = n.file
+				}
+				edits = append(edits, edit)
 			}
 		}
 		if n.forgets && strings.HasSuffix(req.Messages[0].Content, "does not need:\n- rule one holds") {
