@@ -64,7 +64,9 @@ func (n trainer) targetSettings(j *job) config.Config {
 // whole reports whether all of a document may change, and not its learned region alone.
 func (n *night) whole(j *job) bool { return n.wholly(j.doc) }
 
-func (n *night) wholly(doc target.Target) bool { return slices.Contains(n.Config.Sleep.Whole, doc.Name) }
+func (n *night) wholly(doc target.Target) bool {
+	return slices.Contains(n.Config.Sleep.Whole, doc.Name)
+}
 
 // set reports whether the profile says something of a key.
 func (n *night) set(key string) bool {
