@@ -27,6 +27,7 @@ type sleepAdoptOptions struct {
 	all     bool
 	rules   []int
 	expect  string
+	branch  string
 }
 
 func sleepAdoptCommand(a *app, profile *string) *cobra.Command {
@@ -42,13 +43,19 @@ last one.
 A document that has changed outside of its learned region since the night is merged. One whose region
 was edited, or that is reached over a link, is refused.
 
+--branch NAME commits to a branch of the project's repository and writes no file. One that is there
+is gone on from, if it is not checked out; one that is not begins with what is. What the branch has
+of a document is what the proposal is merged with. No hook, filter or other program of the
+repository's runs.
+
 Without a terminal to ask on, --expect names the hash of what is to be written, which is printed
 beside the diff. --rule takes some of the rules alone: nothing was measured of them by themselves, so
 that what is adopted is called suggested.`,
 		Example: `  skillopt sleep adopt
   skillopt sleep adopt 20261125-200000 --target memory:CLAUDE.md
   skillopt sleep adopt --rule 1 --rule 3
-  skillopt sleep adopt --all --expect 4f0c2e9b7d11`,
+  skillopt sleep adopt --all --expect 4f0c2e9b7d11
+  skillopt sleep adopt --branch skillopt/rules`,
 		Args: atMost(1, "at most one night"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), a, *profile, nightArg(args))
@@ -59,6 +66,7 @@ that what is adopted is called suggested.`,
 	f.StringArrayVar(&o.targets, "target", nil, "this document alone, such as memory:CLAUDE.md (may be repeated)")
 	f.BoolVar(&o.all, "all", false, "all documents that the night proposes a text for")
 	f.IntSliceVar(&o.rules, "rule", nil, "this rule of the document alone, by its number in the diff shown (may be repeated)")
+	f.StringVar(&o.branch, "branch", "", "commit to this branch of the project's repository, and write no file")
 	f.StringVar(&o.expect, "expect", "", "do not ask: what is written has this hash, or its first 12 digits")
 	return c
 }
@@ -77,7 +85,7 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string)
 	var what adoption
 	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) (err error) {
 		setup = s
-		what, err = o.prepare(s, r, a.version)
+		what, err = o.prepare(ctx, s, r, a.version)
 		return err
 	})
 	if err != nil {
@@ -99,21 +107,29 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string)
 	if err != nil {
 		return err
 	}
-	if err := setup.noteAdopted(ctx, what); err != nil {
+	if receipt.Branch == nil { // else the live documents are what they were, and evidence goes on
+		err = setup.noteAdopted(ctx, what)
+	}
+	if err != nil {
 		return err
 	}
 	if a.json {
 		return printJSON(a.Out, ask.Shareable(receipt))
 	}
+	if b := receipt.Branch; b != nil {
+		a.shown().line(oneLine(fmt.Sprintf("committed %.12s to branch %s of %s; git merge %s takes it into what is checked out", b.Commit, b.Name, b.Repository, b.Name)))
+	}
 	for _, c := range receipt.Files {
-		a.shown().line("wrote " + oneLine(c.File()))
+		if receipt.Branch == nil {
+			a.shown().line("wrote " + oneLine(c.File()))
+		}
 	}
 	a.shown().line(fmt.Sprintf("adopted as number %d; skillopt sleep rollback %d takes it back", receipt.N, receipt.N))
 	return nil
 }
 
 // prepare settles what is to be written.
-func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version string) (adoption, error) {
+func (o *sleepAdoptOptions) prepare(ctx context.Context, s sleepSetup, r *night.Report, version string) (adoption, error) {
 	out := adoption{night: r}
 	p, err := stagedOf(s, r)
 	if err != nil {
@@ -124,7 +140,7 @@ func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version strin
 		return out, err
 	}
 	out.staged = p
-	out.request = adopt.Request{Project: r.Project, Night: r.ID}
+	out.request = adopt.Request{Project: r.Project, Night: r.ID, Branch: o.branch}
 	for _, item := range items {
 		it, err := o.item(p, item)
 		if err != nil {
@@ -144,7 +160,7 @@ func (o *sleepAdoptOptions) prepare(s sleepSetup, r *night.Report, version strin
 	if err != nil {
 		return out, err
 	}
-	if out.planned, err = store.Plan(out.request); err != nil {
+	if out.planned, err = store.Plan(ctx, out.request); err != nil {
 		return out, err
 	}
 	out.hash, err = hashOf(out.request)
@@ -283,6 +299,9 @@ func (w adoption) show(a *app) error {
 	out := a.shown()
 	if w.staged.Simulated {
 		out.line("simulated models: the scores are those of a simulation")
+	}
+	if w.request.Branch != "" {
+		out.line(oneLine("on branch " + w.request.Branch + "; no file is written"))
 	}
 	for i, p := range w.planned {
 		it := w.request.Items[i]

@@ -28,7 +28,13 @@ func (s sleepSetup) adoptions(version string) (*adopt.Store, error) {
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	return adopt.Open(adopt.Options{Dir: filepath.Join(s.dir, adoptedDir), Key: key, Version: version, Find: s.document}), nil
+	return adopt.Open(adopt.Options{Dir: filepath.Join(s.dir, adoptedDir), Key: key, Version: version, Find: s.document, Env: s.variable}), nil
+}
+
+// variable reads a variable of the environment.
+func (s sleepSetup) variable(name string) string {
+	v, _ := s.loaded.Lookup(name)
+	return v
 }
 
 // document finds where a document of a project lies, by the profile and the project as they are now.

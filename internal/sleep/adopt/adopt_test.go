@@ -47,7 +47,7 @@ func (w world) find(project, id string) (adopt.Place, error) {
 
 func (w world) store() *adopt.Store {
 	now := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
-	return adopt.Open(adopt.Options{Dir: w.dir, Key: []byte("key of the user"), Version: "v0", Find: w.find, Now: func() time.Time { return now }})
+	return adopt.Open(adopt.Options{Dir: w.dir, Key: []byte("key of the user"), Version: "v0", Find: w.find, Env: os.Getenv, Now: func() time.Time { return now }})
 }
 
 func (w world) write(name, text string) {
