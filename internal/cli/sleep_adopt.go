@@ -28,6 +28,8 @@ type sleepAdoptOptions struct {
 	rules   []int
 	expect  string
 	branch  string
+	measure bool
+	yes     bool
 }
 
 func sleepAdoptCommand(a *app, profile *string) *cobra.Command {
@@ -49,11 +51,14 @@ of a document is what the proposal is merged with. No hook, filter or other prog
 repository's runs.
 
 Without a terminal to ask on, --expect names the hash of what is to be written, which is printed
-beside the diff. --rule takes some of the rules alone: nothing was measured of them by themselves, so
-that what is adopted is called suggested.`,
+beside the diff. --rule takes some of the rules alone, --target some of the documents that were measured
+together: nothing was measured of that part by itself, so that what is adopted is called suggested.
+--measure compares it with the live document first, on the tasks that the night has confirmed the
+whole by; that asks models, and is paid for once. What it is called then is what came of that.`,
 		Example: `  skillopt sleep adopt
   skillopt sleep adopt 20261125-200000 --target memory:CLAUDE.md
   skillopt sleep adopt --rule 1 --rule 3
+  skillopt sleep adopt --rule 1 --measure
   skillopt sleep adopt --all --expect 4f0c2e9b7d11
   skillopt sleep adopt --branch skillopt/rules`,
 		Args: atMost(1, "at most one night"),
@@ -66,6 +71,8 @@ that what is adopted is called suggested.`,
 	f.StringArrayVar(&o.targets, "target", nil, "this document alone, such as memory:CLAUDE.md (may be repeated)")
 	f.BoolVar(&o.all, "all", false, "all documents that the night proposes a text for")
 	f.IntSliceVar(&o.rules, "rule", nil, "this rule of the document alone, by its number in the diff shown (may be repeated)")
+	f.BoolVar(&o.measure, "measure", false, "measure what --rule or --target takes by itself before it is adopted; asks models")
+	f.BoolVar(&o.yes, "yes", false, "with --measure: do not ask before spending")
 	f.StringVar(&o.branch, "branch", "", "commit to this branch of the project's repository, and write no file")
 	f.StringVar(&o.expect, "expect", "", "do not ask: what is written has this hash, or its first 12 digits")
 	return c
@@ -82,12 +89,15 @@ type adoption struct {
 
 func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string) error {
 	var setup sleepSetup
-	var what adoption
-	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) (err error) {
-		setup = s
-		what, err = o.prepare(ctx, s, r, a.version)
-		return err
+	var report *night.Report
+	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {
+		setup, report = s, r
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	what, err := o.prepare(ctx, a, setup, report)
 	if err != nil {
 		return err
 	}
@@ -129,7 +139,7 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string)
 }
 
 // prepare settles what is to be written.
-func (o *sleepAdoptOptions) prepare(ctx context.Context, s sleepSetup, r *night.Report, version string) (adoption, error) {
+func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r *night.Report) (adoption, error) {
 	out := adoption{night: r}
 	p, err := stagedOf(s, r)
 	if err != nil {
@@ -139,6 +149,9 @@ func (o *sleepAdoptOptions) prepare(ctx context.Context, s sleepSetup, r *night.
 	if err != nil {
 		return out, err
 	}
+	if o.measure && len(items) > 1 {
+		return out, usagef("--measure is about one document: name it by --target")
+	}
 	out.staged = p
 	out.request = adopt.Request{Project: r.Project, Night: r.ID, Branch: o.branch}
 	for _, item := range items {
@@ -146,17 +159,29 @@ func (o *sleepAdoptOptions) prepare(ctx context.Context, s sleepSetup, r *night.
 		if err != nil {
 			return out, err
 		}
+		if len(item.Files) > 0 && len(o.rules) > 0 {
+			return out, usagef("--rule: other files of %s were trained with it, so that it has no rules to choose from", item.Target)
+		}
+		part := o.partOf(r, items)
+		if part != "" {
+			it.Claim, it.Reason = string(night.Suggested), part
+		}
+		if o.measure {
+			if err := o.measured(ctx, a, s, r, p, &it, part); err != nil {
+				return out, err
+			}
+		}
 		out.request.Items = append(out.request.Items, it)
 		files, err := filesOf(p, item)
 		if err != nil {
 			return out, err
 		}
-		if len(files) > 0 && len(o.rules) > 0 {
-			return out, usagef("--rule: other files of %s were trained with it, so that it has no rules to choose from", item.Target)
+		for _, f := range files {
+			f.Claim, f.Reason = it.Claim, it.Reason
+			out.request.Items = append(out.request.Items, f)
 		}
-		out.request.Items = append(out.request.Items, files...)
 	}
-	store, err := s.adoptions(version)
+	store, err := s.adoptions(a.version)
 	if err != nil {
 		return out, err
 	}
@@ -228,7 +253,6 @@ func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item
 		if out.Proposed, rules, err = o.some(item, base, text); err != nil {
 			return out, err
 		}
-		out.Claim, out.Reason = string(night.Suggested), "some rules of a proposal, of which nothing was measured by themselves"
 	}
 	for _, r := range rules {
 		grounds, err := json.Marshal(r)

@@ -32,7 +32,7 @@ type Options struct {
 	Version string // of the program
 	Find    Finder
 	Env     func(name string) string // reads the environment for git, by which branches are committed to; nil: it is empty
-	Now     func() time.Time // nil: time.Now
+	Now     func() time.Time         // nil: time.Now
 }
 
 // Open opens a store. Nothing is read or written.
