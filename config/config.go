@@ -378,6 +378,7 @@ type Sleep struct {
 	Lookback     Age      `key:"lookback" doc:"how far the first night of a project looks back" min:"1h" class:"operational" older:"\"3d\""`
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
 	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
+	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational" older:"\"off\""`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

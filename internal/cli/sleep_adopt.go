@@ -398,6 +398,10 @@ func (s sleepSetup) noteAdopted(ctx context.Context, w adoption) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	return noteAdopted(ctx, b, w)
+}
+
+func noteAdopted(ctx context.Context, b *bank.Bank, w adoption) error {
 	for _, it := range w.request.Items {
 		list, err := b.Candidates(ctx, w.night.Project, it.Target)
 		if err != nil {
