@@ -88,6 +88,9 @@ type adoption struct {
 }
 
 func (o *sleepAdoptOptions) run(ctx context.Context, a *app, profile, id string) error {
+	if err := foreignProposal(a, profile, id); err != nil {
+		return err
+	}
 	var setup sleepSetup
 	var report *night.Report
 	err := withNight(ctx, a, profile, o.project, id, func(s sleepSetup, r *night.Report) error {

@@ -5,3 +5,9 @@ func (s *Store) At(at func(point string) error) { s.at = at }
 
 // ErrKilled leaves a transaction as it is at a point, without undoing it.
 var ErrKilled = errKilled
+
+// Signed is a record under the HMAC of the store's key.
+func (s *Store) Signed(r Record) Record {
+	r.HMAC, _ = s.sign(r)
+	return r
+}

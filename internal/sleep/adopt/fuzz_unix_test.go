@@ -1,0 +1,191 @@
+//go:build unix
+
+package adopt_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/target"
+)
+
+// besieged is a project beside files that nothing may be written into, each named like a document.
+func besieged(t *testing.T) (w world, outside string) {
+	w = newWorld(t)
+	w.write("CLAUDE.md", "# House\n")
+	w.write("skills/x/SKILL.md", "# Skill\n")
+	w.write("neighbour.txt", "untouched\n")
+	outside = filepath.Join(filepath.Dir(w.project), "outside")
+	for _, name := range []string{"SKILL.md", "CLAUDE.md", "x/SKILL.md", "skills/x/SKILL.md", ".github/copilot-instructions.md", "copilot-instructions.md"} {
+		at := filepath.Join(outside, filepath.FromSlash(name))
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("victim\n"), 0o644)))
+	}
+	return w, outside
+}
+
+// swaps are what a hostile process does to names of the project while a transaction is at work.
+func swaps(project, outside string) []func() {
+	replaced := func(name, by string) func() {
+		return func() {
+			at := filepath.Join(project, filepath.FromSlash(name))
+			_ = os.Rename(at, at+".away")
+			_ = os.Symlink(filepath.Join(outside, filepath.FromSlash(by)), at)
+		}
+	}
+	return []func(){
+		replaced("CLAUDE.md", "CLAUDE.md"), replaced("skills/x/SKILL.md", "SKILL.md"), replaced("skills/x", "x"), replaced("skills", "skills"), replaced(".github", ".github"),
+		replaced(".github/copilot-instructions.md", "copilot-instructions.md"), replaced(".CLAUDE.md.skillopt-1", "CLAUDE.md"), replaced(".CLAUDE.md.skillopt-1.part", "CLAUDE.md"),
+		replaced("skills/x/.SKILL.md.skillopt-1", "SKILL.md"), replaced("skills/x/.SKILL.md.skillopt-1.part", "SKILL.md"), replaced("..github.skillopt-1", ".github"),
+		func() { // the whole project
+			_ = os.Rename(project, project+".away")
+			_ = os.Symlink(outside, project)
+		},
+		func() { // back again
+			if info, err := os.Lstat(project); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				_ = errors.Join(os.Remove(project), os.Rename(project+".away", project))
+			}
+		},
+		func() { // a second name
+			_ = os.Remove(filepath.Join(project, "CLAUDE.md"))
+			_ = os.Link(filepath.Join(outside, "CLAUDE.md"), filepath.Join(project, "CLAUDE.md"))
+		},
+		func() {
+			at := filepath.Join(project, "skills", "x", "SKILL.md")
+			_ = os.Remove(at)
+			_ = syscall.Mkfifo(at, 0o644)
+		},
+		func() { _ = os.RemoveAll(filepath.Join(project, "skills")) },
+		func() {
+			_ = os.WriteFile(filepath.Join(project, "CLAUDE.md"), []byte("# Theirs\n"), 0o644)
+		},
+		func() { _ = os.Mkdir(filepath.Join(project, ".github"), 0o755) },
+	}
+}
+
+// FuzzLinksSwapped has names exchanged for links to other files, and worse, at any step of a transaction, of the recovery after it and of a
+// rollback: nothing outside of the project is written to, nor any other file in it.
+func FuzzLinksSwapped(f *testing.F) {
+	for point := range byte(24) {
+		f.Add([]byte{point, point * 7, point + 3, point * 5}, point%3 == 0)
+	}
+	for action := range byte(18) {
+		f.Add([]byte{4, action, 9, 12}, false)
+		f.Add([]byte{11, action, 14, action + 1, 17, 12}, true)
+	}
+	f.Fuzz(func(t *testing.T, program []byte, cut bool) {
+		w, outside := besieged(t)
+		items := []adopt.Item{w.item("CLAUDE.md", "- A."), w.item("skills/x/SKILL.md", "- B."), w.item(".github/copilot-instructions.md", "- C.")}
+		before, actions := listing(t, outside), swaps(w.project, outside)
+		passed := 0
+		at := func(string) error {
+			passed++
+			for i := 0; i+1 < len(program) && i < 16; i += 2 {
+				if int(program[i])%40 == passed {
+					actions[int(program[i+1])%len(actions)]()
+					if cut && i == 0 {
+						return adopt.ErrKilled
+					}
+				}
+			}
+			return nil
+		}
+		s := w.store()
+		s.At(at)
+		_, _ = s.Adopt(t.Context(), w.request("n1", items...))
+		s = w.store()
+		s.At(at)
+		_ = s.Recover(t.Context())
+		_, _, _ = s.Rollback(t.Context(), w.project, 0)
+		_ = w.store().Recover(t.Context())
+		if diff := cmp.Diff(before, listing(t, outside)); diff != "" {
+			t.Errorf("outside (-was +is):\n%s", diff)
+		}
+		for _, dir := range []string{w.project, w.project + ".away"} {
+			if data, err := os.ReadFile(filepath.Join(dir, "neighbour.txt")); err == nil && string(data) != "untouched\n" {
+				t.Errorf("another file of the project: %q", data)
+			}
+		}
+	})
+}
+
+// FuzzRecords has what is noted of a transaction that was cut short changed, under the user's HMAC or not: recovery, history, blame and
+// rollback write nothing but into the documents that are found by their names.
+func FuzzRecords(f *testing.F) {
+	f.Add("intent.json", []byte(`{"root": "/", "path": "x"}`), false)
+	for _, c := range [][3]string{{"../outside", "SKILL.md", ""}, {"", "../outside/SKILL.md", ""}, {"outside", "SKILL.md", "victim"}, {"", "neighbour.txt", "untouched"}, {"", ".", ""}, {"/", "etc/passwd", ""}} {
+		data, err := json.Marshal(map[string]string{"root": c[0], "path": c[1], "before": c[2]})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add("intent.json", data, true)
+		f.Add("receipt.json", data, true)
+		f.Add("made.json", []byte(`[{"root": "`+c[0]+`", "path": "`+c[1]+`", "id": "1:2"}]`), false)
+	}
+	f.Add("0.before", []byte("victim\n"), false)
+	f.Fuzz(func(t *testing.T, name string, data []byte, sign bool) {
+		w, outside := besieged(t)
+		s := w.store()
+		passed := 0
+		s.At(func(string) error {
+			if passed++; passed == 9 {
+				return adopt.ErrKilled
+			}
+			return nil
+		})
+		_, _ = s.Adopt(t.Context(), w.request("n1", w.item("CLAUDE.md", "- A."), w.item("skills/x/SKILL.md", "- B.")))
+		before := listing(t, outside)
+		if filepath.IsLocal(name) && filepath.Base(name) == name {
+			at := filepath.Join(w.dir, "000001", name)
+			var change struct{ Root, Path, Before, After, Target, Project string }
+			if sign && json.Unmarshal(data, &change) == nil {
+				data = signed(t, w, change.Root, change.Path, change.Before, change.After, change.Target, change.Project, outside)
+			}
+			_ = os.Remove(at)
+			_ = os.WriteFile(at, data, 0o600)
+		}
+		_ = w.store().Recover(t.Context())
+		_, _ = w.store().History()
+		_, _ = w.store().Blame(w.project, "memory:CLAUDE.md", w.read("CLAUDE.md"))
+		_, _, _ = w.store().Rollback(t.Context(), w.project, 0)
+		if diff := cmp.Diff(before, listing(t, outside)); diff != "" {
+			t.Errorf("outside (-was +is):\n%s", diff)
+		}
+		if w.read("neighbour.txt") != "untouched\n" {
+			t.Errorf("another file of the project: %q", w.read("neighbour.txt"))
+		}
+	})
+}
+
+// signed is a record of number 1 under the user's HMAC, with one of its documents elsewhere.
+func signed(t *testing.T, w world, root, path, before, after, id, project, outside string) []byte {
+	t.Helper()
+	r := adopt.Record{Format: 1, N: 1, Kind: adopt.Adopted, Project: w.project, Night: "n1", Files: []adopt.Changed{{Target: "memory:CLAUDE.md", Root: w.project, Path: "CLAUDE.md"}}}
+	c := &r.Files[0]
+	switch root {
+	case "":
+	case "outside":
+		c.Root = outside
+	default:
+		c.Root = root
+	}
+	if path != "" {
+		c.Path = path
+	}
+	if id != "" {
+		c.Target = id
+	}
+	if project != "" {
+		r.Project = project
+	}
+	c.Before, c.After = target.Digest(before), target.Digest(after)
+	data, err := json.Marshal(w.store().Signed(r))
+	must(t, err)
+	return data
+}
