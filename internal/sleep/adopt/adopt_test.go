@@ -83,6 +83,10 @@ func (w world) tree() map[string]string {
 			out[rel+"/"] = ""
 			return err
 		}
+		if d.Type()&fs.ModeNamedPipe != 0 {
+			out[rel] = "(a pipe)"
+			return nil
+		}
 		data, err := os.ReadFile(path)
 		out[rel] = string(data)
 		return err

@@ -30,42 +30,52 @@ func besieged(t *testing.T) (w world, outside string) {
 	return w, outside
 }
 
-// swaps are what a hostile process does to names of the project while a transaction is at work.
+// swaps are what a hostile process does to names of the project while a transaction is at work. It does nothing outside of the project
+// itself, of which it has made links.
 func swaps(project, outside string) []func() {
-	replaced := func(name, by string) func() {
+	at := func(name string, do func(at string)) func() {
 		return func() {
 			at := filepath.Join(project, filepath.FromSlash(name))
+			if dir, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil && dir == filepath.Dir(at) {
+				do(at)
+			}
+		}
+	}
+	replaced := func(name, by string) func() {
+		return at(name, func(at string) {
 			_ = os.Rename(at, at+".away")
 			_ = os.Symlink(filepath.Join(outside, filepath.FromSlash(by)), at)
-		}
+		})
 	}
 	return []func(){
 		replaced("CLAUDE.md", "CLAUDE.md"), replaced("skills/x/SKILL.md", "SKILL.md"), replaced("skills/x", "x"), replaced("skills", "skills"), replaced(".github", ".github"),
 		replaced(".github/copilot-instructions.md", "copilot-instructions.md"), replaced(".CLAUDE.md.skillopt-1", "CLAUDE.md"), replaced(".CLAUDE.md.skillopt-1.part", "CLAUDE.md"),
 		replaced("skills/x/.SKILL.md.skillopt-1", "SKILL.md"), replaced("skills/x/.SKILL.md.skillopt-1.part", "SKILL.md"), replaced("..github.skillopt-1", ".github"),
 		func() { // the whole project
-			_ = os.Rename(project, project+".away")
-			_ = os.Symlink(outside, project)
+			if _, err := os.Lstat(project + ".away"); err != nil {
+				_ = errors.Join(os.Rename(project, project+".away"), os.Symlink(outside, project))
+			}
 		},
 		func() { // back again
 			if info, err := os.Lstat(project); err == nil && info.Mode()&os.ModeSymlink != 0 {
 				_ = errors.Join(os.Remove(project), os.Rename(project+".away", project))
 			}
 		},
-		func() { // a second name
-			_ = os.Remove(filepath.Join(project, "CLAUDE.md"))
-			_ = os.Link(filepath.Join(outside, "CLAUDE.md"), filepath.Join(project, "CLAUDE.md"))
-		},
-		func() {
-			at := filepath.Join(project, "skills", "x", "SKILL.md")
+		at("CLAUDE.md", func(at string) { // a second name
+			_ = os.Remove(at)
+			_ = os.Link(filepath.Join(outside, "CLAUDE.md"), at)
+		}),
+		at("skills/x/SKILL.md", func(at string) {
 			_ = os.Remove(at)
 			_ = syscall.Mkfifo(at, 0o644)
-		},
-		func() { _ = os.RemoveAll(filepath.Join(project, "skills")) },
-		func() {
-			_ = os.WriteFile(filepath.Join(project, "CLAUDE.md"), []byte("# Theirs\n"), 0o644)
-		},
-		func() { _ = os.Mkdir(filepath.Join(project, ".github"), 0o755) },
+		}),
+		at("skills", func(at string) { _ = os.RemoveAll(at) }),
+		at("CLAUDE.md", func(at string) {
+			if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() && info.Sys().(*syscall.Stat_t).Nlink == 1 {
+				_ = os.WriteFile(at, []byte("# Theirs\n"), 0o644)
+			}
+		}),
+		at(".github", func(at string) { _ = os.Mkdir(at, 0o755) }),
 	}
 }
 
