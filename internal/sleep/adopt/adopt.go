@@ -45,7 +45,7 @@ func (s *Store) Adopt(ctx context.Context, q Request) (r Record, err error) {
 		return Record{}, err
 	}
 	if q.Branch != "" {
-		return s.adoptBranch(ctx, held, q, places)
+		return branching{s}.adopt(ctx, held, q, places)
 	}
 	if err := s.take(ctx, held, places, true); err != nil {
 		return Record{}, err
@@ -84,10 +84,8 @@ func (s *Store) Plan(ctx context.Context, q Request) ([]Planned, error) {
 	var changes []change
 	if q.Branch == "" {
 		changes, err = s.plan(q, places)
-	} else if t, seen := s.seen(ctx, q.Project, q.Branch); seen != nil {
-		err = seen
 	} else {
-		changes, err = s.planBranch(ctx, t, q, places)
+		changes, err = branching{s}.ahead(ctx, q, places)
 	}
 	if err != nil {
 		return nil, err
@@ -236,7 +234,7 @@ func (s *Store) carryOut(r Record, changes []change) error {
 	if err := s.point("intended"); err != nil {
 		return err
 	}
-	if err := s.keepAll(r.N, changes); err != nil {
+	if err := keepAll(s, r.N, changes); err != nil {
 		return err
 	}
 	for _, c := range changes {
@@ -251,7 +249,7 @@ func (s *Store) carryOut(r Record, changes []change) error {
 	return s.verify(r)
 }
 
-func (s *Store) keepAll(n int, changes []change) error {
+func keepAll(s *Store, n int, changes []change) error {
 	for i, c := range changes {
 		if err := cmp.Or(s.keep(n, i, c), s.point("kept")); err != nil {
 			return err

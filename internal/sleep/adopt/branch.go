@@ -28,6 +28,9 @@ func (b Branched) lock() Place {
 	return Place{ID: "branch:" + b.Name, Root: b.Repository, Path: path.Join("refs/heads", b.Name)}
 }
 
+// branching carries out transactions of a store on branches.
+type branching struct{ *Store }
+
 // tip is a branch as it was seen, and where the documents of a project lie in its commits.
 type tip struct {
 	repo   *git.Repo
@@ -49,7 +52,7 @@ func unfit(file string, err error, help string) error {
 }
 
 // seen looks at a branch of the repository that a project lies in.
-func (s *Store) seen(ctx context.Context, project, name string) (tip, error) {
+func (s branching) seen(ctx context.Context, project, name string) (tip, error) {
 	const help = "; without a branch the text is written into the files themselves"
 	dir, common, prefix, err := git.Writable(ctx, project, name)
 	if err != nil {
@@ -107,8 +110,8 @@ func (t tip) document(ctx context.Context, commit string, p Place) (content, err
 	return out, nil
 }
 
-// planBranch is plan for a branch: what documents hold is what its last commit has.
-func (s *Store) planBranch(ctx context.Context, t tip, q Request, places []Place) ([]change, error) {
+// plan is that of a store for a branch: what documents hold is what its last commit has.
+func (s branching) plan(ctx context.Context, t tip, q Request, places []Place) ([]change, error) {
 	var out []change
 	for i, it := range q.Items {
 		live, err := t.document(ctx, t.branch.From, places[i])
@@ -127,8 +130,17 @@ func (s *Store) planBranch(ctx context.Context, t tip, q Request, places []Place
 	return out, nil
 }
 
-// adoptBranch is Adopt for a branch.
-func (s *Store) adoptBranch(ctx context.Context, held locks, q Request, places []Place) (Record, error) {
+// ahead is plan for a branch that is not locked.
+func (s branching) ahead(ctx context.Context, q Request, places []Place) ([]change, error) {
+	t, err := s.seen(ctx, q.Project, q.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return s.plan(ctx, t, q, places)
+}
+
+// adopt is Adopt for a branch, which q names.
+func (s branching) adopt(ctx context.Context, held locks, q Request, places []Place) (Record, error) {
 	t, err := s.seen(ctx, q.Project, q.Branch)
 	if err != nil {
 		return Record{}, err
@@ -145,7 +157,7 @@ func (s *Store) adoptBranch(ctx context.Context, held locks, q Request, places [
 	if t, err = s.seen(ctx, q.Project, q.Branch); err != nil { // it may have moved while the lock was waited for
 		return Record{}, err
 	}
-	changes, err := s.planBranch(ctx, t, q, places)
+	changes, err := s.plan(ctx, t, q, places)
 	if err != nil {
 		return Record{}, err
 	}
@@ -154,12 +166,12 @@ func (s *Store) adoptBranch(ctx context.Context, held locks, q Request, places [
 	for _, it := range q.Items {
 		said += plain.Text(it.Target+": "+it.Claim+": "+it.Reason) + "\n"
 	}
-	return s.commitBranch(ctx, t, r, changes, said)
+	return s.commit(ctx, t, r, changes, said)
 }
 
-// commitBranch carries out a transaction on a branch that is locked: the commit is made, which nothing names yet, then the intent is
+// commit carries out a transaction on a branch that is locked: the commit is made, which nothing names yet, then the intent is
 // noted, the branch is moved if it is where it was seen, and then the receipt.
-func (s *Store) commitBranch(ctx context.Context, t tip, r Record, changes []change, said string) (Record, error) {
+func (s branching) commit(ctx context.Context, t tip, r Record, changes []change, said string) (Record, error) {
 	files := map[string]git.File{}
 	for _, c := range changes {
 		at, err := t.path(c.place)
@@ -176,11 +188,11 @@ func (s *Store) commitBranch(ctx context.Context, t tip, r Record, changes []cha
 	if err != nil {
 		return r, unfit(r.Project, fmt.Errorf("make a commit: %w", err), "")
 	}
-	return s.moveBranch(ctx, t, r, changes, made)
+	return s.move(ctx, t, r, changes, made)
 }
 
-// moveBranch has a branch name a commit, or with "" takes it away, as a transaction.
-func (s *Store) moveBranch(ctx context.Context, t tip, r Record, changes []change, to string) (Record, error) {
+// move has a branch name a commit, or with "" takes it away, as a transaction.
+func (s branching) move(ctx context.Context, t tip, r Record, changes []change, to string) (Record, error) {
 	r.Branch = &Branched{Repository: t.common, Name: t.branch.Name, Before: t.branch.Commit, Commit: to}
 	r, err := s.begin(withFiles(r, changes))
 	if err != nil {
@@ -190,7 +202,7 @@ func (s *Store) moveBranch(ctx context.Context, t tip, r Record, changes []chang
 		return r, err
 	}
 	if err = s.point("intended"); err == nil {
-		err = s.keepAll(r.N, changes)
+		err = keepAll(s.Store, r.N, changes)
 	}
 	if err == nil {
 		err = t.repo.Move(ctx, t.branch, to, fmt.Sprintf("skillopt: number %d, night %s", r.N, r.Night))
@@ -208,11 +220,11 @@ func (s *Store) moveBranch(ctx context.Context, t tip, r Record, changes []chang
 		return r, err
 	}
 	// Whether it was moved tells the branch alone.
-	return r, errors.Join(err, s.settleBranch(context.WithoutCancel(ctx), r))
+	return r, errors.Join(err, s.settle(context.WithoutCancel(ctx), r))
 }
 
-// settleBranch says of a transaction on a branch whether it is done: by what the branch is. Nothing is written into the repository.
-func (s *Store) settleBranch(ctx context.Context, r Record) error {
+// settle says of a transaction on a branch whether it is done: by what the branch is. Nothing is written into the repository.
+func (s branching) settle(ctx context.Context, r Record) error {
 	b := r.Branch
 	undone := func(why string) error {
 		r.Undone, r.Ended = []string{why}, s.now().UTC()
@@ -233,7 +245,7 @@ func (s *Store) settleBranch(ctx context.Context, r Record) error {
 }
 
 // seenAgain looks at the branch of a transaction, checked out or not; the repository has to be the one that it was.
-func (s *Store) seenAgain(ctx context.Context, project string, b *Branched) (tip, error) {
+func (s branching) seenAgain(ctx context.Context, project string, b *Branched) (tip, error) {
 	dir, common, _, err := git.Writable(ctx, project, b.Name)
 	if err != nil {
 		return tip{}, unfit(project, err, "")
@@ -246,9 +258,9 @@ func (s *Store) seenAgain(ctx context.Context, project string, b *Branched) (tip
 	return t, unfit(project, err, "")
 }
 
-// rollbackBranch takes back what was committed to a branch: the branch goes back to where it was, if nothing came after; else a further
+// rollback takes back what was committed to a branch: the branch goes back to where it was, if nothing came after; else a further
 // commit takes the rules out again.
-func (s *Store) rollbackBranch(ctx context.Context, held locks, of Record, places []Place) (Record, []Taken, error) {
+func (s branching) rollback(ctx context.Context, held locks, of Record, places []Place) (Record, []Taken, error) {
 	if err := s.take(ctx, held, []Place{of.Branch.lock()}, true); err != nil {
 		return Record{}, nil, err
 	}
@@ -282,12 +294,12 @@ func (s *Store) rollbackBranch(ctx context.Context, held locks, of Record, place
 	r := Record{Kind: RolledBack, Of: of.N, Project: of.Project, Night: of.Night, Files: []Changed{}}
 	switch {
 	case exact:
-		r, err = s.moveBranch(ctx, t, r, changes, of.Branch.Before)
+		r, err = s.move(ctx, t, r, changes, of.Branch.Before)
 		return r, out, err
 	case len(changes) == 0: // nothing of it is left there
-		r, err = s.moveBranch(ctx, t, r, changes, t.branch.Commit)
+		r, err = s.move(ctx, t, r, changes, t.branch.Commit)
 		return r, out, err
 	}
-	r, err = s.commitBranch(ctx, t, r, changes, fmt.Sprintf("Take back what night %s proposed\n", of.Night))
+	r, err = s.commit(ctx, t, r, changes, fmt.Sprintf("Take back what night %s proposed\n", of.Night))
 	return r, out, err
 }

@@ -18,13 +18,13 @@ func (s *Store) At(at func(point string) error) { s.at = at }
 var ErrKilled = errKilled
 
 // Signed is a record under the HMAC of the store's key.
-func (s *Store) Signed(r Record) Record {
+func Signed(s *Store, r Record) Record {
 	r.HMAC, _ = s.sign(r)
 	return r
 }
 
 // Fill notes so many adoptions of a project, each of which adds a rule to its CLAUDE.md, without carrying them out.
-func (s *Store) Fill(project string, count int) error {
+func Fill(s *Store, project string, count int) error {
 	text, err := skill.InjectLearned("# House\n")
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Store) Fill(project string, count int) error {
 			}
 		}
 		for _, name := range []string{intentFile, receiptFile} {
-			r := s.Signed(r)
+			r := Signed(s, r)
 			data, err := json.Marshal(r)
 			if err != nil {
 				return err

@@ -195,7 +195,7 @@ func signed(t *testing.T, w world, root, path, before, after, id, project, outsi
 		r.Project = project
 	}
 	c.Before, c.After = target.Digest(before), target.Digest(after)
-	data, err := json.Marshal(w.store().Signed(r))
+	data, err := json.Marshal(adopt.Signed(w.store(), r))
 	must(t, err)
 	return data
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/seed-f4525e22/skillopt/internal/sleep/adopt"
 )
 
 // adopted is a store in which so many nights were adopted, one after the other, of ten projects in turns.
@@ -19,7 +21,7 @@ func adopted(t testing.TB, count int) world {
 	if err := os.Mkdir(w.project, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store().Fill(w.project, count); err != nil {
+	if err := adopt.Fill(w.store(), w.project, count); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -55,7 +55,7 @@ func (s *Store) recover(ctx context.Context, held locks) error {
 // settle finishes a transaction if all of its documents are as it wanted them, and else undoes it.
 func (s *Store) settle(ctx context.Context, r Record) error {
 	if r.Branch != nil {
-		return s.settleBranch(ctx, r)
+		return branching{s}.settle(ctx, r)
 	}
 	if err := s.same(r); err != nil {
 		return err

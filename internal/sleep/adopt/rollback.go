@@ -51,7 +51,7 @@ func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, 
 		places = append(places, p)
 	}
 	if of.Branch != nil {
-		return s.rollbackBranch(ctx, held, of, places)
+		return branching{s}.rollback(ctx, held, of, places)
 	}
 	if err := s.take(ctx, held, places, true); err != nil {
 		return Record{}, nil, err
