@@ -38,7 +38,7 @@ func sleepRunCommand(a *app, profile *string) *cobra.Command {
 		Long: `Carry out a night for each allowed project: read what is new in its sessions, have the
 optimizer find tasks in what you corrected, train the skills and the memory file that they
 are about, confirm what came of it on fresh answers, and stage a proposal. Nothing is
-written into a project.
+written into a project, unless the profile has sleep.auto_adopt.
 
 Before anything is spent on training it says for each document how many tasks there are,
 what it does, and what so many tasks can show; on a terminal it asks. Without one it goes
