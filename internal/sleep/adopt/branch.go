@@ -210,7 +210,7 @@ func (s branching) move(ctx context.Context, t tip, r Record, changes []change, 
 	if errors.Is(err, git.ErrMoved) {
 		err = &Conflict{File: t.common, Reason: "branch " + t.branch.Name + ": " + git.ErrMoved.Error()}
 	}
-	if err == nil {
+	if err = unfit(t.common, err, ""); err == nil {
 		err = s.point("moved")
 	}
 	if err == nil {

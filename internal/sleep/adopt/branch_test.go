@@ -288,6 +288,14 @@ func TestBranchesOfHostileRepositories(t *testing.T) {
 	if data, err := os.ReadFile(marker); err == nil {
 		t.Errorf("what the repository names was run: %s", data)
 	}
+	// Hooks by the settings, as newer versions of git know them.
+	settings, err := os.ReadFile(filepath.Join(gitDir, "config"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(gitDir, "config"), append(settings, "[hook \"x\"]\n\tcommand = "+evil+"\n\tevent = reference-transaction\n"...), 0o644))
+	if _, err := w.store().Adopt(t.Context(), w.toBranch("n2", "rules", it)); !refused(err, "name hooks") {
+		t.Errorf("hooks by settings: %v", err)
+	}
+	must(t, os.WriteFile(filepath.Join(gitDir, "config"), settings, 0o644))
 	// Folders of the repository that lead elsewhere.
 	outside := t.TempDir()
 	for _, name := range []string{"refs/heads", "logs", "objects", "objects/" + "ab"} {

@@ -29,6 +29,9 @@ func (b Branch) Ref() string { return "refs/heads/" + b.Name }
 // *[Unfit]: moving it would make the files beside it look edited.
 func (r *Repo) Branch(ctx context.Context, name string) (Branch, error) {
 	b, symbolic, checkedOut, err := r.look(ctx, name)
+	if err == nil {
+		err = r.hooked(ctx)
+	}
 	switch {
 	case err != nil:
 		return b, err
@@ -41,6 +44,20 @@ func (r *Repo) Branch(ctx context.Context, name string) (Branch, error) {
 		return b, &Unfit{"the repository has no commit that a branch could begin with"}
 	}
 	return b, nil
+}
+
+// hooked fails where settings of the repository name hooks: newer versions of git run these wherever core.hooksPath leads.
+func (r *Repo) hooked(ctx context.Context) error {
+	var out bytes.Buffer
+	if err := r.Run(ctx, nil, &out, maxListing, "config", "--includes", "--name-only", "--null", "--list"); err != nil {
+		return fmt.Errorf("look at the settings of the repository: %w", err)
+	}
+	for key := range strings.SplitSeq(out.String(), "\x00") {
+		if strings.HasPrefix(key, "hook.") {
+			return &Unfit{"the settings of the repository name hooks (" + plain.Text(key) + "), which git would run"}
+		}
+	}
+	return nil
 }
 
 // Peek looks at a branch that is not to be moved.

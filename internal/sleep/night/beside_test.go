@@ -167,6 +167,27 @@ func TestDocumentsLieBesideEachOther(t *testing.T) {
 	if !strings.Contains(memory, "rule one holds") {
 		t.Errorf("with the memory file the target was given: %s", memory)
 	}
+	// The skill alone is measured by itself, with the live memory file beside it; the same again is paid for once.
+	p, err := night.Open(h.dir, h.project, r.ID)
+	must(t, err)
+	text, err := p.Text("skill:cards")
+	must(t, err)
+	for _, paid := range []bool{true, false} {
+		n.mu.Lock()
+		n.seen = nil
+		n.mu.Unlock()
+		part, err := night.Measure(t.Context(), h.options(with), r, p, "skill:cards", text)
+		if err != nil || part.Outcome != night.Supported || part.Look.Level != 0.05 || (n.seen != nil) != paid {
+			t.Errorf("paid %v: %+v, %v", paid, part, err)
+		}
+		if given := n.seen["rule one"]; paid && (!strings.Contains(given, "Answer briefly.") || strings.Contains(given, "rule two holds")) {
+			t.Errorf("a part was measured beside %s", given)
+		}
+	}
+	other, err := night.Measure(t.Context(), h.options(with), r, p, "skill:cards", text+"\n")
+	if err != nil || other.Look.Level != 0.025 {
+		t.Errorf("a further part: %+v, %v", other, err)
+	}
 	for _, state := range []string{"live", "staged"} {
 		at := filepath.Join(night.Folder(h.dir, h.project, r.ID), "beside", state, "cards")
 		text, err1 := os.ReadFile(filepath.Join(at, "SKILL.md"))
