@@ -5,6 +5,7 @@ package adopt_test
 import (
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -89,40 +90,97 @@ func FuzzLinksSwapped(f *testing.F) {
 		f.Add([]byte{4, action, 9, 12}, false)
 		f.Add([]byte{11, action, 14, action + 1, 17, 12}, true)
 	}
-	f.Fuzz(func(t *testing.T, program []byte, cut bool) {
+	f.Fuzz(besiege)
+}
+
+// besiege adopts, recovers and takes back while names are exchanged at the steps that a program says.
+func besiege(t *testing.T, program []byte, cut bool) {
+	w, outside := besieged(t)
+	items := []adopt.Item{w.item("CLAUDE.md", "- A."), w.item("skills/x/SKILL.md", "- B."), w.item(".github/copilot-instructions.md", "- C.")}
+	before, actions := listing(t, outside), swaps(w.project, outside)
+	passed := 0
+	at := func(string) error {
+		passed++
+		for i := 0; i+1 < len(program) && i < 16; i += 2 {
+			if int(program[i])%40 == passed {
+				actions[int(program[i+1])%len(actions)]()
+				if cut && i == 0 {
+					return adopt.ErrKilled
+				}
+			}
+		}
+		return nil
+	}
+	s := w.store()
+	s.At(at)
+	_, _ = s.Adopt(t.Context(), w.request("n1", items...))
+	s = w.store()
+	s.At(at)
+	_ = s.Recover(t.Context())
+	_, _, _ = s.Rollback(t.Context(), w.project, 0)
+	_ = w.store().Recover(t.Context())
+	untouched(t, w, outside, before)
+}
+
+func untouched(t *testing.T, w world, outside string, before map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(before, listing(t, outside)); diff != "" {
+		t.Errorf("outside (-was +is):\n%s", diff)
+	}
+	for _, dir := range []string{w.project, w.project + ".away"} {
+		if data, err := os.ReadFile(filepath.Join(dir, "neighbour.txt")); err == nil && string(data) != "untouched\n" {
+			t.Errorf("another file of the project: %q", data)
+		}
+	}
+}
+
+// TestLinksSwappedMeanwhile is a process that exchanges names without a pause while others adopt: nothing outside of the project is
+// written to. With SKILLOPT_LONG it goes on for thousands of rounds, and as many with swaps at random steps.
+func TestLinksSwappedMeanwhile(t *testing.T) {
+	rounds := 15
+	if os.Getenv("SKILLOPT_LONG") != "" {
+		rounds = 3000
+	}
+	rng := rand.New(rand.NewPCG(3, 20))
+	wrote := 0
+	for range rounds {
 		w, outside := besieged(t)
 		items := []adopt.Item{w.item("CLAUDE.md", "- A."), w.item("skills/x/SKILL.md", "- B."), w.item(".github/copilot-instructions.md", "- C.")}
 		before, actions := listing(t, outside), swaps(w.project, outside)
-		passed := 0
-		at := func(string) error {
-			passed++
-			for i := 0; i+1 < len(program) && i < 16; i += 2 {
-				if int(program[i])%40 == passed {
-					actions[int(program[i+1])%len(actions)]()
-					if cut && i == 0 {
-						return adopt.ErrKilled
-					}
+		order := rng.Perm(len(actions))
+		quiet, over := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(over)
+			for i := 0; ; i++ {
+				select {
+				case <-quiet:
+					return
+				default:
+					actions[order[i%len(order)]]()
 				}
 			}
-			return nil
+		}()
+		if _, err := w.store().Adopt(t.Context(), w.request("n1", items...)); err == nil {
+			wrote++
 		}
-		s := w.store()
-		s.At(at)
-		_, _ = s.Adopt(t.Context(), w.request("n1", items...))
-		s = w.store()
-		s.At(at)
-		_ = s.Recover(t.Context())
-		_, _, _ = s.Rollback(t.Context(), w.project, 0)
 		_ = w.store().Recover(t.Context())
-		if diff := cmp.Diff(before, listing(t, outside)); diff != "" {
-			t.Errorf("outside (-was +is):\n%s", diff)
-		}
-		for _, dir := range []string{w.project, w.project + ".away"} {
-			if data, err := os.ReadFile(filepath.Join(dir, "neighbour.txt")); err == nil && string(data) != "untouched\n" {
-				t.Errorf("another file of the project: %q", data)
+		_, _, _ = w.store().Rollback(t.Context(), w.project, 0)
+		close(quiet)
+		<-over
+		_ = w.store().Recover(t.Context())
+		untouched(t, w, outside, before)
+		if rounds > 15 {
+			program := make([]byte, 2*(1+rng.IntN(8)))
+			for i := range program {
+				program[i] = byte(rng.IntN(256))
 			}
+			besiege(t, program, rng.IntN(2) == 0)
 		}
-	})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d rounds, %d adopted", rounds, wrote)
 }
 
 // FuzzRecords has what is noted of a transaction that was cut short changed, under the user's HMAC or not: recovery, history, blame and
