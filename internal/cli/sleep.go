@@ -33,7 +33,8 @@ and what you corrected. The agents' own files are only read.
 A night (sleep run) makes tasks of what you corrected, trains the skills and the memory file
 that they are about, and stages a proposal that says what it rests on. It sends text of
 sessions to the models of the profile, to hosts that you agreed to and to no others; all
-other commands send nothing. Nothing is written into a project.
+other commands send nothing. Into a project nothing is written but by sleep adopt and rollback, and
+by nights whose profile has sleep.auto_adopt.
 
 What is read stands in the profile, ~/.config/skillopt/sleep.yaml. docs/sleep.md says more.
 Alone, skillopt sleep shows the last night on one screen.`,

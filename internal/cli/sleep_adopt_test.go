@@ -273,3 +273,32 @@ func FuzzStagedProposal(f *testing.F) {
 		}
 	})
 }
+
+// What nights adopt by themselves: what they have certified, of reviewed tasks alone, and what an earlier night has staged that they certify.
+func TestWhatNightsAdoptByThemselves(t *testing.T) {
+	t.Parallel()
+	ended := time.Now()
+	certified := night.Target{Target: "skill:a", Outcome: night.Certified}
+	carried := night.Target{Target: "skill:b", Outcome: night.NoData, Carried: &night.Carried{Night: "old", State: string(bank.Certified)}}
+	held, unreviewed, waits := certified, certified, carried
+	held.Held = []night.HeldRule{{Text: "x"}}
+	unreviewed.Clusters.Unreviewed = 1
+	waits.Carried = &night.Carried{Night: "old", State: string(bank.Carried)}
+	for name, c := range map[string]struct {
+		r    *night.Report
+		want map[string][]string
+	}{
+		"certified":    {&night.Report{ID: "n", Ended: ended, Targets: []night.Target{certified, carried}}, map[string][]string{"n": {"skill:a"}, "old": {"skill:b"}}},
+		"supported":    {&night.Report{ID: "n", Ended: ended, Targets: []night.Target{{Target: "skill:a", Outcome: night.Supported}, waits}}, map[string][]string{}},
+		"held":         {&night.Report{ID: "n", Ended: ended, Targets: []night.Target{held}}, map[string][]string{}},
+		"unreviewed":   {&night.Report{ID: "n", Ended: ended, Targets: []night.Target{unreviewed}}, map[string][]string{}},
+		"exploratory":  {&night.Report{ID: "n", Ended: ended, Exploratory: true, Targets: []night.Target{certified, carried}}, map[string][]string{"old": {"skill:b"}}},
+		"explored":     {&night.Report{ID: "n", Ended: ended, Explore: true, Targets: []night.Target{certified}}, map[string][]string{}},
+		"not over yet": {&night.Report{ID: "n", Targets: []night.Target{certified}}, map[string][]string{}},
+		"no night":     {nil, map[string][]string{}},
+	} {
+		if diff := cmp.Diff(c.want, certifiedBy(c.r)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

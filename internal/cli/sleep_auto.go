@@ -67,16 +67,16 @@ func within(dir, file string) bool {
 // certifiedBy are the documents for which a night has certified a text, by the night that has staged it.
 func certifiedBy(r *night.Report) map[string][]string {
 	out := map[string][]string{}
-	if r == nil || r.Ended.IsZero() || r.Explore || r.Exploratory {
+	if r == nil || r.Ended.IsZero() || r.Explore {
 		return out
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		switch c := t.Carried; {
 		case len(t.Held) > 0:
-		case t.Outcome == night.Certified && t.Clusters.Unreviewed == 0:
+		case t.Outcome == night.Certified && t.Clusters.Unreviewed == 0 && !r.Exploratory:
 			out[r.ID] = append(out[r.ID], t.Target)
-		case c != nil && c.State == string(bank.Certified):
+		case c != nil && c.State == string(bank.Certified): // by reviewed tasks alone, whatever else the night worked with
 			out[c.Night] = append(out[c.Night], t.Target)
 		}
 	}
