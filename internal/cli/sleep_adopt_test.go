@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -245,33 +247,79 @@ func FuzzStagedProposal(f *testing.F) {
 			f.Add(data, sign)
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte, sign bool) {
-		h := newStagedHome(t)
-		data = bytes.ReplaceAll(data, []byte("PROJECT"), []byte(filepath.ToSlash(filepath.Join(h.dir, "project"))))
-		var p result.NightProposal
-		if json.Unmarshal(data, &p) == nil && sign {
-			h.stage(p)
-		} else {
-			must(t, os.WriteFile(filepath.Join(h.folder(), result.NightProposalFile), data, 0o600))
-		}
-		before := h.tree()
-		if hash := h.hash("--all"); hash != "" {
-			h.adopt("--all", "--expect", hash)
-		}
-		after := h.tree()
-		for _, name := range []string{"project/CLAUDE.md", "project/.claude/skills/cards/SKILL.md", "project/.claude/skills/cards/references/a.md"} {
-			delete(before, name)
+	f.Fuzz(forge)
+}
+
+// forge adopts what stands in the place of a night's proposal, and looks at all other files.
+func forge(t *testing.T, data []byte, sign bool) {
+	h := newStagedHome(t)
+	data = bytes.ReplaceAll(data, []byte("PROJECT"), []byte(filepath.ToSlash(filepath.Join(h.dir, "project"))))
+	var p result.NightProposal
+	if json.Unmarshal(data, &p) == nil && sign {
+		h.stage(p)
+	} else {
+		must(t, os.WriteFile(filepath.Join(h.folder(), result.NightProposalFile), data, 0o600))
+	}
+	before := h.tree()
+	if hash := h.hash("--all"); hash != "" {
+		h.adopt("--all", "--expect", hash)
+	}
+	after := h.tree()
+	for _, name := range []string{"project/CLAUDE.md", "project/.claude/skills/cards/SKILL.md", "project/.claude/skills/cards/references/a.md"} {
+		delete(before, name)
+		delete(after, name)
+	}
+	for name := range after { // names that edits.files allows, and that other memory files may have
+		if strings.HasPrefix(name, "project/.claude/skills/cards/references/") && strings.HasSuffix(name, ".md") || target.IsMemory(strings.TrimPrefix(name, "project/")) {
 			delete(after, name)
 		}
-		for name := range after { // names that edits.files allows, and that other memory files may have
-			if strings.HasPrefix(name, "project/.claude/skills/cards/references/") && strings.HasSuffix(name, ".md") || target.IsMemory(strings.TrimPrefix(name, "project/")) {
-				delete(after, name)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("other files (-was +is):\n%s", diff)
+	}
+}
+
+// TestForgedProposals is a longer run of that, by SKILLOPT_LONG: proposals with names, paths and digests exchanged at random.
+func TestForgedProposals(t *testing.T) {
+	rounds := 20
+	if os.Getenv("SKILLOPT_LONG") != "" {
+		rounds = 3000
+	}
+	rng := rand.New(rand.NewPCG(20, 3))
+	words := []string{
+		"skill:cards", "memory:CLAUDE.md", "memory:AGENTS.md", "skill:cards/references/a.md", "skill:..", "memory:../outside/CLAUDE.md", "../", "/", "..", "", "references/a.md", "references/../../../../neighbour.txt",
+		"SKILL.md", "skill.proposed.md", "memory.proposed.md", "memory.live.md", "../../../../outside/CLAUDE.md", "f0.live", "f0.proposed", "PROJECT", "PROJECT/../outside", "/etc", stagedNight, "memory:.cursor/rules/x.mdc",
+		"references/new.md", "scripts/x.sh", ".hidden.md", "references/\u202e.md", "references/A.md", "Memory:CLAUDE.md", "memory:claude.md",
+	}
+	base := newStagedHome(t).proposal
+	for range rounds {
+		p := base
+		p.Project, p.Items = "PROJECT", slices.Clone(base.Items)
+		p.Items[0].Files = slices.Clone(base.Items[0].Files)
+		word := func() string { return words[rng.IntN(len(words))] }
+		for range 1 + rng.IntN(4) {
+			it := &p.Items[rng.IntN(len(p.Items))]
+			fields := []*string{&it.Target, &it.File, &it.Original, &it.SHA, &it.LiveSHA, &p.Project, &p.Night}
+			if len(it.Files) > 0 {
+				f := &it.Files[0]
+				fields = append(fields, &f.Path, &f.Path, &f.File, &f.Original, &f.SHA, &f.LiveSHA)
+			}
+			switch rng.IntN(4) {
+			case 0:
+				it.Whole = !it.Whole
+			case 1:
+				*it = p.Items[rng.IntN(len(p.Items))]
+			default:
+				*fields[rng.IntN(len(fields))] = word()
 			}
 		}
-		if diff := cmp.Diff(before, after); diff != "" {
-			t.Errorf("other files (-was +is):\n%s", diff)
+		data, err := json.Marshal(p)
+		must(t, err)
+		sign := rng.IntN(8) > 0
+		if !t.Run("", func(t *testing.T) { forge(t, data, sign) }) {
+			t.Fatalf("%s", data)
 		}
-	})
+	}
 }
 
 // What nights adopt by themselves: what they have certified, of reviewed tasks alone, and what an earlier night has staged that they certify.
