@@ -48,7 +48,7 @@ func (o *sleepAdoptOptions) measured(ctx context.Context, a *app, s sleepSetup, 
 	ctx, stop, release := a.interrupts(ctx)
 	defer release()
 	w.stop = stop
-	ceilingLine(a.printer(a.Err), s.loaded.Config)
+	ceilingLine(a.printer(a.Err), s.loaded.Config, nil)
 	opts := w.options(r.Project)
 	opts.With = append(opts.With, skillopt.WithConfirm(a.confirm(o.yes)))
 	got, err := night.Measure(ctx, opts, r, p, it.Target, it.Proposed)
