@@ -72,7 +72,7 @@ func (j *job) changedFiles(made skill.Skill) []string {
 }
 
 // stageFiles writes what is proposed for the other files of a skill's folder.
-func (n *night) stageFiles(j *job, slug string) ([]result.NightItemFile, error) {
+func stageFiles(folder string, j *job, slug string) ([]result.NightItemFile, error) {
 	var out []result.NightItemFile
 	for i, name := range j.changedFiles(j.made) {
 		text, _ := j.made.File(name)
@@ -81,7 +81,7 @@ func (n *night) stageFiles(j *job, slug string) ([]result.NightItemFile, error) 
 		if there {
 			f.LiveSHA = target.Digest(was)
 		}
-		if err := errors.Join(writeFile(n.folder(), f.File, []byte(text)), writeFile(n.folder(), f.Original, []byte(was))); err != nil {
+		if err := errors.Join(writeFile(folder, f.File, []byte(text)), writeFile(folder, f.Original, []byte(was))); err != nil {
 			return nil, err
 		}
 		out = append(out, f)

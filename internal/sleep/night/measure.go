@@ -42,7 +42,7 @@ func Measure(ctx context.Context, o Options, r *Report, p *Proposal, id, text st
 	if at < 0 || r.Targets[at].Confirmed == nil {
 		return Part{}, inputError("night %s has measured nothing of %s: of fewer than %d clusters of tasks no part can be", r.ID, id, MinTrain)
 	}
-	jobs, err := n.measured(ctx, at)
+	jobs, err := settler{n}.measured(ctx, at)
 	if err != nil {
 		return Part{}, err
 	}
@@ -72,9 +72,8 @@ func inputError(format string, args ...any) error {
 }
 
 // measured are the documents of a night as they lie now, the one at a place with the tasks that it was confirmed by.
-func (n *night) measured(ctx context.Context, at int) ([]job, error) {
-	s := settler{n}
-	of, err := s.grouped(ctx)
+func (n settler) measured(ctx context.Context, at int) ([]job, error) {
+	of, err := n.grouped(ctx)
 	if err != nil {
 		return nil, err
 	}

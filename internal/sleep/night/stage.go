@@ -68,7 +68,7 @@ func (n *night) stage(ctx context.Context, jobs []job) error {
 			LiveSHA: j.doc.Digest(), SHA: target.Digest(j.text), Rules: j.out.Rules, Whole: n.whole(j),
 		}
 		var err error
-		if item.Files, err = n.stageFiles(j, name); err != nil {
+		if item.Files, err = stageFiles(n.folder(), j, name); err != nil {
 			return err
 		}
 		if err := errors.Join(writeFile(n.folder(), item.File, []byte(j.text)), writeFile(n.folder(), item.Original, []byte(j.doc.Text))); err != nil {
