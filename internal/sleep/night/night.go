@@ -154,7 +154,7 @@ func (n *night) begin(ctx context.Context) error {
 	}
 	n.purse = newPurse(n.Config)
 	n.served = lastServed(nights, openNight(nights))
-	if len(nights) > 0 && nights[0].Ended.IsZero() && !n.DryRun {
+	if len(nights) > 0 && nights[0].Ended.IsZero() {
 		n.report = &Report{}
 		if err := json.Unmarshal(nights[0].Data, n.report); err != nil {
 			return fmt.Errorf("read night %s: %w", nights[0].ID, err)
@@ -164,7 +164,7 @@ func (n *night) begin(ctx context.Context) error {
 		}
 		n.before = n.report.Targets
 		n.report.Targets, n.report.Skipped, n.report.Notes, n.report.Exploratory = []Target{}, []Skipped{}, []string{}, false
-		n.report.Bundle, n.report.Served = nil, nil
+		n.report.Bundle, n.report.Served, n.report.DryRun = nil, nil, n.DryRun
 		return n.prepare(ctx)
 	}
 	now := n.Now().UTC()
@@ -175,15 +175,20 @@ func (n *night) begin(ctx context.Context) error {
 	if since.IsZero() {
 		since = now.Add(-time.Duration(n.Config.Sleep.Lookback))
 	}
-	n.report = &Report{
-		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
-		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
-	}
+	n.report = n.blank(now, since)
 	n.report.ID = nameOf(now, nights)
 	if n.from.IsZero() {
 		n.from = since
 	}
 	return n.prepare(ctx)
+}
+
+// blank is the report of a night that has done nothing yet.
+func (n *night) blank(now, since time.Time) *Report {
+	return &Report{
+		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
+		Targets: []Target{}, Skipped: []Skipped{}, Notes: []string{}, Mined: Mined{Runs: []string{}},
+	}
 }
 
 // openNight is the id of the newest night, if it is not over.
