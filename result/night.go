@@ -60,7 +60,8 @@ type NightForecast struct {
 	Basis  string    `json:"basis"`         // as that of a Forecast; "": nothing is trained
 	// Unknown says what nobody knows and is in no figure, such as the tokens of an agent that has carried out no task yet.
 	Unknown []string `json:"unknown"`
-	// Tokens is the ceiling under which all of it can be carried out; null: some of it is not known.
+	// Tokens is the ceiling of a night whose limits say nothing, unless the default is lower; null: the default, since no run has told
+	// how long replies are, or something is unknown.
 	Tokens *int64 `json:"tokens_needed"`
 }
 

@@ -25,10 +25,10 @@ import (
 func (n trainer) foresee(ctx context.Context, jobs []job) error {
 	if n.report.Forecast == nil && !n.report.Agreed && n.wantsForecast() {
 		f, err := n.forecast(ctx, jobs)
-		if err != nil {
+		if err != nil && outcomeOf(err) == "" {
 			return err
 		}
-		n.report.Forecast = f
+		n.report.Forecast = f // without one the first run says what keeps it
 	}
 	n.purse.expect(n.report.Forecast)
 	return nil
@@ -129,11 +129,15 @@ func (n *night) cachedOf(ctx context.Context, input result.Interval) *result.Int
 	return &out
 }
 
+// slack is how many times the upper end of a forecast a night may take: a ceiling is to end one that gets out of hand, not one
+// that asks more often than usual, such as for tasks that a candidate seems to lose.
+const slack = 2
+
 // ceilingFor is the ceiling of tokens under which the night as forecast can be carried out, with the shares that are left
 // for what comes behind; nil: some of it is not known.
 func (n *night) ceilingFor(f result.NightForecast, jobs []job) *int64 {
-	if len(f.Unknown) > 0 {
-		return nil
+	if len(f.Unknown) > 0 || f.Basis == result.Estimated || f.Basis == "" {
+		return nil // how long replies are, runs have to tell: those of a model that thinks are many times the usual
 	}
 	share := 1 - reserved
 	if len(jobs) > 1 {
@@ -142,7 +146,7 @@ func (n *night) ceilingFor(f result.NightForecast, jobs []job) *int64 {
 	// A call holds its longest reply back until it is answered.
 	c := n.settings()
 	held := min(float64(c.Limits.Concurrency), f.Calls.High) * float64(max(c.Models.Target.MaxTokens, c.Models.Optimizer.MaxTokens, c.Models.Judge.MaxTokens))
-	most := int64(math.Ceil((f.Input.High + f.Output.High + held) / share))
+	most := int64(math.Ceil((slack*(f.Input.High+f.Output.High) + held) / share))
 	return &most
 }
 
@@ -244,7 +248,9 @@ func (s *foreseenSum) run(ctx context.Context, cfg config.Config, seed skill.Ski
 	}
 	s.add(p.Forecast.Calls, p.Forecast.Input, p.Forecast.Output, p.Forecast.USD)
 	s.answer = answerOf(p.Forecast)
-	s.out.Basis = p.Forecast.Basis
+	if s.out.Basis != result.Estimated { // the least that any of them rests on
+		s.out.Basis = p.Forecast.Basis
+	}
 	s.answers(answers)
 	return nil
 }
