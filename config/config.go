@@ -379,5 +379,6 @@ type Sleep struct {
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is" min:"24h" class:"operational" older:"\"30d\""`
 	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational" older:"\"\""`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational" older:"false"`
+	OnBattery    bool     `key:"on_battery" doc:"nights that a timer starts are carried out on battery too; false: skipped, and said" class:"operational" older:"false"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational" older:"[]"`
 }

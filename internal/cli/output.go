@@ -180,6 +180,7 @@ type Streams struct {
 	Color    bool   // Out is a terminal that shows colours, and nobody has asked for none
 	Width    int    // of the terminal, in columns
 	Signals  <-chan os.Signal
+	Battery  func(ctx context.Context) bool // the machine runs on battery; nil: the system is asked
 
 	// Of the terminal that Out is: it takes no sequences that move the cursor (TERM=dumb);
 	// its size, in columns and rows, asked each time; what is typed, each key at once, until

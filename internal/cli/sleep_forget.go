@@ -84,7 +84,7 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, profile, name stri
 // rooms are all that keep something below the folder of sleep. That of nights asks the bank whose they are, and goes
 // before it.
 func (s sleepSetup) rooms(b *bank.Bank) []forget.Room {
-	return []forget.Room{adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
+	return []forget.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, forget.Bank{B: b}}
 }
 
 // sure asks before something is deleted for good; without a terminal nobody can be asked.
