@@ -126,7 +126,7 @@ func (h Host) env() []string {
 type ProgramError struct {
 	Program string
 	Why     string
-	Said    string // the end of standard error, one line
+	Said    string // standard error, its end, one line
 	Missing bool   // it is not installed
 }
 
@@ -134,7 +134,7 @@ func (e *ProgramError) Error() string {
 	if e.Said == "" {
 		return e.Program + ": " + e.Why
 	}
-	return e.Program + ": " + e.Why + ": " + e.Said
+	return e.Program + ": " + e.Why + ": " + end(e.Said, 300)
 }
 
 // run carries a program out: found in an absolute folder of PATH, with a short list of
@@ -157,15 +157,15 @@ func (h Host) run(ctx context.Context, in []byte, argv ...string) ([]byte, error
 	case res.Reason == sandbox.Deadline:
 		return nil, &ProgramError{Program: name, Why: fmt.Sprintf("it took more than %s and was ended", programTime)}
 	case res.Reason != sandbox.Exited || res.Code != 0:
-		return out.Bytes(), &ProgramError{Program: name, Why: fmt.Sprintf("%s, exit code %d", res.Reason, res.Code), Said: end(res.Stderr)}
+		return out.Bytes(), &ProgramError{Program: name, Why: fmt.Sprintf("%s, exit code %d", res.Reason, res.Code), Said: end(res.Stderr, 10000)}
 	}
 	return out.Bytes(), nil
 }
 
 // end is the end of what a program has said, as one line.
-func end(text string) string {
+func end(text string, most int) string {
 	words := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "))
-	return string(words[max(0, len(words)-300):])
+	return string(words[max(0, len(words)-most):])
 }
 
 // has reports whether a program is there.

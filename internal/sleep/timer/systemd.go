@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // systemd are timers of the manager of the user.
@@ -34,12 +35,16 @@ func (s systemd) Install(ctx context.Context, e Entry) error {
 
 // take has the units verified, if systemd can do so, and the manager take them up.
 func (s systemd) take(ctx context.Context, id string, files []File) error {
+	if err := works(ctx, Systemd, s.h); err != nil {
+		return err
+	}
 	argv := []string{"systemd-analyze", "--user", "verify"}
 	for _, f := range files {
 		argv = append(argv, f.Path)
 	}
 	var program *ProgramError
-	if _, err := s.h.run(ctx, nil, argv...); err != nil && (!errors.As(err, &program) || !program.Missing) {
+	// It may find fault with other units too, which is not ours to say.
+	if _, err := s.h.run(ctx, nil, argv...); err != nil && (!errors.As(err, &program) || strings.Contains(program.Said, prefix+id+".")) {
 		return err
 	}
 	for _, argv := range [][]string{{"daemon-reload"}, {"enable", s.timer(id)}, {"restart", s.timer(id)}, {"is-active", "--quiet", s.timer(id)}} {

@@ -68,6 +68,9 @@ const written = "Written by `skillopt sleep schedule`; `skillopt sleep unschedul
 
 func serviceText(e Entry) string {
 	words := []string{systemdWord(e.Program, true)}
+	if strings.ContainsAny(e.Program, `"'\`) { // systemd takes no program with these in its name, but arguments
+		words = []string{`"/bin/sh"`, `"-c"`, systemdWord(`exec "$0" "$@"`, false), systemdWord(e.Program, false)}
+	}
 	for _, arg := range e.Args {
 		words = append(words, systemdWord(arg, false))
 	}
