@@ -67,6 +67,8 @@ func exitCode(err error) int {
 		return exitOK
 	case adoptionCode(err) != exitOK:
 		return adoptionCode(err)
+	case timerCode(err) != exitOK:
+		return timerCode(err)
 	case errors.As(err, &opened):
 		return codeOf[opened.Kind]
 	case errors.As(err, &usage), errors.As(err, &asked), errors.As(err, &tasks), errors.As(err, &record), errors.As(err, &none), config.IsInput(err):

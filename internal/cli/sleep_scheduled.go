@@ -34,15 +34,16 @@ const (
 // How long a night that a timer starts waits for another process, such as the night of another project, and how often it looks.
 const (
 	lockPatience = 6 * time.Hour
-	lockLook     = 30 * time.Second
+	lockLook     = 2 * time.Second
 )
 
 // start is one start by a timer.
 type start struct {
-	app   *app
-	path  string // of the state
-	state timer.State
-	night *sleepRunOptions
+	app     *app
+	profile string // of the timer
+	path    string // of the state
+	state   timer.State
+	night   *sleepRunOptions
 }
 
 // runScheduled carries out a night if one is due: each day once, as soon as the machine is awake, not on battery. What came of
@@ -56,7 +57,7 @@ func runScheduled(ctx context.Context, a *app, profile string, o *sleepRunOption
 		return usagef("--scheduled takes --profile FILE of `skillopt sleep schedule`")
 	}
 	base := filepath.Join(filepath.Dir(t.path), t.profile.ID)
-	s := &start{app: a, path: base + timerState, night: o}
+	s := &start{app: a, profile: t.path, path: base + timerState, night: o}
 	if err := timer.Shorten(base+timerLog, mostLog, keepLog); err != nil {
 		return err
 	}
@@ -134,6 +135,9 @@ func (s *start) note(err error) error {
 	s.state.Process, s.state.Failed = 0, ""
 	if err != nil {
 		s.state.Failed = time.Now().Format("2006-01-02 15:04") + ": " + shortened(oneLine(shareable(err.Error())), 500)
+	}
+	if _, gone := os.Stat(s.profile); gone != nil {
+		return err // it was unscheduled meanwhile, and nothing of it is to be left
 	}
 	return errors.Join(err, s.state.Write(s.path))
 }

@@ -212,3 +212,22 @@ func (r timersRoom) Reset(ctx context.Context) error {
 	}
 	return errors.Join(err, os.RemoveAll(filepath.Join(r.setup.dir, timersDir)))
 }
+
+// timerCode is the exit code of an error of scheduling; exitOK for another one.
+func timerCode(err error) int {
+	var (
+		input   *timer.InputError
+		foreign *timer.ForeignError
+		program *timer.ProgramError
+		busy    *timerLockedError
+	)
+	switch {
+	case errors.As(err, &busy):
+		return exitLocked
+	case errors.As(err, &input), errors.As(err, &foreign):
+		return exitInput
+	case errors.As(err, &program):
+		return exitEnvironment
+	}
+	return exitOK
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/atomicfile"
+	"github.com/seed-f4525e22/skillopt/internal/fault"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
@@ -136,6 +137,9 @@ func (e *ProgramError) Error() string {
 	}
 	return e.Program + ": " + e.Why + ": " + end(e.Said, 300)
 }
+
+// ErrorKind says whose business the error is.
+func (*ProgramError) ErrorKind() string { return string(fault.Environment) }
 
 // run carries a program out: found in an absolute folder of PATH, with a short list of
 // variables, ended after a time.

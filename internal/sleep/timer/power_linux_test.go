@@ -38,7 +38,7 @@ func TestTrap91OnBattery(t *testing.T) {
 func TestPmset(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Power{
-		"Now drawing from 'AC Power'\n -InternalBattery-0 (id=1)\t100%; charged;":          Mains,
+		"Now drawing from 'AC Power'\n -InternalBattery-0 (id=1)\t100%; charged;":         Mains,
 		"Now drawing from 'Battery Power'\n -InternalBattery-0 (id=1)\t80%; discharging;": Battery,
 		"": Unknown, "Now drawing from 'UPS Power'": Unknown,
 	} {

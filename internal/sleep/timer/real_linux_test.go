@@ -150,7 +150,7 @@ func withManager(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := ask("list-timers", "--no-pager"); !strings.Contains(got, prefix+e.ID+".timer") || !strings.Contains(got, fmt.Sprintf(":%02d:", soon.Minute())) && !strings.Contains(got, " ") {
+	if got := ask("list-timers", "--no-pager"); !strings.Contains(got, prefix+e.ID+".timer") {
 		t.Errorf("timers: %s", got)
 	}
 	if got := ask("show", "-p", "Persistent,RandomizedDelayUSec,TimersCalendar", prefix+e.ID+".timer"); !strings.Contains(got, "Persistent=yes") || !strings.Contains(got, "RandomizedDelayUSec=10min") || !strings.Contains(got, "*-*-* "+e.At.String()+":00") {
@@ -161,7 +161,7 @@ func withManager(t *testing.T) {
 	if there, err := s.Remove(t.Context(), e.ID); err != nil || !there {
 		t.Fatal(there, err)
 	}
-	if left := ask("list-unit-files", "--no-pager", prefix+"*"); !strings.Contains(left, "0 unit files") {
+	if left := ask("list-units", "--all", "--no-pager", prefix+"*"); strings.Contains(left, e.ID) {
 		t.Errorf("left: %s", left)
 	}
 	for _, dir := range []string{"/.config/systemd", "/.local/share/systemd"} {
