@@ -89,7 +89,7 @@ func (a *app) sleepSetup(profile string, sets ...string) (sleepSetup, error) {
 		return sleepSetup{}, err
 	}
 	if t != nil {
-		return a.timedSetup(t, sets...)
+		return timedSetup(a, t, sets...)
 	}
 	path := folders.SleepProfile()
 	if profile != "" {

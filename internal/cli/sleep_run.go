@@ -112,7 +112,7 @@ func (o *sleepRunOptions) with(t *timed) {
 // work carries the nights out, and closes what they work with.
 func (o *sleepRunOptions) work(ctx context.Context, a *app, setup sleepSetup, w *nightWork) (err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := w.bank.Doing("skillopt sleep run"); err != nil {
+	if err := bank.Doing(w.bank, "skillopt sleep run"); err != nil {
 		return err
 	}
 	out := nightsDone{Nights: []*night.Report{}}

@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
+	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/timer"
 )
 
@@ -24,6 +25,7 @@ type sleepScheduleOptions struct {
 	flags nightFlags
 	at    string
 	kind  string
+	keys  []string
 	print bool
 	list  bool
 }
@@ -40,12 +42,14 @@ entry a project (--project), or one for all allowed projects; done again it is r
 What nights are started with goes into a file in sleep.dir that holds no secrets: the
 profile, all flags, and the folders and the PATH of this shell. A night by hand is the
 same: skillopt sleep run --profile FILE. Keys are not in it: one that stands in a variable
-of this shell alone is named, with what helps.
+of this shell alone is named, with what helps. They come from the file .env beside the
+profile, mode 0600, or from the system's key store by its own command (--key).
 
 A night that was missed, since the machine slept, is made up for once. On battery it is
 skipped (sleep.on_battery). It ends at limits.time.`,
 		Example: `  skillopt sleep schedule
   skillopt sleep schedule --at 03:17 --project ~/src/shop --set limits.time=2h
+  skillopt sleep schedule --key 'OPENAI_API_KEY=secret-tool lookup service openai'
   skillopt sleep schedule --print --kind cron       what would be written
   skillopt sleep schedule --list                    what there is, and when it ran
   skillopt sleep unschedule                         take it back`,
@@ -61,6 +65,7 @@ skipped (sleep.on_battery). It ends at limits.time.`,
 	c.Flags().StringVar(&o.kind, "kind", "auto", "auto, systemd, launchd, cron or taskscheduler")
 	c.Flags().BoolVar(&o.print, "print", false, "print what would be written, and write nothing")
 	c.Flags().BoolVar(&o.list, "list", false, "list the timers, when each last ran, and what came of it")
+	c.Flags().StringArrayVar(&o.keys, "key", nil, "NAME=COMMAND: a command that prints the key for a variable, such as one of the system's key store (may be given more than once)")
 	c.Flags().StringVar(&o.flags.Project, "project", "", "of this project alone")
 	c.Flags().BoolVar(&o.flags.Explore, "explore", false, "as sleep run --explore")
 	c.Flags().BoolVar(&o.flags.NoHarvest, "no-harvest", false, "as sleep run --no-harvest")
@@ -81,6 +86,9 @@ type scheduled struct {
 }
 
 func (o *sleepScheduleOptions) run(ctx context.Context, a *app, profile string) error {
+	if err := o.ask(ctx); err != nil {
+		return err
+	}
 	setup, err := a.sleepSetup(profile, o.flags.Set...)
 	if err != nil {
 		return err
@@ -116,6 +124,19 @@ func (o *sleepScheduleOptions) run(ctx context.Context, a *app, profile string) 
 		out.Written = true
 	}
 	return printScheduled(a, out)
+}
+
+// ask tries the commands of --key, whatever this shell has: what they print is what nights will have.
+func (o *sleepScheduleOptions) ask(ctx context.Context) (err error) {
+	if o.flags.Keys, err = keyCommands(o.keys); err != nil || o.flags.Keys == nil {
+		return err
+	}
+	folders, err := config.UserFolders()
+	if err != nil {
+		return err
+	}
+	nothing := func(string) (string, bool) { return "", false }
+	return askedKeys(ctx, hostOf(folders), o.flags.Keys, nothing, config.SetEnvironment)
 }
 
 // chosen is the scheduler of --kind, or one that is at work.
@@ -180,7 +201,7 @@ func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup
 	if err == nil && before != nil && sameTimer(before, p) {
 		p.Written = before.Written // done twice, it is the same bytes
 	}
-	return p, keysOf(a, s, p, o.flags.Set)
+	return p, keysOf(ctx, a, s, p, o.flags)
 }
 
 // sameTimer reports whether two profiles differ by when they were written alone.

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,7 +17,9 @@ import (
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/env"
+	"github.com/seed-f4525e22/skillopt/internal/plural"
 	"github.com/seed-f4525e22/skillopt/internal/redact"
+	"github.com/seed-f4525e22/skillopt/internal/sleep/timer"
 	"github.com/seed-f4525e22/skillopt/internal/sleep/transcript"
 	"github.com/seed-f4525e22/skillopt/internal/wiring"
 )
@@ -121,16 +126,20 @@ func isSecret(secrets []string, name, value string) bool {
 	return redact.New().Text(name+"="+value) != name+"="+value
 }
 
-// keysOf fails if a night could not be carried out with what a timer has: the variables of its profile and the file .env
-// beside the user's profile. It names the variable and what helps.
-func keysOf(a *app, s sleepSetup, p interface{ Variable(string) (string, bool) }, sets []string) error {
+// keysOf fails if a night could not be carried out with what a timer has: the variables of its profile, the file .env beside
+// the user's profile, and the commands that print keys. It names the variable and what helps.
+func keysOf(ctx context.Context, a *app, s sleepSetup, p *timer.Profile, flags nightFlags) error {
 	dotenv := filepath.Join(filepath.Dir(s.profile), ".env")
 	if info, err := os.Stat(dotenv); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return usagef("%s: others can read it, and nights have their keys from there; run: chmod 600 %s", dotenv, shellWord(dotenv))
 	}
+	vars := maps.Clone(p.Env)
+	if err := askedKeys(ctx, s.host(), flags.Keys, config.Environment, func(keys map[string]string) error { maps.Copy(vars, keys); return nil }); err != nil {
+		return err
+	}
 	from := *a
-	from.lookup = p.Variable
-	seen, err := from.sleepSetupOf(pathIf(s), s.profile, sets...)
+	from.lookup = func(name string) (string, bool) { value, ok := vars[name]; return value, ok }
+	seen, err := from.sleepSetupOf(pathIf(s), s.profile, flags.Set...)
 	if err == nil {
 		_, err = seen.ready()
 	}
@@ -138,15 +147,69 @@ func keysOf(a *app, s sleepSetup, p interface{ Variable(string) (string, bool) }
 		return nil
 	}
 	var missing *wiring.MissingKeyError
-	what := err.Error()
 	if errors.As(err, &missing) {
-		what = fmt.Sprintf("the key of models.%s stands in %s, a variable of this shell, and a timer has none of those", missing.Role, missing.Var)
-		return usagef("%s\n%s", what, keyHelp(dotenv, missing.Var))
+		return usagef("the key of models.%s stands in %s, a variable of this shell, and a timer has none of those\n%s", missing.Role, missing.Var, keyHelp(dotenv, missing.Var))
 	}
-	return usagef("a timer has no secrets of this shell, and without them: %s\n%s", what, keyHelp(dotenv, "NAME"))
+	return usagef("a timer has no secrets of this shell, and without them: %v\n%s", err, keyHelp(dotenv, "NAME"))
 }
 
 // keyHelp says how a key is given to nights that a timer starts.
 func keyHelp(dotenv, name string) string {
-	return fmt.Sprintf("write the line %s=... into %s, which only you can read (umask 077; chmod 600 %s), and run this again", name, dotenv, shellWord(dotenv))
+	return fmt.Sprintf("write the line %s=... into %s, which only you can read (chmod 600 %s), and run `skillopt sleep schedule` again;\n"+
+		"or have it print by the system's key store: skillopt sleep schedule --key '%s=%s'", name, dotenv, shellWord(dotenv), name, storeCommand(runtime.GOOS))
+}
+
+// storeCommand is how the key store of a system is asked.
+func storeCommand(system string) string {
+	if system == "darwin" {
+		return "security find-generic-password -s skillopt -w"
+	}
+	return "secret-tool lookup service skillopt"
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// keyCommands reads NAME=COMMAND; the command is words, or a list of JSON where words have spaces.
+func keyCommands(texts []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, text := range texts {
+		name, command, _ := strings.Cut(text, "=")
+		var argv []string
+		if err := json.Unmarshal([]byte(command), &argv); err != nil {
+			argv = strings.Fields(command)
+		}
+		switch {
+		case !variableName.MatchString(name) || len(argv) == 0:
+			return nil, usagef("--key: allowed: NAME=COMMAND, the name of a variable and a command that prints its value")
+		case redact.New().Text(command) != command || redact.New().Text(name+"="+command) != name+"="+command && len(argv) == 1:
+			return nil, usagef("--key %s: that looks like the key itself; give a command that prints it, such as '%s'", name, storeCommand(runtime.GOOS))
+		}
+		out[name] = argv
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// askedKeys runs the commands that print keys, for the variables that are not there, and hands the values to set. They are
+// nowhere else.
+func askedKeys(ctx context.Context, host timer.Host, commands map[string][]string, there func(string) (string, bool), set func(map[string]string) error) error {
+	keys := map[string]string{}
+	for name, argv := range commands {
+		if value, ok := there(name); ok && value != "" {
+			keys[name] = value
+			continue
+		}
+		out, err := host.Output(ctx, argv)
+		value := strings.TrimRight(out, "\r\n")
+		switch {
+		case err != nil:
+			return usagef("the command that prints the key for %s failed: %v", name, err)
+		case value == "" || strings.ContainsAny(value, "\r\n\x00"):
+			return usagef("the command that prints the key for %s (%s) printed %s; it has to print one line", name, oneLine(strings.Join(argv, " ")), plural.Of(len(strings.Fields(value)), "word", "words"))
+		}
+		keys[name] = value
+	}
+	return set(keys)
 }

@@ -26,6 +26,9 @@ type nightFlags struct {
 	Set       []string `json:"set"`
 	Explore   bool     `json:"explore"`
 	NoHarvest bool     `json:"no_harvest"`
+
+	// Keys are commands that print a key, by the variable that it is for.
+	Keys map[string][]string `json:"keys,omitempty"`
 }
 
 // timed is the profile of a timer.
@@ -54,8 +57,15 @@ func timedBy(a *app, profile string) (*timed, error) {
 
 // timedSetup is the setup of nights that a timer starts: the user's profile as it is now, with the flags, the
 // folder and the variables that the timer's profile holds.
-func (a *app) timedSetup(t *timed, sets ...string) (sleepSetup, error) {
+func timedSetup(a *app, t *timed, sets ...string) (sleepSetup, error) {
 	if err := config.SetEnvironment(t.profile.Env); err != nil {
+		return sleepSetup{}, err
+	}
+	folders, err := config.UserFolders()
+	if err != nil {
+		return sleepSetup{}, err
+	}
+	if err := askedKeys(context.Background(), hostOf(folders), t.flags.Keys, config.Environment, config.SetEnvironment); err != nil {
 		return sleepSetup{}, err
 	}
 	from := *a
@@ -85,8 +95,9 @@ const (
 func timerFiles() []string { return []string{timerProfile, timerState, timerLog, timerLock} }
 
 // host is the machine whose schedulers are told.
-func (s sleepSetup) host() timer.Host {
-	f := s.folders
+func (s sleepSetup) host() timer.Host { return hostOf(s.folders) }
+
+func hostOf(f config.Folders) timer.Host {
 	folders := timer.Folders{Home: f.Home, Settings: filepath.Join(f.Home, ".config"), Data: filepath.Join(f.Home, ".local", "share")}
 	if dir := f.Lookup("XDG_CONFIG_HOME"); dir != "" {
 		folders.Settings = dir

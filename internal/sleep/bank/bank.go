@@ -143,7 +143,7 @@ func Open(ctx context.Context, dir string) (*Bank, error) {
 		return nil, err
 	}
 	b := &Bank{dir: dir, lock: lock}
-	err = errors.Join(hold(dir, ""), b.clearTemp())
+	err = errors.Join(noteHolder(dir, ""), b.clearTemp())
 	if err == nil {
 		b.db, err = connect(ctx, filepath.Join(dir, File))
 	}

@@ -36,10 +36,10 @@ func (h Holder) String() string {
 	return text + ", since " + h.Since.Local().Format("2006-01-02 15:04")
 }
 
-// Doing tells whoever finds the bank locked what it is open for.
-func (b *Bank) Doing(what string) error { return hold(b.dir, what) }
+// Doing tells whoever finds a bank locked what it is open for.
+func Doing(b *Bank, what string) error { return noteHolder(b.dir, what) }
 
-func hold(dir, what string) error {
+func noteHolder(dir, what string) error {
 	data, err := json.Marshal(Holder{Process: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second), Doing: what})
 	if err != nil {
 		return fmt.Errorf("note who has the lock: %w", err)

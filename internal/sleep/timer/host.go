@@ -166,6 +166,16 @@ func (h Host) run(ctx context.Context, in []byte, argv ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
+// Output is what a program of the user prints, such as one that asks the system's key store. Errors
+// have nothing of it.
+func (h Host) Output(ctx context.Context, argv []string) (string, error) {
+	out, err := h.run(ctx, nil, argv...)
+	if err != nil {
+		return "", err
+	}
+	return string(out), nil
+}
+
 // end is the end of what a program has said, as one line.
 func end(text string, most int) string {
 	words := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "))

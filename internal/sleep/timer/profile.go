@@ -138,9 +138,3 @@ func shorten(f *os.File, most, keep int64) error {
 	_, err = f.WriteAt(tail, 0)
 	return err
 }
-
-// Variable reads one of the variables that an entry is started with.
-func (p *Profile) Variable(name string) (string, bool) {
-	value, ok := p.Env[name]
-	return value, ok
-}
