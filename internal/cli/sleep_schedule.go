@@ -302,6 +302,9 @@ func printScheduled(a *app, out scheduled) error {
 		errs.line("note: systemd starts it while you are logged in; `loginctl enable-linger` has it do so always")
 	case timer.Cron:
 		errs.line("note: cron asks once an hour whether a night is due, so that one that was missed is made up for")
+		if !timer.CronSeems(runtime.GOOS, os.DirFS("/proc")) {
+			errs.line("warning: no cron seems to be at work on this machine: nothing starts the night until one is")
+		}
 	}
 	errs.line("next: skillopt sleep schedule --list; skillopt sleep unschedule takes it back")
 	return nil
@@ -332,6 +335,10 @@ func listTimers(ctx context.Context, a *app, profile string) error {
 	out := []timerShown{}
 	for _, t := range list {
 		p := t.profile
+		if t.broken != nil {
+			out = append(out, timerShown{ID: p.ID, Profile: t.path, Trouble: t.broken.Error()})
+			continue
+		}
 		l := timerShown{ID: p.ID, Kind: p.Kind, At: p.At, Next: p.At.Next(time.Now()), Project: t.flags.Project, Profile: t.path}
 		if l.State, err = timer.ReadState(ctx, setup.timerFile(p.ID, timerState)); err != nil {
 			return err
@@ -372,6 +379,10 @@ func (s sleepSetup) wouldStart(ctx context.Context, p *timer.Profile) (bool, str
 }
 
 func printTimer(out printer, l timerShown) {
+	if l.Kind == "" {
+		out.line(l.ID + "  " + oneLine(l.Trouble))
+		return
+	}
 	of := l.Project
 	if of == "" {
 		of = "all allowed projects"

@@ -39,6 +39,9 @@ func ownProgram() (string, error) {
 			return named, nil
 		}
 	}
+	if strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "", usagef("%s is deleted when this command ends (go run); build or install skillopt first", exe)
+	}
 	return exe, nil
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,7 @@ type timed struct {
 	path    string
 	profile *timer.Profile
 	flags   nightFlags
+	broken  error // it cannot be read, and of profile the ID alone is known
 }
 
 // timedBy reads the profile of a timer; nil: the file is another one.
@@ -108,7 +110,7 @@ func hostOf(f config.Folders) timer.Host {
 	return timer.Host{OS: runtime.GOOS, User: os.Getuid(), Folders: folders, Lookup: config.Environment}
 }
 
-// timers lists the profiles that lie below sleep.dir.
+// timers lists the profiles that lie below sleep.dir, those that cannot be read too.
 func (s sleepSetup) timers(ctx context.Context) ([]timed, error) {
 	names, err := filepath.Glob(filepath.Join(escapedGlob(filepath.Join(s.dir, timersDir)), "*"+timerProfile))
 	if err != nil {
@@ -116,13 +118,17 @@ func (s sleepSetup) timers(ctx context.Context) ([]timed, error) {
 	}
 	var out []timed
 	for _, name := range names {
-		p, found, err := timer.ReadProfile(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		t := timed{path: name, profile: p}
-		if !found || json.Unmarshal(p.Flags, &t.flags) != nil || s.timerFile(p.ID, timerProfile) != name {
+		id := strings.TrimSuffix(filepath.Base(name), timerProfile)
+		if len(id) != len(timerID("", "")) {
 			continue // a state, or a file of somebody else
+		}
+		p, found, err := timer.ReadProfile(ctx, name)
+		t := timed{path: name, profile: p}
+		if err == nil && found {
+			err = json.Unmarshal(p.Flags, &t.flags)
+		}
+		if err != nil || !found || p.ID != id {
+			t.profile, t.broken = &timer.Profile{ID: id}, cmp.Or(err, error(&timer.InputError{What: name, Why: "it is not what `skillopt sleep schedule` has written; write it anew, or unschedule it"}))
 		}
 		out = append(out, t)
 	}

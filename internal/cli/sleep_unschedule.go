@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -61,13 +62,12 @@ func (o *sleepUnscheduleOptions) run(ctx context.Context, a *app, profile string
 	}
 	gone := map[string][]timer.Kind{}
 	for _, id := range ids {
-		_, wrong := timedBy(a, setup.timerFile(id, timerProfile))
-		before, _ := setup.timers(ctx) // what is broken is deleted all the same
+		_, none := os.Lstat(setup.timerFile(id, timerProfile))
 		kinds, err := setup.unschedule(ctx, id)
 		if err != nil {
 			return err
 		}
-		if len(kinds) > 0 || wrong != nil || slices.ContainsFunc(before, func(t timed) bool { return t.profile.ID == id }) {
+		if len(kinds) > 0 || none == nil {
 			gone[id] = append([]timer.Kind{}, kinds...)
 		}
 	}

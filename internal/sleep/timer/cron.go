@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -87,4 +88,22 @@ func (c cron) List(ctx context.Context) ([]Found, error) {
 		out = append(out, Found{Kind: Cron, ID: b.id, Profile: b.profile})
 	}
 	return out, err
+}
+
+// CronSeems reports whether a cron seems to be at work. What cannot be told counts as yes.
+func CronSeems(system string, proc fs.FS) bool {
+	if system != "linux" {
+		return true
+	}
+	names, err := fs.Glob(proc, "[0-9]*/comm")
+	if err != nil || len(names) == 0 {
+		return true
+	}
+	for _, name := range names {
+		comm, err := fs.ReadFile(proc, name)
+		if err == nil && strings.Contains(string(comm), "cron") {
+			return true
+		}
+	}
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"pgregory.net/rapid"
 )
@@ -91,6 +92,22 @@ func TestTrap63MalformedMarkersAreLeft(t *testing.T) {
 	tab := parts[0] + "#" + parts[1] + parts[2]
 	if got, err := withBlock([]byte(tab), "0123456789abcdef", good); err != nil || string(got) != good {
 		t.Errorf("%v: %s", err, got)
+	}
+}
+
+func TestCronSeems(t *testing.T) {
+	t.Parallel()
+	for comm, want := range map[string]bool{"": true, "bash": false, "cron": true, "crond": true, "bash fcron": true} {
+		proc := fstest.MapFS{}
+		for i, name := range strings.Fields(comm) {
+			proc[string(rune('1'+i))+"/comm"] = &fstest.MapFile{Data: []byte(name + "\n")}
+		}
+		if got := CronSeems("linux", proc); got != want {
+			t.Errorf("%q: %v", comm, got)
+		}
+	}
+	if !CronSeems("darwin", fstest.MapFS{}) {
+		t.Error("what cannot be told counts as yes")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -36,7 +37,8 @@ type Profile struct {
 // maxProfile bounds the file.
 const maxProfile = 1 << 20
 
-// ReadProfile reads the file at path; false: it is another file, or none.
+// ReadProfile reads the file at path; false: it is another file, or none. Since it says what is run and with which
+// variables, one that another user owns, or that others can read or write, is refused.
 func ReadProfile(ctx context.Context, path string) (*Profile, bool, error) {
 	if !strings.EqualFold(filepath.Ext(path), ".json") {
 		return nil, false, nil
@@ -51,6 +53,9 @@ func ReadProfile(ctx context.Context, path string) (*Profile, bool, error) {
 	if json.Unmarshal(data, &format) != nil || format.Format == nil {
 		return nil, false, nil
 	}
+	if err := private(path); err != nil {
+		return nil, false, err
+	}
 	if *format.Format != Format {
 		return nil, false, &InputError{What: path, Why: fmt.Sprintf("it has format %d, and this program knows %d; write it anew by `skillopt sleep schedule`", *format.Format, Format)}
 	}
@@ -59,6 +64,24 @@ func ReadProfile(ctx context.Context, path string) (*Profile, bool, error) {
 		return nil, false, &InputError{What: path, Why: fmt.Sprintf("it cannot be read: %v; write it anew by `skillopt sleep schedule`", err)}
 	}
 	return p, true, nil
+}
+
+// private refuses a file that is not the user's alone.
+func private(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", path, err)
+	}
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	switch {
+	case !owned(info):
+		return &InputError{What: path, Why: "another user owns it, and it says what is run; write your own by `skillopt sleep schedule`"}
+	case info.Mode().Perm()&0o077 != 0:
+		return &InputError{What: path, Why: "others can read or write it, and it says what is run; if it is as you have written it: chmod 600"}
+	}
+	return nil
 }
 
 // Write writes the file for the user alone.

@@ -44,6 +44,37 @@ func TestProfileIsReadBack(t *testing.T) {
 	}
 }
 
+// TestAProfileOfOthersIsRefused: it says what is run, so that one of a downloaded folder does not do.
+func TestAProfileOfOthersIsRefused(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no such modes on Windows")
+	}
+	path := filepath.Join(t.TempDir(), "0123456789abcdef.json")
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o644: true, 0o660: true, 0o602: true} {
+		if err := (&Profile{Format: Format}).Write(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, found, err := ReadProfile(t.Context(), path); (err != nil) != refused || found == refused {
+			t.Errorf("%o: %v, %v", mode, found, err)
+		}
+	}
+	if os.Getuid() == 0 {
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(path, 65534, -1); err != nil {
+			t.Skip(err)
+		}
+		if _, _, err := ReadProfile(t.Context(), path); err == nil || !strings.Contains(err.Error(), "another user owns it") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestStateThatCannotBeReadIsNone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
