@@ -120,6 +120,9 @@ func (s *start) carryOut(ctx context.Context, profile, due string) error {
 	if err != nil {
 		return keyNamed(err, setup)
 	}
+	if _, gone := os.Stat(s.profile); gone != nil {
+		return errors.Join(w.close(), s.skip("the timer was taken back while the night waited", false), errSkipped)
+	}
 	// Noted before anything is done: a night that ends the machine is not begun anew each hour.
 	s.state.Day, s.state.Started, s.state.Ended, s.state.Failed, s.state.Skipped = due, time.Now().UTC(), time.Time{}, "", ""
 	if err := s.state.Write(s.path); err != nil {
